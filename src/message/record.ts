@@ -1,0 +1,73 @@
+/**
+ * Records: the lines of a session's log. A record belongs to one kind, each kind to one file of the file store
+ * (docs/format.md). Stores assign `seq` (1, 2, 3 … within a kind) and `pos` (monotone over the whole session).
+ */
+import type { JsonObject, JsonValue, Message, Usage } from "./message.ts";
+
+/** What every record carries once a store has taken it. */
+export interface Stored {
+  /** Position in the whole session, from 1, without a gap. */
+  readonly pos: number;
+  /** Position within the record's kind, from 1. */
+  readonly seq: number;
+}
+
+/** One message (`messages.jsonl`, seed 001 §3.3). */
+export interface MessageRecord {
+  readonly kind: "message";
+  readonly message: Message;
+  /** By the session's counter, which metadata names. */
+  readonly tokenCount: number;
+  readonly timestamp: string;
+}
+
+/** A tool run began (`calls.jsonl`): written before the tool runs, so that a crash leaves it *in doubt* and not unseen. */
+export interface CallRecord {
+  readonly kind: "call";
+  readonly callId: string;
+  readonly toolName: string;
+  readonly arguments: JsonValue;
+  readonly timestamp: string;
+}
+
+/** A tool run ended (`tools.jsonl`, seed 001 §3.5). */
+export interface ToolRecord {
+  readonly kind: "tool";
+  readonly callId: string;
+  readonly toolName: string;
+  readonly arguments: JsonValue;
+  /** Absent where it is longer than 1 KiB and a message line holds it (`messageSeq`). */
+  readonly result?: JsonValue;
+  readonly messageSeq?: number;
+  readonly status: "success" | "error";
+  readonly error?: string;
+  readonly durationMs: number;
+  readonly timestamp: string;
+}
+
+/** A change of the window or a decision about it (`edits.jsonl`): epochs, and later pins, undo, failed summaries. */
+export interface EditRecord {
+  readonly kind: "edit";
+  /** What the line records, for example `epoch`. */
+  readonly type: string;
+  readonly data: JsonObject;
+  readonly timestamp: string;
+}
+
+/** What one model call used (`usage.jsonl`); only ever added to. */
+export interface UsageRecord {
+  readonly kind: "usage";
+  readonly purpose: "turn" | "summary" | "extraction" | "embedding";
+  readonly model?: string;
+  readonly usage: Usage;
+  readonly timestamp: string;
+}
+
+/** A record as it is given to a store. */
+export type NewRecord = MessageRecord | CallRecord | ToolRecord | EditRecord | UsageRecord;
+/** The kinds of records, each one file of the file store. */
+export type RecordKind = NewRecord["kind"];
+/** A record as a store returns it. */
+export type StoredRecord = NewRecord & Stored;
+/** A stored record of one kind. */
+export type StoredRecordOf<K extends RecordKind> = Extract<NewRecord, { kind: K }> & Stored;

@@ -1,0 +1,98 @@
+/** Zod schemas of the message model, for input that was not typed: files, flags, other programs. */
+import { z } from "zod";
+import { WindrowError } from "../errors.ts";
+import type { JsonValue, NewMessage } from "./message.ts";
+
+/** Any JSON value. */
+export const jsonSchema: z.ZodType<JsonValue> = z.json() as z.ZodType<JsonValue>;
+
+const opaque = { opaque: jsonSchema.optional() };
+const textPart = z.strictObject({ type: z.literal("text"), text: z.string(), ...opaque });
+const reasoningPart = z.strictObject({
+  type: z.literal("reasoning"),
+  text: z.string(),
+  signature: z.string().optional(),
+  ...opaque,
+});
+const imagePart = z.strictObject({
+  type: z.literal("image"),
+  mediaType: z.string(),
+  data: z.string().optional(),
+  url: z.string().optional(),
+  width: z.number().positive().optional(),
+  height: z.number().positive().optional(),
+  ...opaque,
+});
+const filePart = z.strictObject({
+  type: z.literal("file"),
+  mediaType: z.string(),
+  name: z.string().optional(),
+  data: z.string().optional(),
+  url: z.string().optional(),
+  ...opaque,
+});
+const opaquePart = z.strictObject({ type: z.literal("opaque"), kind: z.string(), data: jsonSchema });
+const toolCallPart = z.strictObject({
+  type: z.literal("tool-call"),
+  callId: z.string().min(1),
+  name: z.string().min(1),
+  args: jsonSchema,
+  argsText: z.string().optional(),
+  ...opaque,
+});
+const toolResultPart = z.strictObject({
+  type: z.literal("tool-result"),
+  callId: z.string().min(1),
+  name: z.string().optional(),
+  content: z.union([
+    z.string(),
+    z.array(z.discriminatedUnion("type", [textPart, imagePart, filePart, opaquePart])).readonly(),
+  ]),
+  isError: z.boolean().optional(),
+  ...opaque,
+});
+
+/** A part of a message. */
+export const partSchema = z.discriminatedUnion("type", [
+  textPart,
+  reasoningPart,
+  imagePart,
+  filePart,
+  toolCallPart,
+  toolResultPart,
+  opaquePart,
+]);
+
+/** Tokens a provider reported. */
+export const usageSchema = z.strictObject({
+  input: z.number().nonnegative().optional(),
+  output: z.number().nonnegative().optional(),
+  cacheRead: z.number().nonnegative().optional(),
+  cacheWrite: z.number().nonnegative().optional(),
+  reasoning: z.number().nonnegative().optional(),
+});
+
+/** A message as `append` takes it. */
+export const newMessageSchema = z.strictObject({
+  id: z.string().min(1).optional(),
+  role: z.enum(["system", "user", "assistant", "tool"]),
+  parts: z.array(partSchema).readonly(),
+  timestamp: z.iso.datetime({ offset: true }).optional(),
+  status: z.enum(["complete", "interrupted", "synthetic"]).optional(),
+  model: z.string().optional(),
+  usage: usageSchema.optional(),
+  extra: z.record(z.string(), jsonSchema).optional(),
+});
+
+/**
+ * Checks a message that came from outside.
+ *
+ * @throws WindrowError `bad-message`, naming the field
+ */
+export function checkMessage(value: unknown): NewMessage {
+  const result = newMessageSchema.safeParse(value);
+  if (result.success) return result.data as NewMessage;
+  throw new WindrowError("bad-message", `This is not a message: ${z.prettifyError(result.error)}`, {
+    issues: result.error.issues.map((issue) => ({ path: issue.path.join("."), problem: issue.message })),
+  });
+}

@@ -1,0 +1,79 @@
+/**
+ * Token counting: one contract, several counters. A counter counts text; what a message costs beside its text (framing,
+ * images, unknown parts) is the same for all of them and computed here.
+ */
+import type { JsonValue, Message, Part, ToolDefinition } from "../message/message.ts";
+
+/** Counts the tokens of text. Pure; never throws, whatever the text holds; linear in its length. */
+export interface TokenCounter {
+  /** `estimate`, `chars4-ceil`, `chars4-floor`, `o200k` …; stored in a session's metadata. */
+  readonly name: string;
+  /** Tokens of a text, an integer, 0 only for the empty text. */
+  count(text: string): number;
+  /** Tokens of an image whatever its size, where a seed fixes it (seed 000: 100). Absent: by dimensions. */
+  readonly imageTokens?: number;
+}
+
+/** Tokens a provider adds around each message for its role and separators (OpenAI's cookbook gives 3 to 4). */
+const framingTokens = 4;
+
+/** An image of unknown size; what Anthropic's and OpenAI's formulas give for about one megapixel. */
+const unknownImageTokens = 1_365;
+
+/** Largest cost of one image: providers scale larger ones down (Anthropic documents 4,784 at its newest limit). */
+const largestImageTokens = 4_784;
+
+/** Tokens of a whole message: framing and every part. An unknown part counts its serialised size, never 0. */
+export function countMessage(counter: TokenCounter, message: Message): number {
+  let total = framingTokens;
+  for (const part of message.parts) total += countPart(counter, part);
+  return total;
+}
+
+/** Tokens of one part. Images by dimensions (width × height / 750 px), never by the length of their base64. */
+export function countPart(counter: TokenCounter, part: Part): number {
+  switch (part.type) {
+    case "text":
+    case "reasoning":
+      return counter.count(part.text);
+    case "tool-call":
+      return counter.count(part.name) + counter.count(part.argsText ?? JSON.stringify(part.args)) + framingTokens;
+    case "tool-result": {
+      if (typeof part.content === "string") return counter.count(part.content) + framingTokens;
+      let total = framingTokens;
+      for (const item of part.content) total += countPart(counter, item);
+      return total;
+    }
+    case "image":
+      return countImage(counter, part.width, part.height);
+    case "file":
+      return countFile(counter, part.mediaType, part.data ?? part.url ?? "");
+    case "opaque":
+      return counter.count(part.kind) + countJson(counter, part.data);
+    default:
+      return countJson(counter, part satisfies never as unknown as JsonValue);
+  }
+}
+
+/** Tokens of tool definitions, as JSON. */
+export function countTools(counter: TokenCounter, tools: readonly ToolDefinition[]): number {
+  let total = 0;
+  for (const tool of tools) total += counter.count(JSON.stringify(tool)) + framingTokens;
+  return total;
+}
+
+function countImage(counter: TokenCounter, width: number | undefined, height: number | undefined): number {
+  if (counter.imageTokens !== undefined) return counter.imageTokens;
+  if (width === undefined || height === undefined) return unknownImageTokens;
+  return Math.min(largestImageTokens, Math.max(1, Math.ceil((width * height) / 750)));
+}
+
+function countFile(counter: TokenCounter, mediaType: string, body: string): number {
+  // A PDF costs by the page and an unknown file by what the provider extracts: base64 carries 3 bytes in 4 characters,
+  // and documents come to about 10 bytes a token, so the length of the base64 over 13, capped as an image is per page.
+  return counter.count(mediaType) + Math.max(1, Math.ceil(body.length / 13));
+}
+
+function countJson(counter: TokenCounter, value: JsonValue): number {
+  return Math.max(1, counter.count(JSON.stringify(value)));
+}
