@@ -3,8 +3,10 @@
  * passes that plan those edits. Pure data; nothing here reads a clock, a file or a random number.
  */
 import type { Message, ToolDefinition } from "../message/message.ts";
+import type { NumberedMessage } from "../message/step.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import type { Profile } from "./profile.ts";
+import type { Fault } from "./validate.ts";
 
 /**
  * One difference between the log and the window, as data. Messages are named by their `seq`: their place in the log,
@@ -42,12 +44,6 @@ export interface Stub {
   readonly id: string;
   /** How many messages the line stands for. */
   readonly count: number;
-}
-
-/** A message with its place in the log. */
-export interface NumberedMessage {
-  readonly seq: number;
-  readonly message: Message;
 }
 
 /**
@@ -111,8 +107,6 @@ export interface Strategy {
   readonly lowWater: number;
   /** The first user message is never dropped. */
   readonly keepFirstUser: boolean;
-  /** The newest user message is never dropped, however far back it is. */
-  readonly keepCurrentUser: boolean;
 }
 
 /** What one composition needs. */
@@ -206,6 +200,8 @@ export interface Report {
   };
   /** What was mended to make the history valid (repair.ts), by kind. */
   readonly repairs: Readonly<Record<string, number>>;
+  /** Rules the window breaks; empty unless the profile is new to Windrow. */
+  readonly faults: readonly Fault[];
   /** Hash of the whole window, byte for byte. */
   readonly windowHash: string;
 }

@@ -1,0 +1,216 @@
+/**
+ * Repair: real histories hold aborted calls, results without calls, ids used twice, empty messages. This fold turns any
+ * history into steps a provider accepts and says what it did. It reads messages one by one and never looks ahead further
+ * than the next assistant message, so a longer history never changes the steps of a shorter one.
+ */
+import { resultText, toolResults } from "./message.ts";
+import type { Message, Part, ToolCallPart, ToolResultPart } from "./message.ts";
+import type { NumberedMessage, Step } from "./step.ts";
+import { tidyMessage } from "./tidy.ts";
+
+/**
+ * - `closed-call`: a call without a result got a synthetic error result;
+ * - `late-result`: a result that came after its call had been closed is shown as a labelled user message;
+ * - `orphan-result`: a result without a call, likewise;
+ * - `duplicate-result`: a second result for one call is left out;
+ * - `renamed-call`: a call id used before got a suffix, its results too;
+ * - `empty-message`: nothing to send is left out;
+ * - `mended-text`: empty text parts or lone surrogates were mended;
+ * - `moved-message`: a message between a call and its result stands behind the result.
+ */
+export type RepairKind =
+  | "closed-call"
+  | "late-result"
+  | "orphan-result"
+  | "duplicate-result"
+  | "renamed-call"
+  | "empty-message"
+  | "mended-text"
+  | "moved-message";
+
+/** One thing that was mended. */
+export interface Repair {
+  readonly kind: RepairKind;
+  /** The message it concerns. */
+  readonly seq: number;
+  readonly callId?: string;
+}
+
+/** What stands for the result of a call that never got one. */
+export const interruptedText = "[interrupted: no result was recorded for this call]";
+
+interface OpenCall {
+  readonly part: ToolCallPart;
+  /** The id as the host wrote it, which its results use. */
+  readonly hostId: string;
+  result?: { readonly seq: number; readonly message: Message; readonly part: ToolResultPart };
+}
+
+interface OpenStep {
+  readonly assistant: NumberedMessage;
+  readonly calls: readonly OpenCall[];
+  /** Messages that came while calls were open; they follow the step. */
+  readonly waiting: Step[];
+}
+
+/** Reads a history message by message and gives valid steps. */
+export class StepReader {
+  readonly #closed: Step[] = [];
+  /** Call ids of this history: true when answered. */
+  readonly #known = new Map<string, boolean>();
+  readonly #repairs: Repair[] = [];
+  #open: OpenStep | undefined;
+
+  /** Takes the next message; `seq` must rise. */
+  push(seq: number, message: Message): void {
+    const tidy = tidyMessage(message);
+    if (!tidy) return this.#note("empty-message", seq);
+    if (tidy !== message) this.#note("mended-text", seq);
+    if (tidy.role === "assistant") return this.#assistant(seq, tidy);
+    const results = toolResults(tidy);
+    const rest = tidy.parts.filter((part) => part.type !== "tool-result");
+    for (const result of results) this.#result(seq, tidy, result);
+    if (rest.length === 0) return;
+    const role = tidy.role === "tool" ? "user" : tidy.role;
+    this.#message(seq, rest.length === tidy.parts.length && role === tidy.role ? tidy : { ...tidy, role, parts: rest });
+  }
+
+  /** Steps that no later message can change, in order. Each is the same object on every call. */
+  get closed(): readonly Step[] {
+    return this.#closed;
+  }
+
+  /** What a window composed now needs behind the closed steps: the step still open, its unanswered calls closed. */
+  tail(): readonly Step[] {
+    return this.#open ? this.#finished(this.#open, () => undefined) : [];
+  }
+
+  /** What was mended so far, oldest first. */
+  get repairs(): readonly Repair[] {
+    return this.#repairs;
+  }
+
+  #assistant(seq: number, message: Message): void {
+    this.#close();
+    const calls: OpenCall[] = [];
+    const parts: Part[] = [];
+    for (const part of message.parts) {
+      if (part.type !== "tool-call") {
+        parts.push(part);
+        continue;
+      }
+      const callId = this.#freeId(part.callId, seq);
+      const call = callId === part.callId ? part : { ...part, callId };
+      if (call !== part) this.#note("renamed-call", seq, part.callId);
+      this.#known.set(callId, false);
+      calls.push({ part: call, hostId: part.callId });
+      parts.push(call);
+    }
+    const renamed = calls.some((call) => call.part.callId !== call.hostId);
+    this.#open = { assistant: { seq, message: renamed ? { ...message, parts } : message }, calls, waiting: [] };
+    if (calls.length === 0) this.#close();
+  }
+
+  #freeId(callId: string, seq: number): string {
+    if (!this.#known.has(callId)) return callId;
+    let candidate = `${callId}-${seq}`;
+    for (let count = 2; this.#known.has(candidate); count++) candidate = `${callId}-${seq}-${count}`;
+    return candidate;
+  }
+
+  #result(seq: number, message: Message, part: ToolResultPart): void {
+    const own = this.#open?.calls.filter((call) => call.hostId === part.callId) ?? [];
+    const call = own.find((candidate) => !candidate.result);
+    if (call) {
+      call.result = { seq, message, part };
+      this.#known.set(call.part.callId, true);
+      const open = this.#open;
+      if (!open || open.calls.some((candidate) => !candidate.result)) return;
+      for (const step of open.waiting) this.#note("moved-message", step.messages[0]?.seq ?? seq);
+      return this.#close();
+    }
+    if (own.length > 0 || this.#known.get(part.callId)) return this.#note("duplicate-result", seq, part.callId);
+    const late = this.#known.has(part.callId);
+    this.#note(late ? "late-result" : "orphan-result", seq, part.callId);
+    if (late) this.#known.set(part.callId, true);
+    this.#message(seq, noteOfResult(message, part, late));
+  }
+
+  #message(seq: number, message: Message): void {
+    const step: Step = { kind: message.role === "system" ? "system" : "user", messages: [{ seq, message }] };
+    if (this.#open) this.#open.waiting.push(step);
+    else this.#closed.push(step);
+  }
+
+  #close(): void {
+    if (!this.#open) return;
+    const steps = this.#finished(this.#open, (callId, seq) => this.#note("closed-call", seq, callId));
+    this.#closed.push(...steps);
+    this.#open = undefined;
+  }
+
+  #finished(open: OpenStep, onClosed: (callId: string, seq: number) => void): readonly Step[] {
+    const { assistant, calls } = open;
+    const messages: NumberedMessage[] = [assistant];
+    const placed = new Map<Message, { seq: number; source: Message; parts: ToolResultPart[] }>();
+    const order: { seq: number; source: Message; parts: ToolResultPart[] }[] = [];
+    for (const { part, result } of calls) {
+      if (!result) {
+        onClosed(part.callId, assistant.seq);
+        const closing = closingResult(assistant.message, part);
+        order.push({ seq: assistant.seq, source: closing, parts: [...toolResults(closing)] });
+        continue;
+      }
+      const answer = result.part.callId === part.callId ? result.part : { ...result.part, callId: part.callId };
+      const place = placed.get(result.message);
+      if (place) {
+        place.parts.push(answer);
+        continue;
+      }
+      const fresh = { seq: result.seq, source: result.message, parts: [answer] };
+      placed.set(result.message, fresh);
+      order.push(fresh);
+    }
+    for (const { seq, source, parts } of order) messages.push({ seq, message: withParts(source, parts) });
+    return [{ kind: "assistant", messages }, ...open.waiting];
+  }
+
+  #note(kind: RepairKind, seq: number, callId?: string): void {
+    this.#repairs.push(callId === undefined ? { kind, seq } : { kind, seq, callId });
+  }
+}
+
+/**
+ * Repairs a whole history at once.
+ *
+ * @returns messages a provider accepts, in order, and what was mended
+ */
+export function repairMessages(messages: readonly Message[]): {
+  readonly messages: readonly Message[];
+  readonly repairs: readonly Repair[];
+} {
+  const reader = new StepReader();
+  messages.forEach((message, index) => reader.push(index + 1, message));
+  const steps = [...reader.closed, ...reader.tail()];
+  return { messages: steps.flatMap((step) => step.messages.map(({ message }) => message)), repairs: reader.repairs };
+}
+
+function withParts(message: Message, parts: readonly ToolResultPart[]): Message {
+  const same = message.role === "tool" && message.parts.length === parts.length;
+  return same && parts.every((part, index) => part === message.parts[index]) ? message : { ...message, role: "tool", parts };
+}
+
+function closingResult(assistant: Message, call: ToolCallPart): Message {
+  return {
+    id: `${assistant.id}:${call.callId}:interrupted`,
+    role: "tool",
+    status: "synthetic",
+    parts: [{ type: "tool-result", callId: call.callId, name: call.name, content: interruptedText, isError: true }],
+  };
+}
+
+function noteOfResult(message: Message, part: ToolResultPart, late: boolean): Message {
+  const what = late ? "Late result of" : "Result without its call, of";
+  const text = `[${what} ${part.name ?? "a tool"}, call ${part.callId}]\n${resultText(part)}`;
+  return { id: message.id, role: "user", status: "synthetic", parts: [{ type: "text", text }] };
+}

@@ -1,0 +1,65 @@
+/** What a single message needs before a provider takes it: text that is valid JSON text, and no empty text. */
+import type { JsonValue, Message, Part, ResultContent, ToolResultPart } from "./message.ts";
+
+/** The message itself where nothing is wrong with it; a mended copy; or undefined where nothing is left to send. */
+export function tidyMessage(message: Message): Message | undefined {
+  let changed = false;
+  const parts: Part[] = [];
+  for (const part of message.parts) {
+    const tidy = tidyPart(part);
+    if (tidy !== part) changed = true;
+    if (tidy) parts.push(tidy);
+  }
+  if (parts.length === 0 || parts.every((part) => part.type === "reasoning")) return undefined;
+  return changed ? { ...message, parts } : message;
+}
+
+function tidyPart(part: Part): Part | undefined {
+  switch (part.type) {
+    case "text":
+      if (part.text.trim() === "") return undefined;
+      return wellFormed(part.text) ? part : { ...part, text: part.text.toWellFormed() };
+    case "reasoning":
+      // Signed reasoning goes back byte-exact or not at all.
+      if (part.text === "" && part.signature === undefined && part.opaque === undefined) return undefined;
+      if (wellFormed(part.text)) return part;
+      return part.signature === undefined ? { ...part, text: part.text.toWellFormed() } : undefined;
+    case "tool-call": {
+      const args = tidyJson(part.args);
+      return args === part.args ? part : { ...part, args };
+    }
+    case "tool-result":
+      return tidyResult(part);
+    default:
+      return part;
+  }
+}
+
+function tidyResult(part: ToolResultPart): ToolResultPart {
+  if (typeof part.content === "string") {
+    return wellFormed(part.content) ? part : { ...part, content: part.content.toWellFormed() };
+  }
+  let changed = false;
+  const content: ResultContent[] = [];
+  for (const item of part.content) {
+    if (item.type !== "text" || (item.text.trim() !== "" && wellFormed(item.text))) {
+      content.push(item);
+      continue;
+    }
+    changed = true;
+    if (item.text.trim() !== "") content.push({ ...item, text: item.text.toWellFormed() });
+  }
+  return changed ? { ...part, content } : part;
+}
+
+function tidyJson(value: JsonValue): JsonValue {
+  const text = JSON.stringify(value);
+  // JSON.stringify writes a lone surrogate as \udXXX; only then is the deep copy worth making.
+  if (!/\\ud[89a-f]/.test(text)) return value;
+  return JSON.parse(text, (_key, item: unknown) => (typeof item === "string" ? item.toWellFormed() : item)) as JsonValue;
+}
+
+/** Whether a text holds no lone surrogate. */
+export function wellFormed(text: string): boolean {
+  return text.isWellFormed();
+}

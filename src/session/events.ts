@@ -1,0 +1,28 @@
+/** Events: what a session did, for logs, monitors and viewers. Noun and verb, past tense. */
+import type { WindrowError } from "../errors.ts";
+import type { Recovered, FinalStatus } from "../store/store.ts";
+import type { Report } from "../window/window.ts";
+
+/** Something that happened in a session. */
+export type SessionEvent =
+  | { readonly type: "session-opened"; readonly sessionId: string; readonly resumed: boolean }
+  | { readonly type: "session-recovered"; readonly sessionId: string; readonly recovery: readonly Recovered[] }
+  | { readonly type: "message-appended"; readonly sessionId: string; readonly seq: number; readonly tokens: number }
+  | { readonly type: "tool-started"; readonly sessionId: string; readonly callId: string; readonly toolName: string }
+  | { readonly type: "tool-finished"; readonly sessionId: string; readonly callId: string; readonly durationMs: number }
+  | { readonly type: "window-composed"; readonly sessionId: string; readonly report: Report }
+  | { readonly type: "epoch-opened"; readonly sessionId: string; readonly report: Report }
+  | { readonly type: "append-failed"; readonly sessionId: string; readonly error: WindrowError }
+  | { readonly type: "session-finished"; readonly sessionId: string; readonly status: FinalStatus };
+
+/** Hears events. What it throws is dropped: a listener never breaks a session. */
+export type Listener = (event: SessionEvent) => void;
+
+/** Tells a listener, and keeps what it throws from the session. */
+export function tell(listener: Listener | undefined, event: SessionEvent): void {
+  try {
+    listener?.(event);
+  } catch {
+    // A listener's failure is its own.
+  }
+}

@@ -1,0 +1,39 @@
+/** How many tokens a window may use. */
+import { WindrowError } from "../errors.ts";
+
+/** What a budget is computed from. */
+export interface BudgetOptions {
+  /** The model's capacity in tokens. */
+  readonly contextWindow: number;
+  /** Tokens kept free for the answer: the request's own cap, else the model's. */
+  readonly maxOutput: number;
+  /** Share of the contextWindow a request may fill. Default 0.75 (seed 003). */
+  readonly ratio?: number;
+  /** Share of the contextWindow kept free for framing the counter does not see. Default 0.02. */
+  readonly reserve?: number;
+}
+
+/**
+ * `min(contextWindow × ratio, contextWindow − maxOutput − reserve)`, in whole tokens.
+ *
+ * @throws WindrowError `bad-option` when nothing is left
+ */
+export function budgetOf({ contextWindow, maxOutput, ratio = 0.75, reserve = 0.02 }: BudgetOptions): number {
+  const budget = Math.floor(Math.min(contextWindow * ratio, contextWindow - maxOutput - contextWindow * reserve));
+  if (Number.isFinite(budget) && budget > 0) return budget;
+  throw new WindrowError(
+    "bad-option",
+    `A contextWindow of ${contextWindow} tokens leaves nothing beside maxOutput ${maxOutput} and the reserve; lower maxOutput.`,
+    { contextWindow, maxOutput, ratio, reserve },
+  );
+}
+
+/**
+ * Checks a budget given as a number.
+ *
+ * @throws WindrowError `bad-option` unless it is a positive number (Infinity is: no limit)
+ */
+export function checkBudget(budget: number | undefined): number {
+  if (typeof budget === "number" && budget > 0) return budget;
+  throw new WindrowError("bad-option", `A budget is a positive number of tokens, not ${String(budget)}.`, { budget });
+}

@@ -1,0 +1,36 @@
+/** composeWindow: the window for hosts that keep their own messages, and for servers that keep nothing. */
+import { estimate } from "../tokens/estimate.ts";
+import { WindrowError } from "../errors.ts";
+import { Composer } from "./epoch.ts";
+import { profileOf } from "./profile.ts";
+import { strategyOf } from "./strategy.ts";
+import type { ComposeInput, Composed } from "./window.ts";
+
+/**
+ * The window for the next call of a history. Pure and synchronous: the input is not changed, the same input gives the
+ * same bytes, and all that must be remembered is in the `state` it returns, which goes into the next call (seed 004 §3:
+ * the manager itself holds nothing).
+ *
+ * @example
+ * let state;
+ * const window = composeWindow({ messages, system, budget: 32_000, profile: "anthropic", state });
+ * state = window.state;
+ *
+ * @throws WindrowError `bad-option`, `unknown-strategy`, `unknown-profile`, `budget-too-small`, `over-budget`
+ */
+export function composeWindow(input: ComposeInput): Composed {
+  if (!Array.isArray(input.messages)) throw new WindrowError("bad-option", "`messages` is an array of messages.");
+  const composer = new Composer({
+    strategy: strategyOf(input.strategy ?? "adaptive"),
+    profile: profileOf(input.profile ?? "openai-chat"),
+    counter: input.counter ?? estimate,
+    ...(input.state && { state: input.state }),
+  });
+  input.messages.forEach((message, index) => composer.push(index + 1, message));
+  return composer.compose({
+    budget: input.budget ?? NaN,
+    ...(input.system !== undefined && { system: input.system }),
+    ...(input.tools !== undefined && { tools: input.tools }),
+    ...(input.dynamic !== undefined && { dynamic: input.dynamic }),
+  });
+}

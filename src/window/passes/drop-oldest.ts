@@ -1,0 +1,104 @@
+/** drop-oldest: whole steps leave from the head; one labelled message says what they were and how to get them back. */
+import { renderNote } from "../note.ts";
+import { stubsOf } from "../stub.ts";
+import type { Edit, Pass, PassContext, Stub, View, ViewStep } from "../window.ts";
+
+/** Options of {@link dropOldest}. */
+export interface DropOldestOptions {
+  /**
+   * Share of the target that the labelled message may use to name, by tool and subject, what left. Default 0: it only
+   * says how much left and the range to recall.
+   */
+  readonly indexShare?: number;
+}
+
+/** Drops the oldest steps that are not protected until the rest meets the target (seed 002 strategy A, seed 004 §1). */
+export function dropOldest({ indexShare = 0 }: DropOldestOptions = {}): Pass {
+  return {
+    name: "drop-oldest",
+    plan(view: View, context: PassContext): readonly Edit[] {
+      if (view.tokens <= context.target) return [];
+      const cap = Math.max(64, Math.floor(context.target * indexShare));
+      const roomy = dropUntil(view, context.target - cap);
+      const edits = editsFor(view, roomy, context, cap);
+      // The note rarely needs its whole cap; a second look keeps the steps its real size has room for.
+      const spare = Math.max(0, cap - noteTokens(edits));
+      const snug = dropUntil(view, context.target - cap + spare);
+      if (snug.size === roomy.size) return edits;
+      const tighter = editsFor(view, snug, context, cap);
+      return noteTokens(tighter) <= cap - spare ? tighter : edits;
+    },
+  };
+}
+
+function dropUntil(view: View, target: number): ReadonlySet<ViewStep> {
+  const dropped = new Set<ViewStep>();
+  let left = view.tokens;
+  for (const step of view.steps) if (step.kind === "note") left -= step.tokens;
+  for (const step of view.steps) {
+    if (left <= target) break;
+    if (step.protected || step.kind === "note") continue;
+    dropped.add(step);
+    left -= step.tokens;
+  }
+  if (dropped.size > 0) for (const step of view.steps) if (step.kind === "note") dropped.add(step);
+  return dropped;
+}
+
+function noteTokens(edits: readonly Edit[]): number {
+  return edits.reduce((sum, edit) => sum + edit.tokensAfter, 0);
+}
+
+function editsFor(
+  view: View,
+  dropped: ReadonlySet<ViewStep>,
+  { counter }: PassContext,
+  cap: number,
+): readonly Edit[] {
+  if (dropped.size === 0) return [];
+  const runs = runsOf(view, dropped);
+  const [first] = runs;
+  const last = runs.at(-1);
+  if (!first || !last) return [];
+  const tokens = [...dropped].reduce((sum, step) => sum + (step.edit?.tokensBefore ?? step.tokens), 0);
+  const count = runs.reduce((sum, run) => sum + run.to - run.from + 1, 0);
+  const stubs: Stub[] = [];
+  for (const step of view.steps) {
+    if (dropped.has(step)) stubs.push(...(step.edit?.stubs ?? stubsOf(step.kind === "note" ? [] : step.messages)));
+  }
+  const note = renderNote({ from: first.from, to: last.to, count, tokens, stubs }, counter, cap);
+  const shared = { pass: "drop-oldest", reason: "the oldest steps left to make room" };
+  return runs.map((run, index): Edit =>
+    index === 0
+      ? {
+          kind: "replace",
+          ...run,
+          text: note.text,
+          stubs: note.stubs,
+          ...shared,
+          tokensBefore: tokens,
+          tokensAfter: counter.count(note.text) + 4,
+        }
+      : { kind: "drop", ...run, ...shared, tokensBefore: 0, tokensAfter: 0 },
+  );
+}
+
+/** The stretches of the log that dropped steps cover, parted only by messages that stay. */
+function runsOf(view: View, dropped: ReadonlySet<ViewStep>): readonly { readonly from: number; readonly to: number }[] {
+  const kept = new Set<number>();
+  for (const step of view.steps) {
+    if (!dropped.has(step)) for (const { seq } of step.messages) kept.add(seq);
+  }
+  const from = Math.min(...[...dropped].map((step) => step.from));
+  const to = Math.max(...[...dropped].map((step) => step.to));
+  const runs: { from: number; to: number }[] = [];
+  let start: number | undefined;
+  for (let seq = from; seq <= to + 1; seq++) {
+    if (seq <= to && !kept.has(seq)) start ??= seq;
+    else if (start !== undefined) {
+      runs.push({ from: start, to: seq - 1 });
+      start = undefined;
+    }
+  }
+  return runs;
+}

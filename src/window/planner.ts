@@ -1,0 +1,166 @@
+/** The planner: runs a strategy's passes over a view until it fits, and says so when nothing can make it fit. */
+import { WindrowError } from "../errors.ts";
+import { toolResults } from "../message/message.ts";
+import { countPart } from "../tokens/counter.ts";
+import { dropOldest } from "./passes/drop-oldest.ts";
+import { truncateStep } from "./passes/truncate-tool-results.ts";
+import { EditIndex, noteStep, sumTokens } from "./view.ts";
+import type { Edit, Pass, PassContext, Strategy, View, ViewStep } from "./window.ts";
+
+/** Steps marked with what may not leave: the task, the current user message, the newest step. */
+export function protect(steps: readonly ViewStep[], strategy: Strategy): View {
+  const lastAssistant = steps.findLastIndex((step) => step.kind === "assistant");
+  const lastUser = steps.findLastIndex((step) => step.kind === "user");
+  const task = strategy.keepFirstUser ? steps.findIndex((step) => step.kind === "user") : -1;
+  const newest = Math.max(lastUser, lastAssistant);
+  const marked = steps.map((step, index): ViewStep => {
+    const waiting = index > lastAssistant && step.kind === "user";
+    return { ...step, protected: index === task || index === lastUser || index >= newest || waiting };
+  });
+  return viewOf(marked);
+}
+
+/** A view over steps. */
+export function viewOf(steps: readonly ViewStep[]): View {
+  return { steps, tokens: steps.reduce((sum, step) => sum + step.tokens, 0) };
+}
+
+/**
+ * Edits that bring the view to the target, or at least under the limit.
+ *
+ * @throws WindrowError `over-budget` with the size of each block where even the floor (current user message, newest step
+ * with its results cut to stubs) is larger than the limit
+ */
+export function plan(
+  view: View,
+  strategy: Strategy,
+  context: PassContext,
+  blocks: Readonly<Record<string, number>>,
+): readonly Edit[] {
+  const edits: Edit[] = [];
+  let current = view;
+  const run = (pass: Pass, target: number): void => {
+    if (current.tokens <= target) return;
+    const planned = pass.plan(current, { ...context, target });
+    if (planned.length === 0) return;
+    edits.splice(0, edits.length, ...mergeEdits(edits, planned));
+    current = applyToView(current, planned, context);
+  };
+  for (const pass of strategy.passes) run(pass, context.target);
+  if (current.tokens <= context.limit) return edits;
+
+  // Nothing that a strategy likes to keep outweighs law 4: first its room for more, then the task, then results.
+  run(dropOldest(), context.limit);
+  run(shrinkNewest, context.limit);
+  if (current.tokens > context.limit) {
+    const last = current.steps.length - 1;
+    current = viewOf(current.steps.map((step, index) => ({ ...step, protected: index === last || isCurrent(current, index) })));
+    run(dropOldest(), context.limit);
+  }
+  if (current.tokens <= context.limit) return edits;
+  const floor = current.steps.filter((step) => step.protected);
+  throw new WindrowError(
+    "over-budget",
+    `The window cannot fit ${context.limit + sum(Object.values(blocks))} tokens: ` +
+      Object.entries({ ...blocks, ...floorBlocks(current) }).map(([name, tokens]) => `${name} ${tokens}`).join(", ") +
+      ". Raise the budget, or shorten the largest of these.",
+    { budget: context.limit + sum(Object.values(blocks)), ...blocks, ...floorBlocks(current), steps: floor.length },
+  );
+}
+
+/** Whether a step belongs to the running turn's floor: the newest user message or the newest step. */
+function isCurrent(view: View, index: number): boolean {
+  return (
+    index === view.steps.findLastIndex((step) => step.kind === "user") ||
+    (index === view.steps.findLastIndex((step) => step.kind === "assistant") && index === view.steps.length - 1)
+  );
+}
+
+function floorBlocks(view: View): Record<string, number> {
+  const blocks: Record<string, number> = { currentUser: 0, newestStep: 0, notes: 0 };
+  for (const step of view.steps) {
+    const name = step.kind === "user" ? "currentUser" : step.kind === "note" ? "notes" : "newestStep";
+    blocks[name] = (blocks[name] ?? 0) + step.tokens;
+  }
+  return blocks;
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+/** Cuts the results of protected steps, the largest first, until the view meets the target. */
+const shrinkNewest: Pass = {
+  name: "truncate-tool-results",
+  plan(view, context) {
+    const edits: Edit[] = [];
+    let excess = view.tokens - context.target;
+    const sized = view.steps
+      .filter((step) => step.protected && step.kind === "assistant")
+      .flatMap((step) => step.messages.map((numbered) => ({ step, numbered, tokens: sumTokens(context.counter, [numbered]) })))
+      .filter(({ numbered }) => toolResults(numbered.message).length > 0)
+      .sort((left, right) => right.tokens - left.tokens);
+    for (const { step, numbered } of sized) {
+      if (excess <= 0) break;
+      const results = toolResults(numbered.message);
+      const size = sum(results.map((result) => countPart(context.counter, result)));
+      const room = Math.max(0, Math.floor((size - excess) / results.length) - 48);
+      for (const edit of truncateStep({ ...step, messages: [callerOf(step), numbered] }, context, room)) {
+        edits.push({ ...edit, reason: "the newest results alone are larger than the budget" });
+        excess -= edit.tokensBefore - edit.tokensAfter;
+      }
+    }
+    return edits;
+  },
+};
+
+function callerOf(step: ViewStep): ViewStep["messages"][number] {
+  const [caller] = step.messages;
+  if (!caller) throw new WindrowError("bad-message", "A step holds at least one message.");
+  return caller;
+}
+
+/** A view with edits applied; what they drop is gone, what they replace is a note. */
+export function applyToView(view: View, edits: readonly Edit[], context: PassContext): View {
+  const index = new EditIndex(edits);
+  const steps: ViewStep[] = [];
+  const notes = [...index.notes];
+  for (const step of view.steps) {
+    if (index.covers(step.from) && (step.kind === "note" || step.messages.every(({ seq }) => index.covers(seq)))) continue;
+    while (notes[0] && notes[0].from <= step.from) steps.push(noteStep(notes.shift() as Edit, context.counter));
+    const messages = step.messages.map((numbered) => {
+      const message = index.apply(numbered.seq, numbered.message);
+      return message === numbered.message ? numbered : { seq: numbered.seq, message };
+    });
+    const same = messages.every((numbered, position) => numbered === step.messages[position]);
+    steps.push(same ? step : { ...step, messages, tokens: sumTokens(context.counter, messages) });
+  }
+  for (const note of notes) steps.push(noteStep(note, context.counter));
+  return viewOf(steps);
+}
+
+/** One complete set from an older and a newer one: a wider edit swallows those inside it, a newer stub an older. */
+export function mergeEdits(older: readonly Edit[], newer: readonly Edit[]): readonly Edit[] {
+  const whole = newer.filter((edit) => edit.kind !== "stub" && edit.only === undefined);
+  const index = new EditIndex(whole);
+  const original = new Map(older.filter((edit) => edit.kind === "stub").map((edit) => [stubKey(edit), edit.tokensBefore]));
+  const replaced = new Set(newer.filter((edit) => edit.kind === "stub").map(stubKey));
+  const merged: Edit[] = [];
+  for (const edit of older) {
+    if (edit.only === "reasoning") {
+      if (!newer.some((candidate) => candidate.only === "reasoning")) merged.push(edit);
+    } else if (edit.kind === "stub" ? !replaced.has(stubKey(edit)) && !index.covers(edit.from) : !index.covers(edit.from)) {
+      merged.push(edit);
+    }
+  }
+  for (const edit of newer) {
+    if (edit.kind === "stub" && index.covers(edit.from)) continue;
+    const before = edit.kind === "stub" ? original.get(stubKey(edit)) : undefined;
+    merged.push(before === undefined ? edit : { ...edit, tokensBefore: before });
+  }
+  return merged.toSorted((left, right) => left.from - right.from || left.to - right.to);
+}
+
+function stubKey(edit: Edit): string {
+  return `${edit.from}/${edit.callId ?? ""}`;
+}

@@ -1,0 +1,18 @@
+/** sliding-window: pure first in, first out, on every call that would not fit (seed 002 strategy A, seed 004 §1). */
+import { dropOldest } from "../passes/drop-oldest.ts";
+import type { Strategy } from "../window.ts";
+
+/**
+ * What is left beside system, tools and dynamic context goes to the newest steps; earlier ones leave. Over budget it
+ * edits on every call, so every call opens an epoch and rewrites the provider's cache: the seeds' rule, kept for
+ * comparison and for histories without caching.
+ */
+export function slidingWindow(): Strategy {
+  return {
+    name: "sliding-window",
+    passes: [dropOldest()],
+    trigger: { ratio: 1 },
+    lowWater: 1,
+    keepFirstUser: false,
+  };
+}

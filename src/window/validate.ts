@@ -1,0 +1,88 @@
+/** The validator: rules by which providers refuse a window (hosts' and providers' documentation; each rule is a switch). */
+import { toolResults } from "../message/message.ts";
+import type { Message, Part } from "../message/message.ts";
+import type { Profile } from "./profile.ts";
+
+/** A rule for which a provider would refuse the window. */
+export interface Fault {
+  readonly rule: keyof Profile["rules"] | "noMessages";
+  /** For people. */
+  readonly message: string;
+  /** Index in the window. */
+  readonly index: number;
+}
+
+/** Checks a whole window, system message included. An empty answer means the provider accepts its shape. */
+export function validateWindow(messages: readonly Message[], profile: Profile): readonly Fault[] {
+  const { rules } = profile;
+  const faults: Fault[] = [];
+  const fault = (rule: Fault["rule"], index: number, message: string): void => {
+    faults.push({ rule, index, message });
+  };
+  const history = messages.findIndex((message) => message.role !== "system");
+  if (history === -1) fault("noMessages", 0, "the window holds no message beside the system block");
+  const first = messages[history];
+  if (rules.firstIsUser && first && first.role !== "user") {
+    fault("firstIsUser", history, `the first message is the ${first.role}'s, not the user's`);
+  }
+
+  const seen = new Set<string>();
+  let open = new Set<string>();
+  const closeOpen = (index: number): void => {
+    if (rules.callNeedsResult) {
+      for (const callId of open) fault("callNeedsResult", index, `call ${callId} is not answered before message ${index}`);
+    }
+    open = new Set();
+  };
+
+  messages.forEach((message, index) => {
+    if (rules.systemFirst && message.role === "system" && history !== -1 && index > history) {
+      fault("systemFirst", index, "a system message stands behind the history's first message");
+    }
+    if (rules.noEmptyContent) checkContent(message, index, fault);
+    if (rules.wellFormedText && !message.parts.every(isWellFormed)) {
+      fault("wellFormedText", index, "a text holds half of a surrogate pair");
+    }
+    const results = toolResults(message);
+    for (const result of results) {
+      if (!open.delete(result.callId) && rules.resultNeedsCall) {
+        fault("resultNeedsCall", index, `result of ${result.callId} has no open call before it`);
+      }
+    }
+    if (message.role !== "tool" && results.length === 0) closeOpen(index);
+    for (const part of message.parts) {
+      if (part.type !== "tool-call") continue;
+      if (rules.uniqueCallIds && seen.has(part.callId)) fault("uniqueCallIds", index, `call id ${part.callId} is used twice`);
+      seen.add(part.callId);
+      open.add(part.callId);
+    }
+  });
+  closeOpen(messages.length);
+  return faults;
+}
+
+function checkContent(
+  message: Message,
+  index: number,
+  fault: (rule: Fault["rule"], index: number, message: string) => void,
+): void {
+  if (message.parts.every((part) => part.type === "reasoning")) fault("noEmptyContent", index, "the message has no content");
+  if (message.parts.some((part) => part.type === "text" && part.text.trim() === "")) {
+    fault("noEmptyContent", index, "a text part has no visible text");
+  }
+}
+
+function isWellFormed(part: Part): boolean {
+  switch (part.type) {
+    case "text":
+    case "reasoning":
+      return part.text.isWellFormed();
+    case "tool-call":
+      return !/\\ud[89a-f]/.test(JSON.stringify(part.args));
+    case "tool-result":
+      if (typeof part.content === "string") return part.content.isWellFormed();
+      return part.content.every((item) => item.type !== "text" || item.text.isWellFormed());
+    default:
+      return true;
+  }
+}

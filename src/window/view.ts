@@ -1,0 +1,131 @@
+/** The view: the log's steps with the edits of an epoch applied. */
+import type { Message, Part } from "../message/message.ts";
+import type { NumberedMessage, Step } from "../message/step.ts";
+import { countMessage } from "../tokens/counter.ts";
+import type { TokenCounter } from "../tokens/counter.ts";
+import type { Profile } from "./profile.ts";
+import type { Edit, ViewStep } from "./window.ts";
+
+/** Edits, looked up by message. */
+export class EditIndex {
+  /** The stretches of the log that left the window whole, in order. */
+  readonly ranges: readonly Edit[];
+  readonly #stubs = new Map<number, Edit[]>();
+  readonly #reasoning: readonly Edit[];
+  /** The edits that leave a labelled message, by `from`. */
+  readonly notes: readonly Edit[];
+
+  constructor(edits: readonly Edit[]) {
+    const ordered = edits.toSorted((left, right) => left.from - right.from);
+    this.ranges = ordered.filter((edit) => edit.kind !== "stub" && edit.only === undefined);
+    this.#reasoning = ordered.filter((edit) => edit.only === "reasoning");
+    this.notes = ordered.filter((edit) => edit.kind === "replace");
+    for (const edit of ordered) {
+      if (edit.kind !== "stub") continue;
+      const stubs = this.#stubs.get(edit.from);
+      if (stubs) stubs.push(edit);
+      else this.#stubs.set(edit.from, [edit]);
+    }
+  }
+
+  /** Whether a message left the window whole. */
+  covers(seq: number): boolean {
+    let low = 0;
+    let high = this.ranges.length - 1;
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      const edit = this.ranges[middle];
+      if (!edit) return false;
+      if (seq < edit.from) high = middle - 1;
+      else if (seq > edit.to) low = middle + 1;
+      else return true;
+    }
+    return false;
+  }
+
+  /** A message as the edits show it. */
+  apply(seq: number, message: Message): Message {
+    const stubs = this.#stubs.get(seq);
+    const bare = this.#reasoning.some((edit) => seq >= edit.from && seq <= edit.to);
+    if (!stubs && !bare) return message;
+    let changed = false;
+    const parts: Part[] = [];
+    for (const part of message.parts) {
+      if (bare && part.type === "reasoning") {
+        changed = true;
+        continue;
+      }
+      const stub =
+        part.type === "tool-result"
+          ? stubs?.find((edit) => edit.callId === undefined || edit.callId === part.callId)
+          : undefined;
+      if (stub && part.type === "tool-result") {
+        changed = true;
+        parts.push({ ...part, content: stub.text ?? "" });
+      } else parts.push(part);
+    }
+    return changed ? { ...message, parts } : message;
+  }
+}
+
+const counts = new WeakMap<TokenCounter, WeakMap<Message, number>>();
+
+/** Tokens of a message, counted once for as long as it lives. */
+export function tokensOf(counter: TokenCounter, message: Message): number {
+  let known = counts.get(counter);
+  if (!known) counts.set(counter, (known = new WeakMap()));
+  let tokens = known.get(message);
+  if (tokens === undefined) known.set(message, (tokens = countMessage(counter, message)));
+  return tokens;
+}
+
+/** A step as it stands in the window, or undefined where nothing of it is left to send. */
+export function viewStep(step: Step, edits: EditIndex, profile: Profile, counter: TokenCounter): ViewStep | undefined {
+  const messages: NumberedMessage[] = [];
+  for (const { seq, message } of step.messages) {
+    const shown = encode(edits.apply(seq, message), profile);
+    if (!shown.parts.every((part) => part.type === "reasoning")) messages.push({ seq, message: shown });
+  }
+  const first = messages[0];
+  if (!first) return undefined;
+  return {
+    kind: step.kind,
+    from: Math.min(...step.messages.map(({ seq }) => seq)),
+    to: Math.max(...step.messages.map(({ seq }) => seq)),
+    messages,
+    tokens: sumTokens(counter, messages),
+    protected: false,
+  };
+}
+
+/** The labelled message that an edit leaves, as a step of the view. */
+export function noteStep(edit: Edit, counter: TokenCounter): ViewStep {
+  const message: Message = {
+    id: `windrow:note:${edit.from}-${edit.to}`,
+    role: "user",
+    status: "synthetic",
+    parts: [{ type: "text", text: edit.text ?? "" }],
+  };
+  const messages = [{ seq: edit.from, message }];
+  const tokens = sumTokens(counter, messages);
+  return { kind: "note", from: edit.from, to: edit.to, messages, tokens, protected: false, edit };
+}
+
+/** Tokens of several messages together. */
+export function sumTokens(counter: TokenCounter, messages: readonly NumberedMessage[]): number {
+  let total = 0;
+  for (const { message } of messages) total += tokensOf(counter, message);
+  return total;
+}
+
+function encode(message: Message, profile: Profile): Message {
+  if (profile.reasoning === "ignored" && message.parts.some((part) => part.type === "reasoning")) {
+    return { ...message, parts: message.parts.filter((part) => part.type !== "reasoning") };
+  }
+  if (profile.rules.systemFirst && message.role === "system") {
+    // The provider takes no system message here; its words stay, labelled, in the user's role.
+    const label: Part = { type: "text", text: "[System message]" };
+    return { ...message, role: "user", status: "synthetic", parts: [label, ...message.parts] };
+  }
+  return message;
+}
