@@ -1,0 +1,112 @@
+/**
+ * The house's import rules. A file may import from its own floor and from those below it, never from one above; type
+ * imports count (tsPreCompilationDeps).
+ */
+const floors = [
+  ["errors.ts", "nearest.ts", "conformance.ts", "message/"],
+  ["mask/", "tokens/", "config/"],
+  ["model/", "store/"],
+  ["ops/", "window/", "memory/", "transcript/"],
+  ["session/"],
+  ["viewer/", "replay/"],
+  ["cli/", "adapter/", "index.ts"],
+];
+
+const inRooms = (rooms) =>
+  `^src/(${rooms.map((room) => room.replace(".", "\\.") + (room.endsWith("/") ? "" : "$")).join("|")})`;
+
+const upward = floors.slice(0, -1).map((rooms, floor) => ({
+  name: `floor-${floor}-imports-nothing-above-it`,
+  comment: `Move what is shared down, or hand it in as a parameter. This floor: ${rooms.join(", ")}.`,
+  severity: "error",
+  from: { path: inRooms(rooms) },
+  to: { path: inRooms(floors.slice(floor + 1).flat()) },
+}));
+
+const storeDrivers = ["pg", "postgres", "ioredis", "redis", "better-sqlite3", "libsql", "sqlite-vec"];
+const terminalPackages = ["commander", "cli-table3", "cli-progress", "asciichart", "picocolors"];
+const named = (packages) => `(^|node_modules/)(${packages.join("|")})(/|$)`;
+
+module.exports = {
+  forbidden: [
+    ...upward,
+    {
+      name: "every-room-has-a-floor",
+      comment: "Add the new folder to `floors` in .dependency-cruiser.cjs.",
+      severity: "error",
+      from: { path: "^src/", pathNot: inRooms(floors.flat()) },
+      to: {},
+    },
+    {
+      name: "no-cycle",
+      comment: "Move what both files need into a third one below them.",
+      severity: "error",
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: "resolvable",
+      comment: "The file or package does not exist, or the package is not in package.json.",
+      severity: "error",
+      from: {},
+      to: { couldNotResolve: true, pathNot: `${named(storeDrivers)}|^(node:)?sqlite$` },
+    },
+    {
+      name: "pure-rooms-import-nothing-of-node",
+      comment: "These rooms run in any JavaScript host: hand time, files and randomness in as parameters.",
+      severity: "error",
+      from: { path: inRooms(["message/", "tokens/", "window/"]) },
+      to: { dependencyTypes: ["core"] },
+    },
+    {
+      name: "the-measured-do-not-import-the-measure",
+      comment: "A strategy that can see the metric can game it.",
+      severity: "error",
+      from: { path: inRooms(["window/", "session/", "adapter/"]) },
+      to: { path: inRooms(["replay/"]), reachable: true },
+    },
+    {
+      name: "the-front-door-is-light",
+      comment: "Importing `windrow` must not load the command line, the viewer or the MCP server.",
+      severity: "error",
+      from: { path: "^src/index\\.ts$" },
+      to: { path: "^src/(cli/|viewer/|adapter/mcp\\.ts)", reachable: true },
+    },
+    {
+      name: "drivers-only-in-store-open",
+      comment:
+        "Users bring their database client: type the methods you need, and load it by name in src/store/open.ts.",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/store/open\\.ts$" },
+      to: { path: `${named(storeDrivers)}|^(node:)?sqlite$` },
+    },
+    {
+      name: "terminal-packages-only-in-cli",
+      comment: "A library prints nothing: hand the data to src/cli.",
+      severity: "error",
+      from: { path: "^src/", pathNot: inRooms(["cli/"]) },
+      to: { path: named(terminalPackages) },
+    },
+    {
+      name: "src-uses-declared-dependencies",
+      comment: "Only `dependencies` are installed with the package; hosts are typed by what is needed of them.",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/store/open\\.ts$" },
+      to: { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown", "npm-peer"] },
+    },
+    {
+      name: "src-imports-only-src",
+      comment: "dist is built from src alone.",
+      severity: "error",
+      from: { path: "^src/" },
+      to: { path: "^(test|bench|scripts|examples)/" },
+    },
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    exclude: { path: "^(dist|dist-bench|coverage)/" },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.json" },
+    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "types", "node", "default"] },
+  },
+};

@@ -1,0 +1,62 @@
+/**
+ * Runs the benchmarks: all, or those named. A benchmark is a file of this folder that exports one function `bench…`
+ * answering with rows, or with a {@link BenchReport}.
+ *
+ *   npm run bench                          every benchmark, as tables
+ *   npm run bench -- tokens store          those two
+ *   npm run --silent bench -- --json       one JSON document: { node, cpu, benches: [{ name, rows, note }] }
+ */
+import { readdirSync } from "node:fs";
+import { cpus } from "node:os";
+import { basename } from "node:path";
+import { fileURLToPath } from "node:url";
+import Table from "cli-table3";
+import type { BenchReport, BenchRow } from "./bench.ts";
+
+type Bench = () => Promise<BenchReport | readonly BenchRow[]>;
+
+const folder = new URL("./", import.meta.url);
+const known = readdirSync(fileURLToPath(folder))
+  .filter((file) => file.endsWith(".js"))
+  .map((file) => basename(file, ".js"))
+  .filter((name) => name !== "main" && name !== "bench");
+
+const values = process.argv.slice(2);
+const json = values.includes("--json");
+const names = values.filter((value) => value !== "--json");
+const unknown = names.filter((name) => !known.includes(name));
+
+if (unknown.length > 0) {
+  console.error(`No benchmark is called ${unknown.join(", ")}. Known: ${known.join(", ")}; and --json.`);
+  process.exitCode = 2;
+} else {
+  await run(names.length > 0 ? names : known);
+}
+
+async function run(wanted: readonly string[]): Promise<void> {
+  const benches: BenchReport[] = [];
+  for (const name of wanted) {
+    console.error(`running ${name} …`);
+    const report = await runOne(name);
+    benches.push(report);
+    if (!json) print(report);
+  }
+  if (json)
+    console.log(JSON.stringify({ node: process.version, cpu: cpus()[0]?.model ?? "unknown", benches }, null, 2));
+}
+
+async function runOne(name: string): Promise<BenchReport> {
+  const module = (await import(new URL(`${name}.js`, folder).href)) as Readonly<Record<string, unknown>>;
+  const bench = Object.entries(module).find(([key, value]) => key.startsWith("bench") && typeof value === "function");
+  if (!bench) throw new Error(`bench/${name}.ts exports no function whose name begins with "bench".`);
+  const result = await (bench[1] as Bench)();
+  return "rows" in result ? result : { name, rows: result };
+}
+
+function print({ name, rows, note }: BenchReport): void {
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const table = new Table({ head: columns, style: { head: [], border: [] } });
+  for (const row of rows) table.push(columns.map((column) => String(row[column] ?? "")));
+  console.log(`\n${name}\n${table.toString()}`);
+  if (note) console.log(note);
+}

@@ -1,0 +1,115 @@
+/**
+ * Runs the checks of the package, fast ones first: all of them, or those named. Each prints one line when good, and its
+ * output and what to do when bad.
+ *
+ *   npm run check [name…]
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { root } from "./package-files.mjs";
+
+const sources = ["src", "test", "bench", "scripts", "examples"].filter((folder) => existsSync(join(root, folder)));
+const node = process.execPath;
+
+const checks = [
+  {
+    name: "size",
+    command: [node, "scripts/check-size.mjs"],
+    good: (output) => output,
+    advice: "Split the file by concept: one file, one idea that fits in the head.",
+  },
+  {
+    name: "lint",
+    command: ["oxlint", "--deny-warnings"],
+    good: (output) => output.match(/on \d+ files/)?.[0] ?? "",
+    advice: "`npx oxlint --fix` mends what can be mended by itself; a promise is awaited, returned or given to `void`.",
+  },
+  {
+    name: "format",
+    command: ["oxfmt", "--check"],
+    good: (output) => output.match(/on \d+ files/)?.[0] ?? "",
+    advice: "Run `npm run format`.",
+  },
+  {
+    name: "imports",
+    command: ["depcruise", ...sources],
+    good: (output) => output.match(/\(.*\)/)?.[0].slice(1, -1) ?? "",
+    advice: "The rules, with what to do, are in .dependency-cruiser.cjs.",
+  },
+  {
+    name: "types",
+    command: ["tsc", "-p", "tsconfig.json"],
+    good: () => "src, test, bench, scripts, examples",
+    advice: "Mend the type errors above.",
+  },
+  {
+    name: "api",
+    command: [node, "scripts/check-api.mjs"],
+    good: (output) => output,
+    advice: "Document the exported name (what for, units, defaults, errors by code), or do not export it.",
+  },
+  {
+    name: "build",
+    command: [node, "scripts/build.mjs"],
+    good: (output) => output,
+    advice: "Mend what `npm run build` says.",
+  },
+  {
+    name: "exports",
+    command: [node, "scripts/check-exports.mjs"],
+    good: (output) => output,
+    advice: "Build first (`npm run build`); then make package.json and the files agree.",
+  },
+  {
+    name: "light",
+    command: [node, "scripts/check-light.mjs"],
+    good: (output) => output,
+    advice: "Load the package lazily where it is used, or import it only from src/cli; build first (`npm run build`).",
+  },
+  {
+    name: "publint",
+    command: ["publint", "--strict", "--pack", "npm"],
+    good: () => "package.json and the packed files agree",
+    advice: "Each line above links to its rule at publint.dev/rules.",
+  },
+  {
+    name: "attw",
+    command: ["attw", "--pack", ".", "--profile", "esm-only"],
+    good: () => "every subpath has types under node16 and bundler resolution",
+    advice: "A subpath's `types` and `default` must name emitted files; build first (`npm run build`).",
+  },
+  {
+    name: "install",
+    command: [node, "scripts/check-install.mjs"],
+    good: (output) => output,
+    advice: "Take the heavy or scripted dependency out: let the user bring it, typed by the methods needed.",
+  },
+];
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !checks.some((check) => check.name === name));
+if (unknown.length > 0) {
+  console.error(`No check is called ${unknown.join(", ")}. Known: ${checks.map((check) => check.name).join(", ")}.`);
+  process.exit(2);
+}
+
+const bad = checks.filter((check) => (wanted.length === 0 || wanted.includes(check.name)) && !run(check));
+if (bad.length > 0) {
+  console.error(`Failed: ${bad.map((check) => check.name).join(", ")}. One alone: npm run check ${bad[0]?.name}`);
+  process.exit(1);
+}
+
+function run({ name, command: [program, ...values], good, advice }) {
+  const started = performance.now();
+  const path = [join(root, "node_modules/.bin"), process.env["PATH"]].join(delimiter);
+  const env = { ...process.env, PATH: path, NO_COLOR: "1" };
+  const { status, stdout, stderr, error } = spawnSync(program, values, { cwd: root, env, encoding: "utf8" });
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  if (status === 0) {
+    console.log(`ok    ${name.padEnd(8)} ${seconds.padStart(5)} s  ${good(stdout).trim()}`);
+    return true;
+  }
+  console.log(`FAIL  ${name.padEnd(8)} ${seconds.padStart(5)} s\n${stdout}${stderr}${error ?? ""}\n  → ${advice}\n`);
+  return false;
+}

@@ -1,0 +1,69 @@
+/** Opens a file of whatever known format and reads the sessions in it. */
+import { WindrowError } from "../errors.ts";
+import { basename, dirname, resolve } from "node:path";
+import { decoders } from "./decoders.ts";
+import { readEntries } from "./entries.ts";
+import type { ReadProgress } from "./entries.ts";
+import type { Transcript, TranscriptDecoder, TranscriptSource } from "./transcript.ts";
+
+/** Below this a decoder only guesses. */
+const sureEnough = 0.5;
+
+/** How {@link readTranscripts} reads. */
+export interface ReadOptions {
+  /** Called as the file is read, with bytes as they stand on disk. */
+  readonly onProgress?: (progress: ReadProgress) => void;
+}
+
+/**
+ * Reads the sessions in a file. The format is recognised from the content, gzip from its first bytes; nothing is
+ * written. Lines that cannot be read are in `problems` of the session (of the first one, where the file holds
+ * several), with their numbers from 1.
+ *
+ * @throws WindrowError `input-not-found`, `bad-option` (a folder), `input-unreadable` (no permission, damaged gzip),
+ *   `not-a-transcript` (empty, binary, or no known format: the message says what was seen), `aborted`
+ */
+export async function readTranscripts(
+  path: string,
+  options: ReadOptions = {},
+  signal?: AbortSignal,
+): Promise<readonly Transcript[]> {
+  const { entries, problems, beginning } = await readEntries(path, options.onProgress, signal);
+  const source: TranscriptSource = { name: sourceName(path), entries };
+  const decoder = entries.length === 0 ? undefined : recognise(source);
+  const [first, ...others] = decoder?.decode(source) ?? [];
+  if (first === undefined) throw notATranscript(path, beginning, entries.length, problems.length);
+  const all = [...problems, ...first.problems].sort((left, right) => left.line - right.line);
+  return [{ ...first, problems: all }, ...others];
+}
+
+function recognise(source: TranscriptSource): TranscriptDecoder | undefined {
+  let best: TranscriptDecoder | undefined;
+  let sureness = sureEnough;
+  for (const decoder of decoders) {
+    const sure = decoder.recognise(source);
+    if (sure > sureness || (best === undefined && sure === sureness)) [best, sureness] = [decoder, sure];
+  }
+  return best;
+}
+
+/** The file's name without its endings; a session's own `messages.jsonl` is named by its folder. */
+function sourceName(path: string): string {
+  const name = basename(path)
+    .replace(/\.gz$/, "")
+    .replace(/\.(jsonl|json|ndjson)$/, "");
+  return name === "messages" ? basename(dirname(resolve(path))) : name;
+}
+
+function notATranscript(path: string, beginning: string, entries: number, unreadable: number): WindrowError {
+  const seen =
+    entries > 0
+      ? `it is JSON, but no session of ${decoders.map((decoder) => decoder.format).join(", ")}; it begins ${beginning}`
+      : unreadable > 0
+        ? `no line of it is JSON; it begins ${beginning}`
+        : "it is empty";
+  return new WindrowError("not-a-transcript", `${path} is no transcript that Windrow knows: ${seen}`, {
+    path,
+    beginning,
+  });
+}

@@ -1,0 +1,330 @@
+/** Small sessions of every format, with the oddities real ones have. Each is the lines of a JSONL file. */
+
+const at = (second: number): string => `2026-03-01T10:00:${String(second).padStart(2, "0")}.000Z`;
+const lines = (rows: readonly object[]): readonly string[] => rows.map((row) => JSON.stringify(row));
+
+/** A chat-completions exchange: reasoning, a call, its result, an image, a refusal. */
+export const openaiChat = lines([
+  { role: "developer", content: "Be brief." },
+  {
+    role: "user",
+    content: [
+      { type: "text", text: "What is this?" },
+      { type: "image_url", image_url: { url: "data:image/png;base64,QUJD" } },
+    ],
+  },
+  {
+    role: "assistant",
+    content: null,
+    reasoning_content: "Look it up.",
+    tool_calls: [
+      { id: "c1", type: "function", function: { name: "lookup", arguments: '{"q":"abc"}' } },
+      { id: "c2", type: "function", function: { name: "lookup", arguments: '{"q":"ab' } },
+    ],
+  },
+  { role: "tool", tool_call_id: "c1", content: "ABC" },
+  { role: "assistant", content: "", refusal: "I cannot say.", service_tier: "default" },
+  { role: "user", content: [{ type: "input_audio", input_audio: { data: "AAAA", format: "wav" } }] },
+]);
+
+/** Windrow messages, one a line. */
+export const windrow = lines([
+  { id: "a", role: "user", parts: [{ type: "text", text: "hello" }], timestamp: at(1) },
+  {
+    id: "b",
+    role: "assistant",
+    parts: [
+      { type: "reasoning", text: "think", signature: "c2ln+/==" },
+      { type: "tool-call", callId: "c1", name: "ls", args: { path: "." } },
+    ],
+    usage: { input: 10, output: 2 },
+    custom: { kept: true },
+  },
+  { id: "b", role: "tool", parts: [{ type: "tool-result", callId: "c1", content: "a.txt", isError: false }] },
+  { id: "d", role: "assistant", parts: [{ type: "text", text: "a.txt" }], status: "interrupted" },
+]);
+
+/** pi, version 1: no ids, an aborted answer, a call cut off in mid-stream, thinking with a signature. */
+export const piFlat = lines([
+  {
+    type: "session",
+    id: "s1",
+    timestamp: at(0),
+    cwd: "/work",
+    provider: "anthropic",
+    modelId: "claude-x",
+    thinkingLevel: "off",
+  },
+  { type: "message", timestamp: at(1), message: { role: "user", content: "go", timestamp: 1772359201000 } },
+  {
+    type: "message",
+    timestamp: at(2),
+    message: {
+      role: "assistant",
+      content: [
+        { type: "thinking", thinking: "hm", thinkingSignature: "c2ln+/==" },
+        { type: "text", text: "Reading." },
+        { type: "toolCall", id: "t1", name: "read", arguments: { path: "a" } },
+      ],
+      model: "claude-x",
+      usage: { input: 3, output: 5, cacheRead: 100, cacheWrite: 20 },
+      stopReason: "toolUse",
+    },
+  },
+  {
+    type: "message",
+    timestamp: at(3),
+    message: {
+      role: "toolResult",
+      toolCallId: "t1",
+      toolName: "read",
+      content: [
+        { type: "text", text: "body" },
+        { type: "image", data: "QUJD", mimeType: "image/png" },
+      ],
+      details: { lines: 1 },
+      isError: true,
+    },
+  },
+  { type: "thinking_level_change", timestamp: at(4), thinkingLevel: "high" },
+  {
+    type: "message",
+    timestamp: at(5),
+    message: {
+      role: "assistant",
+      content: [
+        { type: "toolCall", id: "t2", name: "write", arguments: { path: "b" }, partialJson: '{"path":"b","te' },
+      ],
+      model: "claude-x",
+      usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+      stopReason: "aborted",
+    },
+  },
+  { type: "message", timestamp: at(6), message: { role: "bashExecution", command: "ls", output: "a b", exitCode: 1 } },
+  {
+    type: "message",
+    timestamp: at(7),
+    message: { role: "assistant", content: [], model: "claude-x", stopReason: "aborted" },
+  },
+]);
+
+/** pi, version 3: a tree with an abandoned branch, a compaction, and an entry whose parent is missing. */
+export const piTree = lines([
+  { type: "session", version: 3, id: "s2", timestamp: at(0), cwd: "/work" },
+  { type: "model_change", id: "e0", parentId: null, provider: "p", modelId: "m" },
+  { type: "message", id: "e1", parentId: "e0", timestamp: at(1), message: { role: "user", content: "one" } },
+  {
+    type: "message",
+    id: "e2",
+    parentId: "e1",
+    timestamp: at(2),
+    message: { role: "assistant", content: [{ type: "text", text: "bad" }], model: "m" },
+  },
+  {
+    type: "message",
+    id: "e3",
+    parentId: "e1",
+    timestamp: at(3),
+    message: { role: "assistant", content: [{ type: "text", text: "good" }], model: "m" },
+  },
+  {
+    type: "compaction",
+    id: "e4",
+    parentId: "e3",
+    timestamp: at(4),
+    summary: "so far",
+    firstKeptEntryId: "e1",
+    tokensBefore: 9,
+  },
+  {
+    type: "custom_message",
+    id: "e5",
+    parentId: "e4",
+    timestamp: at(5),
+    customType: "hint",
+    content: "mind the gap",
+    display: true,
+  },
+  { type: "branch_summary", id: "s5", parentId: "e5", timestamp: at(5), fromId: "e2", summary: "the other way" },
+  { type: "message", id: "e6", parentId: "lost", timestamp: at(6), message: { role: "user", content: "two" } },
+]);
+
+const claude = (type: string, uuid: string, parentUuid: string | null, message: object, more: object = {}): object => ({
+  parentUuid,
+  isSidechain: false,
+  cwd: "/work",
+  sessionId: "cc-1",
+  version: "2.1.0",
+  type,
+  message,
+  uuid,
+  timestamp: at(Number(uuid.replace(/\D/g, "")) % 60),
+  ...more,
+});
+const said = (id: string, block: object, output = 1): object => ({
+  id,
+  type: "message",
+  role: "assistant",
+  model: "claude-y",
+  content: [block],
+  usage: { input_tokens: 4, cache_creation_input_tokens: 10, cache_read_input_tokens: 100, output_tokens: output },
+});
+const answered = (...results: readonly object[]): object => ({ role: "user", content: results });
+const result = (id: string, content: string): object => ({ type: "tool_result", tool_use_id: id, content });
+
+/** Claude Code: split messages, results of parallel calls beside the branch, a retry, a sub-agent, a compaction. */
+export const claudeCode = lines([
+  { type: "summary", summary: "A title", leafUuid: "x" },
+  claude("user", "u1", null, { role: "user", content: "first try" }),
+  claude("user", "u2", null, { role: "user", content: "go" }),
+  claude("assistant", "a3", "u2", said("msg_1", { type: "thinking", thinking: "plan", signature: "c2ln+/==" })),
+  claude(
+    "assistant",
+    "a4",
+    "a3",
+    said("msg_1", { type: "tool_use", id: "t1", name: "Bash", input: { command: "ls" } }),
+  ),
+  claude(
+    "assistant",
+    "a5",
+    "a4",
+    said("msg_1", { type: "tool_use", id: "t2", name: "Read", input: { path: "a" } }, 30),
+  ),
+  claude("user", "r6", "a4", answered(result("t1", "a b"))),
+  claude("user", "r7", "a5", answered(result("t2", "body"), { type: "text", text: "Note this." })),
+  claude("user", "s8", null, { role: "user", content: "sub task" }, { isSidechain: true }),
+  claude("assistant", "s9", "s8", said("msg_9", { type: "text", text: "sub answer" }), { isSidechain: true }),
+  claude("assistant", "a10", "r7", said("msg_2", { type: "text", text: "bad answer" })),
+  claude("assistant", "a11", "r7", said("msg_3", { type: "server_tool_use", id: "x", name: "web" })),
+  {
+    ...claude("system", "b12", null, {}),
+    message: undefined,
+    subtype: "compact_boundary",
+    logicalParentUuid: "a11",
+    compactMetadata: { trigger: "auto" },
+  },
+  claude("user", "c13", "b12", { role: "user", content: "what went before" }, { isCompactSummary: true }),
+  claude("user", "m14", "c13", { role: "user", content: "expanded command" }, { isMeta: true }),
+  claude("assistant", "a15", "not-there", said("msg_4", { type: "text", text: "half an ans" })),
+  claude("user", "u16", "a15", { role: "user", content: [{ type: "text", text: "[Request interrupted by user]" }] }),
+]);
+
+const codexLine = (type: string, payload: object, second: number): object => ({ timestamp: at(second), type, payload });
+
+/** Codex: items and the events that repeat them, two calls of one answer, a roll-back, a compaction, an abort. */
+export const codex = lines([
+  codexLine("session_meta", { id: "cx-1", cwd: "/work", cli_version: "0.100.0" }, 0),
+  codexLine("turn_context", { model: "gpt-z" }, 0),
+  codexLine(
+    "response_item",
+    { type: "message", role: "developer", content: [{ type: "input_text", text: "Rules." }] },
+    1,
+  ),
+  codexLine("response_item", { type: "message", role: "user", content: [{ type: "input_text", text: "dropped" }] }, 1),
+  codexLine(
+    "response_item",
+    { type: "message", role: "assistant", content: [{ type: "output_text", text: "dropped too" }] },
+    1,
+  ),
+  codexLine("event_msg", { type: "thread_rolled_back", num_turns: 1 }, 1),
+  codexLine("event_msg", { type: "user_message", message: "go" }, 2),
+  codexLine("response_item", { type: "message", role: "user", content: [{ type: "input_text", text: "go" }] }, 2),
+  codexLine(
+    "response_item",
+    { type: "reasoning", id: "rs", summary: [{ type: "summary_text", text: "plan" }], encrypted_content: "gAAA+/==" },
+    3,
+  ),
+  codexLine(
+    "response_item",
+    { type: "function_call", name: "shell", arguments: '{"command":["ls"]}', call_id: "k1" },
+    4,
+  ),
+  codexLine("response_item", { type: "custom_tool_call", name: "apply_patch", input: "*** Begin", call_id: "k2" }, 5),
+  codexLine(
+    "event_msg",
+    {
+      type: "token_count",
+      info: {
+        total_token_usage: { total_tokens: 60 },
+        last_token_usage: { input_tokens: 50, cached_input_tokens: 40, output_tokens: 10, reasoning_output_tokens: 5 },
+      },
+    },
+    5,
+  ),
+  codexLine("response_item", { type: "function_call_output", call_id: "k1", output: "a b" }, 6),
+  codexLine(
+    "response_item",
+    { type: "custom_tool_call_output", call_id: "k2", output: { content: "no", success: false } },
+    6,
+  ),
+  codexLine("compacted", { message: "so far", replacement_history: [] }, 7),
+  codexLine(
+    "response_item",
+    { type: "local_shell_call", call_id: "k3", status: "completed", action: { type: "exec", command: ["pwd"] } },
+    8,
+  ),
+  codexLine("response_item", { type: "web_search_call", action: { query: "x" } }, 8),
+  codexLine("event_msg", { type: "turn_aborted", reason: "interrupted" }, 9),
+]);
+
+/** Codex as it wrote before the wrapped lines. */
+export const codexFlat = lines([
+  { id: "cx-0", timestamp: at(0), instructions: null },
+  { record_type: "state" },
+  { type: "message", role: "user", content: [{ type: "input_text", text: "go" }] },
+  { type: "function_call", name: "shell", arguments: "{}", call_id: "k1" },
+  { type: "function_call_output", call_id: "k1", output: "ok" },
+  { type: "message", role: "assistant", content: [{ type: "output_text", text: "done" }] },
+]);
+
+/** Two normalised trajectories; the second has calls without ids. */
+export const trajectory = lines([
+  {
+    id: "t/1",
+    model: "m",
+    agent: "some agent",
+    messages: [
+      { role: "user", content: "go" },
+      {
+        role: "assistant",
+        content: "",
+        thinking: "hm",
+        tool_calls: [{ id: "c1", name: "ls", args: {} }],
+        usage: { input: 3, cacheRead: 7, cacheWrite: 0, output: 1 },
+      },
+      { role: "tool", tool_call_id: "c1", name: "ls", content: "a", is_error: true },
+    ],
+  },
+  {
+    id: "t/2",
+    messages: [
+      {
+        role: "assistant",
+        content: "two",
+        tool_calls: [
+          { name: "ls", args: {} },
+          { name: "cat", args: {} },
+        ],
+      },
+      { role: "tool", name: "cat", content: "of cat" },
+      { role: "tool", content: "of ls" },
+      { content: "nobody said this" },
+    ],
+  },
+]);
+
+/** Every fixture with the format that must recognise it and how many sessions it holds. */
+export const fixtures: readonly {
+  readonly name: string;
+  readonly format: string;
+  readonly lines: readonly string[];
+}[] = [
+  { name: "windrow", format: "windrow", lines: windrow },
+  { name: "openai-chat", format: "openai-chat", lines: openaiChat },
+  { name: "pi-1", format: "pi", lines: piFlat },
+  { name: "pi-3", format: "pi", lines: piTree },
+  { name: "claude-code", format: "claude-code", lines: claudeCode },
+  { name: "codex", format: "codex", lines: codex },
+  { name: "codex-flat", format: "codex", lines: codexFlat },
+  { name: "trajectory", format: "trajectory", lines: trajectory },
+];

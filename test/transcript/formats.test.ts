@@ -1,0 +1,249 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import type { Message } from "../../src/message/message.ts";
+import { encodeMessage } from "../../src/store/files/message-codec.ts";
+import { readTranscripts } from "../../src/transcript/read.ts";
+import type { Transcript } from "../../src/transcript/transcript.ts";
+import { temporaryFolder, written } from "./files.ts";
+import * as fixture from "./fixtures.ts";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await temporaryFolder();
+});
+
+async function read(lines: readonly string[], name = "session.jsonl"): Promise<readonly Transcript[]> {
+  return readTranscripts(await written(folder, name, lines.join("\n")));
+}
+async function readOne(lines: readonly string[]): Promise<Transcript> {
+  const [only, ...others] = await read(lines);
+  expect(others).toEqual([]);
+  if (!only) throw new Error("no session");
+  return only;
+}
+const roles = (messages: readonly Message[]): string => messages.map((message) => message.role).join(" ");
+
+describe("openai-chat", () => {
+  it("reads roles, calls, reasoning and results", async () => {
+    const session = await readOne(fixture.openaiChat);
+    expect(session.format).toBe("openai-chat");
+    expect(session.id).toBe("session");
+    expect(roles(session.messages)).toBe("system user assistant tool assistant user");
+    expect(session.messages[0]?.extra).toEqual({ role: "developer" });
+    expect(session.messages[2]?.parts).toEqual([
+      { type: "reasoning", text: "Look it up." },
+      { type: "tool-call", callId: "c1", name: "lookup", args: { q: "abc" } },
+      { type: "tool-call", callId: "c2", name: "lookup", args: {}, argsText: '{"q":"ab' },
+    ]);
+    expect(session.messages[3]?.parts).toEqual([{ type: "tool-result", callId: "c1", name: "lookup", content: "ABC" }]);
+  });
+
+  it("keeps images, refusals, unknown blocks and unknown fields", async () => {
+    const { messages } = await readOne(fixture.openaiChat);
+    expect(messages[1]?.parts[1]).toEqual({ type: "image", mediaType: "image/png", data: "QUJD" });
+    expect(messages[4]?.parts).toEqual([{ type: "text", text: "I cannot say.", opaque: { refusal: true } }]);
+    expect(messages[4]?.extra).toEqual({ service_tier: "default" });
+    expect(messages[5]?.parts).toEqual([
+      {
+        type: "opaque",
+        kind: "openai-chat/input_audio",
+        data: { type: "input_audio", input_audio: { data: "AAAA", format: "wav" } },
+      },
+    ]);
+  });
+
+  it("reads an array, an object with messages, and one such object a line", async () => {
+    const messages = fixture.openaiChat.map((line) => JSON.parse(line) as object);
+    const expected = await readOne(fixture.openaiChat);
+    for (const text of [JSON.stringify(messages), JSON.stringify({ messages }, null, 2)]) {
+      const [session] = await read([text]);
+      expect(session?.messages).toEqual(expected.messages);
+    }
+    const many = await read([JSON.stringify({ messages }), JSON.stringify({ messages })]);
+    expect(many.map((session) => session.id)).toEqual(["session", "session-2"]);
+    expect(many[1]?.messages).toEqual(expected.messages);
+  });
+
+  it("reads the older function_call with its function message", async () => {
+    const { messages } = await readOne([
+      '{"role":"assistant","content":null,"function_call":{"name":"f","arguments":"{}"}}',
+      '{"role":"function","name":"f","content":"7"}',
+    ]);
+    expect(messages[0]?.parts).toEqual([{ type: "tool-call", callId: "call-1", name: "f", args: {} }]);
+    expect(messages[1]?.parts).toEqual([{ type: "tool-result", callId: "call-1", name: "f", content: "7" }]);
+  });
+});
+
+describe("windrow", () => {
+  it("reads messages as they are, makes ids unique and keeps unknown fields", async () => {
+    const { format, messages } = await readOne(fixture.windrow);
+    expect(format).toBe("windrow");
+    expect(messages.map((message) => message.id)).toEqual(["a", "b", "b#2", "d"]);
+    expect(messages[1]?.parts[0]).toEqual({ type: "reasoning", text: "think", signature: "c2ln+/==" });
+    expect(messages[1]?.extra).toEqual({ custom: { kept: true } });
+    expect(messages[3]?.status).toBe("interrupted");
+  });
+
+  it("reads content with flat calls", async () => {
+    const { format, messages } = await readOne([
+      '{"role":"assistant","content":"x","tool_calls":[{"id":"c","name":"ls","args":{"a":1}}],"id":"q"}',
+      '{"role":"tool","content":"y","tool_call_id":"c","is_error":true}',
+    ]);
+    expect(format).toBe("windrow");
+    expect(messages[0]).toMatchObject({ id: "q", parts: [{ text: "x" }, { callId: "c", args: { a: 1 } }] });
+    expect(messages[1]?.parts).toEqual([{ type: "tool-result", callId: "c", name: "ls", content: "y", isError: true }]);
+  });
+
+  it("reads the lines of a session on disk as they were stored", async () => {
+    const stored: Message[] = (await readOne(fixture.windrow)).messages.map((message) => ({
+      ...message,
+      timestamp: "2026-03-01T10:00:00.000Z",
+    }));
+    const lines = stored.map((message, index) => {
+      const record = { kind: "message" as const, message, tokenCount: 5, timestamp: "2026-03-01T10:00:00.000Z" };
+      const { before, after } = encodeMessage(record);
+      return JSON.stringify({ seq: index + 1, ...before, pos: index + 1, ...after, crc: "00000000" });
+    });
+    const session = await readOne(lines);
+    expect(session.format).toBe("windrow");
+    expect(session.messages).toEqual(stored);
+    const torn = await readOne([...lines.slice(0, 2), '{"seq":3,"role":"user","token_count":1}', ...lines.slice(2)]);
+    expect(torn.messages).toEqual(stored);
+    expect(torn.problems).toMatchObject([{ line: 3 }]);
+  });
+
+  it("reports a message that is none, with its line, and goes on", async () => {
+    const bad = '{"id":"z","role":"user","parts":[{"type":"text"}]}';
+    const session = await readOne([...fixture.windrow.slice(0, 1), bad, ...fixture.windrow.slice(1)]);
+    expect(session.messages).toHaveLength(4);
+    expect(session.problems.map((problem) => problem.line)).toEqual([2]);
+    expect(session.problems[0]?.problem).toContain("not a message");
+  });
+});
+
+describe("trajectory", () => {
+  it("reads one session a line", async () => {
+    const [first, second] = await read(fixture.trajectory);
+    expect(first).toMatchObject({ id: "t/1", format: "trajectory", model: "m", meta: { agent: "some agent" } });
+    expect(first?.messages[1]?.usage).toEqual({ input: 10, output: 1, cacheRead: 7, cacheWrite: 0 });
+    expect(first?.messages[1]?.parts[0]).toEqual({ type: "reasoning", text: "hm" });
+    expect(first?.messages[2]?.parts[0]).toMatchObject({ callId: "c1", isError: true });
+    expect(second?.problems).toHaveLength(1);
+  });
+
+  it("pairs results with calls that have no ids, by name and else by order", async () => {
+    const [, second] = await read(fixture.trajectory);
+    const [ls, cat] = second?.messages[0]?.parts.filter((part) => part.type === "tool-call") ?? [];
+    expect(second?.messages[1]?.parts[0]).toMatchObject({ callId: cat?.callId, content: "of cat" });
+    expect(second?.messages[2]?.parts[0]).toMatchObject({ callId: ls?.callId, name: "ls", content: "of ls" });
+  });
+});
+
+describe("pi", () => {
+  it("reads a version 1 session", async () => {
+    const session = await readOne(fixture.piFlat);
+    expect(session).toMatchObject({ id: "s1", format: "pi", model: "claude-x", meta: { cwd: "/work" } });
+    expect(roles(session.messages)).toBe("user assistant tool assistant user assistant");
+    const [, answer, result, cut, bash, empty] = session.messages;
+    expect(answer?.parts[0]).toEqual({ type: "reasoning", text: "hm", signature: "c2ln+/==" });
+    expect(answer?.usage).toEqual({ input: 123, output: 5, cacheRead: 100, cacheWrite: 20 });
+    expect(answer?.status).toBeUndefined();
+    expect(result?.parts[0]).toMatchObject({ callId: "t1", name: "read", isError: true });
+    expect(result?.extra).toEqual({ details: { lines: 1 } });
+    expect(cut?.parts[0]).toMatchObject({ args: {}, argsText: '{"path":"b","te' });
+    expect(cut?.status).toBe("interrupted");
+    expect(cut?.usage).toBeUndefined();
+    expect(bash?.parts[0]).toEqual({ type: "text", text: "Ran `ls`\n```\na b\n```\n\nCommand exited with code 1" });
+    expect(empty).toMatchObject({ status: "interrupted", parts: [] });
+  });
+
+  it("follows the last leaf of a tree, over a missing parent, and counts what it leaves out", async () => {
+    const session = await readOne(fixture.piTree);
+    expect(session.messages.map((message) => message.id)).toEqual(["e1", "e3", "e5", "s5", "e6"]);
+    expect(session.meta).toMatchObject({
+      abandoned: 1,
+      compactions: [{ after: 2, summary: "so far", tokensBefore: 9 }],
+    });
+    expect(session.messages[2]).toMatchObject({ role: "user", extra: { customType: "hint" } });
+    expect(session.messages[3]?.parts[0]).toMatchObject({ text: "[Summary by pi, no instruction]\nthe other way" });
+  });
+});
+
+describe("claude-code", () => {
+  it("puts the lines of one message together and keeps every result of parallel calls", async () => {
+    const [main] = await read(fixture.claudeCode);
+    expect(main).toMatchObject({ id: "cc-1", format: "claude-code", model: "claude-y", meta: { title: "A title" } });
+    const answer = main?.messages[1];
+    expect(answer?.parts.map((part) => part.type)).toEqual(["reasoning", "tool-call", "tool-call"]);
+    expect(answer?.parts[0]).toEqual({ type: "reasoning", text: "plan", signature: "c2ln+/==" });
+    expect(answer?.usage).toEqual({ input: 114, output: 30, cacheRead: 100, cacheWrite: 10 });
+    expect(main?.messages.slice(2, 5)).toMatchObject([
+      { role: "tool", parts: [{ callId: "t1", name: "Bash", content: "a b" }] },
+      { role: "tool", id: "r7", parts: [{ callId: "t2", name: "Read" }] },
+      { role: "user", id: "r7/text", parts: [{ text: "Note this." }] },
+    ]);
+  });
+
+  it("leaves retries out, keeps what came before a compaction, and crosses a missing parent", async () => {
+    const [main] = await read(fixture.claudeCode);
+    expect(main?.messages.map((message) => message.id)).toEqual([
+      "u2",
+      "a3",
+      "r6",
+      "r7",
+      "r7/text",
+      "a11",
+      "m14",
+      "a15",
+      "u16",
+    ]);
+    expect(main?.meta).toMatchObject({
+      abandoned: 2,
+      compactions: [{ after: 6, trigger: "auto", summary: "what went before" }],
+    });
+    expect(main?.messages[5]?.parts[0]).toMatchObject({ type: "opaque", kind: "claude-code/server_tool_use" });
+    expect(main?.messages[6]?.extra).toEqual({ isMeta: true });
+    expect(main?.messages[7]?.status).toBe("interrupted");
+  });
+
+  it("gives a sub-agent a session of its own", async () => {
+    const [, side, ...others] = await read(fixture.claudeCode);
+    expect(others).toEqual([]);
+    expect(side).toMatchObject({ id: "cc-1/sidechain-1", meta: { sidechain: "sidechain-1" } });
+    expect(roles(side?.messages ?? [])).toBe("user assistant");
+  });
+
+  it("joins a message whose blocks go on after a result, and takes a repeated block once", async () => {
+    const [u, a, b, r] = [fixture.claudeCode[2], fixture.claudeCode[4], fixture.claudeCode[5], fixture.claudeCode[6]];
+    const { messages } = await readOne([u, a, r, b, b].filter((line) => line !== undefined));
+    expect(roles(messages)).toBe("user assistant tool");
+    expect(messages[1]?.parts.map((part) => part.type)).toEqual(["tool-call", "tool-call"]);
+  });
+});
+
+describe("codex", () => {
+  it("reads one answer as one message and takes usage, aborts and roll-backs from the events", async () => {
+    const session = await readOne(fixture.codex);
+    expect(session).toMatchObject({ id: "cx-1", format: "codex", model: "gpt-z" });
+    expect(roles(session.messages)).toBe("system user assistant tool tool assistant");
+    const answer = session.messages[2];
+    expect(answer?.parts).toMatchObject([
+      { type: "reasoning", text: "plan", signature: "gAAA+/==" },
+      { type: "tool-call", callId: "k1", name: "shell", args: { command: ["ls"] } },
+      { type: "tool-call", callId: "k2", name: "apply_patch", args: { input: "*** Begin" } },
+    ]);
+    expect(answer?.usage).toEqual({ input: 50, output: 10, cacheRead: 40, reasoning: 5 });
+    expect(session.messages[4]?.parts[0]).toMatchObject({ content: "no", isError: true });
+    expect(session.messages[5]).toMatchObject({
+      status: "interrupted",
+      parts: [{ name: "local_shell", args: { command: ["pwd"] } }, { kind: "codex/web_search_call" }],
+    });
+    expect(session.meta).toMatchObject({ abandoned: 2, compactions: [{ after: 5, summary: "so far" }] });
+  });
+
+  it("reads the flat lines of early versions", async () => {
+    const session = await readOne(fixture.codexFlat);
+    expect(session.id).toBe("cx-0");
+    expect(roles(session.messages)).toBe("user assistant tool assistant");
+    expect(session.problems).toEqual([]);
+  });
+});

@@ -1,0 +1,13 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["test/**/*.test.ts"],
+    pool: "forks",
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    restoreMocks: true,
+    coverage: { provider: "v8", include: ["src/**"], reporter: ["text-summary", "html"] },
+  },
+});
