@@ -51,7 +51,8 @@ export function plan(
 
   // Nothing that a strategy likes to keep outweighs law 4: first its room for more, then the task, then results.
   run(dropOldest(), context.limit);
-  run(shrinkNewest, context.limit);
+  // An excerpt can come out some tokens larger than it was meant to; a second cut takes that off.
+  for (let tries = 0; tries < 3; tries++) run(shrinkNewest, context.limit);
   if (current.tokens > context.limit) {
     const last = current.steps.length - 1;
     current = viewOf(current.steps.map((step, index) => ({ ...step, protected: index === last || isCurrent(current, index) })));

@@ -18,15 +18,21 @@ export function dropOldest({ indexShare = 0 }: DropOldestOptions = {}): Pass {
     name: "drop-oldest",
     plan(view: View, context: PassContext): readonly Edit[] {
       if (view.tokens <= context.target) return [];
-      const cap = Math.max(64, Math.floor(context.target * indexShare));
-      const roomy = dropUntil(view, context.target - cap);
-      const edits = editsFor(view, roomy, context, cap);
-      // The note rarely needs its whole cap; a second look keeps the steps its real size has room for.
-      const spare = Math.max(0, cap - noteTokens(edits));
-      const snug = dropUntil(view, context.target - cap + spare);
-      if (snug.size === roomy.size) return edits;
-      const tighter = editsFor(view, snug, context, cap);
-      return noteTokens(tighter) <= cap - spare ? tighter : edits;
+      const cap = Math.floor(context.target * indexShare);
+      const attempt = (reserve: number): readonly Edit[] => {
+        return editsFor(view, dropUntil(view, context.target - reserve), context, cap);
+      };
+      // An older note stands until a step is dropped, and then becomes part of the new one.
+      const standing = view.steps.reduce((sum, step) => sum + (step.kind === "note" ? step.tokens : 0), 0);
+      let reserve = Math.max(cap, standing, 1);
+      let edits = attempt(reserve);
+      // The note has the size of what it names, which is known only when the steps it stands for are.
+      for (let tries = 0; tries < 3 && noteTokens(edits) > reserve; tries++) {
+        reserve = noteTokens(edits);
+        edits = attempt(reserve);
+      }
+      const snug = attempt(noteTokens(edits));
+      return snug.length > 0 && noteTokens(snug) <= noteTokens(edits) ? snug : edits;
     },
   };
 }

@@ -5,7 +5,7 @@ import type { Strategy } from "../window.ts";
 
 /** Options of {@link adaptive}. */
 export interface AdaptiveOptions {
-  /** Share of the budget an epoch brings the window down to. Default 0.5. */
+  /** Share of the budget an epoch brings the window down to. Default 0.43. */
   readonly lowWater?: number;
   /** Share of that mark for the newest steps' whole results. Default 0.3. */
   readonly keepShare?: number;
@@ -20,7 +20,7 @@ export interface AdaptiveOptions {
  * leave behind one labelled message that names them, and the window grows again from the low-water mark.
  */
 export function adaptive(options: AdaptiveOptions = {}): Strategy {
-  const { lowWater = 0.5, keepShare = 0.3, resultTokens = 160, indexShare = 0.15 } = options;
+  const { lowWater = 0.43, keepShare = 0.3, resultTokens = 160, indexShare = 0.15 } = options;
   return {
     name: "adaptive",
     passes: [truncateToolResults({ keepShare, maxTokens: resultTokens }), dropOldest({ indexShare })],

@@ -1,0 +1,55 @@
+import { execFileSync, spawn } from "node:child_process";
+import { copyFile, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { chatLines } from "./stage.ts";
+
+let root: string;
+let session: string;
+
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), "windrow-built-"));
+  await copyFile("package.json", join(root, "package.json"));
+  await symlink(resolve("node_modules"), join(root, "node_modules"));
+  const compiler = resolve("node_modules/@typescript/native/bin/tsc");
+  execFileSync(process.execPath, [compiler, "-p", "tsconfig.build.json", "--noCheck", "--outDir", join(root, "dist")]);
+  session = join(root, "chat.jsonl");
+  await writeFile(session, chatLines(20));
+}, 120_000);
+
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+function windrow(
+  argv: readonly string[],
+  closeAfter = Infinity,
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  return new Promise((done) => {
+    const child = spawn(process.execPath, [join(root, "dist/cli/main.js"), ...argv], { cwd: root });
+    let stdout = "";
+    let stderr = "";
+    child.stdout.on("data", (data: Buffer) => {
+      stdout += data.toString();
+      if (stdout.length >= closeAfter) child.stdout.destroy();
+    });
+    child.stderr.on("data", (data: Buffer) => (stderr += data.toString()));
+    child.on("close", (code) => done({ code, stdout, stderr }));
+  });
+}
+
+it("runs as a process, built", async () => {
+  const { code, stdout, stderr } = await windrow(["replay", session, "-b", "3000", "--json"]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(JSON.parse(stdout)).toMatchObject({ sessions: [{ file: session, calls: 21 }], failed: [] });
+}, 30_000);
+
+it("answers with its exit status", async () => {
+  expect((await windrow(["replay", join(root, "none.jsonl")])).code).toBe(1);
+  expect((await windrow(["replay", session, "--budget", "x"])).code).toBe(2);
+}, 30_000);
+
+it("does not fail when its reader leaves early", async () => {
+  const many = Array.from({ length: 60 }, () => session);
+  const { code, stderr } = await windrow(["replay", ...many, "-s", "none", "--json"], 1);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+}, 60_000);

@@ -1,0 +1,205 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { chatLines, claudeCodeLines, newFolder, put, windrow } from "./stage.ts";
+
+interface Document {
+  readonly sessions: readonly {
+    readonly file: string;
+    readonly format: string;
+    readonly messages: number;
+    readonly calls: number;
+    readonly results: readonly Record<string, unknown>[];
+  }[];
+  readonly failed: readonly { readonly file: string; readonly code: string }[];
+  readonly kept?: readonly string[];
+}
+
+describe("windrow replay FILE --json", () => {
+  it("writes one document with a result for every strategy and budget", async () => {
+    const file = await put(await newFolder(), "chat.jsonl", chatLines(20));
+    const { status, stdout, stderr } = await windrow(["replay", file, "--budget", "3k,100_000", "--json"]);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    const { sessions, failed } = JSON.parse(stdout) as Document;
+    expect(failed).toEqual([]);
+    expect(sessions).toHaveLength(1);
+    expect(sessions[0]).toMatchObject({ file, messages: 42, calls: 21 });
+    expect(sessions[0]?.results.map(({ strategy, budget }) => `${String(strategy)} ${String(budget)}`)).toEqual([
+      "none 3000",
+      "none 100000",
+      "sliding-window 3000",
+      "sliding-window 100000",
+      "adaptive 3000",
+      "adaptive 100000",
+    ]);
+    for (const result of sessions[0]?.results ?? []) {
+      expect(Object.keys(result)).toEqual(
+        expect.arrayContaining([
+          "strategy",
+          "budget",
+          "profile",
+          "tokens",
+          "cost",
+          "cachedShare",
+          "epochs",
+          "lookback",
+          "broken",
+          "overBudget",
+          "faults",
+        ]),
+      );
+      expect(result).toMatchObject({ broken: 0, faults: 0 });
+      expect("series" in result).toBe(false);
+    }
+    expect(sessions[0]?.results[4]).toMatchObject({ overBudget: 0, refused: 0 });
+  });
+
+  it("takes prices and profile from the model", async () => {
+    const file = await put(await newFolder(), "chat.jsonl", chatLines(2));
+    const { stdout } = await windrow(["replay", file, "-s", "adaptive", "--model", "claude-sonnet-4-5", "--json"]);
+    const [result] = (JSON.parse(stdout) as Document).sessions[0]?.results ?? [];
+    expect(result).toMatchObject({ profile: "anthropic", cost: { dollars: expect.any(Number) as number } });
+    expect(result?.["budget"]).toBeGreaterThan(32_000);
+  });
+
+  it("goes on behind a bad file, reports it and fails", async () => {
+    const folder = await newFolder();
+    const good = await put(folder, "chat.jsonl", chatLines(2));
+    const empty = await put(folder, "empty.jsonl", "");
+    const missing = join(folder, "missing.jsonl");
+    const { status, stdout, stderr } = await windrow(["replay", missing, good, empty, folder, "--json"]);
+    expect(status).toBe(1);
+    const { sessions, failed } = JSON.parse(stdout) as Document;
+    expect(sessions.map((session) => session.file)).toEqual([good]);
+    expect(failed.map(({ file, code }) => ({ file, code }))).toEqual([
+      { file: missing, code: "input-not-found" },
+      { file: empty, code: "not-a-transcript" },
+      { file: folder, code: "bad-option" },
+    ]);
+    for (const { file, code } of failed) expect(stderr).toMatch(new RegExp(`windrow: ${code}: .*${file}`));
+  });
+
+  it("fails, and is no wrong use, when every file is bad", async () => {
+    const { status, stdout } = await windrow(["replay", "/no/such/file", "--json"]);
+    expect(status).toBe(1);
+    expect((JSON.parse(stdout) as Document).sessions).toEqual([]);
+  });
+
+  it("reports lines it could not read and uses the rest", async () => {
+    const file = await put(await newFolder(), "chat.jsonl", `${chatLines(2)}\n{"role": "user", "con`);
+    const { status, stdout, stderr } = await windrow(["replay", file, "-s", "none", "--json"]);
+    expect(status).toBe(0);
+    expect(stderr).toContain(`${file}:7: `);
+    expect((JSON.parse(stdout) as Document).sessions[0]?.calls).toBe(3);
+  });
+});
+
+describe("windrow replay FILE", () => {
+  it("shows a table and a chart for people", async () => {
+    const file = await put(await newFolder(), "chat.jsonl", chatLines(20));
+    const { status, stdout } = await windrow(["replay", file, "-b", "3000", "-s", "none,adaptive"]);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/strategy +budget +average +peak/);
+    expect(stdout).toMatch(/^ adaptive +3,000 /m);
+    expect(stdout).toContain("tokens per call (21 calls, budget 3,000)");
+    expect(stdout).toMatch(/┤.*[─╭╯]/);
+    expect(stdout).not.toContain("\u001B[");
+  });
+
+  it("colours on a terminal, and not where NO_COLOR is set", async () => {
+    const file = await put(await newFolder(), "chat.jsonl", chatLines(2));
+    const argv = ["replay", file, "-s", "none,adaptive"];
+    expect((await windrow(argv, {}, true)).stdout).toContain("\u001B[");
+    expect((await windrow(argv, { NO_COLOR: "1" }, true)).stdout).not.toContain("\u001B[");
+  });
+
+  it("adds many sessions up", async () => {
+    const folder = await newFolder();
+    const files = await Promise.all(["a", "b", "c", "d"].map((name) => put(folder, `${name}.jsonl`, chatLines(2))));
+    const { stdout } = await windrow(["replay", ...files]);
+    expect(stdout).toContain("4 sessions, 12 calls");
+  });
+});
+
+describe("windrow replay", () => {
+  it("finds the person's own sessions and says in plain words what happened", async () => {
+    const home = await newFolder();
+    await put(home, ".claude/projects/repo/8f14e45f-ceea-4672-9d2a-3f2b1c0a7e11.jsonl", claudeCodeLines());
+    const { status, stdout } = await windrow(["replay"], { HOME: home });
+    expect(status).toBe(0);
+    expect(stdout).toContain("Your session made 3 model calls.");
+    expect(stdout).toMatch(/Sent as recorded, 2 of them \(66\.7 %\) would have been refused/);
+    expect(stdout).toMatch(/With adaptive it is .* 0 broken calls/);
+  });
+
+  it("says where it looked when there are none", async () => {
+    const { status, stdout, stderr } = await windrow(["replay"], { HOME: await newFolder() });
+    expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+    for (const place of [".claude/projects", ".codex/sessions", ".pi/agent/sessions", "windrow replay FILE"]) {
+      expect(stderr).toContain(place);
+    }
+  });
+});
+
+describe("windrow replay --keep", () => {
+  it("writes the session through the file store, every message of it", async () => {
+    const folder = await newFolder();
+    const file = await put(folder, "chat.jsonl", chatLines(20));
+    const store = join(folder, "contexts");
+    const { status, stdout } = await windrow([
+      "replay",
+      file,
+      "-b",
+      "3000",
+      "-s",
+      "adaptive",
+      "--keep",
+      store,
+      "--json",
+    ]);
+    expect(status).toBe(0);
+    const [kept = ""] = (JSON.parse(stdout) as Document).kept ?? [];
+    expect(kept.startsWith(join(store, "completed"))).toBe(true);
+    const lines = async (name: string): Promise<readonly Record<string, unknown>[]> => {
+      const text = await readFile(join(kept, name), "utf8");
+      return text
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line) as Record<string, unknown>);
+    };
+    const messages = await lines("messages.jsonl");
+    expect(messages.map((message) => message["seq"])).toEqual(Array.from({ length: 42 }, (_, index) => index + 1));
+    expect(messages[0]).toMatchObject({ role: "user", content: "fix the bug in src/file_0.ts" });
+    expect(await lines("tools.jsonl")).toHaveLength(20);
+    expect((await lines("edits.jsonl")).length).toBeGreaterThan(0);
+    expect(await readdir(join(store, "running"))).toEqual([]);
+  });
+});
+
+describe("wrong use", () => {
+  it.each([
+    [["replay", "--strategi", "none"], "--strategy"],
+    [["repaly"], "replay"],
+    [["replay", "x.jsonl", "-s", "adaptiv"], '"adaptive"'],
+    [["replay", "x.jsonl", "-p", "antropic"], '"anthropic"'],
+    [["replay", "x.jsonl", "--counter", "estimat"], '"estimate"'],
+    [["replay", "x.jsonl", "-m", "claude-sonet-4-5"], "claude-sonnet-4-5"],
+    [["replay", "x.jsonl", "-b", "many"], "32000"],
+    [["replay", "x.jsonl", "-b", "0"], "above 0"],
+    [["replay", "x.jsonl", "-b", ","], "--budget"],
+    [["replay", "x.jsonl", "--far", "-1"], "--far"],
+  ])("%j is refused before any work, with what is right", async (argv, hint) => {
+    const { status, stdout, stderr } = await windrow(argv);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+    expect(stderr).toMatch(/^windrow: (bad-option|unknown-[a-z]+): /);
+    expect(stderr).toContain(hint);
+    expect(stderr).not.toContain("x.jsonl");
+  });
+
+  it("is not a call for help or for the version", async () => {
+    const help = await windrow(["replay", "--help"]);
+    expect(help).toMatchObject({ status: 0, stderr: "" });
+    expect(help.stdout).toContain("Examples:");
+    expect((await windrow(["--version"])).stdout).toMatch(/^\d+\.\d+\.\d+/);
+  });
+});

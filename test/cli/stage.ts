@@ -1,0 +1,100 @@
+/** Runs command lines in this process, with streams that remember, and makes session files to run them on. */
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach } from "vitest";
+import { run } from "../../src/cli/program.ts";
+
+const folders: string[] = [];
+
+afterEach(async () => {
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
+});
+
+/** A folder that goes when the test ends. */
+export async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "windrow-cli-"));
+  folders.push(folder);
+  return folder;
+}
+
+export interface Outcome {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export async function windrow(
+  argv: readonly string[],
+  env: Record<string, string> = {},
+  isTTY = false,
+): Promise<Outcome> {
+  let stdout = "";
+  let stderr = "";
+  const status = await run(argv, {
+    stdout: { write: (text) => (stdout += text), isTTY, columns: 120 },
+    stderr: { write: (text) => (stderr += text) },
+    env,
+  });
+  return { status, stdout, stderr };
+}
+
+/** A chat session of `steps` tool calls, as JSON lines. */
+export function chatLines(steps: number): string {
+  const messages: object[] = [{ role: "user", content: "fix the bug in src/file_0.ts" }];
+  for (let step = 0; step < steps; step++) {
+    const id = `call_${step}`;
+    const args = JSON.stringify({ path: `src/file_${step}.ts`, look_for: `name_${Math.max(0, step - 12)}` });
+    messages.push({
+      role: "assistant",
+      content: null,
+      tool_calls: [{ id, type: "function", function: { name: "read", arguments: args } }],
+    });
+    messages.push({
+      role: "tool",
+      tool_call_id: id,
+      content: `const name_${step} = 1;\n${`// line of file ${step}\n`.repeat(60)}`,
+    });
+  }
+  messages.push({ role: "assistant", content: "done" });
+  return messages.map((message) => JSON.stringify(message)).join("\n");
+}
+
+/** What Claude Code would have written of a session in which one call was aborted. */
+export function claudeCodeLines(): string {
+  const sessionId = "8f14e45f-ceea-4672-9d2a-3f2b1c0a7e11";
+  let parentUuid: string | null = null;
+  const line = (number: number, role: string, content: unknown): string => {
+    const uuid = `00000000-0000-4000-8000-00000000000${number}`;
+    const timestamp = `2026-01-02T03:04:0${number}.000Z`;
+    const message = { role, content, ...(role === "assistant" && { model: "claude-sonnet-4-5", id: `msg_${number}` }) };
+    const text = JSON.stringify({
+      type: role,
+      uuid,
+      parentUuid,
+      sessionId,
+      timestamp,
+      cwd: "/repo",
+      version: "2.0.0",
+      message,
+    });
+    parentUuid = uuid;
+    return text;
+  };
+  return [
+    line(1, "user", "read src/main_file.ts"),
+    line(2, "assistant", [{ type: "tool_use", id: "toolu_1", name: "Read", input: { file_path: "src/main_file.ts" } }]),
+    line(3, "user", "stop, use grep"),
+    line(4, "assistant", [{ type: "text", text: "As you wish." }]),
+    line(5, "user", "thanks"),
+    line(6, "assistant", [{ type: "text", text: "You are welcome." }]),
+  ].join("\n");
+}
+
+/** Writes a file into a folder, parents included. */
+export async function put(folder: string, name: string, text: string): Promise<string> {
+  const path = join(folder, name);
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text);
+  return path;
+}

@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest";
+import { CostTally, MessageTokens } from "../../src/replay/cost-metric.ts";
+import { characters, user } from "./histories.ts";
+
+/** 1,000 tokens each: 4 for framing, 996 characters. */
+const [a, b, c] = ["a", "b", "c"].map((letter) => user(letter.repeat(996))) as [
+  ReturnType<typeof user>,
+  ReturnType<typeof user>,
+  ReturnType<typeof user>,
+];
+
+function tally(): CostTally {
+  return new CostTally(new MessageTokens(characters));
+}
+
+describe("cost", () => {
+  it("writes what is new and reads the prefix it had", () => {
+    const cost = tally();
+    cost.add([a]);
+    cost.add([a, b]);
+    cost.add([a, b, c]);
+    expect(cost.result().equivalents).toBeCloseTo((3 * 1.25 * 1_000 + 3 * 0.1 * 1_000) / 1e6, 6);
+    expect(cost.cachedShare).toBe(0.5);
+  });
+
+  it("pays for everything behind the first change", () => {
+    const cost = tally();
+    cost.add([a, b, c]);
+    cost.add([b, c]);
+    expect(cost.result().equivalents).toBeCloseTo((5 * 1.25 * 1_000) / 1e6, 6);
+    expect(cost.cachedShare).toBe(0);
+  });
+
+  it("takes the longest prefix of any earlier request, not only of the last", () => {
+    const cost = tally();
+    cost.add([a, b]);
+    cost.add([c]);
+    cost.add([a, b]);
+    expect(cost.result().equivalents).toBeCloseTo((3 * 1.25 * 1_000 + 2 * 0.1 * 1_000) / 1e6, 6);
+  });
+
+  it("compares content, not objects", () => {
+    const cost = tally();
+    cost.add([a]);
+    cost.add([structuredClone(a), b]);
+    expect(cost.cachedShare).toBeCloseTo(1 / 3, 3);
+  });
+
+  it("takes an ephemeral tail as plain input that no later request finds", () => {
+    const cost = tally();
+    cost.add([a, c], 1);
+    cost.add([a, c]);
+    expect(cost.result().equivalents).toBeCloseTo((1.25 * 1_000 + 1_000 + 0.1 * 1_000 + 1.25 * 1_000) / 1e6, 6);
+  });
+
+  it("prices in dollars where prices are known", () => {
+    const cost = tally();
+    cost.add([a, c], 1);
+    cost.add([a]);
+    expect(cost.result().dollars).toBeNull();
+    const prices = { input: 3_000, cacheRead: 300, cacheWrite: 3_750 };
+    expect(cost.result(prices).dollars).toBeCloseTo(3.75 + 3 + 0.3, 6);
+  });
+});

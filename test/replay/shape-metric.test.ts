@@ -1,0 +1,39 @@
+import { describe, expect, it } from "vitest";
+import type { Message } from "../../src/message/message.ts";
+import { essentials, isBroken } from "../../src/replay/shape-metric.ts";
+import { calls, result, says, user } from "./histories.ts";
+
+const system: Message = { id: "s", role: "system", parts: [{ type: "text", text: "be brief" }] };
+const two: Message = {
+  id: "two",
+  role: "assistant",
+  parts: ["1", "2"].map((callId) => ({ type: "tool-call", callId, name: "f", args: {} })),
+};
+
+describe("a broken request", () => {
+  it.each<[string, readonly Message[]]>([
+    ["no message", []],
+    ["only a system message", [system]],
+    ["a leading assistant message", [system, says("hi"), user("go")]],
+    ["a result without its call", [user("go"), result("1", "x")]],
+    ["a result of another call", [user("go"), calls("1", "f", {}), result("2", "x")]],
+    ["a call without its result", [user("go"), calls("1", "f", {}), user("and?")]],
+    ["a call without its result at the end", [user("go"), calls("1", "f", {})]],
+    ["one of two results missing", [user("go"), two, result("1", "x"), says("done")]],
+    ["a result twice", [user("go"), calls("1", "f", {}), result("1", "x"), result("1", "x")]],
+    ["an empty message", [user("go"), says("  ")]],
+    ["a message without parts", [user("go"), { id: "e", role: "assistant", parts: [] }]],
+  ])("has %s", (_, window) => expect(isBroken(window)).toBe(true));
+
+  it.each<[string, readonly Message[]]>([
+    ["a plain exchange", [system, user("go"), says("hi"), user("more")]],
+    ["parallel calls answered in any order", [user("go"), two, result("2", "y"), result("1", "x"), says("done")]],
+  ])("is not %s", (_, window) => expect(isBroken(window)).toBe(false));
+});
+
+it("never leaves out system, task and newest step", () => {
+  const task = user("the task");
+  const newest = [calls("2", "f", {}), result("2", "y")];
+  const history = [system, task, calls("1", "f", {}), result("1", "x"), ...newest];
+  expect(essentials(history)).toEqual([system, task, ...newest]);
+});

@@ -1,0 +1,81 @@
+import { describe, expect, it } from "vitest";
+import { register } from "../../src/conformance.ts";
+import { storeConformance } from "../../src/store/conformance.ts";
+import type { StoreFixture } from "../../src/store/conformance.ts";
+import type { Store } from "../../src/store/store.ts";
+import { filesFixture, ramFixture } from "./fixtures.ts";
+
+const durable = { durable: true, shared: true };
+const inMemory = { durable: false, shared: false };
+
+describe("ram", () => register(storeConformance(inMemory, ramFixture), { describe, it }));
+describe("files, strict", () => register(storeConformance(durable, filesFixture), { describe, it }));
+describe("files, relaxed", () =>
+  register(storeConformance(durable, () => filesFixture({ durability: "relaxed" })), { describe, it }));
+
+describe("the suite catches a store that", () => {
+  const broken: Readonly<Record<string, (store: Store) => Partial<Store>>> = {
+    "acknowledges without keeping": () => ({
+      append: async (_lock, records) => records.map((record, index) => ({ ...record, seq: index + 1, pos: index + 1 })),
+    }),
+    "gives records newest first": (store) => ({
+      async *read(scope, id, query) {
+        const records = [];
+        for await (const record of store.read(scope, id, query)) records.unshift(record);
+        yield* records;
+      },
+    }),
+    "lets a second owner in": (store) => ({
+      lock: (scope, id) => store.lock(scope, id).catch(() => ({ id, scope, recovery: [] }) as never),
+    }),
+    "shows every tenant's sessions": (store) => ({
+      info: (scope, id) => store.info(scope, id).catch(() => store.info({ tenant: "a" }, id)),
+    }),
+    "forgets parts": (store) => ({
+      append: (lock, records) =>
+        store.append(
+          lock,
+          records.map((record) =>
+            record.kind === "message"
+              ? { ...record, message: { ...record.message, parts: record.message.parts.slice(0, 1) } }
+              : record,
+          ),
+        ),
+    }),
+    "throws errors of its own": (store) => ({
+      info: (scope, id) => store.info(scope, id).catch(() => Promise.reject(new Error("no such session"))),
+    }),
+    "forgets that it was finished": (store) => ({ finish: (lock) => lock.release() && store.setState(lock, {} as never) }),
+  };
+
+  it.each(Object.keys(broken))("%s", async (name) => {
+    const cases = storeConformance(inMemory, () => decorated(broken[name]!));
+    let failures = 0;
+    for (const one of cases) await one.run().catch(() => (failures += 1));
+    expect(failures).toBeGreaterThan(0);
+  });
+
+  it("and no other: a decorator that changes nothing conforms", async () => {
+    for (const one of storeConformance(inMemory, () => decorated(() => ({})))) await one.run();
+  });
+});
+
+async function decorated(change: (store: Store) => Partial<Store>): Promise<StoreFixture> {
+  const fixture = await ramFixture();
+  const { store } = fixture;
+  const plain: Store = {
+    name: store.name,
+    capabilities: store.capabilities,
+    create: (scope, session) => store.create(scope, session),
+    info: (scope, id) => store.info(scope, id),
+    list: (scope, query) => store.list(scope, query),
+    lock: (scope, id) => store.lock(scope, id),
+    append: (lock, records) => store.append(lock, records),
+    read: (scope, id, query) => store.read(scope, id, query),
+    setState: (lock, state) => store.setState(lock, state),
+    finish: (lock, state) => store.finish(lock, state),
+    recovery: (scope, id) => store.recovery(scope, id),
+    close: () => store.close(),
+  };
+  return { ...fixture, store: { ...plain, ...change(store) } };
+}
