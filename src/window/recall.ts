@@ -151,13 +151,25 @@ function fill(documents: readonly Document[], maxTokens: number, counter: TokenC
       lines.push(shown);
     }
     if (lines.length > 0) {
-      texts.push(`${head}\n${lines.join("\n")}\n[more follows; recall with words for the rest]`);
+      texts.push(`${head}\n${moreFollows}\n${lines.join("\n")}`);
       seqs.push(seq);
     }
     break;
   }
-  const text = texts.join("\n\n");
-  return { text, tokens: counter.count(text), seqs, more: seqs.length < documents.length || text.endsWith("rest]") };
+  const text = fit(texts.join("\n\n"), maxTokens, counter);
+  return { text, tokens: counter.count(text), seqs, more: seqs.length < documents.length || text.includes(moreFollows) };
+}
+
+const moreFollows = "[the beginning; recall with words for the rest]";
+
+/** Counts are not quite additive: what came out some tokens too large loses its last lines. */
+function fit(text: string, maxTokens: number, counter: TokenCounter): string {
+  let shown = text;
+  while (shown !== "" && counter.count(shown) > maxTokens) {
+    const end = shown.lastIndexOf("\n");
+    shown = end < 0 ? shown.slice(0, Math.floor(shown.length / 2)).toWellFormed() : shown.slice(0, end);
+  }
+  return shown;
 }
 
 interface Passage {
@@ -196,7 +208,7 @@ function search(
     if (left < 48) break;
   }
   const found = [...chosen].toSorted(([first], [second]) => first.seq - second.seq);
-  const text = found.map(([document, lines]) => renderPassages(document, lines, query)).join("\n\n");
+  const text = fit(found.map(([document, lines]) => renderPassages(document, lines, query)).join("\n\n"), maxTokens, counter);
   return { text, tokens: counter.count(text), seqs: found.map(([document]) => document.seq), more: true };
 }
 

@@ -26,7 +26,7 @@ const setting = fc.record({
   counter: fc.constantFrom(estimate, chars4Ceil),
   budget: fc.oneof(fc.integer({ min: 1, max: 400 }), fc.integer({ min: 400, max: 6_000 }), fc.integer({ min: 6_000, max: 200_000 })),
   system: fc.option(fc.constantFrom("Be brief.", "You are a careful programmer. ".repeat(20)), { nil: undefined }),
-  dynamic: fc.option(fc.constant("It is Tuesday."), { nil: undefined }),
+  dynamic: fc.option(fc.constant<string>("It is Tuesday."), { nil: undefined }),
   tools: fc.constantFrom([], [{ name: "read", description: "Reads a file.", inputSchema: { type: "object" } }]),
 });
 
@@ -47,8 +47,25 @@ function compose(given: Setting, messages: readonly Message[], state?: WindowSta
     assert(isWindrowError(error), `not a typed error: ${String(error)}`);
     assert(error.code === "over-budget" || error.code === "budget-too-small", `${error.code}: ${error.message}`);
     for (const block of ["system", "tools", "budget"]) assert.equal(typeof error.data[block], "number", block);
+    if (given.strategy !== "none") assert(leastTokens(given, messages) > given.budget, `avoidable: ${error.message}`);
     return undefined;
   }
+}
+
+/**
+ * Tokens no strategy can save: system, tools, tail, the newest user message, the newest answer with its results as stubs,
+ * and the message that says what left; a little more for each than the smallest seen.
+ */
+function leastTokens({ counter, system = "", dynamic = "", tools }: Setting, messages: readonly Message[]): number {
+  const users = messages.filter((message) => message.role !== "assistant" && message.role !== "system");
+  const answer = messages.findLast((message) => message.role === "assistant");
+  const spoken = (message: Message | undefined): number => (message ? countMessage(counter, message) : 0);
+  const leading = messages.slice(0, messages.findIndex((message) => message.role !== "system"));
+  const lead = system === "" ? leading.reduce((sum, message) => sum + spoken(message), 0) : counter.count(system) + 4;
+  const trailing = users.slice(-12).reduce((sum, message) => {
+    return sum + message.parts.reduce((part, { type, ...body }) => (type === "text" && "text" in body ? part + counter.count(body.text) + 40 : part + 80), 0);
+  }, 0);
+  return lead + counter.count(dynamic) + 4 + countTools(counter, tools) + trailing + spoken(answer) + 160;
 }
 
 /** Where a model call may fall: behind every message that leaves no call open, a dozen of them at most. */

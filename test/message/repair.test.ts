@@ -1,0 +1,104 @@
+import { describe, expect, it } from "vitest";
+import type { Message } from "../../src/message/message.ts";
+import { messageText } from "../../src/message/message.ts";
+import { interruptedText, repairMessages } from "../../src/message/repair.ts";
+import { HistoryBuilder, sampleHistories } from "../../src/message/samples.ts";
+import { groupSteps } from "../../src/message/step.ts";
+import { anthropic } from "../../src/window/profile.ts";
+import { validateWindow } from "../../src/window/validate.ts";
+
+function repaired(history: HistoryBuilder): { readonly lines: readonly string[]; readonly kinds: readonly string[] } {
+  const { messages, repairs } = repairMessages(history.messages);
+  return { lines: messages.map((message) => `${message.role}: ${messageText(message)}`), kinds: repairs.map(({ kind }) => kind) };
+}
+
+describe("repair", () => {
+  it("leaves a valid history as it is, the same objects", () => {
+    const { messages } = new HistoryBuilder().user("a").assistant("b", ["1", "read", { path: "c" }]).result("1", "d");
+    const result = repairMessages(messages);
+    expect(result.repairs).toEqual([]);
+    result.messages.forEach((message, index) => expect(message).toBe(messages[index]));
+  });
+
+  it("closes a call that the next answer finds open, and says it was interrupted", () => {
+    const { lines, kinds } = repaired(
+      new HistoryBuilder().user("go").assistant("", ["1", "read", {}], ["2", "read", {}]).result("2", "two").assistant("next"),
+    );
+    expect(lines).toEqual(["user: go", "assistant: read({})\nread({})", `tool: ${interruptedText}`, "tool: two", "assistant: next"]);
+    expect(kinds).toEqual(["closed-call"]);
+  });
+
+  it("puts results in the order of their calls", () => {
+    const history = new HistoryBuilder().assistant("", ["a", "t", {}], ["b", "t", {}], ["c", "t", {}]);
+    history.result("c", "3").result("a", "1").result("b", "2").assistant("done");
+    expect(repaired(history).lines.slice(1, 4)).toEqual(["tool: 1", "tool: 2", "tool: 3"]);
+  });
+
+  it("puts a message that came between a call and its result behind the result", () => {
+    const { lines, kinds } = repaired(
+      new HistoryBuilder().user("go").assistant("", ["1", "t", {}]).user("hurry").result("1", "one").assistant("done"),
+    );
+    expect(lines).toEqual(["user: go", "assistant: t({})", "tool: one", "user: hurry", "assistant: done"]);
+    expect(kinds).toEqual(["moved-message"]);
+  });
+
+  it("shows a late result and an orphan as labelled user messages", () => {
+    const late = repaired(new HistoryBuilder().assistant("", ["1", "ask", {}]).assistant("waiting").result("1", "yes"));
+    expect(late.lines.at(-1)).toBe("user: [Late result of a tool, call 1]\nyes");
+    expect(late.kinds).toEqual(["closed-call", "late-result"]);
+    const orphan = repaired(new HistoryBuilder().user("hi").result("9", "whose?"));
+    expect(orphan.lines.at(-1)).toBe("user: [Result without its call, of a tool, call 9]\nwhose?");
+  });
+
+  it("renames an id used again, with its result, and leaves out a second result", () => {
+    const history = new HistoryBuilder().assistant("", ["x", "t", {}]).result("x", "first");
+    history.assistant("", ["x", "t", {}]).result("x", "second").result("x", "third").assistant("done");
+    const { messages, repairs } = repairMessages(history.messages);
+    const ids = messages.flatMap((message) => message.parts.flatMap((part) => ("callId" in part ? [part.callId] : [])));
+    expect(ids).toEqual(["x", "x", "x-3", "x-3"]);
+    expect(repairs.map(({ kind }) => kind)).toEqual(["renamed-call", "duplicate-result"]);
+  });
+
+  it("mends half characters, also in arguments, and leaves out what is empty", () => {
+    const history = new HistoryBuilder().user("half \ud83d").user("   ").assistant("").assistant("", ["1", "t", { a: "\udc00" }]);
+    const { messages, repairs } = repairMessages(history.messages);
+    expect(messages).toHaveLength(3);
+    expect(messages.map(messageText)[0]).toBe("half \ufffd");
+    expect(JSON.stringify(messages)).not.toMatch(/\\ud[89a-f]/);
+    expect(repairs.map(({ kind }) => kind)).toEqual(["mended-text", "empty-message", "empty-message", "mended-text"]);
+  });
+
+  it("never touches signed reasoning", () => {
+    const part = { type: "reasoning", text: "half \ud83d", signature: "s" } as const;
+    const history = new HistoryBuilder().add("assistant", [part, { type: "text", text: "so" }]);
+    const [message] = repairMessages(history.messages).messages as [Message];
+    expect(message.parts).toEqual([{ type: "text", text: "so" }]);
+  });
+
+  it.each(sampleHistories().filter(({ messages }) => messages[0]?.role === "user" || messages[0]?.role === "system"))(
+    "makes valid: $name",
+    ({ messages }) => {
+      const result = repairMessages(messages).messages.filter((message) => message.role !== "system");
+      expect(validateWindow(result, { ...anthropic, rules: { ...anthropic.rules, firstIsUser: false } })).toEqual([]);
+    },
+  );
+
+  it("reads no further than the next answer: a longer history keeps the steps of a shorter one", () => {
+    for (const { messages } of sampleHistories()) {
+      const full = repairMessages(messages).messages;
+      const cuts = messages.flatMap((message, index) => (message.role === "assistant" ? [index] : []));
+      for (const cut of cuts) expect(full.slice(0, repairMessages(messages.slice(0, cut)).messages.length)).toEqual(repairMessages(messages.slice(0, cut)).messages);
+    }
+  });
+});
+
+describe("groupSteps", () => {
+  it("keeps an answer, its calls and all their results together", () => {
+    const history = new HistoryBuilder().user("go").assistant("", ["1", "t", {}], ["2", "t", {}]).result("2", "b").result("1", "a").assistant("done");
+    expect(groupSteps(history.messages).map((step) => [step.kind, step.messages.map(({ seq }) => seq)])).toEqual([
+      ["user", [1]],
+      ["assistant", [2, 3, 4]],
+      ["assistant", [5]],
+    ]);
+  });
+});

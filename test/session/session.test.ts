@@ -1,0 +1,232 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { isWindrowError } from "../../src/errors.ts";
+import type { NewMessage } from "../../src/message/message.ts";
+import { codingSession } from "../../src/message/samples.ts";
+import type { SessionEvent } from "../../src/session/events.ts";
+import { SessionManager } from "../../src/session/manager.ts";
+import type { ManagerOptions } from "../../src/session/manager.ts";
+import { composeWindow } from "../../src/window/compose.ts";
+
+const user: NewMessage = { role: "user", parts: [{ type: "text", text: "Fix the bug" }] };
+const folders: string[] = [];
+const managers: SessionManager[] = [];
+
+async function folder(): Promise<string> {
+  const made = await mkdtemp(join(tmpdir(), "windrow-session-"));
+  folders.push(made);
+  return made;
+}
+
+async function open(options: ManagerOptions): Promise<SessionManager> {
+  const manager = await SessionManager.open({ budget: 12_000, ...options });
+  managers.push(manager);
+  return manager;
+}
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+    return "no error";
+  } catch (error) {
+    return isWindrowError(error) ? error.code : String(error);
+  }
+}
+
+afterEach(async () => {
+  for (const manager of managers.splice(0)) await manager.close();
+  for (const made of folders.splice(0)) await rm(made, { recursive: true });
+});
+
+describe.each(["ram:", "files"])("a session in %s", (kind) => {
+  const store = async (): Promise<string> => (kind === "files" ? folder() : kind);
+
+  it("journals messages, tool runs, epochs and usage, and ends", async () => {
+    const events: SessionEvent[] = [];
+    const manager = await open({ store: await store(), on: (event) => events.push(event) });
+    const session = await manager.create({ taskKey: { task_source: "test", task_id: "27" } });
+    const stored = await session.append(user);
+    expect(stored.id).not.toBe("");
+    const call = { type: "tool-call", callId: "c1", name: "read", args: { path: "a.ts" } } as const;
+    await session.append({ role: "assistant", parts: [call] });
+    const run = await session.startTool(call);
+    await run.finish("short");
+    const window = await session.compose({ system: "Be brief." });
+    expect(window.messages.map((message) => message.role)).toEqual(["system", "user", "assistant", "tool"]);
+    await session.endStep({ usage: { input: 100, output: 20 } });
+    const { state, messages } = session.stats();
+    expect(messages).toBe(3);
+    expect(state).toMatchObject({ llmCallCount: 1, toolCallCount: 1, totalTokensUsed: 120, status: "processing" });
+    await session.finish("completed");
+    expect((await manager.info(session.id)).state.status).toBe("completed");
+    expect(await codeOf(session.append(user))).toBe("closed");
+    expect(await codeOf(manager.resume(session.id))).toBe("read-only");
+    expect(events.map((event) => event.type)).toEqual([
+      "session-opened",
+      "message-appended",
+      "message-appended",
+      "tool-started",
+      "message-appended",
+      "tool-finished",
+      "window-composed",
+      "session-finished",
+    ]);
+  });
+
+  it("records an epoch, resumes from it, and composes what the first process would have", async () => {
+    const manager = await open({ store: await store() });
+    const session = await manager.create();
+    const history = codingSession(40);
+    for (const message of history.slice(0, -4)) {
+      await session.append(message);
+      if (message.role === "tool") await session.compose();
+    }
+    const before = await session.compose();
+    expect(before.state.epoch).toBeGreaterThan(1);
+    const stats = session.stats();
+    await session.close();
+    const resumed = await manager.resume(session.id);
+    const again = await resumed.compose();
+    expect(again.report.windowHash).toBe(before.report.windowHash);
+    expect(again.report.opened).toBeUndefined();
+    expect(resumed.stats()).toMatchObject({ messages: stats.messages, tokens: stats.tokens, epoch: stats.epoch });
+    for (const message of history.slice(-4)) await resumed.append(message);
+    const after = await resumed.compose();
+    const prefix = after.messages.slice(0, before.messages.length);
+    if (!after.report.opened) expect(JSON.stringify(prefix)).toBe(JSON.stringify(before.messages));
+    const stateless = composeWindow({ messages: history, budget: 12_000, state: again.state });
+    expect(stateless.report.windowHash).toBe(after.report.windowHash);
+  });
+
+  it("recalls what left the window, by id and by words", async () => {
+    const manager = await open({ store: await store() });
+    const session = await manager.create();
+    for (const message of codingSession(40)) await session.append(message);
+    const window = await session.compose();
+    const stub = window.state.edits.flatMap((edit) => edit.stubs ?? []).find(({ count, tool }) => count === 1 && tool === "read");
+    const byId = await session.recall({ id: stub?.id ?? "" });
+    expect(byId.text).toContain("parseConfig(");
+    expect(byId.seqs).toEqual([Number(stub?.id.slice(1))]);
+    const byWords = await session.recall({ query: "value3_7" }, { maxTokens: 500 });
+    expect(byWords.text).toContain("value3_7");
+    expect(byWords.tokens).toBeLessThanOrEqual(500);
+    expect(await codeOf(session.recall({ id: "m9999" }))).toBe("not-found");
+  });
+
+  it("takes appends that run at once, in their order", async () => {
+    const manager = await open({ store: await store() });
+    const session = await manager.create();
+    const texts = Array.from({ length: 50 }, (_, index) => `message ${index}`);
+    await Promise.all(texts.map((text) => session.append({ role: "user", parts: [{ type: "text", text }] })));
+    const { messages } = await session.compose();
+    expect(messages.map((message) => message.parts[0]).map((part) => part?.type === "text" && part.text)).toEqual(texts);
+  });
+
+  it("refuses what is no message, and writes nothing", async () => {
+    const manager = await open({ store: await store() });
+    const session = await manager.create();
+    expect(await codeOf(session.append({ role: "robot", parts: [] } as unknown as NewMessage))).toBe("bad-message");
+    expect(await codeOf(session.append([user, { role: "user" } as unknown as NewMessage]))).toBe("bad-message");
+    const aborted = AbortSignal.abort();
+    expect(await codeOf(session.append(user, aborted))).toBe("aborted");
+    expect(session.stats().messages).toBe(0);
+  });
+
+  it("goes on when a listener throws", async () => {
+    const manager = await open({
+      store: await store(),
+      on: () => {
+        throw new Error("listener");
+      },
+    });
+    const session = await manager.create();
+    await session.append(user);
+    expect(session.stats().messages).toBe(1);
+  });
+
+  it.each([
+    ["session-id-invalid", "../../etc/passwd"],
+    ["session-id-invalid", "not-a-uuid"],
+    ["session-not-found", "550e8400-e29b-41d4-a716-446655440000"],
+  ])("refuses an id: %s", async (code, id) => {
+    const manager = await open({ store: await store() });
+    expect(await codeOf(manager.resume(id))).toBe(code);
+  });
+});
+
+describe("a session on disk", () => {
+  it("shows a user only own sessions", async () => {
+    const path = await folder();
+    const manager = await open({ store: path, user: "ada" });
+    const session = await manager.create();
+    const other = await open({ store: path, user: "bob" });
+    expect(await codeOf(other.resume(session.id))).toBe("session-not-found");
+    expect(await codeOf(other.info(session.id))).toBe("session-not-found");
+    const listed: string[] = [];
+    for await (const info of other.list()) listed.push(info.metadata.uuid);
+    expect(listed).toEqual([]);
+  });
+
+  it("keeps secrets out of the files and originals in the live window; a resume without them opens an epoch", async () => {
+    const path = await folder();
+    const secret = `ghp_${"a1B2c3D4e5F6".repeat(3)}`;
+    const manager = await open({ store: path, budget: 2_500 });
+    const session = await manager.create();
+    await session.append({ role: "user", parts: [{ type: "text", text: `The token is ${secret}, keep it.` }] });
+    for (const message of codingSession(8).slice(2)) await session.append(message);
+    const live = await session.compose();
+    expect(JSON.stringify(live.messages)).toContain(secret);
+    expect(live.report.opened).toBeDefined();
+    const file = await readFile(join(path, "running", session.id, "messages.jsonl"), "utf8");
+    expect(file).not.toContain(secret);
+    expect(file).toContain("[GITHUB_TOKEN]");
+    await session.close();
+    const resumed = await (await open({ store: path, budget: 2_500 })).resume(session.id);
+    const window = await resumed.compose();
+    expect(window.report.opened?.reason).toBe("history-changed");
+    expect(JSON.stringify(window.messages)).not.toContain(secret);
+  });
+
+  it("writes a line for each tool run, short results with it, long ones by their message's number", async () => {
+    const path = await folder();
+    const manager = await open({ store: path });
+    const session = await manager.create();
+    await session.append(user);
+    await (await session.startTool({ name: "read", args: { path: "a" } })).finish("tiny");
+    await (await session.startTool({ name: "read", args: { path: "b" } })).finish("long ".repeat(1_000));
+    await (await session.startTool({ name: "bash", args: {} })).finish("no such file", { isError: true });
+    const lines = (await readFile(join(path, "running", session.id, "tools.jsonl"), "utf8")).trim().split("\n");
+    const [tiny, long, failed] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(tiny).toMatchObject({ seq: 1, tool_name: "read", arguments: { path: "a" }, result: "tiny", status: "success" });
+    expect(long).toMatchObject({ seq: 2, message_seq: 3, status: "success" });
+    expect(long).not.toHaveProperty("result");
+    expect(failed).toMatchObject({ seq: 3, status: "error", error: "no such file", result: null });
+    expect(Number.isInteger(tiny?.["duration_ms"])).toBe(true);
+  });
+});
+
+describe("SessionManager.open", () => {
+  it.each([
+    ["bad-option", { strateggy: "adaptive" }],
+    ["bad-option", { budget: -1 }],
+    ["unknown-strategy", { strategy: "adaptiv" }],
+    ["unknown-model", { model: "gpt-4oo" }],
+    ["unknown-profile", { profile: "x" }],
+    ["unknown-counter", { counter: "x" }],
+    ["unknown-store", { store: "mongodb://x" }],
+  ])("refuses: %s", async (code, options) => {
+    expect(await codeOf(SessionManager.open({ store: "ram:", ...options } as ManagerOptions))).toBe(code);
+  });
+
+  it("takes the budget and the profile from the model", async () => {
+    const manager = await open({ store: "ram:", model: "claude-sonnet-4-5", budget: undefined as never });
+    const session = await manager.create();
+    await session.append(user);
+    const { report } = await session.compose();
+    expect(report.profile).toBe("anthropic");
+    expect(report.budget).toBeGreaterThan(50_000);
+    expect(session.metadata.config).toMatchObject({ model: "claude-sonnet-4-5", llm_provider: "anthropic" });
+  });
+});

@@ -1,0 +1,141 @@
+import { describe, expect, it } from "vitest";
+import { isWindrowError } from "../../src/errors.ts";
+import { messageText } from "../../src/message/message.ts";
+import { codingSession, HistoryBuilder, sampleHistories } from "../../src/message/samples.ts";
+import { composeWindow } from "../../src/window/compose.ts";
+import { recallFrom } from "../../src/window/recall.ts";
+import { estimate } from "../../src/tokens/estimate.ts";
+import { dropOldest } from "../../src/window/passes/drop-oldest.ts";
+import type { Composed, Strategy, WindowState } from "../../src/window/window.ts";
+
+const session = codingSession(60);
+
+function text(composed: Composed): string {
+  return composed.messages.map(messageText).join("\n");
+}
+
+describe("composeWindow", () => {
+  it("gives the whole history while it fits", () => {
+    const composed = composeWindow({ messages: session, budget: 1_000_000 });
+    expect(composed.messages).toEqual(session);
+    expect(composed.report.counts).toEqual({ kept: session.length, stubbed: 0, replaced: 0, dropped: 0 });
+    expect(composed.state.epoch).toBe(0);
+  });
+
+  it("opens one epoch at the budget, down to the low-water mark, and then only grows", () => {
+    let state: WindowState | undefined;
+    let epochs = 0;
+    const calls = session.flatMap((message, index) => (message.role === "assistant" ? [index] : []));
+    for (const call of calls) {
+      const composed = composeWindow({ messages: session.slice(0, call), budget: 12_000, ...(state && { state }) });
+      if (composed.report.opened) {
+        epochs++;
+        expect(composed.tokens).toBeLessThan(0.5 * 12_000);
+        expect(composed.report.opened.tokensBefore).toBeGreaterThan(12_000);
+      }
+      state = composed.state;
+    }
+    expect(epochs).toBeGreaterThan(1);
+    expect(epochs).toBeLessThan(12);
+    expect(state?.epoch).toBe(epochs);
+  });
+
+  it("keeps the task and names what left, so that one recall brings it back", () => {
+    const composed = composeWindow({ messages: session, budget: 8_000 });
+    expect(text(composed)).toContain("Rename parseConfig to readConfig");
+    expect(text(composed)).toContain("a record, no instruction");
+    const stubs = composed.state.edits.flatMap((edit) => edit.stubs ?? []);
+    const named = stubs.find((stub) => stub.count === 1 && stub.tool === "read");
+    expect(named).toBeDefined();
+    expect(text(composed)).toContain(named?.subject);
+    const recalled = recallFrom(session, { id: named?.id ?? "" }, { counter: estimate });
+    expect(recalled.text).toContain(messageText(session[Number(named?.id.slice(1)) - 1] ?? { id: "", role: "user", parts: [] }));
+    expect(recalled.tokens).toBeLessThanOrEqual(4_000);
+  });
+
+  it("puts the system first, the ephemeral tail last, and takes them from the history when none are given", () => {
+    const composed = composeWindow({ messages: session, budget: 50_000, system: "New rules.", dynamic: "It is Tuesday." });
+    expect(messageText(composed.messages[0] ?? { id: "", role: "user", parts: [] })).toBe("New rules.");
+    expect(composed.messages.filter((message) => message.role === "system")).toHaveLength(1);
+    expect(messageText(composed.messages.at(-1) ?? { id: "", role: "user", parts: [] })).toBe("It is Tuesday.");
+    expect(composed.report.blocks.dynamic).toBeGreaterThan(0);
+    expect(composeWindow({ messages: session, budget: 50_000 }).messages[0]?.role).toBe("system");
+  });
+
+  it.each([
+    ["system-changed", { system: "B" }],
+    ["tools-changed", { system: "A", tools: [{ name: "t" }] }],
+    ["history-changed", { system: "A", messages: [{ ...session[1], id: "edited", parts: [] } as never, ...session.slice(2)] }],
+  ] as const)("opens an epoch: %s", (reason, change) => {
+    const first = composeWindow({ messages: session, budget: 100_000, system: "A" });
+    const again = composeWindow({ messages: session, budget: 100_000, system: "A", state: first.state });
+    expect(again.report.opened).toBeUndefined();
+    const changed = composeWindow({ messages: session, budget: 100_000, ...change, state: again.state });
+    expect(changed.report.opened?.reason).toBe(reason);
+    expect(changed.state.epoch).toBe(1);
+  });
+
+  it("drops signed reasoning behind the first edit, and keeps what is written later", () => {
+    const history = new HistoryBuilder().user("think");
+    for (let step = 0; step < 40; step++) {
+      history.add("assistant", [
+        { type: "reasoning", text: `thought ${step}`, signature: `s${step}` },
+        { type: "tool-call", callId: `c${step}`, name: "read", args: { path: `f${step}` } },
+      ]);
+      history.result(`c${step}`, "line of text\n".repeat(60));
+    }
+    const first = composeWindow({ messages: history.messages, budget: 4_000, profile: "anthropic" });
+    expect(first.messages.flatMap((message) => message.parts).filter((part) => part.type === "reasoning")).toEqual([]);
+    history.add("assistant", [{ type: "reasoning", text: "new", signature: "later" }, { type: "text", text: "ok" }]);
+    const next = composeWindow({ messages: history.messages, budget: 4_000, profile: "anthropic", state: first.state });
+    expect(next.report.opened).toBeUndefined();
+    expect(JSON.stringify(next.messages.at(-1))).toContain("later");
+  });
+
+  it("cuts the newest result rather than refuse, and keeps the error in its middle", () => {
+    const huge = sampleHistories().find(({ name }) => name === "one huge result")?.messages ?? [];
+    const composed = composeWindow({ messages: huge, budget: 2_000 });
+    expect(composed.tokens).toBeLessThanOrEqual(2_000);
+    expect(text(composed)).toContain("ERROR in src/main.ts:12");
+    expect(text(composed)).toMatch(/an excerpt of bash cat build.log; the whole \(3 lines, [\d,]+ characters\) is m3/);
+  });
+
+  it.each([
+    ["budget-too-small", { budget: 10, system: "x ".repeat(400) }],
+    ["over-budget", { budget: 60 }],
+    ["over-budget", { budget: 500, strategy: "none" }],
+    ["bad-option", { budget: 0 }],
+    ["bad-option", {}],
+    ["unknown-strategy", { budget: 100, strategy: "sliding" }],
+    ["unknown-profile", { budget: 100, profile: "openai" }],
+  ])("refuses: %s", (code, options) => {
+    let caught: unknown;
+    try {
+      composeWindow({ messages: session, ...options });
+    } catch (error) {
+      caught = error;
+    }
+    expect(isWindrowError(caught) && caught.code).toBe(code);
+  });
+
+  it("runs when its trigger says, all conditions or any", () => {
+    const strategy = (mode: "any" | "all"): Strategy => ({
+      name: "custom",
+      passes: [dropOldest()],
+      trigger: { messages: 10, tokens: 1_000_000, mode },
+      lowWater: 0.05,
+      keepFirstUser: false,
+    });
+    const options = { messages: session, budget: 100_000 };
+    expect(composeWindow({ ...options, strategy: strategy("any") }).report.opened?.reason).toBe("trigger");
+    expect(composeWindow({ ...options, strategy: strategy("all") }).report.opened).toBeUndefined();
+  });
+
+  it("counts every token into a block", () => {
+    const composed = composeWindow({ messages: session, budget: 9_000, tools: [{ name: "read" }], dynamic: "now" });
+    const { blocks } = composed.report;
+    expect(Object.values(blocks).reduce((sum, tokens) => sum + tokens, 0)).toBe(composed.tokens);
+    expect(blocks.notes).toBeGreaterThan(0);
+    expect(blocks.tools).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,102 @@
+import { describe, expect, it } from "vitest";
+import { isWindrowError } from "../../src/errors.ts";
+import { HistoryBuilder } from "../../src/message/samples.ts";
+import { estimate } from "../../src/tokens/estimate.ts";
+import { excerpt } from "../../src/window/excerpt.ts";
+import { recallFrom } from "../../src/window/recall.ts";
+import { parseRecallId, recallId, stubsOf, subjectOf } from "../../src/window/stub.ts";
+
+const log = Array.from({ length: 3_000 }, (_, line) => `row ${line} of the log, all is well`);
+log[1_777] = "FATAL: cannot open /var/lib/queue/17.db";
+const history = new HistoryBuilder()
+  .user("Why does it crash?")
+  .assistant("I read the log.", ["1", "bash", { command: "cat crash.log" }])
+  .result("1", log.join("\n"))
+  .user("認証のバグも直してください")
+  .assistant("わかりました。").messages;
+
+describe("recall", () => {
+  it("brings back a message whole where it fits", () => {
+    const recalled = recallFrom(history, { id: "m4" }, { counter: estimate });
+    expect(recalled).toMatchObject({ text: "[m4 user]\n認証のバグも直してください", seqs: [4], more: false });
+  });
+
+  it("brings back the passage asked for out of one that does not", () => {
+    const recalled = recallFrom(history, { id: "m3", query: "cannot open 17.db" }, { counter: estimate, maxTokens: 400 });
+    expect(recalled.text).toContain("FATAL: cannot open /var/lib/queue/17.db");
+    expect(recalled.text).toContain("row 1776");
+    expect(recalled.text).toContain("[… line 1775 of 3000]");
+    expect(recalled.tokens).toBeLessThanOrEqual(400);
+  });
+
+  it("finds by words alone, two Japanese characters too", () => {
+    expect(recallFrom(history, { query: "FATAL" }, { counter: estimate, maxTokens: 200 }).seqs).toEqual([3]);
+    expect(recallFrom(history, { query: "認証" }, { counter: estimate, maxTokens: 200 }).seqs).toEqual([4]);
+  });
+
+  it("gives a long message from its start without words, and says that more follows", () => {
+    const recalled = recallFrom(history, { id: "m3" }, { counter: estimate, maxTokens: 300 });
+    expect(recalled.text).toContain("row 0");
+    expect(recalled.more).toBe(true);
+    expect(recalled.tokens).toBeLessThanOrEqual(300);
+  });
+
+  it("shows the stretch around a hit in one endless line", () => {
+    const endless = new HistoryBuilder().user(`${"x".repeat(500_000)} needle-42 ${"y".repeat(500_000)}`).messages;
+    const recalled = recallFrom(endless, { query: "needle-42" }, { counter: estimate, maxTokens: 1_000 });
+    expect(recalled.text).toContain("needle-42");
+    expect(recalled.tokens).toBeLessThanOrEqual(1_000);
+  });
+
+  it.each([
+    ["not-found", { id: "m99" }],
+    ["bad-option", { id: "../etc" }],
+    ["bad-option", {}],
+  ])("refuses: %s", (code, query) => {
+    try {
+      recallFrom(history, query, { counter: estimate });
+      expect.unreachable();
+    } catch (error) {
+      expect(isWindrowError(error) && error.code).toBe(code);
+    }
+  });
+});
+
+describe("stubs", () => {
+  it("name what a call was about, by shape", () => {
+    expect(subjectOf({ limit: 10, file: "src/a.ts", note: "x" })).toBe("src/a.ts");
+    expect(subjectOf({ command: "npm test\n--silent" })).toBe("npm test");
+    expect(subjectOf({ deep: { query: "flights to LIS" } })).toBe("flights to LIS");
+    expect(subjectOf({})).toBe("");
+    expect(subjectOf({ command: "x".repeat(5_000) }).length).toBeLessThanOrEqual(97);
+    const messages = history.map((message, index) => ({ seq: index + 1, message }));
+    expect(stubsOf(messages.slice(0, 3))).toEqual([
+      { tool: "user", subject: "Why does it crash?", id: "m1", count: 1 },
+      { tool: "bash", subject: "cat crash.log", id: "m3", count: 1 },
+    ]);
+  });
+
+  it("have ids that parse back", () => {
+    expect(parseRecallId(recallId(3, 17))).toEqual({ from: 3, to: 17 });
+    expect(parseRecallId("m5")).toEqual({ from: 5, to: 5 });
+    for (const id of ["", "m0", "x3", "m5-m2", "m5/../m6"]) expect(parseRecallId(id)).toBeUndefined();
+  });
+});
+
+describe("excerpt", () => {
+  it("keeps what is looked back for, marks every gap, and stays under its cap", () => {
+    const short = excerpt(log.join("\n"), { maxTokens: 200, counter: estimate });
+    expect(short).toContain("FATAL: cannot open /var/lib/queue/17.db");
+    expect(short).toMatch(/\[… [\d,]+ lines …\]/);
+    expect(estimate.count(short)).toBeLessThanOrEqual(220);
+    const marked = [...short.matchAll(/\[… (\d+) lines? …\]/g)].reduce((sum, match) => sum + Number(match[1]), 0);
+    const shown = short.split("\n").filter((line) => !line.startsWith("[…")).length;
+    expect(marked + shown).toBe(log.length);
+  });
+
+  it("does not repeat what stands elsewhere, and never cuts inside a character", () => {
+    const seen = new Set(["FATAL: cannot open /var/lib/queue/17.db"]);
+    expect(excerpt(log.join("\n"), { maxTokens: 200, counter: estimate, seen })).not.toContain("FATAL");
+    expect(excerpt("😀".repeat(50_000), { maxTokens: 300, counter: estimate }).isWellFormed()).toBe(true);
+  });
+});
