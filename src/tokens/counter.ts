@@ -2,7 +2,8 @@
  * Token counting: one contract, several counters. A counter counts text; what a message costs beside its text (framing,
  * images, unknown parts) is the same for all of them and computed here.
  */
-import type { JsonValue, Message, Part, ToolDefinition } from "../message/message.ts";
+import type { FilePart, ImagePart, JsonValue, Message, Part, ToolDefinition } from "../message/message.ts";
+import { imageSize } from "./image-size.ts";
 
 /** Counts the tokens of text. Pure; never throws, whatever the text holds; linear in its length. */
 export interface TokenCounter {
@@ -23,6 +24,12 @@ const unknownImageTokens = 1_365;
 /** Largest cost of one image: providers scale larger ones down (Anthropic documents 4,784 at its newest limit). */
 const largestImageTokens = 4_784;
 
+/** One page of a document whose size is unknown: Anthropic documents 1,500 to 3,000 tokens a page of PDF. */
+const pageTokens = 3_000;
+
+/** Most tokens of one file: a hundred pages, the most a request takes. */
+const largestFileTokens = 100 * pageTokens;
+
 /** Tokens of a whole message: framing and every part. An unknown part counts its serialised size, never 0. */
 export function countMessage(counter: TokenCounter, message: Message): number {
   let total = framingTokens;
@@ -30,14 +37,21 @@ export function countMessage(counter: TokenCounter, message: Message): number {
   return total;
 }
 
-/** Tokens of one part. Images by dimensions (width × height / 750 px), never by the length of their base64. */
+/**
+ * Tokens of one part. Images by dimensions (width × height / 750; read from the beginning of the data where the part does
+ * not say them), never by the length of their base64. More than 0 for every part that is not an empty text.
+ */
 export function countPart(counter: TokenCounter, part: Part): number {
   switch (part.type) {
     case "text":
     case "reasoning":
       return counter.count(part.text);
     case "tool-call":
-      return counter.count(part.name) + counter.count(part.argsText ?? JSON.stringify(part.args)) + framingTokens;
+      return (
+        counter.count(part.name) +
+        (part.argsText === undefined ? countJson(counter, part.args) : counter.count(part.argsText)) +
+        framingTokens
+      );
     case "tool-result": {
       if (typeof part.content === "string") return counter.count(part.content) + framingTokens;
       let total = framingTokens;
@@ -45,9 +59,9 @@ export function countPart(counter: TokenCounter, part: Part): number {
       return total;
     }
     case "image":
-      return countImage(counter, part.width, part.height);
+      return countImage(counter, part);
     case "file":
-      return countFile(counter, part.mediaType, part.data ?? part.url ?? "");
+      return part.mediaType.startsWith("image/") ? countImage(counter, part) : countFile(counter, part);
     case "opaque":
       return counter.count(part.kind) + countJson(counter, part.data);
     default:
@@ -62,18 +76,26 @@ export function countTools(counter: TokenCounter, tools: readonly ToolDefinition
   return total;
 }
 
-function countImage(counter: TokenCounter, width: number | undefined, height: number | undefined): number {
+function countImage(counter: TokenCounter, part: Pick<ImagePart, "data" | "url" | "width" | "height">): number {
   if (counter.imageTokens !== undefined) return counter.imageTokens;
-  if (width === undefined || height === undefined) return unknownImageTokens;
+  const { width, height } = part.width && part.height ? part : (imageSize(part.data ?? dataUri(part.url) ?? "") ?? {});
+  if (!width || !height) return unknownImageTokens;
   return Math.min(largestImageTokens, Math.max(1, Math.ceil((width * height) / 750)));
 }
 
-function countFile(counter: TokenCounter, mediaType: string, body: string): number {
-  // A PDF costs by the page and an unknown file by what the provider extracts: base64 carries 3 bytes in 4 characters,
-  // and documents come to about 10 bytes a token, so the length of the base64 over 13, capped as an image is per page.
-  return counter.count(mediaType) + Math.max(1, Math.ceil(body.length / 13));
+function countFile(counter: TokenCounter, part: FilePart): number {
+  const body = part.data ?? dataUri(part.url);
+  const header = counter.count(part.mediaType) + counter.count(part.name ?? "");
+  if (body === undefined) return header + pageTokens;
+  // Base64 carries 3 bytes in 4 characters; text has about 4 bytes a token, other documents about 10.
+  const perToken = /^text\/|json|xml|yaml|script/.test(part.mediaType) ? 5.3 : 13;
+  return header + Math.min(largestFileTokens, Math.max(1, Math.ceil(body.length / perToken)));
+}
+
+function dataUri(url: string | undefined): string | undefined {
+  return url?.startsWith("data:") ? url : undefined;
 }
 
 function countJson(counter: TokenCounter, value: JsonValue): number {
-  return Math.max(1, counter.count(JSON.stringify(value)));
+  return Math.max(1, counter.count(JSON.stringify(value) ?? ""));
 }

@@ -7,7 +7,7 @@ import { truncateStep } from "./passes/truncate-tool-results.ts";
 import { EditIndex, noteStep, sumTokens } from "./view.ts";
 import type { Edit, Pass, PassContext, Strategy, View, ViewStep } from "./window.ts";
 
-/** Steps marked with what may not leave: the task, the current user message, the newest step. */
+/** Steps marked with what may not leave: system messages, the task, the current user message, the newest step. */
 export function protect(steps: readonly ViewStep[], strategy: Strategy): View {
   const lastAssistant = steps.findLastIndex((step) => step.kind === "assistant");
   const lastUser = steps.findLastIndex((step) => step.kind === "user");
@@ -15,7 +15,8 @@ export function protect(steps: readonly ViewStep[], strategy: Strategy): View {
   const newest = Math.max(lastUser, lastAssistant);
   const marked = steps.map((step, index): ViewStep => {
     const waiting = index > lastAssistant && step.kind === "user";
-    return { ...step, protected: index === task || index === lastUser || index >= newest || waiting };
+    const kept = index === task || index === lastUser || index >= newest || waiting;
+    return { ...step, protected: kept || step.kind === "system" };
   });
   return viewOf(marked);
 }
@@ -55,7 +56,11 @@ export function plan(
   for (let tries = 0; tries < 3; tries++) run(shrinkNewest, context.limit);
   if (current.tokens > context.limit) {
     const last = current.steps.length - 1;
-    current = viewOf(current.steps.map((step, index) => ({ ...step, protected: index === last || isCurrent(current, index) })));
+    current = viewOf(
+      current.steps.map((step, index) => {
+        return { ...step, protected: index === last || step.kind === "system" || isCurrent(current, index) };
+      }),
+    );
     run(dropOldest(), context.limit);
   }
   if (current.tokens <= context.limit) return edits;
@@ -78,9 +83,10 @@ function isCurrent(view: View, index: number): boolean {
 }
 
 function floorBlocks(view: View): Record<string, number> {
+  const names = { user: "currentUser", note: "notes", assistant: "newestStep", system: "systemMessages" } as const;
   const blocks: Record<string, number> = { currentUser: 0, newestStep: 0, notes: 0 };
   for (const step of view.steps) {
-    const name = step.kind === "user" ? "currentUser" : step.kind === "note" ? "notes" : "newestStep";
+    const name = names[step.kind];
     blocks[name] = (blocks[name] ?? 0) + step.tokens;
   }
   return blocks;

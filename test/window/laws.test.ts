@@ -53,15 +53,15 @@ function compose(given: Setting, messages: readonly Message[], state?: WindowSta
 }
 
 /**
- * Tokens no strategy can save: system, tools, tail, the newest user message, the newest answer with its results as stubs,
+ * Tokens no strategy can save: system messages, tools, tail, the newest user message, the newest answer with its results as stubs,
  * and the message that says what left; a little more for each than the smallest seen.
  */
 function leastTokens({ counter, system = "", dynamic = "", tools }: Setting, messages: readonly Message[]): number {
   const users = messages.filter((message) => message.role !== "assistant" && message.role !== "system");
   const answer = messages.findLast((message) => message.role === "assistant");
   const spoken = (message: Message | undefined): number => (message ? countMessage(counter, message) : 0);
-  const leading = messages.slice(0, messages.findIndex((message) => message.role !== "system"));
-  const lead = system === "" ? leading.reduce((sum, message) => sum + spoken(message), 0) : counter.count(system) + 4;
+  const rules = messages.filter((message) => message.role === "system").reduce((sum, message) => sum + spoken(message) + 12, 0);
+  const lead = rules + counter.count(system) + 4;
   const trailing = users.slice(-12).reduce((sum, message) => {
     return sum + message.parts.reduce((part, { type, ...body }) => (type === "text" && "text" in body ? part + counter.count(body.text) + 40 : part + 80), 0);
   }, 0);

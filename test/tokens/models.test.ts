@@ -1,0 +1,111 @@
+import { describe, expect, it } from "vitest";
+import { isWindrowError } from "../../src/errors.ts";
+import { modelOf, models } from "../../src/tokens/models.ts";
+import { profileNames } from "../../src/window/profile.ts";
+
+/** The error a call throws. */
+function thrown(call: () => unknown): unknown {
+  try {
+    call();
+  } catch (error) {
+    return error;
+  }
+  throw new Error("nothing was thrown");
+}
+
+describe("the table of models", () => {
+  it.each([...models.values()])("says of $id what is possible", (model) => {
+    expect(model.contextWindow).toBeGreaterThanOrEqual(model.maxOutput);
+    expect(model.maxOutput).toBeGreaterThanOrEqual(4_096);
+    expect(profileNames).toContain(model.profile);
+    expect(model.prices?.cacheRead).toBeLessThanOrEqual(model.prices?.input ?? 0);
+    expect(model.prices?.cacheWrite).toBeGreaterThanOrEqual(model.prices?.input ?? Infinity);
+    expect(model.prices?.output).toBeGreaterThan(model.prices?.input ?? Infinity);
+    expect(modelOf(model.id)).toEqual(model);
+  });
+});
+
+describe("modelOf", () => {
+  it.each([
+    ["claude-sonnet-4-5-20250929", "claude-sonnet-4-5"],
+    ["anthropic/claude-sonnet-4.5", "claude-sonnet-4-5"],
+    ["us.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5"],
+    ["claude-sonnet-4-5@20250929", "claude-sonnet-4-5"],
+    ["claude-sonnet-4-0", "claude-sonnet-4"],
+    ["claude-sonnet-4-20250514", "claude-sonnet-4"],
+    ["claude-3-5-haiku-latest", "claude-3-5-haiku"],
+    ["openrouter/anthropic/claude-opus-4.1", "claude-opus-4-1"],
+    ["claude-opus-5-5", "claude-opus-5-5"],
+    ["models/gemini-2.5-pro", "gemini-2.5-pro"],
+    ["gemini-2.5-flash-preview-05-20", "gemini-2.5-flash"],
+    ["gemini-3-pro-preview", "gemini-3-pro"],
+    ["gpt-4o-2024-08-06", "gpt-4o"],
+    ["OpenAI/GPT-4o", "gpt-4o"],
+    ["gpt-4o:latest", "gpt-4o"],
+    ["gpt-5-mini-2025-08-07", "gpt-5-mini"],
+    ["grok-4-0709", "grok-4"],
+    ["grok-4-fast-non-reasoning", "grok-4-fast"],
+    ["deepseek/deepseek-chat", "deepseek-chat"],
+  ])("finds %s as %s, and keeps the id it was asked for", (id, known) => {
+    expect(modelOf(id)).toEqual({ ...models.get(known), id });
+  });
+
+  it("replaces some fields of a known model", () => {
+    const model = modelOf({ id: "gpt-4o", contextWindow: 64_000 });
+    expect(model).toEqual({ ...models.get("gpt-4o"), contextWindow: 64_000 });
+  });
+
+  it("takes a description of an unknown model", () => {
+    expect(modelOf({ contextWindow: 32_000, maxOutput: 4_000 })).toEqual({
+      id: "custom",
+      provider: "custom",
+      profile: "openai-chat",
+      contextWindow: 32_000,
+      maxOutput: 4_000,
+    });
+    expect(modelOf({ id: "house-model", contextWindow: 32_000, maxOutput: 4_000, profile: "anthropic" })).toMatchObject(
+      {
+        id: "house-model",
+        profile: "anthropic",
+      },
+    );
+  });
+
+  it.each(["gpt-4oo", "house-model", "", "gpt-4o-2024", "constructor"])(
+    "refuses %j and says how to describe it",
+    (id) => {
+      const error = thrown(() => modelOf(id));
+      expect(isWindrowError(error, "unknown-model")).toBe(true);
+      expect(String(error)).toContain("contextWindow");
+      expect(String(error)).toContain("maxOutput");
+    },
+  );
+
+  it("offers the nearest id", () => {
+    expect(String(thrown(() => modelOf("claude-sonet-4-5")))).toContain('Did you mean "claude-sonnet-4-5"?');
+  });
+
+  it("refuses a description that lacks a capacity", () => {
+    expect(
+      isWindrowError(
+        thrown(() => modelOf({ contextWindow: 32_000 })),
+        "unknown-model",
+      ),
+    ).toBe(true);
+    expect(
+      isWindrowError(
+        thrown(() => modelOf({ id: "house-model", maxOutput: 5 })),
+        "unknown-model",
+      ),
+    ).toBe(true);
+  });
+
+  it.each([0, -1, 1.5, Number.NaN])("refuses a capacity of %d tokens", (contextWindow) => {
+    expect(
+      isWindrowError(
+        thrown(() => modelOf({ contextWindow, maxOutput: 1 })),
+        "bad-option",
+      ),
+    ).toBe(true);
+  });
+});
