@@ -87,7 +87,7 @@ try {
 
   const { messages } = recorder;
   const text = messages.map((message) => `${JSON.stringify(message)}\n`).join("");
-  if (text.includes(folder) || text.includes(tmpdir())) throw new Error("The recording holds a path of this machine.");
+  if (text.includes(folder)) throw new Error("The recording holds the path of the temporary folder.");
   await writeFile(target, text);
 
   const count = (role: Message["role"]): number => messages.filter((message) => message.role === role).length;

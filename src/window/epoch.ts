@@ -9,7 +9,7 @@ import type { NumberedMessage, Step } from "../message/step.ts";
 import { countTools } from "../tokens/counter.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { checkBudget } from "./budget.ts";
-import { hashMessage, hashMessages, hashName, hashText } from "./hash.ts";
+import { hashMessages, hashName, hashText } from "./hash.ts";
 import { mergeEdits, plan, protect } from "./planner.ts";
 import type { Profile } from "./profile.ts";
 import { EditIndex, noteStep, tokensOf, viewStep } from "./view.ts";
@@ -300,7 +300,7 @@ export class Composer {
       counts: countFates(this.#last, this.#state.edits),
       repairs,
       faults: validateWindow(messages, this.#profile),
-      windowHash: hashName(messages.reduce((hash, message) => hashText(hashName(hashMessage(message)), hash), 0)),
+      windowHash: hashName(hashMessages(messages)),
     };
     return { messages, tokens: layout.tokens, report, state: this.#state };
   }

@@ -94,6 +94,7 @@ export function viewStep(step: Step, edits: EditIndex, profile: Profile, counter
     to: Math.max(...step.messages.map(({ seq }) => seq)),
     messages,
     tokens: sumTokens(counter, messages),
+    logTokens: sumTokens(counter, step.messages),
     protected: false,
   };
 }
@@ -108,7 +109,7 @@ export function noteStep(edit: Edit, counter: TokenCounter): ViewStep {
   };
   const messages = [{ seq: edit.from, message }];
   const tokens = sumTokens(counter, messages);
-  return { kind: "note", from: edit.from, to: edit.to, messages, tokens, protected: false, edit };
+  return { kind: "note", from: edit.from, to: edit.to, messages, tokens, logTokens: edit.tokensBefore, protected: false, edit };
 }
 
 /** Tokens of several messages together. */

@@ -58,6 +58,8 @@ export interface ViewStep {
   /** As they stand in the window now, edits applied. */
   readonly messages: readonly NumberedMessage[];
   readonly tokens: number;
+  /** What its messages cost as the log has them. */
+  readonly logTokens: number;
   /** Steps that no pass may drop or replace: the task, the current user message, the newest step. */
   readonly protected: boolean;
   /** The edit that made it, for `note`. */
@@ -127,7 +129,7 @@ export interface ComposeInput {
   /** Default `estimate`. */
   readonly counter?: TokenCounter;
   /** What the last composition of this history returned. */
-  readonly state?: WindowState;
+  readonly state?: WindowState | undefined;
 }
 
 /** What a composition returns. */

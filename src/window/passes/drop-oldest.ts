@@ -66,7 +66,7 @@ function editsFor(
   const [first] = runs;
   const last = runs.at(-1);
   if (!first || !last) return [];
-  const tokens = [...dropped].reduce((sum, step) => sum + (step.edit?.tokensBefore ?? step.tokens), 0);
+  const tokens = [...dropped].reduce((sum, step) => sum + step.logTokens, 0);
   const count = runs.reduce((sum, run) => sum + run.to - run.from + 1, 0);
   const stubs: Stub[] = [];
   for (const step of view.steps) {

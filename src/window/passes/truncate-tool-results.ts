@@ -22,15 +22,19 @@ export function truncateToolResults({ keepShare = 0.3, maxTokens = 160 }: Trunca
       const seen = new Set<string>();
       const edits: Edit[] = [];
       let whole = Math.floor(context.target * keepShare);
+      // Newest first, so that an excerpt leaves out what newer steps show; the oldest are then cut first.
       for (const step of view.steps.toReversed()) {
         if (step.kind !== "assistant") continue;
         whole -= step.tokens;
-        if (whole < 0 && !step.protected) {
-          for (const edit of truncateStep(step, context, maxTokens, seen)) edits.push(edit);
-        }
+        if (whole < 0 && !step.protected) edits.push(...truncateStep(step, context, maxTokens, seen).toReversed());
         remember(step, seen);
       }
-      return edits.toReversed();
+      let excess = view.tokens - context.target;
+      return edits.toReversed().filter((edit) => {
+        const needed = excess > 0;
+        excess -= edit.tokensBefore - edit.tokensAfter;
+        return needed;
+      });
     },
   };
 }

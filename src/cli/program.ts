@@ -1,0 +1,46 @@
+/** The command line as a function, so that tests and other programs can run it. */
+import { readFileSync } from "node:fs";
+import { Command, CommanderError } from "commander";
+import { exitStatus, reportError, statusOf, wantsColour } from "./command.ts";
+import type { CliIo, ExitStatus } from "./command.ts";
+import { addReplay } from "./replay.ts";
+
+/**
+ * Runs one command line.
+ *
+ * @param argv - the arguments, without the program's name
+ * @returns the exit status: 0 done, 1 the thing asked about failed, 2 wrong use
+ */
+export async function run(argv: readonly string[], io: CliIo, signal?: AbortSignal): Promise<ExitStatus> {
+  let status: ExitStatus = exitStatus.done;
+  const program = new Command("windrow");
+  program
+    .description(
+      "Keeps every message of an agent on disk, and puts the right ones into the model's window on every call.",
+    )
+    .version(packageVersion(), "-V, --version", "the version")
+    .helpOption("-h, --help", "this help")
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void io.stdout.write(text),
+      writeErr: (text) => void io.stderr.write(text),
+      outputError: (text, write) => write(`windrow: bad-option: ${text.replace(/^error: /, "").trimEnd()}\n`),
+      getOutHelpWidth: () => io.stdout.columns ?? 110,
+      getOutHasColors: () => wantsColour(io.stdout, io.env),
+      getErrHasColors: () => wantsColour(io.stderr, io.env),
+    });
+  addReplay(program, io, (result) => (status = result), signal);
+  try {
+    await program.parseAsync([...argv], { from: "user" });
+    return status;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitStatus.done : exitStatus.wrongUse;
+    reportError(io, error);
+    return statusOf(error);
+  }
+}
+
+function packageVersion(): string {
+  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { readonly version: string }).version;
+}

@@ -1,0 +1,251 @@
+/**
+ * Look-back recall: of what an agent's tool calls refer back to, how much still stands in the window composed for the
+ * call. Deterministic and without a model. The window code never imports this file: a policy that knew what counts as
+ * an atom could stuff its windows with atoms.
+ */
+import type { JsonValue, Message, Part } from "../message/message.ts";
+import { resultText } from "../message/message.ts";
+import { countMessage } from "../tokens/counter.ts";
+import type { TokenCounter } from "../tokens/counter.ts";
+
+/**
+ * Something a text names: a path, an identifier-like or number-like word as it stands, or a whole line of at least
+ * {@link shortestLine} characters, marked with a newline before it.
+ */
+export type Atom = string;
+
+/** Shortest whole line that is an atom, in UTF-16 code units after trimming. */
+export const shortestLine = 24;
+
+const lineMark = "\n";
+const path = String.raw`[\p{L}\p{N}_@.~+$-]*(?:/[\p{L}\p{N}_@.~+$-]+)+`;
+const word = String.raw`[\p{L}\p{N}_$]+(?:[.-][\p{L}\p{N}_$]+)*`;
+const wordPattern = new RegExp(`${path}|${word}`, "gu");
+/** What editors and `grep -n` put before a line: `  12<tab>`, `12:`, `12→`, `12| `. */
+const lineNumber = /^\s*\d+(?:\t|:|→|\| ?)/;
+
+/**
+ * The atoms of a text. A word counts when it has at least four characters and looks like a name rather than prose
+ * (an underscore, a digit, a capital behind a small letter, or a dot inside), or is a number of at least three digits
+ * or with decimals. A path counts whole, and so do those of its segments that are such words.
+ */
+export function atomsOf(text: string): ReadonlySet<Atom> {
+  const atoms = new Set<Atom>();
+  for (const [match] of text.matchAll(wordPattern)) {
+    const found = match.replace(/^[.~-]+(?=[\p{L}\p{N}_])|[.-]+$/gu, "");
+    if (!found.includes("/")) {
+      if (isNameOrNumber(found)) atoms.add(found);
+      continue;
+    }
+    if (found.length >= 3) atoms.add(found);
+    for (const segment of found.split("/")) if (isNameOrNumber(segment)) atoms.add(segment);
+  }
+  for (const raw of text.split("\n")) {
+    const line = raw.replace(lineNumber, "").trim();
+    if (line.length >= shortestLine) atoms.add(lineMark + line);
+  }
+  return atoms;
+}
+
+function isNameOrNumber(text: string): boolean {
+  if (/^[\d.]+$/.test(text)) return text.includes(".") || text.length >= 3;
+  return text.length >= 4 && /[_\d]|\p{Ll}\p{Lu}|[\p{L}\p{N}]\.[\p{L}\p{N}]/u.test(text);
+}
+
+/** Whether an atom is a whole line. */
+export function isLine(atom: Atom): boolean {
+  return atom.startsWith(lineMark);
+}
+
+/** Reads the atoms of messages, each part and each text once. */
+export class AtomReader {
+  readonly #byPart = new WeakMap<Part, ReadonlySet<Atom>>();
+  readonly #byText = new Map<string, ReadonlySet<Atom>>();
+
+  /** The atoms of one part. */
+  part(part: Part): ReadonlySet<Atom> {
+    let atoms = this.#byPart.get(part);
+    if (!atoms) {
+      const text = readablePart(part);
+      atoms = this.#byText.get(text) ?? atomsOf(text);
+      this.#byText.set(text, atoms);
+      this.#byPart.set(part, atoms);
+    }
+    return atoms;
+  }
+
+  /** The atoms in the arguments of a message's tool calls. */
+  calls(message: Message): ReadonlySet<Atom> {
+    const atoms = new Set<Atom>();
+    for (const part of message.parts) {
+      if (part.type === "tool-call") for (const atom of this.part(part)) atoms.add(atom);
+    }
+    return atoms;
+  }
+
+  /** Whether an atom stands in a message. */
+  has(message: Message, atom: Atom): boolean {
+    return message.parts.some((part) => this.part(part).has(atom));
+  }
+}
+
+/** Arguments are read leaf by leaf: serialised, a passage of several lines would be one line full of escapes. */
+function readablePart(part: Part): string {
+  switch (part.type) {
+    case "text":
+    case "reasoning":
+      return part.text;
+    case "tool-call":
+      return leaves(part.args).join("\n");
+    case "tool-result":
+      return resultText(part);
+    default:
+      return "";
+  }
+}
+
+function leaves(value: JsonValue): readonly string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value === "number") return [String(value)];
+  if (value === null || typeof value === "boolean") return [];
+  return Object.values(value).flatMap((item: JsonValue) => leaves(item));
+}
+
+/** One atom that a call refers back to: the agent had to have read it. */
+export interface Reference {
+  readonly atom: Atom;
+  /** Tokens of full history between its latest earlier occurrence and the call. */
+  readonly distance: number;
+  /** Indices of the messages before the call that hold it. */
+  readonly places: readonly number[];
+}
+
+/**
+ * What each assistant message of a history refers back to, by its index: atoms in the arguments of its tool calls whose
+ * first occurrence in the whole history was in a user message or a tool result. An atom that the system prompt or the
+ * agent itself wrote first is no reference.
+ */
+export function findReferences(
+  messages: readonly Message[],
+  counter: TokenCounter,
+  reader: AtomReader,
+): ReadonlyMap<number, readonly Reference[]> {
+  const places = new Map<Atom, number[]>();
+  const ends: number[] = [];
+  const references = new Map<number, readonly Reference[]>();
+  let total = 0;
+  messages.forEach((message, index) => {
+    if (message.role === "assistant") {
+      const found: Reference[] = [];
+      for (const atom of reader.calls(message)) {
+        const before = places.get(atom);
+        const first = messages[before?.[0] ?? -1];
+        if (!before || (first?.role !== "user" && first?.role !== "tool")) continue;
+        found.push({ atom, distance: total - (ends[before.at(-1) ?? 0] ?? 0), places: [...before] });
+      }
+      references.set(index, found);
+    }
+    total += countMessage(counter, message);
+    ends.push(total);
+    for (const atom of new Set(message.parts.flatMap((part) => [...reader.part(part)]))) {
+      const known = places.get(atom);
+      if (known) known.push(index);
+      else places.set(atom, [index]);
+    }
+  });
+  return references;
+}
+
+/**
+ * How far back a reference must lie to count as far, in tokens: 8,000 in a history of at least 50,000 tokens (long
+ * coding sessions), 2,000 from 10,000 tokens on, else 1,000.
+ */
+export function farDistanceFor(historyTokens: number): number {
+  if (historyTokens >= 50_000) return 8_000;
+  return historyTokens >= 10_000 ? 2_000 : 1_000;
+}
+
+/** Look-back recall over all calls of a session, in per cent; null where there was nothing to look back for. */
+export interface Lookback {
+  /** Of all references. */
+  readonly all: number | null;
+  /** Mean over the calls with a far reference of the share of far references present. */
+  readonly far: number | null;
+  /** Of all far references that are whole lines: exact quotes. */
+  readonly farLines: number | null;
+  /** Of all references: present, or brought back by one recall of a stub that the window shows. */
+  readonly oneHop: number | null;
+  /** Calls with a far reference. */
+  readonly farSteps: number;
+  /** References in all. */
+  readonly references: number;
+  /** Far references that are whole lines. */
+  readonly farLineReferences: number;
+}
+
+/** Adds up look-back recall, call by call. */
+export class LookbackTally {
+  readonly #reader: AtomReader;
+  readonly #farDistance: number;
+  #references = 0;
+  #present = 0;
+  #oneHop = 0;
+  #farSteps = 0;
+  #farShares = 0;
+  #farLines = 0;
+  #farLinesPresent = 0;
+
+  /** @param farDistance - tokens; see {@link farDistanceFor} */
+  constructor(reader: AtomReader, farDistance: number) {
+    this.#reader = reader;
+    this.#farDistance = farDistance;
+  }
+
+  /**
+   * Counts one call.
+   *
+   * @param window - the messages composed for it
+   * @param recalls - whether one recall brings back an atom that the window lacks
+   */
+  add(
+    references: readonly Reference[],
+    window: readonly Message[],
+    recalls: (reference: Reference) => boolean = () => false,
+  ): void {
+    let far = 0;
+    let farPresent = 0;
+    for (const reference of references) {
+      const present = window.some((message) => this.#reader.has(message, reference.atom));
+      this.#references++;
+      if (present) this.#present++;
+      if (present || recalls(reference)) this.#oneHop++;
+      if (reference.distance <= this.#farDistance) continue;
+      far++;
+      if (present) farPresent++;
+      if (!isLine(reference.atom)) continue;
+      this.#farLines++;
+      if (present) this.#farLinesPresent++;
+    }
+    if (far === 0) return;
+    this.#farSteps++;
+    this.#farShares += farPresent / far;
+  }
+
+  /** The result so far. */
+  result(): Lookback {
+    return {
+      all: percent(this.#present, this.#references),
+      far: percent(this.#farShares, this.#farSteps),
+      farLines: percent(this.#farLinesPresent, this.#farLines),
+      oneHop: percent(this.#oneHop, this.#references),
+      farSteps: this.#farSteps,
+      references: this.#references,
+      farLineReferences: this.#farLines,
+    };
+  }
+}
+
+/** Rounded down to hundredths, so that 100 means all of them. */
+function percent(part: number, whole: number): number | null {
+  return whole === 0 ? null : Math.floor((10_000 * part) / whole) / 100;
+}
