@@ -59,5 +59,9 @@ export class WindrowError extends Error {
  * @param code - when given, the error must carry this code too
  */
 export function isWindrowError(value: unknown, code?: ErrorCode): value is WindrowError {
-  return value instanceof Error && marker in value && (code === undefined || (value as unknown as WindrowError).code === code);
+  return (
+    value instanceof Error &&
+    marker in value &&
+    (code === undefined || (value as unknown as WindrowError).code === code)
+  );
 }

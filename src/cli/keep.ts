@@ -1,4 +1,5 @@
 /** Writes a recorded session through the file store, as the live agent would have. */
+import { basename } from "node:path";
 import { isWindrowError, WindrowError } from "../errors.ts";
 import { toolCalls } from "../message/message.ts";
 import type { Message, ToolResultPart } from "../message/message.ts";
@@ -37,7 +38,7 @@ export async function keepSession(transcript: Transcript, options: KeepOptions, 
     now: () => (clock === undefined ? new Date() : new Date(clock)),
   });
   try {
-    const taskKey = { source: file, format: transcript.format, session: transcript.id };
+    const taskKey = { source: basename(file), format: transcript.format, session: transcript.id };
     const session = await manager.create({
       taskKey,
       ...(transcript.model !== undefined && { config: { model: transcript.model } }),

@@ -134,7 +134,10 @@ export function resultText(part: ToolResultPart): string {
 
 /** The readable text of a message: text and reasoning parts, calls as `name(args)`, results as their text. */
 export function messageText(message: Message): string {
-  return message.parts.map(partText).filter((text) => text !== "").join("\n");
+  return message.parts
+    .map(partText)
+    .filter((text) => text !== "")
+    .join("\n");
 }
 
 /** The readable text of one part; what is not text stands as `[image]`, `[file]`, `[opaque]`. */

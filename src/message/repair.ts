@@ -197,7 +197,9 @@ export function repairMessages(messages: readonly Message[]): {
 
 function withParts(message: Message, parts: readonly ToolResultPart[]): Message {
   const same = message.role === "tool" && message.parts.length === parts.length;
-  return same && parts.every((part, index) => part === message.parts[index]) ? message : { ...message, role: "tool", parts };
+  return same && parts.every((part, index) => part === message.parts[index])
+    ? message
+    : { ...message, role: "tool", parts };
 }
 
 function closingResult(assistant: Message, call: ToolCallPart): Message {

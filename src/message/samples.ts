@@ -17,7 +17,10 @@ export class HistoryBuilder {
   }
 
   /** An assistant's words, with calls by id and tool. */
-  assistant(text: string, ...calls: readonly (readonly [callId: string, name: string, args: Record<string, string>])[]): this {
+  assistant(
+    text: string,
+    ...calls: readonly (readonly [callId: string, name: string, args: Record<string, string>])[]
+  ): this {
     const parts: Part[] = text === "" ? [] : [{ type: "text", text }];
     for (const [callId, name, args] of calls) parts.push({ type: "tool-call", callId, name, args });
     return this.add("assistant", parts);
@@ -44,7 +47,10 @@ export function codingSession(steps: number, lines = 40): readonly Message[] {
     const path = `src/module-${step % 7}/file-${step % 13}.ts`;
     if (step % 10 === 0) history.user(`Good. What about ${path}?`);
     history.assistant(`Step ${step}: I look at ${path}.`, [`call-${step}`, step % 4 === 3 ? "edit" : "read", { path }]);
-    const body = Array.from({ length: lines }, (_, line) => `export const value${step}_${line} = parseConfig("${path}", ${line});`);
+    const body = Array.from(
+      { length: lines },
+      (_, line) => `export const value${step}_${line} = parseConfig("${path}", ${line});`,
+    );
     history.result(`call-${step}`, body.join("\n"));
   }
   return history.messages;
@@ -61,7 +67,12 @@ export function sampleHistories(): readonly Sample[] {
       name: "parallel calls, results in another order",
       messages: new HistoryBuilder()
         .user("Read three files")
-        .assistant("", ["a", "read", { path: "a.ts" }], ["b", "read", { path: "b.ts" }], ["c", "read", { path: "c.ts" }])
+        .assistant(
+          "",
+          ["a", "read", { path: "a.ts" }],
+          ["b", "read", { path: "b.ts" }],
+          ["c", "read", { path: "c.ts" }],
+        )
         .result("c", "third")
         .result("a", "first")
         .result("b", "second")
@@ -104,7 +115,10 @@ export function sampleHistories(): readonly Sample[] {
         .add("assistant", [signed, { type: "tool-call", callId: "t", name: "read", args: { path: "x" } }])
         .result("t", "x".repeat(400))
         .add("assistant", [signed])
-        .add("assistant", [{ ...signed, signature: "b3RoZXI=" }, { type: "text", text: "So it is." }]).messages,
+        .add("assistant", [
+          { ...signed, signature: "b3RoZXI=" },
+          { type: "text", text: "So it is." },
+        ]).messages,
     },
     {
       name: "empty parts, half a character, no user first",
@@ -113,7 +127,10 @@ export function sampleHistories(): readonly Sample[] {
         .add("user", [{ type: "text", text: "  " }])
         .add("user", [{ type: "text", text: "half \ud83d of an emoji" }])
         .add("assistant", [])
-        .add("assistant", [{ type: "text", text: "" }, { type: "text", text: "了解しました。😀" }]).messages,
+        .add("assistant", [
+          { type: "text", text: "" },
+          { type: "text", text: "了解しました。😀" },
+        ]).messages,
     },
     {
       name: "a system message in the middle",
@@ -127,7 +144,8 @@ export function sampleHistories(): readonly Sample[] {
       messages: new HistoryBuilder()
         .user("Show the log")
         .assistant("", ["log", "bash", { command: "cat build.log" }])
-        .result("log", `${"all is well ".repeat(20_000)}\nERROR in src/main.ts:12\n${"all is well ".repeat(20_000)}`).messages,
+        .result("log", `${"all is well ".repeat(20_000)}\nERROR in src/main.ts:12\n${"all is well ".repeat(20_000)}`)
+        .messages,
     },
   ];
 }

@@ -27,7 +27,9 @@ export function groupSteps(messages: readonly Message[]): readonly Step[] {
   messages.forEach((message, index) => {
     const numbered = { seq: index + 1, message };
     if (message.role === "tool") {
-      const caller = toolResults(message).map((result) => callers.get(result.callId)).find((step) => step !== undefined);
+      const caller = toolResults(message)
+        .map((result) => callers.get(result.callId))
+        .find((step) => step !== undefined);
       if (caller) caller.messages.push(numbered);
       else steps.push({ kind: "user", messages: [numbered] });
       return;

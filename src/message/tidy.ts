@@ -10,7 +10,7 @@ export function tidyMessage(message: Message): Message | undefined {
     if (tidy !== part) changed = true;
     if (tidy) parts.push(tidy);
   }
-  if (parts.length === 0 || parts.every((part) => part.type === "reasoning")) return undefined;
+  if (parts.every((part) => part.type === "reasoning")) return undefined;
   return changed ? { ...message, parts } : message;
 }
 
@@ -56,7 +56,9 @@ function tidyJson(value: JsonValue): JsonValue {
   const text = JSON.stringify(value);
   // JSON.stringify writes a lone surrogate as \udXXX; only then is the deep copy worth making.
   if (!/\\ud[89a-f]/.test(text)) return value;
-  return JSON.parse(text, (_key, item: unknown) => (typeof item === "string" ? item.toWellFormed() : item)) as JsonValue;
+  return JSON.parse(text, (_key, item: unknown) =>
+    typeof item === "string" ? item.toWellFormed() : item,
+  ) as JsonValue;
 }
 
 /** Whether a text holds no lone surrogate. */

@@ -36,16 +36,17 @@ export function epochRecord({ state, historyTokens }: EpochData, report: Report,
 /** What a line recorded, or undefined where it is none that this version can go on from. */
 export function epochOf(data: JsonObject): EpochData | undefined {
   const { epoch, edits, opened, length } = data;
-  if (data.version !== 1 || typeof epoch !== "number" || typeof opened !== "number" || !Array.isArray(edits)) return undefined;
+  if (data.version !== 1 || typeof epoch !== "number" || typeof opened !== "number" || !Array.isArray(edits))
+    return undefined;
   const state: WindowState = {
     version: 1,
     epoch,
     edits: (edits as readonly JsonObject[]).map(decodeEdit),
     opened,
-    systemHash: String(data.system_hash ?? ""),
-    toolsHash: String(data.tools_hash ?? ""),
+    systemHash: text(data.system_hash),
+    toolsHash: text(data.tools_hash),
     length: typeof length === "number" ? length : 0,
-    prefixHash: String(data.prefix_hash ?? ""),
+    prefixHash: text(data.prefix_hash),
   };
   return { state, historyTokens: Number(data.history_tokens ?? 0) };
 }
@@ -75,9 +76,13 @@ function decodeEdit(line: JsonObject): Edit {
     ...(typeof line.call_id === "string" && { callId: line.call_id }),
     ...(typeof line.text === "string" && { text: line.text }),
     ...(Array.isArray(line.stubs) && { stubs: line.stubs as unknown as readonly Stub[] }),
-    pass: String(line.pass),
-    reason: String(line.reason),
+    pass: text(line.pass),
+    reason: text(line.reason),
     tokensBefore: Number(line.tokens_before),
     tokensAfter: Number(line.tokens_after),
   };
+}
+
+function text(value: JsonValue | undefined): string {
+  return typeof value === "string" ? value : "";
 }

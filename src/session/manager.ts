@@ -106,7 +106,11 @@ export class SessionManager {
     for (const name of Object.keys(options)) {
       if (optionNames.includes(name)) continue;
       const { nearest } = await import("../nearest.ts");
-      throw new WindrowError("bad-option", `SessionManager.open has no option "${name}".${nearest(name, optionNames)}`, { name });
+      throw new WindrowError(
+        "bad-option",
+        `SessionManager.open has no option "${name}".${nearest(name, optionNames)}`,
+        { name },
+      );
     }
     const [{ openStore }, { checkMessage }] = await Promise.all([
       import("../store/open.ts"),
@@ -177,7 +181,8 @@ export class SessionManager {
     }
     if (this.#budget !== undefined && Number.isFinite(this.#budget)) {
       settings.budget = this.#budget;
-      if (this.#model) settings.compression_threshold = Math.round((1_000 * this.#budget) / this.#model.contextWindow) / 1_000;
+      if (this.#model)
+        settings.compression_threshold = Math.round((1_000 * this.#budget) / this.#model.contextWindow) / 1_000;
     }
     return settings;
   }

@@ -118,7 +118,11 @@ export class Session {
    *
    * @param call - as it stands in the assistant's message; a missing callId is made
    */
-  async startTool(call: { readonly callId?: string; readonly name: string; readonly args: JsonValue }): Promise<ToolRun> {
+  async startTool(call: {
+    readonly callId?: string;
+    readonly name: string;
+    readonly args: JsonValue;
+  }): Promise<ToolRun> {
     const started = this.#parts.now();
     const callId = call.callId ?? randomUUID();
     const part: Pick<ToolCallPart, "callId" | "name" | "args"> = { callId, name: call.name, args: call.args };
@@ -165,7 +169,10 @@ export class Session {
   /** Records what a model call used. After every model call. */
   async endStep({ usage = {}, model }: { readonly usage?: Usage; readonly model?: string } = {}): Promise<void> {
     const timestamp = this.#parts.now().toISOString();
-    await this.#write([{ kind: "usage", purpose: "turn", ...(model !== undefined && { model }), usage, timestamp }], []);
+    await this.#write(
+      [{ kind: "usage", purpose: "turn", ...(model !== undefined && { model }), usage, timestamp }],
+      [],
+    );
     await this.#setState({
       llmCallCount: this.#state.llmCallCount + 1,
       totalTokensUsed: this.#state.totalTokensUsed + (usage.input ?? 0) + (usage.output ?? 0),
@@ -216,7 +223,11 @@ export class Session {
 
   #complete(given: NewMessage): Message {
     const message = this.#parts.check(given);
-    return { ...message, id: message.id ?? randomUUID(), timestamp: message.timestamp ?? this.#parts.now().toISOString() };
+    return {
+      ...message,
+      id: message.id ?? randomUUID(),
+      timestamp: message.timestamp ?? this.#parts.now().toISOString(),
+    };
   }
 
   #messageRecord(message: Message): NewRecord {
@@ -252,7 +263,11 @@ export class Session {
           callId: call.callId,
           toolName: call.name,
           arguments: call.args,
-          ...(isError ? { result: null, error: long ? `${text.slice(0, longestResult).toWellFormed()}…` : text } : long ? {} : { result: text }),
+          ...(isError
+            ? { result: null, error: long ? `${text.slice(0, longestResult).toWellFormed()}…` : text }
+            : long
+              ? {}
+              : { result: text }),
           ...(long && { messageSeq: this.#messages + 1 }),
           status: isError ? "error" : "success",
           durationMs,
@@ -308,6 +323,7 @@ export class Session {
   }
 
   #open(): void {
-    if (this.#closed) throw new WindrowError("closed", `Session ${this.id} is closed; resume it to go on.`, { id: this.id });
+    if (this.#closed)
+      throw new WindrowError("closed", `Session ${this.id} is closed; resume it to go on.`, { id: this.id });
   }
 }

@@ -151,7 +151,8 @@ export interface Store {
 
   /**
    * Takes the right to write. One owner at a time: `session-busy` with the owner in `data.owner` while another holds
-   * it. A finished session, or one of a newer format, is `read-only`. Mends what a crash left (`lock.recovery`).
+   * it. A finished session is `read-only`, one of a newer format `format-newer`. Mends what a crash left
+   * (`lock.recovery`).
    */
   lock(scope: Scope, id: string): Promise<Lock>;
 

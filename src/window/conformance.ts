@@ -25,16 +25,33 @@ const budgets = [300, 1_500, 6_000, 40_000];
  */
 export function strategyConformance(make: () => Strategy): readonly ConformanceCase[] {
   const group = `strategy ${make().name}`;
-  const samples: readonly Sample[] = [...sampleHistories(), { name: "a long coding session", messages: codingSession(120, 30) }];
+  const samples: readonly Sample[] = [
+    ...sampleHistories(),
+    { name: "a long coding session", messages: codingSession(120, 30) },
+  ];
   return samples.flatMap((sample) =>
     [anthropic, openaiChat].flatMap((profile) => [
-      { group, name: `fits or says what does not: ${sample.name}, ${profile.name}`, run: async () => fits(make, sample, profile) },
-      { group, name: `grows only at its end: ${sample.name}, ${profile.name}`, run: async () => grows(make, sample, profile) },
+      {
+        group,
+        name: `fits or says what does not: ${sample.name}, ${profile.name}`,
+        run: async () => fits(make, sample, profile),
+      },
+      {
+        group,
+        name: `grows only at its end: ${sample.name}, ${profile.name}`,
+        run: async () => grows(make, sample, profile),
+      },
     ]),
   );
 }
 
-function compose(strategy: Strategy, messages: readonly Message[], budget: number, profile: Profile, state?: WindowState): Composed | undefined {
+function compose(
+  strategy: Strategy,
+  messages: readonly Message[],
+  budget: number,
+  profile: Profile,
+  state?: WindowState,
+): Composed | undefined {
   try {
     return composeWindow({ messages, budget, strategy, profile, ...(state && { state }) });
   } catch (error) {
@@ -60,7 +77,10 @@ function fits(make: () => Strategy, { messages }: Sample, profile: Profile): voi
     const user = messages.findLast((message) => message.role === "user");
     const text = user?.parts.find((part) => part.type === "text")?.text;
     if (text?.trim() && text.isWellFormed()) {
-      assert(JSON.stringify(composed.messages).includes(JSON.stringify(text).slice(1, -1)), "the current user message left");
+      assert(
+        JSON.stringify(composed.messages).includes(JSON.stringify(text).slice(1, -1)),
+        "the current user message left",
+      );
     }
   }
 }
@@ -75,7 +95,11 @@ function grows(make: () => Strategy, { messages }: Sample, profile: Profile): vo
       if (!composed) break;
       if (before && !composed.report.opened) {
         const prefix = composed.messages.slice(0, before.messages.length).map((message) => JSON.stringify(message));
-        assert.deepEqual(prefix, before.messages.map((message) => JSON.stringify(message)), "the prefix changed without an epoch");
+        assert.deepEqual(
+          prefix,
+          before.messages.map((message) => JSON.stringify(message)),
+          "the prefix changed without an epoch",
+        );
       }
       before = composed;
     }

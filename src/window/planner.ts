@@ -68,7 +68,9 @@ export function plan(
   throw new WindrowError(
     "over-budget",
     `The window cannot fit ${context.limit + sum(Object.values(blocks))} tokens: ` +
-      Object.entries({ ...blocks, ...floorBlocks(current) }).map(([name, tokens]) => `${name} ${tokens}`).join(", ") +
+      Object.entries({ ...blocks, ...floorBlocks(current) })
+        .map(([name, tokens]) => `${name} ${tokens}`)
+        .join(", ") +
       ". Raise the budget, or shorten the largest of these.",
     { budget: context.limit + sum(Object.values(blocks)), ...blocks, ...floorBlocks(current), steps: floor.length },
   );
@@ -104,7 +106,9 @@ const shrinkNewest: Pass = {
     let excess = view.tokens - context.target;
     const sized = view.steps
       .filter((step) => step.protected && step.kind === "assistant")
-      .flatMap((step) => step.messages.map((numbered) => ({ step, numbered, tokens: sumTokens(context.counter, [numbered]) })))
+      .flatMap((step) =>
+        step.messages.map((numbered) => ({ step, numbered, tokens: sumTokens(context.counter, [numbered]) })),
+      )
       .filter(({ numbered }) => toolResults(numbered.message).length > 0)
       .sort((left, right) => right.tokens - left.tokens);
     for (const { step, numbered } of sized) {
@@ -133,7 +137,8 @@ export function applyToView(view: View, edits: readonly Edit[], context: PassCon
   const steps: ViewStep[] = [];
   const notes = [...index.notes];
   for (const step of view.steps) {
-    if (index.covers(step.from) && (step.kind === "note" || step.messages.every(({ seq }) => index.covers(seq)))) continue;
+    if (index.covers(step.from) && (step.kind === "note" || step.messages.every(({ seq }) => index.covers(seq))))
+      continue;
     while (notes[0] && notes[0].from <= step.from) steps.push(noteStep(notes.shift() as Edit, context.counter));
     const messages = step.messages.map((numbered) => {
       const message = index.apply(numbered.seq, numbered.message);
@@ -150,13 +155,17 @@ export function applyToView(view: View, edits: readonly Edit[], context: PassCon
 export function mergeEdits(older: readonly Edit[], newer: readonly Edit[]): readonly Edit[] {
   const whole = newer.filter((edit) => edit.kind !== "stub" && edit.only === undefined);
   const index = new EditIndex(whole);
-  const original = new Map(older.filter((edit) => edit.kind === "stub").map((edit) => [stubKey(edit), edit.tokensBefore]));
+  const original = new Map(
+    older.filter((edit) => edit.kind === "stub").map((edit) => [stubKey(edit), edit.tokensBefore]),
+  );
   const replaced = new Set(newer.filter((edit) => edit.kind === "stub").map(stubKey));
   const merged: Edit[] = [];
   for (const edit of older) {
     if (edit.only === "reasoning") {
       if (!newer.some((candidate) => candidate.only === "reasoning")) merged.push(edit);
-    } else if (edit.kind === "stub" ? !replaced.has(stubKey(edit)) && !index.covers(edit.from) : !index.covers(edit.from)) {
+    } else if (
+      edit.kind === "stub" ? !replaced.has(stubKey(edit)) && !index.covers(edit.from) : !index.covers(edit.from)
+    ) {
       merged.push(edit);
     }
   }

@@ -61,9 +61,13 @@ export function recallRange(query: RecallQuery, length: number): { readonly from
     throw new WindrowError("bad-option", "Recall needs an `id`, a `query`, or `from` and `to`.");
   }
   const range = query.id === undefined ? { from: query.from ?? 1, to: query.to ?? length } : parseRecallId(query.id);
-  if (!range) throw new WindrowError("bad-option", `"${query.id}" is no recall id; ids look like m12 or m12-m40.`, { ...query });
+  if (!range)
+    throw new WindrowError("bad-option", `"${query.id}" is no recall id; ids look like m12 or m12-m40.`, { ...query });
   if (range.from < 1 || range.from > length) {
-    throw new WindrowError("not-found", `There is no message ${recallId(range.from)}; the log ends at m${length}.`, { ...query, length });
+    throw new WindrowError("not-found", `There is no message ${recallId(range.from)}; the log ends at m${length}.`, {
+      ...query,
+      length,
+    });
   }
   return { from: range.from, to: Math.min(range.to, length) };
 }
@@ -84,7 +88,9 @@ export function recallPassages(
     return { text: whole, tokens: counter.count(whole), seqs: documents.map(({ seq }) => seq), more: false };
   }
   const terms = query === undefined ? [] : termsOf(query);
-  return terms.length === 0 ? fill(documents, maxTokens, counter) : search(documents, query ?? "", terms, maxTokens, counter);
+  return terms.length === 0
+    ? fill(documents, maxTokens, counter)
+    : search(documents, query ?? "", terms, maxTokens, counter);
 }
 
 /** How well a message answers a query; 0 where nothing of it is there. For picking candidates out of a long log. */
@@ -104,7 +110,14 @@ interface Document {
 function documentOf({ seq, message }: NumberedMessage): Document {
   const names = toolCalls(message).map((call) => call.name);
   const head = `[${[recallId(seq), message.role, ...names].join(" ")}]`;
-  return { seq, head, body: message.parts.map(bodyOf).filter((text) => text !== "").join("\n") };
+  return {
+    seq,
+    head,
+    body: message.parts
+      .map(bodyOf)
+      .filter((text) => text !== "")
+      .join("\n"),
+  };
 }
 
 function bodyOf(part: Part): string {
@@ -125,7 +138,9 @@ function bodyOf(part: Part): string {
 function readable(value: unknown): string {
   if (typeof value === "string") return value;
   if (value === null || typeof value !== "object") return String(value);
-  return Object.entries(value).map(([key, item]) => `${key}: ${readable(item)}`).join("\n");
+  return Object.entries(value)
+    .map(([key, item]) => `${key}: ${readable(item)}`)
+    .join("\n");
 }
 
 function fill(documents: readonly Document[], maxTokens: number, counter: TokenCounter): Recalled {
@@ -157,7 +172,12 @@ function fill(documents: readonly Document[], maxTokens: number, counter: TokenC
     break;
   }
   const text = fit(texts.join("\n\n"), maxTokens, counter);
-  return { text, tokens: counter.count(text), seqs, more: seqs.length < documents.length || text.includes(moreFollows) };
+  return {
+    text,
+    tokens: counter.count(text),
+    seqs,
+    more: seqs.length < documents.length || text.includes(moreFollows),
+  };
 }
 
 const moreFollows = "[the beginning; recall with words for the rest]";
@@ -186,7 +206,9 @@ function search(
   counter: TokenCounter,
 ): Recalled {
   const passages = documents.flatMap((document) => passagesOf(document, query.trim().toLowerCase(), terms));
-  passages.sort((left, right) => right.score - left.score || right.document.seq - left.document.seq || left.line - right.line);
+  passages.sort(
+    (left, right) => right.score - left.score || right.document.seq - left.document.seq || left.line - right.line,
+  );
   const chosen = new Map<Document, Set<number>>();
   let left = maxTokens - 8;
   for (const { document, line } of passages) {
@@ -198,7 +220,8 @@ function search(
     }
     // The line itself counts more than its neighbours: where both do not fit, it stands alone.
     for (const group of [fresh, fresh.includes(line) ? [line] : []]) {
-      const cost = counter.count(group.map((index) => shownLine(lines[index] ?? "", query)).join("\n")) + group.length + 24;
+      const cost =
+        counter.count(group.map((index) => shownLine(lines[index] ?? "", query)).join("\n")) + group.length + 24;
       if (group.length === 0 || cost > left) continue;
       left -= cost;
       chosen.set(document, known);
@@ -208,7 +231,11 @@ function search(
     if (left < 48) break;
   }
   const found = [...chosen].toSorted(([first], [second]) => first.seq - second.seq);
-  const text = fit(found.map(([document, lines]) => renderPassages(document, lines, query)).join("\n\n"), maxTokens, counter);
+  const text = fit(
+    found.map(([document, lines]) => renderPassages(document, lines, query)).join("\n\n"),
+    maxTokens,
+    counter,
+  );
   return { text, tokens: counter.count(text), seqs: found.map(([document]) => document.seq), more: true };
 }
 

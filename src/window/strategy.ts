@@ -7,8 +7,8 @@ import { slidingWindow } from "./strategies/sliding-window.ts";
 import type { Strategy } from "./window.ts";
 
 const strategies: Readonly<Record<string, () => Strategy>> = {
-  none: () => none(),
-  adaptive: () => adaptive(),
+  "none": () => none(),
+  "adaptive": () => adaptive(),
   "sliding-window": () => slidingWindow(),
 };
 

@@ -45,7 +45,9 @@ function leaves(value: JsonValue, found: string[] = [], depth = 0): string[] {
 function shorten(text: string): string {
   const points = [...text.slice(0, 4 * longestSubject)];
   if (points.length <= longestSubject) return text.length > 4 * longestSubject ? `${points.join("")}…` : text;
-  return isPath(text) ? `…${points.slice(1 - longestSubject).join("")}` : `${points.slice(0, longestSubject - 1).join("")}…`;
+  return isPath(text)
+    ? `…${points.slice(1 - longestSubject).join("")}`
+    : `${points.slice(0, longestSubject - 1).join("")}…`;
 }
 
 /** The stubs of a step: one for each result, one for a user's message; an assistant's own words need none. */
@@ -57,7 +59,12 @@ export function stubsOf(messages: readonly NumberedMessage[]): readonly Stub[] {
     const id = recallId(seq);
     if (message.role === "user") stubs.push({ tool: "user", subject: firstWords(message), id, count: 1 });
     for (const result of toolResults(message)) {
-      stubs.push({ tool: result.name ?? nameOf(messages, result.callId), subject: subjects.get(result.callId) ?? "", id, count: 1 });
+      stubs.push({
+        tool: result.name ?? nameOf(messages, result.callId),
+        subject: subjects.get(result.callId) ?? "",
+        id,
+        count: 1,
+      });
     }
   }
   return stubs;

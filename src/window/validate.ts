@@ -30,7 +30,8 @@ export function validateWindow(messages: readonly Message[], profile: Profile): 
   let open = new Set<string>();
   const closeOpen = (index: number): void => {
     if (rules.callNeedsResult) {
-      for (const callId of open) fault("callNeedsResult", index, `call ${callId} is not answered before message ${index}`);
+      for (const callId of open)
+        fault("callNeedsResult", index, `call ${callId} is not answered before message ${index}`);
     }
     open = new Set();
   };
@@ -52,7 +53,8 @@ export function validateWindow(messages: readonly Message[], profile: Profile): 
     if (message.role !== "tool" && results.length === 0) closeOpen(index);
     for (const part of message.parts) {
       if (part.type !== "tool-call") continue;
-      if (rules.uniqueCallIds && seen.has(part.callId)) fault("uniqueCallIds", index, `call id ${part.callId} is used twice`);
+      if (rules.uniqueCallIds && seen.has(part.callId))
+        fault("uniqueCallIds", index, `call id ${part.callId} is used twice`);
       seen.add(part.callId);
       open.add(part.callId);
     }
@@ -66,7 +68,8 @@ function checkContent(
   index: number,
   fault: (rule: Fault["rule"], index: number, message: string) => void,
 ): void {
-  if (message.parts.every((part) => part.type === "reasoning")) fault("noEmptyContent", index, "the message has no content");
+  if (message.parts.every((part) => part.type === "reasoning"))
+    fault("noEmptyContent", index, "the message has no content");
   if (message.parts.some((part) => part.type === "text" && part.text.trim() === "")) {
     fault("noEmptyContent", index, "a text part has no visible text");
   }

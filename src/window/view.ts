@@ -109,7 +109,16 @@ export function noteStep(edit: Edit, counter: TokenCounter): ViewStep {
   };
   const messages = [{ seq: edit.from, message }];
   const tokens = sumTokens(counter, messages);
-  return { kind: "note", from: edit.from, to: edit.to, messages, tokens, logTokens: edit.tokensBefore, protected: false, edit };
+  return {
+    kind: "note",
+    from: edit.from,
+    to: edit.to,
+    messages,
+    tokens,
+    logTokens: edit.tokensBefore,
+    protected: false,
+    edit,
+  };
 }
 
 /** Tokens of several messages together. */

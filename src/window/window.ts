@@ -161,12 +161,7 @@ export interface WindowState {
 }
 
 /** Why an epoch opened. */
-export type EpochReason =
-  | "over-budget"
-  | "trigger"
-  | "system-changed"
-  | "tools-changed"
-  | "history-changed";
+export type EpochReason = "over-budget" | "trigger" | "system-changed" | "tools-changed" | "history-changed";
 
 /** What a composition did. */
 export interface Report {

@@ -9,12 +9,18 @@ import { validateWindow } from "../../src/window/validate.ts";
 
 function repaired(history: HistoryBuilder): { readonly lines: readonly string[]; readonly kinds: readonly string[] } {
   const { messages, repairs } = repairMessages(history.messages);
-  return { lines: messages.map((message) => `${message.role}: ${messageText(message)}`), kinds: repairs.map(({ kind }) => kind) };
+  return {
+    lines: messages.map((message) => `${message.role}: ${messageText(message)}`),
+    kinds: repairs.map(({ kind }) => kind),
+  };
 }
 
 describe("repair", () => {
   it("leaves a valid history as it is, the same objects", () => {
-    const { messages } = new HistoryBuilder().user("a").assistant("b", ["1", "read", { path: "c" }]).result("1", "d");
+    const { messages } = new HistoryBuilder()
+      .user("a")
+      .assistant("b", ["1", "read", { path: "c" }])
+      .result("1", "d");
     const result = repairMessages(messages);
     expect(result.repairs).toEqual([]);
     result.messages.forEach((message, index) => expect(message).toBe(messages[index]));
@@ -22,9 +28,19 @@ describe("repair", () => {
 
   it("closes a call that the next answer finds open, and says it was interrupted", () => {
     const { lines, kinds } = repaired(
-      new HistoryBuilder().user("go").assistant("", ["1", "read", {}], ["2", "read", {}]).result("2", "two").assistant("next"),
+      new HistoryBuilder()
+        .user("go")
+        .assistant("", ["1", "read", {}], ["2", "read", {}])
+        .result("2", "two")
+        .assistant("next"),
     );
-    expect(lines).toEqual(["user: go", "assistant: read({})\nread({})", `tool: ${interruptedText}`, "tool: two", "assistant: next"]);
+    expect(lines).toEqual([
+      "user: go",
+      "assistant: read({})\nread({})",
+      `tool: ${interruptedText}`,
+      "tool: two",
+      "assistant: next",
+    ]);
     expect(kinds).toEqual(["closed-call"]);
   });
 
@@ -60,7 +76,11 @@ describe("repair", () => {
   });
 
   it("mends half characters, also in arguments, and leaves out what is empty", () => {
-    const history = new HistoryBuilder().user("half \ud83d").user("   ").assistant("").assistant("", ["1", "t", { a: "\udc00" }]);
+    const history = new HistoryBuilder()
+      .user("half \ud83d")
+      .user("   ")
+      .assistant("")
+      .assistant("", ["1", "t", { a: "\udc00" }]);
     const { messages, repairs } = repairMessages(history.messages);
     expect(messages).toHaveLength(3);
     expect(messages.map(messageText)[0]).toBe("half \ufffd");
@@ -87,14 +107,22 @@ describe("repair", () => {
     for (const { messages } of sampleHistories()) {
       const full = repairMessages(messages).messages;
       const cuts = messages.flatMap((message, index) => (message.role === "assistant" ? [index] : []));
-      for (const cut of cuts) expect(full.slice(0, repairMessages(messages.slice(0, cut)).messages.length)).toEqual(repairMessages(messages.slice(0, cut)).messages);
+      for (const cut of cuts)
+        expect(full.slice(0, repairMessages(messages.slice(0, cut)).messages.length)).toEqual(
+          repairMessages(messages.slice(0, cut)).messages,
+        );
     }
   });
 });
 
 describe("groupSteps", () => {
   it("keeps an answer, its calls and all their results together", () => {
-    const history = new HistoryBuilder().user("go").assistant("", ["1", "t", {}], ["2", "t", {}]).result("2", "b").result("1", "a").assistant("done");
+    const history = new HistoryBuilder()
+      .user("go")
+      .assistant("", ["1", "t", {}], ["2", "t", {}])
+      .result("2", "b")
+      .result("1", "a")
+      .assistant("done");
     expect(groupSteps(history.messages).map((step) => [step.kind, step.messages.map(({ seq }) => seq)])).toEqual([
       ["user", [1]],
       ["assistant", [2, 3, 4]],

@@ -95,7 +95,8 @@ describe.each(["ram:", "files"])("a session in %s", (kind) => {
     for (const message of history.slice(-4)) await resumed.append(message);
     const after = await resumed.compose();
     const prefix = after.messages.slice(0, before.messages.length);
-    if (!after.report.opened) expect(JSON.stringify(prefix)).toBe(JSON.stringify(before.messages));
+    expect(after.report.opened).toBeUndefined();
+    expect(JSON.stringify(prefix)).toBe(JSON.stringify(before.messages));
     const stateless = composeWindow({ messages: history, budget: 12_000, state: again.state });
     expect(stateless.report.windowHash).toBe(after.report.windowHash);
   });
@@ -105,7 +106,9 @@ describe.each(["ram:", "files"])("a session in %s", (kind) => {
     const session = await manager.create();
     for (const message of codingSession(40)) await session.append(message);
     const window = await session.compose();
-    const stub = window.state.edits.flatMap((edit) => edit.stubs ?? []).find(({ count, tool }) => count === 1 && tool === "read");
+    const stub = window.state.edits
+      .flatMap((edit) => edit.stubs ?? [])
+      .find(({ count, tool }) => count === 1 && tool === "read");
     const byId = await session.recall({ id: stub?.id ?? "" });
     expect(byId.text).toContain("parseConfig(");
     expect(byId.seqs).toEqual([Number(stub?.id.slice(1))]);
@@ -121,7 +124,9 @@ describe.each(["ram:", "files"])("a session in %s", (kind) => {
     const texts = Array.from({ length: 50 }, (_, index) => `message ${index}`);
     await Promise.all(texts.map((text) => session.append({ role: "user", parts: [{ type: "text", text }] })));
     const { messages } = await session.compose();
-    expect(messages.map((message) => message.parts[0]).map((part) => part?.type === "text" && part.text)).toEqual(texts);
+    expect(messages.map((message) => message.parts[0]).map((part) => part?.type === "text" && part.text)).toEqual(
+      texts,
+    );
   });
 
   it("refuses what is no message, and writes nothing", async () => {
@@ -199,7 +204,13 @@ describe("a session on disk", () => {
     await (await session.startTool({ name: "bash", args: {} })).finish("no such file", { isError: true });
     const lines = (await readFile(join(path, "running", session.id, "tools.jsonl"), "utf8")).trim().split("\n");
     const [tiny, long, failed] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(tiny).toMatchObject({ seq: 1, tool_name: "read", arguments: { path: "a" }, result: "tiny", status: "success" });
+    expect(tiny).toMatchObject({
+      seq: 1,
+      tool_name: "read",
+      arguments: { path: "a" },
+      result: "tiny",
+      status: "success",
+    });
     expect(long).toMatchObject({ seq: 2, message_seq: 3, status: "success" });
     expect(long).not.toHaveProperty("result");
     expect(failed).toMatchObject({ seq: 3, status: "error", error: "no such file", result: null });

@@ -9,7 +9,16 @@ export async function buildSource(): Promise<{ readonly folder: string; remove()
   const folder = await mkdtemp(join(tmpdir(), "windrow-build-"));
   await symlink(resolve("node_modules"), join(folder, "node_modules"), "dir");
   const compiler = resolve("node_modules/.bin/tsc");
-  const options = ["-p", "tsconfig.build.json", "--outDir", join(folder, "dist"), "--declaration", "false", "--sourceMap", "false"];
+  const options = [
+    "-p",
+    "tsconfig.build.json",
+    "--outDir",
+    join(folder, "dist"),
+    "--declaration",
+    "false",
+    "--sourceMap",
+    "false",
+  ];
   // Type errors are another check's business; what was emitted is what is tested.
   await promisify(execFile)(compiler, options).catch(() => undefined);
   await symlink(resolve("package.json"), join(folder, "package.json"));

@@ -2,7 +2,18 @@
 import fc from "fast-check";
 import type { Message, Part } from "../../src/message/message.ts";
 
-const words = ["src/main.ts", "error: cannot find", "const value = 12;", "了解しました", "数据库连接失败", "😀👩‍👩‍👧", "0x1f", "deploy", "{}", "\n"];
+const words = [
+  "src/main.ts",
+  "error: cannot find",
+  "const value = 12;",
+  "了解しました",
+  "数据库连接失败",
+  "😀👩‍👩‍👧",
+  "0x1f",
+  "deploy",
+  "{}",
+  "\n",
+];
 
 const text = fc
   .tuple(fc.array(fc.constantFrom(...words), { maxLength: 12 }), fc.nat({ max: 40 }), fc.nat({ max: 99 }))
@@ -45,9 +56,12 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
       kind: fc.constant("step" as const),
       text,
       signed: fc.boolean(),
-      calls: fc.array(fc.record({ answer: fc.nat({ max: 11 }), body: resultBody, sameId: fc.nat({ max: 15 }).map((n) => n === 0) }), {
-        maxLength: 6,
-      }),
+      calls: fc.array(
+        fc.record({ answer: fc.nat({ max: 11 }), body: resultBody, sameId: fc.nat({ max: 15 }).map((n) => n === 0) }),
+        {
+          maxLength: 6,
+        },
+      ),
       shuffled: fc.boolean(),
       together: fc.nat({ max: 5 }).map((n) => n === 0),
       interrupted: fc.nat({ max: 19 }).map((n) => (n === 0 ? "wait" : "")),
@@ -74,15 +88,32 @@ function build(happenings: readonly Happening[]): readonly Message[] {
     else if (event.kind === "system") add("system", [{ type: "text", text: event.text }]);
     else if (event.kind === "empty") add("assistant", []);
     else if (event.kind === "orphan") {
-      add("tool", [{ type: "tool-result", callId: event.late && calls > 0 ? `call-${calls}` : `nobody-${index}`, content: event.text }]);
+      add("tool", [
+        {
+          type: "tool-result",
+          callId: event.late && calls > 0 ? `call-${calls}` : `nobody-${index}`,
+          content: event.text,
+        },
+      ]);
     } else {
       const parts: Part[] = event.signed ? [{ type: "reasoning", text: event.text, signature: `sig-${index}=` }] : [];
       if (event.text !== "") parts.push({ type: "text", text: event.text });
       const results: Part[] = [];
       for (const call of event.calls) {
         const callId = `call-${call.sameId ? calls : ++calls}`;
-        parts.push({ type: "tool-call", callId, name: `tool${call.answer % 3}`, args: { path: `src/${call.answer}.ts`, text: call.body.slice(0, 50) } });
-        if (call.answer > 0) results.push({ type: "tool-result", callId, content: call.body, ...(call.answer === 5 && { isError: true }) });
+        parts.push({
+          type: "tool-call",
+          callId,
+          name: `tool${call.answer % 3}`,
+          args: { path: `src/${call.answer}.ts`, text: call.body.slice(0, 50) },
+        });
+        if (call.answer > 0)
+          results.push({
+            type: "tool-result",
+            callId,
+            content: call.body,
+            ...(call.answer === 5 && { isError: true }),
+          });
       }
       add("assistant", parts);
       if (event.interrupted) add("user", [{ type: "text", text: event.interrupted }]);

@@ -1,10 +1,14 @@
-import { describe, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { register } from "../../src/conformance.ts";
 import type { Edit, Strategy } from "../../src/window/window.ts";
 import { strategyConformance } from "../../src/window/conformance.ts";
 import { strategyNames, strategyOf } from "../../src/window/strategy.ts";
 
-for (const name of strategyNames) register(strategyConformance(() => strategyOf(name)), { describe, it });
+for (const name of strategyNames)
+  register(
+    strategyConformance(() => strategyOf(name)),
+    { describe, it },
+  );
 
 /** Drops the newest half of the history on every call: what no strategy may do. */
 const careless = (): Strategy => ({
@@ -26,7 +30,7 @@ const careless = (): Strategy => ({
 describe("the suite", () => {
   it("fails a strategy that drops the current user message", async () => {
     const failed: string[] = [];
-    for (const { name, run } of strategyConformance(careless)) await run().catch(() => failed.push(name));
-    if (failed.length === 0) throw new Error("the suite accepts a careless strategy");
+    for (const one of strategyConformance(careless)) await one.run().catch(() => failed.push(one.name));
+    expect(failed.length).toBeGreaterThan(0);
   });
 });

@@ -24,7 +24,11 @@ const setting = fc.record({
   strategy: fc.constantFrom(...strategyNames),
   profile: fc.constantFrom(...profileNames),
   counter: fc.constantFrom(estimate, chars4Ceil),
-  budget: fc.oneof(fc.integer({ min: 1, max: 400 }), fc.integer({ min: 400, max: 6_000 }), fc.integer({ min: 6_000, max: 200_000 })),
+  budget: fc.oneof(
+    fc.integer({ min: 1, max: 400 }),
+    fc.integer({ min: 400, max: 6_000 }),
+    fc.integer({ min: 6_000, max: 200_000 }),
+  ),
   system: fc.option(fc.constantFrom("Be brief.", "You are a careful programmer. ".repeat(20)), { nil: undefined }),
   dynamic: fc.option(fc.constant<string>("It is Tuesday."), { nil: undefined }),
   tools: fc.constantFrom([], [{ name: "read", description: "Reads a file.", inputSchema: { type: "object" } }]),
@@ -60,10 +64,19 @@ function leastTokens({ counter, system = "", dynamic = "", tools }: Setting, mes
   const users = messages.filter((message) => message.role !== "assistant" && message.role !== "system");
   const answer = messages.findLast((message) => message.role === "assistant");
   const spoken = (message: Message | undefined): number => (message ? countMessage(counter, message) : 0);
-  const rules = messages.filter((message) => message.role === "system").reduce((sum, message) => sum + spoken(message) + 12, 0);
+  const rules = messages
+    .filter((message) => message.role === "system")
+    .reduce((sum, message) => sum + spoken(message) + 12, 0);
   const lead = rules + counter.count(system) + 4;
   const trailing = users.slice(-12).reduce((sum, message) => {
-    return sum + message.parts.reduce((part, { type, ...body }) => (type === "text" && "text" in body ? part + counter.count(body.text) + 40 : part + 80), 0);
+    return (
+      sum +
+      message.parts.reduce(
+        (part, { type, ...body }) =>
+          type === "text" && "text" in body ? part + counter.count(body.text) + 40 : part + 80,
+        0,
+      )
+    );
   }, 0);
   return lead + counter.count(dynamic) + 4 + countTools(counter, tools) + trailing + spoken(answer) + 160;
 }
@@ -92,7 +105,10 @@ describe("every window", () => {
         assert.equal(composed.tokens, counted + countTools(given.counter, given.tools));
         assert(composed.tokens <= given.budget, `${composed.tokens} of ${given.budget}`);
         const { blocks, counts } = composed.report;
-        assert.equal(Object.values(blocks).reduce((sum, tokens) => sum + tokens, 0), composed.tokens);
+        assert.equal(
+          Object.values(blocks).reduce((sum, tokens) => sum + tokens, 0),
+          composed.tokens,
+        );
         const accounted = counts.kept + counts.stubbed + counts.replaced + counts.dropped;
         assert.equal(accounted, given.messages.length, "every message has a fate");
         assert.deepEqual(compose(given, given.messages), composed, "same in, same out");
@@ -105,7 +121,9 @@ describe("every window", () => {
     fc.assert(
       fc.property(setting, (given) => {
         const composed = compose({ ...given, profile: "anthropic" }, given.messages);
-        const originals = new Set(given.messages.flatMap((message) => message.parts.map((part) => JSON.stringify(part))));
+        const originals = new Set(
+          given.messages.flatMap((message) => message.parts.map((part) => JSON.stringify(part))),
+        );
         for (const part of composed?.messages.flatMap((message) => message.parts) ?? []) {
           if (part.type === "reasoning" && part.signature !== undefined) assert(originals.has(JSON.stringify(part)));
         }
@@ -137,7 +155,11 @@ describe("consecutive windows", () => {
             tools: given.tools,
             ...(given.system !== undefined && { system: given.system }),
           });
-          assert.deepEqual(serial(resumed.messages), serial(live.messages), "a resume differs from the running process");
+          assert.deepEqual(
+            serial(resumed.messages),
+            serial(live.messages),
+            "a resume differs from the running process",
+          );
           assert.deepEqual(resumed.state, live.state);
           if (before && !live.report.opened) {
             const prefix = serial(live.messages).slice(0, before.messages.length);

@@ -34,7 +34,8 @@ function follow(messages: readonly Message[], strategy: string, profile: string,
       const window = composed.messages.map((one) => JSON.stringify(one));
       assert.deepEqual(validateWindow(composed.messages, profileOf(profile)), [], `call at message ${index + 1}`);
       assert(composed.tokens <= budget, `${composed.tokens} tokens at message ${index + 1}`);
-      if (!composed.report.opened) assert.deepEqual(window.slice(0, before.length), before, `prefix at message ${index + 1}`);
+      if (!composed.report.opened)
+        assert.deepEqual(window.slice(0, before.length), before, `prefix at message ${index + 1}`);
       before = window;
       windows++;
     }
@@ -44,17 +45,21 @@ function follow(messages: readonly Message[], strategy: string, profile: string,
 }
 
 describe.each(files)("%s", (file) => {
-  it.skipIf(!existsSync(file))("gives only valid windows in budget that grow at their end", { timeout: 120_000 }, async () => {
-    let windows = 0;
-    for (const { messages } of await readTranscripts(file)) {
-      for (const strategy of ["adaptive", "sliding-window"]) {
-        for (const profile of profileNames) {
-          for (const budget of [8_000, 32_000]) windows += follow(messages, strategy, profile, budget);
+  it.skipIf(!existsSync(file))(
+    "gives only valid windows in budget that grow at their end",
+    { timeout: 120_000 },
+    async () => {
+      let windows = 0;
+      for (const { messages } of await readTranscripts(file)) {
+        for (const strategy of ["adaptive", "sliding-window"]) {
+          for (const profile of profileNames) {
+            for (const budget of [8_000, 32_000]) windows += follow(messages, strategy, profile, budget);
+          }
         }
       }
-    }
-    assert(windows > 0);
-    console.log(`${basename(dirname(file))}/${basename(file)}: ${windows} windows`);
-  });
+      assert(windows > 0);
+      console.log(`${basename(dirname(file))}/${basename(file)}: ${windows} windows`);
+    },
+  );
   if (!existsSync(file)) console.log(`skipped: ${file} is not there`);
 });

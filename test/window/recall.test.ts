@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { isWindrowError } from "../../src/errors.ts";
 import { HistoryBuilder } from "../../src/message/samples.ts";
 import { estimate } from "../../src/tokens/estimate.ts";
 import { excerpt } from "../../src/window/excerpt.ts";
@@ -22,7 +21,11 @@ describe("recall", () => {
   });
 
   it("brings back the passage asked for out of one that does not", () => {
-    const recalled = recallFrom(history, { id: "m3", query: "cannot open 17.db" }, { counter: estimate, maxTokens: 400 });
+    const recalled = recallFrom(
+      history,
+      { id: "m3", query: "cannot open 17.db" },
+      { counter: estimate, maxTokens: 400 },
+    );
     expect(recalled.text).toContain("FATAL: cannot open /var/lib/queue/17.db");
     expect(recalled.text).toContain("row 1776");
     expect(recalled.text).toContain("[… line 1775 of 3000]");
@@ -53,12 +56,7 @@ describe("recall", () => {
     ["bad-option", { id: "../etc" }],
     ["bad-option", {}],
   ])("refuses: %s", (code, query) => {
-    try {
-      recallFrom(history, query, { counter: estimate });
-      expect.unreachable();
-    } catch (error) {
-      expect(isWindrowError(error) && error.code).toBe(code);
-    }
+    expect(() => recallFrom(history, query, { counter: estimate })).toThrowError(expect.objectContaining({ code }));
   });
 });
 

@@ -18,20 +18,33 @@ function message(role: Message["role"], ...parts: readonly Part[]): Message {
 
 describe("validateWindow", () => {
   it("accepts a whole step", () => {
-    expect(rules([user, message("assistant", call), message("tool", result), message("assistant", { type: "text", text: "done" })])).toEqual([]);
+    expect(
+      rules([
+        user,
+        message("assistant", call),
+        message("tool", result),
+        message("assistant", { type: "text", text: "done" }),
+      ]),
+    ).toEqual([]);
   });
 
   it.each<readonly [string, readonly Message[]]>([
     ["resultNeedsCall", [user, message("tool", result)]],
     ["callNeedsResult", [user, message("assistant", call)]],
     ["callNeedsResult", [user, message("assistant", call), user, message("tool", result)]],
-    ["uniqueCallIds", [user, message("assistant", call), message("tool", result), message("assistant", call), message("tool", result)]],
+    [
+      "uniqueCallIds",
+      [user, message("assistant", call), message("tool", result), message("assistant", call), message("tool", result)],
+    ],
     ["firstIsUser", [message("assistant", { type: "text", text: "hi" })]],
     ["systemFirst", [user, message("system", { type: "text", text: "late" })]],
     ["noEmptyContent", [user, message("assistant")]],
     ["noEmptyContent", [user, message("assistant", { type: "text", text: " \n" })]],
     ["wellFormedText", [message("user", { type: "text", text: "\ud83d" })]],
-    ["wellFormedText", [user, message("assistant", { ...call, args: { a: "\udc00" } } as Part), message("tool", result)]],
+    [
+      "wellFormedText",
+      [user, message("assistant", { ...call, args: { a: "\udc00" } } as Part), message("tool", result)],
+    ],
     ["noMessages", []],
     ["noMessages", [message("system", { type: "text", text: "only" })]],
   ])("finds %s", (rule, window) => {
@@ -39,10 +52,15 @@ describe("validateWindow", () => {
   });
 
   it("does not check a rule that is switched off", () => {
-    const window = [message("assistant", { type: "text", text: "hi" }), message("system", { type: "text", text: "late" })];
+    const window = [
+      message("assistant", { type: "text", text: "hi" }),
+      message("system", { type: "text", text: "late" }),
+    ];
     expect(rules(window)).toEqual(["firstIsUser", "systemFirst"]);
     expect(rules(window, openaiChat)).toEqual([]);
-    const none = Object.fromEntries(Object.keys(anthropic.rules).map((rule) => [rule, false])) as unknown as typeof anthropic.rules;
+    const none = Object.fromEntries(
+      Object.keys(anthropic.rules).map((rule) => [rule, false]),
+    ) as unknown as typeof anthropic.rules;
     const broken = new HistoryBuilder().assistant("", ["1", "t", {}]).assistant("").result("9", "\ud83d").messages;
     expect(rules(broken, { ...anthropic, rules: none })).toEqual([]);
   });

@@ -55,12 +55,7 @@ function noteTokens(edits: readonly Edit[]): number {
   return edits.reduce((sum, edit) => sum + edit.tokensAfter, 0);
 }
 
-function editsFor(
-  view: View,
-  dropped: ReadonlySet<ViewStep>,
-  { counter }: PassContext,
-  cap: number,
-): readonly Edit[] {
+function editsFor(view: View, dropped: ReadonlySet<ViewStep>, { counter }: PassContext, cap: number): readonly Edit[] {
   if (dropped.size === 0) return [];
   const runs = runsOf(view, dropped);
   const [first] = runs;

@@ -11,7 +11,10 @@ const session = mode === "start" ? await manager.create({ id }) : await manager.
 
 async function tell() {
   const { report } = await session.compose();
-  writeSync(1, `${JSON.stringify({ messages: session.stats().messages, hash: report.windowHash, epoch: report.epoch })}\n`);
+  writeSync(
+    1,
+    `${JSON.stringify({ messages: session.stats().messages, hash: report.windowHash, epoch: report.epoch })}\n`,
+  );
 }
 
 if (mode === "resume") await tell();

@@ -1,0 +1,134 @@
+/**
+ * Records as the lines of their files, field by field: snake_case for every field of Windrow's own, and untouched
+ * what a host or a provider brought (arguments, results, `extra`, `opaque`, edit data). docs/format.md describes the
+ * lines.
+ */
+import type { JsonObject, JsonValue } from "../../message/message.ts";
+import type { NewRecord, RecordKind, StoredRecord } from "../../message/record.ts";
+import { decodeMessage, encodeMessage } from "./message-codec.ts";
+import type { LineFields } from "./fields.ts";
+import { BadLine, amount, decodeUsage, encodeUsage, integer, isObject, optional, text } from "./fields.ts";
+
+/** The file of each kind. The order is the order of writing: what explains a change is written after the change. */
+export const kindFiles: Readonly<Record<RecordKind, string>> = {
+  message: "messages.jsonl",
+  call: "calls.jsonl",
+  tool: "tools.jsonl",
+  usage: "usage.jsonl",
+  edit: "edits.jsonl",
+};
+
+/** A record's fields as its line has them. */
+export function encodeRecord(record: NewRecord): LineFields {
+  switch (record.kind) {
+    case "message":
+      return encodeMessage(record);
+    case "call":
+      return {
+        before: {
+          tool_name: record.toolName,
+          arguments: record.arguments,
+          timestamp: record.timestamp,
+          tool_call_id: record.callId,
+        },
+        after: {},
+      };
+    case "tool":
+      return {
+        before: {
+          tool_name: record.toolName,
+          arguments: record.arguments,
+          ...optional("result", record.result),
+          status: record.status,
+          ...optional("error", record.error),
+          duration_ms: Math.round(record.durationMs),
+          timestamp: record.timestamp,
+          tool_call_id: record.callId,
+        },
+        after: optional("message_seq", record.messageSeq),
+      };
+    case "edit":
+      return { before: { type: record.type, timestamp: record.timestamp }, after: { data: record.data } };
+    case "usage":
+      return {
+        before: {
+          purpose: record.purpose,
+          ...optional("model", record.model),
+          usage: encodeUsage(record.usage),
+          timestamp: record.timestamp,
+        },
+        after: {},
+      };
+  }
+}
+
+/**
+ * A line's fields as a record. Unknown fields are tolerated; a line of another writer may lack `id`, `pos` and the
+ * call's id: `pos` is then its `seq`, and the others are `m<seq>`.
+ *
+ * @throws BadLine when a field the record cannot do without is missing or has the wrong type
+ */
+export function decodeRecord(kind: RecordKind, fields: JsonObject): StoredRecord {
+  const seq = integer(fields, "seq", 1);
+  const stored = { seq, pos: fields["pos"] === undefined ? seq : integer(fields, "pos", 1) };
+  switch (kind) {
+    case "message":
+      return { ...decodeMessage(fields, seq), ...stored };
+    case "call":
+      return {
+        kind,
+        callId: callId(fields, seq),
+        toolName: text(fields, "tool_name"),
+        arguments: value(fields, "arguments"),
+        timestamp: text(fields, "timestamp"),
+        ...stored,
+      };
+    case "tool": {
+      const status = text(fields, "status");
+      if (status !== "success" && status !== "error") throw new BadLine(`status "${status}"`);
+      return {
+        kind,
+        callId: callId(fields, seq),
+        toolName: text(fields, "tool_name"),
+        arguments: value(fields, "arguments"),
+        ...optional("result", fields["result"]),
+        ...(fields["message_seq"] === undefined ? {} : { messageSeq: integer(fields, "message_seq", 1) }),
+        status,
+        ...(typeof fields["error"] === "string" ? { error: fields["error"] } : {}),
+        durationMs: amount(fields, "duration_ms"),
+        timestamp: text(fields, "timestamp"),
+        ...stored,
+      };
+    }
+    case "edit": {
+      const data = fields["data"];
+      if (!isObject(data)) throw new BadLine("data is no object");
+      return { kind, type: text(fields, "type"), data, timestamp: text(fields, "timestamp"), ...stored };
+    }
+    case "usage": {
+      const purpose = text(fields, "purpose");
+      if (purpose !== "turn" && purpose !== "summary" && purpose !== "extraction" && purpose !== "embedding") {
+        throw new BadLine(`purpose "${purpose}"`);
+      }
+      return {
+        kind,
+        purpose,
+        ...(typeof fields["model"] === "string" ? { model: fields["model"] } : {}),
+        usage: decodeUsage(fields["usage"]),
+        timestamp: text(fields, "timestamp"),
+        ...stored,
+      };
+    }
+  }
+}
+
+function callId(fields: JsonObject, seq: number): string {
+  const id = fields["tool_call_id"];
+  return typeof id === "string" && id !== "" ? id : `m${seq}`;
+}
+
+function value(fields: JsonObject, name: string): JsonValue {
+  const found = fields[name];
+  if (found === undefined) throw new BadLine(`${name} is missing`);
+  return found;
+}

@@ -1,0 +1,45 @@
+/** The options of a file store, and the check of them. */
+import { WindrowError } from "../../errors.ts";
+import type { Mask } from "../../mask/mask.ts";
+import { nearest } from "../../nearest.ts";
+import type { Clock } from "../clock.ts";
+import type { Durability } from "./journal.ts";
+
+/** How a file store works. */
+export interface FilesStoreOptions {
+  /** The base folder; `running/` and `completed/` are made in it. Made on the first `create`. */
+  readonly folder: string;
+  /** Default: tokens of GitHub, OpenAI and GitLab are masked ({@link createMask}). */
+  readonly mask?: Mask;
+  /** Default `strict`. */
+  readonly durability?: Durability;
+  /** Default: the system's. */
+  readonly clock?: Clock;
+}
+
+const optionNames = ["folder", "mask", "durability", "clock"];
+
+/**
+ * Refuses an option that is misspelled or makes no sense.
+ *
+ * @throws WindrowError `bad-option`
+ */
+export function checkOptions(options: FilesStoreOptions): void {
+  for (const name of Object.keys(options)) {
+    if (optionNames.includes(name)) continue;
+    throw new WindrowError("bad-option", `The file store has no option "${name}".${nearest(name, optionNames)}`, {
+      option: name,
+    });
+  }
+  if (typeof options.folder !== "string" || options.folder === "") {
+    throw new WindrowError("bad-option", 'The file store needs a "folder": the path of its base folder.', {
+      option: "folder",
+    });
+  }
+  if (!["strict", "relaxed", undefined].includes(options.durability)) {
+    const wrong = String(options.durability);
+    throw new WindrowError("bad-option", `"durability" is "strict" or "relaxed", not "${wrong}".`, {
+      option: "durability",
+    });
+  }
+}

@@ -1,0 +1,47 @@
+/** What every store does with data before it keeps it: the mask, and the few fields that are filled in. */
+import { hostname } from "node:os";
+import { WindrowError } from "../errors.ts";
+import { maskJson, maskRecord } from "../mask/mask.ts";
+import type { Mask } from "../mask/mask.ts";
+import type { JsonObject } from "../message/message.ts";
+import type { NewRecord } from "../message/record.ts";
+import { formatVersion } from "./rules.ts";
+import type { NewSession, Scope, SessionMetadata, SessionState } from "./store.ts";
+
+/**
+ * The record as a store keeps it: masked, a message with the record's timestamp where it has none of its own, a
+ * duration in whole milliseconds. The input is not changed.
+ */
+export function prepareRecord(mask: Mask, record: NewRecord): NewRecord {
+  const masked = maskRecord(mask, record);
+  if (masked.kind === "tool") return { ...masked, durationMs: Math.round(masked.durationMs) };
+  if (masked.kind !== "message") return masked;
+  const timestamp = masked.message.timestamp ?? masked.timestamp;
+  return { ...masked, timestamp, message: { ...masked.message, timestamp } };
+}
+
+/** The metadata of a new session, masked; a scope's names are its identity and stay as they are. */
+export function prepareMetadata(mask: Mask, scope: Scope, session: NewSession): SessionMetadata {
+  return {
+    uuid: session.uuid,
+    taskKey: maskJson(mask, session.taskKey),
+    createdAt: session.createdAt,
+    processId: process.pid,
+    hostname: hostname(),
+    config: maskJson(mask, session.config),
+    ...(scope.user === undefined ? {} : { user: scope.user }),
+    ...(scope.tenant === undefined ? {} : { tenant: scope.tenant }),
+    format: formatVersion,
+  };
+}
+
+/** The state, masked: errors and activities quote what happened. */
+export function prepareState(mask: Mask, state: SessionState): SessionState {
+  return maskJson(mask, state as unknown as JsonObject) as unknown as SessionState;
+}
+
+/** Why a record was refused before anything was written: a value JSON cannot carry, or a field of the wrong type. */
+export function cannotStore(kind: string, error: unknown): WindrowError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new WindrowError("bad-message", `This ${kind} cannot be stored: ${reason}.`, { kind }, { cause: error });
+}

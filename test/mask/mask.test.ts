@@ -1,0 +1,266 @@
+import { existsSync, readFileSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createMask, maskJson, maskRecord, maskText } from "../../src/mask/mask.ts";
+import type { NewRecord } from "../../src/message/record.ts";
+
+// Put together at run time, so that no scanner takes the source for a leak.
+const github = ["ghp", "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"].join("_");
+const finePat = [
+  "github_pat",
+  "11AAGI73I0HFY8wJru4mTw_ZlpxaViSYQuKETGMTXMkbWFrZCqjas5OpXSUP6g5zbrE2PRUI7CfRZ3m3z3",
+].join("_");
+const openai = ["sk", "sUeBP9asw6GiYHXqtg70T3BlbkFJJuLwJFco90bOpU0N"].join("-");
+const project = ["sk", "proj-f5-UKZNwZTgzRb8ZucIrNqTs9oT6D1DMRv_0Zq3WY7G1J1O"].join("-");
+const gitlab = ["glpat", "aBcDeFgHiJkLmNoPqRsT"].join("-");
+
+const mask = createMask();
+const withEmail = createMask({ email: true });
+const masked = (text: string): string => maskText(mask, text).text;
+
+describe("tokens become placeholders", () => {
+  it.each([
+    [github, "[GITHUB_TOKEN]"],
+    [finePat, "[GITHUB_TOKEN]"],
+    [openai, "[OPENAI_KEY]"],
+    [project, "[OPENAI_KEY]"],
+    [gitlab, "[GITLAB_TOKEN]"],
+  ])("%s", (secret, placeholder) => {
+    for (const [before, after] of [
+      ["", ""],
+      ["key=", "\n"],
+      ['"', '",'],
+      ["Bearer ", " "],
+      ["日本", "語"],
+      ["a/", "?b"],
+    ] as const) {
+      expect(masked(before + secret + after)).toBe(before + placeholder + after);
+    }
+  });
+
+  it("behind an escape too: JSON in JSON, URLs, terminal colours", () => {
+    for (const before of ["\\n", "\\t", "\\u0022", "%3D", "\u001b[32m", "\u001b[1;31m"]) {
+      for (const secret of [github, openai, gitlab])
+        expect(masked(`x ${before}${secret}`)).not.toContain(secret.slice(5));
+    }
+  });
+
+  it("every one of several, with where it stood", () => {
+    const text = `a ${github} b ${openai} c ${github}`;
+    const { text: clean, masks } = maskText(mask, text);
+    expect(clean).toBe("a [GITHUB_TOKEN] b [OPENAI_KEY] c [GITHUB_TOKEN]");
+    expect(masks.map((one) => one.kind)).toEqual(["github-token", "openai-key", "github-token"]);
+    expect(masks.map((one) => text.slice(one.start, one.start + one.length))).toEqual([github, openai, github]);
+  });
+
+  it("masking is idempotent and a placeholder is never masked", () => {
+    const once = masked(`${github} ${openai} ${gitlab}`);
+    expect(masked(once)).toBe(once);
+  });
+});
+
+describe("what is no token stays", () => {
+  it.each([
+    "task-1",
+    "disk-usage",
+    "sk-learn",
+    "sk-learn-contrib-some-longer-package-name-2",
+    "task-550e8400e29b41d4a716446655440000",
+    "risk-management-of-international-organisations",
+    "ghp_short",
+    "glpat-abc",
+    "gXX_wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx",
+    "mask-image: url(x); desk-1234567890abcdef",
+    "class='sk-folding-cube sk-cube-grid'",
+  ])("%s", (text) => {
+    expect(maskText(withEmail, text)).toEqual({ text, masks: [] });
+  });
+});
+
+describe("e-mail addresses", () => {
+  it("are masked only when asked", () => {
+    expect(masked("to a.b+c@mail.example.co.jp!")).toBe("to a.b+c@mail.example.co.jp!");
+    expect(maskText(withEmail, "to a.b+c@mail.example.co.jp!").text).toBe("to [EMAIL]!");
+    expect(maskText(withEmail, "<x@163.com>, y_z@a-b.io: mailto:q@r.st").text).toBe(
+      "<[EMAIL]>, [EMAIL]: mailto:[EMAIL]",
+    );
+  });
+
+  it.each([
+    "git@github.com:org/repo.git",
+    "express@4.18.2",
+    "pkg@1.2.3-beta.rc",
+    "@scope/name",
+    "@types/node@20.19.43",
+    "icon@2x.png",
+    "https://user@host.example.com/path",
+    "me@localhost",
+    "@decorator",
+    "a @ b.com",
+    "foo@bar",
+  ])("%s is none", (text) => {
+    expect(maskText(withEmail, text).text).toBe(text);
+  });
+});
+
+describe("records", () => {
+  const record: NewRecord = {
+    kind: "message",
+    message: {
+      id: "m1",
+      role: "assistant",
+      parts: [
+        { type: "reasoning", text: github, signature: github, opaque: { raw: github } },
+        {
+          type: "tool-call",
+          callId: "c",
+          name: "run",
+          args: { list: [{ [github]: github }] },
+          argsText: github,
+          opaque: github,
+        },
+        {
+          type: "tool-result",
+          callId: "c",
+          content: [
+            { type: "text", text: github, opaque: github },
+            { type: "opaque", kind: "k", data: github },
+          ],
+        },
+        { type: "file", mediaType: "text/plain", name: github, data: github },
+        { type: "image", mediaType: "image/png", url: `data:image/png;base64,${github}` },
+      ],
+      extra: { deep: [[github]] },
+    },
+    tokenCount: 1,
+    timestamp: "2024-01-15T10:30:01.123Z",
+  };
+
+  it("every string is masked but the bytes that must stay exact, and the input is not changed", () => {
+    const before = structuredClone(record);
+    const result = maskRecord(mask, record);
+    expect(record).toEqual(before);
+    expect(result).toEqual({
+      ...record,
+      message: {
+        ...record.message,
+        parts: [
+          { type: "reasoning", text: "[GITHUB_TOKEN]", signature: github, opaque: { raw: github } },
+          {
+            type: "tool-call",
+            callId: "c",
+            name: "run",
+            args: { list: [{ "[GITHUB_TOKEN]": "[GITHUB_TOKEN]" }] },
+            argsText: "[GITHUB_TOKEN]",
+            opaque: github,
+          },
+          {
+            type: "tool-result",
+            callId: "c",
+            content: [
+              { type: "text", text: "[GITHUB_TOKEN]", opaque: github },
+              { type: "opaque", kind: "k", data: github },
+            ],
+          },
+          { type: "file", mediaType: "text/plain", name: "[GITHUB_TOKEN]", data: github },
+          { type: "image", mediaType: "image/png", url: `data:image/png;base64,${github}` },
+        ],
+        extra: { deep: [["[GITHUB_TOKEN]"]] },
+      },
+    });
+  });
+
+  it("a clean record is given back as it is", () => {
+    const clean: NewRecord = { kind: "edit", type: "x", data: { a: ["b", { c: null }] }, timestamp: "t" };
+    expect(maskRecord(mask, clean)).toBe(clean);
+  });
+
+  it("two secrets as keys of one object lose no value", () => {
+    expect(maskJson(mask, { [github]: 1, [finePat]: 2 })).toEqual({ "[GITHUB_TOKEN]": 1, "[GITHUB_TOKEN]#2": 2 });
+  });
+
+  it("a rule set of one's own takes the place of the tokens", () => {
+    const own = createMask({
+      rules: [
+        {
+          kind: "word",
+          placeholder: "[WORD]",
+          keywords: ["xyzzy"],
+          find: (text) => [{ start: text.indexOf("xyzzy"), length: 5 }],
+        },
+      ],
+    });
+    expect(maskText(own, `say xyzzy to ${github}`).text).toBe(`say [WORD] to ${github}`);
+    expect(maskText(createMask({ rules: [] }), github).text).toBe(github);
+  });
+});
+
+describe("any text", () => {
+  it("what is not masked is the same, in the same order", () => {
+    const pieces = fc.array(
+      fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom(github, openai, gitlab, "@", "sk-", "ghp_", "a@b.cd")),
+    );
+    fc.assert(
+      fc.property(pieces, (list) => {
+        const text = list.join(" ");
+        const { text: result, masks } = maskText(withEmail, text);
+        let rebuilt = result;
+        for (const one of [...masks].reverse()) {
+          const start =
+            one.start +
+            masks
+              .filter((other) => other.start < one.start)
+              .reduce((sum, other) => sum + placeholder(other.kind) - other.length, 0);
+          rebuilt =
+            rebuilt.slice(0, start) +
+            text.slice(one.start, one.start + one.length) +
+            rebuilt.slice(start + placeholder(one.kind));
+        }
+        expect(rebuilt).toBe(text);
+        for (const secret of [github, openai, gitlab]) expect(result).not.toContain(secret);
+      }),
+    );
+  });
+
+  it.each(["sk-", "sk-a", "ghp_", "ghp_x", "glpat-.", "github_pat_", "@", "a@", "a@b.", "a.b@c-", "x", "task-"])(
+    "two hundred thousand characters of %j take no time",
+    (piece) => {
+      const text = piece.repeat(200_000 / piece.length);
+      const before = performance.now();
+      maskText(withEmail, text);
+      expect(performance.now() - before).toBeLessThan(1_000);
+    },
+  );
+});
+
+const corpus = "../shared/data/open/secrets-secretlint/cases.jsonl.gz";
+
+it.skipIf(!existsSync(corpus))(
+  "the labelled cases of these three kinds are all found, and clean ones left alone",
+  () => {
+    const cases = gunzipSync(readFileSync(corpus))
+      .toString("utf8")
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => JSON.parse(line) as { text: string; secrets: readonly string[]; kind: string; label: string })
+      .filter((one) => ["github", "gitlab", "openai"].includes(one.label));
+    let found = 0;
+    for (const { text, secrets, kind, label } of cases) {
+      const result = masked(text);
+      for (const secret of secrets.filter((one) => /^(gh[posur]_|github_pat_|glpat-|sk-)/.test(one))) {
+        expect(result.includes(secret), secret.slice(0, 12)).toBe(false);
+        found += 1;
+      }
+      const clean = kind === "negative" && label !== "openai";
+      expect(clean && result !== text).toBe(false);
+    }
+    expect(found).toBeGreaterThan(4);
+  },
+);
+
+if (!existsSync(corpus)) console.log(`skipped: ${corpus} is not there`);
+
+function placeholder(kind: string): number {
+  return { "github-token": 14, "openai-key": 12, "gitlab-token": 14, "email": 7 }[kind]!;
+}

@@ -1,0 +1,138 @@
+import { chmod, mkdir, readFile, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  everybody,
+  listAll,
+  messageRecord,
+  newSession,
+  readAll,
+  sessionWith,
+} from "../../src/store/conformance-kit.ts";
+import { texts } from "../../src/store/conformance-kit.ts";
+import { filesStore } from "../../src/store/files/files.ts";
+import { openStore } from "../../src/store/open.ts";
+import type { Clock } from "../../src/store/clock.ts";
+import { filesFixture } from "./fixtures.ts";
+
+let fixture: Awaited<ReturnType<typeof filesFixture>>;
+beforeEach(async () => {
+  fixture = await filesFixture();
+});
+afterEach(() => fixture.close());
+
+describe("bad input", () => {
+  it("a base folder that is a file, or whose parent is one, is unavailable, and nothing is left behind", async () => {
+    const file = join(fixture.folder, "file");
+    await writeFile(file, "x");
+    for (const folder of [file, join(file, "below")]) {
+      await expect(sessionWith(filesStore({ folder }), 0)).rejects.toMatchObject({ code: "store-unavailable" });
+    }
+    expect(await readdir(fixture.folder)).toEqual(["file"]);
+  });
+
+  it.skipIf(process.getuid?.() === 0)("a folder that cannot be written is unavailable", async () => {
+    await chmod(fixture.folder, 0o500);
+    await expect(sessionWith(fixture.store, 0)).rejects.toMatchObject({ code: "store-unavailable" });
+  });
+
+  it.skipIf(process.platform !== "linux")(
+    "a folder the system takes none in is unavailable, whoever asks",
+    async () => {
+      const store = filesStore({ folder: "/proc/windrow/contexts" });
+      await expect(sessionWith(store, 0)).rejects.toMatchObject({ code: "store-unavailable" });
+    },
+  );
+
+  it("a system that fails in the middle of a creation leaves no half session", async () => {
+    const session = newSession();
+    const clock: Clock = {
+      now: () => Date.now(),
+      every: () => {
+        throw Object.assign(new Error("no timers"), { code: "EMFILE" });
+      },
+    };
+    const store = filesStore({ folder: fixture.folder, clock });
+    await expect(store.create(everybody, session)).rejects.toMatchObject({ code: "store-unavailable" });
+    expect(await readdir(join(fixture.folder, "running"))).toEqual([]);
+  });
+
+  it("an unreadable metadata.json is told, and the other sessions are listed", async () => {
+    const [bad, good] = [await sessionWith(fixture.store, 1), await sessionWith(fixture.store, 1)];
+    await writeFile(join(fixture.folder, "running", bad.id, "metadata.json"), "{");
+    await expect(fixture.store.info(everybody, bad.id)).rejects.toMatchObject({ code: "store-corrupt" });
+    expect((await listAll(fixture.store)).map((one) => one.metadata.uuid)).toEqual([good.id]);
+  });
+
+  it("a newer format is read and not written; unknown fields do no harm", async () => {
+    const lock = await sessionWith(fixture.store, 2);
+    await lock.release();
+    const path = join(fixture.folder, "running", lock.id, "metadata.json");
+    const metadata = JSON.parse(await readFile(path, "utf8")) as Record<string, unknown>;
+    await writeFile(path, JSON.stringify({ ...metadata, format: 2, unheard_of: true }));
+    await expect(fixture.store.lock(everybody, lock.id)).rejects.toMatchObject({ code: "format-newer" });
+    expect((await fixture.store.info(everybody, lock.id)).readOnly).toBe(true);
+    expect(await texts(fixture.store, lock.id)).toEqual(["1", "2"]);
+  });
+
+  it("a misspelled option is refused by name", () => {
+    expect(() => filesStore({ folder: "x", durabilty: "strict" } as never)).toThrow(/"durabilty".*"durability"/);
+    expect(() => filesStore({ folder: "x", durability: "group" as never })).toThrow(/"strict" or "relaxed"/);
+  });
+
+  it("openStore knows paths, file: and ram:, and refuses others by name", async () => {
+    expect((await openStore("ram:")).name).toBe("ram");
+    expect((await openStore("./contexts")).name).toBe("files");
+    expect((await openStore("file:./contexts")).name).toBe("files");
+    expect(await openStore(fixture.store)).toBe(fixture.store);
+    await expect(openStore("flie:./contexts")).rejects.toMatchObject({
+      code: "unknown-store",
+      message: expect.stringContaining('"file"') as string,
+    });
+    const same = await openStore(`file://${fixture.folder}`);
+    const lock = await sessionWith(fixture.store, 2);
+    expect(await texts(same, lock.id)).toEqual(["1", "2"]);
+    await same.close();
+  });
+});
+
+describe("a foreign session", () => {
+  it("written by another tool with the seed's fields alone is listed, read, locked and continued", async () => {
+    const id = newSession().uuid;
+    const folder = join(fixture.folder, "running", id);
+    await mkdir(folder, { recursive: true });
+    const line = (seq: number, rest: string) =>
+      `{"seq":${seq},${rest},"timestamp":"2024-01-15T10:30:01.123Z","token_count":5}`;
+    const lines = [
+      line(1, '"role":"system","content":"You are an AI coding assistant..."'),
+      line(2, '"role":"user","content":"Fix the bug in..."'),
+      line(3, '"role":"tool","content":"{\\"output\\":\\"...\\"}","tool_name":"github_get_file_contents"'),
+    ];
+    await writeFile(join(folder, "messages.jsonl"), lines.join("\n"));
+    await writeFile(
+      join(folder, "metadata.json"),
+      JSON.stringify({
+        uuid: id,
+        task_key: {},
+        created_at: "2024-01-15T10:30:00.123456Z",
+        process_id: 1,
+        hostname: "h",
+        config: {},
+      }),
+    );
+    expect((await listAll(fixture.store)).map((one) => [one.metadata.uuid, one.state.status])).toEqual([
+      [id, "processing"],
+    ]);
+    expect(await readAll(fixture.store, id, { kind: "message" })).toHaveLength(3);
+    const lock = await fixture.store.lock(everybody, id);
+    expect(lock.recovery).toEqual([]);
+    const [next] = await fixture.store.append(lock, [messageRecord("go on")]);
+    expect([next?.seq, next?.pos]).toEqual([4, 4]);
+    expect((await readAll(fixture.store, id, { kind: "message" })).map((one) => one.message.role)).toEqual([
+      "system",
+      "user",
+      "tool",
+      "user",
+    ]);
+  });
+});

@@ -1,0 +1,191 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { JsonValue, Message, Part } from "../../src/message/message.ts";
+import { newMessageSchema } from "../../src/message/schema.ts";
+import { decodeRecord, encodeRecord } from "../../src/store/files/codec.ts";
+import { encodeLine, lineText, parseLine } from "../../src/store/files/jsonl.ts";
+import { messageRecord } from "../../src/store/conformance-kit.ts";
+import { readAll } from "../../src/store/conformance-kit.ts";
+import { filesFixture } from "./fixtures.ts";
+
+// Any UTF-16, lone surrogates included.
+const text = fc.oneof(
+  fc.string({ unit: "binary" }),
+  fc.string({ unit: fc.integer({ max: 0xffff }).map((code) => String.fromCharCode(code)) }),
+);
+const name = text.filter((value) => value !== "");
+// JSON has no negative zero.
+const json = fc
+  .jsonValue({ noUnicodeString: false, maxDepth: 3 })
+  .map((value) => JSON.parse(JSON.stringify(value)) as JsonValue);
+const optional = { requiredKeys: ["type"] } as const;
+
+function part<K extends string>(
+  type: K,
+  required: Record<string, fc.Arbitrary<unknown>>,
+  others: Record<string, fc.Arbitrary<unknown>>,
+) {
+  return fc.record(
+    { type: fc.constant(type), ...required, ...others, ...(type === "opaque" ? {} : { opaque: json }) },
+    { ...optional, requiredKeys: ["type", ...Object.keys(required)] as never },
+  );
+}
+
+const size = fc.integer({ min: 1, max: 9999 });
+const textPart = part("text", { text }, {});
+const imagePart = part("image", { mediaType: text }, { data: text, url: text, width: size, height: size });
+const filePart = part("file", { mediaType: text }, { name: text, data: text, url: text });
+const opaquePart = part("opaque", { kind: text, data: json }, {});
+const resultContent = fc.oneof(text, fc.array(fc.oneof(textPart, imagePart, filePart, opaquePart), { maxLength: 4 }));
+const anyPart = fc.oneof(
+  textPart,
+  textPart,
+  imagePart,
+  filePart,
+  opaquePart,
+  part("reasoning", { text }, { signature: text }),
+  part("tool-call", { callId: name, name, args: json }, { argsText: text }),
+  part("tool-result", { callId: name, content: resultContent }, { name: text, isError: fc.boolean() }),
+) as unknown as fc.Arbitrary<Part>;
+
+const message = fc.record(
+  {
+    id: name,
+    role: fc.constantFrom("system", "user", "assistant", "tool"),
+    parts: fc.array(anyPart, { maxLength: 6 }),
+    timestamp: fc.constantFrom("2024-01-15T10:30:01.123Z", "2024-01-15T10:30:01.123456Z", "2024-01-15T19:30:01+09:00"),
+    status: fc.constantFrom("complete", "interrupted", "synthetic"),
+    model: text,
+    usage: fc.record(
+      { input: fc.nat(), output: fc.nat(), cacheRead: fc.nat(), cacheWrite: fc.nat(), reasoning: fc.nat() },
+      { requiredKeys: [] },
+    ),
+    extra: fc.dictionary(text, json, { noNullPrototype: true }),
+  },
+  { requiredKeys: ["id", "role", "parts", "timestamp"] },
+) as unknown as fc.Arbitrary<Message>;
+
+describe("a message as a line", () => {
+  it("decodes to exactly what was encoded, for every message the schema allows", () => {
+    fc.assert(
+      fc.property(message, (given) => {
+        fc.pre(newMessageSchema.safeParse(given).success);
+        const record = { ...messageRecord(""), message: given, timestamp: given.timestamp! };
+        const bytes = encodeLine(lineText(encodeRecord(record)), 7, 9, 0);
+        const parsed = parseLine(bytes.subarray(0, -1));
+        expect(parsed.damaged).toEqual([]);
+        expect(decodeRecord("message", parsed.objects[0]!)).toEqual({ ...record, seq: 7, pos: 9 });
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it("a flipped bit anywhere in a line never reads as another record", () => {
+    const bytes = encodeLine(lineText(encodeRecord(messageRecord("some text, 日本語"))), 1, 1, 0).subarray(0, -1);
+    for (let index = 0; index < bytes.length - 18; index += 1) {
+      const flipped = Buffer.from(bytes);
+      flipped[index] = bytes[index]! ^ 0x04;
+      expect(parseLine(flipped).objects).toEqual([]);
+    }
+  });
+
+  it("stores nothing twice", async () => {
+    const fixture = await filesFixture();
+    try {
+      const { lines } = await written(fixture, [
+        {
+          id: "a1",
+          role: "assistant",
+          parts: [
+            { type: "reasoning", text: "thinking about it", signature: "c2ln" },
+            { type: "text", text: "the answer" },
+            { type: "tool-call", callId: "c1", name: "run", args: { command: "ls" } },
+          ],
+        },
+        {
+          id: "t1",
+          role: "tool",
+          parts: [{ type: "tool-result", callId: "c1", name: "run", content: [{ type: "text", text: "file list" }] }],
+        },
+      ]);
+      for (const value of ["thinking about it", "the answer", '"ls"', "file list", '"c1"']) {
+        const times = lines.map((line) => line.split(value).length - 1);
+        expect(Math.max(...times), value).toBe(1);
+      }
+      expect(JSON.parse(lines[0]!)).toMatchObject({
+        content: "the answer",
+        tool_calls: [{ id: "c1", name: "run", args: { command: "ls" } }],
+        parts: [
+          { type: "reasoning", text: "thinking about it", signature: "c2ln" },
+          { type: "text" },
+          { type: "tool_call" },
+        ],
+      });
+      expect(JSON.parse(lines[1]!)).toMatchObject({ content: "file list", tool_call_id: "c1", tool_name: "run" });
+    } finally {
+      await fixture.close();
+    }
+  });
+});
+
+describe("lines of other writers", () => {
+  const read = (fields: object) =>
+    decodeRecord("message", { seq: 4, timestamp: "2024-01-15T10:30:20.123Z", token_count: 1, ...fields });
+
+  it("the seed's own examples load, with id and pos inferred", () => {
+    expect(read({ role: "user", content: "Fix the bug in..." })).toEqual({
+      kind: "message",
+      seq: 4,
+      pos: 4,
+      tokenCount: 1,
+      timestamp: "2024-01-15T10:30:20.123Z",
+      message: {
+        id: "m4",
+        role: "user",
+        parts: [{ type: "text", text: "Fix the bug in..." }],
+        timestamp: "2024-01-15T10:30:20.123Z",
+      },
+    });
+    expect(read({ role: "tool", content: '{"output":"..."}', tool_name: "get" })).toMatchObject({
+      message: { parts: [{ type: "tool-result", callId: "m4", name: "get", content: '{"output":"..."}' }] },
+    });
+  });
+
+  it("function_call is kept, is_summarized and unknown fields and a blob are tolerated", () => {
+    const call = { name: "f", arguments: "{}" };
+    expect(
+      read({ role: "assistant", content: "", function_call: call, is_summarized: true, unheard_of: [1] }),
+    ).toMatchObject({
+      message: { parts: [], extra: { function_call: call } },
+    });
+    expect(read({ role: "user", content: "head", parts: [{ type: "text", blob: { sha256: "x" } }] })).toMatchObject({
+      message: { parts: [{ type: "text", text: "" }] },
+    });
+    expect(read({ role: "user", content: "", parts: [{ type: "hologram", depth: 3 }] })).toMatchObject({
+      message: { parts: [{ type: "opaque", kind: "unknown/hologram" }] },
+    });
+  });
+
+  it.each([
+    ["an unknown role", { role: "wizard", content: "" }],
+    ["content that is no string", { role: "user", content: 3 }],
+    ["no timestamp", { role: "user", content: "", timestamp: undefined }],
+    ["parts that are no objects", { role: "user", content: "", parts: [3] }],
+    ["a seq that is no number", { role: "user", content: "", seq: "1" }],
+  ])("%s is no message", (_name, fields) => {
+    expect(() => read(fields)).toThrow(/is (no|unknown)/);
+  });
+});
+
+async function written(fixture: Awaited<ReturnType<typeof filesFixture>>, messages: readonly Message[]) {
+  const { readFile } = await import("node:fs/promises");
+  const { newSession, everybody } = await import("../../src/store/conformance-kit.ts");
+  const lock = await fixture.store.create(everybody, newSession());
+  await fixture.store.append(
+    lock,
+    messages.map((one) => ({ ...messageRecord(""), message: one })),
+  );
+  const { location } = await fixture.store.info(everybody, lock.id);
+  const lines = (await readFile(`${location}/messages.jsonl`, "utf8")).split("\n").filter((line) => line !== "");
+  return { lines, records: await readAll(fixture.store, lock.id, { kind: "message" }) };
+}

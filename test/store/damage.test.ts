@@ -1,0 +1,276 @@
+import { appendFile, readFile, readdir, rename, stat, truncate, unlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  everybody,
+  everyKind,
+  messageRecord,
+  newSession,
+  readAll,
+  sessionWith,
+  stateOf,
+  texts,
+} from "../../src/store/conformance-kit.ts";
+import type { Lock, Store } from "../../src/store/store.ts";
+import { filesFixture } from "./fixtures.ts";
+
+let fixture: Awaited<ReturnType<typeof filesFixture>>;
+let lock: Lock;
+let folder: string;
+let log: string;
+beforeEach(async () => {
+  fixture = await filesFixture();
+  lock = await sessionWith(fixture.store, 0);
+  for (const text of ["1", "2", "3", "4", "5"]) await fixture.store.append(lock, [messageRecord(text)]);
+  await lock.release();
+  folder = join(fixture.folder, "running", lock.id);
+  log = join(folder, "messages.jsonl");
+});
+afterEach(() => fixture.close());
+
+async function lines(): Promise<string[]> {
+  return (await readFile(log, "utf8")).split("\n").slice(0, -1);
+}
+
+/** The next record after mending has the number behind the last one that is left, and everything can be read. */
+async function continues(store: Store, left: readonly string[]): Promise<Lock> {
+  const taken = await store.lock(everybody, lock.id);
+  const [next] = await store.append(taken, [messageRecord("next")]);
+  expect([next?.seq, next?.pos]).toEqual([left.length + 1, left.length + 1]);
+  expect(await texts(store, lock.id)).toEqual([...left, "next"]);
+  return taken;
+}
+
+describe("a torn tail is cut off, kept beside the log, and the number is used again", () => {
+  const torn: Readonly<Record<string, () => Promise<number>>> = {
+    "half a line": async () => {
+      const last = (await lines()).at(-1)!;
+      await truncate(log, (await stat(log)).size - 20);
+      return last.length + 1 - 20;
+    },
+    "one byte": async () => {
+      await appendFile(log, "{");
+      return 1;
+    },
+    "a run of NULs, as ext4 leaves after a power cut": async () => {
+      await appendFile(log, Buffer.alloc(300));
+      return 300;
+    },
+    "a whole line whose checksum fails": async () => {
+      const all = await lines();
+      const wrong = all.at(-1)!.replace('"content":"5"', '"content":"6"');
+      await writeFile(log, `${[...all.slice(0, -1), wrong].join("\n")}\n`);
+      return wrong.length + 1;
+    },
+    "several bad lines": async () => {
+      await appendFile(log, 'garbage\nmore garbage\n{"seq":');
+      return 28;
+    },
+    "bytes that are no UTF-8": async () => {
+      await appendFile(log, Buffer.from([0xff, 0xfe, 0x0a]));
+      return 3;
+    },
+  };
+
+  it.each(Object.keys(torn))("%s", async (name) => {
+    const length = await torn[name]!();
+    const before = await readFile(log);
+    const left =
+      name.startsWith("half") || name.startsWith("a whole") ? ["1", "2", "3", "4"] : ["1", "2", "3", "4", "5"];
+    const taken = await continues(fixture.store, left);
+    expect(taken.recovery).toMatchObject([
+      { file: "messages.jsonl", offset: before.length - length, length, problem: "torn-tail" },
+    ]);
+    const { quarantine } = taken.recovery[0]!;
+    expect(quarantine).toMatch(/^messages\.jsonl\.corrupt-/);
+    expect(await readFile(join(folder, quarantine))).toEqual(before.subarray(before.length - length));
+    expect(await fixture.store.recovery(everybody, lock.id)).toEqual(taken.recovery);
+    for (const line of await lines()) expect(JSON.parse(line)).toHaveProperty("seq");
+  });
+
+  it("a last line that only lacks its line end is kept", async () => {
+    await truncate(log, (await stat(log)).size - 1);
+    const taken = await continues(fixture.store, ["1", "2", "3", "4", "5"]);
+    expect(taken.recovery).toEqual([]);
+  });
+
+  it("an append of several records of which a crash left only some is cut as a whole", async () => {
+    const first = await fixture.store.lock(everybody, lock.id);
+    await fixture.store.append(first, [messageRecord("6"), messageRecord("7"), messageRecord("8")]);
+    await first.release();
+    const all = await lines();
+    await writeFile(log, `${all.slice(0, 7).join("\n")}\n${all[7]!.slice(0, 30)}`);
+    expect(await texts(fixture.store, lock.id)).toEqual(["1", "2", "3", "4", "5"]);
+    await continues(fixture.store, ["1", "2", "3", "4", "5"]);
+  });
+
+  it("a file of nothing but garbage becomes an empty log", async () => {
+    await writeFile(log, "no json at all");
+    expect((await fixture.store.lock(everybody, lock.id)).recovery).toHaveLength(1);
+    expect(await texts(fixture.store, lock.id)).toEqual([]);
+  });
+});
+
+describe("damage in the middle is stepped over and told, and everything behind it is read", () => {
+  const damages: Readonly<
+    Record<string, { change: (all: string[]) => unknown; left: readonly string[]; spans: number }>
+  > = {
+    "a NUL run instead of a line": {
+      change: (all) => (all[1] = "\0".repeat(200)),
+      left: ["1", "3", "4", "5"],
+      spans: 1,
+    },
+    "a flipped letter": {
+      change: (all) => (all[2] = all[2]!.replace('"content":"3"', '"content":"X"')),
+      left: ["1", "2", "4", "5"],
+      spans: 1,
+    },
+    "a torn line with the next one welded to it": {
+      change: (all) => all.splice(1, 2, all[1]!.slice(0, 40) + all[2]!),
+      left: ["1", "3", "4", "5"],
+      spans: 1,
+    },
+    "two whole lines welded together": {
+      change: (all) => all.splice(1, 2, all[1]! + all[2]!),
+      left: ["1", "2", "3", "4", "5"],
+      spans: 0,
+    },
+    "NULs in front of a line": {
+      change: (all) => (all[1] = "\0".repeat(50) + all[1]!),
+      left: ["1", "2", "3", "4", "5"],
+      spans: 1,
+    },
+    "a wrong type": {
+      change: (all) =>
+        (all[3] = '{"seq":4,"role":"user","content":[],"timestamp":"2024-01-15T10:30:01.123Z","token_count":1}'),
+      left: ["1", "2", "3", "5"],
+      spans: 1,
+    },
+    "empty lines and CRLF": {
+      change: (all) => all.splice(2, 1, "", "  ", `${all[2]!}\r`),
+      left: ["1", "2", "3", "4", "5"],
+      spans: 0,
+    },
+    "a missing line": {
+      change: (all) => all.splice(2, 1),
+      left: ["1", "2", "4", "5"],
+      spans: 0,
+    },
+  };
+
+  it.each(Object.keys(damages))("%s", async (name) => {
+    const { change, left, spans } = damages[name]!;
+    const all = await lines();
+    change(all);
+    await writeFile(log, `${all.join("\n")}\n`);
+    const before = await readFile(log);
+    expect(await texts(fixture.store, lock.id)).toEqual(left);
+    expect(await texts(fixture.store, lock.id, { last: 2 })).toEqual(left.slice(-2));
+    expect(await texts(fixture.store, lock.id, { from: 4 })).toEqual(left.filter((text) => Number(text) >= 4));
+    const told = await fixture.store.recovery(everybody, lock.id);
+    expect(told).toHaveLength(spans);
+    for (const span of told) {
+      expect(span).toMatchObject({ file: "messages.jsonl", problem: "damaged" });
+      expect(await readFile(join(folder, span.quarantine))).toEqual(
+        before.subarray(span.offset, span.offset + span.length),
+      );
+    }
+    const taken = await fixture.store.lock(everybody, lock.id);
+    const [next] = await fixture.store.append(taken, [messageRecord("next")]);
+    expect([next?.seq, next?.pos]).toEqual([6, 6]);
+    expect((await readFile(log)).subarray(0, before.length)).toEqual(before);
+    expect(await texts(fixture.store, lock.id)).toEqual([...left, "next"]);
+  });
+});
+
+it("a reader beside a writer at work ignores the line that is not whole yet, and touches nothing", async () => {
+  const other = await fixture.reopen();
+  await fixture.store.lock(everybody, lock.id);
+  await appendFile(log, '{"seq":6,"role":"assistant","content":"half');
+  const size = (await stat(log)).size;
+  expect(await texts(other, lock.id)).toEqual(["1", "2", "3", "4", "5"]);
+  expect(await texts(other, lock.id, { last: 1 })).toEqual(["5"]);
+  expect(await other.recovery(everybody, lock.id)).toEqual([]);
+  expect((await stat(log)).size).toBe(size);
+  await truncate(log, size - 43);
+});
+
+describe("a crash between the steps of finish", () => {
+  it("state final, not moved: the next look ends the move", async () => {
+    const taken = await fixture.store.lock(everybody, lock.id);
+    await fixture.store.setState(taken, stateOf("completed"));
+    await taken.release();
+    const other = await fixture.reopen();
+    expect(await other.info(everybody, lock.id)).toMatchObject({ readOnly: true, state: { status: "completed" } });
+    expect(await readdir(join(fixture.folder, "running"))).toEqual([]);
+    expect(await readdir(join(fixture.folder, "completed", lock.id))).not.toContain(".lock");
+    expect(await texts(other, lock.id)).toEqual(["1", "2", "3", "4", "5"]);
+  });
+
+  it("state final, not moved: a lock ends the move and is refused", async () => {
+    const taken = await fixture.store.lock(everybody, lock.id);
+    await fixture.store.setState(taken, stateOf("failed"));
+    await taken.release();
+    await expect(fixture.store.lock(everybody, lock.id)).rejects.toMatchObject({ code: "read-only" });
+    expect(await readdir(join(fixture.folder, "completed"))).toEqual([lock.id]);
+  });
+
+  it("moved, .lock left behind: the next look removes it", async () => {
+    const taken = await fixture.store.lock(everybody, lock.id);
+    await fixture.store.setState(taken, stateOf("timeout"));
+    await taken.release();
+    await rename(folder, join(fixture.folder, "completed", lock.id));
+    expect((await fixture.store.info(everybody, lock.id)).state.status).toBe("timeout");
+    expect(await readdir(join(fixture.folder, "completed", lock.id))).not.toContain(".lock");
+  });
+});
+
+it("a state.json that a power cut emptied is counted again from the log", async () => {
+  const taken = await fixture.store.lock(everybody, lock.id);
+  await fixture.store.append(taken, everyKind());
+  await taken.release();
+  for (const content of ["", "\0".repeat(200), "{"]) {
+    await writeFile(join(folder, "state.json"), content);
+    const { state } = await fixture.store.info(everybody, lock.id);
+    expect(state).toMatchObject({
+      status: "processing",
+      llmCallCount: 1,
+      toolCallCount: 2,
+      totalTokensUsed: 12,
+      error: null,
+    });
+  }
+  await unlink(join(folder, "state.json"));
+  const again = await fixture.store.lock(everybody, lock.id);
+  await fixture.store.setState(again, stateOf("processing"));
+  expect((await fixture.store.info(everybody, lock.id)).state).toEqual(stateOf("processing"));
+});
+
+it("a draft of state.json that a crash left is removed by the next owner", async () => {
+  await writeFile(join(folder, ".state.json.4711.3.tmp"), "{");
+  const path = join(folder, ".lock");
+  await writeFile(path, (await readFile(path, "utf8")).replace('"released":true', '"released":null'));
+  const taken = await fixture.store.lock(everybody, lock.id);
+  expect(taken.owner.generation).toBe(lock.owner.generation + 1);
+  expect(await readdir(folder)).not.toContain(".state.json.4711.3.tmp");
+});
+
+it("records of several kinds after a mended tail have one numbering", async () => {
+  await appendFile(join(folder, "tools.jsonl"), '{"seq":1,"tool_na');
+  const taken = await fixture.store.lock(everybody, lock.id);
+  expect(taken.recovery.map((one) => one.file)).toEqual(["tools.jsonl"]);
+  const stored = await fixture.store.append(taken, everyKind());
+  expect(stored.map((one) => one.pos).sort((a, b) => a - b)).toEqual([6, 7, 8, 9, 10, 11]);
+  expect(await readAll(fixture.store, lock.id, { kind: "tool" })).toHaveLength(2);
+});
+
+it("a line of a hundred megabytes is written, read and stepped over", async () => {
+  const big = await fixture.store.create(everybody, newSession());
+  const text = "x".repeat(100 * 1024 * 1024);
+  await fixture.store.append(big, [messageRecord("before")]);
+  await fixture.store.append(big, [messageRecord(text, { id: "big" })]);
+  await fixture.store.append(big, [messageRecord("after")]);
+  expect(await texts(fixture.store, big.id, { last: 1 })).toEqual(["after"]);
+  const [read] = await texts(fixture.store, big.id, { from: 2, limit: 1 });
+  expect(read?.length).toBe(text.length);
+}, 30_000);

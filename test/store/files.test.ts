@@ -1,0 +1,313 @@
+import { readFile, readdir, stat, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { crc32 } from "node:zlib";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { isWindrowError } from "../../src/errors.ts";
+import {
+  everybody,
+  everyKind,
+  listAll,
+  messageRecord,
+  newSession,
+  sessionWith,
+  stateOf,
+  texts,
+} from "../../src/store/conformance-kit.ts";
+import { createMask } from "../../src/mask/mask.ts";
+import { filesStore } from "../../src/store/files/files.ts";
+import type { Clock } from "../../src/store/clock.ts";
+import { filesFixture } from "./fixtures.ts";
+
+let fixture: Awaited<ReturnType<typeof filesFixture>>;
+beforeEach(async () => {
+  fixture = await filesFixture();
+});
+afterEach(() => fixture.close());
+
+async function linesOf(path: string): Promise<readonly string[]> {
+  return (await readFile(path, "utf8")).split("\n").filter((line) => line !== "");
+}
+
+describe("the layout of seed 001", () => {
+  it("running/<uuid>/ with its files while it runs, completed/<uuid>/ without .lock afterwards", async () => {
+    const lock = await sessionWith(fixture.store, 1);
+    const files = [
+      "calls.jsonl",
+      "edits.jsonl",
+      "messages.jsonl",
+      "metadata.json",
+      "state.json",
+      "summaries.jsonl",
+      "tools.jsonl",
+      "usage.jsonl",
+    ];
+    expect((await readdir(join(fixture.folder, "running", lock.id))).sort()).toEqual([".lock", ...files]);
+    await fixture.store.finish(lock, stateOf("completed"));
+    expect(await readdir(join(fixture.folder, "running"))).toEqual([]);
+    expect((await readdir(join(fixture.folder, "completed", lock.id))).sort()).toEqual(files);
+    expect((await fixture.store.info(everybody, lock.id)).location).toBe(join(fixture.folder, "completed", lock.id));
+  });
+
+  it("metadata.json, state.json and .lock have the seed's fields", async () => {
+    const session = newSession();
+    const lock = await fixture.store.create({ user: "notfolder" }, session);
+    const folder = join(fixture.folder, "running", lock.id);
+    const json = async (name: string) =>
+      JSON.parse(await readFile(join(folder, name), "utf8")) as Record<string, unknown>;
+    expect(Object.keys(await json("metadata.json"))).toEqual([
+      "uuid",
+      "task_key",
+      "created_at",
+      "process_id",
+      "hostname",
+      "config",
+      "user",
+      "format",
+    ]);
+    expect((await json("metadata.json"))["config"]).toEqual(session.config);
+    expect(Object.keys(await json("state.json"))).toEqual([
+      "status",
+      "started_at",
+      "updated_at",
+      "completed_at",
+      "llm_call_count",
+      "tool_call_count",
+      "total_tokens_used",
+      "current_context_tokens",
+      "compression_count",
+      "last_activity",
+      "error",
+    ]);
+    const owner = await json(".lock");
+    expect(owner).toMatchObject({ process_id: process.pid, generation: 1 });
+    expect(Object.keys(owner).slice(0, 4)).toEqual(["process_id", "hostname", "acquired_at", "heartbeat_at"]);
+    expect((await stat(join(folder, ".lock"))).size).toBe(512);
+  });
+
+  it("metadata.json never changes over the life of a session", async () => {
+    const lock = await sessionWith(fixture.store, 0);
+    const before = await readFile(join(fixture.folder, "running", lock.id, "metadata.json"), "utf8");
+    await fixture.store.append(lock, everyKind());
+    await fixture.store.setState(lock, stateOf("processing"));
+    await fixture.store.finish(lock, stateOf("completed"));
+    expect(await readFile(join(fixture.folder, "completed", lock.id, "metadata.json"), "utf8")).toBe(before);
+  });
+
+  it("lines are compact JSON in the seed's key order, greppable, with a checksum of what is before it", async () => {
+    const lock = await sessionWith(fixture.store, 0);
+    await fixture.store.append(lock, [
+      messageRecord("日本語 first"),
+      messageRecord("second", { role: "assistant" }),
+      messageRecord("", {
+        id: "t",
+        role: "tool",
+        parts: [{ type: "tool-result", callId: "c", name: "run", content: "out" }],
+      }),
+    ]);
+    await fixture.store.append(lock, everyKind());
+    const folder = join(fixture.folder, "running", lock.id);
+    const lines = await linesOf(join(folder, "messages.jsonl"));
+    expect(lines[0]).toContain('"content":"日本語 first"');
+    expect(lines.filter((line) => line.includes('"role":"assistant"'))).toHaveLength(1);
+    expect(Object.keys(JSON.parse(lines[0]!) as object)).toEqual([
+      "seq",
+      "role",
+      "content",
+      "timestamp",
+      "token_count",
+      "id",
+      "pos",
+      "more",
+      "crc",
+    ]);
+    expect(Object.keys(JSON.parse(lines[2]!) as object)).toEqual([
+      "seq",
+      "role",
+      "content",
+      "timestamp",
+      "token_count",
+      "tool_name",
+      "id",
+      "pos",
+      "tool_call_id",
+      "crc",
+    ]);
+    const tool = JSON.parse((await linesOf(join(folder, "tools.jsonl")))[0]!) as object;
+    expect(Object.keys(tool).slice(0, 7)).toEqual([
+      "seq",
+      "tool_name",
+      "arguments",
+      "result",
+      "status",
+      "duration_ms",
+      "timestamp",
+    ]);
+    for (const file of ["messages", "tools", "calls", "edits", "usage"]) {
+      for (const line of await linesOf(join(folder, `${file}.jsonl`))) {
+        const { crc } = JSON.parse(line) as { crc: string };
+        const covered = line.slice(0, line.lastIndexOf(',"crc":'));
+        expect(crc).toBe(crc32(Buffer.from(covered)).toString(16).padStart(8, "0"));
+      }
+    }
+  });
+});
+
+it("a session that is being finished is found by another handle at every moment, in one state or the other", async () => {
+  const other = await fixture.reopen();
+  const seen = new Set<string>();
+  for (let count = 0; count < 20; count += 1) {
+    const lock = await sessionWith(fixture.store, 1);
+    let done = false;
+    const finishing = fixture.store.finish(lock, stateOf("completed")).then(() => (done = true));
+    while (!done) {
+      const [info, sessions] = await Promise.all([other.info(everybody, lock.id), listAll(other)]);
+      const inFolder = info.location.includes("completed") ? "completed" : "running";
+      seen.add(`${info.state.status} ${inFolder}`);
+      expect(sessions).toHaveLength(count + 1);
+      expect(await texts(other, lock.id)).toEqual(["1"]);
+    }
+    await finishing;
+  }
+  for (const one of seen) expect(["initializing running", "completed running", "completed completed"]).toContain(one);
+});
+
+describe("files and folders are the owner's alone", () => {
+  it.each([0o000, 0o022, 0o077])("under umask %o", async (umask) => {
+    const before = process.umask(umask);
+    try {
+      const base = join(fixture.folder, "new", "base");
+      const store = filesStore({ folder: base });
+      const lock = await sessionWith(store, 1);
+      await store.setState(lock, stateOf("processing"));
+      const folder = join(base, "running", lock.id);
+      for (const path of [join(fixture.folder, "new"), base, join(base, "running"), join(base, "completed"), folder]) {
+        expect(((await stat(path)).mode & 0o777).toString(8), path).toBe("700");
+      }
+      for (const file of await readdir(folder)) {
+        expect(((await stat(join(folder, file))).mode & 0o777).toString(8), file).toBe("600");
+      }
+      await store.close();
+    } finally {
+      process.umask(before);
+    }
+  });
+});
+
+describe("the lock", () => {
+  it("says every 30 seconds that its holder is alive, in place", async () => {
+    let now = Date.parse("2024-01-15T10:30:00.000Z");
+    const beats: { milliseconds: number; run: () => void }[] = [];
+    const clock: Clock = {
+      now: () => now,
+      every: (milliseconds, run) => {
+        beats.push({ milliseconds, run });
+        return () => undefined;
+      },
+    };
+    const store = filesStore({ folder: fixture.folder, clock });
+    const lock = await sessionWith(store, 0);
+    const path = join(fixture.folder, "running", lock.id, ".lock");
+    const inode = (await stat(path)).ino;
+    expect(beats.map((beat) => beat.milliseconds)).toEqual([30_000]);
+    now += 30_000;
+    beats[0]!.run();
+    expect(lock.owner.heartbeatAt).toBe("2024-01-15T10:30:30.000Z");
+    expect(await readFile(path, "utf8")).toContain('"heartbeat_at":"2024-01-15T10:30:30.000Z"');
+    expect((await stat(path)).ino).toBe(inode);
+    await store.close();
+  });
+
+  it("a holder that was passed over is fenced: it is not acknowledged, and writes nothing more", async () => {
+    const lock = await sessionWith(fixture.store, 1);
+    const path = join(fixture.folder, "running", lock.id, ".lock");
+    const taken = (await readFile(path, "utf8")).replace('"generation":1', '"generation":2');
+    const { crc } = JSON.parse(taken) as { crc: string };
+    const body = taken.slice(0, taken.indexOf(',"crc"'));
+    await writeFile(path, taken.replace(crc, crc32(body).toString(16).padStart(8, "0")), { flag: "r+" });
+    const size = async () => (await stat(join(fixture.folder, "running", lock.id, "messages.jsonl"))).size;
+    const before = await size();
+    await expect(fixture.store.append(lock, [messageRecord("late")])).rejects.toMatchObject({ code: "fenced" });
+    await expect(fixture.store.append(lock, [messageRecord("late")])).rejects.toMatchObject({ code: "fenced" });
+    await expect(fixture.store.setState(lock, stateOf("processing"))).rejects.toMatchObject({ code: "fenced" });
+    expect(await size()).toBe(before);
+  });
+
+  it("an old heartbeat of a holder that lives is no invitation", async () => {
+    const lock = await sessionWith(fixture.store, 0);
+    await utimes(join(fixture.folder, "running", lock.id, ".lock"), 0, 0);
+    const later = filesStore({
+      folder: fixture.folder,
+      clock: { now: () => Date.now() + 3_600_000, every: () => () => undefined },
+    });
+    await expect(later.lock(everybody, lock.id)).rejects.toMatchObject({
+      code: "session-busy",
+      message: expect.stringContaining(String(process.pid)) as string,
+      data: { owner: { processId: process.pid, since: lock.owner.acquiredAt } },
+    });
+  });
+
+  it("the seed's own .lock of a process that is gone is taken over at once", async () => {
+    const lock = await sessionWith(fixture.store, 1);
+    await lock.release();
+    const path = join(fixture.folder, "running", lock.id, ".lock");
+    const now = new Date().toISOString();
+    await writeFile(
+      path,
+      JSON.stringify({ process_id: 1, hostname: "elsewhere", acquired_at: now, heartbeat_at: now }, null, 2),
+    );
+    const taken = await fixture.store.lock(everybody, lock.id);
+    expect(JSON.parse(await readFile(path, "utf8"))).toMatchObject({
+      process_id: process.pid,
+      generation: taken.owner.generation,
+    });
+  });
+});
+
+describe("no secret reaches a file", () => {
+  it("in any sink, also quarantine and state; e-mail addresses only when asked", async () => {
+    const secrets = [
+      ["ghp", "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"].join("_"),
+      ["sk", "proj-Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6"].join("-"),
+      ["glpat", "aBcDeFgHiJkLmNoPqRsT"].join("-"),
+      "someone@example.com",
+    ];
+    const all = secrets.join(" ");
+    const store = filesStore({ folder: fixture.folder, mask: createMask({ email: true }) });
+    const lock = await store.create(everybody, newSession({ config: { all }, taskKey: { all } }));
+    const timestamp = "2024-01-15T10:30:20.123Z";
+    await store.append(lock, [
+      messageRecord(all, { id: all, extra: { [all]: [all] } }),
+      { kind: "call", callId: "c", toolName: "run", arguments: all, timestamp },
+      {
+        kind: "tool",
+        callId: "c",
+        toolName: "run",
+        arguments: all,
+        status: "error",
+        error: all,
+        durationMs: 1,
+        timestamp,
+      },
+      { kind: "edit", type: "pin", data: { all }, timestamp },
+      { kind: "usage", purpose: "turn", model: all, usage: {}, timestamp },
+    ]);
+    await store.finish(lock, { ...stateOf("failed"), error: all });
+    const folder = join(fixture.folder, "completed", lock.id);
+    for (const file of await readdir(folder)) {
+      const bytes = await readFile(join(folder, file), "latin1");
+      for (const secret of secrets) expect(bytes.includes(secret), `${file}: ${secret.slice(0, 6)}`).toBe(false);
+    }
+    expect(await readFile(join(folder, "messages.jsonl"), "utf8")).toContain(
+      "[GITHUB_TOKEN] [OPENAI_KEY] [GITLAB_TOKEN] [EMAIL]",
+    );
+    await store.close();
+  });
+});
+
+it("an error is a WindrowError even where the system fails", async () => {
+  const lock = await sessionWith(fixture.store, 0);
+  const error: unknown = await fixture.store
+    .append({ ...lock } as never, [messageRecord("x")])
+    .catch((one: unknown) => one);
+  expect(isWindrowError(error, "bad-option")).toBe(true);
+});

@@ -1,0 +1,141 @@
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { everybody, newSession, readAll, sessionWith } from "../../src/store/conformance-kit.ts";
+import type { StoredRecord } from "../../src/message/record.ts";
+import { buildSource } from "../support/build.ts";
+import { filesFixture } from "./fixtures.ts";
+
+let build: Awaited<ReturnType<typeof buildSource>>;
+let fixture: Awaited<ReturnType<typeof filesFixture>>;
+beforeAll(async () => {
+  build = await buildSource();
+  fixture = await filesFixture();
+}, 60_000);
+afterAll(async () => {
+  await fixture.close();
+  await build.remove();
+});
+
+/** A process of ours, and what it has said. */
+function start(script: string, ...args: readonly string[]) {
+  const child = spawn(process.execPath, [resolve("test/store/child", script), build.folder, fixture.folder, ...args], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let said = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
+  return {
+    child,
+    lines: () =>
+      said
+        .slice(0, said.lastIndexOf("\n") + 1)
+        .split("\n")
+        .filter((line) => line !== ""),
+    async until(line: string) {
+      while (!said.includes(`${line}\n`)) {
+        if (child.exitCode !== null) throw new Error(`${script} ended with ${child.exitCode}: ${said}`);
+        await once(child.stdout, "data");
+      }
+    },
+  };
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  const closed = once(child, "close");
+  child.kill("SIGKILL");
+  await closed;
+}
+
+describe("a writer that is killed in the middle of its appends", () => {
+  it("twenty times loses nothing that it acknowledged, and leaves no gap", async () => {
+    let acknowledged = 0;
+    let mended = 0;
+    const takeovers: number[] = [];
+    for (let session = 0; session < 4; session += 1) {
+      const { uuid } = newSession();
+      await (await fixture.store.create(everybody, newSession({ uuid }))).release();
+      for (let round = 0; round < 5; round += 1) {
+        const writer = start("writer.js", uuid, `r${round}`);
+        await writer.until("ready");
+        await sleep(20 + Math.random() * 280);
+        await kill(writer.child);
+
+        const before = performance.now();
+        const lock = await fixture.store.lock(everybody, uuid);
+        takeovers.push(performance.now() - before);
+        mended += lock.recovery.length;
+        expect(lock.recovery.every((one) => one.problem === "torn-tail")).toBe(true);
+        const records = await everyRecord(uuid);
+        const kept = new Map(records.map((one) => [one.pos, one]));
+        expect(records.map((one) => one.pos)).toEqual(records.map((_, index) => index + 1));
+        for (const line of writer.lines().slice(1)) {
+          const [kind, seq, pos, id, size] = line.split(" ");
+          const record = kept.get(Number(pos));
+          expect(record && summary(record), line).toEqual({ kind, seq: Number(seq), id, size: Number(size) });
+          acknowledged += 1;
+        }
+        const damaged = (await fixture.store.recovery(everybody, uuid)).filter((one) => one.problem === "damaged");
+        expect(damaged).toEqual([]);
+        await lock.release();
+      }
+    }
+    expect(acknowledged).toBeGreaterThan(100);
+    const slowest = Math.max(...takeovers).toFixed(1);
+    console.log(
+      `20 kills: ${acknowledged} acknowledged, 0 lost; ${mended} torn tails mended; slowest takeover ${slowest} ms`,
+    );
+  }, 120_000);
+});
+
+describe("two processes that want one session", () => {
+  it("at the same time: exactly one wins, the other is told who did", async () => {
+    const ids: string[] = [];
+    for (let count = 0; count < 10; count += 1) {
+      const lock = await sessionWith(fixture.store, 1);
+      await lock.release();
+      ids.push(lock.id);
+    }
+    const at = String(Date.now() + 1_000);
+    const rivals = [start("rival.js", at, ...ids), start("rival.js", at, ...ids)];
+    try {
+      await Promise.all(rivals.map((rival) => rival.until("done")));
+      for (const id of ids) {
+        const results = rivals.flatMap((rival) =>
+          rival
+            .lines()
+            .filter((line) => line.startsWith(id))
+            .map((line) => line.split(" ")),
+        );
+        const winner = results.find(([, result]) => result === "won");
+        const loser = results.find(([, result]) => result === "session-busy");
+        expect(winner && loser, JSON.stringify(results)).toBeDefined();
+        await expect(fixture.store.lock(everybody, id)).rejects.toMatchObject({
+          code: "session-busy",
+          data: { owner: { processId: Number(winner?.[2]) } },
+        });
+      }
+    } finally {
+      await Promise.all(rivals.map((rival) => kill(rival.child)));
+    }
+    for (const id of ids) expect((await fixture.store.lock(everybody, id)).owner.generation).toBeGreaterThan(2);
+  }, 30_000);
+});
+
+async function everyRecord(id: string): Promise<readonly StoredRecord[]> {
+  const records: StoredRecord[] = [];
+  for (const kind of ["message", "call", "tool"] as const)
+    records.push(...(await readAll(fixture.store, id, { kind })));
+  return records.sort((a, b) => a.pos - b.pos);
+}
+
+function summary(record: StoredRecord): object {
+  if (record.kind !== "message") {
+    return { kind: record.kind, seq: record.seq, id: "callId" in record ? record.callId : "", size: 0 };
+  }
+  const part = record.message.parts[0];
+  const size = part?.type === "text" && /^x*$/.test(part.text) ? part.text.length : -1;
+  return { kind: record.kind, seq: record.seq, id: record.message.id, size };
+}
