@@ -25,7 +25,11 @@ export function fromChat(messages: readonly ChatMessage[]): readonly Message[] {
   return messages.map((value, index) => {
     const message = chatMessage(value, format, calls);
     if (!message) {
-      throw new WindrowError("bad-message", `Message ${index} is no chat message: it needs a role and content or tool_calls.`, { index });
+      throw new WindrowError(
+        "bad-message",
+        `Message ${index} is no chat message: it needs a role and content or tool_calls.`,
+        { index },
+      );
     }
     return { ...message, id: message.id ?? `m${index + 1}` };
   });
@@ -46,20 +50,31 @@ export function toChat(messages: readonly Message[]): readonly ChatMessage[] {
 }
 
 function toolMessage(result: ToolResultPart): ChatMessage {
-  const content = typeof result.content === "string" || result.content.every((item) => item.type === "text")
-    ? resultText(result)
-    : result.content.map(blockOf);
-  return { role: "tool", tool_call_id: result.callId, ...(result.name !== undefined && { name: result.name }), content };
+  const content =
+    typeof result.content === "string" || result.content.every((item) => item.type === "text")
+      ? resultText(result)
+      : result.content.map(blockOf);
+  return {
+    role: "tool",
+    tool_call_id: result.callId,
+    ...(result.name !== undefined && { name: result.name }),
+    content,
+  };
 }
 
 function assistantMessage(message: Message): ChatMessage {
   const spoken = message.parts.filter((part) => part.type !== "tool-call" && part.type !== "reasoning");
-  const reasoning = message.parts.filter((part) => part.type === "reasoning").map((part) => part.text).join("\n");
-  const calls = message.parts.filter((part) => part.type === "tool-call").map((call) => ({
-    id: call.callId,
-    type: "function",
-    function: { name: call.name, arguments: call.argsText ?? JSON.stringify(call.args) },
-  }));
+  const reasoning = message.parts
+    .filter((part) => part.type === "reasoning")
+    .map((part) => part.text)
+    .join("\n");
+  const calls = message.parts
+    .filter((part) => part.type === "tool-call")
+    .map((call) => ({
+      id: call.callId,
+      type: "function",
+      function: { name: call.name, arguments: call.argsText ?? JSON.stringify(call.args) },
+    }));
   return {
     role: "assistant",
     content: spoken.length === 0 ? null : contentOf(spoken),
@@ -84,7 +99,10 @@ function blockOf(part: Exclude<Part, { type: "tool-call" | "tool-result" }> | Re
     case "file":
       return {
         type: "file",
-        file: { ...(part.name !== undefined && { filename: part.name }), file_data: part.url ?? `data:${part.mediaType};base64,${part.data ?? ""}` },
+        file: {
+          ...(part.name !== undefined && { filename: part.name }),
+          file_data: part.url ?? `data:${part.mediaType};base64,${part.data ?? ""}`,
+        },
       };
     case "opaque":
       return part.data !== null && typeof part.data === "object" && !Array.isArray(part.data)
