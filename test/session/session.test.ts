@@ -79,7 +79,7 @@ describe.each(["ram:", "files"])("a session in %s", (kind) => {
     const manager = await open({ store: await store() });
     const session = await manager.create();
     const history = codingSession(40);
-    for (const message of history.slice(0, -4)) {
+    for (const message of history.slice(0, -3)) {
       await session.append(message);
       if (message.role === "tool") await session.compose();
     }
@@ -92,7 +92,7 @@ describe.each(["ram:", "files"])("a session in %s", (kind) => {
     expect(again.report.windowHash).toBe(before.report.windowHash);
     expect(again.report.opened).toBeUndefined();
     expect(resumed.stats()).toMatchObject({ messages: stats.messages, tokens: stats.tokens, epoch: stats.epoch });
-    for (const message of history.slice(-4)) await resumed.append(message);
+    for (const message of history.slice(-3)) await resumed.append(message);
     const after = await resumed.compose();
     const prefix = after.messages.slice(0, before.messages.length);
     expect(after.report.opened).toBeUndefined();

@@ -355,8 +355,10 @@ class FilesStore implements Store {
     try {
       return place && readMetadata(place.folder, id);
     } catch (error) {
-      if (isWindrowError(error, "store-corrupt")) return undefined;
-      throw error;
+      if (!isWindrowError(error, "store-corrupt")) throw error;
+      // It may have moved between the look for it and the look into it; it moves but once.
+      const moved = locate(this.#layout, id);
+      return moved && moved.folder !== place?.folder ? this.#glance(id) : undefined;
     }
   }
 
