@@ -41,7 +41,7 @@ export function validateWindow(messages: readonly Message[], profile: Profile): 
       fault("systemFirst", index, "a system message stands behind the history's first message");
     }
     if (rules.noEmptyContent) checkContent(message, index, fault);
-    if (rules.wellFormedText && !message.parts.every(isWellFormed)) {
+    if (rules.wellFormedText && !hasWellFormedText(message)) {
       fault("wellFormedText", index, "a text holds half of a surrogate pair");
     }
     const results = toolResults(message);
@@ -73,6 +73,15 @@ function checkContent(
   if (message.parts.some((part) => part.type === "text" && part.text.trim() === "")) {
     fault("noEmptyContent", index, "a text part has no visible text");
   }
+}
+
+const wellFormed = new WeakMap<Message, boolean>();
+
+/** Looked at once for as long as a message lives: a window is validated on every call, and mostly holds the same ones. */
+function hasWellFormedText(message: Message): boolean {
+  let known = wellFormed.get(message);
+  if (known === undefined) wellFormed.set(message, (known = message.parts.every(isWellFormed)));
+  return known;
 }
 
 function isWellFormed(part: Part): boolean {
