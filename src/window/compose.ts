@@ -1,10 +1,12 @@
 /** composeWindow: the window for hosts that keep their own messages, and for servers that keep nothing. */
 import { estimate } from "../tokens/estimate.ts";
 import { WindrowError } from "../errors.ts";
+import type { Message } from "../message/message.ts";
 import { Composer } from "./epoch.ts";
+import { hashMessage, hashName } from "./hash.ts";
 import { profileOf } from "./profile.ts";
 import { strategyOf } from "./strategy.ts";
-import type { ComposeInput, Composed } from "./window.ts";
+import type { ComposeInput, Composed, WindowState } from "./window.ts";
 
 /**
  * The window for the next call of a history. Pure and synchronous: the input is not changed, the same input gives the
@@ -24,7 +26,7 @@ export function composeWindow(input: ComposeInput): Composed {
     strategy: strategyOf(input.strategy ?? "adaptive"),
     profile: profileOf(input.profile ?? "openai-chat"),
     counter: input.counter ?? estimate,
-    ...(input.state && { state: input.state }),
+    ...(input.state && { state: stateFor(input.messages, input.state) }),
   });
   input.messages.forEach((message, index) => composer.push(index + 1, message));
   return composer.compose({
@@ -33,4 +35,14 @@ export function composeWindow(input: ComposeInput): Composed {
     ...(input.tools !== undefined && { tools: input.tools }),
     ...(input.dynamic !== undefined && { dynamic: input.dynamic }),
   });
+}
+
+/**
+ * The state as far as it is about these messages. A host may have rewritten its history (an undo, a compaction of its
+ * own): edits name messages by their place, and in another history they would take out the wrong ones.
+ */
+function stateFor(messages: readonly Message[], state: WindowState): WindowState {
+  const last = messages[state.opened - 1];
+  const same = state.opened === 0 || (last !== undefined && hashName(hashMessage(last)) === state.openedHash);
+  return same ? state : { ...state, edits: [], opened: 0, openedHash: "" };
 }

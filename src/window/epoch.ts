@@ -9,7 +9,7 @@ import type { NumberedMessage, Step } from "../message/step.ts";
 import { countTools } from "../tokens/counter.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { checkBudget } from "./budget.ts";
-import { hashMessages, hashName, hashText } from "./hash.ts";
+import { hashMessage, hashMessages, hashName, hashText } from "./hash.ts";
 import { mergeEdits, plan, protect } from "./planner.ts";
 import type { Profile } from "./profile.ts";
 import { EditIndex, noteStep, tokensOf, viewStep } from "./view.ts";
@@ -39,6 +39,7 @@ export const initialState: WindowState = {
   epoch: 0,
   edits: [],
   opened: 0,
+  openedHash: "",
   systemHash: "",
   toolsHash: "",
   length: 0,
@@ -69,6 +70,7 @@ export class Composer {
   #steps: ViewStep[] = [];
   #notes: Edit[] = [];
   #last = 0;
+  #lastHash = 0;
 
   constructor({ strategy, profile, counter, state = initialState }: ComposerOptions) {
     this.#strategy = strategy;
@@ -96,7 +98,10 @@ export class Composer {
 
   /** Feeds the next message of the history; `seq` rises. */
   push(seq: number, message: Message): void {
-    this.#last = Math.max(this.#last, seq);
+    if (seq > this.#last) {
+      this.#last = seq;
+      this.#lastHash = hashMessage(message);
+    }
     if (this.#index.covers(seq)) return;
     this.#raw.push({ seq, message });
     this.#reader.push(seq, message);
@@ -265,7 +270,7 @@ export class Composer {
 
   #reopen(edits: readonly Edit[], epoch: number): void {
     const raw = this.#raw;
-    this.#state = { ...this.#state, epoch, edits, opened: this.#last };
+    this.#state = { ...this.#state, epoch, edits, opened: this.#last, openedHash: hashName(this.#lastHash) };
     this.#index = new EditIndex(edits);
     this.#notes = [...this.#index.notes];
     this.#raw = [];

@@ -62,7 +62,13 @@ export const openaiChat: Profile = {
   cache: { read: 0.1, write: 1, lifetimeMs: 300_000 },
 };
 
-const profiles: Readonly<Record<string, Profile>> = { anthropic, "openai-chat": openaiChat };
+/**
+ * The pi agent, in front of whatever provider: it turns messages into each provider's shape itself, system messages in
+ * the middle included, and hands signed reasoning back (pi-ai's transformMessages). Prices are Anthropic's.
+ */
+export const pi: Profile = { ...anthropic, name: "pi", rules: { ...everyRule, systemFirst: false } };
+
+const profiles: Readonly<Record<string, Profile>> = { anthropic, "openai-chat": openaiChat, pi };
 
 /** The names `profile` accepts. */
 export const profileNames: readonly string[] = Object.keys(profiles);

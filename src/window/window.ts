@@ -152,6 +152,8 @@ export interface WindowState {
   readonly edits: readonly Edit[];
   /** Messages with a `seq` up to here had been seen when the epoch opened. */
   readonly opened: number;
+  /** The hash of that last message: where another stands in its place, the edits are about a history that is gone. */
+  readonly openedHash: string;
   /** Hashes of the system block and the tool definitions; a change opens an epoch. */
   readonly systemHash: string;
   readonly toolsHash: string;

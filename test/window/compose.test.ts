@@ -85,6 +85,18 @@ describe("composeWindow", () => {
     expect(changed.state.epoch).toBe(1);
   });
 
+  it.each([
+    ["cut back", (messages: typeof session) => messages.slice(0, 30)],
+    ["compacted by its host", (messages: typeof session) => [...messages.slice(0, 1), ...messages.slice(40)]],
+  ])("plans anew when the history was %s, and takes nothing out by old places", (_, rewrite) => {
+    const { state } = composeWindow({ messages: session, budget: 8_000 });
+    const rewritten = rewrite(session);
+    const composed = composeWindow({ messages: rewritten, budget: 100_000, state });
+    expect(composed.report.opened?.reason).toBe("history-changed");
+    expect(composed.state.epoch).toBe(state.epoch + 1);
+    expect(composed.report.counts).toEqual({ kept: rewritten.length, stubbed: 0, replaced: 0, dropped: 0 });
+  });
+
   it("drops signed reasoning behind the first edit, and keeps what is written later", () => {
     const history = new HistoryBuilder().user("think");
     for (let step = 0; step < 40; step++) {
