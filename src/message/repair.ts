@@ -15,7 +15,7 @@ import { tidyMessage } from "./tidy.ts";
  * - `duplicate-result`: a second result for one call is left out;
  * - `renamed-call`: a call id used before got a suffix, its results too;
  * - `empty-message`: nothing to send is left out;
- * - `mended-text`: empty text parts or lone surrogates were mended;
+ * - `mended-text`: empty text parts, lone surrogates or arguments cut off in the middle were mended;
  * - `moved-message`: a message between a call and its result stands behind the result.
  */
 export type RepairKind =

@@ -26,7 +26,10 @@ function tidyPart(part: Part): Part | undefined {
       return part.signature === undefined ? { ...part, text: part.text.toWellFormed() } : undefined;
     case "tool-call": {
       const args = tidyJson(part.args);
-      return args === part.args ? part : { ...part, args };
+      const whole = part.argsText === undefined || isJson(part.argsText);
+      if (args === part.args && whole) return part;
+      const { argsText, ...call } = part;
+      return { ...call, args, ...(whole && argsText !== undefined && { argsText }) };
     }
     case "tool-result":
       return tidyResult(part);
@@ -59,6 +62,17 @@ function tidyJson(value: JsonValue): JsonValue {
   return JSON.parse(text, (_key, item: unknown) =>
     typeof item === "string" ? item.toWellFormed() : item,
   ) as JsonValue;
+}
+
+/** Half of a call's arguments breaks every later request of some providers; the call goes out with `{}`. */
+function isJson(text: string): boolean {
+  if (!wellFormed(text)) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Whether a text holds no lone surrogate. */

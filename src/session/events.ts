@@ -13,6 +13,8 @@ export type SessionEvent =
   | { readonly type: "window-composed"; readonly sessionId: string; readonly report: Report }
   | { readonly type: "epoch-opened"; readonly sessionId: string; readonly report: Report }
   | { readonly type: "append-failed"; readonly sessionId: string; readonly error: WindrowError }
+  /** The manager let go of a session that nothing touched for its `idleTimeout`; `session(id)` goes on with it. */
+  | { readonly type: "session-closed"; readonly sessionId: string; readonly reason: "idle" }
   | { readonly type: "session-finished"; readonly sessionId: string; readonly status: FinalStatus };
 
 /** Hears events. What it throws is dropped: a listener never breaks a session. */

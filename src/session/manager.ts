@@ -1,20 +1,22 @@
 /** SessionManager: opens, resumes, lists and finishes the sessions of a store. */
 import { randomUUID } from "node:crypto";
-import { WindrowError } from "../errors.ts";
-import type { JsonObject, JsonValue, NewMessage } from "../message/message.ts";
-import type { ListQuery, Lock, Scope, SessionInfo, SessionState, Store } from "../store/store.ts";
-import { counterOf } from "../tokens/counters.ts";
+import { isWindrowError, WindrowError } from "../errors.ts";
+import type { JsonObject, JsonValue, Message, NewMessage } from "../message/message.ts";
+import { newestEpoch, windowRecords } from "../ops/log.ts";
+import { systemClock } from "../store/clock.ts";
+import type { Clock } from "../store/clock.ts";
+import { isFinal } from "../store/rules.ts";
+import type { FinalStatus, ListQuery, Lock, Scope, SessionInfo, SessionState, Store } from "../store/store.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
+import { loadCounter } from "../tokens/exact.ts";
 import { modelOf } from "../tokens/models.ts";
 import type { Model, ModelDescription } from "../tokens/models.ts";
 import { budgetOf, checkBudget } from "../window/budget.ts";
 import { profileOf } from "../window/profile.ts";
 import type { Profile } from "../window/profile.ts";
 import { strategyOf } from "../window/strategy.ts";
-import { EditIndex } from "../window/view.ts";
+import type { EpochData } from "../window/epoch-record.ts";
 import type { Strategy } from "../window/window.ts";
-import { epochOf } from "./epoch-record.ts";
-import type { EpochData } from "./epoch-record.ts";
 import { tell } from "./events.ts";
 import type { Listener } from "./events.ts";
 import { Session } from "./session.ts";
@@ -31,7 +33,7 @@ export interface ManagerOptions {
   readonly budget?: number;
   /** Default: the model's, else `openai-chat`. */
   readonly profile?: string | Profile;
-  /** Default `estimate`. */
+  /** Default `estimate`; `o200k` and `cl100k` are loaded (see `loadCounter`). */
   readonly counter?: string | TokenCounter;
   /** On whose behalf: sessions of others do not exist for this manager. */
   readonly user?: string;
@@ -40,6 +42,13 @@ export interface ManagerOptions {
   readonly on?: Listener;
   /** The clock. Default: the system's. */
   readonly now?: () => Date;
+  /**
+   * Milliseconds: a session that nothing touched for so long, and that has no tool running, is closed, with a
+   * `session-closed` event; `session(id)` goes on with it. Default: never.
+   */
+  readonly idleTimeout?: number;
+  /** What looks for idle sessions now and then. Default: a timer that does not keep the process alive. */
+  readonly every?: Clock["every"];
 }
 
 /** What a session is created with. */
@@ -63,6 +72,8 @@ const optionNames: readonly string[] = [
   "tenant",
   "on",
   "now",
+  "idleTimeout",
+  "every",
 ];
 
 /** Opens, resumes, lists and finishes sessions. */
@@ -78,10 +89,12 @@ export class SessionManager {
   readonly #on: Listener | undefined;
   readonly #now: () => Date;
   readonly #sessions = new Set<Session>();
+  readonly #opening = new Map<string, Promise<Session>>();
+  readonly #stopLooking: () => void;
 
-  private constructor(store: Store, check: (message: unknown) => NewMessage, options: ManagerOptions) {
+  private constructor(store: Store, parts: ManagerParts, options: ManagerOptions) {
     this.#store = store;
-    this.#check = check;
+    this.#check = parts.check;
     this.#scope = {
       ...(options.user !== undefined && { user: options.user }),
       ...(options.tenant !== undefined && { tenant: options.tenant }),
@@ -89,11 +102,17 @@ export class SessionManager {
     this.#strategy = strategyOf(options.strategy ?? "adaptive");
     this.#model = options.model === undefined ? undefined : modelOf(options.model);
     this.#profile = profileOf(options.profile ?? this.#model?.profile ?? "openai-chat");
-    this.#counter = counterOf(options.counter ?? "estimate");
+    this.#counter = parts.counter;
     const fromModel = this.#model && budgetOf(this.#model);
     this.#budget = options.budget === undefined ? fromModel : checkBudget(options.budget);
     this.#on = options.on;
     this.#now = options.now ?? (() => new Date());
+    const { idleTimeout } = options;
+    const every = options.every ?? ((milliseconds, run) => systemClock.every(milliseconds, run));
+    this.#stopLooking =
+      idleTimeout === undefined
+        ? () => undefined
+        : every(Math.ceil(checkTimeout(idleTimeout) / 4), () => void this.#closeIdle(idleTimeout));
   }
 
   /**
@@ -116,7 +135,9 @@ export class SessionManager {
       import("../store/open.ts"),
       import("../message/schema.ts"),
     ]);
-    return new SessionManager(await openStore(options.store ?? "./contexts"), checkMessage, options);
+    const counter = await loadCounter(options.counter);
+    const store = await openStore(options.store ?? "./contexts");
+    return new SessionManager(store, { check: checkMessage, counter }, options);
   }
 
   /**
@@ -140,11 +161,56 @@ export class SessionManager {
   async resume(id: string): Promise<Session> {
     const lock = await this.#store.lock(this.#scope, id);
     try {
-      return await this.#session(lock, await this.#epoch(id), true);
+      return await this.#session(lock, await newestEpoch(this.#store, this.#scope, id), true);
     } catch (error) {
       await lock.release();
       throw error;
     }
+  }
+
+  /**
+   * The session with this id, whatever became of it in this process: the one that is open here, or else resumed. For
+   * servers that get an id with each request (seed 004 §3); an id that is not in the store is never another session.
+   *
+   * @throws WindrowError as `resume`
+   */
+  async session(id: string): Promise<Session> {
+    for (const session of this.#sessions) {
+      if (session.id !== id) continue;
+      if (session.isOpen) return session;
+      await session.close();
+    }
+    const opening = this.#opening.get(id) ?? this.resume(id).finally(() => this.#opening.delete(id));
+    this.#opening.set(id, opening);
+    return opening;
+  }
+
+  /**
+   * Ends a session, open here or not (seed 004 §3): it is written no more. Its log stays and can be read; a session that
+   * has ended stays as it is.
+   *
+   * @param status - how it ended
+   * @param error - what went wrong, for a session that failed
+   * @throws WindrowError `session-not-found`, `session-busy` with the owner
+   */
+  async destroy(id: string, status: FinalStatus = "completed", error?: string): Promise<void> {
+    if (isFinal((await this.info(id)).state.status)) return;
+    const session = await this.session(id);
+    await session.finish(status, error);
+  }
+
+  /**
+   * A session's messages, oldest first, as the store keeps them; of an open session, of one that another process writes,
+   * and of one that has ended. Streams.
+   *
+   * @param range - first and last message, by `seq` from 1
+   * @throws WindrowError `session-not-found`
+   */
+  async *messages(
+    id: string,
+    range: { readonly from?: number; readonly to?: number } = {},
+  ): AsyncGenerator<Message, void, undefined> {
+    for await (const { message } of this.#store.read(this.#scope, id, { kind: "message", ...range })) yield message;
   }
 
   /** Sessions, newest first. */
@@ -163,6 +229,7 @@ export class SessionManager {
 
   /** Closes every open session and the store. Idempotent. */
   async close(): Promise<void> {
+    this.#stopLooking();
     for (const session of this.#sessions) await session.close();
     this.#sessions.clear();
     await this.#store.close();
@@ -185,21 +252,6 @@ export class SessionManager {
         settings.compression_threshold = Math.round((1_000 * this.#budget) / this.#model.contextWindow) / 1_000;
     }
     return settings;
-  }
-
-  /** The newest epoch record; each is complete, so no older one is needed. */
-  async #epoch(id: string): Promise<EpochData | undefined> {
-    for (const last of [8, 256, Infinity]) {
-      let newest: EpochData | undefined;
-      let read = 0;
-      const query = { kind: "edit", ...(Number.isFinite(last) && { last }) } as const;
-      for await (const record of this.#store.read(this.#scope, id, query)) {
-        read++;
-        if (record.type === "epoch") newest = epochOf(record.data) ?? newest;
-      }
-      if (newest || read < last) return newest;
-    }
-    return undefined;
   }
 
   async #session(lock: Lock, epoch: EpochData | undefined, resumed: boolean): Promise<Session> {
@@ -239,24 +291,36 @@ export class SessionManager {
   async #restore(session: Session, epoch: EpochData | undefined): Promise<void> {
     const opened = epoch?.state.opened ?? 0;
     session.counted(opened, epoch?.historyTokens ?? 0);
-    const ranges = [...gaps(new EditIndex(epoch?.state.edits ?? []), opened), { from: opened + 1, to: undefined }];
-    for (const { from, to } of ranges) {
-      const query = { kind: "message", from, ...(to !== undefined && { to }) } as const;
-      for await (const { seq, message, tokenCount } of this.#store.read(this.#scope, session.id, query)) {
-        session.restore(seq, message);
-        if (seq > opened) session.counted(seq, tokenCount);
+    const records = windowRecords(this.#store, this.#scope, session.id, epoch);
+    for await (const { seq, message, tokenCount } of records) {
+      session.restore(seq, message);
+      if (seq > opened) session.counted(seq, tokenCount);
+    }
+  }
+
+  async #closeIdle(timeout: number): Promise<void> {
+    for (const session of this.#sessions) {
+      const since = session.idleSince;
+      if (since === undefined || this.#now().getTime() - since < timeout) continue;
+      try {
+        await session.close();
+        tell(this.#on, { type: "session-closed", sessionId: session.id, reason: "idle" });
+      } catch (error) {
+        if (isWindrowError(error)) tell(this.#on, { type: "append-failed", sessionId: session.id, error });
       }
     }
   }
 }
 
-/** The stretches of the log up to `last` that no edit took out of the window. */
-function gaps(index: EditIndex, last: number): readonly { readonly from: number; readonly to: number }[] {
-  const found: { from: number; to: number }[] = [];
-  let from = 1;
-  for (const range of [...index.ranges, { from: last + 1, to: last + 1 }]) {
-    if (range.from > from) found.push({ from, to: range.from - 1 });
-    from = Math.max(from, range.to + 1);
-  }
-  return found;
+/** What is loaded before a manager is made. */
+interface ManagerParts {
+  readonly check: (message: unknown) => NewMessage;
+  readonly counter: TokenCounter;
+}
+
+function checkTimeout(idleTimeout: number): number {
+  if (Number.isFinite(idleTimeout) && idleTimeout > 0) return idleTimeout;
+  throw new WindrowError("bad-option", `idleTimeout is a number of milliseconds above 0, not ${idleTimeout}.`, {
+    idleTimeout,
+  });
 }

@@ -2,19 +2,24 @@
 import { randomUUID } from "node:crypto";
 import { isWindrowError, WindrowError } from "../errors.ts";
 import type { JsonValue, Message, NewMessage, ToolCallPart, ToolResultPart, Usage } from "../message/message.ts";
-import { resultText } from "../message/message.ts";
+import { toolResults } from "../message/message.ts";
 import type { NewRecord, StoredRecord } from "../message/record.ts";
 import type { FinalStatus, Lock, Scope, SessionMetadata, SessionState, Store } from "../store/store.ts";
 import { countMessage } from "../tokens/counter.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
+import { openCalls } from "../ops/log.ts";
+import type { OpenCall } from "../ops/log.ts";
 import { Composer } from "../window/epoch.ts";
 import type { ComposeOptions, ComposerOptions } from "../window/epoch.ts";
+import type { Explanation } from "../window/explain.ts";
 import type { Recalled, RecallQuery } from "../window/recall.ts";
 import type { Composed } from "../window/window.ts";
-import { epochRecord } from "./epoch-record.ts";
+import { epochRecord } from "../window/epoch-record.ts";
 import { tell } from "./events.ts";
 import type { Listener } from "./events.ts";
+import { explainSession } from "./explain.ts";
 import { recallFromStore } from "./recall.ts";
+import { toolRecord } from "./tool-record.ts";
 
 /** What a manager opens a session with. */
 export interface SessionParts {
@@ -43,9 +48,13 @@ export interface ToolRun {
   /**
    * Records the result: a `tool` message for the window and a line of `tools.jsonl`.
    *
-   * @param result - the content of the tool message: text, or parts
+   * @param result - the content of the tool message: text, or parts; or a host's whole tool message, kept as it came
+   * @param options - `durationMs` where the caller measured it; default: since `startTool`
    */
-  finish(result: ToolResultPart["content"], options?: { readonly isError?: boolean }): Promise<Message>;
+  finish(
+    result: ToolResultPart["content"] | NewMessage,
+    options?: { readonly isError?: boolean; readonly durationMs?: number },
+  ): Promise<Message>;
 }
 
 /** A session in numbers. */
@@ -56,9 +65,6 @@ export interface SessionStats {
   readonly epoch: number;
   readonly state: SessionState;
 }
-
-/** Bytes of a result that `tools.jsonl` repeats; a longer one is named by its message line (docs/format.md). */
-const longestResult = 1_024;
 
 /** One conversation. Made by a SessionManager; not constructed by hand. */
 export class Session {
@@ -73,7 +79,10 @@ export class Session {
   #recordedEpoch: number;
   #queue: Promise<unknown> = Promise.resolve();
   #inFlight = 0;
+  readonly #running = new Set<string>();
+  #touched: number;
   #closed = false;
+  #closing: Promise<void> | undefined;
 
   /** @internal */
   constructor(parts: SessionParts) {
@@ -84,6 +93,17 @@ export class Session {
     this.#counter = parts.composer.counter;
     this.#state = parts.state;
     this.#recordedEpoch = this.#composer.state.epoch;
+    this.#touched = parts.now().getTime();
+  }
+
+  /** @internal When it was last used, in milliseconds since 1970; undefined while something is under way. */
+  get idleSince(): number | undefined {
+    return this.#running.size > 0 || this.#inFlight > 0 ? undefined : this.#touched;
+  }
+
+  /** @internal Whether it takes calls. */
+  get isOpen(): boolean {
+    return !this.#closed;
   }
 
   /** @internal Feeds the window what the log holds. */
@@ -134,8 +154,9 @@ export class Session {
       timestamp: started.toISOString(),
     };
     await this.#write([record], []);
+    this.#running.add(callId);
     tell(this.#parts.on, { type: "tool-started", sessionId: this.id, callId, toolName: call.name });
-    return { callId, finish: (result, options) => this.#finishTool(part, started, result, options?.isError ?? false) };
+    return { callId, finish: (result, options) => this.#finishTool(part, started, result, options) };
   }
 
   /**
@@ -192,6 +213,41 @@ export class Session {
     return recallFromStore(store, scope, this.id, this.#messages, query, { ...options, counter: this.#counter });
   }
 
+  /**
+   * Every message's fate in the window as it stands: kept, stubbed, replaced or dropped, by which pass, why, and what it
+   * costs. Worked out when asked, from the log and the edits in force; writes nothing.
+   *
+   * @param options - `epoch`: an earlier epoch's window, as it was when that epoch opened
+   * @throws WindrowError `not-found` for an epoch the log does not hold, `closed`
+   */
+  async explain(options: { readonly epoch?: number } = {}): Promise<Explanation> {
+    this.#open();
+    return this.#inTurn(() => explainSession({ ...this.#parts, id: this.id }, this.#composer, options.epoch));
+  }
+
+  /**
+   * Tool runs that an earlier process began and whose result was never recorded. Nobody knows whether they took effect;
+   * Windrow never runs them again, and the window shows them as interrupted.
+   */
+  async inDoubt(): Promise<readonly OpenCall[]> {
+    this.#open();
+    const open = await openCalls(this.#parts.store, this.#parts.scope, this.id);
+    return open.filter(({ callId }) => !this.#running.has(callId));
+  }
+
+  /** What its windows are made with; `budget` in tokens, undefined where each `compose` brings its own. */
+  get settings(): Pick<ComposerOptions, "strategy" | "profile" | "counter"> & { readonly budget: number | undefined } {
+    const { strategy, profile, counter } = this.#parts.composer;
+    return { strategy, profile, counter, budget: this.#parts.budget };
+  }
+
+  /** The log's messages, oldest first, as the store keeps them. Streams. */
+  async *messages(range: { readonly from?: number; readonly to?: number } = {}): AsyncIterable<Message> {
+    this.#open();
+    const { store, scope } = this.#parts;
+    for await (const { message } of store.read(scope, this.id, { kind: "message", ...range })) yield message;
+  }
+
   /** The session in numbers. */
   stats(): SessionStats {
     return { messages: this.#messages, tokens: this.#tokens, epoch: this.#composer.state.epoch, state: this.#state };
@@ -212,13 +268,21 @@ export class Session {
   }
 
   /** Lets go of the session without ending it; `resume` goes on. Idempotent. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closing ??= this.#release();
+    return this.#closing;
+  }
+
+  async #release(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     await this.#queue;
-    await this.#parts.store.setState(this.#parts.lock, this.#state);
-    await this.#parts.lock.release();
-    this.#parts.closed();
+    try {
+      await this.#parts.store.setState(this.#parts.lock, this.#state);
+    } finally {
+      await this.#parts.lock.release();
+      this.#parts.closed();
+    }
   }
 
   #complete(given: NewMessage): Message {
@@ -238,44 +302,27 @@ export class Session {
   async #finishTool(
     call: Pick<ToolCallPart, "callId" | "name" | "args">,
     started: Date,
-    content: ToolResultPart["content"],
-    isError: boolean,
+    given: ToolResultPart["content"] | NewMessage,
+    options: { readonly isError?: boolean; readonly durationMs?: number } = {},
   ): Promise<Message> {
     const ended = this.#parts.now();
-    const durationMs = Math.max(0, Math.round(ended.getTime() - started.getTime()));
-    const part: ToolResultPart = {
+    const durationMs = Math.max(0, Math.round(options.durationMs ?? ended.getTime() - started.getTime()));
+    const made = (content: ToolResultPart["content"]): ToolResultPart => ({
       type: "tool-result",
       callId: call.callId,
       name: call.name,
       content,
-      ...(isError && { isError }),
-    };
-    const message = this.#complete({ role: "tool", parts: [part] });
-    const text = resultText(part);
-    const long = Buffer.byteLength(text) > longestResult;
+      ...(options.isError === true && { isError: true }),
+    });
+    const whole = typeof given === "object" && "role" in given;
+    const message = this.#complete(whole ? given : { role: "tool", parts: [made(given)] });
+    const part = toolResults(message).find(({ callId }) => callId === call.callId) ?? made([]);
     // The line names the message by its number, which is only certain when nothing else is on its way.
     while (this.#inFlight > 0) await this.#queue;
-    await this.#write(
-      [
-        this.#messageRecord(message),
-        {
-          kind: "tool",
-          callId: call.callId,
-          toolName: call.name,
-          arguments: call.args,
-          ...(isError
-            ? { result: null, error: long ? `${text.slice(0, longestResult).toWellFormed()}…` : text }
-            : long
-              ? {}
-              : { result: text }),
-          ...(long && { messageSeq: this.#messages + 1 }),
-          status: isError ? "error" : "success",
-          durationMs,
-          timestamp: ended.toISOString(),
-        },
-      ],
-      [message],
-    );
+    const times = { durationMs, timestamp: ended.toISOString() };
+    const record = toolRecord(call, part, { ...times, messageSeq: this.#messages + 1 });
+    await this.#write([this.#messageRecord(message), record], [message]);
+    this.#running.delete(call.callId);
     await this.#setState({ toolCallCount: this.#state.toolCallCount + 1, lastActivity: "tool_execution" });
     tell(this.#parts.on, { type: "tool-finished", sessionId: this.id, callId: call.callId, durationMs });
     return message;
@@ -317,6 +364,7 @@ export class Session {
 
   /** One thing after another: appends and compositions see each other whole. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    this.#touched = this.#parts.now().getTime();
     const result = this.#queue.then(work);
     this.#queue = result.catch(() => undefined);
     return result;

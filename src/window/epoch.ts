@@ -5,6 +5,7 @@
 import { WindrowError } from "../errors.ts";
 import type { Message, ToolDefinition } from "../message/message.ts";
 import { StepReader } from "../message/repair.ts";
+import type { Repair } from "../message/repair.ts";
 import type { NumberedMessage, Step } from "../message/step.ts";
 import { countTools } from "../tokens/counter.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
@@ -31,6 +32,12 @@ export interface ComposeOptions {
   readonly system?: string;
   readonly tools?: readonly ToolDefinition[];
   readonly dynamic?: string;
+}
+
+/** A window's messages as the log numbers them; 0 is none of the log's. */
+export interface Shown {
+  readonly messages: readonly NumberedMessage[];
+  readonly repairs: readonly Repair[];
 }
 
 /** The state of a history nothing was composed from. */
@@ -66,7 +73,7 @@ export class Composer {
   #reader = new StepReader();
   #taken = 0;
   /** The leading system messages of the history. */
-  #system: Message[] = [];
+  #system: NumberedMessage[] = [];
   #steps: ViewStep[] = [];
   #notes: Edit[] = [];
   #last = 0;
@@ -143,11 +150,25 @@ export class Composer {
     });
   }
 
+  /**
+   * The window's messages by their place in the log, the edits in force applied: what an explanation compares with the
+   * log. The log's own system messages are among them unless another system prompt took their place.
+   */
+  shown(): Shown {
+    this.#take();
+    const { systemHash, length } = this.#state;
+    const own = hashName(hashMessages(this.#system.map(({ message }) => message)));
+    const history = this.#view().flatMap((step) => step.messages);
+    const start = history[0]?.message.role === "user" ? [] : [{ seq: 0, message: startMessage }];
+    const system = length === 0 || own === systemHash ? this.#system : [];
+    return { messages: [...system, ...start, ...history], repairs: this.#reader.repairs };
+  }
+
   #take(): void {
     for (; this.#taken < this.#reader.closed.length; this.#taken++) {
       const step = this.#reader.closed[this.#taken] as Step;
       if (step.kind === "system" && this.#steps.length === 0 && this.#notes.length === this.#index.notes.length) {
-        this.#system.push(...step.messages.map(({ message }) => message));
+        this.#system.push(...step.messages);
         continue;
       }
       const shown = viewStep(step, this.#index, this.#profile, this.#counter);
@@ -159,15 +180,21 @@ export class Composer {
     }
   }
 
-  #layout(options: ComposeOptions): Layout {
-    const system = options.system === undefined ? this.#system : [systemMessage(options.system)];
+  /** The steps of the window as they stand, the one still open included. */
+  #view(): readonly ViewStep[] {
     const tail: ViewStep[] = [];
     for (const step of this.#reader.tail()) {
       const shown = viewStep(step, this.#index, this.#profile, this.#counter);
       if (shown) tail.push(shown);
     }
     const notes = this.#notes.map((edit) => noteStep(edit, this.#counter));
-    const steps = [...this.#steps, ...notes, ...tail];
+    return [...this.#steps, ...notes, ...tail];
+  }
+
+  #layout(options: ComposeOptions): Layout {
+    const own = this.#system.map(({ message }) => message);
+    const system = options.system === undefined ? own : [systemMessage(options.system)];
+    const steps = this.#view();
     const history = steps.flatMap((step) => step.messages.map(({ message }) => message));
     if (history[0]?.role !== "user") history.unshift(startMessage);
     const dynamic = options.dynamic?.trim() ? [dynamicMessage(options.dynamic)] : [];

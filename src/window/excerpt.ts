@@ -16,7 +16,8 @@ export interface ExcerptOptions {
 /** Lines longer than this many characters are cut at both ends before they are weighed. */
 const longestLine = 400;
 
-const errorWords =
+/** Words that mark a line of output as a failure, in English, Japanese and Chinese. */
+export const errorWords =
   /\b(?:error|exception|fail(?:ed|ure)?|fatal|panic|traceback|warning|denied|refused|not found|cannot|undefined|assert\w*)\b|エラー|失敗|例外|错误|失败|錯誤/i;
 const pathLike = /(?:[\w.@~-]+\/)+[\w.@-]+|\b[\w-]+\.[a-z]{1,5}\b/;
 const nameLike = /\b(?:[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|\w+_\w+|[A-Za-z]\w*(?:::|\.)\w+)\b/;

@@ -10,8 +10,8 @@ import type { Edit, Pass, PassContext, Strategy, View, ViewStep } from "./window
 /** Steps marked with what may not leave: system messages, the task, the current user message, the newest step. */
 export function protect(steps: readonly ViewStep[], strategy: Strategy): View {
   const lastAssistant = steps.findLastIndex((step) => step.kind === "assistant");
-  const lastUser = steps.findLastIndex((step) => step.kind === "user");
-  const task = strategy.keepFirstUser ? steps.findIndex((step) => step.kind === "user") : -1;
+  const lastUser = steps.findLastIndex(isUsers);
+  const task = strategy.keepFirstUser ? steps.findIndex(isUsers) : -1;
   const newest = Math.max(lastUser, lastAssistant);
   const marked = steps.map((step, index): ViewStep => {
     const waiting = index > lastAssistant && step.kind === "user";
@@ -19,6 +19,11 @@ export function protect(steps: readonly ViewStep[], strategy: Strategy): View {
     return { ...step, protected: kept || step.kind === "system" };
   });
   return viewOf(marked);
+}
+
+/** Whether the user wrote it: a late result, shown in the user's role, is nobody's wish. */
+function isUsers(step: ViewStep): boolean {
+  return step.kind === "user" && step.messages.some(({ message }) => message.status !== "synthetic");
 }
 
 /** A view over steps. */
@@ -79,7 +84,7 @@ export function plan(
 /** Whether a step belongs to the running turn's floor: the newest user message or the newest step. */
 function isCurrent(view: View, index: number): boolean {
   return (
-    index === view.steps.findLastIndex((step) => step.kind === "user") ||
+    index === view.steps.findLastIndex(isUsers) ||
     (index === view.steps.findLastIndex((step) => step.kind === "assistant") && index === view.steps.length - 1)
   );
 }

@@ -30,17 +30,22 @@ export class EditIndex {
 
   /** Whether a message left the window whole. */
   covers(seq: number): boolean {
+    return this.rangeOf(seq) !== undefined;
+  }
+
+  /** The edit by which a message left the window whole. */
+  rangeOf(seq: number): Edit | undefined {
     let low = 0;
     let high = this.ranges.length - 1;
     while (low <= high) {
       const middle = (low + high) >> 1;
       const edit = this.ranges[middle];
-      if (!edit) return false;
+      if (!edit) return undefined;
       if (seq < edit.from) high = middle - 1;
       else if (seq > edit.to) low = middle + 1;
-      else return true;
+      else return edit;
     }
-    return false;
+    return undefined;
   }
 
   /** A message as the edits show it. */

@@ -26,12 +26,26 @@ export interface Edit {
   readonly text?: string;
   /** What the text names and `recall` brings back. */
   readonly stubs?: readonly Stub[];
+  /** The verbatim lines the text shows, for the next digest to choose from again. */
+  readonly lines?: readonly DigestLine[];
   /** The pass that planned it. */
   readonly pass: string;
   /** For people: why. */
   readonly reason: string;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
+}
+
+/** A verbatim line of a message that left the window. */
+export interface DigestLine {
+  readonly text: string;
+  /** What the message was about: a path, a command; empty for conversation. */
+  readonly subject: string;
+  /** The message, and the line's place in its text, from 0. */
+  readonly seq: number;
+  readonly at: number;
+  /** Who wrote it: the user, a tool, a failing tool, the agent into a file, the agent as prose. */
+  readonly kind: "user" | "result" | "error" | "written" | "said";
 }
 
 /** One line of a stub text: what was there and how to get it back. */

@@ -117,6 +117,17 @@ describe("composeWindow", () => {
     expect(JSON.stringify(next.messages.at(-1))).toContain("later");
   });
 
+  it("takes a late result for nobody's wish: the user's own last words stay", () => {
+    const history = new HistoryBuilder().user("Deploy?").assistant("I ask.", ["q", "confirm", { what: "deploy" }]);
+    history.user("Only to staging, never to production.").assistant("Waiting.").result("q", "granted");
+    for (let step = 0; step < 30; step++) {
+      history.assistant("", [`r${step}`, "read", { path: `f${step}` }]).result(`r${step}`, `line ${step}\n`.repeat(40));
+    }
+    const composed = composeWindow({ messages: history.messages, budget: 1_500, strategy: "sliding-window" });
+    expect(composed.messages.map(messageText)).toContain("Only to staging, never to production.");
+    expect(text(composed)).not.toContain("granted");
+  });
+
   it("cuts the newest result rather than refuse, and keeps the error in its middle", () => {
     const huge = sampleHistories().find(({ name }) => name === "one huge result")?.messages ?? [];
     const composed = composeWindow({ messages: huge, budget: 2_000 });

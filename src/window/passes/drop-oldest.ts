@@ -1,5 +1,6 @@
 /** drop-oldest: whole steps leave from the head; one labelled message says what they were and how to get them back. */
 import { renderNote } from "../note.ts";
+import { runsOf } from "../runs.ts";
 import { stubsOf } from "../stub.ts";
 import type { Edit, Pass, PassContext, Stub, View, ViewStep } from "../window.ts";
 
@@ -82,24 +83,4 @@ function editsFor(view: View, dropped: ReadonlySet<ViewStep>, { counter }: PassC
         }
       : { kind: "drop", ...run, ...shared, tokensBefore: 0, tokensAfter: 0 },
   );
-}
-
-/** The stretches of the log that dropped steps cover, parted only by messages that stay. */
-function runsOf(view: View, dropped: ReadonlySet<ViewStep>): readonly { readonly from: number; readonly to: number }[] {
-  const kept = new Set<number>();
-  for (const step of view.steps) {
-    if (!dropped.has(step)) for (const { seq } of step.messages) kept.add(seq);
-  }
-  const from = Math.min(...[...dropped].map((step) => step.from));
-  const to = Math.max(...[...dropped].map((step) => step.to));
-  const runs: { from: number; to: number }[] = [];
-  let start: number | undefined;
-  for (let seq = from; seq <= to + 1; seq++) {
-    if (seq <= to && !kept.has(seq)) start ??= seq;
-    else if (start !== undefined) {
-      runs.push({ from: start, to: seq - 1 });
-      start = undefined;
-    }
-  }
-  return runs;
 }

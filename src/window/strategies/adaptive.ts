@@ -1,29 +1,27 @@
-/** adaptive: the default. Append-only between epochs; at an epoch, edits in one batch down to a low-water mark. */
+/** adaptive: the default. Append-only between epochs; at an epoch, one batch of edits down to a low-water mark. */
+import { digest } from "../passes/digest.ts";
 import { dropOldest } from "../passes/drop-oldest.ts";
-import { truncateToolResults } from "../passes/truncate-tool-results.ts";
 import type { Strategy } from "../window.ts";
 
 /** Options of {@link adaptive}. */
 export interface AdaptiveOptions {
   /** Share of the budget an epoch brings the window down to. Default 0.43. */
   readonly lowWater?: number;
-  /** Share of that mark for the newest steps' whole results. Default 0.3. */
-  readonly keepShare?: number;
-  /** Most tokens an older result keeps. Default 160. */
-  readonly resultTokens?: number;
-  /** Share of the mark for naming what left. Default 0.15. */
+  /** Share of that mark for the newest steps, whole. Default 0.12. */
+  readonly tailShare?: number;
+  /** Share of the mark for naming what left. Default 0.06. */
   readonly indexShare?: number;
 }
 
 /**
- * Composes append-only until the budget is reached; then older results become excerpts with an id, the oldest steps
- * leave behind one labelled message that names them, and the window grows again from the low-water mark.
+ * Composes append-only until the budget is reached; then everything but the task and the newest steps becomes one labelled
+ * message, the digest: what was done, with ids for recall, and the lines of it that are worth most. From there the window
+ * grows again.
  */
-export function adaptive(options: AdaptiveOptions = {}): Strategy {
-  const { lowWater = 0.43, keepShare = 0.3, resultTokens = 160, indexShare = 0.15 } = options;
+export function adaptive({ lowWater = 0.43, tailShare = 0.12, indexShare = 0.06 }: AdaptiveOptions = {}): Strategy {
   return {
     name: "adaptive",
-    passes: [truncateToolResults({ keepShare, maxTokens: resultTokens }), dropOldest({ indexShare })],
+    passes: [digest({ tailShare, indexShare }), dropOldest({ indexShare })],
     trigger: { ratio: 1 },
     lowWater,
     keepFirstUser: true,

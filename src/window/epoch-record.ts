@@ -1,7 +1,7 @@
 /** Epochs on disk: a window's state as a line of `edits.jsonl`, in snake_case, and back (docs/format.md). */
 import type { JsonObject, JsonValue } from "../message/message.ts";
 import type { EditRecord } from "../message/record.ts";
-import type { Edit, Report, Stub, WindowState } from "../window/window.ts";
+import type { DigestLine, Edit, Report, Stub, WindowState } from "./window.ts";
 
 /** What an epoch record brings back. */
 export interface EpochData {
@@ -62,6 +62,7 @@ function encodeEdit(edit: Edit): JsonObject {
     ...(edit.callId !== undefined && { call_id: edit.callId }),
     ...(edit.text !== undefined && { text: edit.text }),
     ...(edit.stubs !== undefined && { stubs: edit.stubs.map((stub): JsonValue => ({ ...stub })) }),
+    ...(edit.lines !== undefined && { lines: edit.lines.map((line): JsonValue => ({ ...line })) }),
     pass: edit.pass,
     reason: edit.reason,
     tokens_before: edit.tokensBefore,
@@ -78,6 +79,7 @@ function decodeEdit(line: JsonObject): Edit {
     ...(typeof line.call_id === "string" && { callId: line.call_id }),
     ...(typeof line.text === "string" && { text: line.text }),
     ...(Array.isArray(line.stubs) && { stubs: line.stubs as unknown as readonly Stub[] }),
+    ...(Array.isArray(line.lines) && { lines: line.lines as unknown as readonly DigestLine[] }),
     pass: text(line.pass),
     reason: text(line.reason),
     tokensBefore: Number(line.tokens_before),

@@ -1,0 +1,235 @@
+/** Explanations: what became of every message of the log in a window, by which pass, why, and at what gain in tokens. */
+import type { Message, Role } from "../message/message.ts";
+import type { RepairKind } from "../message/repair.ts";
+import { countPart } from "../tokens/counter.ts";
+import type { TokenCounter } from "../tokens/counter.ts";
+import { counterOf } from "../tokens/counters.ts";
+import { Composer } from "./epoch.ts";
+import type { Shown } from "./epoch.ts";
+import { profileOf } from "./profile.ts";
+import type { Profile } from "./profile.ts";
+import { none } from "./strategies/none.ts";
+import { EditIndex, tokensOf } from "./view.ts";
+import type { Edit, WindowState } from "./window.ts";
+
+/**
+ * - `kept`: in the window, whole or without its reasoning;
+ * - `stubbed`: in the window, with a result cut to an excerpt;
+ * - `replaced`: not in the window; a labelled message stands for it and its neighbours;
+ * - `dropped`: not in the window;
+ * - `added`: in the window and not in the log: the labelled messages, and what makes the window valid.
+ */
+export type Fate = "kept" | "stubbed" | "replaced" | "dropped" | "added";
+
+/** What became of one message. */
+export interface ExplainedItem {
+  readonly id: string;
+  /** Its place in the log, from 1; of an `added` message the place it stands at. */
+  readonly seq: number;
+  readonly role: Role;
+  readonly fate: Fate;
+  /** The pass that did it; `repair` and `profile` for what every window needs; empty where nothing was done. */
+  readonly pass: string;
+  readonly reason: string;
+  /** Tokens in the log, 0 for `added`. */
+  readonly tokensBefore: number;
+  /** Tokens in the window, 0 for `replaced` and `dropped`. */
+  readonly tokensAfter: number;
+}
+
+/** How many messages share a fate. */
+export interface FateTotal {
+  readonly messages: number;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+}
+
+/** Every message's fate. The differences of the items add up to `tokensBefore − tokensAfter`. */
+export interface Explanation {
+  /** In the order of the log, each `added` message before the message at its place. */
+  readonly items: readonly ExplainedItem[];
+  readonly totals: Readonly<Record<Fate, FateTotal>>;
+  /** Messages that stayed without their reasoning, and the tokens of it. */
+  readonly reasoning: { readonly messages: number; readonly tokens: number };
+  /** Tokens of the whole log. */
+  readonly tokensBefore: number;
+  /** Tokens of the window's messages; a system prompt, tools and a tail that the log does not hold come on top. */
+  readonly tokensAfter: number;
+}
+
+/** What an explanation needs to know of a message of the log. */
+export interface LoggedMessage {
+  readonly seq: number;
+  readonly id: string;
+  readonly role: Role;
+  readonly tokens: number;
+  readonly reasoningTokens: number;
+}
+
+/** What the window was made under. */
+export interface ExplainOptions {
+  /** A name or a Profile. Default `openai-chat`, as in `composeWindow`. */
+  readonly profile?: string | Profile;
+  /** A name or a TokenCounter. Default `estimate`. */
+  readonly counter?: string | TokenCounter;
+}
+
+/**
+ * Explains a window that `composeWindow` made: every message's fate, in tokens. Pure; the state and the history are all
+ * it needs, so it can be asked at any time, also about an older state with the history as it then was.
+ *
+ * @example
+ * const { items } = explainWindow(window.state, messages, { profile: "anthropic" });
+ *
+ * @param state - as the composition returned it
+ * @param messages - the history the composition was given
+ * @throws WindrowError `unknown-profile`, `unknown-counter`
+ */
+export function explainWindow(
+  state: WindowState,
+  messages: readonly Message[],
+  options: ExplainOptions = {},
+): Explanation {
+  const counter = counterOf(options.counter);
+  const profile = profileOf(options.profile ?? "openai-chat");
+  const composer = new Composer({ strategy: none(), profile, counter, state });
+  const log = messages.map((message, index) => {
+    composer.push(index + 1, message);
+    return logged(index + 1, message, tokensOf(counter, message), counter);
+  });
+  return explain(log, composer.shown(), { edits: state.edits, profile, counter });
+}
+
+/** A message of the log in the numbers an explanation needs. */
+export function logged(seq: number, message: Message, tokens: number, counter: TokenCounter): LoggedMessage {
+  let reasoningTokens = 0;
+  for (const part of message.parts) if (part.type === "reasoning") reasoningTokens += countPart(counter, part);
+  return { seq, id: message.id, role: message.role, tokens, reasoningTokens };
+}
+
+/** Compares a log with what a composer shows of it. */
+export function explain(
+  log: readonly LoggedMessage[],
+  shown: Shown,
+  context: { readonly edits: readonly Edit[]; readonly profile: Profile; readonly counter: TokenCounter },
+): Explanation {
+  const causes = new Causes(shown, context.edits, context.profile);
+  const places = new Map<number, { tokens: number | undefined; added: Message[] }>();
+  const ids = new Map(log.map((entry) => [entry.seq, entry.id]));
+  for (const { seq, message } of shown.messages) {
+    const place = places.get(seq) ?? { tokens: undefined, added: [] };
+    places.set(seq, place);
+    if (ids.get(seq) === message.id) place.tokens = (place.tokens ?? 0) + tokensOf(context.counter, message);
+    else place.added.push(message);
+  }
+  const items: ExplainedItem[] = [];
+  const add = (seq: number): void => {
+    for (const message of places.get(seq)?.added ?? []) {
+      const tokensAfter = tokensOf(context.counter, message);
+      const { id, role } = message;
+      items.push({ id, seq, role, fate: "added", ...causes.ofAdded(seq, message), tokensBefore: 0, tokensAfter });
+    }
+  };
+  let reasoning = { messages: 0, tokens: 0 };
+  add(0);
+  for (const entry of log) {
+    const { seq, id, role, tokens: tokensBefore, reasoningTokens } = entry;
+    const tokens = places.get(seq)?.tokens;
+    const cause = causes.of(entry, tokens);
+    add(seq);
+    items.push({ id, seq, role, ...cause, tokensBefore, tokensAfter: tokens ?? 0 });
+    if (tokens !== undefined && causes.withoutReasoning(entry)) {
+      reasoning = { messages: reasoning.messages + 1, tokens: reasoning.tokens + reasoningTokens };
+    }
+  }
+  return { items, ...sums(items), reasoning };
+}
+
+type Cause = Pick<ExplainedItem, "fate" | "pass" | "reason">;
+
+const repairReasons: Readonly<Record<RepairKind, string>> = {
+  "closed-call": "a call without a result got one that says so",
+  "late-result": "the result came late and is shown as a labelled message",
+  "orphan-result": "the result has no call and is shown as a labelled message",
+  "duplicate-result": "the call was answered before",
+  "renamed-call": "the call's id was used before and got a suffix",
+  "empty-message": "there is nothing in it to send",
+  "mended-text": "empty or broken text was mended",
+  "moved-message": "it stands behind the results it came between",
+};
+
+class Causes {
+  readonly #ranges: EditIndex;
+  readonly #edits: readonly Edit[];
+  readonly #stubs = new Map<number, Edit>();
+  readonly #repairs = new Map<number, RepairKind>();
+  readonly #profile: Profile;
+
+  constructor(shown: Shown, edits: readonly Edit[], profile: Profile) {
+    this.#ranges = new EditIndex(edits);
+    this.#edits = edits.filter((edit) => edit.only === "reasoning");
+    for (const edit of edits) if (edit.kind === "stub") this.#stubs.set(edit.from, edit);
+    for (const { seq, kind } of shown.repairs) if (kind !== "closed-call") this.#repairs.set(seq, kind);
+    this.#profile = profile;
+  }
+
+  of(entry: LoggedMessage, tokens: number | undefined): Cause {
+    const { seq } = entry;
+    const range = this.#ranges.rangeOf(seq);
+    if (range) return because(range.kind === "replace" ? "replaced" : "dropped", range);
+    const stub = this.#stubs.get(seq);
+    if (stub) return because("stubbed", stub);
+    const fate = tokens === undefined ? "dropped" : "kept";
+    const repair = this.#repairs.get(seq);
+    const reasoning = this.#reasoning(seq);
+    const whole = tokens !== undefined && (entry.reasoningTokens === 0 || !reasoning);
+    if (!whole && reasoning && entry.reasoningTokens > 0) return { fate, ...reasoning };
+    if (repair) return { fate, pass: "repair", reason: repairReasons[repair] };
+    if (fate === "kept") return { fate, pass: "", reason: "" };
+    if (entry.role !== "system") return { fate, pass: "repair", reason: repairReasons["empty-message"] };
+    return { fate, pass: "system", reason: "the system prompt given to compose took its place" };
+  }
+
+  ofAdded(seq: number, message: Message): Pick<Cause, "pass" | "reason"> {
+    const note = message.id.startsWith("windrow:note:") ? this.#ranges.rangeOf(seq) : undefined;
+    if (note) return { pass: note.pass, reason: `it stands for the messages ${note.from} to ${note.to}` };
+    if (seq === 0) return { pass: "repair", reason: "providers want the user first" };
+    return { pass: "repair", reason: repairReasons["closed-call"] };
+  }
+
+  withoutReasoning(entry: LoggedMessage): boolean {
+    return entry.reasoningTokens > 0 && this.#reasoning(entry.seq) !== undefined;
+  }
+
+  #reasoning(seq: number): Pick<Cause, "pass" | "reason"> | undefined {
+    const edit = this.#edits.find(({ from, to }) => seq >= from && seq <= to);
+    if (edit) return { pass: edit.pass, reason: edit.reason };
+    if (this.#profile.reasoning !== "ignored") return undefined;
+    return { pass: "profile", reason: `${this.#profile.name} takes no reasoning back` };
+  }
+}
+
+function because(fate: Fate, { pass, reason }: Edit): Cause {
+  return { fate, pass, reason };
+}
+
+function sums(items: readonly ExplainedItem[]): Pick<Explanation, "totals" | "tokensBefore" | "tokensAfter"> {
+  const of = (some: readonly ExplainedItem[]): FateTotal => ({
+    messages: some.length,
+    tokensBefore: some.reduce((total, item) => total + item.tokensBefore, 0),
+    tokensAfter: some.reduce((total, item) => total + item.tokensAfter, 0),
+  });
+  const by = (fate: Fate): FateTotal => of(items.filter((item) => item.fate === fate));
+  const { tokensBefore, tokensAfter } = of(items);
+  return {
+    totals: {
+      kept: by("kept"),
+      stubbed: by("stubbed"),
+      replaced: by("replaced"),
+      dropped: by("dropped"),
+      added: by("added"),
+    },
+    tokensBefore,
+    tokensAfter,
+  };
+}

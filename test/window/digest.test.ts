@@ -1,0 +1,130 @@
+import { describe, expect, it } from "vitest";
+import { messageText } from "../../src/message/message.ts";
+import type { Message } from "../../src/message/message.ts";
+import { codingSession, HistoryBuilder } from "../../src/message/samples.ts";
+import { composeWindow } from "../../src/window/compose.ts";
+import type { DigestLine } from "../../src/window/window.ts";
+
+/** Read again and again: a digest has no use for it twice. */
+const filler = Array.from({ length: 30 }, (_, line) => `const filler_${line} = compute("${line}");`).join("\n");
+
+const log = (name: string): string => Array.from({ length: 600 }, (_, line) => `${name}${line} is fine`).join("\n");
+
+/** A history with `first` at its start and enough reading behind it to push it out of a window of 4,000 tokens. */
+function longAfter(first: (history: HistoryBuilder) => void, steps = 14): readonly Message[] {
+  const history = new HistoryBuilder().user("Mend the parser.");
+  first(history);
+  for (let step = 0; step < steps; step++) {
+    history.assistant("", [`f${step}`, "read", { path: `lib/other-${step}.ts` }]).result(`f${step}`, filler);
+  }
+  return history.user("Go on.").messages;
+}
+
+function digestOf(messages: readonly Message[]): { readonly text: string; readonly lines: readonly DigestLine[] } {
+  const { messages: window, state } = composeWindow({ messages, budget: 4_000 });
+  const note = state.edits.find((edit) => edit.pass === "digest" && edit.kind === "replace");
+  expect(window.map(messageText)).toContain(note?.text);
+  return { text: note?.text ?? "", lines: note?.lines ?? [] };
+}
+
+describe("the digest", () => {
+  it("shows only lines of the history, each once, and none that stands in the rest of the window", () => {
+    const messages = codingSession(60);
+    const { messages: window, state } = composeWindow({ messages, budget: 8_000 });
+    const note = state.edits.find((edit) => edit.pass === "digest" && edit.lines !== undefined);
+    const lines = note?.lines ?? [];
+    expect(lines.length).toBeGreaterThan(20);
+    const all = new Set(messages.flatMap((message) => messageText(message).split("\n")));
+    const rest = window.map(messageText).filter((text) => text !== note?.text);
+    const elsewhere = new Set(rest.flatMap((text) => text.split("\n")).map((line) => line.trim()));
+    for (const { text } of lines) {
+      expect(all).toContain(text);
+      expect(elsewhere.has(text.trim())).toBe(false);
+      expect(note?.text).toContain(text);
+    }
+    expect(new Set(lines.map(({ text }) => text.trim())).size).toBe(lines.length);
+  });
+
+  it("shows what an edit put in, and not what it took out", () => {
+    const { text } = digestOf(
+      longAfter((history) => {
+        history.assistant("", ["r", "read", { path: "src/parser.ts" }]);
+        history.result("r", "export function parseNumber(text: string) {\n  return parseInt(text);\n}");
+        const change = {
+          path: "src/parser.ts",
+          oldText: "  return parseInt(text);",
+          newText: "  return Number.parseInt(text, 10);",
+        };
+        history.assistant("", ["e", "edit", change]).result("e", "done");
+      }),
+    );
+    expect(text).toContain("return Number.parseInt(text, 10);");
+    expect(text).not.toContain("return parseInt(text);");
+    expect(text).toContain("export function parseNumber(text: string) {");
+  });
+
+  it("shows nothing of a file that a later call wrote anew, but what it wrote", () => {
+    const { text } = digestOf(
+      longAfter((history) => {
+        history.assistant("", ["r", "read", { path: "src/config.ts" }]).result("r", "export const retries = 3;");
+        const written = { path: "src/config.ts", content: "export const attempts = 5;\nexport const delayMs = 200;" };
+        history.assistant("", ["w", "write", written]).result("w", "ok");
+      }),
+    );
+    expect(text).toContain("export const attempts = 5;");
+    expect(text).not.toContain("export const retries = 3;");
+  });
+
+  it("names every message that left, keeps the user's words as the user's, and marks gaps", () => {
+    const { text } = digestOf(
+      longAfter((history) => {
+        history.user("Never touch the generated files in src/generated.");
+        history.assistant("", ["l", "bash", { command: "npm test" }]);
+        history.result(
+          "l",
+          `${log("a")}\nERROR src/parser.ts:17 expected 3, got 4\n${log("b")}\nERROR src/lexer.ts:99 unexpected end`,
+        );
+      }),
+    );
+    expect(text).toMatch(/^\[Windrow: a record, no instruction\. \d+ earlier messages \(m2-m\d+/);
+    expect(text).toContain("--- what the user wrote\n[m2]\nNever touch the generated files in src/generated.");
+    expect(text).toContain("--- from npm test");
+    expect(text).toContain("ERROR src/parser.ts:17 expected 3, got 4");
+    expect(text).toContain("\n…\n");
+    expect(text).toMatch(/bash npm test m4/);
+  });
+
+  it("leaves out line numbers, which are soon wrong, and breaks JSON into short records", () => {
+    const flights = Array.from({ length: 12 }, (_, n) => ({
+      flight: `HAT${100 + n}`,
+      from: "JFK",
+      seats: { economy: n },
+    }));
+    const { lines } = digestOf(
+      longAfter((history) => {
+        history
+          .assistant("", ["r", "read", { path: "src/a.ts" }])
+          .result("r", "  1\tconst alpha = 1;\n  2\tconst beta = 2;\n  3\tconst gamma = 3;");
+        history.assistant("", ["s", "search_flights", { from: "JFK" }]).result("s", JSON.stringify(flights));
+      }),
+    );
+    const texts = lines.map(({ text }) => text);
+    expect(texts).toContain("const beta = 2;");
+    expect(texts.some((text) => text.startsWith('{"flight":"HAT10'))).toBe(true);
+    expect(Math.max(...texts.map((text) => text.length))).toBeLessThanOrEqual(300);
+  });
+
+  it("is chosen anew from its own lines at the next epoch", () => {
+    const messages = longAfter((history) => {
+      history.assistant("", ["r", "read", { path: "src/keep.ts" }]).result("r", "export const magicNumber = 421_337;");
+    }, 60);
+    let state;
+    for (let length = 2; length < messages.length; length += 2) {
+      ({ state } = composeWindow({ messages: messages.slice(0, length), budget: 4_000, state }));
+    }
+    expect(state?.epoch).toBeGreaterThan(3);
+    const digests = state?.edits.filter((edit) => edit.kind === "replace") ?? [];
+    expect(digests).toHaveLength(1);
+    expect(digests[0]?.lines?.some(({ seq }) => seq < messages.length / 2)).toBe(true);
+  });
+});

@@ -1,0 +1,143 @@
+/** Explanations: every message's fate, and sums that come out exactly. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { isWindrowError } from "../../src/errors.ts";
+import type { Message } from "../../src/message/message.ts";
+import { codingSession, sampleHistories } from "../../src/message/samples.ts";
+import { countMessage } from "../../src/tokens/counter.ts";
+import { estimate } from "../../src/tokens/estimate.ts";
+import { composeWindow } from "../../src/window/compose.ts";
+import { explainWindow } from "../../src/window/explain.ts";
+import type { Explanation } from "../../src/window/explain.ts";
+import type { Composed, ComposeInput } from "../../src/window/window.ts";
+import { history } from "../support/histories.ts";
+
+/** Composes before every model call, as an agent does, or before the last few, and returns the last window that fits. */
+function composeAlong(
+  input: ComposeInput,
+  most = Infinity,
+): { readonly window: Composed; readonly messages: readonly Message[] } | undefined {
+  let last: { window: Composed; messages: readonly Message[] } | undefined;
+  const calls = input.messages.flatMap((message, index) => (message.role === "assistant" ? [index] : []));
+  for (const call of [...calls, input.messages.length].slice(-most)) {
+    const messages = input.messages.slice(0, call);
+    try {
+      last = { window: composeWindow({ ...input, messages, state: last?.window.state }), messages };
+    } catch (error) {
+      if (!isWindrowError(error, "over-budget") && !isWindrowError(error, "budget-too-small")) throw error;
+    }
+  }
+  return last;
+}
+
+function expectSums(explanation: Explanation, window: Composed, messages: readonly Message[]): void {
+  const { items, totals, tokensBefore, tokensAfter } = explanation;
+  const log = messages.reduce((sum, message) => sum + countMessage(estimate, message), 0);
+  const difference = items.reduce((sum, item) => sum + item.tokensBefore - item.tokensAfter, 0);
+  expect(tokensBefore).toBe(log);
+  expect(tokensAfter).toBe(window.tokens);
+  expect(difference).toBe(log - window.tokens);
+  const own = items.filter((item) => item.fate !== "added");
+  expect(own.map(({ seq, id }) => [seq, id])).toEqual(messages.map(({ id }, index) => [index + 1, id]));
+  expect(Object.values(totals).reduce((sum, total) => sum + total.messages, 0)).toBe(items.length);
+  for (const { fate, pass, reason } of items)
+    expect([fate, pass === "" && fate !== "kept", reason]).not.toContain(true);
+}
+
+describe.each(["anthropic", "openai-chat"])("for %s", (profile) => {
+  it.each(["adaptive", "sliding-window"])("adds up for a long session under %s", (strategy) => {
+    const along = composeAlong({ messages: codingSession(80, 30), budget: 9_000, strategy, profile });
+    if (!along) throw new Error("no window");
+    const { window, messages } = along;
+    const explanation = explainWindow(window.state, messages, { profile });
+    expectSums(explanation, window, messages);
+    const { kept, stubbed, replaced, dropped } = explanation.totals;
+    expect(replaced.messages).toBe(window.report.counts.replaced);
+    expect(stubbed.messages).toBe(window.report.counts.stubbed);
+    expect(dropped.messages).toBeGreaterThanOrEqual(window.report.counts.dropped);
+    expect(kept.messages).toBeGreaterThan(0);
+    const names =
+      strategy === "adaptive" ? ["adaptive", "digest", "truncate-tool-results", "drop-oldest"] : ["drop-oldest"];
+    for (const item of explanation.items.filter(({ fate }) => fate === "replaced")) expect(names).toContain(item.pass);
+  });
+
+  it("adds up for every sample", () => {
+    let checked = 0;
+    for (const { messages } of sampleHistories()) {
+      for (const budget of [600, 40_000]) {
+        const along = composeAlong({ messages, budget, profile });
+        if (!along) continue;
+        expectSums(explainWindow(along.window.state, along.messages, { profile }), along.window, along.messages);
+        checked++;
+      }
+    }
+    expect(checked).toBeGreaterThan(10);
+  });
+
+  it("adds up for random histories", () => {
+    fc.assert(
+      fc.property(history, fc.constantFrom(500, 4_000, 60_000), (messages, budget) => {
+        const along = composeAlong({ messages: messages.slice(0, 60), budget, profile }, 3);
+        if (along)
+          expectSums(explainWindow(along.window.state, along.messages, { profile }), along.window, along.messages);
+      }),
+      { numRuns: 15 },
+    );
+  });
+});
+
+it("counts the reasoning that stayed behind, and says who dropped it", () => {
+  const messages: readonly Message[] = [
+    { id: "u", role: "user", parts: [{ type: "text", text: "why?" }] },
+    {
+      id: "a",
+      role: "assistant",
+      parts: [
+        { type: "reasoning", text: "let me think ".repeat(9) },
+        { type: "text", text: "so" },
+      ],
+    },
+    { id: "b", role: "assistant", parts: [{ type: "reasoning", text: "nothing else" }] },
+    { id: "v", role: "user", parts: [{ type: "text", text: "and?" }] },
+  ];
+  const window = composeWindow({ messages, budget: 5_000 });
+  const { items, reasoning } = explainWindow(window.state, messages);
+  expect(items.map(({ fate, pass }) => [fate, pass])).toEqual([
+    ["kept", ""],
+    ["kept", "profile"],
+    ["dropped", "profile"],
+    ["kept", ""],
+  ]);
+  expect(reasoning.messages).toBe(1);
+  expect(reasoning.tokens).toBe((items[1]?.tokensBefore ?? 0) - (items[1]?.tokensAfter ?? 0));
+});
+
+it("names what repair left out and what it added", () => {
+  const call = { type: "tool-call", callId: "c1", name: "run", args: {} } as const;
+  const messages: readonly Message[] = [
+    { id: "a", role: "assistant", parts: [call] },
+    { id: "u", role: "user", parts: [{ type: "text", text: "stop" }] },
+    { id: "e", role: "assistant", parts: [] },
+    { id: "w", role: "user", parts: [{ type: "text", text: "go on" }] },
+  ];
+  const window = composeWindow({ messages, budget: 5_000, profile: "anthropic" });
+  const { items, ...rest } = explainWindow(window.state, messages, { profile: "anthropic" });
+  expectSums({ items, ...rest }, window, messages);
+  const added = items.filter((item) => item.fate === "added");
+  expect(added.map(({ seq, pass }) => [seq, pass])).toEqual([
+    [0, "repair"],
+    [1, "repair"],
+  ]);
+  expect(items.find((item) => item.id === "e")).toMatchObject({ fate: "dropped", pass: "repair", tokensAfter: 0 });
+});
+
+it("tells when another system prompt took the place of the log's", () => {
+  const messages: readonly Message[] = [
+    { id: "s", role: "system", parts: [{ type: "text", text: "Be brief." }] },
+    { id: "u", role: "user", parts: [{ type: "text", text: "hello" }] },
+  ];
+  const own = composeWindow({ messages, budget: 500 });
+  const other = composeWindow({ messages, budget: 500, system: "Be long." });
+  expect(explainWindow(own.state, messages).items[0]).toMatchObject({ fate: "kept" });
+  expect(explainWindow(other.state, messages).items[0]).toMatchObject({ fate: "dropped", pass: "system" });
+});
