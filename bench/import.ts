@@ -1,11 +1,9 @@
 /** What importing Windrow costs, beside the AI SDK: time and memory of cold processes, and the packages each loads. */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import type { BenchReport } from "./bench.ts";
 import { median } from "./bench.ts";
+import { installedPeer } from "./peer.ts";
 
 /** The release of the AI SDK that Windrow is measured beside. */
 const peer = "ai@6.0.326";
@@ -30,7 +28,7 @@ interface Sample {
 export async function benchImport(): Promise<BenchReport> {
   const subjects: Subject[] = [
     { name: "windrow", url: new URL("../src/index.js", import.meta.url).href },
-    { name: peer, url: installedPeer() },
+    { name: peer, url: installedPeer([peer], `export * from "ai";\n`) },
   ];
   const samples = new Map<string, Sample[]>(subjects.map(({ name }) => [name, []]));
   for (let round = 0; round < processes; round++) {
@@ -72,17 +70,4 @@ function loadedBy(url: string): { readonly packages: readonly string[]; readonly
 
 function node(...values: readonly string[]): string {
   return execFileSync(process.execPath, values, { encoding: "utf8" });
-}
-
-function installedPeer(): string {
-  const folder = join(tmpdir(), `windrow-bench-${peer.replace("@", "-")}`);
-  const entry = join(folder, "entry.mjs");
-  if (!existsSync(entry)) {
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true }));
-    const quiet = ["--no-audit", "--no-fund", "--no-save", "--prefer-offline", "--ignore-scripts"];
-    execFileSync("npm", ["install", peer, ...quiet], { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
-    writeFileSync(entry, `export * from "ai";\n`);
-  }
-  return pathToFileURL(entry).href;
 }

@@ -3,6 +3,8 @@ export { WindrowError, isWindrowError } from "./errors.ts";
 export type { ErrorCode } from "./errors.ts";
 export type { Message, NewMessage, Part, ToolDefinition, Usage } from "./message/message.ts";
 export type { TokenCounter } from "./tokens/counter.ts";
+export { countTokens } from "./tokens/counters.ts";
+export { loadCounter } from "./tokens/exact.ts";
 export type { ModelDescription } from "./tokens/models.ts";
 export type { Lock, Scope, Store } from "./store/store.ts";
 export { SessionManager } from "./session/manager.ts";

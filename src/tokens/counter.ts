@@ -31,7 +31,7 @@ const pageTokens = 3_000;
 const largestFileTokens = 100 * pageTokens;
 
 /** Tokens of a whole message: framing and every part. An unknown part counts its serialised size, never 0. */
-export function countMessage(counter: TokenCounter, message: Message): number {
+export function countMessage(counter: TokenCounter, message: Pick<Message, "parts">): number {
   let total = framingTokens;
   for (const part of message.parts) total += countPart(counter, part);
   return total;

@@ -1,33 +1,65 @@
 /** The token counters by name. */
 import { WindrowError } from "../errors.ts";
+import type { Message } from "../message/message.ts";
 import { nearest } from "../nearest.ts";
 import { chars4Ceil, chars4Floor } from "./chars4.ts";
+import { countMessage } from "./counter.ts";
 import type { TokenCounter } from "./counter.ts";
 import { estimate } from "./estimate.ts";
 
-const counters: ReadonlyMap<string, TokenCounter> = new Map(
+/** The counters that are loaded first (`loadCounter`, exact.ts). */
+export const exactNames = ["o200k", "cl100k"] as const;
+
+/** One of {@link exactNames}. */
+export type ExactName = (typeof exactNames)[number];
+
+/** Whether a name is one of {@link exactNames}. */
+export function isExactName(name: string): name is ExactName {
+  return (exactNames as readonly string[]).includes(name);
+}
+
+const counters = new Map<string, TokenCounter>(
   [estimate, chars4Ceil, chars4Floor].map((counter) => [counter.name, counter]),
 );
 
-/** The names {@link counterOf} accepts. */
-export const counterNames: readonly string[] = [...counters.keys()];
+/** The names {@link counterOf} accepts; the exact ones after `loadCounter`. */
+export const counterNames: readonly string[] = [...counters.keys(), ...exactNames];
+
+/** Keeps a counter that was loaded, for {@link counterOf}. The first of a name stays, so that its counts stay cached. */
+export function keepCounter(counter: TokenCounter): TokenCounter {
+  const known = counters.get(counter.name) ?? counter;
+  counters.set(known.name, known);
+  return known;
+}
 
 /**
  * A counter by name; a counter of one's own is handed back as it is.
  *
  * @param counter - a name (default `estimate`) or a {@link TokenCounter}
- * @throws WindrowError `unknown-counter`, with the nearest name
+ * @throws WindrowError `unknown-counter`, with the nearest name, or with how to load an exact one
  */
 export function counterOf(counter: string | TokenCounter = "estimate"): TokenCounter {
   if (typeof counter !== "string") return counter;
   const found = counters.get(counter);
   if (found) return found;
-  throw new WindrowError(
-    "unknown-counter",
-    `There is no token counter "${counter}".${nearest(counter, counterNames)}`,
-    {
-      counter,
-      known: counterNames,
-    },
-  );
+  const message = isExactName(counter)
+    ? `The counter "${counter}" is loaded first: await loadCounter("${counter}").`
+    : `There is no token counter "${counter}".${nearest(counter, counterNames)}`;
+  throw new WindrowError("unknown-counter", message, { counter, known: counterNames });
+}
+
+/**
+ * Tokens of messages together, for a decision before they are added (seed 004 §1): text, calls, results, images and the
+ * framing of each message.
+ *
+ * @param messages - ids are not needed
+ * @param counter - a name (default `estimate`) or a {@link TokenCounter}
+ * @throws WindrowError `unknown-counter`
+ */
+export function countTokens(
+  messages: readonly Pick<Message, "parts">[],
+  counter: string | TokenCounter = "estimate",
+): number {
+  const by = counterOf(counter);
+  return messages.reduce((total, message) => total + countMessage(by, message), 0);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isWindrowError } from "../../src/errors.ts";
 import { chars4Ceil, chars4Floor } from "../../src/tokens/chars4.ts";
-import { counterNames, counterOf } from "../../src/tokens/counters.ts";
+import { counterNames, counterOf, isExactName } from "../../src/tokens/counters.ts";
 import { estimate } from "../../src/tokens/estimate.ts";
 
 /** The error a call throws. */
@@ -28,7 +28,7 @@ describe("chars4", () => {
 
 describe("counterOf", () => {
   it("finds every counter by its name, and the estimate by none", () => {
-    for (const name of counterNames) expect(counterOf(name).name).toBe(name);
+    for (const name of counterNames.filter((known) => !isExactName(known))) expect(counterOf(name).name).toBe(name);
     expect(counterNames).toContain("chars4-ceil");
     expect(counterNames).toContain("chars4-floor");
     expect(counterOf()).toBe(estimate);
@@ -39,7 +39,7 @@ describe("counterOf", () => {
     expect(counterOf(own)).toBe(own);
   });
 
-  it.each(["estimat", "o200k", "toString", ""])("refuses %j and names those there are", (name) => {
+  it.each(["estimat", "gpt-4o", "toString", ""])("refuses %j and names those there are", (name) => {
     const error = thrown(() => counterOf(name));
     expect(isWindrowError(error, "unknown-counter")).toBe(true);
     expect(String(error)).toContain("chars4-floor");

@@ -1,0 +1,56 @@
+/** A session explains the window that stands, and those its epochs opened with. */
+import { afterEach, expect, it } from "vitest";
+import { isWindrowError } from "../../src/errors.ts";
+import { codingSession } from "../../src/message/samples.ts";
+import { SessionManager } from "../../src/session/manager.ts";
+import type { Composed } from "../../src/window/window.ts";
+
+const managers: SessionManager[] = [];
+
+afterEach(async () => {
+  for (const manager of managers.splice(0)) await manager.close();
+});
+
+async function run(profile: string): Promise<{ manager: SessionManager; id: string; windows: Map<number, Composed> }> {
+  const manager = await SessionManager.open({ store: "ram:", budget: 8_000, profile });
+  managers.push(manager);
+  const session = await manager.create();
+  const windows = new Map<number, Composed>();
+  for (const message of codingSession(60, 20)) {
+    if (message.role === "assistant") {
+      const window = await session.compose();
+      if (window.report.opened) windows.set(window.state.epoch, window);
+    }
+    await session.append(message);
+  }
+  await session.close();
+  return { manager, id: session.id, windows };
+}
+
+it.each(["anthropic", "openai-chat"])("adds up to log less window, before and after a resume (%s)", async (profile) => {
+  const { manager, id, windows } = await run(profile);
+  const session = await manager.resume(id);
+  const window = await session.compose();
+  const now = await session.explain();
+  expect(now.tokensBefore).toBe(session.stats().tokens);
+  expect(now.tokensAfter).toBe(window.tokens);
+  expect(now.items.filter(({ fate }) => fate !== "added")).toHaveLength(session.stats().messages);
+  expect(now.totals.replaced.messages).toBe(window.report.counts.replaced);
+
+  expect(windows.size).toBeGreaterThan(2);
+  for (const [epoch, then] of windows) {
+    const explanation = await session.explain({ epoch });
+    expect(explanation.tokensAfter, `epoch ${epoch}`).toBe(then.tokens);
+    expect(explanation.items.filter(({ fate }) => fate !== "added")).toHaveLength(then.state.opened);
+    expect(explanation.items.reduce((sum, item) => sum + item.tokensBefore - item.tokensAfter, 0)).toBe(
+      explanation.tokensBefore - then.tokens,
+    );
+  }
+});
+
+it("says which epochs there are not", async () => {
+  const { manager, id } = await run("openai-chat");
+  const session = await manager.resume(id);
+  const error = await session.explain({ epoch: 999 }).catch((reason: unknown) => reason);
+  expect(isWindrowError(error, "not-found")).toBe(true);
+});

@@ -1,0 +1,85 @@
+/** Tool runs that a crash cut off are listed, shown to the model as interrupted, and never run again. */
+import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { SessionManager } from "../../src/session/manager.ts";
+import { viewSession } from "../../src/ops/view.ts";
+import { openStore } from "../../src/store/open.ts";
+import { validateWindow } from "../../src/window/validate.ts";
+import { anthropic } from "../../src/window/profile.ts";
+import { windrow } from "../cli/stage.ts";
+import { buildSource } from "../support/build.ts";
+
+let built: Awaited<ReturnType<typeof buildSource>>;
+let folder: string;
+
+beforeAll(async () => {
+  built = await buildSource();
+  folder = await mkdtemp(join(tmpdir(), "windrow-doubt-"));
+}, 120_000);
+
+afterAll(async () => {
+  await built.remove();
+  await rm(folder, { recursive: true });
+});
+
+async function killWhileToolsRun(id: string): Promise<void> {
+  const script = resolve("test/session/child/deployer.mjs");
+  const child = spawn(process.execPath, [script, built.folder, folder, id], { stdio: ["ignore", "pipe", "inherit"] });
+  for await (const line of createInterface({ input: child.stdout })) if (line === "waiting") break;
+  const ended = new Promise((done) => child.once("exit", done));
+  child.kill("SIGKILL");
+  await ended;
+}
+
+it("lists what a killed process left open, on files", { timeout: 60_000 }, async () => {
+  const id = randomUUID();
+  await killWhileToolsRun(id);
+  const seen = await windrow(["view", id.slice(0, 8), "--store", folder]);
+  expect(seen.status, seen.stderr).toBe(0);
+  expect(seen.stdout).toContain("In doubt: 2");
+  expect(seen.stdout).toContain('[lost-1] deploy({"target":"lost-1"}) since ');
+
+  const manager = await SessionManager.open({ store: folder, budget: 9_000, profile: "anthropic" });
+  const session = await manager.resume(id);
+  expect(session.stats().messages).toBe(4);
+  const open = await session.inDoubt();
+  expect(open.map(({ callId, toolName }) => [callId, toolName])).toEqual([
+    ["lost-1", "deploy"],
+    ["lost-2", "deploy"],
+  ]);
+  const window = await session.compose();
+  expect(validateWindow(window.messages, anthropic)).toEqual([]);
+  expect(JSON.stringify(window.messages).split("[interrupted").length - 1).toBe(2);
+
+  const again = await session.startTool({ callId: "lost-1", name: "deploy", args: {} });
+  expect(
+    (await session.inDoubt()).map(({ callId }) => callId),
+    "a run of this process is in no doubt",
+  ).toEqual(["lost-2"]);
+  await again.finish("deployed after all");
+  expect((await session.inDoubt()).map(({ callId }) => callId)).toEqual(["lost-2"]);
+  await manager.close();
+});
+
+it("lists what a session that was let go of left open, in memory", async () => {
+  const store = await openStore("ram:");
+  const manager = await SessionManager.open({ store, budget: 9_000 });
+  const session = await manager.create();
+  await session.append({ role: "user", parts: [{ type: "text", text: "go" }] });
+  const call = { type: "tool-call", callId: "c1", name: "deploy", args: { target: "prod" } } as const;
+  await session.append({ role: "assistant", parts: [call] });
+  await session.startTool(call);
+  expect(await session.inDoubt(), "it is running here").toEqual([]);
+  expect((await viewSession(store, {}, "latest")).openCalls).toMatchObject([{ callId: "c1" }]);
+  await session.close();
+  const resumed = await manager.resume(session.id);
+  expect(await resumed.inDoubt()).toMatchObject([{ callId: "c1", toolName: "deploy", arguments: { target: "prod" } }]);
+  await resumed.append({ role: "tool", parts: [{ type: "tool-result", callId: "c1", content: "it had worked" }] });
+  expect(await resumed.inDoubt()).toEqual([]);
+  await manager.close();
+});

@@ -1,0 +1,208 @@
+/** What a server does with a manager (seed 004 §3): sessions by id, ended, idle, read; and the path without one. */
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { isWindrowError } from "../../src/errors.ts";
+import { countTokens, loadCounter } from "../../src/index.ts";
+import type { Message, NewMessage } from "../../src/message/message.ts";
+import { codingSession } from "../../src/message/samples.ts";
+import type { SessionEvent } from "../../src/session/events.ts";
+import { SessionManager } from "../../src/session/manager.ts";
+import type { ManagerOptions } from "../../src/session/manager.ts";
+import { composeWindow } from "../../src/window/compose.ts";
+import type { WindowState } from "../../src/window/window.ts";
+
+const folders: string[] = [];
+const managers: SessionManager[] = [];
+
+async function open(options: ManagerOptions): Promise<SessionManager> {
+  const manager = await SessionManager.open({ budget: 12_000, ...options });
+  managers.push(manager);
+  return manager;
+}
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  return isWindrowError(error) ? error.code : `no error: ${String(error)}`;
+}
+
+function says(text: string): NewMessage {
+  return { role: "user", parts: [{ type: "text", text }] };
+}
+
+async function textsOf(messages: AsyncIterable<Message>): Promise<readonly string[]> {
+  const texts: string[] = [];
+  for await (const { parts } of messages) for (const part of parts) if (part.type === "text") texts.push(part.text);
+  return texts;
+}
+
+/** A clock and a timer that stand still until they are moved. */
+function stillTime(): {
+  now: () => Date;
+  every: NonNullable<ManagerOptions["every"]>;
+  pass(milliseconds: number): void;
+} {
+  let time = Date.UTC(2026, 0, 1);
+  let tick = (): void => undefined;
+  return {
+    now: () => new Date(time),
+    every(_, run) {
+      tick = run;
+      return () => (tick = () => undefined);
+    },
+    pass(milliseconds) {
+      time += milliseconds;
+      tick();
+    },
+  };
+}
+
+afterEach(async () => {
+  for (const manager of managers.splice(0)) await manager.close();
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
+});
+
+describe.each(["ram:", "files"])("a manager over %s", (kind) => {
+  const store = async (): Promise<string> => {
+    if (kind !== "files") return kind;
+    const folder = await mkdtemp(join(tmpdir(), "windrow-manager-"));
+    folders.push(folder);
+    return folder;
+  };
+
+  it("keeps two users' sessions apart, each by its id", async () => {
+    const manager = await open({ store: await store() });
+    const [one, two] = [await manager.create(), await manager.create()];
+    await Promise.all(
+      [1, 2, 3].map(async (n) => {
+        await (await manager.session(one.id)).append(says(`one ${n}`));
+        await (await manager.session(two.id)).append(says(`two ${n}`));
+      }),
+    );
+    expect((await textsOf(manager.messages(one.id))).toSorted()).toEqual(["one 1", "one 2", "one 3"]);
+    expect((await textsOf(manager.messages(two.id))).toSorted()).toEqual(["two 1", "two 2", "two 3"]);
+    expect((await textsOf(manager.messages(two.id, { from: 2, to: 3 }))).length).toBe(2);
+  });
+
+  it("answers an unknown id with an error, never with another session", async () => {
+    const manager = await open({ store: await store() });
+    await (await manager.create()).append(says("mine"));
+    const unknown = randomUUID();
+    expect(await codeOf(manager.session(unknown))).toBe("session-not-found");
+    expect(await codeOf(manager.destroy(unknown))).toBe("session-not-found");
+    expect(await codeOf(textsOf(manager.messages(unknown)))).toBe("session-not-found");
+    expect(await codeOf(manager.session("default"))).toBe("session-id-invalid");
+  });
+
+  it("gives every caller of one id the same session, resumed once", async () => {
+    const manager = await open({ store: await store() });
+    const made = await manager.create();
+    expect(await manager.session(made.id)).toBe(made);
+    await made.append(says("before"));
+    await made.close();
+    const [left, right] = await Promise.all([manager.session(made.id), manager.session(made.id)]);
+    expect(left).toBe(right);
+    expect(left).not.toBe(made);
+    await left.append(says("after"));
+    const closing = left.close();
+    const again = await manager.session(made.id);
+    await closing;
+    expect(again.stats().messages).toBe(2);
+  });
+
+  it("destroys: ended, readable, written no more", async () => {
+    const manager = await open({ store: await store() });
+    const [here, closed] = [await manager.create(), await manager.create()];
+    await here.append(says("open here"));
+    await closed.append(says("closed"));
+    await closed.close();
+    await manager.destroy(here.id, "failed", "the model left");
+    await manager.destroy(closed.id);
+    await manager.destroy(closed.id, "failed");
+    expect((await manager.info(here.id)).state).toMatchObject({ status: "failed", error: "the model left" });
+    expect((await manager.info(closed.id)).state.status).toBe("completed");
+    expect(await textsOf(manager.messages(here.id))).toEqual(["open here"]);
+    expect(await codeOf(here.append(says("more")))).toBe("closed");
+    expect(await codeOf(manager.session(here.id))).toBe("read-only");
+  });
+
+  it("closes what nothing touched, tells it, and goes on when asked", async () => {
+    const events: SessionEvent[] = [];
+    const time = stillTime();
+    const { now, every } = time;
+    const options = { idleTimeout: 60_000, now, every, on: (event: SessionEvent) => void events.push(event) };
+    const manager = await open({ store: await store(), ...options });
+    const [idle, busy, working] = [await manager.create(), await manager.create(), await manager.create()];
+    const closed = (): readonly string[] => {
+      return events.filter((event) => event.type === "session-closed").map((event) => event.sessionId);
+    };
+    const run = await working.startTool({ name: "build", args: {} });
+    time.pass(40_000);
+    await busy.append(says("still here"));
+    time.pass(30_000);
+    await vi.waitFor(() => expect(closed()).toEqual([idle.id]));
+    expect(await codeOf(idle.append(says("late")))).toBe("closed");
+    const again = await manager.session(idle.id);
+    await again.append(says("late"));
+    await run.finish("built");
+    await busy.append(says("and here"));
+    time.pass(59_000);
+    time.pass(1_000);
+    await vi.waitFor(() => expect(closed().toSorted()).toEqual([idle.id, busy.id, working.id, idle.id].toSorted()));
+    expect(events).toContainEqual({ type: "session-closed", sessionId: idle.id, reason: "idle" });
+  });
+});
+
+it("refuses a timeout that is none", async () => {
+  expect(await codeOf(SessionManager.open({ store: "ram:", idleTimeout: 0 }))).toBe("bad-option");
+  expect(await codeOf(SessionManager.open({ store: "ram:", idleTimeout: Number.NaN }))).toBe("bad-option");
+});
+
+it("loads an exact counter by its name, and counts before a message is added as after", async () => {
+  const manager = await open({ store: "ram:", counter: "o200k" });
+  const session = await manager.create();
+  const messages = codingSession(3);
+  const before = countTokens(messages, await loadCounter("o200k"));
+  await session.append(messages);
+  expect(session.stats().tokens).toBe(before);
+  expect(session.metadata.config["counter"]).toBe("o200k");
+  expect(countTokens([says("hello")])).toBeGreaterThan(4);
+});
+
+it("makes ids for messages and calls that come without", async () => {
+  const session = await (await open({ store: "ram:" })).create();
+  const stored = await session.append([says("a"), says("a")]);
+  const runs = [await session.startTool({ name: "x", args: {} }), await session.startTool({ name: "x", args: {} })];
+  const ids = [...stored.map(({ id }) => id), ...runs.map(({ callId }) => callId), session.id];
+  expect(new Set(ids).size).toBe(5);
+});
+
+it("composes for many users without a manager, the state kept anywhere", () => {
+  const cache = new Map<string, string>();
+  const histories = { anna: codingSession(50), ben: codingSession(44, 12) };
+  const windows = new Map<string, string[]>();
+  const serve = (user: keyof typeof histories, length: number): void => {
+    const state = cache.get(user);
+    const window = composeWindow({
+      messages: histories[user].slice(0, length),
+      budget: 9_000,
+      ...(state !== undefined && { state: JSON.parse(state) as WindowState }),
+    });
+    cache.set(user, JSON.stringify(window.state));
+    windows.set(user, [...(windows.get(user) ?? []), window.report.windowHash]);
+  };
+  const calls = [20, 60, 90];
+  for (const length of calls) for (const user of ["anna", "ben"] as const) serve(user, length);
+  const together = new Map(windows);
+  for (const user of ["anna", "ben"] as const) {
+    cache.clear();
+    windows.clear();
+    for (const length of calls) serve(user, length);
+    expect(windows.get(user)).toEqual(together.get(user));
+  }
+});
