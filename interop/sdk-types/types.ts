@@ -1,0 +1,47 @@
+/** Compiles only if the SDKs' own message types go in and out of the adapters without a cast. */
+import type Anthropic from "@anthropic-ai/sdk";
+import type OpenAI from "openai";
+import { fromAnthropic, toAnthropic } from "../../src/adapter/anthropic.ts";
+import { fromChat, toChat } from "../../src/adapter/chat.ts";
+import type { Message } from "../../src/message/message.ts";
+
+export function chatTypes(
+  history: OpenAI.ChatCompletionMessageParam[],
+  answer: OpenAI.ChatCompletion,
+  frozen: readonly Readonly<OpenAI.ChatCompletionMessageParam>[],
+): readonly Message[] {
+  const own = fromChat(history);
+  fromChat(frozen);
+  fromChat(answer.choices.map(({ message }) => message));
+  const back: OpenAI.ChatCompletionMessageParam[] = toChat(own);
+  const request: OpenAI.ChatCompletionCreateParams = { model: "gpt-4o", messages: toChat(own) };
+  return fromChat([...back, ...request.messages]);
+}
+
+export async function chatCalls(client: OpenAI, messages: readonly Message[]): Promise<void> {
+  await client.chat.completions.create({ model: "gpt-4o", messages: toChat(messages) });
+  client.chat.completions.stream({ model: "gpt-4o", messages: toChat(messages) });
+}
+
+export function anthropicTypes(history: Anthropic.MessageParam[], answer: Anthropic.Message): readonly Message[] {
+  const own = fromAnthropic(history);
+  fromAnthropic([answer]);
+  fromAnthropic([{ role: "assistant", content: answer.content }]);
+  const beta: Anthropic.Beta.BetaMessageParam[] = [];
+  fromAnthropic(beta);
+  const { messages } = toAnthropic<Anthropic.MessageParam>(own);
+  return fromAnthropic(messages);
+}
+
+export async function anthropicCalls(client: Anthropic, messages: readonly Message[]): Promise<void> {
+  const request = toAnthropic<Anthropic.MessageParam>(messages);
+  await client.messages.create({ model: "claude-sonnet-4-5", max_tokens: 1_024, ...request });
+  await client.messages.countTokens({ model: "claude-sonnet-4-5", ...request });
+}
+
+export const refused = [
+  // @ts-expect-error a message has a role
+  fromChat([{ content: "Hello" }]),
+  // @ts-expect-error an Anthropic message has a role
+  fromAnthropic([{ content: "Hello" }]),
+];

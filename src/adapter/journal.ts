@@ -1,0 +1,294 @@
+/**
+ * A host's growing array of messages, kept in step with a session's log: what the host has and the log lacks is
+ * appended, what the log has is not appended again, and an array that is no continuation of the log is told from one
+ * that is.
+ */
+import { isWindrowError, WindrowError } from "../errors.ts";
+import { createMask, maskJson } from "../mask/mask.ts";
+import type { JsonValue, Message, NewMessage } from "../message/message.ts";
+import type { Session, ToolRun } from "../session/session.ts";
+import { hashMessage, hashText } from "../window/hash.ts";
+import type { Report } from "../window/window.ts";
+import type { Adapter } from "./adapter.ts";
+
+/** Something an adapter tells its host's application. */
+export type AdapterEvent =
+  /**
+   * Journalling or composing failed and the host goes on with its own messages. Told once, and again only after
+   * something succeeded in between. A failing store is noticed by the next append: what is missing is appended then.
+   */
+  | { readonly type: "adapter-failed"; readonly adapter: string; readonly error: WindrowError }
+  /**
+   * The host's array is no continuation of what was there before (its own compaction, an undo). From now on windows are
+   * made of the host's array alone. `at` is the first place that differs, from 0.
+   */
+  | { readonly type: "history-replaced"; readonly adapter: string; readonly at: number }
+  /** A window went to the host. */
+  | { readonly type: "window-sent"; readonly adapter: string; readonly messages: number; readonly report: Report };
+
+/** Hears what an adapter does. What it throws is dropped. */
+export type AdapterListener = (event: AdapterEvent) => void;
+
+/** How a journal reads its host. */
+export interface JournalHost<Host extends object> {
+  readonly adapter: Adapter<Host>;
+  /** Messages that the host may take back without having replaced its history: answers that broke off. */
+  readonly optional: (message: Host) => boolean;
+}
+
+interface Entry<Host> {
+  /** Of what the message says, the secrets masked, so that it is the same before and after a resume. */
+  readonly print: number;
+  readonly time: string;
+  readonly optional: boolean;
+  /** Of the bytes as the session holds them. */
+  readonly hash: number;
+  host?: Host;
+}
+
+interface Fresh<Host> {
+  readonly message: Message;
+  readonly host: Host;
+}
+
+const mask = createMask();
+
+/** Failures told once each time they begin, to every listener once. */
+export class Teller {
+  readonly #adapter: string;
+  readonly #listeners = new Set<AdapterListener>();
+  #failing = false;
+
+  /** @param adapter - the name that events carry */
+  constructor(adapter: string) {
+    this.#adapter = adapter;
+  }
+
+  /** Adds a listener; the same function is told once however often it is added. */
+  add(listener: AdapterListener | undefined): void {
+    if (listener) this.#listeners.add(listener);
+  }
+
+  /** Tells every listener. */
+  tell(event: AdapterEvent): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(event);
+      } catch {
+        // A listener's failure is its own.
+      }
+    }
+  }
+
+  /** Tells of a failure, unless the last thing told of was one. */
+  failed(cause: unknown): void {
+    if (this.#failing) return;
+    this.#failing = true;
+    this.tell({ type: "adapter-failed", adapter: this.#adapter, error: asError(cause) });
+  }
+
+  /** The next failure is told again. */
+  succeeded(): void {
+    this.#failing = false;
+  }
+}
+
+/** One session's log beside its host's array. One for each session: {@link journalOf}. */
+export class HostJournal<Host extends object> {
+  readonly session: Session;
+  readonly teller: Teller;
+  readonly #host: JournalHost<Host>;
+  readonly #entries: Entry<Host>[] = [];
+  readonly #byId = new Map<string, Entry<Host>>();
+  readonly #known = new Set<string>();
+  readonly #runs = new Map<string, { readonly run: ToolRun; durationMs?: number }>();
+  #loaded = false;
+  #queue: Promise<unknown> = Promise.resolve();
+
+  /** @internal */
+  constructor(session: Session, host: JournalHost<Host>) {
+    this.session = session;
+    this.#host = host;
+    this.teller = new Teller(host.adapter.name);
+  }
+
+  /**
+   * Appends what the host has and the log lacks. Idempotent: the same array, or the same array grown, appends nothing
+   * twice. After a resume the log is read once to see what it holds.
+   *
+   * @returns the first place, from 0, at which the array is no continuation of the log; undefined where it is one
+   * @throws WindrowError as `Session.append`; what was not appended is by the next call
+   */
+  sync(messages: readonly Host[]): Promise<number | undefined> {
+    return this.#inTurn(async () => {
+      await this.#load();
+      const decoded = this.#host.adapter.decode(messages);
+      const { end, broken } = this.#match(messages, decoded);
+      const fresh = decoded.flatMap((message, index) => {
+        const host = messages[index];
+        const missing = broken === undefined ? index >= end : !this.#known.has(keyOf(message));
+        return host && missing ? [{ message, host }] : [];
+      });
+      await this.#append(fresh);
+      if (broken !== undefined) for (const entry of this.#entries) delete entry.host;
+      return broken;
+    });
+  }
+
+  /** Records that a tool is about to run. */
+  startTool(call: { readonly callId: string; readonly name: string; readonly args: JsonValue }): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#runs.set(call.callId, { run: await this.session.startTool(call) });
+    });
+  }
+
+  /** Notes how long a started tool took; its record is written with its result. */
+  endTool(callId: string, durationMs: number): void {
+    const started = this.#runs.get(callId);
+    if (started) started.durationMs = durationMs;
+  }
+
+  /** The host's own object for a message of a window that no edit changed. */
+  hostOf(message: Message): Host | undefined {
+    const entry = this.#byId.get(message.id);
+    return entry?.hash === hashMessage(message) ? entry.host : undefined;
+  }
+
+  async #load(): Promise<void> {
+    if (this.#loaded) return;
+    if (this.session.stats().messages > 0) {
+      for await (const message of this.session.messages()) {
+        const [host] = this.#host.adapter.encode([message]);
+        this.#add(message, message, host && this.#host.optional(host) ? host : undefined);
+      }
+    }
+    this.#loaded = true;
+  }
+
+  /** Compares by place, without what the host may take back; the host's objects are noted where they match. */
+  #match(messages: readonly Host[], decoded: readonly Message[]): { readonly end: number; readonly broken?: number } {
+    let at = 0;
+    for (const entry of this.#entries) {
+      while (!entry.optional && this.#isOptional(messages[at])) at++;
+      const message = decoded[at];
+      if (message && printOf(message) === entry.print) {
+        const host = messages[at++];
+        if (host) entry.host ??= host;
+      } else if (!entry.optional) return { end: at, broken: at };
+    }
+    return { end: at };
+  }
+
+  #isOptional(message: Host | undefined): boolean {
+    return message !== undefined && this.#host.optional(message);
+  }
+
+  /** Appends what belongs together at once; the result of a started tool goes with its tool record. */
+  async #append(fresh: readonly Fresh<Host>[]): Promise<void> {
+    let batch: Fresh<Host>[] = [];
+    const flush = async (): Promise<void> => {
+      const taken = batch;
+      batch = [];
+      if (taken.length === 0) return;
+      const stored = await this.session.append(taken.map(({ message }) => withoutId(message)));
+      taken.forEach(({ message, host }, index) => this.#add(stored[index] ?? message, message, host));
+    };
+    for (const item of fresh) {
+      const [result] = item.message.parts;
+      const callId = result?.type === "tool-result" ? result.callId : undefined;
+      const started = callId === undefined ? undefined : this.#runs.get(callId);
+      if (callId === undefined || !started) {
+        batch.push(item);
+        continue;
+      }
+      await flush();
+      const { run, durationMs } = started;
+      const stored = await run.finish(withoutId(item.message), durationMs === undefined ? {} : { durationMs });
+      this.#runs.delete(callId);
+      this.#add(stored, item.message, item.host);
+    }
+    await flush();
+  }
+
+  #add(stored: Message, message: Message, host: Host | undefined): void {
+    const entry: Entry<Host> = {
+      print: printOf(message),
+      time: message.timestamp ?? "",
+      optional: this.#isOptional(host),
+      hash: hashMessage(stored),
+      ...(host && { host }),
+    };
+    this.#entries.push(entry);
+    this.#byId.set(stored.id, entry);
+    this.#known.add(keyOf(message));
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#queue.then(work);
+    this.#queue = result.catch(() => undefined);
+    return result;
+  }
+}
+
+const journals = new WeakMap<Session, HostJournal<object>>();
+
+/** The journal of a session: the same one on every call, so that everything that feeds the session agrees. */
+export function journalOf<Host extends object>(session: Session, host: JournalHost<Host>): HostJournal<Host> {
+  let journal = journals.get(session) as HostJournal<Host> | undefined;
+  if (!journal) {
+    journal = new HostJournal(session, host);
+    journals.set(session, journal as unknown as HostJournal<object>);
+  }
+  return journal;
+}
+
+/** A host's array as it was seen last, for windows without a session: tells continuations from replacements. */
+export class SeenHistory {
+  #prints: readonly number[] = [];
+
+  /** @returns the first place at which the messages are no continuation of those seen before; undefined where they are */
+  see(messages: readonly Message[]): number | undefined {
+    const before = this.#prints;
+    this.#prints = messages.map(printOf);
+    const at = before.findIndex((print, index) => this.#prints[index] !== print);
+    return at === -1 ? undefined : at;
+  }
+}
+
+/** The host's message as the log takes it: under an id of the session's own. */
+function withoutId(message: Message): NewMessage {
+  const { id: _id, ...fresh } = message;
+  return fresh;
+}
+
+const prints = new WeakMap<Message, number>();
+
+function printOf(message: Message): number {
+  let print = prints.get(message);
+  if (print === undefined) {
+    const said = [message.role, message.parts, message.extra ?? {}] as unknown as JsonValue;
+    print = hashText(JSON.stringify(sorted(maskJson(mask, said))));
+    prints.set(message, print);
+  }
+  return print;
+}
+
+function keyOf(message: Message): string {
+  return `${printOf(message)} ${message.timestamp ?? ""}`;
+}
+
+/** With the keys of every object in order: a message from disk has them in another than one from a host. */
+function sorted(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map((item) => sorted(item as JsonValue));
+  if (value === null || typeof value !== "object") return value;
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
+  return Object.fromEntries(
+    entries.sort(([left], [right]) => (left < right ? -1 : 1)).map(([key, item]) => [key, sorted(item)]),
+  );
+}
+
+function asError(cause: unknown): WindrowError {
+  if (isWindrowError(cause)) return cause;
+  const text = cause instanceof Error ? cause.message : String(cause);
+  return new WindrowError("store-unavailable", `The adapter could not go on: ${text}`, {}, { cause });
+}

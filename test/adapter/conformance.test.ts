@@ -1,0 +1,67 @@
+/** The shipped conformance cases over the adapters of this package, and the suite itself. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { describe, it } from "vitest";
+import { anthropicAdapter } from "../../src/adapter/anthropic.ts";
+import type { AnthropicMessage } from "../../src/adapter/anthropic.ts";
+import type { Adapter } from "../../src/adapter/adapter.ts";
+import { chatAdapter } from "../../src/adapter/chat.ts";
+import type { ChatMessage } from "../../src/adapter/chat.ts";
+import { adapterConformance } from "../../src/adapter/conformance.ts";
+import type { HostTranscript } from "../../src/adapter/conformance.ts";
+import { register } from "../../src/conformance.ts";
+
+function fixtures<Host>(name: string): readonly HostTranscript<Host>[] {
+  const path = new URL(`fixtures/${name}.json`, import.meta.url);
+  return JSON.parse(readFileSync(path, "utf8")) as readonly HostTranscript<Host>[];
+}
+
+const chats = fixtures<ChatMessage>("openai-chat");
+
+register(adapterConformance(chatAdapter, chats), { describe, it });
+register(adapterConformance(anthropicAdapter, fixtures<AnthropicMessage>("anthropic")), { describe, it });
+
+/** Adapters with one fault each, and what the suite says of them. */
+const careless: readonly (readonly [fault: string, adapter: Adapter<ChatMessage>])[] = [
+  [
+    "loses the fields it does not know",
+    {
+      ...chatAdapter,
+      decode: (messages) => chatAdapter.decode(messages).map(({ extra: _extra, ...message }) => message),
+    },
+  ],
+  [
+    "writes into what it is given",
+    {
+      ...chatAdapter,
+      decode: (messages) => {
+        for (const message of messages) (message as { seen?: boolean }).seen = true;
+        return chatAdapter.decode(messages);
+      },
+    },
+  ],
+  [
+    "gives copies back",
+    { ...chatAdapter, encode: (messages) => chatAdapter.encode(messages).map((message) => ({ ...message })) },
+  ],
+  [
+    "loses results",
+    { ...chatAdapter, encode: (messages) => chatAdapter.encode(messages).filter(({ role }) => role !== "tool") },
+  ],
+  [
+    "numbers messages from the end",
+    {
+      ...chatAdapter,
+      decode: (messages) =>
+        chatAdapter.decode(messages).map((message, index) => ({ ...message, id: `m${messages.length - index}` })),
+    },
+  ],
+];
+
+describe("the suite", () => {
+  it.each(careless)("fails an adapter that %s", async (_fault, adapter) => {
+    const failed: string[] = [];
+    for (const one of adapterConformance(adapter, chats)) await one.run().catch(() => failed.push(one.name));
+    assert(failed.length > 0, "the suite accepts it");
+  });
+});

@@ -1,0 +1,280 @@
+/** Nothing a provider's message can hold is lost on the way in and out. */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { describe, it } from "vitest";
+import { anthropicAdapter, fromAnthropic, toAnthropic } from "../../src/adapter/anthropic.ts";
+import type { Adapter } from "../../src/adapter/adapter.ts";
+import { chatAdapter, fromChat, toChat } from "../../src/adapter/chat.ts";
+import { isWindrowError } from "../../src/errors.ts";
+import type { Message } from "../../src/message/message.ts";
+import { composeWindow } from "../../src/window/compose.ts";
+import { checkMessage } from "../../src/message/schema.ts";
+import { deepFreeze } from "../support/histories.ts";
+import { anthropicMessages, chatMessages } from "./host-messages.ts";
+
+const long = process.env["WINDROW_LONG"] === "1";
+const numRuns = long ? 20_000 : 600;
+
+function stored<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T;
+}
+
+function holds<Host>(adapter: Adapter<Host>, given: readonly Host[]): void {
+  const host = deepFreeze(stored(given));
+  const messages = adapter.decode(host);
+  for (const message of messages) checkMessage(message);
+  const back = adapter.encode(messages);
+  back.forEach((message, index) => assert.equal(message, host[index]));
+  assert.deepEqual(adapter.encode(stored(messages)), host);
+}
+
+interface Call {
+  readonly id?: unknown;
+  readonly tool_use_id?: unknown;
+  readonly type?: unknown;
+  readonly name?: unknown;
+  readonly function?: { readonly name?: unknown };
+  readonly custom?: { readonly name?: unknown };
+}
+
+/** The ids of calls and results as the host wrote them, wherever an id and a name are there. */
+function hostIds(host: readonly { readonly content?: unknown; readonly tool_calls?: unknown }[]): readonly string[] {
+  const named = (value: unknown): value is string => typeof value === "string" && value !== "";
+  return host.flatMap(({ content, tool_calls: calls }) => {
+    const entries = (Array.isArray(calls) ? calls : []) as readonly (Call | null)[];
+    const blocks = (Array.isArray(content) ? content : []) as readonly (Call | null)[];
+    const ids = [
+      ...entries.filter((call) => named((call?.custom ?? call?.function)?.name)).map((call) => call?.id),
+      ...blocks.filter((block) => block?.type === "tool_use" && named(block.name)).map((block) => block?.id),
+      ...blocks.filter((block) => block?.type === "tool_result").map((block) => block?.tool_use_id),
+    ];
+    return ids.filter(named);
+  });
+}
+
+function understands<Host extends object>(adapter: Adapter<Host>, host: readonly Host[]): void {
+  const parts = adapter.decode(host).flatMap((message) => message.parts);
+  const ids = new Set(parts.flatMap((part) => ("callId" in part ? [part.callId] : [])));
+  for (const id of hostIds(host)) assert(ids.has(id), `the call or result ${id} was not understood`);
+}
+
+describe("random messages", () => {
+  it("of the chat-completions API come back as they were", { timeout: 600_000 }, () => {
+    fc.assert(
+      fc.property(chatMessages, (host) => {
+        holds(chatAdapter, host);
+        understands(chatAdapter, host);
+      }),
+      { numRuns },
+    );
+  });
+
+  it("of the Anthropic API come back as they were", { timeout: 600_000 }, () => {
+    fc.assert(
+      fc.property(anthropicMessages, (host) => {
+        holds(anthropicAdapter, host);
+        understands(anthropicAdapter, host);
+      }),
+      { numRuns },
+    );
+  });
+});
+
+describe("fromChat", () => {
+  it("refuses what is no chat message, with its place", () => {
+    const user = { role: "user", content: "Hello" };
+    for (const bad of [
+      { role: "robot", content: "Hello" },
+      { role: "toString", content: "Hello" },
+      { content: "Hello" },
+      { role: "user", content: 42 },
+      { role: "user", content: { type: "text" } },
+    ]) {
+      assert.throws(
+        () => fromChat([user, bad as never]),
+        (error) => isWindrowError(error, "bad-message") && error.data["index"] === 1,
+      );
+    }
+    const loop: Record<string, unknown> = { role: "user", content: "x" };
+    loop["self"] = loop;
+    assert.throws(
+      () => fromChat([loop as never]),
+      (error) => isWindrowError(error, "bad-message"),
+    );
+  });
+
+  it("leaves out what JSON cannot carry, and gives the very object back all the same", () => {
+    const host = { role: "user", content: "x", name: undefined, stop: () => 1, at: new Date(0) };
+    const messages = fromChat([host]);
+    assert.deepEqual(messages[0]?.extra, { "openai-chat": { at: "1970-01-01T00:00:00.000Z" } });
+    assert.equal(toChat(messages)[0], host);
+  });
+
+  it("pairs results with calls by order where the host has no ids", () => {
+    const [, call, one, two] = fromChat([
+      { role: "user", content: "Both" },
+      { role: "assistant", tool_calls: [{ function: { name: "a" } }, { function: { name: "b" } }] },
+      { role: "tool", content: "first" },
+      { role: "tool", content: "second" },
+    ]);
+    const ids = call?.parts.map((part) => (part.type === "tool-call" ? part.callId : ""));
+    const answers = [one, two].map((message) =>
+      message?.parts[0]?.type === "tool-result" ? message.parts[0].callId : "",
+    );
+    assert.deepEqual(answers, ids);
+  });
+});
+
+describe("toChat", () => {
+  it("writes arguments anew only where an edit changed them", () => {
+    const text = '{ "path": "a" }';
+    const entry = { id: "c", type: "function", function: { name: "read", arguments: text } };
+    const [message] = stored(fromChat([{ role: "assistant", content: null, tool_calls: [entry] }]));
+    const sent = (parts: Message["parts"]): unknown => {
+      const [written] = toChat([{ ...(message as Message), parts }]);
+      return (written as { tool_calls: (typeof entry)[] }).tool_calls[0]?.function.arguments;
+    };
+    assert.equal(sent(message?.parts ?? []), text);
+    const edited = message?.parts.map((part) => (part.type === "tool-call" ? { ...part, args: { path: "b" } } : part));
+    assert.equal(sent(edited ?? []), '{"path":"b"}');
+  });
+
+  it("sends a call that was cut off with no arguments, and says that it has no result", () => {
+    const call = { id: "c", type: "function", function: { name: "edit", arguments: '{"path": "src/ma' } };
+    const host = [
+      { role: "user", content: "Mend it." },
+      { role: "assistant", content: null, tool_calls: [call] },
+      { role: "user", content: "Go on." },
+      { role: "assistant", content: "Gladly." },
+    ];
+    const window = composeWindow({ messages: fromChat(host), budget: 4_000 });
+    assert.deepEqual(toChat(window.messages), [
+      host[0],
+      { role: "assistant", content: null, tool_calls: [{ ...call, function: { name: "edit", arguments: "{}" } }] },
+      { role: "tool", tool_call_id: "c", content: "[interrupted: no result was recorded for this call]" },
+      host[2],
+      host[3],
+    ]);
+    assert.deepEqual(window.report.repairs, { "mended-text": 1, "closed-call": 1 });
+    assert.equal(call.function.arguments, '{"path": "src/ma');
+  });
+
+  it("splits a message of several results, and keeps the words beside them", () => {
+    const written = toChat([
+      {
+        id: "m1",
+        role: "tool",
+        parts: [
+          { type: "tool-result", callId: "a", content: "one" },
+          {
+            type: "tool-result",
+            callId: "b",
+            content: [
+              { type: "text", text: "two" },
+              { type: "image", mediaType: "image/png", data: "QUJD" },
+            ],
+          },
+          { type: "text", text: "Be quick." },
+        ],
+      },
+    ]);
+    assert.deepEqual(written, [
+      { role: "tool", tool_call_id: "a", content: "one" },
+      { role: "tool", tool_call_id: "b", content: "two\n[image]" },
+      { role: "user", content: "Be quick." },
+    ]);
+  });
+});
+
+describe("toAnthropic", () => {
+  it("sets the leading system messages apart", () => {
+    const text = (words: string): Message["parts"] => [{ type: "text", text: words }];
+    const request = toAnthropic([
+      { id: "s", role: "system", parts: text("Be brief.") },
+      { id: "t", role: "system", parts: text("Be kind.") },
+      { id: "u", role: "user", parts: text("Hello") },
+      { id: "v", role: "system", parts: text("The plan changed.") },
+    ]);
+    assert.deepEqual(request, {
+      system: [
+        { type: "text", text: "Be brief." },
+        { type: "text", text: "Be kind." },
+      ],
+      messages: [
+        { role: "user", content: "Hello" },
+        { role: "system", content: "The plan changed." },
+      ],
+    });
+    assert.equal("system" in toAnthropic([]), false);
+  });
+
+  it("puts the results of one answer together, first in the user's message", () => {
+    const { messages } = toAnthropic([
+      { id: "1", role: "user", parts: [{ type: "text", text: "Both" }] },
+      {
+        id: "2",
+        role: "assistant",
+        parts: [
+          { type: "tool-call", callId: "call|1", name: "fs.read", args: [] },
+          { type: "tool-call", callId: "call_1", name: "patch", args: "*** Begin" },
+        ],
+      },
+      { id: "3", role: "tool", parts: [{ type: "tool-result", callId: "call|1", content: "one" }] },
+      { id: "4", role: "tool", parts: [{ type: "tool-result", callId: "call_1", content: "two", isError: true }] },
+      { id: "5", role: "user", parts: [{ type: "text", text: "Go on." }] },
+    ]);
+    assert.deepEqual(messages, [
+      { role: "user", content: "Both" },
+      {
+        role: "assistant",
+        content: [
+          { type: "tool_use", id: "call_1", name: "fs_read", input: { input: [] } },
+          { type: "tool_use", id: "call_1_2", name: "patch", input: { input: "*** Begin" } },
+        ],
+      },
+      {
+        role: "user",
+        content: [
+          { type: "tool_result", tool_use_id: "call_1", content: "one" },
+          { type: "tool_result", tool_use_id: "call_1_2", content: "two", is_error: true },
+          { type: "text", text: "Go on." },
+        ],
+      },
+    ]);
+  });
+
+  it("sends reasoning only where its provider made it", () => {
+    const reasoning = { type: "reasoning", text: "Hm.", signature: "c2ln" } as const;
+    const answer = (rest: Partial<Message>): readonly unknown[] =>
+      toAnthropic([{ id: "1", role: "assistant", parts: [reasoning, { type: "text", text: "So." }], ...rest }])
+        .messages;
+    const thinking = { type: "thinking", thinking: "Hm.", signature: "c2ln" };
+    assert.deepEqual(answer({ model: "gpt-5" }), [{ role: "assistant", content: [{ type: "text", text: "So." }] }]);
+    assert.deepEqual(answer({ model: "claude-opus-4-1" }), [
+      { role: "assistant", content: [thinking, { type: "text", text: "So." }] },
+    ]);
+    assert.deepEqual(
+      toAnthropic([{ id: "1", role: "assistant", parts: [{ type: "reasoning", text: "Hm." }] }]).messages,
+      [],
+    );
+  });
+
+  it("takes messages of the other provider without their fields", () => {
+    const messages = fromChat([
+      {
+        role: "user",
+        content: [{ type: "image_url", image_url: { url: "https://example.org/a.png", detail: "low" } }],
+        name: "mira",
+      },
+      { role: "assistant", content: "A cat.", refusal: null },
+    ]);
+    assert.deepEqual(toAnthropic(messages).messages, [
+      { role: "user", content: [{ type: "image", source: { type: "url", url: "https://example.org/a.png" } }] },
+      { role: "assistant", content: "A cat." },
+    ]);
+    const other = fromAnthropic([
+      { role: "user", content: [{ type: "text", text: "Hi", cache_control: { type: "ephemeral" } }] },
+    ]);
+    assert.deepEqual(toChat(other), [{ role: "user", content: "Hi" }]);
+  });
+});

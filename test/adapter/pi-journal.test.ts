@@ -1,0 +1,240 @@
+/** pi's messages in a session's log: appended as they happen, once each, and composed from there. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createTransformContext, journal, piAdapter, piMessages } from "../../src/adapter/pi.ts";
+import type { AdapterEvent, PiAgent, PiAgentEvent, PiMessage, PiTool } from "../../src/adapter/pi.ts";
+import { WindrowError } from "../../src/errors.ts";
+import type { Message } from "../../src/message/message.ts";
+import { SessionManager } from "../../src/session/manager.ts";
+import type { Session } from "../../src/session/session.ts";
+import { openStore } from "../../src/store/open.ts";
+import type { Store } from "../../src/store/store.ts";
+import { assistant, call, everyShape, longRun, pi, result, user } from "./pi-transcripts.ts";
+
+let folder: string;
+let managers: SessionManager[];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "windrow-pi-"));
+  managers = [];
+});
+
+afterEach(async () => {
+  for (const manager of managers) await manager.close();
+  await rm(folder, { recursive: true });
+});
+
+async function open(store: string | Store = folder, budget = 4_000): Promise<SessionManager> {
+  const manager = await SessionManager.open({ store, budget, profile: "pi" });
+  managers.push(manager);
+  return manager;
+}
+
+/** What pi's Agent does with its state and its listeners, driven by hand. */
+class Driven implements PiAgent {
+  readonly state: PiAgent["state"] & { messages: PiMessage[]; systemPrompt?: string; tools?: PiTool[] } = {
+    messages: [],
+    model: { contextWindow: 128_000, maxTokens: 16_384 },
+  };
+  readonly #listeners = new Set<(event: PiAgentEvent) => Promise<void>>();
+
+  subscribe(listener: (event: PiAgentEvent) => Promise<void>): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async emit(event: PiAgentEvent): Promise<void> {
+    if (event.type === "message_end" && event.message) this.state.messages.push(event.message);
+    for (const listener of this.#listeners) await listener(event);
+  }
+
+  /** Emits what a run of these messages emits. */
+  async run(messages: readonly PiMessage[]): Promise<void> {
+    for (const message of messages) {
+      const { toolCallId, content } = message as { toolCallId?: string; content?: { type: string; id: string }[] };
+      if (toolCallId !== undefined) await this.emit({ type: "tool_execution_end", toolCallId, toolName: "read" });
+      await this.emit({ type: "message_end", message });
+      for (const { id, type } of message.role === "assistant" ? (content ?? []) : []) {
+        if (type !== "toolCall") continue;
+        await this.emit({ type: "tool_execution_start", toolCallId: id, toolName: "read", args: { path: id } });
+      }
+      if (message.role === "assistant") await this.emit({ type: "turn_end", message });
+    }
+    await this.emit({ type: "agent_end" });
+  }
+}
+
+async function logOf(session: Session): Promise<readonly Message[]> {
+  const messages: Message[] = [];
+  for await (const message of session.messages()) messages.push(message);
+  return messages;
+}
+
+describe("journal", () => {
+  it("appends every message once, tool starts and results as records, and what each call used", async () => {
+    const manager = await open();
+    const session = await manager.create();
+    const agent = new Driven();
+    const stop = journal(agent, session);
+    const transform = createTransformContext({ session });
+    const run = longRun(4);
+    await agent.run(run);
+    for (let count = 0; count < 3; count++) await transform(agent.state.messages);
+    expect(session.stats()).toMatchObject({ messages: 9, state: { llmCallCount: 4, toolCallCount: 4 } });
+    expect(JSON.parse(JSON.stringify(await piMessages(session)))).toEqual(JSON.parse(JSON.stringify(run)));
+    stop();
+    await agent.run([user("Unheard")]);
+    expect(session.stats().messages).toBe(9);
+  });
+
+  it("appends nothing twice when the same growing array is fed twice, by either way", async () => {
+    const session = await (await open()).create();
+    const transform = createTransformContext({ session });
+    for (let length = 1; length <= everyShape.length; length++) {
+      await transform(everyShape.slice(0, length));
+      await transform(structuredClone(everyShape.slice(0, length)));
+    }
+    expect(session.stats().messages).toBe(everyShape.length);
+    const second = new Driven();
+    second.state.messages = structuredClone([...everyShape]);
+    journal(second, session);
+    await second.emit({ type: "agent_end" });
+    expect(session.stats().messages).toBe(everyShape.length);
+  });
+
+  it("keeps two equal messages apart", async () => {
+    const session = await (await open()).create();
+    const transform = createTransformContext({ session });
+    await transform([user("yes"), assistant([{ type: "text", text: "ok" }]), user("yes")]);
+    expect(session.stats().messages).toBe(3);
+  });
+
+  it("lets the run go on when the store throws, tells it once, and appends what is missing later", async () => {
+    const real = await openStore("ram:");
+    let broken = false;
+    const append: Store["append"] = (lock, records) =>
+      broken ? Promise.reject(new WindrowError("not-durable", "The disk is full.")) : real.append(lock, records);
+    const store = new Proxy(real, {
+      get: (target, name) => {
+        if (name === "append") return append;
+        const value: unknown = Reflect.get(target, name, target);
+        return typeof value === "function" ? (value.bind(target) as unknown) : value;
+      },
+    });
+    const session = await (await open(store)).create();
+    const events: AdapterEvent[] = [];
+    const on = (event: AdapterEvent): void => void events.push(event);
+    const agent = new Driven();
+    journal(agent, session, { on });
+    const transform = createTransformContext({ session, on });
+    const run = longRun(6);
+    await agent.run(run.slice(0, 5));
+    broken = true;
+    await agent.run(run.slice(5, 9));
+    expect(await transform(agent.state.messages)).toBe(agent.state.messages);
+    expect(events).toMatchObject([{ type: "adapter-failed", adapter: "pi", error: { code: "not-durable" } }]);
+    broken = false;
+    await agent.run(run.slice(9));
+    expect(await transform(agent.state.messages)).toEqual(run);
+    expect((await piMessages(session)).length).toBe(run.length);
+    expect(events.map(({ type }) => type)).toEqual(["adapter-failed", "window-sent"]);
+  });
+});
+
+describe("a session under pi", () => {
+  it("goes on after a resume with the same window, from the log's own messages or the host's", async () => {
+    const manager = await open();
+    const session = await manager.create();
+    const run = longRun(40);
+    const secret = result("c41", `token ghp_${"a1B2".repeat(9)} in .env`);
+    const all = [...run, call("c41"), secret];
+    const transform = createTransformContext({ session });
+    for (let length = 1; length <= all.length; length += 2) await transform(all.slice(0, length));
+    const before = await transform(all);
+    expect(before.length).toBeLessThan(all.length);
+    await manager.close();
+
+    const resumed = await (await open()).resume(session.id);
+    const events: AdapterEvent[] = [];
+    const again = createTransformContext({ session: resumed, on: (event) => events.push(event) });
+    const kept = structuredClone(all);
+    expect(await again(kept)).toEqual(before);
+    expect(resumed.stats().messages).toBe(all.length);
+    expect(events.map(({ type }) => type)).toEqual(["window-sent"]);
+
+    const restored = await piMessages(resumed);
+    expect(JSON.stringify(restored)).not.toContain("ghp_a1");
+    const next = [...restored, user("Go on")];
+    const window = await again(next);
+    expect(window.at(-1)).toEqual(next.at(-1));
+    expect(resumed.stats().messages).toBe(all.length + 1);
+    expect(events.map(({ type }) => type)).toEqual(["window-sent", "window-sent"]);
+  });
+
+  it("lists a call in doubt by its record, and answers it in the next window", async () => {
+    const manager = await open();
+    const session = await manager.create();
+    const agent = new Driven();
+    journal(agent, session);
+    await agent.run([user("Go"), call("c1")]);
+    await manager.close();
+    const resumed = await (await open()).resume(session.id);
+    const restored = await piMessages(resumed);
+    const window = await createTransformContext({ session: resumed })([...restored, user("On")]);
+    expect(window.map(({ role }) => role)).toEqual(["user", "assistant", "toolResult", "user"]);
+    expect(JSON.stringify(window[2])).toContain("interrupted");
+  });
+
+  it("composes from the host's array, and says so, once the host has replaced its history", async () => {
+    const session = await (await open()).create();
+    const events: AdapterEvent[] = [];
+    const transform = createTransformContext({ session, on: (event) => events.push(event) });
+    const run = longRun(40);
+    await transform(run);
+    const summary = pi({ role: "compactionSummary", summary: "Forty reads.", timestamp: 1 });
+    const compacted = [summary, ...run.slice(-4)];
+    expect(await transform(compacted)).toEqual(compacted);
+    expect(await transform([...compacted, user("On", 99)])).toEqual([...compacted, user("On", 99)]);
+    expect(events.filter(({ type }) => type !== "window-sent")).toEqual([
+      { type: "history-replaced", adapter: "pi", at: 0 },
+    ]);
+    const log = await logOf(session);
+    expect(log).toHaveLength(run.length + 2);
+    expect(piAdapter.encode(log.slice(-2))).toEqual([summary, user("On", 99)]);
+  });
+
+  it("takes an answer that broke off and was taken back for a retry, not for a replaced history", async () => {
+    const session = await (await open()).create();
+    const events: AdapterEvent[] = [];
+    const transform = createTransformContext({ session, on: (event) => events.push(event) });
+    const agent = new Driven();
+    journal(agent, session);
+    const failed = assistant([], { stopReason: "error", errorMessage: "529 overloaded" });
+    await agent.run([user("Go"), failed]);
+    agent.state.messages.pop();
+    await agent.run([assistant([{ type: "text", text: "Hello" }]), user("More", 50)]);
+    expect(await transform(agent.state.messages)).toEqual(agent.state.messages);
+    expect(events.map(({ type }) => type)).toEqual(["window-sent"]);
+    expect(session.stats().messages).toBe(4);
+  });
+
+  it("counts the system prompt and the tools of the agent that journals, and takes its model's budget", async () => {
+    const manager = await SessionManager.open({ store: folder, profile: "pi" });
+    managers.push(manager);
+    const session = await manager.create();
+    const agent = new Driven();
+    agent.state.systemPrompt = "Read with care. ".repeat(100);
+    agent.state.tools = [{ name: "read", description: "Reads a file", parameters: { type: "object" } }];
+    journal(agent, session);
+    const events: AdapterEvent[] = [];
+    const transform = createTransformContext({ session, on: (event) => events.push(event) });
+    await transform([user("Go")]);
+    const [sent] = events;
+    const blocks = sent?.type === "window-sent" ? sent.report.blocks : undefined;
+    expect(blocks?.system).toBeGreaterThan(300);
+    expect(blocks?.tools).toBeGreaterThan(10);
+    expect(sent).toMatchObject({ report: { budget: 96_000 } });
+  });
+});

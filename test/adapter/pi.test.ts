@@ -1,0 +1,189 @@
+/** pi's messages in and out, and the windows that createTransformContext sends. */
+import { describe, expect, it } from "vitest";
+import { register } from "../../src/conformance.ts";
+import { adapterConformance } from "../../src/adapter/conformance.ts";
+import { createTransformContext, piAdapter } from "../../src/adapter/pi.ts";
+import type { AdapterEvent, PiMessage } from "../../src/adapter/pi.ts";
+import type { Message } from "../../src/message/message.ts";
+import { newMessageSchema } from "../../src/message/schema.ts";
+import { pi as piProfile } from "../../src/window/profile.ts";
+import { validateWindow } from "../../src/window/validate.ts";
+import { assistant, call, everyShape, longRun, pi, result, systemMessage, user } from "./pi-transcripts.ts";
+
+function json<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T;
+}
+
+function freeze<T>(value: T): T {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    Object.values(value).forEach(freeze);
+  }
+  return value;
+}
+
+const transcripts = [
+  { name: "every shape", messages: json(everyShape) },
+  { name: "a long run", messages: json(longRun(12)) },
+  { name: "system messages in the middle", messages: json([systemMessage, user("Go"), systemMessage, call("c1")]) },
+  { name: "nothing", messages: [] },
+];
+register(adapterConformance(piAdapter, transcripts), { describe, it });
+
+describe("piAdapter", () => {
+  it("gives the host's own objects back", () => {
+    const back = piAdapter.encode(piAdapter.decode(freeze([...everyShape])));
+    expect(back.every((message, index) => message === everyShape[index])).toBe(true);
+    expect(back).toHaveLength(everyShape.length);
+  });
+
+  it("gives deeply equal messages back after a way through JSON", () => {
+    const messages: readonly Message[] = json(piAdapter.decode(json(everyShape)));
+    for (const message of messages) expect(() => newMessageSchema.parse(message)).not.toThrow();
+    expect(json(piAdapter.encode(messages))).toEqual(json(everyShape));
+  });
+
+  it("gives the same messages for the same array, grown", () => {
+    const before = piAdapter.decode(json(everyShape.slice(0, 8)));
+    expect(piAdapter.decode(json(everyShape)).slice(0, 8)).toEqual(before);
+  });
+
+  it("reads calls, results, reasoning and usage", () => {
+    const messages = piAdapter.decode(everyShape);
+    expect(messages[3]?.usage).toEqual({ input: 119, output: 5, cacheRead: 100, cacheWrite: 7 });
+    expect(messages[3]?.parts[0]).toEqual({ type: "reasoning", text: "Where is it?", signature: "sig-1" });
+    expect(messages[5]?.parts[0]).toMatchObject({ type: "tool-result", callId: "c2", isError: true });
+    expect(messages.filter(({ role }) => role === "system")).toHaveLength(2);
+  });
+
+  it("carries what JSON cannot", () => {
+    const cyclic: Record<string, unknown> = {};
+    cyclic.self = cyclic;
+    const odd = result("c1", "text", { details: { cyclic, big: 10n } });
+    const [message] = piAdapter.decode([odd]);
+    expect(message?.extra).not.toHaveProperty("details");
+    expect(piAdapter.encode([message as Message])[0]).toBe(odd);
+  });
+
+  it.each([[null], ["text"], [{ content: "no role" }]])("names the place of %j, which is no message", (value) => {
+    const given = [user("a"), value as unknown as PiMessage];
+    expect(() => piAdapter.decode(given)).toThrow(expect.objectContaining({ code: "bad-message", data: { index: 1 } }));
+  });
+});
+
+describe("createTransformContext", () => {
+  it("hands back the host's own objects while everything fits", async () => {
+    const messages = longRun(3);
+    const window = await createTransformContext({ budget: 50_000 })(messages);
+    expect(window).toEqual(messages);
+    expect(window.every((message, index) => message === messages[index])).toBe(true);
+    expect(window).not.toBe(messages);
+  });
+
+  it("sends valid windows in budget that only grow at their end between two epochs", async () => {
+    const run = freeze(longRun(60));
+    const events: AdapterEvent[] = [];
+    const transform = createTransformContext({ budget: 4_000, on: (event) => events.push(event) });
+    let before: readonly PiMessage[] = [];
+    let epoch = 0;
+    for (let length = 1; length <= run.length; length += 2) {
+      const window = await transform(run.slice(0, length));
+      const sent = events.at(-1);
+      if (sent?.type !== "window-sent") throw new Error(`no window: ${JSON.stringify(sent)}`);
+      expect(sent.report.tokens).toBeLessThanOrEqual(4_000);
+      expect(validateWindow(piAdapter.decode(window), piProfile)).toEqual([]);
+      expect(window[0]?.role).toBe("user");
+      const prefix = sent.report.epoch === epoch ? before : [];
+      expect(window.slice(0, prefix.length)).toEqual(prefix);
+      epoch = sent.report.epoch;
+      before = window;
+    }
+    expect(epoch).toBeGreaterThan(3);
+    expect(events.filter(({ type }) => type !== "window-sent")).toEqual([]);
+    expect(JSON.stringify(before)).toContain("Find where the window is composed");
+  });
+
+  it("never cuts away system messages, their sections and tool changes", async () => {
+    const added = pi({ role: "system", content: "", toolsAdded: [{ name: "grep", parameters: {} }], timestamp: 3 });
+    const run = longRun(60);
+    const messages = [systemMessage, ...run.slice(0, 21), added, ...run.slice(21)];
+    for (const profile of ["pi", "anthropic", "openai-chat"]) {
+      const window = await createTransformContext({ budget: 4_000, profile })(messages);
+      expect(window.length).toBeLessThan(messages.length);
+      expect(window[0]).toBe(systemMessage);
+      expect(window.filter(({ role }) => role === "system")).toEqual([systemMessage, added]);
+    }
+  });
+
+  it("counts the system prompt and the tools that pi sends beside the messages, and does not send them", async () => {
+    const messages = longRun(30);
+    const system = "Be careful. ".repeat(500);
+    const tools = [{ name: "read", description: "Reads. ".repeat(300), parameters: { type: "object" } }];
+    const sent: AdapterEvent[] = [];
+    const plain = await createTransformContext({ budget: 5_000 })(messages);
+    const counted = createTransformContext({ budget: 5_000, system, tools, on: (event) => sent.push(event) });
+    const window = await counted(messages);
+    expect(JSON.stringify(window).length).toBeLessThan(JSON.stringify(plain).length / 2);
+    expect(window.some(({ role }) => role === "system")).toBe(false);
+    const [event] = sent;
+    const blocks = event?.type === "window-sent" ? event.report.blocks : undefined;
+    expect(blocks?.system).toBeGreaterThan(1_000);
+    expect(blocks?.tools).toBeGreaterThan(300);
+    const less = await createTransformContext({ budget: 5_000, systemTokens: 2_500 })(messages);
+    expect(JSON.stringify(less).length).toBeLessThan(JSON.stringify(plain).length);
+  });
+
+  it("returns its input, and one event, while something fails", async () => {
+    const events: AdapterEvent[] = [];
+    const transform = createTransformContext({ budget: 60, on: (event) => events.push(event) });
+    const messages = [user("word ".repeat(500))];
+    expect(await transform(messages)).toBe(messages);
+    expect(await transform(messages)).toBe(messages);
+    expect(events).toMatchObject([{ type: "adapter-failed", error: { code: "over-budget" } }]);
+    const none: AdapterEvent[] = [];
+    const strange = [undefined] as unknown as PiMessage[];
+    expect(await createTransformContext({ budget: 900, on: (event) => none.push(event) })(strange)).toBe(strange);
+    expect(none).toMatchObject([{ type: "adapter-failed", error: { code: "bad-message" } }]);
+    expect(await createTransformContext()(messages)).toBe(messages);
+  });
+
+  it("returns its input when the signal is aborted, without an event", async () => {
+    const events: AdapterEvent[] = [];
+    const messages = longRun(60);
+    const transform = createTransformContext({ budget: 4_000, on: (event) => events.push(event) });
+    expect(await transform(messages, AbortSignal.abort())).toBe(messages);
+    expect(events).toEqual([]);
+  });
+
+  it("says so when the host replaced its history, and sends nothing of what was removed", async () => {
+    const events: AdapterEvent[] = [];
+    const transform = createTransformContext({ budget: 3_000, on: (event) => events.push(event) });
+    const run = longRun(60);
+    await transform(run);
+    const compacted = [pi({ role: "compactionSummary", summary: "Sixty reads.", timestamp: 1 }), ...run.slice(-2)];
+    expect(await transform(compacted)).toEqual(compacted);
+    expect(events.filter(({ type }) => type === "history-replaced")).toEqual([
+      { type: "history-replaced", adapter: "pi", at: 0 },
+    ]);
+    await transform([...compacted, user("On")]);
+    expect(events.filter(({ type }) => type === "history-replaced")).toHaveLength(1);
+  });
+
+  it("does not answer the calls of a message that broke off: pi leaves that message out", async () => {
+    const cut = assistant([{ type: "toolCall", id: "cut", name: "read", arguments: {} }], { stopReason: "aborted" });
+    const messages = [user("Go"), cut, user("Again"), call("c1"), result("c1", "text")];
+    expect(await createTransformContext({ budget: 9_000 })(messages)).toEqual(messages);
+  });
+
+  it("logs seed 000's line every so many windows, and never unless asked", async () => {
+    const lines: string[] = [];
+    const transform = createTransformContext({ budget: 9_000, debugEvery: 5, log: (line) => lines.push(line) });
+    const messages = longRun(8);
+    for (let count = 0; count < 11; count++) await transform(messages);
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toMatch(/^Context stats: 17 messages, ~\d+ tokens$/);
+    const quiet = createTransformContext({ budget: 9_000, log: (line) => lines.push(line) });
+    for (let count = 0; count < 11; count++) await quiet(messages);
+    expect(lines).toHaveLength(2);
+  });
+});

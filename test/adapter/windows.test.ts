@@ -1,0 +1,174 @@
+/** Windows written for a provider are requests that it takes: samples, random histories, and sessions real agents wrote. */
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, it } from "vitest";
+import { fromAnthropic, toAnthropic } from "../../src/adapter/anthropic.ts";
+import type { AnthropicMessage } from "../../src/adapter/anthropic.ts";
+import { fromChat, toChat } from "../../src/adapter/chat.ts";
+import type { ChatMessage } from "../../src/adapter/chat.ts";
+import type { HostTranscript } from "../../src/adapter/conformance.ts";
+import { isWindrowError } from "../../src/errors.ts";
+import type { Message } from "../../src/message/message.ts";
+import { codingSession, sampleHistories } from "../../src/message/samples.ts";
+import { estimate } from "../../src/tokens/estimate.ts";
+import { readTranscripts } from "../../src/transcript/read.ts";
+import { composeWindow } from "../../src/window/compose.ts";
+import { Composer } from "../../src/window/epoch.ts";
+import { profileOf } from "../../src/window/profile.ts";
+import { strategyOf } from "../../src/window/strategy.ts";
+import { history } from "../support/histories.ts";
+import { anthropicProblems } from "./wire-anthropic.ts";
+import { openaiProblems } from "./wire-openai.ts";
+
+const long = process.env["WINDROW_LONG"] === "1";
+const root = "../shared/data/open";
+
+interface Provider {
+  readonly profile: string;
+  /** What the provider would refuse of a window. */
+  problems(window: readonly Message[]): readonly string[];
+  /** The request block by block: two messages of one role that are joined are the same to the provider. */
+  blocks(window: readonly Message[]): readonly string[];
+}
+
+const providers: readonly Provider[] = [
+  {
+    profile: "openai-chat",
+    problems: (window) => openaiProblems(toChat(window)),
+    blocks: (window) => toChat(window).map((message) => JSON.stringify(message)),
+  },
+  {
+    profile: "anthropic",
+    problems: (window) => anthropicProblems(toAnthropic(window)),
+    blocks: (window) => {
+      const { system, messages } = toAnthropic(window);
+      return [
+        JSON.stringify(system),
+        ...messages.flatMap(({ role, content }) => {
+          const blocks: unknown[] =
+            typeof content === "string" ? [{ type: "text", text: content }] : (content as unknown[]);
+          return blocks.map((block) => `${role} ${JSON.stringify(block)}`);
+        }),
+      ];
+    },
+  },
+];
+
+function windowOf(messages: readonly Message[], profile: string, budget: number): readonly Message[] | undefined {
+  try {
+    return composeWindow({ messages, profile, budget, system: "Be brief." }).messages;
+  } catch (error) {
+    assert(isWindrowError(error, "over-budget") || isWindrowError(error, "budget-too-small"), String(error));
+    return undefined;
+  }
+}
+
+/** What the provider would refuse of a history's window; nothing where there is no window at this budget. */
+function problemsOf(provider: Provider, messages: readonly Message[], budget: number): readonly string[] {
+  const window = windowOf(messages, provider.profile, budget);
+  return window ? provider.problems(window) : [];
+}
+
+function fixtures<Host>(name: string): readonly HostTranscript<Host>[] {
+  const path = new URL(`fixtures/${name}.json`, import.meta.url);
+  return JSON.parse(readFileSync(path, "utf8")) as readonly HostTranscript<Host>[];
+}
+
+describe.each(providers)("a window for $profile", (provider) => {
+  it.each([...sampleHistories(), { name: "a long session", messages: codingSession(120) }])(
+    "is one the provider takes: $name",
+    ({ messages }) => {
+      for (const budget of [300, 1_500, 6_000, 40_000]) assert.deepEqual(problemsOf(provider, messages, budget), []);
+    },
+  );
+
+  it("is one the provider takes, of random histories", { timeout: 600_000 }, () => {
+    const budgets = fc.oneof(fc.integer({ min: 200, max: 6_000 }), fc.integer({ min: 6_000, max: 200_000 }));
+    fc.assert(
+      fc.property(history, budgets, (messages, budget) => assert.deepEqual(problemsOf(provider, messages, budget), [])),
+      { numRuns: long ? 3_000 : 60 },
+    );
+  });
+});
+
+/** Fields and blocks in the fixtures that their providers do not document: the host's, and given back as they are. */
+const hostsOwn = /unknown field|\bhologram\b|\bvideo_url\b|chatcmpl-tool|tool_calls is empty/;
+
+describe("a window of the provider's own messages", () => {
+  it.each(fixtures<ChatMessage>("openai-chat"))("is one the provider takes: $name", ({ messages }) => {
+    for (const budget of [200, 600, 4_000]) {
+      const window = windowOf(fromChat(messages), "openai-chat", budget);
+      if (!window) continue;
+      const problems = openaiProblems(toChat(window)).filter((problem) => !hostsOwn.test(problem));
+      if (!messages.some((message) => "tool_name" in message)) assert.deepEqual(problems, []);
+      assert.deepEqual(toChat(JSON.parse(JSON.stringify(window)) as Message[]), toChat(window));
+    }
+  });
+
+  it.each(fixtures<AnthropicMessage>("anthropic"))("is one the provider takes: $name", ({ messages }) => {
+    for (const budget of [300, 600, 4_000]) {
+      const window = windowOf(fromAnthropic(messages), "anthropic", budget);
+      if (!window) continue;
+      const problems = anthropicProblems(toAnthropic(window)).filter((problem) => !hostsOwn.test(problem));
+      assert.deepEqual(problems, []);
+      assert.deepEqual(toAnthropic(JSON.parse(JSON.stringify(window)) as Message[]), toAnthropic(window));
+    }
+  });
+});
+
+const sessions = existsSync(root)
+  ? readdirSync(root, { withFileTypes: true, recursive: true })
+      .filter((entry) => entry.isFile() && /\.jsonl?(\.gz)?$/.test(entry.name))
+      .map((entry) => join(entry.parentPath, entry.name))
+      .toSorted()
+  : [];
+if (sessions.length === 0) console.log(`skipped: ${root} is not there`);
+
+describe.each(sessions)("%s", (file) => {
+  it("gives only windows that the providers take", { timeout: 300_000 }, async () => {
+    const transcripts = await readTranscripts(file).catch((error: unknown) => {
+      assert(isWindrowError(error, "not-a-transcript"), String(error));
+      return [];
+    });
+    let windows = 0;
+    for (const { id, messages } of transcripts) {
+      for (const provider of providers) {
+        for (const budget of [4_000, 24_000]) windows += follow(provider, messages, budget, id);
+      }
+    }
+    console.log(transcripts.length === 0 ? `${file}: no transcript` : `${file}: ${windows} windows`);
+  });
+});
+
+/** Windows before the answers of a session, two dozen of them, in one process as a live agent composes them. */
+function follow(provider: Provider, messages: readonly Message[], budget: number, session: string): number {
+  const profile = profileOf(provider.profile);
+  const composer = new Composer({ strategy: strategyOf("adaptive"), profile, counter: estimate });
+  const answers = messages.filter((message) => message.role === "assistant").length;
+  const stride = Math.max(1, Math.ceil(answers / 24));
+  let seen = 0;
+  let windows = 0;
+  let before: readonly string[] = [];
+  for (const [index, message] of messages.entries()) {
+    if (message.role === "assistant" && seen++ % stride === 0) {
+      try {
+        const { messages: window, report } = composer.compose({ budget });
+        const blocks = provider.blocks(window);
+        if (!report.opened) assert.deepEqual(blocks.slice(0, before.length), before, `${session}: the prefix changed`);
+        before = blocks;
+        assert.deepEqual(
+          provider.problems(window),
+          [],
+          `${session}, message ${index + 1}, ${provider.profile} at ${budget}`,
+        );
+        windows++;
+      } catch (error) {
+        if (!isWindrowError(error, "over-budget") && !isWindrowError(error, "budget-too-small")) throw error;
+      }
+    }
+    composer.push(index + 1, message);
+  }
+  return windows;
+}
