@@ -2,7 +2,7 @@
 import { WindrowError } from "../errors.ts";
 import type { InputPrices } from "../replay/cost-metric.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
-import { counterOf } from "../tokens/counters.ts";
+import { loadCounter } from "../tokens/exact.ts";
 import { modelOf } from "../tokens/models.ts";
 import { budgetOf } from "../window/budget.ts";
 import { profileOf } from "../window/profile.ts";
@@ -46,7 +46,7 @@ export const defaultBudget = 32_000;
  *
  * @throws WindrowError `bad-option`, `unknown-strategy`, `unknown-profile`, `unknown-model`, `unknown-counter`
  */
-export function readReplayFlags(flags: ReplayFlags): ReplaySettings {
+export async function readReplayFlags(flags: ReplayFlags): Promise<ReplaySettings> {
   const strategies = flags.strategy === undefined ? defaultStrategies : listOf("--strategy", flags.strategy);
   for (const strategy of strategies) strategyOf(strategy);
   const named = flags.model === undefined ? undefined : modelOf(flags.model);
@@ -56,7 +56,7 @@ export function readReplayFlags(flags: ReplayFlags): ReplaySettings {
   return {
     strategies,
     budgets,
-    counter: counterOf(flags.counter),
+    counter: await loadCounter(flags.counter),
     ...(flags.far !== undefined && { farDistance: tokensOf("--far", flags.far) }),
     ...(flags.keep !== undefined && { keep: flags.keep }),
     json: flags.json === true,
@@ -94,10 +94,15 @@ function budgetsOf(text: string): readonly number[] {
   return listOf("--budget", text).map((item) => tokensOf("--budget", item));
 }
 
-function tokensOf(flag: string, text: string): number {
+/**
+ * A whole number above 0 from the command line; `16k` is 16,000.
+ *
+ * @throws WindrowError `bad-option`, naming the flag
+ */
+export function tokensOf(flag: string, text: string): number {
   const match = /^(\d[\d_]*)(k?)$/i.exec(text);
   const tokens = Number((match?.[1] ?? "").replaceAll("_", "")) * (match?.[2] ? 1_000 : 1);
   if (match && Number.isSafeInteger(tokens) && tokens > 0) return tokens;
-  const message = `${flag} is a whole number of tokens above 0, for example 32000 or 32k, not "${text}".`;
+  const message = `${flag} is a whole number above 0, for example 32000 or 32k, not "${text}".`;
   throw new WindrowError("bad-option", message, { flag, value: text });
 }

@@ -52,7 +52,7 @@ export function addReplay(
       "--far <tokens>",
       "how far back a reference counts as far (default: 8000, 2000 or 1000, by the history's size)",
     )
-    .option("--counter <name>", "how tokens are counted (default: estimate)")
+    .option("--counter <name>", "how tokens are counted: estimate, o200k, cl100k … (default: estimate)")
     .option("--keep <folder>", "also write each session through the file store in this folder")
     .option("--json", "one JSON document on stdout")
     .addHelpText(
@@ -65,7 +65,7 @@ export function addReplay(
         "  windrow replay session.jsonl --keep ./contexts      and look at what is on disk\n",
     )
     .action(async (files: readonly string[], flags: ReplayFlags) => {
-      finish(await runReplay(files, readReplayFlags(flags), io, signal));
+      finish(await runReplay(files, await readReplayFlags(flags), io, signal));
     });
 }
 

@@ -1,0 +1,113 @@
+/** Reading what a window needs from a session's log, without its lock: epochs, the messages in them, calls in doubt. */
+import { toolResults } from "../message/message.ts";
+import type { JsonValue } from "../message/message.ts";
+import type { StoredRecordOf } from "../message/record.ts";
+import type { Scope, Store } from "../store/store.ts";
+import type { TokenCounter } from "../tokens/counter.ts";
+import type { Composer } from "../window/epoch.ts";
+import { epochOf } from "../window/epoch-record.ts";
+import type { EpochData } from "../window/epoch-record.ts";
+import { explain, logged } from "../window/explain.ts";
+import type { Explanation } from "../window/explain.ts";
+import type { Profile } from "../window/profile.ts";
+import { EditIndex } from "../window/view.ts";
+
+/** A tool run that began and of which no end was recorded. */
+export interface OpenCall {
+  readonly callId: string;
+  readonly toolName: string;
+  readonly arguments: JsonValue;
+  /** When it began; ISO 8601, UTC. */
+  readonly timestamp: string;
+}
+
+/**
+ * The newest epoch of a session; each is complete, so no older one is needed.
+ *
+ * @throws WindrowError `session-not-found`
+ */
+export async function newestEpoch(store: Store, scope: Scope, id: string): Promise<EpochData | undefined> {
+  for (const last of [8, 256, Infinity]) {
+    let newest: EpochData | undefined;
+    let read = 0;
+    const query = { kind: "edit", ...(Number.isFinite(last) && { last }) } as const;
+    for await (const record of store.read(scope, id, query)) {
+      read++;
+      if (record.type === "epoch") newest = epochOf(record.data) ?? newest;
+    }
+    if (newest || read < last) return newest;
+  }
+  return undefined;
+}
+
+/** The messages that an epoch's window holds and those behind it; what left the window stays unread. Streams. */
+export async function* windowRecords(
+  store: Store,
+  scope: Scope,
+  id: string,
+  epoch: EpochData | undefined,
+): AsyncGenerator<StoredRecordOf<"message">> {
+  const opened = epoch?.state.opened ?? 0;
+  const ranges = [...gaps(new EditIndex(epoch?.state.edits ?? []), opened), { from: opened + 1, to: undefined }];
+  for (const { from, to } of ranges) {
+    yield* store.read(scope, id, { kind: "message", from, ...(to !== undefined && { to }) });
+  }
+}
+
+/** The stretches of the log up to `last` that no edit took out of the window. */
+function gaps(index: EditIndex, last: number): readonly { readonly from: number; readonly to: number }[] {
+  const found: { from: number; to: number }[] = [];
+  let from = 1;
+  for (const range of [...index.ranges, { from: last + 1, to: last + 1 }]) {
+    if (range.from > from) found.push({ from, to: range.from - 1 });
+    from = Math.max(from, range.to + 1);
+  }
+  return found;
+}
+
+/** What a stored window is explained with. */
+export interface ExplainContext {
+  readonly composer: Composer;
+  readonly profile: Profile;
+  readonly counter: TokenCounter;
+  /** The last message to explain, by `seq`. Default: the newest. */
+  readonly to?: number;
+}
+
+/** Explains what a composer shows of a session: the whole log is read once, message by message. */
+export async function explainStored(
+  store: Store,
+  scope: Scope,
+  id: string,
+  { composer, profile, counter, to }: ExplainContext,
+): Promise<Explanation> {
+  const log = [];
+  for await (const record of store.read(scope, id, { kind: "message", ...(to !== undefined && { to }) })) {
+    log.push(logged(record.seq, record.message, record.tokenCount, counter));
+  }
+  return explain(log, composer.shown(), { edits: composer.state.edits, profile, counter });
+}
+
+/**
+ * The tool runs that began and have neither an end nor a result in the log, oldest first: running still, or in doubt
+ * because the process died. Reads the lines of calls and tools once, and messages only where a call is open.
+ *
+ * @throws WindrowError `session-not-found`
+ */
+export async function openCalls(store: Store, scope: Scope, id: string): Promise<readonly OpenCall[]> {
+  const open = new Map<string, StoredRecordOf<"call">>();
+  const answered = (callId: string, pos: number): void => {
+    // An id may be used again: only what came later answers it.
+    if ((open.get(callId)?.pos ?? Infinity) < pos) open.delete(callId);
+  };
+  for await (const call of store.read(scope, id, { kind: "call" })) open.set(call.callId, call);
+  for await (const { callId, pos } of store.read(scope, id, { kind: "tool" })) answered(callId, pos);
+  if (open.size > 0) {
+    for await (const { message, pos } of store.read(scope, id, { kind: "message" })) {
+      for (const { callId } of toolResults(message)) answered(callId, pos);
+    }
+  }
+  return [...open.values()].map(({ callId, toolName, arguments: given, timestamp }) => {
+    return { callId, toolName, arguments: given, timestamp };
+  });
+}

@@ -1,0 +1,127 @@
+/** `windrow compose`: transcripts and sessions, the numbers and the words. */
+import { readFile, readdir } from "node:fs/promises";
+import { expect, it } from "vitest";
+import { codingSession } from "../../src/message/samples.ts";
+import type { WindowPreview } from "../../src/ops/compose.ts";
+import { SessionManager } from "../../src/session/manager.ts";
+import { composeWindow } from "../../src/window/compose.ts";
+import { chatLines, newFolder, put, windrow } from "./stage.ts";
+
+interface Document extends WindowPreview {
+  readonly session: string;
+}
+
+async function json(argv: readonly string[]): Promise<Document> {
+  const { status, stdout, stderr } = await windrow(["compose", ...argv, "--json"]);
+  expect(status, stderr).toBe(0);
+  return JSON.parse(stdout) as Document;
+}
+
+it("answers with the window and every message's fate", async () => {
+  const file = await put(await newFolder(), "chat.jsonl", chatLines(60));
+  const { messages, tokens, report } = await json([file, "--budget", "4k"]);
+  expect(tokens).toBeLessThanOrEqual(4_000);
+  expect(messages.length).toBeGreaterThan(3);
+  expect(report.epoch).toBeGreaterThan(1);
+  expect(report.prefixHash).toMatch(/^[0-9a-f]{14}$/);
+  expect(Object.keys(report.blocks)).toEqual(["system", "tools", "notes", "history", "dynamic"]);
+  expect(report.items.filter(({ fate }) => fate !== "added")).toHaveLength(122);
+  const difference = report.items.reduce((sum, item) => sum + item.tokensBefore - item.tokensAfter, 0);
+  expect(difference).toBe(report.tokensBefore - tokens);
+  for (const item of report.items) {
+    expect(Object.keys(item)).toEqual(expect.arrayContaining(["id", "seq", "fate", "pass", "reason", "tokensBefore"]));
+  }
+});
+
+it("takes a system prompt, a strategy, a profile, an exact counter and a place", async () => {
+  const folder = await newFolder();
+  const file = await put(folder, "chat.jsonl", chatLines(30));
+  const system = await put(folder, "system.txt", "You fix bugs. ".repeat(20));
+  const plain = await json([file, "-b", "3k"]);
+  const other = await json([
+    file,
+    "-b",
+    "3k",
+    "-s",
+    "sliding-window",
+    "-p",
+    "anthropic",
+    "--system",
+    system,
+    "--counter",
+    "o200k",
+  ]);
+  expect(other.report).toMatchObject({
+    strategy: "sliding-window",
+    profile: "anthropic",
+    counter: "o200k",
+    budget: 3_000,
+  });
+  expect(other.messages[0]).toMatchObject({ role: "system" });
+  expect(other.report.blocks.system).toBeGreaterThan(50);
+  expect(plain.report).toMatchObject({ strategy: "adaptive", profile: "openai-chat", counter: "estimate" });
+  const early = await json([file, "-b", "3k", "--at", "5"]);
+  expect(early.report.items).toHaveLength(5);
+  expect(early.report.epoch).toBe(0);
+});
+
+it("composes for a session what its own process would, and leaves the files alone", async () => {
+  const folder = await newFolder();
+  const manager = await SessionManager.open({ store: folder, budget: 8_000 });
+  const session = await manager.create();
+  const history = codingSession(50, 20);
+  for (const message of history) {
+    if (message.role === "assistant") await session.compose();
+    await session.append(message);
+  }
+  await session.close();
+  const files = async (): Promise<readonly string[]> => {
+    const names = await readdir(`${folder}/running/${session.id}`);
+    return Promise.all(
+      names.map((name) => readFile(`${folder}/running/${session.id}/${name}`, "utf8").catch(() => "")),
+    );
+  };
+  const before = await files();
+  const found = await json([session.id.slice(0, 8), "--store", folder]);
+  const smaller = await json(["latest", "--store", folder, "-b", "2k"]);
+  expect(await files()).toEqual(before);
+  expect(smaller.tokens).toBeLessThanOrEqual(2_000);
+  expect(smaller.report.opened).toMatchObject({ reason: "over-budget" });
+  const resumed = await manager.resume(session.id);
+  const own = await resumed.compose();
+  expect(found.report.windowHash).toBe(own.report.windowHash);
+  expect(found.report.items).toEqual((await resumed.explain()).items);
+  const whole = await json(["latest", "--store", folder, "-s", "none", "-b", "1000k"]);
+  expect(whole.report.windowHash).toBe(
+    composeWindow({ messages: history, budget: 1e6, strategy: "none" }).report.windowHash,
+  );
+  await manager.close();
+});
+
+it("prints sums, and every fate with --explain", async () => {
+  const file = await put(await newFolder(), "chat.jsonl", chatLines(40));
+  const sums = await windrow(["compose", file, "-b", "4k"]);
+  expect(sums.stdout).toMatch(/Window: [\d,]+ messages, [\d,]+ of 4,000 tokens\n/);
+  expect(sums.stdout).toMatch(/^ *kept /m);
+  expect(sums.stdout).toMatch(/^ *(replaced|dropped) /m);
+  const every = await windrow(["compose", file, "-b", "4k", "--explain"]);
+  for (const id of ["m1", "m40", "m82"]) expect(every.stdout).toMatch(new RegExp(`^ *${id} `, "m"));
+});
+
+it("says what is wrong", async () => {
+  const folder = await newFolder();
+  const file = await put(folder, "chat.jsonl", chatLines(20));
+  const run = async (...argv: readonly string[]): Promise<readonly unknown[]> => {
+    const { status, stderr } = await windrow(["compose", ...argv, "--store", folder]);
+    return [status, stderr];
+  };
+  expect(await run(file, "--at", "999")).toEqual([2, expect.stringContaining("42 messages")]);
+  expect(await run(file, "--session", "2")).toEqual([2, expect.stringContaining("--session 1")]);
+  expect(await run(file, "-b", "0")).toEqual([2, expect.stringContaining("--budget")]);
+  expect(await run(file, "-b", "10")).toEqual([1, expect.stringMatching(/over-budget|budget-too-small/)]);
+  expect(await run(file, "-s", "adaptve")).toEqual([2, expect.stringContaining('"adaptive"')]);
+  expect(await run(file, "--counter", "o200")).toEqual([2, expect.stringContaining('"o200k"')]);
+  expect(await run(file, "--system", `${folder}/none`)).toEqual([1, expect.stringContaining("input-not-found")]);
+  expect(await run(`${folder}/none.jsonl`)).toEqual([1, expect.stringContaining("input-not-found")]);
+  expect(await run("latest")).toEqual([1, expect.stringContaining("session-not-found")]);
+});

@@ -1,0 +1,144 @@
+/** `windrow view`, on sessions that are open, closed and finished. */
+import { expect, it } from "vitest";
+import { codingSession } from "../../src/message/samples.ts";
+import type { SessionView } from "../../src/ops/view.ts";
+import { SessionManager } from "../../src/session/manager.ts";
+import type { Session } from "../../src/session/session.ts";
+import { newFolder, put, windrow } from "./stage.ts";
+
+const taskKey = { task_source: "github", owner: "notfolder", repo: "coding_agent", task_type: "issue", task_id: "27" };
+
+/** A manager whose clock goes on by a second whenever it is looked at. */
+async function managerIn(folder: string): Promise<SessionManager> {
+  let time = Date.UTC(2024, 0, 15, 10, 30);
+  const now = (): Date => new Date((time += 1_000));
+  return SessionManager.open({ store: folder, budget: 9_000, profile: "anthropic", now });
+}
+
+async function work(session: Session, steps: number): Promise<void> {
+  for (const message of codingSession(steps, 20)) {
+    if (message.role === "assistant") await session.compose({ system: "You are an agent." });
+    await session.append(message);
+    if (message.role === "assistant") await session.endStep({ usage: { input: 900, output: 100 } });
+  }
+}
+
+async function json(argv: readonly string[]): Promise<SessionView> {
+  const { status, stdout, stderr } = await windrow([...argv, "--json"]);
+  expect(status, stderr).toBe(0);
+  return JSON.parse(stdout) as SessionView;
+}
+
+it("shows a finished session as the seed lays it out", async () => {
+  const folder = await newFolder();
+  const manager = await managerIn(folder);
+  const session = await manager.create({ taskKey });
+  const call = { type: "tool-call", callId: "c1", name: "github_create_commit", args: { message: "Fix" } } as const;
+  await session.append({ role: "user", parts: [{ type: "text", text: "Commit the changes" }] });
+  await session.append({ role: "assistant", parts: [{ type: "text", text: "On it.\n\u001b[2Jnow" }, call] });
+  const run = await session.startTool(call);
+  await run.finish("no such branch", { isError: true });
+  await session.endStep({ usage: { input: 45_000, output: 678 } });
+  await session.finish("completed");
+  await manager.close();
+
+  const { status, stdout } = await windrow(["view", session.id, "--store", folder]);
+  expect(status).toBe(0);
+  const lines = stdout.split("\n");
+  expect(lines.slice(0, 5)).toEqual([
+    `Task UUID: ${session.id}`,
+    "Status: completed",
+    "Repository: github/notfolder/coding_agent",
+    "Task: issue #27",
+    "Started: 2024-01-15 10:30:01 UTC",
+  ]);
+  expect(stdout).toMatch(/^Completed: 2024-01-15 10:30:\d\d UTC$/m);
+  expect(stdout).toMatch(/^Duration: \d+ s$/m);
+  expect(stdout).toContain(
+    "Statistics:\n  LLM calls: 1\n  Tool calls: 1\n  Total tokens: 45,678\n  Compressions: 0\n\nMessages: 3\n",
+  );
+  expect(stdout).toContain("  [1] user: Commit the changes\n");
+  expect(stdout).toContain("  [3] tool: github_create_commit -> Error\n");
+  expect(stdout).toContain("\n\nSummaries: 0");
+  expect(stdout, "a terminal would obey it").not.toContain("\u001b");
+
+  const tools = await windrow(["view", "latest", "--tools", "--store", folder]);
+  expect(tools.stdout).toMatch(/Tools: 1\n {2}\[1\] .*github_create_commit\(.*\) -> Error: no such branch, \d/);
+  expect(tools.stdout).not.toContain("Messages:");
+});
+
+it("shows a session that another manager is writing, without disturbing it", { timeout: 60_000 }, async () => {
+  const folder = await newFolder();
+  const manager = await managerIn(folder);
+  const session = await manager.create({ taskKey: {} });
+  await work(session, 60);
+  const own = await session.compose({ system: "You are an agent." });
+  const prompt = await put(folder, "prompt.txt", "You are an agent.");
+
+  const plain = await json(["view", "latest", "--store", folder]);
+  expect(plain).toMatchObject({ id: session.id, status: "processing", completedAt: null, openCalls: [] });
+  expect(plain.messages?.total).toBe(session.stats().messages);
+  expect(plain.messages?.shown).toHaveLength(10);
+  expect(plain.messages?.shown.at(-1)?.seq).toBe(plain.messages?.total);
+
+  const view = await json(["view", "latest", "--store", folder, "--window", "--epochs", "--system", prompt]);
+  expect(view.window?.report.windowHash).toBe(own.report.windowHash);
+  expect(view.window?.report.prefixHash).toBe(own.state.prefixHash);
+  expect(view.window?.tokens).toBe(own.tokens);
+  expect(view.window?.missing).toEqual([]);
+  expect(view.epochs?.total).toBe(own.report.epoch);
+  expect(view.epochs?.shown.map(({ epoch }) => epoch)).toEqual(
+    Array.from({ length: own.report.epoch }, (_, index) => index + 1),
+  );
+  for (const epoch of view.epochs?.shown ?? []) {
+    expect(epoch.reason).toBe("over-budget");
+    expect(epoch.tokensAfter).toBeLessThan(epoch.tokensBefore);
+    expect(Object.values(epoch.edits).reduce((sum, edits) => sum + edits, 0)).toBeGreaterThan(0);
+  }
+
+  const text = await windrow(["view", "latest", "--store", folder, "--window", "--epochs", "--last", "2"]);
+  expect(text.stdout).toContain(`Epochs: ${own.report.epoch} (showing last 2)`);
+  expect(text.stdout).toContain("not on disk and not counted: system\n");
+  expect(text.stdout).toContain("--- user [windrow:note:");
+
+  expect((await session.compose({ system: "You are an agent." })).report.windowHash).toBe(own.report.windowHash);
+  await session.append({ role: "user", parts: [{ type: "text", text: "go on" }] });
+  await manager.close();
+});
+
+it("finds a session by the beginning of its id, and says what is wrong with a name", async () => {
+  const folder = await newFolder();
+  const manager = await managerIn(folder);
+  const ids = [
+    "0123abcd-0000-4000-8000-000000000001",
+    "0123abcd-0000-4000-8000-000000000002",
+    "99990000-0000-4000-8000-000000000003",
+  ];
+  for (const id of ids) await (await manager.create({ id })).close();
+  await manager.close();
+  expect((await json(["view", "9999", "--store", folder])).id).toBe(ids[2]);
+  expect((await json(["view", "0123abcd-0000-4000-8000-000000000002", "--store", folder])).id).toBe(ids[1]);
+  expect((await json(["view", "latest", "--store", folder])).id).toBe(ids[2]);
+
+  const several = await windrow(["view", "0123", "--store", folder]);
+  expect(several.status).toBe(2);
+  expect(several.stderr).toContain(ids[0]);
+  expect(several.stderr).toContain(ids[1]);
+  expect(several.stderr).not.toContain(ids[2]);
+  const short = await windrow(["view", "012", "--store", folder]);
+  expect([short.status, short.stderr]).toEqual([2, expect.stringContaining("at least the first 4")]);
+  const missing = await windrow(["view", "ffff", "--store", folder]);
+  expect([missing.status, missing.stderr]).toEqual([1, expect.stringContaining("session-not-found")]);
+  expect(missing.stderr).toContain(folder);
+  const outside = await windrow(["view", "../../etc", "--store", folder]);
+  expect(outside.status).toBe(2);
+  const mistyped = await windrow(["view", "latest", "--tool", "--store", folder]);
+  expect([mistyped.status, mistyped.stderr]).toEqual([2, expect.stringContaining("--tools")]);
+});
+
+it("makes no folder where there is none", async () => {
+  const folder = await newFolder();
+  const { status, stderr } = await windrow(["view", "latest", "--store", `${folder}/none`]);
+  expect([status, stderr]).toEqual([1, expect.stringContaining("no session in this store")]);
+  expect((await windrow(["view", "latest", "--store", folder])).status).toBe(1);
+});
