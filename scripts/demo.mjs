@@ -6,7 +6,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { join, relative } from "node:path";
+import { basename, join, relative } from "node:path";
 import { root } from "./package-files.mjs";
 
 const budget = "16000";
@@ -37,7 +37,7 @@ Every message is on disk now, a line each. To try next:
 
   jq -c '{seq, role, token_count}' ${messages} | head
   npx windrow replay ${shown} --strategy adaptive --budget 8k,16k,32k
-  npx windrow replay ${messages} --profile anthropic --budget 24k`);
+  npx windrow view ${basename(kept).slice(0, 8)} --window --store contexts`);
 }
 
 /** Runs a program of Node and gives what it printed; ends this one with its status when it fails. */
