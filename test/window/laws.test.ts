@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { describe, it } from "vitest";
 import { isWindrowError } from "../../src/errors.ts";
-import type { Message } from "../../src/message/message.ts";
+import type { Message, Part } from "../../src/message/message.ts";
 import { chars4Ceil } from "../../src/tokens/chars4.ts";
 import { countMessage, countTools } from "../../src/tokens/counter.ts";
 import { estimate } from "../../src/tokens/estimate.ts";
@@ -62,7 +62,8 @@ function compose(given: Setting, messages: readonly Message[], state?: WindowSta
  */
 function leastTokens({ counter, system = "", dynamic = "", tools }: Setting, messages: readonly Message[]): number {
   const users = messages.filter((message) => message.role !== "assistant" && message.role !== "system");
-  const answer = messages.findLast((message) => message.role === "assistant");
+  // An answer with nothing to send is no step; the one before it is the newest.
+  const answer = messages.findLast(({ role, parts }) => role === "assistant" && parts.some(saysSomething));
   const spoken = (message: Message | undefined): number => (message ? countMessage(counter, message) : 0);
   const rules = messages
     .filter((message) => message.role === "system")
@@ -79,6 +80,10 @@ function leastTokens({ counter, system = "", dynamic = "", tools }: Setting, mes
     );
   }, 0);
   return lead + counter.count(dynamic) + 4 + countTools(counter, tools) + trailing + spoken(answer) + 160;
+}
+
+function saysSomething(part: Part): boolean {
+  return part.type !== "reasoning" && (part.type !== "text" || part.text.trim() !== "");
 }
 
 /** Where a model call may fall: behind every message that leaves no call open, a dozen of them at most. */
