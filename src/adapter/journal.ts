@@ -290,5 +290,5 @@ function sorted(value: JsonValue): JsonValue {
 function asError(cause: unknown): WindrowError {
   if (isWindrowError(cause)) return cause;
   const text = cause instanceof Error ? cause.message : String(cause);
-  return new WindrowError("store-unavailable", `The adapter could not go on: ${text}`, {}, { cause });
+  return new WindrowError("adapter-failed", `The adapter could not go on: ${text}`, {}, { cause });
 }

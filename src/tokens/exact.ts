@@ -62,7 +62,7 @@ const modules: Readonly<Record<ExactName, () => Promise<unknown>>> = {
  * each 256 characters are counted alone, which adds about one token each at most. The package's merge cache is
  * switched off for the process: it would keep counted text alive.
  *
- * @throws WindrowError `unknown-counter` for another name, and where gpt-tokenizer is not installed
+ * @throws WindrowError `unknown-counter` for another name, `package-missing` where gpt-tokenizer is not installed
  */
 export async function loadCounter(counter: string | TokenCounter = "estimate"): Promise<TokenCounter> {
   if (typeof counter !== "string" || !isExactName(counter)) return counterOf(counter);
@@ -76,7 +76,7 @@ async function load(name: ExactName): Promise<Encoding> {
     return (await modules[name]()) as Encoding;
   } catch (error) {
     throw new WindrowError(
-      "unknown-counter",
+      "package-missing",
       `The counter "${name}" needs the package gpt-tokenizer, which could not be loaded: npm install gpt-tokenizer@4`,
       { counter: name, install: "gpt-tokenizer@4" },
       { cause: error },
