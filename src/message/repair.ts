@@ -51,6 +51,8 @@ interface OpenStep {
   readonly calls: readonly OpenCall[];
   /** Messages that came while calls were open; they follow the step. */
   readonly waiting: Step[];
+  /** What messages hold beside their results: it stays in the step, as one message is never torn. */
+  readonly beside: NumberedMessage[];
 }
 
 /** Reads a history message by message and gives valid steps. */
@@ -66,13 +68,31 @@ export class StepReader {
     const tidy = tidyMessage(message);
     if (!tidy) return this.#note("empty-message", seq);
     if (tidy !== message) this.#note("mended-text", seq);
-    if (tidy.role === "assistant") return this.#assistant(seq, tidy);
-    const results = toolResults(tidy);
-    const rest = tidy.parts.filter((part) => part.type !== "tool-result");
-    for (const result of results) this.#result(seq, tidy, result);
-    if (rest.length === 0) return;
-    const role = tidy.role === "tool" ? "user" : tidy.role;
-    this.#message(seq, rest.length === tidy.parts.length && role === tidy.role ? tidy : { ...tidy, role, parts: rest });
+    const spoken = tidy.parts.filter((part) => part.type !== "tool-result");
+    if (tidy.role === "assistant" && spoken.some((part) => part.type !== "reasoning")) {
+      this.#assistant(seq, spoken.length === tidy.parts.length ? tidy : { ...tidy, parts: spoken });
+    }
+    this.#rest(seq, tidy);
+  }
+
+  /** Results go to their calls; what else a message holds stays beside them, or is a message of its own. */
+  #rest(seq: number, message: Message): void {
+    const own = message.role === "assistant" ? [] : message.parts.filter((part) => part.type !== "tool-result");
+    const parts: Part[] = own.map((part) => (part.type === "tool-call" ? strayCall(part) : part));
+    let attached = false;
+    for (const result of toolResults(message)) {
+      const note = this.#result(seq, message, result);
+      if (note === "attached") attached = true;
+      else if (note) parts.push(note);
+    }
+    const role = message.role === "system" || message.role === "user" ? message.role : "user";
+    const same =
+      role === message.role && parts.length === message.parts.length && own.every((part, at) => part === parts[at]);
+    const synthetic = own.length === 0 ? ({ status: "synthetic" } as const) : {};
+    const shown: Message = same ? message : { ...message, role, parts, ...synthetic };
+    if (parts.length > 0 && attached && this.#open) this.#open.beside.push({ seq, message: shown });
+    else if (parts.length > 0) this.#message(seq, shown);
+    if (attached) this.#closeAnswered(seq);
   }
 
   /** Steps that no later message can change, in order. Each is the same object on every call. */
@@ -107,7 +127,12 @@ export class StepReader {
       parts.push(call);
     }
     const renamed = calls.some((call) => call.part.callId !== call.hostId);
-    this.#open = { assistant: { seq, message: renamed ? { ...message, parts } : message }, calls, waiting: [] };
+    this.#open = {
+      assistant: { seq, message: renamed ? { ...message, parts } : message },
+      calls,
+      waiting: [],
+      beside: [],
+    };
     if (calls.length === 0) this.#close();
   }
 
@@ -118,22 +143,30 @@ export class StepReader {
     return candidate;
   }
 
-  #result(seq: number, message: Message, part: ToolResultPart): void {
+  /** Attaches a result to its call; or gives what is shown of one that has none, undefined for a second one. */
+  #result(seq: number, message: Message, part: ToolResultPart): "attached" | Part | undefined {
     const own = this.#open?.calls.filter((call) => call.hostId === part.callId) ?? [];
     const call = own.find((candidate) => !candidate.result);
     if (call) {
       call.result = { seq, message, part };
       this.#known.set(call.part.callId, true);
-      const open = this.#open;
-      if (!open || open.calls.some((candidate) => !candidate.result)) return;
-      for (const step of open.waiting) this.#note("moved-message", step.messages[0]?.seq ?? seq);
-      return this.#close();
+      return "attached";
     }
-    if (own.length > 0 || this.#known.get(part.callId)) return this.#note("duplicate-result", seq, part.callId);
+    if (own.length > 0 || this.#known.get(part.callId)) {
+      this.#note("duplicate-result", seq, part.callId);
+      return undefined;
+    }
     const late = this.#known.has(part.callId);
     this.#note(late ? "late-result" : "orphan-result", seq, part.callId);
     if (late) this.#known.set(part.callId, true);
-    this.#message(seq, noteOfResult(message, part, late));
+    return noteOfResult(part, late);
+  }
+
+  #closeAnswered(seq: number): void {
+    const open = this.#open;
+    if (!open || open.calls.some((candidate) => !candidate.result)) return;
+    for (const step of open.waiting) this.#note("moved-message", step.messages[0]?.seq ?? seq);
+    this.#close();
   }
 
   #message(seq: number, message: Message): void {
@@ -172,6 +205,7 @@ export class StepReader {
       order.push(fresh);
     }
     for (const { seq, source, parts } of order) messages.push({ seq, message: withParts(source, parts) });
+    messages.push(...open.beside);
     return [{ kind: "assistant", messages }, ...open.waiting];
   }
 
@@ -211,8 +245,12 @@ function closingResult(assistant: Message, call: ToolCallPart): Message {
   };
 }
 
-function noteOfResult(message: Message, part: ToolResultPart, late: boolean): Message {
+function noteOfResult(part: ToolResultPart, late: boolean): Part {
   const what = late ? "Late result of" : "Result without its call, of";
-  const text = `[${what} ${part.name ?? "a tool"}, call ${part.callId}]\n${resultText(part)}`;
-  return { id: message.id, role: "user", status: "synthetic", parts: [{ type: "text", text }] };
+  return { type: "text", text: `[${what} ${part.name ?? "a tool"}, call ${part.callId}]\n${resultText(part)}` };
+}
+
+/** A call that no assistant made cannot be answered; it is shown as what it says. */
+function strayCall(part: ToolCallPart): Part {
+  return { type: "text", text: `[Call of ${part.name}] ${JSON.stringify(part.args)}` };
 }

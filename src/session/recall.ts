@@ -26,16 +26,19 @@ export async function recallFromStore(
 ): Promise<Recalled> {
   const { from, to } = recallRange(query, length);
   const words = query.query;
+  let left = false;
   let kept: (NumberedMessage & { readonly score: number })[] = [];
   for await (const record of store.read(scope, id, { kind: "message", from, to })) {
     const score = words === undefined ? 0 : recallScore(record.message, words);
     if (words !== undefined && score === 0 && to - from >= shortRange) continue;
     kept.push({ seq: record.seq, message: record.message, score });
-    if (words === undefined && kept.length > shortRange) break;
+    left ||= kept.length > (words === undefined || to - from < shortRange ? shortRange : mostCandidates);
+    if (words === undefined && left) break;
     if (words !== undefined && to - from >= shortRange && kept.length >= 2 * mostCandidates) kept = best(kept);
   }
   if (words !== undefined && to - from >= shortRange) kept = best(kept);
-  return recallPassages(kept, words, limits);
+  const recalled = recallPassages(kept, words, limits);
+  return left ? { ...recalled, more: true } : recalled;
 }
 
 function best<T extends { readonly seq: number; readonly score: number }>(candidates: readonly T[]): T[] {

@@ -194,11 +194,11 @@ export class Session {
       [{ kind: "usage", purpose: "turn", ...(model !== undefined && { model }), usage, timestamp }],
       [],
     );
-    await this.#setState({
-      llmCallCount: this.#state.llmCallCount + 1,
-      totalTokensUsed: this.#state.totalTokensUsed + (usage.input ?? 0) + (usage.output ?? 0),
+    await this.#setState((state) => ({
+      llmCallCount: state.llmCallCount + 1,
+      totalTokensUsed: state.totalTokensUsed + (usage.input ?? 0) + (usage.output ?? 0),
       lastActivity: "llm_call",
-    });
+    }));
   }
 
   /**
@@ -323,7 +323,7 @@ export class Session {
     const record = toolRecord(call, part, { ...times, messageSeq: this.#messages + 1 });
     await this.#write([this.#messageRecord(message), record], [message]);
     this.#running.delete(call.callId);
-    await this.#setState({ toolCallCount: this.#state.toolCallCount + 1, lastActivity: "tool_execution" });
+    await this.#setState((state) => ({ toolCallCount: state.toolCallCount + 1, lastActivity: "tool_execution" }));
     tell(this.#parts.on, { type: "tool-finished", sessionId: this.id, callId: call.callId, durationMs });
     return message;
   }
@@ -333,7 +333,9 @@ export class Session {
     this.#open();
     if (signal?.aborted) throw new WindrowError("aborted", "The append was aborted before anything was written.");
     this.#inFlight++;
-    const written = this.#store(records).finally(() => this.#inFlight--);
+    const written = this.#store(records);
+    // Its turn may come long after it was refused; until then nobody else would hear of it.
+    written.catch(() => undefined);
     return this.#inTurn(async () => {
       const stored = (await written).filter((record) => record.kind === "message");
       for (const [index, { seq, tokenCount }] of stored.entries()) {
@@ -342,7 +344,7 @@ export class Session {
         this.counted(seq, tokenCount);
         tell(this.#parts.on, { type: "message-appended", sessionId: this.id, seq, tokens: tokenCount });
       }
-    });
+    }).finally(() => this.#inFlight--);
   }
 
   async #store(records: readonly NewRecord[]): Promise<readonly StoredRecord[]> {
@@ -354,10 +356,10 @@ export class Session {
     }
   }
 
-  async #setState(change: Partial<SessionState>): Promise<void> {
+  async #setState(change: (state: SessionState) => Partial<SessionState>): Promise<void> {
     await this.#inTurn(async () => {
       const now = this.#parts.now().toISOString();
-      this.#state = { ...this.#state, ...change, status: "processing", updatedAt: now };
+      this.#state = { ...this.#state, ...change(this.#state), status: "processing", updatedAt: now };
       await this.#parts.store.setState(this.#parts.lock, this.#state);
     });
   }

@@ -167,7 +167,7 @@ export class Composer {
   #take(): void {
     for (; this.#taken < this.#reader.closed.length; this.#taken++) {
       const step = this.#reader.closed[this.#taken] as Step;
-      if (step.kind === "system" && this.#steps.length === 0 && this.#notes.length === this.#index.notes.length) {
+      if (step.kind === "system" && this.#steps.length === 0 && this.#precedesNotes(step)) {
         this.#system.push(...step.messages);
         continue;
       }
@@ -189,6 +189,12 @@ export class Composer {
     }
     const notes = this.#notes.map((edit) => noteStep(edit, this.#counter));
     return [...this.#steps, ...notes, ...tail];
+  }
+
+  #precedesNotes({ messages }: Step): boolean {
+    return (
+      this.#notes.length === this.#index.notes.length && (this.#notes[0]?.from ?? Infinity) > (messages[0]?.seq ?? 0)
+    );
   }
 
   #layout(options: ComposeOptions): Layout {
@@ -273,7 +279,7 @@ export class Composer {
   #withoutReasoning(edits: readonly Edit[], moved: boolean): readonly Edit[] {
     if (this.#profile.reasoning !== "prefix-bound") return edits;
     const rest = edits.filter((edit) => edit.only !== "reasoning");
-    const from = moved ? 1 : Math.min(...rest.map((edit) => edit.from));
+    const from = moved ? 1 : rest.reduce((least, edit) => Math.min(least, edit.from), Infinity);
     const tokensBefore = this.#raw.reduce((total, { seq, message }) => {
       if (seq < from) return total;
       return message.parts.reduce((part, { type, ...body }) => {

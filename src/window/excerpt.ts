@@ -2,6 +2,7 @@
  * Look-back-aware excerpts: of a text that is too large, the lines later calls look back for (errors, paths, ids, names,
  * numbers) beside its head and tail, in their order, with every gap marked.
  */
+import { createMask, maskText } from "../mask/mask.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 
 /** What an excerpt is made under. */
@@ -45,12 +46,23 @@ export function excerpt(text: string, { maxTokens, counter, seen }: ExcerptOptio
   return render(lines, kept);
 }
 
-/** A text cut in its middle to at most `length` characters, never inside a surrogate pair. */
+const mask = createMask();
+
+/**
+ * A text without its secrets, for cutting: a cut may take the part off by which a secret is known, and what is left of
+ * it would pass every mask.
+ */
+export function cuttable(text: string): string {
+  return maskText(mask, text).text;
+}
+
+/** A text cut in its middle to at most `length` characters, never inside a surrogate pair or a secret. */
 export function clip(text: string, length: number): string {
   if (text.length <= length) return text;
+  const whole = cuttable(text);
   const half = Math.max(1, Math.floor((length - 3) / 2));
-  const head = text.slice(0, half).replace(/[\uD800-\uDBFF]$/, "");
-  const tail = text.slice(-half).replace(/^[\uDC00-\uDFFF]/, "");
+  const head = whole.slice(0, half).replace(/[\uD800-\uDBFF]$/, "");
+  const tail = whole.slice(-half).replace(/^[\uDC00-\uDFFF]/, "");
   return `${head} … ${tail}`;
 }
 

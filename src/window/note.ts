@@ -48,13 +48,14 @@ function header({ from, to, count, tokens }: NoteContent): string {
 }
 
 function linesOf(stubs: readonly Stub[]): readonly Line[] {
-  const lines = new Map<string, { tool: string; subject: string; stubs: Stub[] }>();
+  const lines = new Map<string, { readonly tool: string; readonly subject: string; readonly stubs: Stub[] }>();
   for (const stub of stubs) {
     const key = `${stub.tool}\n${stub.subject}`;
-    const line = lines.get(key);
-    // Re-inserted, so that lines stand in the order of their newest message.
-    if (line) lines.delete(key);
-    lines.set(key, { tool: stub.tool, subject: stub.subject, stubs: [...(line?.stubs ?? []), stub] });
+    const line = lines.get(key) ?? { tool: stub.tool, subject: stub.subject, stubs: [] };
+    line.stubs.push(stub);
+    // Put in anew, so that lines stand in the order of their newest message.
+    lines.delete(key);
+    lines.set(key, line);
   }
   return [...lines.values()];
 }

@@ -14,8 +14,8 @@ export function protect(steps: readonly ViewStep[], strategy: Strategy): View {
   const task = strategy.keepFirstUser ? steps.findIndex(isUsers) : -1;
   const newest = Math.max(lastUser, lastAssistant);
   const marked = steps.map((step, index): ViewStep => {
-    const waiting = index > lastAssistant && step.kind === "user";
-    const kept = index === task || index === lastUser || index >= newest || waiting;
+    const waiting = index > lastAssistant && isUsers(step);
+    const kept = index === task || index === lastUser || index === newest || waiting;
     return { ...step, protected: kept || step.kind === "system" };
   });
   return viewOf(marked);
@@ -60,7 +60,7 @@ export function plan(
   // An excerpt can come out some tokens larger than it was meant to; a second cut takes that off.
   for (let tries = 0; tries < 3; tries++) run(shrinkNewest, context.limit);
   if (current.tokens > context.limit) {
-    const last = current.steps.length - 1;
+    const last = current.steps.findLastIndex((step) => step.kind === "assistant" || isUsers(step));
     current = viewOf(
       current.steps.map((step, index) => {
         return { ...step, protected: index === last || step.kind === "system" || isCurrent(current, index) };

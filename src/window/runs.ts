@@ -10,8 +10,12 @@ export function runsOf(
   for (const step of view.steps) {
     if (!dropped.has(step)) for (const { seq } of step.messages) kept.add(seq);
   }
-  const from = Math.min(...[...dropped].map((step) => step.from));
-  const to = Math.max(...[...dropped].map((step) => step.to));
+  let from = Infinity;
+  let to = 0;
+  for (const step of dropped) {
+    from = Math.min(from, step.from);
+    to = Math.max(to, step.to);
+  }
   const runs: { from: number; to: number }[] = [];
   let start: number | undefined;
   for (let seq = from; seq <= to + 1; seq++) {

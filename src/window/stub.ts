@@ -2,6 +2,7 @@
 import type { JsonValue, Message } from "../message/message.ts";
 import { toolCalls, toolResults } from "../message/message.ts";
 import type { NumberedMessage } from "../message/step.ts";
+import { cuttable } from "./excerpt.ts";
 import type { Stub } from "./window.ts";
 
 /** The id `recall` takes for a message, or for a range of messages. */
@@ -43,7 +44,8 @@ function leaves(value: JsonValue, found: string[] = [], depth = 0): string[] {
 }
 
 function shorten(text: string): string {
-  const points = [...text.slice(0, 4 * longestSubject)];
+  if (text.length <= longestSubject) return text;
+  const points = [...cuttable(text).slice(0, 4 * longestSubject)];
   if (points.length <= longestSubject) return text.length > 4 * longestSubject ? `${points.join("")}…` : text;
   return isPath(text)
     ? `…${points.slice(1 - longestSubject).join("")}`
@@ -57,7 +59,11 @@ export function stubsOf(messages: readonly NumberedMessage[]): readonly Stub[] {
   for (const { seq, message } of messages) {
     for (const call of toolCalls(message)) subjects.set(call.callId, subjectOf(call.args));
     const id = recallId(seq);
-    if (message.role === "user") stubs.push({ tool: "user", subject: firstWords(message), id, count: 1 });
+    if (message.role === "user") {
+      // A late result is shown in the user's role and is not the user's.
+      const tool = message.status === "synthetic" ? "result" : "user";
+      stubs.push({ tool, subject: firstWords(message), id, count: 1 });
+    }
     for (const result of toolResults(message)) {
       stubs.push({
         tool: result.name ?? nameOf(messages, result.callId),

@@ -134,7 +134,7 @@ export interface ComposeInput {
   readonly tools?: readonly ToolDefinition[];
   /** An ephemeral tail: text for this call only, behind the history (retrieved text, the time). Priced as uncached. */
   readonly dynamic?: string;
-  /** Tokens the whole request may use. Default: from `model`, else an error. */
+  /** Tokens the whole request may use; `budgetOf` computes it from a model. Absent: `bad-option`. */
   readonly budget?: number;
   /** A name or a Strategy. Default `adaptive`. */
   readonly strategy?: string | Strategy;

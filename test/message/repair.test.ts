@@ -66,6 +66,40 @@ describe("repair", () => {
     expect(orphan.lines.at(-1)).toBe("user: [Result without its call, of a tool, call 9]\nwhose?");
   });
 
+  it("keeps what stands beside a result in the step of its call: one message is never torn", () => {
+    const history = new HistoryBuilder().user("go").assistant("", ["1", "t", {}], ["2", "t", {}]);
+    history.add("user", [
+      { type: "tool-result", callId: "1", content: "one" },
+      { type: "text", text: "and hurry" },
+    ]);
+    history.result("2", "two").assistant("done");
+    const { messages, repairs } = repairMessages(history.messages);
+    expect(messages.map((message) => `${message.role}: ${messageText(message)}`)).toEqual([
+      "user: go",
+      "assistant: t({})\nt({})",
+      "tool: one",
+      "tool: two",
+      "user: and hurry",
+      "assistant: done",
+    ]);
+    expect(repairs).toEqual([]);
+  });
+
+  it("takes a result out of the answer that holds its call, and shows a call that nobody made as text", () => {
+    const history = new HistoryBuilder().user("go");
+    history.add("assistant", [
+      { type: "tool-call", callId: "1", name: "search", args: {} },
+      { type: "tool-result", callId: "1", content: "found" },
+    ]);
+    history.add("user", [{ type: "tool-call", callId: "2", name: "rm", args: { path: "x" } }]);
+    expect(repaired(history).lines).toEqual([
+      "user: go",
+      "assistant: search({})",
+      "tool: found",
+      'user: [Call of rm] {"path":"x"}',
+    ]);
+  });
+
   it("renames an id used again, with its result, and leaves out a second result", () => {
     const history = new HistoryBuilder().assistant("", ["x", "t", {}]).result("x", "first");
     history.assistant("", ["x", "t", {}]).result("x", "second").result("x", "third").assistant("done");

@@ -129,6 +129,37 @@ describe.each(["ram:", "files"])("a session in %s", (kind) => {
     );
   });
 
+  it("counts steps that end at once, and names the message of a result that comes between appends", async () => {
+    const manager = await open({ store: await store() });
+    const session = await manager.create();
+    await session.append(user);
+    await Promise.all([1, 2, 3, 4, 5].map(() => session.endStep({ usage: { input: 10, output: 1 } })));
+    expect(session.stats().state).toMatchObject({ llmCallCount: 5, totalTokensUsed: 55 });
+    const run = await session.startTool({ name: "read", args: {} });
+    const steering = session.append({ role: "user", parts: [{ type: "text", text: "faster" }] });
+    const ended = session.endStep();
+    const result = await run.finish("long ".repeat(1_000));
+    await Promise.all([steering, ended]);
+    const found = await session.recall({ id: "m3" });
+    expect(found.seqs).toEqual([3]);
+    expect(result.parts[0]).toMatchObject({ type: "tool-result" });
+    expect(found.text).toContain("long long");
+  });
+
+  it("hears of a refused append only from its own promise", async () => {
+    const unhandled: unknown[] = [];
+    const hear = (reason: unknown): number => unhandled.push(reason);
+    process.on("unhandledRejection", hear);
+    const manager = await open({ store: await store() });
+    const session = await manager.create();
+    const bad = { name: "x", args: { n: 1n } as never };
+    const [appended, started] = await Promise.allSettled([session.append(user), session.startTool(bad)]);
+    await new Promise((done) => setImmediate(done));
+    process.off("unhandledRejection", hear);
+    expect([appended.status, started.status]).toEqual(["fulfilled", "rejected"]);
+    expect(unhandled).toEqual([]);
+  });
+
   it("refuses what is no message, and writes nothing", async () => {
     const manager = await open({ store: await store() });
     const session = await manager.create();

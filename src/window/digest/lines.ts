@@ -1,5 +1,5 @@
 /** Lines: what a digest is chosen from. Every line knows the message it is from and what that message was about. */
-import type { JsonValue } from "../../message/message.ts";
+import type { JsonValue, Message } from "../../message/message.ts";
 import { resultText } from "../../message/message.ts";
 import { clip } from "../excerpt.ts";
 import { isPath, subjectOf } from "../stub.ts";
@@ -36,7 +36,7 @@ export function readSteps(steps: readonly ViewStep[]): Reading {
     for (const { seq, message } of step.messages) {
       for (const part of message.parts) {
         if (part.type === "text") {
-          add(lines, part.text, seq, "", message.role === "user" ? "user" : "said");
+          add(lines, part.text, seq, "", speakerOf(message));
         } else if (part.type === "tool-call") {
           const subject = subjectOf(part.args);
           subjects.set(part.callId, subject);
@@ -52,6 +52,12 @@ export function readSteps(steps: readonly ViewStep[]): Reading {
     }
   }
   return { lines, removed, replaced, named };
+}
+
+/** Who a text is from: what Windrow shows in the user's role (a late result) is not the user's. */
+function speakerOf({ role, status }: Message): DigestLine["kind"] {
+  if (role !== "user") return "said";
+  return status === "synthetic" ? "result" : "user";
 }
 
 function readCall(

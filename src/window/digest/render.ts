@@ -32,7 +32,8 @@ function renderGroup(title: string, group: readonly DigestLine[]): string {
     const sameText = before !== undefined && before.seq === line.seq && before.kind === line.kind;
     if (!sameText) shown.push(`[${recallId(line.seq)}]`);
     else if (line.at !== (before?.at ?? 0) + 1) shown.push("…");
-    shown.push(line.text);
+    // A line that looks like a title or an id of this text is moved in by a space: nothing may pass for the digest's own.
+    shown.push(/^(?:---|…$|\[m\d)/.test(line.text) ? ` ${line.text}` : line.text);
     before = line;
   }
   return shown.join("\n");
