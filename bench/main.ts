@@ -1,9 +1,10 @@
 /**
  * Runs the benchmarks: all, or those named. A benchmark is a file of this folder that exports one function `bench…`
- * answering with rows, or with a {@link BenchReport}.
+ * answering with rows, or with a {@link BenchReport}; a folder beside it is a group of them.
  *
  *   npm run bench                          every benchmark, as tables
- *   npm run bench -- tokens store          those two
+ *   npm run bench -- tokens store/read     those two; `store` is every one of that folder
+ *   npm run bench:store -- append read     those two of the folder `store`
  *   npm run --silent bench -- --json       one JSON document: { node, cpu, benches: [{ name, rows, note }] }
  */
 import { readdirSync } from "node:fs";
@@ -16,14 +17,16 @@ import type { BenchReport, BenchRow } from "./bench.ts";
 type Bench = () => Promise<BenchReport | readonly BenchRow[]>;
 
 const folder = new URL("./", import.meta.url);
-const known = readdirSync(fileURLToPath(folder))
-  .filter((file) => file.endsWith(".js"))
-  .map((file) => basename(file, ".js"))
-  .filter((name) => name !== "main" && name !== "bench");
+const noBenches = ["main", "bench", "peer", "kit", "child"];
 
 const values = process.argv.slice(2);
 const json = values.includes("--json");
-const names = values.filter((value) => value !== "--json");
+const group = values.includes("--of") ? values[values.indexOf("--of") + 1] : undefined;
+const prefix = group === undefined ? "" : `${group}/`;
+const known = benchesIn("").filter((name) => name.startsWith(prefix));
+const names = values
+  .filter((value, index) => value !== "--json" && value !== "--of" && values[index - 1] !== "--of")
+  .flatMap((value) => expand(`${prefix}${value}`));
 const unknown = names.filter((name) => !known.includes(name));
 
 if (unknown.length > 0) {
@@ -31,6 +34,22 @@ if (unknown.length > 0) {
   process.exitCode = 2;
 } else {
   await run(names.length > 0 ? names : known);
+}
+
+/** The names of the benchmarks in a folder under this one, and in those under it. */
+function benchesIn(under: string): readonly string[] {
+  return readdirSync(fileURLToPath(new URL(under, folder)), { withFileTypes: true })
+    .filter((entry) => !noBenches.includes(basename(entry.name, ".js")))
+    .flatMap((entry) => {
+      if (entry.isDirectory()) return benchesIn(`${under}${entry.name}/`);
+      return entry.name.endsWith(".js") ? [`${under}${basename(entry.name, ".js")}`] : [];
+    });
+}
+
+/** A name, or those of the group it names. */
+function expand(name: string): readonly string[] {
+  const members = known.filter((one) => one.startsWith(`${name}/`));
+  return members.length > 0 ? members : [name];
 }
 
 async function run(wanted: readonly string[]): Promise<void> {

@@ -4,6 +4,7 @@
  */
 export const errorCodes = {
   "aborted": "The caller's AbortSignal fired; nothing was written.",
+  "adapter-failed": "An adapter could not journal or compose; the host went on with its own messages.",
   "bad-message": "A message has a shape that cannot be stored or sent.",
   "bad-option": "An option, flag or argument is unknown or has the wrong type or range.",
   "budget-too-small": "Blocks that are never dropped (system, tools) are alone larger than the budget.",
@@ -17,12 +18,14 @@ export const errorCodes = {
   "not-durable": "The operating system refused to write or sync; the records were not acknowledged.",
   "not-found": "There is no message, stub or record under that id.",
   "over-budget": "The blocks a window must hold do not fit the budget together.",
+  "package-missing": "A package that the user brings is not installed.",
   "read-only": "The session was opened for reading, or is finished, and cannot be written.",
   "session-busy": "Another process holds the session's lock.",
   "session-exists": "A session with this id exists already and is never overwritten.",
   "session-id-invalid": "A session id must be a UUID; paths and other names are refused.",
   "session-not-found": "No session with this id is in the store.",
-  "store-corrupt": "A file that the store cannot do without (metadata.json) is unreadable.",
+  "store-corrupt": "A file that the store cannot do without (metadata.json, a database) is unreadable.",
+  "store-foreign": "The file belongs to another program; Windrow does not touch it.",
   "store-unavailable": "The store's folder or server cannot be reached or written.",
   "unknown-counter": "No token counter has this name.",
   "unknown-model": "The model is not in the table; describe it with contextWindow and maxOutput.",

@@ -3,7 +3,13 @@ import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { exitStatus, reportError, statusOf, wantsColour } from "./command.ts";
 import type { CliIo, ExitStatus } from "./command.ts";
+import { addDoctor } from "./doctor.ts";
+import { addMonitor } from "./monitor.ts";
+import { addCompose } from "./compose.ts";
+import { addCopy } from "./copy.ts";
 import { addReplay } from "./replay.ts";
+import { addUnlock } from "./unlock.ts";
+import { addView } from "./view.ts";
 
 /**
  * Runs one command line.
@@ -29,7 +35,14 @@ export async function run(argv: readonly string[], io: CliIo, signal?: AbortSign
       getOutHasColors: () => wantsColour(io.stdout, io.env),
       getErrHasColors: () => wantsColour(io.stderr, io.env),
     });
-  addReplay(program, io, (result) => (status = result), signal);
+  const finish = (result: ExitStatus): void => void (status = result);
+  addReplay(program, io, finish, signal);
+  addCompose(program, io, finish, signal);
+  addView(program, io, finish);
+  addCopy(program, io, finish, signal);
+  addMonitor(program, io, (result) => (status = result), signal);
+  addDoctor(program, io, (result) => (status = result), signal);
+  addUnlock(program, io, (result) => (status = result));
   try {
     await program.parseAsync([...argv], { from: "user" });
     return status;

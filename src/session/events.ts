@@ -1,11 +1,17 @@
 /** Events: what a session did, for logs, monitors and viewers. Noun and verb, past tense. */
 import type { WindrowError } from "../errors.ts";
+import type { JsonObject } from "../message/message.ts";
 import type { Recovered, FinalStatus } from "../store/store.ts";
 import type { Report } from "../window/window.ts";
 
 /** Something that happened in a session. */
 export type SessionEvent =
-  | { readonly type: "session-opened"; readonly sessionId: string; readonly resumed: boolean }
+  | {
+      readonly type: "session-opened";
+      readonly sessionId: string;
+      readonly resumed: boolean;
+      readonly taskKey: JsonObject;
+    }
   | { readonly type: "session-recovered"; readonly sessionId: string; readonly recovery: readonly Recovered[] }
   | { readonly type: "message-appended"; readonly sessionId: string; readonly seq: number; readonly tokens: number }
   | { readonly type: "tool-started"; readonly sessionId: string; readonly callId: string; readonly toolName: string }
@@ -15,7 +21,12 @@ export type SessionEvent =
   | { readonly type: "append-failed"; readonly sessionId: string; readonly error: WindrowError }
   /** The manager let go of a session that nothing touched for its `idleTimeout`; `session(id)` goes on with it. */
   | { readonly type: "session-closed"; readonly sessionId: string; readonly reason: "idle" }
-  | { readonly type: "session-finished"; readonly sessionId: string; readonly status: FinalStatus };
+  | {
+      readonly type: "session-finished";
+      readonly sessionId: string;
+      readonly status: FinalStatus;
+      readonly error: string | null;
+    };
 
 /** Hears events. What it throws is dropped: a listener never breaks a session. */
 export type Listener = (event: SessionEvent) => void;

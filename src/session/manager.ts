@@ -276,7 +276,7 @@ export class SessionManager {
     });
     if (resumed) await this.#restore(session, epoch);
     this.#sessions.add(session);
-    tell(this.#on, { type: "session-opened", sessionId: session.id, resumed });
+    tell(this.#on, { type: "session-opened", sessionId: session.id, resumed, taskKey: metadata.taskKey });
     if (lock.recovery.length > 0) {
       tell(this.#on, { type: "session-recovered", sessionId: session.id, recovery: lock.recovery });
     }

@@ -264,7 +264,7 @@ export class Session {
       this.#closed = true;
     });
     this.#parts.closed();
-    tell(this.#parts.on, { type: "session-finished", sessionId: this.id, status });
+    tell(this.#parts.on, { type: "session-finished", sessionId: this.id, status, error: error ?? null });
   }
 
   /** Lets go of the session without ending it; `resume` goes on. Idempotent. */

@@ -2,6 +2,8 @@
 export interface Clock {
   /** Milliseconds since 1970, UTC. */
   now(): number;
+  /** Milliseconds since some moment, never set back. Default: the system's. */
+  elapsed?(): number;
   /** Calls `run` every `milliseconds` until the returned function is called. Must not keep the process alive. */
   every(milliseconds: number, run: () => void): () => void;
 }

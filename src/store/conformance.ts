@@ -6,6 +6,7 @@ import type { ConformanceCase } from "../conformance.ts";
 import type { StoreFixture } from "./conformance-kit.ts";
 import { lifeCases } from "./conformance-life.ts";
 import { logCases } from "./conformance-log.ts";
+import { transferCases } from "./conformance-transfer.ts";
 import type { StoreCapabilities } from "./store.ts";
 
 export type { StoreFixture } from "./conformance-kit.ts";
@@ -20,7 +21,7 @@ export function storeConformance(
   capabilities: StoreCapabilities,
   open: () => Promise<StoreFixture>,
 ): readonly ConformanceCase[] {
-  return [...lifeCases, ...logCases]
+  return [...lifeCases, ...logCases, ...transferCases]
     .filter((one) => one.needs === undefined || capabilities[one.needs])
     .map((one) => ({
       group: one.group,

@@ -1,10 +1,14 @@
 /** Opening a store by path or URL. */
+import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { WindrowError } from "../errors.ts";
 import type { Mask } from "../mask/mask.ts";
 import { nearest } from "../nearest.ts";
 import type { Clock } from "./clock.ts";
+import type { SqliteDatabase } from "./sqlite-driver.ts";
 import type { Store } from "./store.ts";
+
+export * from "./author.ts";
 
 /** What every store that is opened by path or URL takes. */
 export interface OpenStoreOptions {
@@ -12,31 +16,56 @@ export interface OpenStoreOptions {
   readonly mask?: Mask;
   /** Default: the system's. */
   readonly clock?: Clock;
-  /** For stores on disk; default `strict`. */
-  readonly durability?: "strict" | "relaxed";
+  /** For stores on disk; default `strict`. Each store says what `group` and `relaxed` lose. */
+  readonly durability?: "strict" | "group" | "relaxed";
+  /** Whether a store that is not there is made, on its first use at the latest. Default true. */
+  readonly create?: boolean;
 }
 
 /** The schemes {@link openStore} knows. A path without a scheme is a folder. */
-export const storeSchemes: readonly string[] = ["file", "ram"];
+export const storeSchemes: readonly string[] = ["file", "ram", "sqlite"];
+
+/** Packages that bring a SQLite database where Node has none, in the order they are tried. */
+const sqlitePackages: readonly string[] = ["libsql", "better-sqlite3"];
 
 /**
- * Opens a store: a folder's path or a `file:` URL for files, `ram:` for memory. A {@link Store} is given back as it is.
- * The code of a store is loaded only when it is opened.
+ * Opens a store: a folder's path or a `file:` URL for files, `sqlite:path` for one file of SQLite, `ram:` for memory. An
+ * open database of `node:sqlite`, `libsql` or `better-sqlite3` becomes a SQLite store, which closes it in the end. A
+ * {@link Store} is given back as it is. The code of a store is loaded only when it is opened.
  *
- * @throws WindrowError `unknown-store` for another scheme, with the nearest known one
+ * @throws WindrowError `unknown-store` for another scheme, with the nearest known one; `store-unavailable` where
+ *   `sqlite:` finds no driver, or `create` is false and nothing is there; what the store itself throws
  */
-export async function openStore(target: string | Store, options: OpenStoreOptions = {}): Promise<Store> {
-  if (typeof target !== "string") return target;
+export async function openStore(
+  target: string | Store | SqliteDatabase,
+  options: OpenStoreOptions = {},
+): Promise<Store> {
+  const { create = true, ...settings } = options;
+  if (typeof target !== "string") {
+    if (!("prepare" in target)) return target;
+    return (await import("./sqlite.ts")).sqliteStore({ database: target, ...settings });
+  }
   // One letter before a colon is a drive on Windows, no scheme.
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]+):/.exec(target)?.[1]?.toLowerCase();
   if (scheme === "ram") {
     const { ramStore } = await import("./ram.ts");
-    const { durability: _durability, ...common } = options;
+    const { durability: _durability, ...common } = settings;
     return ramStore(common);
+  }
+  if (scheme === "sqlite") {
+    const { sqliteStore } = await import("./sqlite.ts");
+    const { prepareFile } = await import("./sqlite-database.ts");
+    const Database = await sqliteDriver();
+    const path = pathOf(target, scheme);
+    if (!create) checkThere(path);
+    const file = await prepareFile(path);
+    return sqliteStore({ database: new Database(file), ...settings });
   }
   if (scheme === undefined || scheme === "file") {
     const { filesStore } = await import("./files/files.ts");
-    return filesStore({ folder: folderOf(target, scheme), ...options });
+    const folder = scheme === undefined ? target : pathOf(target, scheme);
+    if (!create) checkThere(folder);
+    return filesStore({ folder, ...settings });
   }
   throw new WindrowError("unknown-store", `No store handles "${scheme}:".${nearest(scheme, storeSchemes)}`, {
     target,
@@ -45,8 +74,39 @@ export async function openStore(target: string | Store, options: OpenStoreOption
   });
 }
 
+/** A driver's class of databases. */
+type DatabaseClass = new (path: string) => SqliteDatabase;
+
+/** The driver of Node itself, else the first package that is installed. */
+async function sqliteDriver(): Promise<DatabaseClass> {
+  const own = process.getBuiltinModule?.("node:sqlite") as { readonly DatabaseSync?: DatabaseClass } | undefined;
+  if (own?.DatabaseSync) return own.DatabaseSync;
+  const causes: unknown[] = [];
+  for (const name of sqlitePackages) {
+    try {
+      return ((await import(name)) as { readonly default: DatabaseClass }).default;
+    } catch (error) {
+      causes.push(error);
+    }
+  }
+  throw new WindrowError(
+    "store-unavailable",
+    `SQLite needs a driver: Node from 22.13 has one, this is ${process.versions.node}. Install one with ` +
+      '"npm install libsql", or hand an open database to openStore.',
+    { node: process.versions.node, tried: ["node:sqlite", ...sqlitePackages] },
+    { cause: new AggregateError(causes) },
+  );
+}
+
+function checkThere(path: string): void {
+  if (existsSync(path)) return;
+  throw new WindrowError("store-unavailable", `There is no store at ${path}.`, { path });
+}
+
 /** `file:///a/b` is a URL; `file:./a` names a folder relative to the working folder, which URLs cannot. */
-function folderOf(target: string, scheme: string | undefined): string {
-  if (scheme === undefined) return target;
-  return target.slice("file:".length).startsWith("//") ? fileURLToPath(target) : target.slice("file:".length);
+function pathOf(target: string, scheme: string): string {
+  const rest = target.slice(scheme.length + 1);
+  const path = rest.startsWith("//") ? fileURLToPath(`file:${rest}`) : rest;
+  if (path !== "") return path;
+  throw new WindrowError("bad-option", `"${target}" names no path; for example ${scheme}:./contexts.`, { target });
 }

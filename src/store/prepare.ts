@@ -31,6 +31,7 @@ export function prepareMetadata(mask: Mask, scope: Scope, session: NewSession): 
     config: maskJson(mask, session.config),
     ...(scope.user === undefined ? {} : { user: scope.user }),
     ...(scope.tenant === undefined ? {} : { tenant: scope.tenant }),
+    ...(session.forkedFrom === undefined ? {} : { forkedFrom: session.forkedFrom }),
     format: formatVersion,
   };
 }

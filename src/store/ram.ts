@@ -3,14 +3,20 @@ import { hostname } from "node:os";
 import { WindrowError } from "../errors.ts";
 import { createMask } from "../mask/mask.ts";
 import type { Mask } from "../mask/mask.ts";
+import type { JsonObject } from "../message/message.ts";
 import type { NewRecord, RecordKind, StoredRecord, StoredRecordOf } from "../message/record.ts";
 import { systemClock, timestamp } from "./clock.ts";
 import type { Clock } from "./clock.ts";
+import { decodeRecord, encodeRecord } from "./files/codec.ts";
+import { encodeMetadata, encodeState, parseDocument } from "./files/documents.ts";
+import { encodeLine, lineText } from "./files/jsonl.ts";
 import { cannotStore, prepareMetadata, prepareRecord, prepareState } from "./prepare.ts";
 import { alreadyExists, checkQuery, finished, foreignLock, inScope, initialState } from "./rules.ts";
 import { isFinal, notFound, released, sessionId, storeClosed } from "./rules.ts";
-import type { FinalStatus, ListQuery, Lock, LockOwner, NewSession, ReadQuery, Recovered, Scope } from "./store.ts";
-import type { SessionInfo, SessionMetadata, SessionState, Store } from "./store.ts";
+import type { FinalStatus, Holding, ListQuery, Lock, LockOwner, NewSession, ReadQuery } from "./store.ts";
+import type { Recovered, Restored, Scope, SessionDump, SessionInfo, SessionMetadata, SessionState } from "./store.ts";
+import type { Store } from "./store.ts";
+import { admit, compareExisting, logKinds, logNames, weigh } from "./transfer.ts";
 
 /** How a store in memory works. */
 export interface RamStoreOptions {
@@ -20,8 +26,19 @@ export interface RamStoreOptions {
   readonly clock?: Clock;
 }
 
+interface Origin {
+  readonly metadata: JsonObject;
+  readonly fields: JsonObject;
+  /** What `fields` say; once the session has another state, they are old. */
+  readonly state: SessionState;
+  readonly lines: ReadonlyMap<StoredRecord, string>;
+  readonly summaries: readonly string[];
+}
+
 interface RamSession {
   readonly metadata: SessionMetadata;
+  /** What a restored session was made of: records do not have all that lines can have. */
+  readonly origin?: Origin;
   readonly records: Map<RecordKind, StoredRecord[]>;
   state: SessionState;
   pos: number;
@@ -36,7 +53,7 @@ export function ramStore(options: RamStoreOptions = {}): Store {
 
 class RamStore implements Store {
   readonly name = "ram";
-  readonly capabilities = { durable: false, shared: false };
+  readonly capabilities = { durable: false, shared: false, transfer: true };
   readonly #mask: Mask;
   readonly #clock: Clock;
   readonly #sessions = new Map<string, RamSession>();
@@ -94,6 +111,12 @@ class RamStore implements Store {
     return this.#hold(scope, session);
   }
 
+  async holder(scope: Scope, id: string): Promise<Holding> {
+    this.#alive();
+    const { holder } = this.#find(scope, id);
+    return holder ? { state: "held", owner: holder.owner } : { state: "none" };
+  }
+
   async append(lock: Lock, records: readonly NewRecord[]): Promise<readonly StoredRecord[]> {
     const session = this.#heldBy(lock);
     const prepared = records.map((record) => this.#prepared(record));
@@ -134,6 +157,43 @@ class RamStore implements Store {
     this.#alive();
     this.#find(scope, id);
     return [];
+  }
+
+  async dump(scope: Scope, id: string): Promise<SessionDump> {
+    this.#alive();
+    return dumpOf(this.#find(scope, id));
+  }
+
+  async restore(scope: Scope, dump: SessionDump, signal?: AbortSignal): Promise<Restored> {
+    this.#alive();
+    const admitted = admit(scope, this.#mask, dump);
+    const existing = this.#sessions.get(dump.id);
+    if (existing && !inScope(scope, existing.metadata)) throw alreadyExists(dump.id);
+    if (existing) return compareExisting(admitted, dumpOf(existing));
+    const weighed = weigh(admitted.dump);
+    const records = new Map<RecordKind, StoredRecord[]>();
+    const lines = new Map<StoredRecord, string>();
+    const summaries: string[] = [];
+    let pos = 0;
+    for await (const { log, line } of weighed.dump.lines()) {
+      if (signal?.aborted) throw new WindrowError("aborted", "The restore was stopped; nothing of it was kept.");
+      const kind = logKinds[log];
+      if (kind === undefined) {
+        summaries.push(line);
+        continue;
+      }
+      const record = decodeRecord(kind, JSON.parse(line) as JsonObject);
+      const kept = records.get(kind) ?? [];
+      kept.push(record);
+      records.set(kind, kept);
+      lines.set(record, line);
+      pos = Math.max(pos, record.pos);
+    }
+    if (this.#sessions.has(dump.id)) throw alreadyExists(dump.id);
+    const { metadata, state } = admitted;
+    const origin = { metadata: admitted.dump.metadata, fields: admitted.dump.state, state, lines, summaries };
+    this.#sessions.set(dump.id, { metadata, records, state, pos, generation: 0, holder: undefined, origin });
+    return { outcome: "written", masked: admitted.masked(), hash: weighed.summary().hash };
   }
 
   async close(): Promise<void> {
@@ -201,6 +261,32 @@ class RamStore implements Store {
 function describe(session: RamSession): SessionInfo {
   const { metadata, state } = session;
   return copy({ metadata, state, location: `ram:${metadata.uuid}`, readOnly: isFinal(state.status) });
+}
+
+function dumpOf(session: RamSession): SessionDump {
+  const { metadata, state, records, origin } = session;
+  return {
+    id: metadata.uuid,
+    metadata: copy(origin?.metadata ?? parseDocument(encodeMetadata(metadata)) ?? {}),
+    state: copy(origin?.state === state ? origin.fields : (parseDocument(encodeState(state)) ?? {})),
+    async *lines() {
+      for (const log of logNames) {
+        const kind = logKinds[log];
+        const kept = kind === undefined ? origin?.summaries : records.get(kind)?.map((one) => lineOf(one, origin));
+        for (const line of [...(kept ?? [])]) yield { log, line };
+      }
+    },
+  };
+}
+
+function lineOf(record: StoredRecord, origin: Origin | undefined): string {
+  const line = origin?.lines.get(record);
+  return (
+    line ??
+    encodeLine(lineText(encodeRecord(record)), record.seq, record.pos, 0)
+      .toString("utf8")
+      .trimEnd()
+  );
 }
 
 /** What JSON carries, as any other store would keep it, and nothing shared with the caller. */

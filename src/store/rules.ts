@@ -81,6 +81,15 @@ export function alreadyExists(id: string): WindrowError {
   });
 }
 
+/** The session was written by a newer version. */
+export function newerFormat(id: string, format: number): WindrowError {
+  return new WindrowError(
+    "format-newer",
+    `Session ${id} has format ${format}, this version writes ${formatVersion}: read it, or update Windrow.`,
+    { id, format },
+  );
+}
+
 /** The session is finished, or was. */
 export function finished(id: string): WindrowError {
   return new WindrowError("read-only", `Session ${id} is finished and can only be read.`, { id });

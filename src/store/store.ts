@@ -20,6 +20,8 @@ export interface StoreCapabilities {
   readonly durable: boolean;
   /** Two processes can open the same store at once. */
   readonly shared: boolean;
+  /** It has {@link Store.dump} and {@link Store.restore}, so that sessions can be copied from and to it. */
+  readonly transfer?: boolean;
 }
 
 /** Where a session is in its life (seed 001 §3.2). */
@@ -48,12 +50,14 @@ export interface SessionMetadata {
   readonly config: JsonObject;
   readonly user?: string;
   readonly tenant?: string;
+  /** The session whose beginning this one took over, up to and with message `at` (its `seq`). */
+  readonly forkedFrom?: { readonly uuid: string; readonly at: number };
   /** The version of the disk format, an integer. */
   readonly format: number;
 }
 
 /** What a caller gives to `create`; the store fills in the rest. */
-export type NewSession = Pick<SessionMetadata, "uuid" | "taskKey" | "config" | "createdAt">;
+export type NewSession = Pick<SessionMetadata, "uuid" | "taskKey" | "config" | "createdAt" | "forkedFrom">;
 
 /** How a session is doing (`state.json`, seed 001 §3.2). Counters never fall. */
 export interface SessionState {
@@ -88,6 +92,25 @@ export interface LockOwner {
   readonly heartbeatAt: string;
   /** Goes up by one with every acquisition; a holder whose number is not the newest is fenced. */
   readonly generation: number;
+}
+
+/** Whether somebody writes a session, looked at without taking its lock. */
+export interface Holding {
+  /**
+   * `held`: a live process has the lock. `gone`: the process that had it died without letting go. `none`: nobody has
+   * it; the last holder let go in order, as after `Session.close`.
+   */
+  readonly state: "held" | "gone" | "none";
+  /** Who has it, or had it last, where the store can tell. */
+  readonly owner?: LockOwner;
+}
+
+/** How {@link Store.unlock} frees a session. */
+export interface UnlockOptions {
+  /** Take it from a live process too. Default false. */
+  readonly force?: boolean;
+  /** Why, for who reads the log later. Needed with `force` where a live process holds the session. */
+  readonly reason?: string;
 }
 
 /** The right to write one session. Valid until `release`, or until somebody else took it over. */
@@ -129,6 +152,78 @@ export interface ReadQuery<K extends RecordKind = RecordKind> {
 export interface ListQuery {
   readonly status?: SessionStatus;
   readonly limit?: number;
+  /** Finished sessions are not asked for: a store leaves out those it knows of without a look, and may give the others. */
+  readonly unfinished?: boolean;
+}
+
+/** What {@link Store.examine} is asked to do. */
+export interface ExamineOptions {
+  /** Mend what can be mended. Default false: nothing is changed. */
+  readonly mend?: boolean;
+}
+
+/** What is wrong with a session or a store, in one of the ways that a doctor knows. */
+export interface Finding {
+  /** The kind of fault, for programs: `torn-tail`, `damaged`, `bad-mode` … (docs/operations.md lists them). */
+  readonly problem: string;
+  /** `damage` should be mended; a `notice` is odd but harmless, and stays as it is. */
+  readonly severity: "damage" | "notice";
+  readonly sessionId?: string;
+  /** Where, relative to the store's folder. */
+  readonly file?: string;
+  /** Bytes from the start of the file. */
+  readonly offset?: number;
+  /** Bytes. */
+  readonly length?: number;
+  /** What is wrong and what mending does, for people. */
+  readonly message: string;
+  /** Whether it was mended. */
+  readonly mended: boolean;
+  /** What was moved or copied aside lies here, relative to the store's folder. */
+  readonly keptAs?: string;
+}
+
+/** One session, examined; the last report of a store may be about no session but the store itself. */
+export interface Examined {
+  readonly sessionId?: string;
+  /** Records that can be read, of all kinds. */
+  readonly records: number;
+  /** Bytes of the logs that hold records. */
+  readonly goodBytes: number;
+  /** Bytes of the logs that hold none: torn, damaged, blank. */
+  readonly badBytes: number;
+  readonly findings: readonly Finding[];
+}
+
+/** A log of a session: the name of its file (docs/format.md) without the ending. */
+export type LogName = "messages" | "calls" | "tools" | "usage" | "edits" | "summaries";
+
+/** A line on its way from one store to another. */
+export interface DumpedLine {
+  readonly log: LogName;
+  /** As docs/format.md has it, without its line end, and with every large value in the line itself. */
+  readonly line: string;
+}
+
+/** A session on its way from one store to another, in the words of docs/format.md. */
+export interface SessionDump {
+  readonly id: string;
+  /** The fields of `metadata.json`, also those this version does not know. */
+  readonly metadata: JsonObject;
+  /** The fields of `state.json`, also those this version does not know. */
+  readonly state: JsonObject;
+  /** Every line that is a record: log by log in the order of {@link LogName}, within a log by `seq`. Read as it is asked for. */
+  lines(): AsyncIterable<DumpedLine>;
+}
+
+/** What a restore found and did. */
+export interface Restored {
+  /** `same`: the session was there already, exactly as it would have been written; nothing was changed. */
+  readonly outcome: "written" | "same";
+  /** How many of its lines and documents hold something that the store's mask took out on the way. */
+  readonly masked: number;
+  /** SHA-256, in hexadecimal, of the session as it is kept; the dump of it gives the same. */
+  readonly hash: string;
 }
 
 /** Where sessions persist. */
@@ -172,8 +267,40 @@ export interface Store {
   /** Ends the session: everything synced, state written, moved where finished sessions are, lock released. Idempotent. */
   finish(lock: Lock, state: SessionState & { readonly status: FinalStatus }): Promise<void>;
 
+  /** Whether a process writes the session. Changes nothing. A store without it cannot be monitored. */
+  holder?(scope: Scope, id: string): Promise<Holding>;
+
+  /**
+   * Frees a session whose holder died, and with `force` one whose holder lives: that one is fenced, loses nothing it
+   * acknowledged, and the reason goes into the log as an edit of type `unlocked`. Refused: `session-busy` for a live
+   * holder without `force`, `bad-option` without a reason, `read-only` for a finished session.
+   *
+   * @returns how the session was found
+   */
+  unlock?(scope: Scope, id: string, options?: UnlockOptions): Promise<Holding>;
+
+  /**
+   * Reads everything, whoever owns it, and tells what is wrong, session by session; with `mend` it mends what it can
+   * and moves aside what it takes out, never deleting. What a live process writes is left alone.
+   */
+  examine?(options?: ExamineOptions, signal?: AbortSignal): AsyncIterable<Examined>;
+
+  /** Builds the index of all sessions anew; returns how many there are. Never needed for a right answer, only a fast one. */
+  rebuildIndex?(): Promise<number>;
+
   /** Damaged spans seen in this session so far, by this handle. */
   recovery(scope: Scope, id: string): Promise<readonly Recovered[]>;
+
+  /** The whole session, lines as they are kept, to hand to another store's {@link Store.restore}. */
+  dump?(scope: Scope, id: string): Promise<SessionDump>;
+
+  /**
+   * Writes a session of another store with its numbers, times, metadata and state as they are, through the mask. It is
+   * there whole or not at all, also after a crash; a finished one is finished. Refused: with `session-exists` where a
+   * session with this id differs, with `format-newer` where its format is newer, with `bad-message` where a line is no
+   * record, with `bad-option` where it does not belong to the scope.
+   */
+  restore?(scope: Scope, dump: SessionDump, signal?: AbortSignal): Promise<Restored>;
 
   /** Releases everything. Idempotent; calls after it are refused with `closed`. */
   close(): Promise<void>;

@@ -77,7 +77,7 @@ describe("bad input", () => {
 
   it("a misspelled option is refused by name", () => {
     expect(() => filesStore({ folder: "x", durabilty: "strict" } as never)).toThrow(/"durabilty".*"durability"/);
-    expect(() => filesStore({ folder: "x", durability: "group" as never })).toThrow(/"strict" or "relaxed"/);
+    expect(() => filesStore({ folder: "x", durability: "often" as never })).toThrow(/"strict", "group" or "relaxed"/);
   });
 
   it("openStore knows paths, file: and ram:, and refuses others by name", async () => {

@@ -5,6 +5,8 @@
  */
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import type { NewRecord, RecordKind, StoredRecord } from "../../message/record.ts";
+import type { FetchBlob, Spill } from "./blobs.ts";
+import { blobValue, fieldOrBlob, noBlobs } from "./blobs.ts";
 import { decodeMessage, encodeMessage } from "./message-codec.ts";
 import type { LineFields } from "./fields.ts";
 import { BadLine, amount, decodeUsage, encodeUsage, integer, isObject, optional, text } from "./fields.ts";
@@ -18,16 +20,20 @@ export const kindFiles: Readonly<Record<RecordKind, string>> = {
   edit: "edits.jsonl",
 };
 
-/** A record's fields as its line has them. */
-export function encodeRecord(record: NewRecord): LineFields {
+/**
+ * A record's fields as its line has them.
+ *
+ * @param spill - takes values too large for a line; by default they stay in it
+ */
+export function encodeRecord(record: NewRecord, spill: Spill = () => undefined): LineFields {
   switch (record.kind) {
     case "message":
-      return encodeMessage(record);
+      return encodeMessage(record, spill);
     case "call":
       return {
         before: {
           tool_name: record.toolName,
-          arguments: record.arguments,
+          ...fieldOrBlob("arguments", record.arguments, spill),
           timestamp: record.timestamp,
           tool_call_id: record.callId,
         },
@@ -37,7 +43,7 @@ export function encodeRecord(record: NewRecord): LineFields {
       return {
         before: {
           tool_name: record.toolName,
-          arguments: record.arguments,
+          ...fieldOrBlob("arguments", record.arguments, spill),
           ...optional("result", record.result),
           status: record.status,
           ...optional("error", record.error),
@@ -68,18 +74,18 @@ export function encodeRecord(record: NewRecord): LineFields {
  *
  * @throws BadLine when a field the record cannot do without is missing or has the wrong type
  */
-export function decodeRecord(kind: RecordKind, fields: JsonObject): StoredRecord {
+export function decodeRecord(kind: RecordKind, fields: JsonObject, fetch: FetchBlob = noBlobs): StoredRecord {
   const seq = integer(fields, "seq", 1);
   const stored = { seq, pos: fields["pos"] === undefined ? seq : integer(fields, "pos", 1) };
   switch (kind) {
     case "message":
-      return { ...decodeMessage(fields, seq), ...stored };
+      return { ...decodeMessage(fields, seq, fetch), ...stored };
     case "call":
       return {
         kind,
         callId: callId(fields, seq),
         toolName: text(fields, "tool_name"),
-        arguments: value(fields, "arguments"),
+        arguments: value(fields, "arguments", fetch),
         timestamp: text(fields, "timestamp"),
         ...stored,
       };
@@ -90,7 +96,7 @@ export function decodeRecord(kind: RecordKind, fields: JsonObject): StoredRecord
         kind,
         callId: callId(fields, seq),
         toolName: text(fields, "tool_name"),
-        arguments: value(fields, "arguments"),
+        arguments: value(fields, "arguments", fetch),
         ...optional("result", fields["result"]),
         ...(fields["message_seq"] === undefined ? {} : { messageSeq: integer(fields, "message_seq", 1) }),
         status,
@@ -127,8 +133,8 @@ function callId(fields: JsonObject, seq: number): string {
   return typeof id === "string" && id !== "" ? id : `m${seq}`;
 }
 
-function value(fields: JsonObject, name: string): JsonValue {
-  const found = fields[name];
+function value(fields: JsonObject, name: string, fetch: FetchBlob): JsonValue {
+  const found = fields[name] ?? blobValue(fields, name, fetch);
   if (found === undefined) throw new BadLine(`${name} is missing`);
   return found;
 }

@@ -1,11 +1,13 @@
 /** metadata.json and state.json, with the field names of seed 001 §3.1 and §3.2. */
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { WindrowError } from "../../errors.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import type { SessionMetadata, SessionState, SessionStatus } from "../store.ts";
+import type { Disk } from "./disk.ts";
+import { systemDisk } from "./disk.ts";
 import { isObject, optional } from "./fields.ts";
 import { metadataFile, stateFile } from "./layout.ts";
+import { initialState } from "../rules.ts";
 
 const statuses: readonly SessionStatus[] = [
   "initializing",
@@ -28,6 +30,7 @@ export function encodeMetadata(metadata: SessionMetadata): string {
     config: metadata.config,
     ...optional("user", metadata.user),
     ...optional("tenant", metadata.tenant),
+    ...(metadata.forkedFrom ? { forked_from: { uuid: metadata.forkedFrom.uuid, at: metadata.forkedFrom.at } } : {}),
     format: metadata.format,
   });
 }
@@ -37,16 +40,22 @@ export function encodeMetadata(metadata: SessionMetadata): string {
  *
  * @throws WindrowError `store-corrupt` when it is missing or unreadable
  */
-export function readMetadata(folder: string, id: string): SessionMetadata {
+export function readMetadata(folder: string, id: string, disk: Disk = systemDisk): SessionMetadata {
   const path = join(folder, metadataFile);
-  const fields = readObject(path);
+  const metadata = decodeMetadata(readObject(path, disk), id);
+  if (metadata) return metadata;
+  throw new WindrowError(
+    "store-corrupt",
+    `${path} is missing or unreadable, so the session cannot be opened. Its messages.jsonl can still be read as text.`,
+    { path, id },
+  );
+}
+
+/** The fields of metadata.json as metadata; undefined where one that is needed is missing or of the wrong type. */
+export function decodeMetadata(fields: JsonObject | undefined, id: string): SessionMetadata | undefined {
   const { task_key: taskKey, created_at: createdAt, config, user, tenant, format = 1 } = fields ?? {};
   if (!isObject(taskKey) || typeof createdAt !== "string" || !isObject(config) || typeof format !== "number") {
-    throw new WindrowError(
-      "store-corrupt",
-      `${path} is missing or unreadable, so the session cannot be opened. Its messages.jsonl can still be read as text.`,
-      { path, id },
-    );
+    return undefined;
   }
   return {
     uuid: id,
@@ -57,13 +66,27 @@ export function readMetadata(folder: string, id: string): SessionMetadata {
     config,
     ...(typeof user === "string" ? { user } : {}),
     ...(typeof tenant === "string" ? { tenant } : {}),
+    ...originOf(fields?.["forked_from"]),
     format,
   };
 }
 
-/** state.json as text. */
-export function encodeState(state: SessionState): string {
-  return page({
+function originOf(value: JsonValue | undefined): Pick<SessionMetadata, "forkedFrom"> {
+  if (!isObject(value) || typeof value["uuid"] !== "string" || typeof value["at"] !== "number") return {};
+  return { forkedFrom: { uuid: value["uuid"], at: value["at"] } };
+}
+
+/**
+ * state.json as text.
+ *
+ * @param foreign - fields of another writer, kept behind Windrow's own
+ */
+export function encodeState(state: SessionState, foreign: JsonObject = {}): string {
+  return page({ ...stateFields(state), ...foreign });
+}
+
+function stateFields(state: SessionState): JsonObject {
+  return {
     status: state.status,
     started_at: state.startedAt,
     updated_at: state.updatedAt,
@@ -75,12 +98,16 @@ export function encodeState(state: SessionState): string {
     compression_count: state.compressionCount,
     last_activity: state.lastActivity,
     error: state.error,
-  });
+  };
 }
 
 /** Reads a session's state.json; undefined when it is missing or unreadable, as a power cut can leave it. */
-export function readState(folder: string): SessionState | undefined {
-  const fields = readObject(join(folder, stateFile));
+export function readState(folder: string, disk: Disk = systemDisk): SessionState | undefined {
+  return decodeState(readObject(join(folder, stateFile), disk));
+}
+
+/** The fields of state.json as a state; undefined where there is no status that is known. */
+export function decodeState(fields: JsonObject | undefined): SessionState | undefined {
   const status = statuses.find((known) => known === fields?.["status"]);
   if (fields === undefined || status === undefined) return undefined;
   const startedAt = string(fields["started_at"], "");
@@ -99,16 +126,34 @@ export function readState(folder: string): SessionState | undefined {
   };
 }
 
-function readObject(path: string): JsonObject | undefined {
+/** The fields of state.json that this version does not know: a rewrite keeps them. */
+export function foreignState(folder: string, disk: Disk = systemDisk): JsonObject {
+  const known = stateFields(initialState(""));
+  const fields = readObject(join(folder, stateFile), disk) ?? {};
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !(name in known)));
+}
+
+/** The object a file holds; undefined when the file is missing, or holds none. */
+export function readObject(path: string, disk: Disk = systemDisk): JsonObject | undefined {
   try {
-    const value = JSON.parse(readFileSync(path, "utf8")) as JsonValue;
+    return parseDocument(disk.readFile(path).toString("utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The object a text holds; undefined when it holds none. */
+export function parseDocument(content: string): JsonObject | undefined {
+  try {
+    const value = JSON.parse(content) as JsonValue;
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
 }
 
-function page(fields: JsonObject): string {
+/** Fields as the text of metadata.json or state.json. */
+export function page(fields: JsonObject): string {
   return `${JSON.stringify(fields, null, 2)}\n`;
 }
 

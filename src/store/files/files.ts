@@ -3,46 +3,44 @@
  * record is on disk; one process writes a session at a time; whatever a crash left is mended when the session is next
  * locked.
  */
-import { closeSync, existsSync, openSync } from "node:fs";
-import { readdir, rm } from "node:fs/promises";
+import { constants } from "node:fs";
 import { join, resolve } from "node:path";
-import { setImmediate as nextTurn } from "node:timers/promises";
-import { WindrowError, isWindrowError } from "../../errors.ts";
 import { createMask } from "../../mask/mask.ts";
 import type { Mask } from "../../mask/mask.ts";
 import type { NewRecord, RecordKind, StoredRecord, StoredRecordOf } from "../../message/record.ts";
 import { systemClock, timestamp } from "../clock.ts";
 import type { Clock } from "../clock.ts";
 import { prepareMetadata } from "../prepare.ts";
-import { alreadyExists, checkQuery, finished, foreignLock, formatVersion, inScope, initialState } from "../rules.ts";
-import { isFinal, isSessionId, notFound, released, sessionId, storeClosed } from "../rules.ts";
-import type { FinalStatus, ListQuery, Lock, NewSession, ReadQuery, Recovered, Scope } from "../store.ts";
-import type { SessionInfo, SessionMetadata, SessionState, Store } from "../store.ts";
+import { alreadyExists, checkQuery, finished, foreignLock, formatVersion, initialState } from "../rules.ts";
+import { isFinal, newerFormat, released, sessionId, storeClosed } from "../rules.ts";
+import type { ExamineOptions, Examined, FinalStatus, Holding, ListQuery, Lock, NewSession } from "../store.ts";
+import type { ReadQuery, Recovered, Restored, Scope, SessionDump, SessionInfo } from "../store.ts";
+import type { SessionMetadata, SessionState, Store, UnlockOptions } from "../store.ts";
+import { BlobFolder } from "./blobs.ts";
+import type { BlobName } from "./blobs.ts";
+import { Catalogue } from "./catalogue.ts";
 import { kindFiles } from "./codec.ts";
-import { encodeMetadata, encodeState, readMetadata, readState } from "./documents.ts";
+import { systemDisk } from "./disk.ts";
+import type { Disk } from "./disk.ts";
+import { encodeMetadata, encodeState, readState } from "./documents.ts";
 import { Journal } from "./journal.ts";
-import type { Durability } from "./journal.ts";
-import { layoutOf, locate, makeFolder, makeNewFolder, metadataFile, stateFile, summariesFile } from "./layout.ts";
-import { removeDrafts, syncFolder, systemCode, unavailable, writeNew } from "./layout.ts";
+import { blobsFolder, layoutOf, locate, makeFolder, makeNewFolder, metadataFile, stateFile } from "./layout.ts";
+import { removeDrafts, summariesFile, syncFolder, systemCode, unavailable, writeNew } from "./layout.ts";
 import type { Layout, Place } from "./layout.ts";
-import { acquire } from "./lock.ts";
-import type { SessionLock } from "./lock.ts";
+import { holderOf } from "./lock.ts";
+import type { LockTools, SessionLock } from "./lock.ts";
 import { endMove, moveToCompleted } from "./move.ts";
 import { checkOptions } from "./options.ts";
-import type { FilesStoreOptions } from "./options.ts";
+import type { Durability, FilesStoreOptions, StoreInternals } from "./options.ts";
 import { readRecords } from "./reader.ts";
 import type { Damage } from "./reader.ts";
+import { Recoveries } from "./recoveries.ts";
 import { stateOf } from "./state.ts";
-import { keepDamaged } from "./tail.ts";
+import { Leases, acquire } from "./steal.ts";
+import { dumpFolder, restoreFolder } from "./transfer.ts";
 
-export type { Durability } from "./journal.ts";
+export type { Durability } from "./options.ts";
 export type { FilesStoreOptions } from "./options.ts";
-
-/** Sessions looked at between two turns of the event loop when a store is listed. */
-const listedAtOnce = 64;
-
-/** Damaged spans of one file of which a copy is kept; the log itself still holds the others. */
-const damagedCopies = 100;
 
 /** A session this store writes. */
 interface Held {
@@ -55,30 +53,40 @@ interface Held {
 /**
  * Opens a file store. Nothing is read or made until it is used.
  *
+ * @param internals - for tests only
  * @throws WindrowError `bad-option` for an option it does not know
  */
-export function filesStore(options: FilesStoreOptions): Store {
+export function filesStore(options: FilesStoreOptions, internals: StoreInternals = {}): Store {
   checkOptions(options);
-  return new FilesStore(options);
+  return new FilesStore(options, internals);
 }
 
 class FilesStore implements Store {
   readonly name = "files";
-  readonly capabilities = { durable: true, shared: true };
+  readonly capabilities = { durable: true, shared: true, transfer: true };
   readonly #layout: Layout;
   readonly #mask: Mask;
   readonly #durability: Durability;
   readonly #clock: Clock;
+  readonly #disk: Disk;
+  readonly #tools: LockTools;
+  readonly #leases: Leases;
+  readonly #catalogue: Catalogue;
   readonly #held = new Map<string, Held>();
   readonly #locks = new WeakMap<Lock, Held>();
-  readonly #recovered = new Map<string, Map<string, Recovered>>();
+  readonly #recoveries: Recoveries;
   #closed = false;
 
-  constructor(options: FilesStoreOptions) {
+  constructor(options: FilesStoreOptions, internals: StoreInternals) {
     this.#layout = layoutOf(resolve(options.folder));
     this.#mask = options.mask ?? createMask();
     this.#durability = options.durability ?? "strict";
     this.#clock = options.clock ?? systemClock;
+    this.#disk = internals.disk ?? systemDisk;
+    this.#tools = { clock: this.#clock, disk: this.#disk, ...(internals.fault ? { fault: internals.fault } : {}) };
+    this.#leases = new Leases(this.#clock);
+    this.#recoveries = new Recoveries(this.#disk);
+    this.#catalogue = new Catalogue(this.#layout, this.#disk);
   }
 
   async create(scope: Scope, session: NewSession): Promise<Lock> {
@@ -86,92 +94,81 @@ class FilesStore implements Store {
     const id = sessionId(session.uuid);
     const folder = join(this.#layout.running, id);
     await this.#makeEmpty(id, folder);
+    const disk = this.#disk;
     let sessionLock: SessionLock | undefined;
     try {
-      await writeNew(join(folder, metadataFile), encodeMetadata(prepareMetadata(this.#mask, scope, session)));
+      const metadata = prepareMetadata(this.#mask, scope, session);
+      await writeNew(join(folder, metadataFile), encodeMetadata(metadata), disk);
       const state = initialState(session.createdAt);
-      await writeNew(join(folder, stateFile), encodeState(state));
-      sessionLock = acquire(folder, this.#clock);
-      for (const file of [...Object.values(kindFiles), summariesFile]) await writeNew(join(folder, file), "");
-      await syncFolder(folder);
-      await syncFolder(this.#layout.running);
-      return this.#hold(scope, id, folder, sessionLock, state);
+      await writeNew(join(folder, stateFile), encodeState(state), disk);
+      sessionLock = acquire(folder, this.#tools, this.#leases);
+      for (const file of [...Object.values(kindFiles), summariesFile]) await writeNew(join(folder, file), "", disk);
+      await syncFolder(folder, disk);
+      await syncFolder(this.#layout.running, disk);
+      const lock = this.#hold(scope, id, folder, sessionLock, state);
+      this.#catalogue.made(metadata);
+      return lock;
     } catch (error) {
       sessionLock?.release();
-      await rm(folder, { recursive: true, force: true });
+      await disk.removeTree(folder);
       throw unavailable(error, "Making a session", folder);
     }
   }
 
   async info(scope: Scope, id: string): Promise<SessionInfo> {
     this.#alive();
-    const { place, metadata } = this.#find(scope, id);
-    const now = this.#held.has(id) ? place : await endMove(this.#layout, place, this.#clock);
+    const { place, metadata } = this.#catalogue.find(scope, id);
+    const now = this.#held.has(id) ? place : await endMove(this.#layout, place, this.#clock, this.#disk);
     return this.#describe(now, metadata);
   }
 
   async *list(scope: Scope, query: ListQuery = {}): AsyncGenerator<SessionInfo> {
     this.#alive();
-    const sessions: { readonly id: string; readonly created: number }[] = [];
-    let looked = 0;
-    for (const id of await this.#ids()) {
-      looked += 1;
-      const metadata = this.#glance(id);
-      if (metadata && inScope(scope, metadata)) sessions.push({ id, created: Date.parse(metadata.createdAt) });
-      if (looked % listedAtOnce === 0) await nextTurn();
-    }
-    sessions.sort((a, b) => b.created - a.created || (a.id < b.id ? -1 : 1));
     let left = query.limit ?? Number.POSITIVE_INFINITY;
-    for (const { id } of sessions) {
-      if (left <= 0) return;
-      const place = locate(this.#layout, id);
-      const metadata = place && this.#glance(id);
-      if (!place || !metadata) continue;
+    if (left <= 0) return;
+    for await (const { place, metadata } of this.#catalogue.list(scope, query)) {
       const info = await this.#describe(place, metadata);
       if (query.status !== undefined && info.state.status !== query.status) continue;
       yield info;
       left -= 1;
+      if (left <= 0) return;
     }
   }
 
   async lock(scope: Scope, id: string): Promise<Lock> {
     this.#alive();
-    const { place, metadata } = this.#find(scope, id);
-    if (metadata.format > formatVersion) {
-      throw new WindrowError(
-        "format-newer",
-        `Session ${id} has format ${metadata.format}, this version writes ${formatVersion}: read it, or update Windrow.`,
-        { id, format: metadata.format },
-      );
-    }
+    const { place, metadata } = this.#catalogue.find(scope, id);
+    if (metadata.format > formatVersion) throw newerFormat(id, metadata.format);
     if (place.completed) throw finished(id);
     let sessionLock: SessionLock;
     try {
-      sessionLock = acquire(place.folder, this.#clock);
+      sessionLock = acquire(place.folder, this.#tools, this.#leases);
     } catch (error) {
-      if (systemCode(error) === "ENOENT" && locate(this.#layout, id)?.completed === true) throw finished(id);
-      throw unavailable(error, "Locking a session", place.folder);
+      const moved = systemCode(error) === "ENOENT" && locate(this.#layout, id, this.#disk)?.completed === true;
+      throw moved ? finished(id) : unavailable(error, "Locking a session", place.folder);
     }
-    try {
-      const state = await stateOf(place, metadata);
-      if (isFinal(state.status)) {
-        await moveToCompleted(this.#layout, id);
-        throw finished(id);
-      }
-      const lock = this.#hold(scope, id, place.folder, sessionLock, readState(place.folder));
-      if (!sessionLock.predecessorReleased) {
-        // What a dead writer left may never have been synced; from here on it is relied on.
-        await this.#journal(lock).sync();
-        await removeDrafts(place.folder);
-        await syncFolder(place.folder);
-      }
-      return lock;
-    } catch (error) {
-      this.#held.get(id)?.journal.close();
-      this.#held.delete(id);
-      sessionLock.release();
-      throw unavailable(error, "Opening a session", place.folder);
-    }
+    return this.#begin(scope, place, metadata, sessionLock);
+  }
+
+  async unlock(scope: Scope, id: string, options: UnlockOptions = {}): Promise<Holding> {
+    this.#alive();
+    const { place } = this.#catalogue.find(scope, id);
+    return (await import("./unlock.ts")).unlockSession(this, scope, place, options, this.#tools);
+  }
+
+  async rebuildIndex(): Promise<number> {
+    this.#alive();
+    return this.#catalogue.rebuild();
+  }
+
+  async holder(scope: Scope, id: string): Promise<Holding> {
+    this.#alive();
+    return holderOf(this.#catalogue.find(scope, id).place.folder, this.#disk);
+  }
+
+  async *examine(options: ExamineOptions = {}, signal?: AbortSignal): AsyncGenerator<Examined> {
+    this.#alive();
+    yield* (await import("./examine.ts")).examineFiles(this.#layout, options, this.#clock, signal);
   }
 
   async append(lock: Lock, records: readonly NewRecord[]): Promise<readonly StoredRecord[]> {
@@ -191,13 +188,14 @@ class FilesStore implements Store {
           ? "whole"
           : "finished";
     try {
-      for await (const record of readRecords(file, query, extent, (span) =>
-        this.#noteDamage(id, query.kind, file, path, span),
-      )) {
+      const damaged = (span: Damage): void => this.#recoveries.noteDamage(id, query.kind, file, path, span);
+      const blobs = new BlobFolder(place.folder, this.#disk, (name) => this.#recoveries.noteMissing(id, name));
+      const fetch = (name: BlobName): string | undefined => blobs.fetch(name);
+      for await (const record of readRecords(file, query, extent, damaged, fetch, this.#disk)) {
         yield record as StoredRecordOf<K>;
       }
     } finally {
-      closeSync(file);
+      this.#disk.close(file);
     }
   }
 
@@ -220,8 +218,19 @@ class FilesStore implements Store {
 
   async recovery(scope: Scope, id: string): Promise<readonly Recovered[]> {
     this.#alive();
-    this.#find(scope, id);
-    return [...(this.#recovered.get(id)?.values() ?? [])];
+    this.#catalogue.find(scope, id);
+    return this.#recoveries.of(id);
+  }
+
+  async dump(scope: Scope, id: string): Promise<SessionDump> {
+    this.#alive();
+    const { metadata } = this.#catalogue.find(scope, id);
+    return dumpFolder(this.#layout, metadata, (...damage) => this.#recoveries.noteDamage(id, ...damage));
+  }
+
+  async restore(scope: Scope, dump: SessionDump, signal?: AbortSignal): Promise<Restored> {
+    this.#alive();
+    return restoreFolder({ layout: this.#layout, mask: this.#mask, clock: this.#clock }, scope, dump, signal);
   }
 
   async close(): Promise<void> {
@@ -235,28 +244,61 @@ class FilesStore implements Store {
   }
 
   async #makeEmpty(id: string, folder: string): Promise<void> {
+    const disk = this.#disk;
     try {
-      await makeFolder(this.#layout.running);
-      await makeFolder(this.#layout.completed);
-      if (locate(this.#layout, id)) throw alreadyExists(id);
-      await makeNewFolder(folder);
+      await makeFolder(this.#layout.running, disk);
+      await makeFolder(this.#layout.completed, disk);
+      if (locate(this.#layout, id, disk)) throw alreadyExists(id);
+      makeNewFolder(folder, disk);
     } catch (error) {
-      throw systemCode(error) === "EEXIST" && existsSync(folder)
+      throw systemCode(error) === "EEXIST" && disk.exists(folder)
         ? alreadyExists(id)
         : unavailable(error, "Making a session", folder);
     }
-    if (!existsSync(join(this.#layout.completed, id))) return;
-    await rm(folder, { recursive: true });
+    if (!disk.exists(join(this.#layout.completed, id))) return;
+    await disk.removeTree(folder);
     throw alreadyExists(id);
+  }
+
+  /** Begins to write a session whose lock was taken, after what a dead writer left is mended. */
+  async #begin(scope: Scope, place: Place, metadata: SessionMetadata, sessionLock: SessionLock): Promise<Lock> {
+    const { id, folder } = place;
+    const disk = this.#disk;
+    try {
+      const state = await stateOf(place, metadata, disk);
+      if (isFinal(state.status)) {
+        await moveToCompleted(this.#layout, id, disk);
+        throw finished(id);
+      }
+      const lock = this.#hold(scope, id, folder, sessionLock, readState(folder, disk));
+      if (!sessionLock.predecessorReleased) {
+        // What a dead writer left may never have been synced; from here on it is relied on.
+        await this.#journal(lock).sync();
+        await removeDrafts(folder, disk);
+        if (disk.exists(join(folder, blobsFolder))) await removeDrafts(join(folder, blobsFolder), disk);
+        await syncFolder(folder, disk);
+      }
+      return lock;
+    } catch (error) {
+      this.#held.get(id)?.journal.close();
+      this.#held.delete(id);
+      sessionLock.release();
+      throw unavailable(error, "Opening a session", folder);
+    }
   }
 
   #hold(scope: Scope, id: string, folder: string, sessionLock: SessionLock, state: SessionState | undefined): Lock {
     const stamp = timestamp(this.#clock).replaceAll(/[-:.]/g, "");
-    const options = { mask: this.#mask, durability: this.#durability, stamp, status: state?.status };
-    const journal = new Journal(folder, sessionLock, options);
+    const journal = new Journal(folder, sessionLock, {
+      ...this.#tools,
+      mask: this.#mask,
+      durability: this.#durability,
+      stamp,
+      status: state?.status,
+    });
     const held: Held = { journal, sessionLock };
     const recovery = journal.recovered;
-    for (const span of recovery) this.#note(id, span);
+    for (const span of recovery) this.#recoveries.note(id, span);
     const lock: Lock = {
       id,
       scope,
@@ -302,93 +344,34 @@ class FilesStore implements Store {
     }
   }
 
-  async #finish(held: Held, id: string, state: SessionState): Promise<void> {
+  async #finish(held: Held, id: string, state: SessionState & { readonly status: FinalStatus }): Promise<void> {
     this.#alive();
     held.ended = "finished";
     await held.journal.settle();
     await held.journal.setState(state);
-    await moveToCompleted(this.#layout, id);
+    await moveToCompleted(this.#layout, id, this.#disk, () => held.sessionLock.check());
+    this.#catalogue.ended(id, state.status);
     held.journal.close();
     held.sessionLock.release();
     this.#held.delete(id);
   }
 
-  /** A session in either folder, if the scope sees it. */
-  #find(scope: Scope, id: string): { readonly place: Place; readonly metadata: SessionMetadata } {
-    const place = locate(this.#layout, sessionId(id));
-    if (!place) throw notFound(id);
-    let metadata: SessionMetadata;
-    try {
-      metadata = readMetadata(place.folder, id);
-    } catch (error) {
-      // It may have moved between the two looks.
-      if (existsSync(place.folder)) throw error;
-      return this.#find(scope, id);
-    }
-    if (!inScope(scope, metadata)) throw notFound(id);
-    return { place, metadata };
-  }
-
   async #describe(place: Place, metadata: SessionMetadata): Promise<SessionInfo> {
-    const state = await stateOf(place, metadata);
+    const state = await stateOf(place, metadata, this.#disk);
     // A session that moved while it was looked at is looked at again, where it is now.
-    const now = existsSync(place.folder) ? undefined : locate(this.#layout, place.id);
+    const now = this.#disk.exists(place.folder) ? undefined : locate(this.#layout, place.id, this.#disk);
     if (now) return this.#describe(now, metadata);
     return { metadata, state, location: place.folder, readOnly: place.completed || metadata.format > formatVersion };
   }
 
-  async #ids(): Promise<ReadonlySet<string>> {
-    const ids = new Set<string>();
-    for (const folder of [this.#layout.running, this.#layout.completed]) {
-      try {
-        for (const name of await readdir(folder)) if (isSessionId(name)) ids.add(name);
-      } catch (error) {
-        if (systemCode(error) !== "ENOENT") throw unavailable(error, "Listing the sessions", folder);
-      }
-    }
-    return ids;
-  }
-
-  /** The metadata of a session that may just be made, moved or broken: it is left out of the list then. */
-  #glance(id: string): SessionMetadata | undefined {
-    const place = locate(this.#layout, id);
-    try {
-      return place && readMetadata(place.folder, id);
-    } catch (error) {
-      if (!isWindrowError(error, "store-corrupt")) throw error;
-      // It may have moved between the look for it and the look into it; it moves but once.
-      const moved = locate(this.#layout, id);
-      return moved && moved.folder !== place?.folder ? this.#glance(id) : undefined;
-    }
-  }
-
   #openLog(scope: Scope, id: string, kind: RecordKind): { place: Place; file: number | undefined; path: string } {
-    const { place } = this.#find(scope, id);
+    const { place } = this.#catalogue.find(scope, id);
     const path = join(place.folder, kindFiles[kind]);
     try {
-      return { place, file: openSync(path, "r"), path };
+      return { place, file: this.#disk.open(path, constants.O_RDONLY), path };
     } catch (error) {
       if (systemCode(error) !== "ENOENT") throw unavailable(error, "Reading a session", path);
-      return existsSync(place.folder) ? { place, file: undefined, path } : this.#openLog(scope, id, kind);
+      return this.#disk.exists(place.folder) ? { place, file: undefined, path } : this.#openLog(scope, id, kind);
     }
   }
-
-  #noteDamage(id: string, kind: RecordKind, file: number, path: string, span: Damage): void {
-    const known = this.#recovered.get(id);
-    const name = kindFiles[kind];
-    const problem = "damaged";
-    if (known?.has(spanKey(name, span.offset))) return;
-    const copy = (known?.size ?? 0) < damagedCopies ? keepDamaged(file, path, span.offset, span.length) : undefined;
-    this.#note(id, { file: name, ...span, problem, quarantine: copy === undefined ? "" : `${name}.${copy}` });
-  }
-
-  #note(id: string, recovered: Recovered): void {
-    const spans = this.#recovered.get(id) ?? new Map<string, Recovered>();
-    spans.set(spanKey(recovered.file, recovered.offset), recovered);
-    this.#recovered.set(id, spans);
-  }
-}
-
-function spanKey(file: string, offset: number): string {
-  return `${file}:${offset}`;
 }

@@ -6,23 +6,40 @@ import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { WindrowError, isWindrowError } from "../../errors.ts";
 import type { Mask } from "../../mask/mask.ts";
+import type { JsonObject } from "../../message/message.ts";
 import type { NewRecord, RecordKind, StoredRecord } from "../../message/record.ts";
+import type { Clock } from "../clock.ts";
 import { cannotStore, prepareRecord, prepareState } from "../prepare.ts";
 import type { Recovered, SessionState, SessionStatus } from "../store.ts";
+import { BlobFolder, spillInto } from "./blobs.ts";
+import type { Blob, Spill } from "./blobs.ts";
 import { decodeRecord, encodeRecord, kindFiles } from "./codec.ts";
-import { encodeState } from "./documents.ts";
+import type { Disk } from "./disk.ts";
+import { encodeState, foreignState } from "./documents.ts";
 import { encodeLine, lineText } from "./jsonl.ts";
 import type { LineText } from "./jsonl.ts";
 import { replaceFile, stateFile, systemCode } from "./layout.ts";
 import type { SessionLock } from "./lock.ts";
 import { LogFile } from "./log-file.ts";
+import type { Durability, SeededFault } from "./options.ts";
+import { withStateLock } from "./state-lock.ts";
 
-/**
- * What an acknowledged append survives. `strict` (default): the death of the process and a power cut, at one sync a
- * batch. `relaxed`: the death of the process only; a power cut takes what the system had not written yet. The state
- * is never synced before the log.
- */
-export type Durability = "strict" | "relaxed";
+/** How long an append of durability `group` waits for its sync at most, in milliseconds. */
+export const groupWindowMs = 20;
+
+/** What a journal works with. */
+export interface JournalOptions {
+  readonly mask: Mask;
+  readonly durability: Durability;
+  readonly disk: Disk;
+  readonly clock: Clock;
+  /** For the names of quarantine files. */
+  readonly stamp: string;
+  /** What state.json says now. */
+  readonly status: SessionStatus | undefined;
+  /** A known fault, for tests that must find it. */
+  readonly fault?: SeededFault;
+}
 
 /** The kinds in the order their files are written and synced; `pos` follows it. */
 const kinds = Object.keys(kindFiles) as readonly RecordKind[];
@@ -34,6 +51,8 @@ const groupCharacters = 8 * 1024 * 1024;
 interface Pending {
   readonly records: readonly NewRecord[];
   readonly lines: readonly LineText[];
+  /** What the lines name and must be there before them. */
+  readonly blobs: readonly Blob[];
   /** The records' indexes in the order of writing: by kind, and within a kind as they were given. */
   readonly order: readonly number[];
   /** For each place in that order: how many lines of the same file follow in this append. */
@@ -55,8 +74,9 @@ interface Batch {
 export class Journal {
   readonly folder: string;
   readonly lock: SessionLock;
-  readonly #mask: Mask;
-  readonly #durability: Durability;
+  readonly #options: JournalOptions;
+  readonly #blobs: BlobFolder;
+  readonly #foreign: JsonObject;
   readonly #logs = new Map<RecordKind, LogFile>();
   readonly #queue: Pending[] = [];
   #pos = 0;
@@ -66,27 +86,19 @@ export class Journal {
   #status: SessionStatus | undefined;
   #wanted: { readonly state: SessionState; readonly synced: boolean } | undefined;
   #flushing: Promise<void> | undefined;
+  #stopTimer: (() => void) | undefined;
 
-  /** Opens the logs and mends their ends; `stamp` is for the names of quarantine files. */
-  constructor(
-    folder: string,
-    lock: SessionLock,
-    options: {
-      readonly mask: Mask;
-      readonly durability: Durability;
-      readonly stamp: string;
-      /** What state.json says now. */
-      readonly status: SessionStatus | undefined;
-    },
-  ) {
+  /** Opens the logs and mends their ends. */
+  constructor(folder: string, lock: SessionLock, options: JournalOptions) {
     this.folder = folder;
     this.lock = lock;
-    this.#mask = options.mask;
-    this.#durability = options.durability;
+    this.#options = options;
+    this.#blobs = new BlobFolder(folder, options.disk);
+    this.#foreign = foreignState(folder, options.disk);
     this.#status = options.status;
     try {
       for (const kind of kinds) {
-        const log = new LogFile(join(folder, kindFiles[kind]), kindFiles[kind], options.stamp);
+        const log = new LogFile(join(folder, kindFiles[kind]), kindFiles[kind], options.stamp, options.disk);
         this.#logs.set(kind, log);
         this.#pos = Math.max(this.#pos, log.pos);
       }
@@ -108,14 +120,16 @@ export class Journal {
 
   /** Adds records; resolves when they are as durable as promised. */
   append(records: readonly NewRecord[]): Promise<readonly StoredRecord[]> {
-    const prepared = records.map((record) => prepare(this.#mask, record));
-    const lines = prepared.map(textOf);
+    const prepared = records.map((record) => prepare(this.#options.mask, record));
+    const blobs: Blob[] = [];
+    const spill = spillInto(blobs);
+    const lines = prepared.map((record) => textOf(record, spill));
     const order = [...prepared.keys()].sort((a, b) => rank(prepared[a]!) - rank(prepared[b]!) || a - b);
     const characters = lines.reduce((sum, line) => sum + line.before.length + line.after.length, 0);
     if (records.length === 0) return Promise.resolve([]);
     const more = linesFollowing(order.map((index) => prepared[index]!.kind));
     const stored = new Promise<readonly StoredRecord[]>((resolve, reject) => {
-      this.#queue.push({ records: prepared, lines, order, more, characters, resolve, reject });
+      this.#queue.push({ records: prepared, lines, blobs, order, more, characters, resolve, reject });
     });
     this.#newest = stored.then(
       () => undefined,
@@ -131,7 +145,7 @@ export class Journal {
   async setState(state: SessionState): Promise<void> {
     const synced = state.status !== this.#status;
     this.#status = state.status;
-    this.#wanted = { state: prepareState(this.#mask, state), synced: synced || this.#wanted?.synced === true };
+    this.#wanted = { state: prepareState(this.#options.mask, state), synced: synced || this.#wanted?.synced === true };
     this.#flushing ??= this.#flush();
     await this.#flushing;
   }
@@ -139,7 +153,7 @@ export class Journal {
   /** Waits for what was appended, and makes it durable where that was not promised yet. */
   async settle(): Promise<void> {
     await this.#newest;
-    if (this.#durability === "relaxed") await this.sync();
+    if (this.#options.durability !== "strict") await this.sync();
   }
 
   /** Syncs every log that holds something. */
@@ -154,6 +168,7 @@ export class Journal {
 
   /** Closes the logs; the lock is the caller's. */
   close(): void {
+    this.#cancelSync();
     for (const log of this.#logs.values()) log.close();
     this.#logs.clear();
   }
@@ -211,23 +226,32 @@ export class Journal {
       });
       return results;
     });
-    const written = await this.#write(batches);
-    for (const [kind, batch] of batches) batch.log.accept(written.get(kind) ?? 0, batch.seq, batch.pos);
+    const written = await this.#write(
+      batches,
+      group.flatMap((pending) => pending.blobs),
+    );
+    const synced = this.#options.durability === "strict";
+    for (const [kind, batch] of batches) batch.log.accept(written.get(kind) ?? 0, batch.seq, batch.pos, synced);
     this.#pos = pos;
+    if (this.#options.durability === "group") this.#syncSoon();
     return stored;
   }
 
   /** Writes and syncs file after file, then makes sure of the lock. On failure nothing of it stays in any file. */
-  async #write(batches: ReadonlyMap<RecordKind, Batch>): Promise<ReadonlyMap<RecordKind, number>> {
+  async #write(
+    batches: ReadonlyMap<RecordKind, Batch>,
+    blobs: readonly Blob[],
+  ): Promise<ReadonlyMap<RecordKind, number>> {
     const lengths = new Map<RecordKind, number>();
     try {
+      await this.#blobs.keep(blobs);
       for (const kind of kinds) {
         const batch = batches.get(kind);
         if (!batch) continue;
         const bytes = batch.buffers.length === 1 ? batch.buffers[0]! : Buffer.concat(batch.buffers);
         lengths.set(kind, bytes.length);
         batch.log.write(bytes);
-        if (this.#durability === "strict") await batch.log.sync();
+        if (this.#options.durability === "strict") await batch.log.sync();
       }
       this.lock.check();
       return lengths;
@@ -253,13 +277,31 @@ export class Journal {
     throw new WindrowError("closed", "The session was released; open it again to write.", { folder: this.folder });
   }
 
+  /** One sync for all that is acknowledged until then; one that fails is made good before the next append. */
+  #syncSoon(): void {
+    this.#stopTimer ??= this.#options.clock.every(groupWindowMs, () => {
+      this.#cancelSync();
+      this.sync().catch(() => undefined);
+    });
+  }
+
+  #cancelSync(): void {
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
+  }
+
   async #flush(): Promise<void> {
+    const { disk, clock } = this.#options;
     try {
       while (this.#wanted) {
         const { state, synced } = this.#wanted;
         this.#wanted = undefined;
         await this.#readyForState(synced);
-        await replaceFile(join(this.folder, stateFile), encodeState(state), synced);
+        await withStateLock(this.folder, disk, clock, () =>
+          replaceFile(join(this.folder, stateFile), encodeState(state, this.#foreign), synced, disk, () =>
+            this.lock.check(),
+          ),
+        );
       }
     } catch (error) {
       this.#status = undefined;
@@ -270,7 +312,7 @@ export class Journal {
   }
 
   async #readyForState(synced: boolean): Promise<void> {
-    if (synced) await this.settle();
+    if (this.#options.fault !== "state-before-log") await (synced ? this.settle() : this.#newest);
     this.lock.check();
   }
 }
@@ -300,9 +342,9 @@ function prepare(mask: Mask, record: NewRecord): NewRecord {
 }
 
 /** A record as JSON; one that could not be read back is refused before anything is written. */
-function textOf(record: NewRecord): LineText {
+function textOf(record: NewRecord, spill: Spill): LineText {
   try {
-    const fields = encodeRecord(record);
+    const fields = encodeRecord(record, spill);
     decodeRecord(record.kind, { seq: 1, ...fields.before, ...fields.after });
     return lineText(fields);
   } catch (error) {
@@ -315,7 +357,7 @@ function notDurable(error: unknown, folder: string): WindrowError {
   const reason = systemCode(error) ?? String(error);
   return new WindrowError(
     "not-durable",
-    `The system refused to write or sync in ${folder}: ${reason}. Nothing of it was kept; it can be tried again.`,
+    `The system refused to write or sync in ${folder}: ${reason}. Nothing of it is on disk; the caller still has it, and can try again.`,
     { folder, reason },
     { cause: error },
   );

@@ -2,10 +2,10 @@
  * JSON Lines as bytes: writing a line with its checksum, taking a line apart, and walking a file's lines forwards and
  * backwards without ever holding the file.
  */
-import { read, readSync } from "node:fs";
-import { promisify } from "node:util";
 import { crc32 } from "node:zlib";
 import type { JsonObject } from "../../message/message.ts";
+import type { Disk } from "./disk.ts";
+import { systemDisk } from "./disk.ts";
 import type { LineFields } from "./fields.ts";
 import { isObject } from "./fields.ts";
 
@@ -20,8 +20,6 @@ const recordStart = Buffer.from('{"seq":');
 /** Bytes read at once when walking: forwards, and for the first step backwards (then doubled up to the first). */
 const forwardBytes = 256 * 1024;
 const backwardBytes = 8 * 1024;
-
-const readAsync = promisify(read);
 
 /** A line as it lies in a file: `bytes` without its line end; `end` is the offset behind the line end. */
 export interface RawLine {
@@ -131,7 +129,12 @@ function isBlank(bytes: Buffer): boolean {
 }
 
 /** The lines between two offsets that are line starts, oldest first. The last one may lack its line end. */
-export async function* linesForward(file: number, start: number, end: number): AsyncGenerator<RawLine> {
+export async function* linesForward(
+  file: number,
+  start: number,
+  end: number,
+  disk: Disk = systemDisk,
+): AsyncGenerator<RawLine> {
   let held: Buffer[] = [];
   let lineStart = start;
   let at = start;
@@ -140,8 +143,8 @@ export async function* linesForward(file: number, start: number, end: number): A
     // A small read is done before a thread of the pool would have woken.
     const length =
       chunk.length <= backwardBytes
-        ? readSync(file, chunk, 0, chunk.length, at)
-        : (await readAsync(file, chunk, 0, chunk.length, at)).bytesRead;
+        ? disk.read(file, chunk, 0, chunk.length, at)
+        : await disk.readLater(file, chunk, 0, chunk.length, at);
     if (length === 0) break;
     let from = 0;
     for (let stop = chunk.indexOf(newline, from); stop >= 0 && stop < length; stop = chunk.indexOf(newline, from)) {
@@ -158,12 +161,12 @@ export async function* linesForward(file: number, start: number, end: number): A
 }
 
 /** The lines between two offsets, newest first. `start` must be a line start. */
-export function* linesBackward(file: number, start: number, end: number): Generator<RawLine> {
+export function* linesBackward(file: number, start: number, end: number, disk: Disk = systemDisk): Generator<RawLine> {
   let stop = end;
   let size = backwardBytes;
   while (stop > start) {
     const from = Math.max(start, stop - size);
-    const chunk = readExactly(file, from, stop - from);
+    const chunk = readExactly(file, from, stop - from, disk);
     let lineEnd = chunk.length;
     for (;;) {
       const before = lineEnd >= 2 ? chunk.lastIndexOf(newline, lineEnd - 2) : -1;
@@ -185,39 +188,39 @@ export function* linesBackward(file: number, start: number, end: number): Genera
  * The offset of the first line between `start` and `end` with a `seq` of at least this, else `end`. Bisects: lines
  * carry rising numbers. Lines that cannot be read are stepped over.
  */
-export function offsetOfSeq(file: number, start: number, end: number, seq: number): number {
+export function offsetOfSeq(file: number, start: number, end: number, seq: number, disk: Disk = systemDisk): number {
   let low = start;
   let high = end;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    let line = middle <= low ? low : nextLine(file, middle - 1, high);
-    let found = line < high ? seqAt(file, line, end) : undefined;
+    let line = middle <= low ? low : nextLine(file, middle - 1, high, disk);
+    let found = line < high ? seqAt(file, line, end, disk) : undefined;
     while (line < high && found === undefined) {
-      line = nextLine(file, line, high);
-      if (line < high) found = seqAt(file, line, end);
+      line = nextLine(file, line, high, disk);
+      if (line < high) found = seqAt(file, line, end, disk);
     }
     if (found === undefined || found >= seq) high = middle;
-    else low = nextLine(file, line, end);
+    else low = nextLine(file, line, end, disk);
   }
   return low;
 }
 
 /** The offset behind the first newline at or behind `from`; `end` when there is none. */
-function nextLine(file: number, from: number, end: number): number {
+function nextLine(file: number, from: number, end: number, disk: Disk): number {
   for (let at = from; at < end; at += backwardBytes) {
-    const chunk = readExactly(file, at, Math.min(backwardBytes, end - at));
+    const chunk = readExactly(file, at, Math.min(backwardBytes, end - at), disk);
     const found = chunk.indexOf(newline);
     if (found >= 0) return at + found + 1;
   }
   return end;
 }
 
-function seqAt(file: number, offset: number, end: number): number | undefined {
-  const head = readExactly(file, offset, Math.min(40, end - offset)).toString("latin1");
+function seqAt(file: number, offset: number, end: number, disk: Disk): number | undefined {
+  const head = readExactly(file, offset, Math.min(40, end - offset), disk).toString("latin1");
   const written = /^\{"seq":(\d{1,15}),/.exec(head);
   if (written) return Number(written[1]);
-  const length = nextLine(file, offset, end) - offset;
-  const seq = parseLine(withoutEnd(readExactly(file, offset, length))).objects[0]?.["seq"];
+  const length = nextLine(file, offset, end, disk) - offset;
+  const seq = parseLine(withoutEnd(readExactly(file, offset, length, disk))).objects[0]?.["seq"];
   return typeof seq === "number" ? seq : undefined;
 }
 
@@ -235,11 +238,11 @@ function joined(pieces: readonly Buffer[]): Buffer {
 }
 
 /** Bytes of a file; fewer than asked for only where the file ends. */
-export function readExactly(file: number, offset: number, length: number): Buffer {
+export function readExactly(file: number, offset: number, length: number, disk: Disk = systemDisk): Buffer {
   const bytes = Buffer.allocUnsafe(length);
   let done = 0;
   while (done < length) {
-    const got = readSync(file, bytes, done, length - done, offset + done);
+    const got = disk.read(file, bytes, done, length - done, offset + done);
     if (got === 0) break;
     done += got;
   }

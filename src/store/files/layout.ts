@@ -2,14 +2,21 @@
  * Where sessions lie: `running/<uuid>/` and `completed/<uuid>/` under one base folder (seed 001 §2), and the few writes
  * that are not appends. Files are 0600 and folders 0700, whatever the umask.
  */
-import { existsSync } from "node:fs";
-import { chmod, mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { constants } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { WindrowError, isWindrowError } from "../../errors.ts";
+import type { Disk } from "./disk.ts";
+import { systemDisk } from "./disk.ts";
 
 /** Mode of every file: only the owner reads and writes. */
 export const fileMode = 0o600;
 const folderMode = 0o700;
+
+/** Flags of a file that must not exist yet. */
+const asNew = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
+
+/** Bytes copied at once. */
+const copyBytes = 1024 * 1024;
 
 /** The files of a session that are no logs. */
 export const metadataFile = "metadata.json";
@@ -17,6 +24,10 @@ export const metadataFile = "metadata.json";
 export const stateFile = "state.json";
 /** Who writes the session. */
 export const lockFile = ".lock";
+/** Held while state.json is replaced. */
+export const stateLockFile = ".state.lock";
+/** Large values, each a file named by its SHA-256. */
+export const blobsFolder = "blobs";
 
 /** Summaries of ranges; written from the first day, so that a finished session has every file of seed 001 §2.1. */
 export const summariesFile = "summaries.jsonl";
@@ -41,93 +52,166 @@ export function layoutOf(base: string): Layout {
 }
 
 /** Where a session lies now, in either folder; undefined when it is in neither. */
-export function locate(layout: Layout, id: string): Place | undefined {
+export function locate(layout: Layout, id: string, disk: Disk = systemDisk): Place | undefined {
   const running = join(layout.running, id);
-  if (existsSync(running)) return { id, folder: running, completed: false };
+  if (disk.exists(running)) return { id, folder: running, completed: false };
   const completed = join(layout.completed, id);
-  if (existsSync(completed)) return { id, folder: completed, completed: true };
+  if (disk.exists(completed)) return { id, folder: completed, completed: true };
   // A move between the two looks, from running to completed, was missed by the first and is seen by a second.
-  return existsSync(running) ? { id, folder: running, completed: false } : undefined;
+  return disk.exists(running) ? { id, folder: running, completed: false } : undefined;
 }
 
-/** Makes a folder and those above it; returns whether anything was made. */
-export async function makeFolder(path: string): Promise<boolean> {
+/** Makes a folder and those above it, durably; returns whether anything was made. */
+export async function makeFolder(path: string, disk: Disk = systemDisk): Promise<boolean> {
   const missing: string[] = [];
   // One by one: Node 20's own recursion never returns where a parent exists and takes no folder, as /proc.
-  for (let folder = path; !existsSync(folder); folder = dirname(folder)) missing.unshift(folder);
+  for (let folder = path; !disk.exists(folder); folder = dirname(folder)) missing.unshift(folder);
   for (const folder of missing) {
-    const made = await mkdir(folder, { mode: folderMode }).then(() => true, ignoreExisting);
-    if (made) await chmod(folder, folderMode);
+    try {
+      makeNewFolder(folder, disk);
+    } catch (error) {
+      // Another process may have made the folder meanwhile.
+      if (systemCode(error) !== "EEXIST") throw error;
+    }
   }
-  if (missing[0] !== undefined) await syncFolder(dirname(missing[0]));
+  for (const folder of missing) await syncFolder(dirname(folder), disk);
   return missing.length > 0;
 }
 
-/** Another process may have made the folder meanwhile. */
-function ignoreExisting(error: NodeJS.ErrnoException): false {
-  if (error.code === "EEXIST") return false;
-  throw error;
+/** Makes one folder that must not exist; the system's EEXIST is the caller's to read. */
+export function makeNewFolder(path: string, disk: Disk = systemDisk): void {
+  disk.makeFolder(path, folderMode);
+  disk.setMode(path, folderMode);
 }
 
-/** Makes one folder that must not exist; the system's EEXIST is the caller's to read. */
-export async function makeNewFolder(path: string): Promise<void> {
-  await mkdir(path, { mode: folderMode });
-  await chmod(path, folderMode);
+/** Opens a file that must not exist, 0600. */
+export function openNew(path: string, disk: Disk = systemDisk): number {
+  const file = disk.open(path, asNew, fileMode);
+  try {
+    disk.setMode(file, fileMode);
+    return file;
+  } catch (error) {
+    disk.close(file);
+    throw error;
+  }
+}
+
+/** Writes all of these bytes, however few the system takes at a time; one write where it takes them. */
+export function writeAll(file: number, bytes: Buffer, disk: Disk = systemDisk): void {
+  for (let done = 0; done < bytes.length;) done += disk.write(file, bytes, done, bytes.length - done);
 }
 
 /** Writes a file that must not exist, synced. */
-export async function writeNew(path: string, content: string | Uint8Array): Promise<void> {
-  const file = await open(path, "wx", fileMode);
+export async function writeNew(path: string, content: string, disk: Disk = systemDisk): Promise<void> {
+  const file = openNew(path, disk);
   try {
-    await file.chmod(fileMode);
-    if (content.length > 0) await file.writeFile(content);
-    await file.sync();
+    if (content !== "") writeAll(file, Buffer.from(content), disk);
+    await disk.sync(file);
   } finally {
-    await file.close();
+    disk.close(file);
   }
 }
+
+/** The name of a draft beside the file it is to replace; {@link removeDrafts} knows it. */
+export function draftOf(path: string): string {
+  return join(dirname(path), `.${basename(path)}.${process.pid}.${draftNumber++}.tmp`);
+}
+
+let draftNumber = 0;
 
 /**
  * Replaces a file as a whole: readers see the old or the new content, never a mixture.
  *
  * @param synced - also survive a power cut; without it a power cut may leave any of both, or an empty file
+ * @param mayReplace - asked when the draft is ready; throws to leave the old file in place
  */
-export async function replaceFile(path: string, content: string, synced: boolean): Promise<void> {
-  const draft = join(dirname(path), `.${basename(path)}.${process.pid}.${draftNumber++}.tmp`);
+export async function replaceFile(
+  path: string,
+  content: string,
+  synced: boolean,
+  disk: Disk = systemDisk,
+  mayReplace: () => void = () => undefined,
+): Promise<void> {
+  const draft = draftOf(path);
   try {
-    const file = await open(draft, "wx", fileMode);
+    const file = openNew(draft, disk);
     try {
-      await file.chmod(fileMode);
-      await file.writeFile(content);
-      if (synced) await file.sync();
+      writeAll(file, Buffer.from(content), disk);
+      if (synced) await disk.sync(file);
     } finally {
-      await file.close();
+      disk.close(file);
     }
-    await rename(draft, path);
+    mayReplace();
+    disk.rename(draft, path);
   } catch (error) {
-    await rm(draft, { force: true });
+    remove(draft, disk);
     throw error;
   }
-  if (synced) await syncFolder(dirname(path));
+  if (synced) await syncFolder(dirname(path), disk);
 }
 
-let draftNumber = 0;
+/** Copies a span of an open file into a file that must not exist, synced. */
+export function copySpan(file: number, target: string, offset: number, length: number, disk: Disk = systemDisk): void {
+  const copy = openNew(target, disk);
+  try {
+    const bytes = Buffer.allocUnsafe(Math.min(copyBytes, length));
+    for (let done = 0; done < length;) {
+      const got = disk.read(file, bytes, 0, Math.min(bytes.length, length - done), offset + done);
+      if (got === 0) break;
+      writeAll(copy, bytes.subarray(0, got), disk);
+      done += got;
+    }
+    disk.syncDataNow(copy);
+  } finally {
+    disk.close(copy);
+  }
+}
+
+/** Copies a whole file into one that must not exist, synced. */
+export function copyFile(path: string, target: string, disk: Disk = systemDisk): void {
+  const file = disk.open(path, constants.O_RDONLY);
+  try {
+    copySpan(file, target, 0, disk.stat(file).size, disk);
+  } finally {
+    disk.close(file);
+  }
+}
+
+/** Removes a file, if it is there and can be removed. */
+export function remove(path: string, disk: Disk = systemDisk): void {
+  try {
+    disk.unlink(path);
+  } catch {
+    // What cannot be removed is a leftover that every reader ignores.
+  }
+}
 
 /** Removes the drafts that a crash left beside the file they were to replace. Only for who holds the session's lock. */
-export async function removeDrafts(folder: string): Promise<void> {
-  for (const name of await readdir(folder)) {
-    if (/^\..+\.\d+\.\d+\.tmp$/.test(name)) await rm(join(folder, name), { force: true });
+export async function removeDrafts(folder: string, disk: Disk = systemDisk): Promise<void> {
+  for (const name of await disk.readFolder(folder)) {
+    if (/^\..+\.\d+\.\d+\.tmp$/.test(name)) remove(join(folder, name), disk);
   }
 }
 
 /** Makes a folder's entries durable. */
-export async function syncFolder(path: string): Promise<void> {
+export async function syncFolder(path: string, disk: Disk = systemDisk): Promise<void> {
   if (process.platform === "win32") return;
-  const folder = await open(path, "r");
+  const folder = disk.open(path, constants.O_RDONLY);
   try {
-    await folder.sync();
+    await disk.sync(folder);
   } finally {
-    await folder.close();
+    disk.close(folder);
+  }
+}
+
+/** As {@link syncFolder}, at once. */
+export function syncFolderNow(path: string, disk: Disk = systemDisk): void {
+  if (process.platform === "win32") return;
+  const folder = disk.open(path, constants.O_RDONLY);
+  try {
+    disk.syncDataNow(folder);
+  } finally {
+    disk.close(folder);
   }
 }
 

@@ -1,37 +1,36 @@
 /**
  * One writer for a session. The truth is a lock the kernel holds on the visible `.lock` file and releases when its
- * process dies; the JSON in the file (seed 001 §3.6) says who it is. Its `generation` rises with every acquisition
- * and is read again before every acknowledgement, so that a holder that was passed over writes nothing more.
+ * process dies; the JSON in the file says who it is. Its `generation` rises with every acquisition and is read again
+ * before every acknowledgement, so that a holder that was passed over writes nothing more.
  */
-import { closeSync, constants, fchmodSync, fdatasyncSync, fstatSync, ftruncateSync, openSync } from "node:fs";
-import { readFileSync, readSync, statSync, writeSync } from "node:fs";
-import { createRequire } from "node:module";
-import { hostname } from "node:os";
+import { constants } from "node:fs";
 import { join } from "node:path";
-import { crc32 } from "node:zlib";
 import { WindrowError } from "../../errors.ts";
-import type { JsonObject, JsonValue } from "../../message/message.ts";
 import type { Clock } from "../clock.ts";
 import { timestamp } from "../clock.ts";
-import type { LockOwner } from "../store.ts";
-import { isObject } from "./fields.ts";
+import type { Holding, LockOwner } from "../store.ts";
+import type { Disk } from "./disk.ts";
+import { systemDisk } from "./disk.ts";
 import { fileMode, lockFile, systemCode } from "./layout.ts";
+import type { SeededFault } from "./internals.ts";
+import { encodeOwnerRecord, generationOf, ownerOf, readOwner, readOwnerRecord, recordBytes } from "./owner-record.ts";
+import { decodeOwnerRecord } from "./owner-record.ts";
+import type { OwnerNote } from "./owner-record.ts";
 
-/** Bytes of the lock record: fixed, so that it is rewritten in place with one write and never grows. */
-const recordBytes = 512;
+export { readOwner } from "./owner-record.ts";
 
 /** The kernel's lock is on one byte behind the record, so that the record can be read on every system. */
-const lockedByte = 4096;
-
-/** Longest host name that is written, so that the record fits. */
-const longestHostname = 128;
+export const lockedByte = 4096;
 
 /** How often the holder says that it is alive (seed 001 §3.6), in milliseconds. */
 const heartbeatMs = 30_000;
 
-/** What is used of fs-native-extensions. */
-interface KernelLocks {
-  tryLock(file: number, offset: number, length: number): boolean;
+/** What a lock works with. */
+export interface LockTools {
+  readonly clock: Clock;
+  readonly disk: Disk;
+  /** A known fault, for tests that must find it. */
+  readonly fault?: SeededFault;
 }
 
 /** A session's `.lock`, held. */
@@ -39,32 +38,27 @@ export class SessionLock {
   /** Whether the holder before this one let go in order; if not, it died, or never was. */
   readonly predecessorReleased: boolean;
   readonly #file: number;
-  readonly #clock: Clock;
+  readonly #tools: LockTools;
   readonly #stopHeartbeat: () => void;
   #owner: LockOwner;
+  #note: OwnerNote;
   #written: Buffer = Buffer.alloc(0);
   #fenced = false;
   #closed = false;
 
-  constructor(file: number, previous: Buffer, clock: Clock) {
+  /**
+   * @param file - `.lock`, open for reading and writing, the kernel's lock taken
+   * @param previous - what the file says of the holder before
+   */
+  constructor(file: number, previous: Buffer, tools: LockTools, note: OwnerNote = {}) {
     this.#file = file;
-    this.#clock = clock;
-    const now = timestamp(clock);
-    const fields = decodeOwnerRecord(previous);
-    this.predecessorReleased = fields?.["released"] === true;
-    // A record that is damaged still shows its number, which must never fall.
-    const generation =
-      fields?.["generation"] ?? Number(/"generation":(\d{1,15})/.exec(previous.toString("latin1"))?.[1] ?? 0);
-    this.#owner = {
-      processId: process.pid,
-      hostname: hostname().slice(0, longestHostname),
-      acquiredAt: now,
-      heartbeatAt: now,
-      generation: (typeof generation === "number" ? generation : 0) + 1,
-    };
-    this.#write(false);
-    fdatasyncSync(file);
-    this.#stopHeartbeat = clock.every(heartbeatMs, () => this.heartbeat());
+    this.#tools = tools;
+    this.#note = note;
+    this.predecessorReleased = decodeOwnerRecord(previous)?.["released"] === true;
+    this.#owner = ownerOf(timestamp(tools.clock), generationOf(previous) + 1);
+    this.#write();
+    tools.disk.syncDataNow(file);
+    this.#stopHeartbeat = tools.clock.every(heartbeatMs, () => this.heartbeat());
   }
 
   /** Who holds it, with the latest heartbeat. */
@@ -78,6 +72,7 @@ export class SessionLock {
    * @throws WindrowError `fenced`
    */
   check(): void {
+    if (this.#tools.fault === "no-generation-check") return;
     if (!this.#fenced && this.#isMine()) return;
     this.#fenced = true;
     throw new WindrowError(
@@ -90,8 +85,16 @@ export class SessionLock {
   /** Says in the file that the holder is alive. Does nothing once it was passed over. */
   heartbeat(): void {
     if (this.#closed || !this.#isMine()) return;
-    this.#owner = { ...this.#owner, heartbeatAt: timestamp(this.#clock) };
-    this.#write(false);
+    this.#owner = { ...this.#owner, heartbeatAt: timestamp(this.#tools.clock) };
+    this.#write();
+  }
+
+  /** The logs are out of reach of the holder it was taken from: says so in the file, durably. */
+  stolen(): void {
+    this.#note = {};
+    this.check();
+    this.#write();
+    this.#tools.disk.syncDataNow(this.#file);
   }
 
   /** Lets go. Idempotent. */
@@ -100,166 +103,146 @@ export class SessionLock {
     this.#closed = true;
     this.#stopHeartbeat();
     try {
-      if (this.#isMine()) this.#write(true);
+      this.#note = { ...this.#note, released: true };
+      if (this.#isMine()) this.#write();
     } finally {
-      closeSync(this.#file);
+      this.#tools.disk.close(this.#file);
     }
   }
 
-  #isMine(): boolean {
-    const found = Buffer.allocUnsafe(recordBytes);
-    const length = readSync(this.#file, found, 0, recordBytes, 0);
-    if (length === this.#written.length && found.equals(this.#written)) return fstatSync(this.#file).nlink > 0;
-    return decodeOwnerRecord(found.subarray(0, length))?.["generation"] === this.#owner.generation;
+  /** Lets go without a word, as a process that dies. For a lock that could not be taken whole. */
+  abandon(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#stopHeartbeat();
+    this.#tools.disk.close(this.#file);
   }
 
-  #write(released: boolean): void {
-    this.#written = encodeOwnerRecord(this.#owner, released);
-    writeSync(this.#file, this.#written, 0, recordBytes, 0);
+  /** Mine: the record has my number, and the file is still the one that `.lock` names. */
+  #isMine(): boolean {
+    const { disk } = this.#tools;
+    const found = Buffer.allocUnsafe(recordBytes);
+    const length = disk.read(this.#file, found, 0, recordBytes, 0);
+    const same = length === this.#written.length && found.equals(this.#written);
+    if (!same && generationOf(found.subarray(0, length)) !== this.#owner.generation) return false;
+    return disk.stat(this.#file).nlink > 0;
   }
+
+  #write(): void {
+    this.#written = encodeOwnerRecord(this.#owner, this.#note);
+    this.#tools.disk.write(this.#file, this.#written, 0, recordBytes, 0);
+  }
+}
+
+/** `.lock` open, with the kernel's lock on it where the system has such. */
+export interface LockFile {
+  readonly file: number;
+  /** False where the system has no kernel locks. */
+  readonly kernel: boolean;
+  readonly previous: Buffer;
 }
 
 /**
- * Takes a session's lock. A free kernel lock means that the last holder is gone, whatever its heartbeat says.
+ * Opens a session's `.lock` and takes the kernel's lock on it.
  *
- * @throws WindrowError `session-busy` with the owner, while another holds it; `store-unavailable` where the system has no
- *   kernel locks; a system error ENOENT when the folder is gone
+ * @throws WindrowError `session-busy` with the owner, while another process holds it; a system error ENOENT when the
+ *   folder is gone
  */
-export function acquire(folder: string, clock: Clock): SessionLock {
-  const kernel = kernelLocks();
+export function openLockFile(folder: string, disk: Disk): LockFile {
   const path = join(folder, lockFile);
   for (let attempt = 0; attempt < 10; attempt += 1) {
-    const file = openSync(path, constants.O_RDWR | constants.O_CREAT, fileMode);
+    const file = disk.open(path, constants.O_RDWR | constants.O_CREAT, fileMode);
     try {
-      if (!kernel.tryLock(file, lockedByte, 1)) throw busy(path, folder);
-      if (isSameFile(file, path)) {
-        fchmodSync(file, fileMode);
-        ftruncateSync(file, Math.min(fstatSync(file).size, recordBytes));
-        return new SessionLock(file, readFileSync(path), clock);
+      const taken = disk.tryLock(file, lockedByte);
+      if (taken === false) throw busy(folder, disk);
+      if (isSameFile(disk, file, path)) {
+        disk.setMode(file, fileMode);
+        return { file, kernel: taken === true, previous: disk.readFile(path) };
       }
     } catch (error) {
-      closeSync(file);
+      disk.close(file);
       throw error;
     }
-    closeSync(file);
+    disk.close(file);
   }
-  throw busy(path, folder);
+  throw busy(folder, disk);
 }
 
-/** Who holds a session's lock, as its `.lock` says; undefined when it does not say. */
-export function readOwner(folder: string): LockOwner | undefined {
-  const fields = readRecord(join(folder, lockFile));
-  if (!fields) return undefined;
-  const text = (value: JsonValue | undefined): string => (typeof value === "string" ? value : "");
-  const { process_id: processId, generation } = fields;
-  return {
-    processId: typeof processId === "number" ? processId : 0,
-    hostname: text(fields["hostname"]),
-    acquiredAt: text(fields["acquired_at"]),
-    heartbeatAt: text(fields["heartbeat_at"]),
-    generation: typeof generation === "number" ? generation : 0,
-  };
-}
-
-function busy(path: string, folder: string): WindrowError {
-  const owner = readOwner(folder);
-  const who = owner ? `process ${owner.processId} on ${owner.hostname} since ${owner.acquiredAt}` : "another process";
-  return new WindrowError(
-    "session-busy",
-    `This session is being written by ${who}. Wait until it is done, or open the session for reading.`,
-    { path, ...(owner ? { owner: { ...owner, since: owner.acquiredAt } } : {}) },
-  );
-}
-
-/** A lock on a file that was unlinked or replaced in the meantime guards nothing. */
-function isSameFile(file: number, path: string): boolean {
+/** Takes an open lock over, in place: the holder before is gone. */
+export function takeOver({ file, previous }: LockFile, tools: LockTools): SessionLock {
+  const { disk } = tools;
   try {
-    const now = statSync(path);
-    const held = fstatSync(file);
-    return now.ino === held.ino && now.dev === held.dev;
+    disk.truncate(file, Math.min(disk.stat(file).size, recordBytes));
+    return new SessionLock(file, previous, tools);
   } catch (error) {
-    if (systemCode(error) === "ENOENT") return false;
+    disk.close(file);
     throw error;
   }
 }
 
-function encodeOwnerRecord(owner: LockOwner, released: boolean): Buffer {
-  const identity = processIdentity();
-  const body = JSON.stringify({
-    process_id: owner.processId,
-    hostname: owner.hostname,
-    acquired_at: owner.acquiredAt,
-    heartbeat_at: owner.heartbeatAt,
-    generation: owner.generation,
-    boot_id: identity.bootId,
-    process_start: identity.processStart,
-    ...(released ? { released } : {}),
-  }).slice(0, -1);
-  const crc = crc32(body).toString(16).padStart(8, "0");
-  return Buffer.from(`${`${body},"crc":"${crc}"}`.padEnd(recordBytes - 1)}\n`);
-}
-
 /**
- * A record that was rewritten while it was read is a mixture of two: its checksum fails, and a second look is needed.
+ * Takes the kernel's lock on a session without a word in `.lock`, to look at it or to mend it; undefined while held.
+ * The system's ENOENT where there is no `.lock`, unless it is to be made.
  */
-function readRecord(path: string): JsonObject | undefined {
-  for (let attempt = 0; attempt < 5; attempt += 1) {
-    try {
-      const fields = decodeOwnerRecord(readFileSync(path));
-      if (fields) return fields;
-    } catch {
-      return undefined;
-    }
+export function holdQuietly(folder: string, make = false, disk: Disk = systemDisk): { release(): void } | undefined {
+  const path = join(folder, lockFile);
+  const file = disk.open(path, make ? constants.O_RDWR | constants.O_CREAT : constants.O_RDWR, fileMode);
+  try {
+    const taken = disk.tryLock(file, lockedByte) ?? readOwnerRecord(folder, disk)?.["released"] === true;
+    if (taken && isSameFile(disk, file, path)) return { release: () => disk.close(file) };
+  } catch (error) {
+    disk.close(file);
+    throw error;
   }
+  disk.close(file);
   return undefined;
 }
 
-function decodeOwnerRecord(bytes: Buffer): JsonObject | undefined {
+/**
+ * Whether a process writes a session. A record that says it was released is believed; else the kernel is asked, which
+ * takes its lock for an instant.
+ */
+export function holderOf(folder: string, disk: Disk = systemDisk): Holding {
+  const owner = readOwner(folder, disk);
+  const about = owner ? { owner } : {};
+  if (readOwnerRecord(folder, disk)?.["released"] === true) return { state: "none", ...about };
   try {
-    const text = bytes.toString("utf8").trim();
-    const fields = JSON.parse(text) as JsonValue;
-    if (!isObject(fields)) return undefined;
-    const body = text.slice(0, text.lastIndexOf(',"crc":"'));
-    const { crc } = fields;
-    const whole = crc === undefined || (typeof crc === "string" && crc32(body) === Number.parseInt(crc, 16));
-    return whole ? fields : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-let identity: { readonly bootId: string | null; readonly processStart: string | null } | undefined;
-
-/** A process id comes back after a reboot and in every container; with these two it is one of a kind. Linux only. */
-function processIdentity(): NonNullable<typeof identity> {
-  identity ??= {
-    bootId: systemText("/proc/sys/kernel/random/boot_id")?.trim() ?? null,
-    processStart: systemText("/proc/self/stat")?.split(") ").at(-1)?.split(" ")[19] ?? null,
-  };
-  return identity;
-}
-
-function systemText(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return undefined;
-  }
-}
-
-let loaded: KernelLocks | undefined;
-
-function kernelLocks(): KernelLocks {
-  try {
-    loaded ??= createRequire(import.meta.url)("fs-native-extensions") as KernelLocks;
-    return loaded;
+    const held = holdQuietly(folder, false, disk);
+    held?.release();
+    return { state: held ? "gone" : "held", ...about };
   } catch (error) {
-    throw new WindrowError(
-      "store-unavailable",
-      "The kernel's file locks cannot be used on this system (fs-native-extensions is built for glibc Linux, macOS and " +
-        "Windows), so a session cannot be kept to one writer. Sessions can be read; use the ram store to write.",
-      { platform: process.platform, arch: process.arch },
-      { cause: error },
-    );
+    if (systemCode(error) === "ENOENT") return { state: "none" };
+    throw error;
+  }
+}
+
+/**
+ * Somebody writes the session.
+ *
+ * @param retryAfterMs - when it may be worth another try, where that is known
+ */
+export function busy(folder: string, disk: Disk, retryAfterMs?: number): WindrowError {
+  const owner = readOwner(folder, disk);
+  const who = owner ? `process ${owner.processId} on ${owner.hostname} since ${owner.acquiredAt}` : "another process";
+  return new WindrowError(
+    "session-busy",
+    `This session is being written by ${who}. Wait until it is done, or open the session for reading.`,
+    {
+      path: join(folder, lockFile),
+      ...(owner ? { owner: { ...owner, since: owner.acquiredAt } } : {}),
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    },
+  );
+}
+
+/** A lock on a file that was unlinked or replaced in the meantime guards nothing. */
+function isSameFile(disk: Disk, file: number, path: string): boolean {
+  try {
+    const now = disk.statPath(path);
+    const held = disk.stat(file);
+    return now.ino === held.ino && now.dev === held.dev;
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return false;
+    throw error;
   }
 }

@@ -1,21 +1,14 @@
 /** One log of a session, open for appending: whole batches are added, made durable, or taken back. */
-import {
-  closeSync,
-  constants,
-  fchmodSync,
-  fdatasync,
-  fdatasyncSync,
-  fstatSync,
-  ftruncateSync,
-  openSync,
-} from "node:fs";
-import { writeSync } from "node:fs";
-import { promisify } from "node:util";
+import { constants } from "node:fs";
+import { dirname } from "node:path";
+import { WindrowError } from "../../errors.ts";
 import type { Recovered } from "../store.ts";
-import { fileMode } from "./layout.ts";
+import type { Disk } from "./disk.ts";
+import { systemDisk } from "./disk.ts";
+import { copySpan, draftOf, fileMode, syncFolderNow, writeAll } from "./layout.ts";
 import { inspectTail, mendTail } from "./tail.ts";
 
-const datasync = promisify(fdatasync);
+const toAppend = constants.O_RDWR | constants.O_APPEND;
 
 /** A log open for appending. `size`, `seq` and `pos` speak of what was acknowledged. */
 export class LogFile {
@@ -28,7 +21,10 @@ export class LogFile {
   /** What was mended when it was opened. */
   readonly recovered: Recovered | undefined;
   readonly #path: string;
+  readonly #disk: Disk;
   #file: number;
+  /** Bytes that a sync was good for. */
+  #synced: number;
   #poisoned = false;
 
   /**
@@ -36,19 +32,21 @@ export class LogFile {
    *
    * @param stamp - for the name of a quarantine file
    */
-  constructor(path: string, name: string, stamp: string) {
+  constructor(path: string, name: string, stamp: string, disk: Disk = systemDisk) {
     this.#path = path;
-    this.#file = openSync(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, fileMode);
+    this.#disk = disk;
+    this.#file = disk.open(path, toAppend | constants.O_CREAT, fileMode);
     try {
-      const size = fstatSync(this.#file).size;
-      if (size === 0) fchmodSync(this.#file, fileMode);
-      const tail = inspectTail(this.#file, size);
-      this.recovered = mendTail(this.#file, path, name, tail, stamp);
-      this.size = fstatSync(this.#file).size;
+      const { size } = disk.stat(this.#file);
+      if (size === 0) disk.setMode(this.#file, fileMode);
+      const tail = inspectTail(this.#file, size, disk);
+      this.recovered = mendTail(this.#file, path, name, tail, stamp, disk);
+      this.size = disk.stat(this.#file).size;
+      this.#synced = this.size;
       this.seq = tail.seq;
       this.pos = tail.pos;
     } catch (error) {
-      closeSync(this.#file);
+      disk.close(this.#file);
       throw error;
     }
   }
@@ -59,24 +57,32 @@ export class LogFile {
    */
   write(bytes: Buffer): void {
     this.#heal();
-    for (let done = 0; done < bytes.length;) done += writeSync(this.#file, bytes, done);
+    writeAll(this.#file, bytes, this.#disk);
   }
 
   /** Makes what was written survive a power cut. After a failure nothing on this handle can be trusted any more. */
   async sync(): Promise<void> {
+    this.#heal();
+    const { size } = this;
     try {
-      await datasync(this.#file);
+      await this.#disk.syncData(this.#file);
+      this.#synced = Math.max(this.#synced, size);
     } catch (error) {
       this.#poisoned = true;
       throw error;
     }
   }
 
-  /** The batch is acknowledged: it counts from now on. */
-  accept(bytes: number, seq: number, pos: number): void {
+  /**
+   * The batch is acknowledged: it counts from now on.
+   *
+   * @param synced - whether it was synced too
+   */
+  accept(bytes: number, seq: number, pos: number, synced: boolean): void {
     this.size += bytes;
     this.seq = seq;
     this.pos = pos;
+    if (synced) this.#synced = this.size;
   }
 
   /**
@@ -85,7 +91,7 @@ export class LogFile {
   rollback(): void {
     try {
       this.#heal();
-      ftruncateSync(this.#file, this.size);
+      this.#disk.truncate(this.#file, this.size);
     } catch {
       this.#poisoned = true;
     }
@@ -93,27 +99,57 @@ export class LogFile {
 
   /** Closes the handle. */
   close(): void {
-    closeSync(this.#file);
+    this.#disk.close(this.#file);
   }
 
   /**
    * After a failed sync the kernel may have dropped the pages and call the next sync a success, so the handle is never
-   * used again: the file is opened anew, cut back to what was acknowledged, and looked at.
+   * used again. What was synced before is safe: the file is opened anew and cut back to it. What was acknowledged
+   * without a sync is written once more, into a new file.
    */
   #heal(): void {
     if (!this.#poisoned) return;
-    const file = openSync(this.#path, constants.O_RDWR | constants.O_APPEND);
-    try {
-      if (fstatSync(file).size < this.size) throw new Error("the log is shorter than what was acknowledged");
-      ftruncateSync(file, this.size);
-      if (inspectTail(file, this.size).seq !== this.seq) throw new Error("the last acknowledged record is not there");
-      fdatasyncSync(file);
-    } catch (error) {
-      closeSync(file);
-      throw error;
-    }
-    closeSync(this.#file);
+    const file = this.#synced < this.size ? this.#rewritten() : this.#cutBack();
+    this.#disk.close(this.#file);
     this.#file = file;
+    this.#synced = this.size;
     this.#poisoned = false;
   }
+
+  #cutBack(): number {
+    const disk = this.#disk;
+    const file = disk.open(this.#path, toAppend);
+    try {
+      const { ino, size } = disk.stat(file);
+      if (ino !== disk.stat(this.#file).ino) throw passedOver(this.#path);
+      if (size < this.size) throw new Error("the log is shorter than what was acknowledged");
+      disk.truncate(file, this.size);
+      if (inspectTail(file, this.size, disk).seq !== this.seq) {
+        throw new Error("the last acknowledged record is not there");
+      }
+      disk.syncDataNow(file);
+      return file;
+    } catch (error) {
+      disk.close(file);
+      throw error;
+    }
+  }
+
+  #rewritten(): number {
+    const disk = this.#disk;
+    const draft = draftOf(this.#path);
+    copySpan(this.#file, draft, 0, this.size, disk);
+    if (disk.statPath(this.#path).ino !== disk.stat(this.#file).ino) throw passedOver(this.#path);
+    disk.rename(draft, this.#path);
+    syncFolderNow(dirname(this.#path), disk);
+    return disk.open(this.#path, toAppend);
+  }
+}
+
+function passedOver(path: string): WindrowError {
+  return new WindrowError(
+    "fenced",
+    "Another process took over this session; what was not acknowledged is not kept. Open the session again to go on.",
+    { path },
+  );
 }

@@ -7,25 +7,43 @@
  * is a *reference*: `{"type":"text"}` is the text in `content`, `{"type":"tool_call"}` the next entry of
  * `tool_calls`, `{"type":"tool_result"}` the result in `content`.
  *
- * A field `blob` in an entry is reserved for large values kept in a file of their own; an entry that has one reads as
- * an empty value for now.
+ * A value too large for a line stands in a file of its own, which the entry's field `blob` names; `content` then shows
+ * its beginning and its end.
  */
 import type { JsonObject, JsonValue, Message, Part, ResultContent, Role, ToolCallPart } from "../../message/message.ts";
 import type { MessageStatus, TextPart, ToolResultPart } from "../../message/message.ts";
 import type { MessageRecord } from "../../message/record.ts";
+import type { BlobName, FetchBlob, Spill } from "./blobs.ts";
+import { blobField, blobValue, fieldOrBlob, noBlobs } from "./blobs.ts";
 import type { LineFields } from "./fields.ts";
 import { BadLine, amount, decodeUsage, encodeUsage, isObject, optional, text } from "./fields.ts";
 
 const roles: readonly Role[] = ["system", "user", "assistant", "tool"];
 const statuses: readonly MessageStatus[] = ["complete", "interrupted", "synthetic"];
 
-/** A message record's fields in file order. The line's `timestamp` is the message's own where it has one. */
-export function encodeMessage({ message, tokenCount, timestamp }: MessageRecord): LineFields {
+/** What the encoding of a message's parts needs: what `content` carries, and where large values go. */
+interface Encoding {
+  readonly carrier: Part | undefined;
+  /** The blob that `content` shows the ends of. */
+  readonly carried: BlobName | undefined;
+  readonly spill: Spill;
+}
+
+/**
+ * A message record's fields in file order. The line's `timestamp` is the message's own where it has one.
+ *
+ * @param spill - takes large values; by default they stay in the line
+ */
+export function encodeMessage(record: MessageRecord, spill: Spill = () => undefined): LineFields {
+  const { message, tokenCount, timestamp } = record;
   const carrier = carrierOf(message.parts);
   const result = carrier?.type === "tool-result" ? carrier : undefined;
-  const content = contentOf(carrier);
-  const calls = message.parts.filter((part) => part.type === "tool-call").map(encodeCall);
-  const entries = message.parts.map((part) => encodePart(part, carrier));
+  const whole = contentOf(carrier);
+  const carried = spill(whole);
+  const content = carried?.preview ?? whole;
+  const encoding = { carrier, carried, spill };
+  const calls = message.parts.filter((part) => part.type === "tool-call").map((call) => encodeCall(call, spill));
+  const entries = message.parts.map((part) => encodePart(part, encoding));
   const implied = impliedEntries(message.role, content, result !== undefined, calls.length);
   return {
     before: {
@@ -50,12 +68,12 @@ export function encodeMessage({ message, tokenCount, timestamp }: MessageRecord)
 }
 
 /**
- * The reverse of {@link encodeMessage}. Lines of other writers are read too: without `id` it is `m<seq>`; a
+ * The reverse of {@link encodeMessage}; large values are fetched, and where they cannot be had, show their ends. Lines of other writers are read too: without `id` it is `m<seq>`; a
  * `function_call` (seed 001) is kept in `extra`; `is_summarized` is ignored, as summaries say it.
  *
  * @throws BadLine when a field is missing or has the wrong type
  */
-export function decodeMessage(fields: JsonObject, seq: number): MessageRecord {
+export function decodeMessage(fields: JsonObject, seq: number, fetch: FetchBlob = noBlobs): MessageRecord {
   const role = roles.find((known) => known === fields["role"]);
   if (role === undefined) throw new BadLine("role is unknown");
   const content = text(fields, "content");
@@ -67,7 +85,7 @@ export function decodeMessage(fields: JsonObject, seq: number): MessageRecord {
   const message: Message = {
     id,
     role,
-    parts: decodeParts(fields, role, content, id),
+    parts: decodeParts({ fields, role, content, id, fetch }),
     timestamp,
     ...(status ? { status } : {}),
     ...(typeof fields["model"] === "string" ? { model: fields["model"] } : {}),
@@ -110,62 +128,71 @@ function sameReferences(entries: readonly JsonObject[], implied: readonly JsonOb
   );
 }
 
-function encodeCall(part: ToolCallPart): JsonObject {
+function encodeCall(part: ToolCallPart, spill: Spill): JsonObject {
   return {
     id: part.callId,
     name: part.name,
-    args: part.args,
+    ...fieldOrBlob("args", part.args, spill),
     ...optional("args_text", part.argsText),
     ...optional("opaque", part.opaque),
   };
 }
 
-function encodePart(part: Part, carrier: Part | undefined): JsonObject {
+function encodePart(part: Part, encoding: Encoding): JsonObject {
   switch (part.type) {
     case "reasoning":
       return {
         type: "reasoning",
-        text: part.text,
+        ...fieldOrBlob("text", part.text, encoding.spill),
         ...optional("signature", part.signature),
         ...optional("opaque", part.opaque),
       };
     case "tool-call":
       return { type: "tool_call" };
     case "tool-result":
-      return encodeResult(part, part === carrier);
+      return encodeResult(part, encoding);
     default:
-      return encodeItem(part, part === carrier);
+      return encodeItem(part, part === encoding.carrier, encoding);
   }
 }
 
-function encodeResult(part: ToolResultPart, carried: boolean): JsonObject {
+function encodeResult(part: ToolResultPart, encoding: Encoding): JsonObject {
+  const isCarrier = part === encoding.carrier;
   const own = { tool_call_id: part.callId, ...optional("tool_name", part.name), ...optional("is_error", part.isError) };
   return {
     type: "tool_result",
-    ...(carried ? {} : own),
+    ...(isCarrier ? {} : own),
     ...(typeof part.content === "string"
-      ? carried
-        ? {}
-        : { content: part.content }
-      : { content: encodeItems(part.content, carried) }),
+      ? textField("content", part.content, isCarrier, encoding)
+      : { content: encodeItems(part.content, isCarrier, encoding) }),
     ...optional("opaque", part.opaque),
   };
 }
 
-function encodeItems(items: readonly ResultContent[], carried: boolean): readonly JsonObject[] {
-  const first = carried ? carriedItem(items) : undefined;
-  return items.map((item) => encodeItem(item, item === first));
+/** A text that `content` carries is not repeated. */
+function textField(name: string, value: string, isCarried: boolean, { carried, spill }: Encoding): JsonObject {
+  if (!isCarried) return fieldOrBlob(name, value, spill);
+  return carried ? blobField(name, carried, false, false) : {};
 }
 
-function encodeItem(part: ResultContent, carried: boolean): JsonObject {
+function encodeItems(items: readonly ResultContent[], isCarrier: boolean, encoding: Encoding): readonly JsonObject[] {
+  const first = isCarrier ? carriedItem(items) : undefined;
+  return items.map((item) => encodeItem(item, item === first, encoding));
+}
+
+function encodeItem(part: ResultContent, isCarried: boolean, encoding: Encoding): JsonObject {
   switch (part.type) {
     case "text":
-      return { type: "text", ...(carried ? {} : { text: part.text }), ...optional("opaque", part.opaque) };
+      return {
+        type: "text",
+        ...textField("text", part.text, isCarried, encoding),
+        ...optional("opaque", part.opaque),
+      };
     case "image":
       return {
         type: "image",
         media_type: part.mediaType,
-        ...optional("data", part.data),
+        ...fieldOrBlob("data", part.data, encoding.spill),
         ...optional("url", part.url),
         ...optional("width", part.width),
         ...optional("height", part.height),
@@ -176,7 +203,7 @@ function encodeItem(part: ResultContent, carried: boolean): JsonObject {
         type: "file",
         media_type: part.mediaType,
         ...optional("name", part.name),
-        ...optional("data", part.data),
+        ...fieldOrBlob("data", part.data, encoding.spill),
         ...optional("url", part.url),
         ...optional("opaque", part.opaque),
       };
@@ -185,8 +212,18 @@ function encodeItem(part: ResultContent, carried: boolean): JsonObject {
   }
 }
 
-function decodeParts(fields: JsonObject, role: Role, content: string, id: string): readonly Part[] {
-  const calls = array(fields["tool_calls"]).map(decodeCall);
+/** What the decoding of a line's parts needs. */
+interface Decoding {
+  readonly fields: JsonObject;
+  readonly role: Role;
+  readonly content: string;
+  readonly id: string;
+  readonly fetch: FetchBlob;
+}
+
+function decodeParts(line: Decoding): readonly Part[] {
+  const { fields, role, content } = line;
+  const calls = array(fields["tool_calls"]).map((call) => decodeCall(call, line.fetch));
   const hasResult = typeof fields["tool_call_id"] === "string";
   const entries =
     fields["parts"] === undefined
@@ -202,42 +239,56 @@ function decodeParts(fields: JsonObject, role: Role, content: string, id: string
         return call;
       }
       case "tool_result":
-        return decodeResult(part, fields, content, id);
+        return decodeResult(part, line);
       case "reasoning":
-        return { type: "reasoning", text: string(part, "text", ""), ...strings(part, "signature"), ...opaqueOf(part) };
+        return {
+          type: "reasoning",
+          text: large(part, "text", "", line),
+          ...strings(part, "signature"),
+          ...opaqueOf(part),
+        };
       default:
-        return decodeItem(part, content);
+        return decodeItem(part, line);
     }
   });
 }
 
-function decodeResult(part: JsonObject, fields: JsonObject, content: string, id: string): ToolResultPart {
-  const own = part["tool_call_id"] === undefined ? fields : part;
+/** A text that stands in its entry, in a blob, or else in `otherwise`. */
+function large(part: JsonObject, name: string, otherwise: string, { content, fetch }: Decoding): string {
+  const value = blobValue(part, name, fetch, content);
+  if (typeof value === "string") return value;
+  return string(part, name, part["blob"] === undefined ? otherwise : "");
+}
+
+function decodeResult(part: JsonObject, line: Decoding): ToolResultPart {
+  const own = part["tool_call_id"] === undefined ? line.fields : part;
   const isError = own["is_error"];
   const name = own["tool_name"];
   const items = part["content"];
   return {
     type: "tool-result",
-    callId: string(own, "tool_call_id", id),
+    callId: string(own, "tool_call_id", line.id),
     ...(typeof name === "string" ? { name } : {}),
     content: Array.isArray(items)
-      ? items.map((item) => decodeItem(entry(item), content))
-      : string(part, "content", part["blob"] === undefined ? content : ""),
+      ? items.map((item) => decodeItem(entry(item), line))
+      : large(part, "content", line.content, line),
     ...(typeof isError === "boolean" ? { isError } : {}),
     ...opaqueOf(part),
   };
 }
 
-function decodeItem(part: JsonObject, content: string): ResultContent {
+function decodeItem(part: JsonObject, line: Decoding): ResultContent {
+  const data = blobValue(part, "data", line.fetch);
   switch (part["type"]) {
     case "text":
-      return { type: "text", text: string(part, "text", part["blob"] === undefined ? content : ""), ...opaqueOf(part) };
+      return { type: "text", text: large(part, "text", line.content, line), ...opaqueOf(part) };
     case "image": {
       const { width, height } = part;
       return {
         type: "image",
         mediaType: string(part, "media_type", ""),
         ...strings(part, "data", "url"),
+        ...(typeof data === "string" ? { data } : {}),
         ...(typeof width === "number" ? { width } : {}),
         ...(typeof height === "number" ? { height } : {}),
         ...opaqueOf(part),
@@ -248,6 +299,7 @@ function decodeItem(part: JsonObject, content: string): ResultContent {
         type: "file",
         mediaType: string(part, "media_type", ""),
         ...strings(part, "name", "data", "url"),
+        ...(typeof data === "string" ? { data } : {}),
         ...opaqueOf(part),
       };
     case "opaque":
@@ -257,14 +309,14 @@ function decodeItem(part: JsonObject, content: string): ResultContent {
   }
 }
 
-function decodeCall(value: JsonValue): ToolCallPart {
+function decodeCall(value: JsonValue, fetch: FetchBlob): ToolCallPart {
   const call = entry(value);
   const argsText = call["args_text"];
   return {
     type: "tool-call",
     callId: text(call, "id"),
     name: text(call, "name"),
-    args: call["args"] ?? null,
+    args: call["args"] ?? blobValue(call, "args", fetch) ?? null,
     ...(typeof argsText === "string" ? { argsText } : {}),
     ...opaqueOf(call),
   };

@@ -3,7 +3,14 @@ import { WindrowError } from "../../errors.ts";
 import type { Mask } from "../../mask/mask.ts";
 import { nearest } from "../../nearest.ts";
 import type { Clock } from "../clock.ts";
-import type { Durability } from "./journal.ts";
+
+/**
+ * What an acknowledged append survives. `strict` (default): the death of the process and a power cut, at one sync a
+ * batch. `group`: the death of the process at once, a power cut {@link groupWindowMs} milliseconds later, so one takes
+ * at most what was acknowledged in that time. `relaxed`: the death of the process only; a power cut takes what the
+ * system had not written yet. The state is never synced before the log.
+ */
+export type Durability = "strict" | "group" | "relaxed";
 
 /** How a file store works. */
 export interface FilesStoreOptions {
@@ -36,9 +43,9 @@ export function checkOptions(options: FilesStoreOptions): void {
       option: "folder",
     });
   }
-  if (!["strict", "relaxed", undefined].includes(options.durability)) {
+  if (!["strict", "group", "relaxed", undefined].includes(options.durability)) {
     const wrong = String(options.durability);
-    throw new WindrowError("bad-option", `"durability" is "strict" or "relaxed", not "${wrong}".`, {
+    throw new WindrowError("bad-option", `"durability" is "strict", "group" or "relaxed", not "${wrong}".`, {
       option: "durability",
     });
   }

@@ -1,32 +1,35 @@
 /** The state of a session whose state.json a power cut took: counted again from its logs. */
-import { closeSync, openSync } from "node:fs";
+import { constants } from "node:fs";
 import { join } from "node:path";
 import type { RecordKind, StoredRecord } from "../../message/record.ts";
 import type { SessionMetadata, SessionState } from "../store.ts";
 import { initialState } from "../rules.ts";
+import { noBlobs } from "./blobs.ts";
 import { kindFiles } from "./codec.ts";
 import { readState } from "./documents.ts";
+import type { Disk } from "./disk.ts";
+import { systemDisk } from "./disk.ts";
 import type { Place } from "./layout.ts";
 import { systemCode } from "./layout.ts";
 import { readRecords } from "./reader.ts";
 
 /** A session's state: as state.json has it, else rebuilt from usage.jsonl and tools.jsonl. */
-export async function stateOf(place: Place, metadata: SessionMetadata): Promise<SessionState> {
-  return readState(place.folder) ?? (await rebuildState(place, metadata));
+export async function stateOf(place: Place, metadata: SessionMetadata, disk: Disk = systemDisk): Promise<SessionState> {
+  return readState(place.folder, disk) ?? (await rebuildState(place, metadata, disk));
 }
 
-async function rebuildState(place: Place, metadata: SessionMetadata): Promise<SessionState> {
+async function rebuildState(place: Place, metadata: SessionMetadata, disk: Disk): Promise<SessionState> {
   let calls = 0;
   let tokens = 0;
   let tools = 0;
   let last = metadata.createdAt;
-  await eachRecord(place, "usage", (record) => {
+  await eachRecord(disk, place, "usage", (record) => {
     if (record.kind !== "usage") return;
     if (record.purpose === "turn") calls += 1;
     tokens += (record.usage.input ?? 0) + (record.usage.output ?? 0);
     last = record.timestamp;
   });
-  await eachRecord(place, "tool", () => {
+  await eachRecord(disk, place, "tool", () => {
     tools += 1;
   });
   return {
@@ -41,17 +44,22 @@ async function rebuildState(place: Place, metadata: SessionMetadata): Promise<Se
   };
 }
 
-async function eachRecord(place: Place, kind: RecordKind, visit: (record: StoredRecord) => void): Promise<void> {
+async function eachRecord(
+  disk: Disk,
+  place: Place,
+  kind: RecordKind,
+  visit: (record: StoredRecord) => void,
+): Promise<void> {
   let file: number;
   try {
-    file = openSync(join(place.folder, kindFiles[kind]), "r");
+    file = disk.open(join(place.folder, kindFiles[kind]), constants.O_RDONLY);
   } catch (error) {
     if (systemCode(error) === "ENOENT") return;
     throw error;
   }
   try {
-    for await (const record of readRecords(file, { kind }, "finished", () => undefined)) visit(record);
+    for await (const record of readRecords(file, { kind }, "finished", () => undefined, noBlobs, disk)) visit(record);
   } finally {
-    closeSync(file);
+    disk.close(file);
   }
 }

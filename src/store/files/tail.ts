@@ -1,21 +1,11 @@
 /** The end of a log: what is there, what a crash left unfinished, and cutting that off without losing a byte. */
-import {
-  closeSync,
-  fchmodSync,
-  fdatasyncSync,
-  fsyncSync,
-  ftruncateSync,
-  fstatSync,
-  openSync,
-  writeSync,
-} from "node:fs";
+import { dirname } from "node:path";
 import type { JsonObject } from "../../message/message.ts";
 import type { Recovered } from "../store.ts";
+import type { Disk } from "./disk.ts";
+import { systemDisk } from "./disk.ts";
 import { linesBackward, parseLine, readExactly } from "./jsonl.ts";
-import { fileMode, systemCode } from "./layout.ts";
-
-/** Bytes copied at once into a quarantine file. */
-const copyBytes = 1024 * 1024;
+import { copySpan, syncFolderNow, systemCode, writeAll } from "./layout.ts";
 
 /** How a log ends. */
 export interface Tail {
@@ -32,10 +22,10 @@ export interface Tail {
 }
 
 /** Reads a log's end, backwards, as far as the last whole record. */
-export function inspectTail(file: number, size: number): Tail {
+export function inspectTail(file: number, size: number, disk: Disk = systemDisk): Tail {
   let cutAt: number | undefined;
   let problem: Tail["problem"];
-  for (const line of linesBackward(file, 0, size)) {
+  for (const line of linesBackward(file, 0, size, disk)) {
     const parsed = parseLine(line.bytes);
     const last = parsed.objects.at(-1);
     if (last === undefined) {
@@ -65,35 +55,50 @@ export function inspectTail(file: number, size: number): Tail {
  * @param stamp - for the name of the side file, for example `20240115T103001123Z`
  * @returns what was cut, or undefined when the log was whole
  */
-export function mendTail(file: number, path: string, name: string, tail: Tail, stamp: string): Recovered | undefined {
-  const size = fstatSync(file).size;
+export function mendTail(
+  file: number,
+  path: string,
+  name: string,
+  tail: Tail,
+  stamp: string,
+  disk: Disk = systemDisk,
+): Recovered | undefined {
+  const size = disk.stat(file).size;
   const { cutAt } = tail;
   let recovered: Recovered | undefined;
   if (cutAt !== undefined && cutAt < size) {
-    const suffix = quarantine(file, path, cutAt, size - cutAt, `corrupt-${stamp}`);
-    ftruncateSync(file, cutAt);
-    fdatasyncSync(file);
+    const suffix = quarantine(file, path, cutAt, size - cutAt, `corrupt-${stamp}`, disk);
+    disk.truncate(file, cutAt);
+    disk.syncDataNow(file);
     const problem = "torn-tail";
     recovered = { file: name, offset: cutAt, length: size - cutAt, problem, quarantine: `${name}.${suffix}` };
   }
   const end = cutAt ?? size;
-  if (end > 0 && readExactly(file, end - 1, 1)[0] !== 0x0a) {
-    writeSync(file, "\n");
-    fdatasyncSync(file);
+  if (end > 0 && readExactly(file, end - 1, 1, disk)[0] !== 0x0a) {
+    writeAll(file, Buffer.from("\n"), disk);
+    disk.syncDataNow(file);
   }
   return recovered;
 }
 
 /**
- * Copies a span of a log into a side file that did not exist, synced.
+ * Copies a span of a log into a side file that did not exist, durably.
  *
  * @returns what was put behind the log's name; a number is added where a side file of this name exists
  */
-export function quarantine(file: number, path: string, offset: number, length: number, suffix: string): string {
+export function quarantine(
+  file: number,
+  path: string,
+  offset: number,
+  length: number,
+  suffix: string,
+  disk: Disk = systemDisk,
+): string {
   for (let count = 1; ; count += 1) {
     const name = count === 1 ? suffix : `${suffix}-${count}`;
     try {
-      copySpan(file, `${path}.${name}`, offset, length);
+      copySpan(file, `${path}.${name}`, offset, length, disk);
+      syncFolderNow(dirname(path), disk);
       return name;
     } catch (error) {
       if (systemCode(error) !== "EEXIST") throw error;
@@ -106,26 +111,19 @@ export function quarantine(file: number, path: string, offset: number, length: n
  *
  * @returns what was put behind the log's name; undefined where no copy could be made
  */
-export function keepDamaged(file: number, path: string, offset: number, length: number): string | undefined {
+export function keepDamaged(
+  file: number,
+  path: string,
+  offset: number,
+  length: number,
+  disk: Disk = systemDisk,
+): string | undefined {
   const suffix = `corrupt-at-${offset}`;
   try {
-    copySpan(file, `${path}.${suffix}`, offset, length);
+    copySpan(file, `${path}.${suffix}`, offset, length, disk);
     return suffix;
   } catch (error) {
     return systemCode(error) === "EEXIST" ? suffix : undefined;
-  }
-}
-
-function copySpan(file: number, target: string, offset: number, length: number): void {
-  const copy = openSync(target, "wx", fileMode);
-  try {
-    fchmodSync(copy, fileMode);
-    for (let done = 0; done < length; done += copyBytes) {
-      writeSync(copy, readExactly(file, offset + done, Math.min(copyBytes, length - done)));
-    }
-    fsyncSync(copy);
-  } finally {
-    closeSync(copy);
   }
 }
 

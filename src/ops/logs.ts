@@ -1,0 +1,151 @@
+/**
+ * Log lines in the form of seed 001 §9.3: the time, the level, the first eight characters of the session's id, and what
+ * happened. Sessions and the monitor write the same lines, so that one `grep uuid:550e8400` follows a session anywhere.
+ *
+ *   2024-01-15 10:30:01 INFO [uuid:550e8400] Task started: github/notfolder/coding_agent#27
+ */
+
+/**
+ * Something that happened: any event of a session or a monitor. `type` is its name, `sessionId` the session it is
+ * about; the other fields are those of the event.
+ */
+export interface LoggedEvent {
+  readonly type: string;
+  readonly sessionId?: string;
+}
+
+/** How much matters: `DEBUG` for what happens on every message, `WARNING` for what was mended, `ERROR` for what failed. */
+export type LogLevel = "DEBUG" | "INFO" | "WARNING" | "ERROR";
+
+const levels: readonly LogLevel[] = ["DEBUG", "INFO", "WARNING", "ERROR"];
+
+/** What a line says. */
+interface Words {
+  readonly level: LogLevel;
+  readonly text: string;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What each event reads like. An event that is not here is told by its name and its plain fields. */
+const words: Readonly<Record<string, (fields: Fields) => readonly Words[]>> = {
+  "session-opened": (fields) =>
+    info(fields["resumed"] === true ? "Task resumed" : "Task started", taskName(fields["taskKey"])),
+  "session-recovered": ({ recovery }) => [
+    { level: "WARNING", text: `Recovered ${count(recovery, "damaged span")} that a crash left` },
+  ],
+  "message-appended": ({ seq, tokens }) => [
+    { level: "DEBUG", text: `Message #${plain(seq)}: ${plain(tokens)} tokens` },
+  ],
+  "tool-started": ({ toolName }) => info("Tool execution", plain(toolName)),
+  "tool-finished": ({ callId, durationMs }) => [
+    { level: "DEBUG", text: `Tool finished: ${plain(callId)} after ${plain(durationMs)} ms` },
+  ],
+  "window-composed": ({ call, report }) =>
+    info(`LLM call${call === undefined ? "" : ` #${plain(call)}`}`, `${plain(field(report, "tokens"))} tokens`),
+  "epoch-opened": ({ report }) => [
+    ...info("Context compression triggered"),
+    ...info(
+      "Compression completed",
+      `${plain(field(field(report, "opened"), "tokensBefore"))} -> ${plain(field(field(report, "opened"), "tokensAfter"))} tokens`,
+    ),
+  ],
+  "append-failed": ({ error }) => [{ level: "ERROR", text: `Append failed: ${plain(field(error, "message"))}` }],
+  "session-finished": ({ status, error }) => ended(status, error),
+  "session-failed": ({ error }) => ended("failed", error),
+  "session-timed-out": ({ error }) => ended("timeout", error),
+  "session-overdue": ({ error }) => [{ level: "WARNING", text: `Task overdue: ${plain(error)}` }],
+  "session-moved": () => info("Move to completed ended after a crash"),
+  "monitor-failed": ({ error }) => [{ level: "ERROR", text: `Monitor failed: ${plain(field(error, "message"))}` }],
+  "scan-finished": ({ looked, failed, timedOut, overdue }) => [
+    {
+      level: "DEBUG",
+      text: `Scan: ${plain(looked)} running, ${plain(failed)} failed, ${plain(timedOut)} timed out, ${plain(overdue)} overdue`,
+    },
+  ],
+};
+
+/**
+ * An event as a line of a log, without its line end. Of an opened epoch two lines, joined by one.
+ *
+ * @param time - when it happened; written in UTC, to the second
+ */
+export function logLine(event: LoggedEvent, time: Date): string {
+  return linesOf(event, time, "DEBUG").join("\n");
+}
+
+/**
+ * A listener that writes a line for each event, for `SessionManager.open({ on })` and for `monitor`. It numbers the
+ * calls of each session.
+ *
+ * @param write - is given one line at a time, without its line end: `console.error` will do
+ * @param options - `level`: the least that is written, default `INFO`; `now`: the clock
+ */
+export function logTo(
+  write: (line: string) => void,
+  { level = "INFO", now = () => new Date() }: { readonly level?: LogLevel; readonly now?: () => Date } = {},
+): (event: LoggedEvent) => void {
+  const calls = new Map<string, number>();
+  return (event) => {
+    const { type, sessionId = "" } = event;
+    if (type === "session-finished") calls.delete(sessionId);
+    if (type === "window-composed") calls.set(sessionId, (calls.get(sessionId) ?? 0) + 1);
+    const numbered = type === "window-composed" ? { call: calls.get(sessionId), ...event } : event;
+    for (const line of linesOf(numbered, now(), level)) write(line);
+  };
+}
+
+function linesOf(event: LoggedEvent, time: Date, least: LogLevel): readonly string[] {
+  const known = words[event.type];
+  const fields = event as unknown as Fields;
+  const said = known ? known(fields) : [{ level: "DEBUG" as const, text: otherwise(event.type, fields) }];
+  const when = time.toISOString().slice(0, 19).replace("T", " ");
+  const about = event.sessionId === undefined ? "" : ` [uuid:${event.sessionId.slice(0, 8)}]`;
+  return said
+    .filter(({ level }) => levels.indexOf(level) >= levels.indexOf(least))
+    .map(({ level, text }) => `${when} ${level}${about} ${text.replaceAll(/\s*[\r\n]+\s*/g, " ")}`);
+}
+
+function info(what: string, detail = ""): readonly Words[] {
+  return [{ level: "INFO", text: detail === "" ? what : `${what}: ${detail}` }];
+}
+
+function ended(status: unknown, error: unknown): readonly Words[] {
+  const why = typeof error === "string" && error !== "" ? `: ${error}` : "";
+  if (status === "completed") return info("Task completed successfully");
+  return [{ level: "ERROR", text: status === "timeout" ? `Task timed out${why}` : `Task failed${why}` }];
+}
+
+/** `github/notfolder/coding_agent#27`, where the key has the seed's fields; else its values. */
+function taskName(key: unknown): string {
+  if (typeof key !== "object" || key === null) return "";
+  const fields = key as Fields;
+  const { task_source: source, owner, repo, project_id: project } = fields;
+  const number = fields["task_id"] ?? fields["number"] ?? fields["issue_number"] ?? fields["pr_number"];
+  const place = [source, owner, repo ?? project].filter((part) => part !== undefined).map(plain);
+  if (place.length > 0 && number !== undefined) return `${place.join("/")}#${plain(number)}`;
+  return Object.values(fields).map(plain).join("/");
+}
+
+function otherwise(type: string, fields: Fields): string {
+  const told = Object.entries(fields).filter(
+    ([name, value]) =>
+      name !== "type" && name !== "sessionId" && ["string", "number", "boolean"].includes(typeof value),
+  );
+  return [type, ...told.map(([name, value]) => `${name}=${plain(value)}`)].join(" ");
+}
+
+function count(list: unknown, what: string): string {
+  const length = Array.isArray(list) ? list.length : 0;
+  return `${length} ${what}${length === 1 ? "" : "s"}`;
+}
+
+function field(of: unknown, name: string): unknown {
+  return typeof of === "object" && of !== null ? (of as Fields)[name] : undefined;
+}
+
+function plain(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (value === undefined || value === null) return "?";
+  return typeof value === "object" ? JSON.stringify(value) : `${value as number | boolean | bigint}`;
+}

@@ -1,0 +1,7 @@
+/** `windrow/ops`: what keeps a store in order, for programs. docs/operations.md describes it. */
+export { doctor } from "./doctor.ts";
+export type { Diagnosis, DoctorOptions, StoreCount } from "./doctor.ts";
+export { logLine, logTo } from "./logs.ts";
+export type { LogLevel, LoggedEvent } from "./logs.ts";
+export { defaultMonitorInterval, defaultStaleAfterMs, monitor } from "./monitor.ts";
+export type { MonitorEvent, MonitorOptions, MonitorScan } from "./monitor.ts";

@@ -1,0 +1,290 @@
+/**
+ * Which sessions a store has. The folders are the truth; `index.jsonl` beside them, a line for each session made and one
+ * for each that ended, only saves looking into every one. What the index lacks is looked up and added; what it has too
+ * much is ignored.
+ */
+import { constants } from "node:fs";
+import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { isWindrowError } from "../../errors.ts";
+import type { JsonObject, JsonValue } from "../../message/message.ts";
+import { inScope, isFinal, isSessionId, notFound, sessionId } from "../rules.ts";
+import type { FinalStatus, ListQuery, Scope, SessionMetadata } from "../store.ts";
+import type { Disk } from "./disk.ts";
+import { readMetadata, readState } from "./documents.ts";
+import { isObject, optional } from "./fields.ts";
+import { fileMode, locate, replaceFile, systemCode, unavailable, writeAll } from "./layout.ts";
+import type { Layout, Place } from "./layout.ts";
+
+/** The index of all sessions, in the base folder. */
+export const indexFile = "index.jsonl";
+
+/** Sessions looked into between two turns of the event loop. */
+const lookedAtOnce = 64;
+
+/** A folder that changed this recently may change again within the tick of its clock, in milliseconds. */
+const settledMs = 100;
+
+const toAppend = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
+
+/** What the index says of a session. */
+interface Entry {
+  readonly id: string;
+  /** Milliseconds since 1970. */
+  readonly created: number;
+  readonly user?: string;
+  readonly tenant?: string;
+  /** Of a session that ended. */
+  readonly status?: FinalStatus;
+}
+
+/** How folders and index looked when they were last read. */
+interface Seen {
+  readonly running: number;
+  readonly completed: number;
+  readonly indexNode: number;
+  readonly indexSize: number;
+}
+
+/** The sessions of a store. */
+export class Catalogue {
+  readonly #layout: Layout;
+  readonly #disk: Disk;
+  readonly #path: string;
+  readonly #entries = new Map<string, Entry>();
+  #newestFirst: readonly Entry[] | undefined;
+  #seen: Seen | undefined;
+
+  constructor(layout: Layout, disk: Disk) {
+    this.#layout = layout;
+    this.#disk = disk;
+    this.#path = join(layout.base, indexFile);
+  }
+
+  /**
+   * A session in either folder, if the scope sees it.
+   *
+   * @throws WindrowError `session-id-invalid`, `session-not-found`, `store-corrupt`
+   */
+  find(scope: Scope, id: string): { readonly place: Place; readonly metadata: SessionMetadata } {
+    const place = locate(this.#layout, sessionId(id), this.#disk);
+    if (!place) throw notFound(id);
+    let metadata: SessionMetadata;
+    try {
+      metadata = readMetadata(place.folder, id, this.#disk);
+    } catch (error) {
+      // It may have moved between the two looks.
+      if (this.#disk.exists(place.folder)) throw error;
+      return this.find(scope, id);
+    }
+    if (!inScope(scope, metadata)) throw notFound(id);
+    return { place, metadata };
+  }
+
+  /** The sessions a query may ask for, newest first; whether one has the status is left to who reads its state. */
+  async *list(scope: Scope, query: ListQuery): AsyncGenerator<{ place: Place; metadata: SessionMetadata }> {
+    await this.#refresh();
+    for (const entry of this.#sorted()) {
+      if (!inScope(scope, entry)) continue;
+      if (query.status !== undefined && (entry.status ?? query.status) !== query.status) continue;
+      if (query.unfinished === true && entry.status !== undefined) continue;
+      const place = locate(this.#layout, entry.id, this.#disk);
+      const metadata = place && this.#glance(entry.id);
+      if (place && metadata && inScope(scope, metadata)) yield { place, metadata };
+    }
+  }
+
+  /** A session was made. */
+  made(metadata: SessionMetadata): void {
+    this.#append([entryOf(metadata.uuid, metadata)]);
+  }
+
+  /** A session ended. */
+  ended(id: string, status: FinalStatus): void {
+    this.#append([{ id, status }]);
+  }
+
+  /** Writes the index anew, from the sessions; returns how many there are. */
+  async rebuild(): Promise<number> {
+    const entries: Entry[] = [];
+    for (const id of await this.#ids()) {
+      const entry = this.#look(id);
+      if (entry) entries.push(entry);
+      if (entries.length % lookedAtOnce === 0) await nextTurn();
+    }
+    const lines = entries.map((entry) => `${JSON.stringify(lineOf(entry))}\n`).join("");
+    try {
+      await replaceFile(this.#path, lines, false, this.#disk);
+    } catch (error) {
+      throw unavailable(error, "Writing the index", this.#path);
+    }
+    this.#seen = undefined;
+    return entries.length;
+  }
+
+  #sorted(): readonly Entry[] {
+    this.#newestFirst ??= [...this.#entries.values()].sort((a, b) => b.created - a.created || (a.id < b.id ? -1 : 1));
+    return this.#newestFirst;
+  }
+
+  async #refresh(): Promise<void> {
+    const now = this.#glimpse();
+    if (this.#seen && sameLook(this.#seen, now) && isSettled(now)) return;
+    this.#newestFirst = undefined;
+    this.#readIndex(now);
+    const ids = await this.#ids();
+    for (const id of this.#entries.keys()) if (!ids.has(id)) this.#entries.delete(id);
+    const unknown: Entry[] = [];
+    let looked = 0;
+    for (const id of ids) {
+      if (this.#entries.has(id)) continue;
+      const entry = this.#look(id);
+      if (entry) unknown.push(entry);
+      looked += 1;
+      if (looked % lookedAtOnce === 0) await nextTurn();
+    }
+    for (const entry of unknown) this.#entries.set(entry.id, entry);
+    this.#append(unknown);
+    this.#seen = now;
+  }
+
+  #glimpse(): Seen {
+    const index = this.#stat(this.#path);
+    return {
+      running: this.#stat(this.#layout.running)?.mtimeMs ?? 0,
+      completed: this.#stat(this.#layout.completed)?.mtimeMs ?? 0,
+      indexNode: index?.ino ?? 0,
+      indexSize: index?.size ?? 0,
+    };
+  }
+
+  #stat(path: string): { readonly mtimeMs: number; readonly ino: number; readonly size: number } | undefined {
+    try {
+      return this.#disk.statPath(path);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Reads what was added to the index since it was last read, or all of a new one. */
+  #readIndex(now: Seen): void {
+    const goesOn = this.#seen?.indexNode === now.indexNode && this.#seen.indexSize <= now.indexSize;
+    if (!goesOn) this.#entries.clear();
+    const from = goesOn ? (this.#seen?.indexSize ?? 0) : 0;
+    if (now.indexSize <= from) return;
+    const text = this.#indexText(from, now.indexSize - from);
+    for (const line of text.split("\n")) this.#apply(line);
+  }
+
+  #indexText(from: number, length: number): string {
+    try {
+      const file = this.#disk.open(this.#path, constants.O_RDONLY);
+      try {
+        const bytes = Buffer.allocUnsafe(length);
+        return bytes.toString("utf8", 0, this.#disk.read(file, bytes, 0, length, from));
+      } finally {
+        this.#disk.close(file);
+      }
+    } catch {
+      return "";
+    }
+  }
+
+  #apply(line: string): void {
+    const fields = parsed(line);
+    const { uuid: id, created_at: createdAt, user, tenant, status } = fields ?? {};
+    if (!isSessionId(id)) return;
+    const known = this.#entries.get(id);
+    const ended = finalStatus(status);
+    if (typeof createdAt === "string") {
+      const ofUser = typeof user === "string" ? { user } : {};
+      const ofTenant = typeof tenant === "string" ? { tenant } : {};
+      this.#entries.set(id, { id, created: Date.parse(createdAt), ...ofUser, ...ofTenant, ...ended });
+    } else if (known) this.#entries.set(id, { ...known, ...ended });
+  }
+
+  #append(lines: readonly (Entry | { readonly id: string; readonly status: FinalStatus })[]): void {
+    if (lines.length === 0) return;
+    try {
+      const file = this.#disk.open(this.#path, toAppend, fileMode);
+      try {
+        this.#disk.setMode(file, fileMode);
+        writeAll(file, Buffer.from(lines.map((line) => `${JSON.stringify(lineOf(line))}\n`).join("")), this.#disk);
+      } finally {
+        this.#disk.close(file);
+      }
+    } catch {
+      // Without an index, or with a line less in it, every answer is the same, only slower.
+    }
+  }
+
+  async #ids(): Promise<ReadonlySet<string>> {
+    const ids = new Set<string>();
+    for (const folder of [this.#layout.running, this.#layout.completed]) {
+      try {
+        for (const name of await this.#disk.readFolder(folder)) if (isSessionId(name)) ids.add(name);
+      } catch (error) {
+        if (systemCode(error) !== "ENOENT") throw unavailable(error, "Listing the sessions", folder);
+      }
+    }
+    return ids;
+  }
+
+  #look(id: string): Entry | undefined {
+    const metadata = this.#glance(id);
+    if (!metadata) return undefined;
+    const place = locate(this.#layout, id, this.#disk);
+    const status = place?.completed === true ? readState(place.folder, this.#disk)?.status : undefined;
+    return { ...entryOf(id, metadata), ...(status !== undefined && isFinal(status) ? { status } : {}) };
+  }
+
+  /** The metadata of a session that may just be made, moved or broken: it is left out of the list then. */
+  #glance(id: string): SessionMetadata | undefined {
+    const place = locate(this.#layout, id, this.#disk);
+    try {
+      return place && readMetadata(place.folder, id, this.#disk);
+    } catch (error) {
+      if (!isWindrowError(error, "store-corrupt")) throw error;
+      // It may have moved between the look for it and the look into it; it moves but once.
+      const moved = locate(this.#layout, id, this.#disk);
+      return moved && moved.folder !== place?.folder ? this.#glance(id) : undefined;
+    }
+  }
+}
+
+function entryOf(id: string, metadata: SessionMetadata): Entry {
+  const { user, tenant } = metadata;
+  const created = Date.parse(metadata.createdAt);
+  return { id, created, ...(user === undefined ? {} : { user }), ...(tenant === undefined ? {} : { tenant }) };
+}
+
+function lineOf(entry: Entry | { readonly id: string; readonly status: FinalStatus }): JsonObject {
+  const { id, status } = entry;
+  if (!("created" in entry)) return { uuid: id, ...optional("status", status) };
+  const createdAt = Number.isNaN(entry.created) ? "" : new Date(entry.created).toISOString();
+  const owner = { ...optional("user", entry.user), ...optional("tenant", entry.tenant) };
+  return { uuid: id, created_at: createdAt, ...owner, ...optional("status", status) };
+}
+
+function finalStatus(status: JsonValue | undefined): { readonly status?: FinalStatus } {
+  return status === "completed" || status === "failed" || status === "timeout" ? { status } : {};
+}
+
+function parsed(line: string): JsonObject | undefined {
+  try {
+    const value = JSON.parse(line) as JsonValue;
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function sameLook(a: Seen, b: Seen): boolean {
+  return (
+    a.running === b.running && a.completed === b.completed && a.indexNode === b.indexNode && a.indexSize === b.indexSize
+  );
+}
+
+function isSettled(seen: Seen): boolean {
+  return Date.now() - Math.max(seen.running, seen.completed) > settledMs;
+}

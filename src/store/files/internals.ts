@@ -1,0 +1,15 @@
+/** What tests put into a store in place of the real thing. */
+import type { Disk } from "./disk.ts";
+
+/**
+ * A fault that a test puts into a store to see that it is caught: `no-generation-check` acknowledges without asking who
+ * holds the lock, `state-before-log` syncs the state before the records it speaks of.
+ */
+export type SeededFault = "no-generation-check" | "state-before-log";
+
+/** What only tests hand to a store. */
+export interface StoreInternals {
+  /** Default: the system's. */
+  readonly disk?: Disk;
+  readonly fault?: SeededFault;
+}

@@ -1,0 +1,276 @@
+/** Sessions out of a file store and into it: whole folders, line by line as they are. */
+import { closeSync, existsSync, fstatSync, openSync } from "node:fs";
+import { open, rename, rm, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { WindrowError } from "../../errors.ts";
+import type { Mask } from "../../mask/mask.ts";
+import type { JsonObject } from "../../message/message.ts";
+import type { RecordKind, StoredRecord } from "../../message/record.ts";
+import type { Clock } from "../clock.ts";
+import { alreadyExists, inScope, isFinal } from "../rules.ts";
+import type { DumpedLine, LogName, Restored, Scope, SessionDump, SessionMetadata } from "../store.ts";
+import { admit, compareExisting, logKinds, logNames, weigh } from "../transfer.ts";
+import { BlobFolder, largestInline, spillInto } from "./blobs.ts";
+import type { Blob, FetchBlob, Spill } from "./blobs.ts";
+import { decodeRecord, encodeRecord } from "./codec.ts";
+import { systemDisk } from "./disk.ts";
+import { decodeState, encodeState, page, parseDocument, readMetadata, readObject } from "./documents.ts";
+import { BadLine } from "./fields.ts";
+import type { RawLine } from "./jsonl.ts";
+import { encodeLine, lineText, linesBackward, linesForward, parseLine } from "./jsonl.ts";
+import { blobsFolder, fileMode, locate, lockFile, makeFolder, metadataFile, stateFile, syncFolder } from "./layout.ts";
+import { systemCode, unavailable, writeNew } from "./layout.ts";
+import type { Layout, Place } from "./layout.ts";
+import type { Damage } from "./reader.ts";
+import { stateOf } from "./state.ts";
+import { acquire } from "./steal.ts";
+import { inspectTail } from "./tail.ts";
+
+/** Characters written at once, about. */
+const batchCharacters = 1024 * 1024;
+
+/** Where a session is restored to. */
+export interface RestoreTarget {
+  readonly layout: Layout;
+  readonly mask: Mask;
+  readonly clock: Clock;
+}
+
+/** Is told of every span of a log that is no record. */
+type DamageListener = (kind: RecordKind, file: number, path: string, span: Damage) => void;
+
+/** A session as it is now; what is added while it is read does not belong to it. */
+export async function dumpFolder(
+  layout: Layout,
+  metadata: SessionMetadata,
+  onDamage: DamageListener = () => undefined,
+): Promise<SessionDump> {
+  const id = metadata.uuid;
+  const place = placeOf(layout, id);
+  const raw = readObject(join(place.folder, metadataFile)) ?? {};
+  const state = await stateFields(place, metadata);
+  const ends = logEnds(place.folder);
+  return {
+    id,
+    metadata: raw,
+    state,
+    async *lines() {
+      for (const log of logNames) yield* linesOf(logPath(placeOf(layout, id).folder, log), log, ends[log], onDamage);
+    },
+  };
+}
+
+/**
+ * Writes a session into a folder beside the others, and moves that into its place when all of it is on the disk.
+ *
+ * @throws WindrowError as {@link Store.restore} says
+ */
+export async function restoreFolder(
+  target: RestoreTarget,
+  scope: Scope,
+  dump: SessionDump,
+  signal?: AbortSignal,
+): Promise<Restored> {
+  const { layout } = target;
+  const admitted = admit(scope, target.mask, dump);
+  const existing = locate(layout, dump.id);
+  if (existing) {
+    const metadata = readMetadata(existing.folder, dump.id);
+    if (!inScope(scope, metadata)) throw alreadyExists(dump.id);
+    return compareExisting(admitted, await dumpFolder(layout, metadata));
+  }
+  const draft = join(layout.running, `.restore-${dump.id}`);
+  try {
+    for (const folder of [layout.running, layout.completed, draft]) await makeFolder(folder);
+    const lock = acquire(draft, { clock: target.clock, disk: systemDisk });
+    try {
+      await removeLeftovers(draft);
+      const weighed = weigh(admitted.dump);
+      await writeFolder(draft, weighed.dump, signal);
+      await publish(layout, draft, dump.id, isFinal(admitted.state.status));
+      return { outcome: "written", masked: admitted.masked(), hash: weighed.summary().hash };
+    } catch (error) {
+      await rm(draft, { recursive: true, force: true });
+      throw error;
+    } finally {
+      lock.release();
+    }
+  } catch (error) {
+    throw unavailable(error, "Restoring a session", draft);
+  }
+}
+
+async function writeFolder(folder: string, dump: SessionDump, signal: AbortSignal | undefined): Promise<void> {
+  await writeNew(join(folder, metadataFile), page(dump.metadata));
+  await writeNew(join(folder, stateFile), page(dump.state));
+  for (const log of logNames) await writeNew(logPath(folder, log), "");
+  let log: LogName | undefined;
+  let batch: string[] = [];
+  let characters = 0;
+  const blobFolder = new BlobFolder(folder, systemDisk);
+  const write = async (): Promise<void> => {
+    if (log === undefined || batch.length === 0) return;
+    const file = await open(logPath(folder, log), "a", fileMode);
+    try {
+      await file.writeFile(batch.join(""));
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    batch = [];
+    characters = 0;
+  };
+  for await (const one of dump.lines()) {
+    if (signal?.aborted) throw new WindrowError("aborted", "The restore was stopped; nothing of it was kept.");
+    if (one.log !== log || characters >= batchCharacters) await write();
+    log = one.log;
+    const large: Blob[] = [];
+    const line = spilled(one, large);
+    await blobFolder.keep(large);
+    batch.push(`${line}\n`);
+    characters += line.length;
+  }
+  await write();
+  await syncFolder(folder);
+}
+
+/** A record as its line; `more` is taken from the fields it was read from. */
+function lineOf({ seq, pos, ...record }: StoredRecord, { more }: JsonObject, spill?: Spill): string {
+  const text = lineText(encodeRecord(record, spill));
+  return encodeLine(text, seq, pos, typeof more === "number" ? more : 0)
+    .toString("utf8")
+    .trimEnd();
+}
+
+/** The line as this store writes it: large values leave it where it can be put together again to the byte. */
+function spilled({ log, line }: DumpedLine, large: Blob[]): string {
+  const kind = logKinds[log];
+  if (kind === undefined || line.length <= largestInline / 3) return line;
+  const fields = JSON.parse(line) as JsonObject;
+  const record = decodeRecord(kind, fields);
+  return lineOf(record, fields) === line ? lineOf(record, fields, spillInto(large)) : line;
+}
+
+/** The last step: what was a draft is a session. */
+async function publish(layout: Layout, draft: string, id: string, isFinished: boolean): Promise<void> {
+  const parent = isFinished ? layout.completed : layout.running;
+  if (locate(layout, id)) throw alreadyExists(id);
+  if (isFinished) await unlink(join(draft, lockFile));
+  try {
+    await rename(draft, join(parent, id));
+  } catch (error) {
+    const code = systemCode(error);
+    throw code === "ENOTEMPTY" || code === "EEXIST" ? alreadyExists(id) : error;
+  }
+  await syncFolder(layout.running);
+  await syncFolder(layout.completed);
+}
+
+/** What a restore that was killed left; only its lock file is in use. */
+async function removeLeftovers(draft: string): Promise<void> {
+  const files = [metadataFile, stateFile, ...logNames.map((log) => `${log}.jsonl`)];
+  for (const file of files) await rm(join(draft, file), { force: true });
+  await rm(join(draft, blobsFolder), { recursive: true, force: true });
+}
+
+async function stateFields(place: Place, metadata: SessionMetadata): Promise<JsonObject> {
+  const fields = readObject(join(place.folder, stateFile));
+  if (fields && decodeState(fields)) return fields;
+  return parseDocument(encodeState(await stateOf(place, metadata))) ?? {};
+}
+
+/**
+ * How far each log is to be read, in bytes. A writer at work adds to one log after the other: only what was there when
+ * the last place of all logs was looked up is taken, and so no place below it is missing.
+ */
+function logEnds(folder: string): Readonly<Record<LogName, number>> {
+  const newest = Math.max(...logNames.map((log) => withLog(folder, log, (file, size) => inspectTail(file, size).pos)));
+  const ends = logNames.map((log) => [log, withLog(folder, log, (file, size) => endOf(file, size, newest))]);
+  return Object.fromEntries(ends) as Record<LogName, number>;
+}
+
+function endOf(file: number, size: number, newest: number): number {
+  const tail = inspectTail(file, size);
+  let end = tail.problem === "unfinished" ? (tail.cutAt ?? size) : size;
+  for (const line of linesBackward(file, 0, end)) {
+    const pos = parseLine(line.bytes).objects.at(-1)?.["pos"];
+    if (typeof pos !== "number" || pos <= newest) break;
+    end = line.offset;
+  }
+  return end;
+}
+
+function withLog(folder: string, log: LogName, look: (file: number, size: number) => number): number {
+  const path = logPath(folder, log);
+  if (!existsSync(path)) return 0;
+  const file = openSync(path, "r");
+  try {
+    return look(file, fstatSync(file).size);
+  } finally {
+    closeSync(file);
+  }
+}
+
+async function* linesOf(path: string, log: LogName, end: number, onDamage: DamageListener): AsyncGenerator<DumpedLine> {
+  if (end === 0) return;
+  const kind = logKinds[log];
+  const file = openSync(path, "r");
+  const damaged = (span: Damage): void => kind && onDamage(kind, file, path, span);
+  const blobs = new BlobFolder(dirname(path), systemDisk);
+  try {
+    for await (const raw of linesForward(file, 0, end)) {
+      for (const line of textsOf(kind, raw, damaged, (name) => blobs.fetch(name))) yield { log, line };
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The records on a line as text. */
+function textsOf(
+  kind: RecordKind | undefined,
+  raw: RawLine,
+  damaged: (span: Damage) => void,
+  fetch: FetchBlob,
+): readonly string[] {
+  const parsed = parseLine(raw.bytes);
+  for (const { offset, length } of parsed.damaged) damaged({ offset: raw.offset + offset, length });
+  const records = parsed.objects.filter((object) => isRecord(kind, object));
+  if (records.length < parsed.objects.length) damaged({ offset: raw.offset, length: raw.bytes.length });
+  const isWhole = parsed.objects.length === 1 && parsed.damaged.length === 0;
+  return records.map((object) => {
+    const whole = kind && raw.bytes.includes('"blob":') ? inlined(kind, object, fetch) : undefined;
+    return whole ?? (isWhole ? raw.bytes.toString("utf8").trim() : JSON.stringify(object));
+  });
+}
+
+/** The line with its large values in it; undefined where it has none. */
+function inlined(kind: RecordKind, fields: JsonObject, fetch: FetchBlob): string | undefined {
+  let fetched = false;
+  const record = decodeRecord(kind, fields, (name) => {
+    fetched = true;
+    return fetch(name);
+  });
+  return fetched ? lineOf(record, fields) : undefined;
+}
+
+function isRecord(kind: RecordKind | undefined, fields: JsonObject): boolean {
+  if (kind === undefined) return true;
+  try {
+    decodeRecord(kind, fields);
+    return true;
+  } catch (error) {
+    if (error instanceof BadLine) return false;
+    throw error;
+  }
+}
+
+function placeOf(layout: Layout, id: string): Place {
+  const place = locate(layout, id);
+  if (place) return place;
+  throw new WindrowError("session-not-found", `There is no session ${id} in this store.`, { id });
+}
+
+function logPath(folder: string, log: LogName): string {
+  return join(folder, `${log}.jsonl`);
+}

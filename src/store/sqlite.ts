@@ -1,0 +1,380 @@
+/**
+ * The SQLite store: every session in one database file, every record as the line a file store would write
+ * (docs/format.md), with columns for what one asks for. Many processes can use it at once; each session has one writer,
+ * and what that one writes is checked against its generation in the same transaction.
+ */
+import { WindrowError } from "../errors.ts";
+import { createMask } from "../mask/mask.ts";
+import type { Mask } from "../mask/mask.ts";
+import type { NewRecord, RecordKind, StoredRecord, StoredRecordOf } from "../message/record.ts";
+import { nearest } from "../nearest.ts";
+import { systemClock, timestamp } from "./clock.ts";
+import type { Clock } from "./clock.ts";
+import { encodeMetadata, encodeState } from "./files/documents.ts";
+import { heartbeatMs, isHeld, ownIdentity, ownerOf } from "./holder.ts";
+import type { Holder } from "./holder.ts";
+import { cannotStore, prepareMetadata, prepareRecord, prepareState } from "./prepare.ts";
+import { alreadyExists, checkQuery, finished, foreignLock, formatVersion, inScope, initialState } from "./rules.ts";
+import { isFinal, newerFormat, notFound, released, sessionId, storeClosed } from "./rules.ts";
+import { readyDatabase } from "./sqlite-database.ts";
+import type { Connection, SqliteDatabase } from "./sqlite-driver.ts";
+import { sqliteFailure } from "./sqlite-driver.ts";
+import { addRecord, encode, newestOf, readCounters, recordOf, rowsOf } from "./sqlite-log.ts";
+import type { Counters } from "./sqlite-log.ts";
+import { busy, findRow, holdingOf, infoOf, insertRow, listRows, takeFrom } from "./sqlite-session.ts";
+import type { SessionRow } from "./sqlite-session.ts";
+import { dumpSession, restoreSession } from "./sqlite-transfer.ts";
+import { Writer } from "./sqlite-writer.ts";
+import type { FinalStatus, Holding, ListQuery, Lock, LockOwner, NewSession, ReadQuery, Recovered } from "./store.ts";
+import type { Restored, Scope, SessionDump, SessionInfo, SessionState, Store, UnlockOptions } from "./store.ts";
+import { kindLogs } from "./transfer.ts";
+
+/** How a SQLite store works. */
+export interface SqliteStoreOptions {
+  /**
+   * An open database: `new DatabaseSync(path)` of `node:sqlite` (Node from 22.13), or `new Database(path)` of `libsql` or
+   * `better-sqlite3`. It belongs to the store from now on, which closes it. `openStore("sqlite:path")` opens one by itself.
+   */
+  readonly database: SqliteDatabase;
+  /** Default: tokens of GitHub, OpenAI and GitLab are masked ({@link createMask}). */
+  readonly mask?: Mask;
+  /**
+   * What an acknowledged append survives. `strict` (default): the death of the process and a power cut
+   * (`synchronous=FULL`: one sync a transaction, shared by what waits). `group`: the same here. `relaxed`: the death of the process; a power cut takes the newest
+   * transactions, since the last checkpoint at most, and never leaves half of one (`synchronous=NORMAL`).
+   */
+  readonly durability?: "strict" | "group" | "relaxed";
+  /** Default: the system's. */
+  readonly clock?: Clock;
+  /** Whether all of the database is read and checked when it is opened (`PRAGMA quick_check`). Default true. */
+  readonly checked?: boolean;
+}
+
+const optionNames = ["database", "mask", "durability", "clock", "checked"];
+
+/** A session this store writes. */
+interface Held {
+  readonly id: string;
+  readonly counters: Counters;
+  readonly stopHeartbeat: () => void;
+  holder: Holder;
+  ended?: "finished" | "released";
+  ending?: Promise<void>;
+}
+
+/**
+ * Opens a SQLite store on a database that the caller brings.
+ *
+ * @throws WindrowError `bad-option`; `store-foreign` for a database of another program; `store-corrupt` for a damaged
+ *   one; `format-newer` for tables of a newer version; `store-unavailable` where it cannot be written
+ */
+export function sqliteStore(options: SqliteStoreOptions): Store {
+  for (const name of Object.keys(options)) {
+    if (optionNames.includes(name)) continue;
+    const message = `The SQLite store has no option "${name}".${nearest(name, optionNames)}`;
+    throw new WindrowError("bad-option", message, { option: name });
+  }
+  if (!["strict", "group", "relaxed", undefined].includes(options.durability)) {
+    const message = `"durability" is "strict", "group" or "relaxed", not "${String(options.durability)}".`;
+    throw new WindrowError("bad-option", message, { option: "durability" });
+  }
+  return new SqliteStore(options);
+}
+
+class SqliteStore implements Store {
+  readonly name = "sqlite";
+  readonly capabilities = { durable: true, shared: true, transfer: true };
+  readonly #connection: Connection;
+  readonly #file: string;
+  readonly #writer: Writer;
+  readonly #mask: Mask;
+  readonly #clock: Clock;
+  readonly #held = new Set<Held>();
+  readonly #locks = new WeakMap<Lock, Held>();
+  readonly #damaged = new Map<string, Map<string, Recovered>>();
+  #closing: Promise<void> | undefined;
+
+  constructor(options: SqliteStoreOptions) {
+    const { connection, file } = readyDatabase(options.database, options.checked ?? true);
+    this.#connection = connection;
+    this.#file = file;
+    this.#writer = new Writer(connection, file, options.durability === "relaxed" ? "NORMAL" : "FULL");
+    this.#mask = options.mask ?? createMask();
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  async create(scope: Scope, session: NewSession): Promise<Lock> {
+    this.#alive();
+    const id = sessionId(session.uuid);
+    const metadata = prepareMetadata(this.#mask, scope, session);
+    const state = initialState(session.createdAt);
+    const holder = this.#newHolder(1);
+    await this.#writer.commit(true, () => {
+      if (findRow(this.#connection, id)) throw alreadyExists(id);
+      const texts = { metadata: encodeMetadata(metadata), state: encodeState(state) };
+      insertRow(this.#connection, { metadata, state, holder, restoring: false }, texts);
+    });
+    return this.#hold(scope, id, holder);
+  }
+
+  async info(scope: Scope, id: string): Promise<SessionInfo> {
+    return infoOf(this.#find(scope, id), this.#file);
+  }
+
+  async *list(scope: Scope, query: ListQuery = {}): AsyncGenerator<SessionInfo> {
+    this.#alive();
+    for (const row of listRows(this.#connection, scope, query)) {
+      yield infoOf(row, this.#file);
+      this.#alive();
+    }
+  }
+
+  async lock(scope: Scope, id: string): Promise<Lock> {
+    this.#alive();
+    sessionId(id);
+    const holder = await this.#writer.commit(true, () => {
+      const row = this.#find(scope, id);
+      if (row.format > formatVersion) throw newerFormat(id, row.format);
+      if (isFinal(row.state.status)) throw finished(id);
+      if (row.holder && isHeld(row.holder, this.#clock.now())) throw busy(row.holder);
+      const next = this.#newHolder(row.generation + 1);
+      const sql = "UPDATE sessions SET generation = ?, holder = ? WHERE id = ?";
+      this.#connection.run(sql, next.generation, JSON.stringify(next), id);
+      return next;
+    });
+    return this.#hold(scope, id, holder);
+  }
+
+  async append(lock: Lock, records: readonly NewRecord[]): Promise<readonly StoredRecord[]> {
+    const held = this.#writable(lock);
+    const encoded = records.map((record) => encode(this.#prepared(record)));
+    if (encoded.length === 0) return [];
+    let before: Counters | undefined;
+    return this.#writer.commit(
+      true,
+      () => {
+        this.#checkFence(held);
+        before = { pos: held.counters.pos, seqs: { ...held.counters.seqs } };
+        return encoded.map((one) => addRecord(this.#connection, held.id, held.counters, one));
+      },
+      () => before && revert(held.counters, before),
+    );
+  }
+
+  async *read<K extends RecordKind>(scope: Scope, id: string, query: ReadQuery<K>): AsyncGenerator<StoredRecordOf<K>> {
+    checkQuery(query);
+    this.#find(scope, id);
+    const log = kindLogs[query.kind];
+    const newest = newestOf(this.#connection, log);
+    for await (const row of rowsOf(this.#connection, id, log, newest, query)) {
+      const record = recordOf(query.kind, row.line);
+      if (record) yield record as StoredRecordOf<K>;
+      else
+        this.#noteDamage(id, {
+          file: log,
+          offset: row.id,
+          length: row.line.length,
+          problem: "damaged",
+          quarantine: "",
+        });
+      this.#alive();
+    }
+  }
+
+  async setState(lock: Lock, state: SessionState): Promise<void> {
+    const held = this.#writable(lock);
+    const prepared = prepareState(this.#mask, state);
+    const changed = this.#find(lock.scope, held.id).state.status !== prepared.status;
+    await this.#writer.commit(changed, () => {
+      this.#checkFence(held);
+      this.#writeState(held.id, prepared);
+    });
+  }
+
+  async finish(lock: Lock, state: SessionState & { readonly status: FinalStatus }): Promise<void> {
+    const held = this.#heldBy(lock);
+    this.#alive();
+    if (held.ended === "released") throw released(lock.id);
+    held.ending ??= this.#finish(held, prepareState(this.#mask, state));
+    await held.ending;
+  }
+
+  async recovery(scope: Scope, id: string): Promise<readonly Recovered[]> {
+    this.#find(scope, id);
+    return [...(this.#damaged.get(id)?.values() ?? [])];
+  }
+
+  async holder(scope: Scope, id: string): Promise<Holding> {
+    return holdingOf(this.#find(scope, id), this.#clock.now());
+  }
+
+  async unlock(scope: Scope, id: string, options: UnlockOptions = {}): Promise<Holding> {
+    this.#alive();
+    return this.#writer.commit(true, () => {
+      const row = this.#find(scope, id);
+      const found = holdingOf(row, this.#clock.now());
+      const edit = takeFrom(row, found, options, timestamp(this.#clock));
+      const counters = readCounters(this.#connection, id);
+      if (edit) addRecord(this.#connection, id, counters, encode(this.#prepared(edit)));
+      if (found.state !== "none") {
+        this.#connection.run("UPDATE sessions SET generation = generation + 1, holder = NULL WHERE id = ?", id);
+      }
+      return found;
+    });
+  }
+
+  async dump(scope: Scope, id: string): Promise<SessionDump> {
+    this.#find(scope, id);
+    return dumpSession(this.#connection, this.#writer, id);
+  }
+
+  async restore(scope: Scope, dump: SessionDump, signal?: AbortSignal): Promise<Restored> {
+    this.#alive();
+    const holder = this.#newHolder(1);
+    const now = (): number => this.#clock.now();
+    const target = { connection: this.#connection, writer: this.#writer, mask: this.#mask, holder, now };
+    return restoreSession(target, scope, dump, signal);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const releases = await Promise.allSettled([...this.#held].map((held) => this.#release(held)));
+    await this.#writer.settled();
+    try {
+      this.#connection.close();
+    } catch (error) {
+      throw sqliteFailure(error, "Closing the database", this.#file);
+    }
+    for (const release of releases) if (release.status === "rejected") throw release.reason;
+  }
+
+  #alive(): void {
+    if (this.#closing) throw storeClosed();
+  }
+
+  #prepared(record: NewRecord): NewRecord {
+    try {
+      return prepareRecord(this.#mask, record);
+    } catch (error) {
+      throw cannotStore(record.kind, error);
+    }
+  }
+
+  #find(scope: Scope, id: string): SessionRow {
+    this.#alive();
+    const row = findRow(this.#connection, sessionId(id));
+    if (!row || row.restoring || !inScope(scope, row.metadata)) throw notFound(id);
+    return row;
+  }
+
+  #newHolder(generation: number): Holder {
+    const now = timestamp(this.#clock);
+    return { ...ownIdentity(), acquiredAt: now, heartbeatAt: now, generation };
+  }
+
+  #hold(scope: Scope, id: string, holder: Holder): Lock {
+    const stopHeartbeat = this.#clock.every(heartbeatMs, () => void this.#heartbeat(held).catch(() => undefined));
+    const held: Held = { id, holder, stopHeartbeat, counters: readCounters(this.#connection, id) };
+    const lock: Lock = {
+      id,
+      scope,
+      get owner(): LockOwner {
+        return ownerOf(held.holder);
+      },
+      recovery: [],
+      release: () => this.#release(held),
+    };
+    this.#held.add(held);
+    this.#locks.set(lock, held);
+    return lock;
+  }
+
+  /** Says that the holder lives. It is not worth a sync, and a holder that was passed over says nothing. */
+  async #heartbeat(held: Held): Promise<void> {
+    if (held.ended !== undefined) return;
+    const holder = { ...held.holder, heartbeatAt: timestamp(this.#clock) };
+    await this.#writer.commit(false, () => {
+      const sql = "UPDATE sessions SET holder = ? WHERE id = ? AND generation = ? AND holder IS NOT NULL";
+      this.#connection.run(sql, JSON.stringify(holder), held.id, holder.generation);
+    });
+    held.holder = holder;
+  }
+
+  #heldBy(lock: Lock): Held {
+    const held = this.#locks.get(lock);
+    if (!held) throw foreignLock(lock.id);
+    return held;
+  }
+
+  #writable(lock: Lock): Held {
+    this.#alive();
+    const held = this.#heldBy(lock);
+    if (held.ended === "finished") throw finished(lock.id);
+    if (held.ended === "released") throw released(lock.id);
+    return held;
+  }
+
+  /** Inside the transaction that writes: whoever took the session over did so before it, or will do so after it. */
+  #checkFence(held: Held): void {
+    const row = this.#connection.get("SELECT generation FROM sessions WHERE id = ?", held.id);
+    if (row?.["generation"] === held.holder.generation) return;
+    throw new WindrowError(
+      "fenced",
+      "Another process took over this session; what was not acknowledged is not kept. Open the session again to go on.",
+      { owner: held.holder },
+    );
+  }
+
+  #writeState(id: string, state: SessionState): void {
+    const sql = "UPDATE sessions SET state = ?, status = ? WHERE id = ?";
+    this.#connection.run(sql, encodeState(state), state.status, id);
+  }
+
+  async #finish(held: Held, state: SessionState): Promise<void> {
+    held.ended = "finished";
+    try {
+      await this.#writer.commit(true, () => {
+        this.#checkFence(held);
+        this.#writeState(held.id, state);
+        this.#connection.run("UPDATE sessions SET holder = NULL WHERE id = ?", held.id);
+      });
+    } catch (error) {
+      delete held.ended;
+      delete held.ending;
+      throw error;
+    }
+    held.stopHeartbeat();
+    this.#held.delete(held);
+  }
+
+  async #release(held: Held): Promise<void> {
+    if (held.ended === "finished") return held.ending;
+    held.ending ??= this.#letGo(held);
+    return held.ending;
+  }
+
+  async #letGo(held: Held): Promise<void> {
+    held.ended = "released";
+    held.stopHeartbeat();
+    this.#held.delete(held);
+    await this.#writer.commit(false, () => {
+      const sql = "UPDATE sessions SET holder = NULL WHERE id = ? AND generation = ?";
+      this.#connection.run(sql, held.id, held.holder.generation);
+    });
+  }
+
+  #noteDamage(id: string, damage: Recovered): void {
+    const known = this.#damaged.get(id) ?? new Map<string, Recovered>();
+    known.set(`${damage.file}:${damage.offset}`, damage);
+    this.#damaged.set(id, known);
+  }
+}
+
+function revert(counters: Counters, before: Counters): void {
+  counters.pos = before.pos;
+  Object.assign(counters.seqs, before.seqs);
+}

@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { everybody, sessionWith } from "../../src/store/conformance-kit.ts";
+import { filesFixture } from "../store/fixtures.ts";
+import { buildSource } from "../support/build.ts";
+import { freeSession, hostileSteal, kill, lostOf, startWriter } from "./processes.ts";
+import type { Outcome, Writer } from "./processes.ts";
+import { count } from "./totals.ts";
+
+let build: Awaited<ReturnType<typeof buildSource>>;
+let fixture: Awaited<ReturnType<typeof filesFixture>>;
+beforeAll(async () => {
+  build = await buildSource();
+  fixture = await filesFixture();
+});
+afterAll(async () => {
+  await fixture.close();
+  await build.remove();
+});
+
+function add({ acknowledged, lost, damaged }: Outcome): void {
+  count("acknowledged", acknowledged);
+  count("lost", lost);
+  count("torn", damaged);
+}
+
+describe("kill -9 in the middle of appends", () => {
+  const sizes: readonly [string, number, number][] = [
+    ["1 KB", 1_000, 100],
+    ["100 KB", 100_000, 60],
+    ["5 MB", 5_000_000, 40],
+  ];
+  it.each(sizes)("%s", async (_name, size, kills) => {
+    const perSession = 10;
+    for (let session = 0; session < kills / perSession; session += 1) {
+      const id = await freeSession(fixture.store);
+      const writers: Writer[] = [];
+      for (let round = 0; round < perSession; round += 1) {
+        const writer = startWriter({ build: build.folder, folder: fixture.folder, id, prefix: `r${round}`, size });
+        await writer.ready();
+        await sleep(5 + Math.random() * 120);
+        await kill(writer);
+        writers.push(writer);
+        count("kills");
+        const lock = await fixture.store.lock(everybody, id);
+        expect(lock.recovery.every((one) => one.problem === "torn-tail")).toBe(true);
+        await lock.release();
+      }
+      const outcome = await lostOf(fixture.store, id, writers);
+      add(outcome);
+      expect(outcome).toMatchObject({ lost: 0, damaged: 0 });
+      await fixture.store.finish(await fixture.store.lock(everybody, id), finalState(await stateOfSession(id)));
+    }
+  });
+});
+
+async function stateOfSession(id: string) {
+  return (await fixture.store.info(everybody, id)).state;
+}
+
+function finalState<S extends object>(state: S): S & { readonly status: "completed" } {
+  return { ...state, status: "completed" as const };
+}
+
+describe("a session taken by force from a writer at full speed", () => {
+  it("40 times: the writer is fenced, and nothing it was told is safe is lost", async () => {
+    for (let round = 0; round < 40; round += 1) {
+      const outcome = await hostileSteal(
+        fixture.store,
+        { build: build.folder, folder: fixture.folder },
+        round % 4 !== 3,
+      );
+      count("steals");
+      add(outcome);
+      expect(outcome).toMatchObject({ lost: 0, damaged: 0, fenced: true });
+    }
+  });
+
+  it("the seeded bug is caught: no check of the generation", async () => {
+    const where = { build: build.folder, folder: fixture.folder, fault: "no-generation-check" as const };
+    let lost = 0;
+    for (let round = 0; round < 5 && lost === 0; round += 1)
+      lost += (await hostileSteal(fixture.store, where, true)).lost;
+    expect(lost).toBeGreaterThan(0);
+    count("faults caught");
+  });
+});
+
+it("four processes want one session for a thousand appends each: one writes, the others are told who", async () => {
+  const lock = await sessionWith(fixture.store, 0);
+  const { id } = lock;
+  await lock.release();
+  const started = [0, 1, 2, 3].map((index) =>
+    startWriter({ build: build.folder, folder: fixture.folder, id, prefix: `p${index}`, size: 100, most: 1_000 }),
+  );
+  await Promise.all(started.map((one) => one.ended()));
+  const winners = started.filter((one) => one.lines().length > 0);
+  expect(winners).toHaveLength(1);
+  const outcome = await lostOf(fixture.store, id, winners);
+  add(outcome);
+  expect(outcome.lost).toBe(0);
+});

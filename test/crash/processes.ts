@@ -1,0 +1,117 @@
+/** Writers in processes of their own, and what became of the messages they were told are safe. */
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { everybody, messageRecord, newSession } from "../../src/store/conformance-kit.ts";
+import type { SeededFault } from "../../src/store/files/internals.ts";
+import type { Store } from "../../src/store/store.ts";
+
+/** A writer at work. */
+export interface Writer {
+  readonly child: ChildProcess;
+  /** Whole lines it has said after `ready`. */
+  lines(): readonly string[];
+  ready(): Promise<void>;
+  ended(): Promise<void>;
+}
+
+/** What a writer writes, and how it is started. */
+export interface WriterOptions {
+  readonly build: string;
+  readonly folder: string;
+  readonly id: string;
+  readonly prefix: string;
+  readonly size: number;
+  readonly most?: number;
+  readonly fault?: SeededFault;
+  /** A command that is put before node's, as strace or unshare. */
+  readonly under?: readonly string[];
+}
+
+/** Starts a writer. */
+export function startWriter(options: WriterOptions): Writer {
+  const { build, folder, id, prefix, size, most = Number.POSITIVE_INFINITY, fault, under = [] } = options;
+  const script = resolve("test/crash/child/writer.js");
+  const args = [build, folder, id, prefix, String(size), String(most), ...(fault ? [fault] : [])];
+  const [command, ...rest] = [...under, process.execPath, script, ...args];
+  const child = spawn(command!, rest, { stdio: ["ignore", "pipe", "inherit"] });
+  const closed = once(child, "close");
+  let said = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
+  return {
+    child,
+    lines: () =>
+      said
+        .slice(0, said.lastIndexOf("\n") + 1)
+        .split("\n")
+        .filter((line) => line !== "" && line !== "ready"),
+    async ready() {
+      while (!said.includes("ready\n")) {
+        if (child.exitCode !== null) throw new Error(`the writer ended with ${child.exitCode}`);
+        await Promise.race([once(child.stdout, "data"), closed]);
+      }
+    },
+    async ended() {
+      await closed;
+    },
+  };
+}
+
+/** Kills a writer and waits for its end. */
+export async function kill(writer: Writer): Promise<void> {
+  writer.child.kill("SIGKILL");
+  await writer.ended();
+}
+
+/** A session nobody holds. */
+export async function freeSession(store: Store): Promise<string> {
+  const { uuid } = newSession();
+  await (await store.create(everybody, newSession({ uuid }))).release();
+  return uuid;
+}
+
+/** How many of the messages a writer was told are safe are gone. */
+export async function lostOf(store: Store, id: string, writers: readonly Writer[]): Promise<Outcome> {
+  const kept = new Map<number, string>();
+  for await (const record of store.read(everybody, id, { kind: "message" })) kept.set(record.seq, record.message.id);
+  const acknowledged = writers.flatMap((one) => one.lines()).filter((line) => /^\d/.test(line));
+  const lost = acknowledged.filter((line) => {
+    const [seq, name] = line.split(" ");
+    return kept.get(Number(seq)) !== name;
+  }).length;
+  const damaged = (await store.recovery(everybody, id)).filter((one) => one.problem === "damaged").length;
+  return { acknowledged: acknowledged.length, lost, damaged };
+}
+
+/** What became of acknowledged messages. */
+export interface Outcome {
+  readonly acknowledged: number;
+  readonly lost: number;
+  /** Torn or damaged lines that are still there. */
+  readonly damaged: number;
+}
+
+/** Takes a session by force from a writer at full speed, stopped meanwhile or not, and lets it go on. */
+export async function hostileSteal(
+  store: Store,
+  options: Omit<WriterOptions, "id" | "prefix" | "size">,
+  stop: boolean,
+): Promise<Outcome & { readonly fenced: boolean }> {
+  const id = await freeSession(store);
+  const writer = startWriter({ ...options, id, prefix: "w", size: 1_000 });
+  await writer.ready();
+  await sleep(20 + Math.random() * 150);
+  if (stop) writer.child.kill("SIGSTOP");
+  await store.unlock?.(everybody, id, { force: true, reason: "a test takes it" });
+  const lock = await store.lock(everybody, id);
+  await store.append(lock, [messageRecord("after the steal")]);
+  if (stop) writer.child.kill("SIGCONT");
+  const fenced = await Promise.race([writer.ended().then(() => true), sleep(options.fault ? 400 : 20_000, false)]);
+  if (!fenced) await kill(writer);
+  await store.append(lock, [messageRecord("and after the old holder went on")]);
+  const outcome = await lostOf(store, id, [writer]);
+  await lock.release();
+  return { ...outcome, fenced: fenced && writer.lines().some((line) => line.startsWith("refused fenced")) };
+}

@@ -1,0 +1,99 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { everybody } from "../../src/store/conformance-kit.ts";
+import { filesFixture } from "../store/fixtures.ts";
+import { buildSource } from "../support/build.ts";
+import { freeSession, kill, lostOf, startWriter } from "./processes.ts";
+import type { Writer } from "./processes.ts";
+import { count, leftOut } from "./totals.ts";
+
+let build: Awaited<ReturnType<typeof buildSource>>;
+let fixture: Awaited<ReturnType<typeof filesFixture>>;
+beforeAll(async () => {
+  build = await buildSource();
+  fixture = await filesFixture();
+});
+afterAll(async () => {
+  await fixture.close();
+  await build.remove();
+});
+
+function fails(command: string, ...args: readonly string[]): boolean {
+  try {
+    execFileSync(command, args, { stdio: "ignore" });
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+const strace = (...rules: readonly string[]): readonly string[] => ["strace", "-f", "-qq", "-o", "/dev/null", ...rules];
+
+async function writeUnder(id: string, under: readonly string[]): Promise<Writer> {
+  const options = { build: build.folder, folder: fixture.folder, id, prefix: "s", size: 2_000, most: 120 };
+  const writer = startWriter({ ...options, under });
+  await writer.ended();
+  return writer;
+}
+
+describe("the system refuses", () => {
+  const faults: Readonly<Record<string, readonly string[]>> = {
+    "a write, the disk is full": ["-e", "inject=write,pwrite64,writev,pwritev:error=ENOSPC:when=3+7"],
+    "a sync": ["-e", "inject=fdatasync:error=EIO:when=2+5"],
+  };
+  it.each(Object.keys(faults))("%s: what was acknowledged is there, and it goes on", async (name) => {
+    if (fails("strace", "-qq", "-o", "/dev/null", "true")) return leftOut(name, "strace cannot be used here");
+    const id = await freeSession(fixture.store);
+    const log = join(fixture.folder, "running", id, "messages.jsonl");
+    const writer = await writeUnder(id, strace("-P", log, ...faults[name]!));
+    expect(writer.lines().some((line) => line.startsWith("refused not-durable"))).toBe(true);
+    const outcome = await lostOf(fixture.store, id, [writer]);
+    count("acknowledged", outcome.acknowledged);
+    count("lost", outcome.lost);
+    expect(outcome).toMatchObject({ lost: 0, damaged: 0 });
+    expect(outcome.acknowledged).toBeGreaterThan(10);
+  });
+
+  it("to move the session, as completed/ is another file system: it is copied", async () => {
+    if (fails("strace", "-qq", "-o", "/dev/null", "true")) return leftOut("EXDEV", "strace cannot be used here");
+    const id = await freeSession(fixture.store);
+    const [running, completed] = ["running", "completed"].map((place) => join(fixture.folder, place, id));
+    const writer = await writeUnder(id, strace("-P", running!, "-e", "inject=rename:error=EXDEV:when=1"));
+    expect(writer.lines()).toContain("finished");
+    expect([existsSync(running!), existsSync(completed!)]).toEqual([false, true]);
+    if (existsSync(running!) === existsSync(completed!)) count("misplaced");
+    const outcome = await lostOf(fixture.store, id, [writer]);
+    expect(outcome).toMatchObject({ acknowledged: 120, lost: 0 });
+  });
+});
+
+it("two containers with one host name, both process 1, and one folder: the second waits for the first", async () => {
+  const under = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--uts"];
+  if (fails(under[0]!, ...under.slice(1), "true")) return leftOut("namespaces", "unshare cannot be used here");
+  const container = [...under, "sh", "-c", 'hostname one-name && exec "$@"', "sh"];
+  const id = await freeSession(fixture.store);
+  const options = { build: build.folder, folder: fixture.folder, id, size: 1_000, under: container };
+  const first = startWriter({ ...options, prefix: "first" });
+  await first.ready();
+  await expect(fixture.store.lock(everybody, id)).rejects.toMatchObject({
+    code: "session-busy",
+    data: { owner: { processId: 1, hostname: "one-name" } },
+  });
+  const second = startWriter({ ...options, prefix: "second" });
+  await second.ended();
+  expect(second.lines()).toEqual([]);
+  await kill(first);
+  await sleep(200);
+  const third = startWriter({ ...options, prefix: "third" });
+  await third.ready();
+  await sleep(200);
+  await kill(third);
+  await sleep(200);
+  const outcome = await lostOf(fixture.store, id, [first, third]);
+  count("acknowledged", outcome.acknowledged);
+  count("lost", outcome.lost);
+  expect(outcome.lost).toBe(0);
+});

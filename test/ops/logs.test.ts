@@ -1,0 +1,92 @@
+import { describe, expect, it } from "vitest";
+import { SessionManager } from "../../src/session/manager.ts";
+import { logLine, logTo } from "../../src/ops/logs.ts";
+
+const sessionId = "550e8400-e29b-41d4-a716-446655440000";
+const at = (time: string): Date => new Date(`2024-01-15T${time}Z`);
+
+describe("log lines of seed 001 §9.3", () => {
+  const taskKey = {
+    task_source: "github",
+    owner: "notfolder",
+    repo: "coding_agent",
+    task_type: "issue",
+    task_id: "27",
+  };
+  const report = { tokens: 250 };
+  const epoch = { tokens: 800, opened: { tokensBefore: 12_000, tokensAfter: 800 } };
+
+  it.each([
+    [
+      { type: "session-opened", resumed: false, taskKey },
+      "2024-01-15 10:30:01 INFO [uuid:550e8400] Task started: github/notfolder/coding_agent#27",
+    ],
+    [{ type: "window-composed", call: 1, report }, "2024-01-15 10:30:01 INFO [uuid:550e8400] LLM call #1: 250 tokens"],
+    [
+      { type: "tool-started", callId: "c1", toolName: "github_get_file_contents" },
+      "2024-01-15 10:30:01 INFO [uuid:550e8400] Tool execution: github_get_file_contents",
+    ],
+    [
+      { type: "epoch-opened", report: epoch },
+      "2024-01-15 10:30:01 INFO [uuid:550e8400] Context compression triggered\n" +
+        "2024-01-15 10:30:01 INFO [uuid:550e8400] Compression completed: 12000 -> 800 tokens",
+    ],
+    [
+      { type: "session-finished", status: "completed" },
+      "2024-01-15 10:30:01 INFO [uuid:550e8400] Task completed successfully",
+    ],
+    [
+      { type: "session-failed", error: "Process 7 on a died." },
+      "2024-01-15 10:30:01 ERROR [uuid:550e8400] Task failed: Process 7 on a died.",
+    ],
+  ])("%o", (event, line) => {
+    expect(logLine({ sessionId, ...event }, at("10:30:01.900"))).toBe(line);
+  });
+
+  it("is one line, whatever the event holds", () => {
+    const line = logLine({ type: "session-failed", sessionId, ...{ error: "two\r\nlines" } }, at("10:30:01"));
+    expect(line).toBe("2024-01-15 10:30:01 ERROR [uuid:550e8400] Task failed: two lines");
+  });
+
+  it("tells an event it does not know by its name and plain fields", () => {
+    const event = { type: "pin-added", sessionId, text: "never deploy", nested: {} };
+    expect(logLine(event, at("10:30:01"))).toBe(
+      "2024-01-15 10:30:01 DEBUG [uuid:550e8400] pin-added text=never deploy",
+    );
+  });
+});
+
+describe("logTo", () => {
+  it("listens to a real session and numbers its calls", async () => {
+    const lines: string[] = [];
+    const on = logTo((line) => lines.push(line), { now: () => at("10:30:01") });
+    const manager = await SessionManager.open({ store: "ram:", budget: 4_000, on });
+    const session = await manager.create();
+    for (const text of ["one", "two"]) {
+      await session.append({ role: "user", parts: [{ type: "text", text }] });
+      await session.compose({});
+    }
+    await (await session.startTool({ name: "read", args: {} })).finish("ok");
+    await session.finish("completed");
+    await manager.close();
+    const id = session.id.slice(0, 8);
+    expect(lines.every((line) => line.startsWith(`2024-01-15 10:30:01 INFO [uuid:${id}] `))).toBe(true);
+    const said = lines.map((line) => line.slice(line.indexOf("] ") + 2));
+    expect(said).toEqual([
+      expect.stringMatching(/^Task started/),
+      expect.stringMatching(/^LLM call #1: \d+ tokens$/),
+      expect.stringMatching(/^LLM call #2: \d+ tokens$/),
+      "Tool execution: read",
+      "Task completed successfully",
+    ]);
+  });
+
+  it("writes what matters less only when asked", () => {
+    const lines: string[] = [];
+    const event = { type: "message-appended", sessionId, seq: 3, tokens: 12 };
+    logTo((line) => lines.push(line))(event);
+    expect(lines).toEqual([]);
+    logTo((line) => lines.push(line), { level: "DEBUG", now: () => at("10:30:01") })(event);
+    expect(lines).toEqual(["2024-01-15 10:30:01 DEBUG [uuid:550e8400] Message #3: 12 tokens"]);
+  });
+});

@@ -1,0 +1,257 @@
+import { readFile, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { monitor } from "../../src/ops/monitor.ts";
+import type { MonitorEvent, MonitorOptions } from "../../src/ops/monitor.ts";
+import { everybody, messageRecord, newSession, stateOf, texts } from "../../src/store/conformance-kit.ts";
+import { ramStore } from "../../src/store/ram.ts";
+import type { Store } from "../../src/store/store.ts";
+import { windrow } from "../cli/stage.ts";
+import { buildSource } from "../support/build.ts";
+import { closedSession, infoOf, startWriter, storeFolder } from "./store-kit.ts";
+import type { StoreFolder, Writer } from "./store-kit.ts";
+
+let build: Awaited<ReturnType<typeof buildSource>>;
+let place: StoreFolder;
+let store: Store;
+const writers: Writer[] = [];
+
+beforeAll(async () => {
+  build = await buildSource();
+}, 60_000);
+beforeEach(async () => {
+  place = await storeFolder();
+  store = place.open();
+});
+afterEach(async () => {
+  for (const writer of writers.splice(0)) await writer.kill();
+  await place.remove();
+});
+afterAll(() => build.remove());
+
+async function writer(config: object = {}): Promise<Writer> {
+  const started = await startWriter(build.folder, place.folder, config);
+  writers.push(started);
+  return started;
+}
+
+/** One look, as if it were so many seconds later. */
+async function look(later = 0, options: MonitorOptions = {}): Promise<readonly MonitorEvent[]> {
+  const events: MonitorEvent[] = [];
+  const now = (): Date => new Date(Date.now() + 1_000 * later);
+  const last = await monitor(store, { once: true, now, onEvent: (event) => events.push(event), ...options });
+  expect(events.at(-1)).toEqual({ type: "scan-finished", ...last });
+  return events.slice(0, -1);
+}
+
+/** A store of which some methods are others. */
+function changed(of: Store, methods: Partial<Store>): Store {
+  return new Proxy(of, {
+    get(target, name) {
+      const own: unknown = Reflect.get(methods, name) ?? Reflect.get(target, name, target);
+      return typeof own === "function" ? (own.bind(target) as unknown) : own;
+    },
+  });
+}
+
+describe("a session whose process was killed", () => {
+  it("is failed with what happened, and moved, once its holder was silent for a minute", async () => {
+    const { id, processId, kill } = await writer();
+    await kill();
+    expect(await look(50), "a supervisor may restart it yet").toEqual([]);
+    const events = await look(70);
+    expect(events).toMatchObject([{ type: "session-failed", sessionId: id, owner: { processId } }]);
+    const { state, location, readOnly } = await infoOf(store, id);
+    expect(state).toMatchObject({ status: "failed", lastActivity: "monitor_failed" });
+    expect(state.error).toContain(`Process ${processId} `);
+    expect(Date.parse(state.completedAt ?? "")).toBeGreaterThan(Date.now());
+    expect([location, readOnly]).toEqual([join(place.folder, "completed", id), true]);
+    expect(await readdir(join(place.folder, "running"))).toEqual([]);
+    expect(await texts(store, id)).toEqual(["hello"]);
+    expect(await look(70)).toEqual([]);
+  });
+
+  it("is left to who resumed it in time", async () => {
+    const { id, kill } = await writer();
+    await kill();
+    const lock = await place.open().lock(everybody, id);
+    expect(await look(600)).toEqual([]);
+    await lock.release();
+    expect(await look(600)).toEqual([]);
+  });
+
+  it("is ended once by monitors that run at the same time", async () => {
+    const killed = [await writer(), await writer(), await writer()];
+    for (const one of killed) await one.kill();
+    const events: MonitorEvent[] = [];
+    const options = { once: true, staleAfter: 0, onEvent: (event: MonitorEvent) => events.push(event) };
+    await Promise.all(Array.from({ length: 4 }, () => monitor(place.open(), options)));
+    const ended = events.filter(({ type }) => type !== "scan-finished");
+    expect(ended.map(({ type }) => type)).toEqual(["session-failed", "session-failed", "session-failed"]);
+    expect(new Set(ended.map((event) => "sessionId" in event && event.sessionId))).toEqual(
+      new Set(killed.map(({ id }) => id)),
+    );
+    for (const { id } of killed) expect((await infoOf(store, id)).state.status).toBe("failed");
+  });
+
+  it("does not take from a session what somebody wrote between look and lock", async () => {
+    const { id, kill } = await writer();
+    await kill();
+    const other = place.open();
+    const meddled = changed(store, {
+      async holder(...given) {
+        const found = await store.holder?.(...given);
+        const lock = await other.lock(everybody, id);
+        await other.append(lock, [messageRecord("resumed")]);
+        await lock.release();
+        return found ?? { state: "none" };
+      },
+    });
+    const last = await monitor(meddled, { once: true, staleAfter: 0 });
+    expect(last).toMatchObject({ looked: 1, failed: 0, errors: 0 });
+    expect((await infoOf(store, id)).state.status).not.toBe("failed");
+    expect(await texts(store, id)).toEqual(["hello", "resumed"]);
+  });
+});
+
+describe("a session that was closed to be resumed", () => {
+  it("is never failed", async () => {
+    const id = await closedSession(store);
+    expect(await look(365 * 86_400)).toEqual([]);
+    await (await store.lock(everybody, id)).release();
+  });
+
+  it("times out when its config says so", async () => {
+    const createdAt = new Date().toISOString();
+    const id = await closedSession(store, { createdAt, config: { task_timeout: 3_600 } });
+    expect(await look(3_500)).toEqual([]);
+    expect(await look(3_700)).toMatchObject([{ type: "session-timed-out", sessionId: id }]);
+    expect((await infoOf(store, id)).state).toMatchObject({
+      status: "timeout",
+      error: "The session has run for 3,700 s; its task timeout is 3,600 s.",
+    });
+  });
+
+  it("times out by the monitor's own limit when it names none", async () => {
+    const id = await closedSession(store, { createdAt: new Date().toISOString() });
+    expect(await look(70, { taskTimeout: 60_000 })).toMatchObject([{ type: "session-timed-out", sessionId: id }]);
+  });
+});
+
+describe("a session that a live process writes", () => {
+  it("is left alone, and told when its time is up", async () => {
+    const { id, processId } = await writer({ task_timeout: 60 });
+    expect(await look(30)).toEqual([]);
+    expect(await look(90)).toMatchObject([{ type: "session-overdue", sessionId: id, owner: { processId } }]);
+    expect((await infoOf(store, id)).state.status).toBe("initializing");
+    await expect(store.lock(everybody, id)).rejects.toMatchObject({ code: "session-busy" });
+  });
+
+  it("goes on writing while it is monitored", async () => {
+    const lock = await store.create(everybody, newSession());
+    const watcher = place.open();
+    const [, ...stored] = await Promise.all([
+      monitor(watcher, { once: true, staleAfter: 0 }),
+      ...Array.from({ length: 50 }, (_, index) => store.append(lock, [messageRecord(String(index))])),
+    ]);
+    expect(stored).toHaveLength(50);
+    await lock.release();
+  });
+});
+
+describe("finished sessions", () => {
+  it("are not looked at", async () => {
+    for (let count = 0; count < 3; count += 1) {
+      const lock = await store.create(everybody, newSession());
+      await store.finish(lock, stateOf("completed"));
+    }
+    const id = await closedSession(store);
+    const listed: string[] = [];
+    for await (const { metadata } of store.list(everybody, { unfinished: true })) listed.push(metadata.uuid);
+    expect(listed).toEqual([id]);
+    expect(await monitor(store, { once: true })).toMatchObject({ looked: 1 });
+  });
+
+  it("that were not moved to the end are", async () => {
+    const id = await closedSession(store);
+    const path = join(place.folder, "running", id, "state.json");
+    await writeFile(path, (await readFile(path, "utf8")).replace('"initializing"', '"completed"'));
+    expect(await look()).toEqual([{ type: "session-moved", sessionId: id }]);
+    expect((await infoOf(store, id)).location).toBe(join(place.folder, "completed", id));
+    expect(await look()).toEqual([]);
+  });
+});
+
+describe("a monitor that keeps running", () => {
+  it("looks every five minutes by default until it is told to stop", async () => {
+    const stop = new AbortController();
+    const waits: number[] = [];
+    const sleep = async (milliseconds: number): Promise<void> => {
+      waits.push(milliseconds);
+      if (waits.length === 3) stop.abort();
+    };
+    await monitor(store, { sleep, signal: stop.signal });
+    expect(waits).toEqual([300_000, 300_000, 300_000]);
+  });
+
+  it("ends at once when it is stopped while it waits", async () => {
+    const stop = new AbortController();
+    const running = monitor(store, { signal: stop.signal });
+    stop.abort();
+    expect(await running).toMatchObject({ looked: 0 });
+  });
+
+  it("goes on after a look that failed, and tells it", async () => {
+    const events: MonitorEvent[] = [];
+    let looks = 0;
+    const broken = changed(ramStore(), {
+      list() {
+        looks += 1;
+        throw new Error("the disk is away");
+      },
+    });
+    const stop = new AbortController();
+    const sleep = async (): Promise<void> => {
+      if (looks === 2) stop.abort();
+    };
+    await monitor(broken, { sleep, signal: stop.signal, onEvent: (event) => events.push(event) });
+    expect(events.map((event) => event.type)).toEqual(["monitor-failed", "monitor-failed"]);
+  });
+});
+
+describe("the monitor's options", () => {
+  it.each([{ interval: -1 }, { staleAfter: Number.NaN }, { taskTimeout: -5 }])("refuses %o", async (options) => {
+    await expect(monitor(store, options)).rejects.toMatchObject({ code: "bad-option" });
+  });
+});
+
+describe("windrow monitor --once", () => {
+  it("writes a line for each session it ends, and the sum", async () => {
+    const { id, kill } = await writer();
+    await kill();
+    const { status, stdout } = await windrow(["monitor", "--once", "--stale", "0", "--store", place.folder]);
+    expect(status).toBe(0);
+    const [line, sum] = stdout.split("\n");
+    expect(line).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d ERROR \[uuid:[0-9a-f]{8}\] Task failed: Process \d+ on /);
+    expect(line).toContain(`[uuid:${id.slice(0, 8)}]`);
+    expect(sum).toBe("1 not finished: 1 failed, 0 timed out, 0 overdue, 0 moved, 0 unreadable");
+  });
+
+  it("--json is one document", async () => {
+    const lock = await store.create(everybody, newSession());
+    await store.finish(lock, stateOf("completed"));
+    const { kill } = await writer();
+    await kill();
+    const { stdout } = await windrow(["monitor", "--once", "--stale", "0", "--json", "--store", place.folder]);
+    expect(JSON.parse(stdout)).toMatchObject({ looked: 1, failed: 1, events: [{ type: "session-failed" }] });
+  });
+
+  it.each([
+    [["--interval", "soon"], {}],
+    [[], { WINDROW_MONITOR_INTERVAL: "5m" }],
+  ])("refuses an interval that is no number: %o %o", async (flags, env) => {
+    const { status, stderr } = await windrow(["monitor", "--once", "--store", place.folder, ...flags], env);
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/bad-option: .*number of seconds/);
+  });
+});

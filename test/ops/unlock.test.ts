@@ -1,0 +1,125 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { everybody, messageRecord, newSession, readAll, stateOf } from "../../src/store/conformance-kit.ts";
+import type { StoredRecord } from "../../src/message/record.ts";
+import type { Store } from "../../src/store/store.ts";
+import { windrow } from "../cli/stage.ts";
+import { buildSource } from "../support/build.ts";
+import { closedSession, startWriter, storeFolder } from "./store-kit.ts";
+import type { StoreFolder, Writer } from "./store-kit.ts";
+
+let build: Awaited<ReturnType<typeof buildSource>>;
+let place: StoreFolder;
+let store: Store;
+const writers: Writer[] = [];
+
+beforeAll(async () => {
+  build = await buildSource();
+}, 60_000);
+beforeEach(async () => {
+  place = await storeFolder();
+  store = place.open();
+});
+afterEach(async () => {
+  for (const writer of writers.splice(0)) await writer.kill();
+  await place.remove();
+});
+afterAll(() => build.remove());
+
+async function holder(): Promise<Writer> {
+  const started = await startWriter(build.folder, place.folder);
+  writers.push(started);
+  return started;
+}
+
+const unlock = (id: string, ...flags: readonly string[]) => windrow(["unlock", id, "--store", place.folder, ...flags]);
+
+describe("windrow unlock", () => {
+  it("frees a session whose process died, which then counts as closed", async () => {
+    const { id, processId, kill } = await holder();
+    await kill();
+    expect(await store.holder?.(everybody, id)).toMatchObject({ state: "gone", owner: { processId } });
+    const { status, stdout } = await unlock(id);
+    expect([status, stdout]).toEqual([0, expect.stringContaining(`process ${processId} on `)]);
+    expect(await store.holder?.(everybody, id)).toMatchObject({ state: "none" });
+  });
+
+  it("says so of a session that is free already", async () => {
+    const id = await closedSession(store);
+    const { status, stdout } = await unlock(id, "--json");
+    expect([status, JSON.parse(stdout)]).toMatchObject([0, { id, state: "none" }]);
+  });
+
+  it("refuses to take one from a live process, unless forced and told why", async () => {
+    const { id, processId } = await holder();
+    expect(await unlock(id)).toMatchObject({ status: 1, stderr: expect.stringContaining(`process ${processId} on`) });
+    expect(await unlock(id, "--force")).toMatchObject({ status: 2, stderr: expect.stringContaining("--reason") });
+    await expect(store.unlock?.(everybody, id, { force: true })).rejects.toMatchObject({ code: "bad-option" });
+    await expect(store.lock(everybody, id)).rejects.toMatchObject({ code: "session-busy" });
+
+    const forced = await unlock(id, "--force", "--reason", "it hangs");
+    expect(forced).toMatchObject({ status: 0, stdout: expect.stringContaining("was taken from") });
+    const [edit] = await readAll(store, id, { kind: "edit" });
+    expect(edit).toMatchObject({ type: "unlocked", data: { reason: "it hangs", process_id: processId } });
+    const lock = await store.lock(everybody, id);
+    await store.append(lock, [messageRecord("mine now")]);
+    await lock.release();
+  });
+
+  it("refuses a finished session and one that is not there", async () => {
+    const lock = await store.create(everybody, newSession());
+    await store.finish(lock, stateOf("completed"));
+    expect(await unlock(lock.id)).toMatchObject({ status: 1, stderr: expect.stringContaining("read-only") });
+    const other = newSession().uuid;
+    expect(await unlock(other)).toMatchObject({ status: 1, stderr: expect.stringContaining("session-not-found") });
+  });
+});
+
+describe.skipIf(process.platform === "win32")("a session taken by force from a writer that was stopped", () => {
+  it("loses nothing that was acknowledged, and the writer writes nothing more", { timeout: 60_000 }, async () => {
+    let acknowledged = 0;
+    for (let round = 0; round < 3; round += 1) {
+      const created = await store.create(everybody, newSession());
+      await created.release();
+      const { id } = created;
+      const script = resolve("test/store/child/writer.js");
+      const writer = spawn(process.execPath, [script, build.folder, place.folder, id, "w"], { stdio: "pipe" });
+      let said = "";
+      let complaint = "";
+      writer.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
+      writer.stderr.setEncoding("utf8").on("data", (text: string) => (complaint += text));
+      const closed = once(writer, "close");
+      while (!said.includes("\n")) await once(writer.stdout, "data");
+      await sleep(100 + Math.random() * 300);
+      writer.kill("SIGSTOP");
+      await store.unlock?.(everybody, id, { force: true, reason: "it was stopped" });
+      const lock = await store.lock(everybody, id);
+      await store.append(lock, [messageRecord("ours")]);
+      writer.kill("SIGCONT");
+      for (let count = 0; count < 20; count += 1) await store.append(lock, [messageRecord(`ours ${count}`)]);
+      await closed;
+      expect(complaint).toContain("took over this session");
+      await store.append(lock, [messageRecord("the end")]);
+      await lock.release();
+
+      const kept = new Map<number, StoredRecord>();
+      for (const kind of ["message", "call", "tool", "edit"] as const) {
+        for (const record of await readAll(store, id, { kind })) {
+          expect(kept.has(record.pos), `pos ${record.pos} comes twice`).toBe(false);
+          kept.set(record.pos, record);
+        }
+      }
+      expect([...kept.keys()].sort((a, b) => a - b)).toEqual([...kept.keys()].map((_, index) => index + 1));
+      for (const line of said.split("\n").slice(1, -1)) {
+        const [kind, seq, pos] = line.split(" ");
+        expect(kept.get(Number(pos)), line).toMatchObject({ kind, seq: Number(seq) });
+        acknowledged += 1;
+      }
+      expect((await store.recovery(everybody, id)).filter(({ problem }) => problem === "damaged")).toEqual([]);
+    }
+    expect(acknowledged).toBeGreaterThan(30);
+  });
+});

@@ -1,0 +1,58 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { StoreInternals } from "../../src/store/files/internals.ts";
+import { CrashDisk } from "../crash/crash-disk.ts";
+import { crash } from "../crash/scenario.ts";
+import type { Step } from "../crash/scenario.ts";
+import { crashes } from "../crash/steps.ts";
+
+const runs = 200;
+
+describe("the power or the process goes at any step", () => {
+  it("nothing acknowledged is lost, nothing torn is left, the session is in one folder, the state behind its log", async () => {
+    await fc.assert(
+      fc.asyncProperty(crashes, async ([steps, stopAt, seed]) => crash(new CrashDisk(), steps, stopAt, seed)),
+      { numRuns: runs },
+    );
+  }, 60_000);
+
+  it.each([false, true])(
+    "a move to another file system (%s) ends in one place from every step",
+    async (separate) => {
+      const steps: readonly Step[] = [{ do: "append", sizes: [70_000, 10], tools: true, wait: true }, { do: "finish" }];
+      let stopAt = 0;
+      for (let over = false; !over; stopAt += 1) {
+        for (const seed of [1, 2, 3, 4]) {
+          const disk = new CrashDisk();
+          disk.separate = separate;
+          await crash(disk, steps, stopAt, seed);
+          over = disk.steps < stopAt;
+        }
+      }
+      expect(stopAt).toBeGreaterThan(40);
+    },
+    60_000,
+  );
+
+  const faults: Readonly<Record<string, { readonly internals?: StoreInternals; readonly ignoresSyncs?: boolean }>> = {
+    "that does not sync": { ignoresSyncs: true },
+    "that syncs the state before the log": { internals: { fault: "state-before-log" } },
+  };
+
+  it.each(Object.keys(faults))(
+    "and the same check catches a store %s",
+    async (name) => {
+      const { internals = {}, ignoresSyncs = false } = faults[name]!;
+      const result = await fc.check(
+        fc.asyncProperty(crashes, async ([steps, stopAt, seed]) => {
+          const disk = new CrashDisk();
+          disk.ignoresSyncs = ignoresSyncs;
+          await crash(disk, steps, stopAt, seed, internals);
+        }),
+        { numRuns: 2_000, endOnFailure: true },
+      );
+      expect(result.failed).toBe(true);
+    },
+    60_000,
+  );
+});

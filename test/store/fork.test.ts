@@ -1,0 +1,36 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { everybody, everyKind, messageRecord, readAll, sessionWith, texts } from "../../src/store/conformance-kit.ts";
+import { forkSession } from "../../src/store/fork.ts";
+import { filesFixture, ramFixture } from "./fixtures.ts";
+
+describe.each([
+  ["ram", ramFixture],
+  ["files", filesFixture],
+])("a fork in %s", (_name, open) => {
+  it("has everything up to a message, says where it comes from, and goes on by itself", async () => {
+    const fixture = await open();
+    const { store } = fixture;
+    const lock = await sessionWith(store, 100);
+    await store.append(lock, everyKind());
+    await store.append(lock, [messageRecord("too late"), ...everyKind().slice(1)]);
+    const options = { uuid: randomUUID(), createdAt: "2024-01-16T10:30:00.000Z" };
+    const fork = await forkSession(store, everybody, lock.id, { ...options, at: 101 });
+    expect((await store.info(everybody, fork.id)).metadata).toMatchObject({
+      forkedFrom: { uuid: lock.id, at: 101 },
+      createdAt: options.createdAt,
+    });
+    for (const kind of ["message", "call", "tool", "edit", "usage"] as const) {
+      const shared = await readAll(store, lock.id, { kind, ...(kind === "tool" ? { to: 2 } : {}) });
+      expect(await readAll(store, fork.id, { kind }), kind).toEqual(
+        shared.slice(0, kind === "tool" ? 2 : kind === "message" ? 101 : 1),
+      );
+    }
+    await store.append(fork, [messageRecord("its own")]);
+    expect(await texts(store, fork.id, { last: 1 })).toEqual(["its own"]);
+    expect(await texts(store, lock.id, { last: 1 })).toEqual(["too late"]);
+    const missing = forkSession(store, everybody, lock.id, { ...options, uuid: randomUUID(), at: 103 });
+    await expect(missing).rejects.toMatchObject({ code: "not-found" });
+    await fixture.close();
+  });
+});

@@ -1,0 +1,91 @@
+import { randomUUID } from "node:crypto";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFile, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { everybody, listAll, newSession, sessionWith, stateOf } from "../../src/store/conformance-kit.ts";
+import { systemDisk } from "../../src/store/files/disk.ts";
+import { filesStore } from "../../src/store/files/files.ts";
+import { filesFixture } from "./fixtures.ts";
+
+let fixture: Awaited<ReturnType<typeof filesFixture>>;
+beforeEach(async () => {
+  fixture = await filesFixture();
+});
+afterEach(() => fixture.close());
+
+const ids = (sessions: Awaited<ReturnType<typeof listAll>>): readonly string[] =>
+  sessions.map((one) => one.metadata.uuid).sort();
+
+describe("the index of all sessions", () => {
+  it("has a line for each that was made and each that ended, 0600", async () => {
+    const lock = await sessionWith(fixture.store, 1);
+    await fixture.store.finish(lock, stateOf("failed"));
+    const lines = (await readFile(join(fixture.folder, "index.jsonl"), "utf8")).trim().split("\n");
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+      { uuid: lock.id, created_at: "2024-01-15T10:30:00.123Z" },
+      { uuid: lock.id, status: "failed" },
+    ]);
+  });
+
+  it("is never the truth: missing, damaged, too short or too long, the list is the same", async () => {
+    const made = [await sessionWith(fixture.store, 1), await sessionWith(fixture.store, 1)];
+    await fixture.store.finish(made[0]!, stateOf("completed"));
+    const path = join(fixture.folder, "index.jsonl");
+    const expected = made.map((one) => one.id).sort();
+    const whole = readFileSync(path);
+    const damages: readonly (() => void)[] = [
+      () => rmSync(path),
+      () => writeFileSync(path, Buffer.alloc(300)),
+      () => writeFileSync(path, whole.subarray(0, 90)),
+      () =>
+        writeFileSync(path, `${whole.toString()}{"uuid":"${randomUUID()}","created_at":"2024-01-01T00:00:00.000Z"}\n`),
+    ];
+    for (const damage of damages) {
+      damage();
+      for (const store of [fixture.store, await fixture.reopen()]) {
+        expect(ids(await listAll(store))).toEqual(expected);
+        expect(await listAll(store, everybody, { status: "completed" })).toHaveLength(1);
+      }
+    }
+    expect(await fixture.store.rebuildIndex?.()).toBe(2);
+    expect(ids(await listAll(await fixture.reopen()))).toEqual(expected);
+  });
+
+  it("does not hide a session that came or went behind its back", async () => {
+    const lock = await sessionWith(fixture.store, 0);
+    expect(await listAll(fixture.store)).toHaveLength(1);
+    const other = filesStore({ folder: fixture.folder });
+    await other.create(everybody, newSession());
+    expect(await listAll(fixture.store)).toHaveLength(2);
+    rmSync(join(fixture.folder, "running", lock.id), { recursive: true });
+    expect(await listAll(fixture.store)).toHaveLength(1);
+    await other.close();
+  });
+
+  it("saves looking into every session once it was read", async () => {
+    const one = await sessionWith(fixture.store, 0);
+    const metadata = readFileSync(join(fixture.folder, "running", one.id, "metadata.json"), "utf8");
+    const lines: string[] = [];
+    for (let count = 0; count < 3_000; count += 1) {
+      const id = randomUUID();
+      const folder = join(fixture.folder, "completed", id);
+      mkdirSync(folder);
+      writeFileSync(join(folder, "metadata.json"), metadata.replace(one.id, id));
+      lines.push(`{"uuid":"${id}","created_at":"2024-01-16T00:00:00.000Z","user":"somebody","status":"completed"}\n`);
+    }
+    await appendFile(join(fixture.folder, "index.jsonl"), lines.join(""));
+    let read = 0;
+    const disk = { ...systemDisk, readFile: (path: string) => ((read += 1), systemDisk.readFile(path)) };
+    const store = filesStore({ folder: fixture.folder }, { disk });
+    await sleep(120);
+    await listAll(store, everybody, { limit: 1 });
+    read = 0;
+    const before = performance.now();
+    expect(await listAll(store, everybody, { status: "processing", limit: 20 })).toEqual([]);
+    console.log(`3,000 sessions filtered in ${(performance.now() - before).toFixed(2)} ms, ${read} files read`);
+    expect(read).toBeLessThan(5);
+    await store.close();
+  });
+});

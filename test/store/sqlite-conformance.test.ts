@@ -1,0 +1,16 @@
+import { describe, it } from "vitest";
+import { register } from "../../src/conformance.ts";
+import { storeConformance } from "../../src/store/conformance.ts";
+import { driver, sqliteFixture } from "./sqlite-fixtures.ts";
+
+const capabilities = { durable: true, shared: true, transfer: true };
+
+describe.skipIf(!driver)("sqlite, strict", () => {
+  register(storeConformance(capabilities, sqliteFixture), { describe, it });
+});
+describe.skipIf(!driver)("sqlite, relaxed", () => {
+  register(
+    storeConformance(capabilities, () => sqliteFixture({ durability: "relaxed" })),
+    { describe, it },
+  );
+});

@@ -1,0 +1,58 @@
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import type { StoreFixture } from "../../src/store/conformance.ts";
+import type { OpenStoreOptions } from "../../src/store/open.ts";
+import { openStore } from "../../src/store/open.ts";
+import type { SqliteDatabase } from "../../src/store/sqlite-driver.ts";
+import type { Store } from "../../src/store/store.ts";
+import { temporaryFolder } from "./fixtures.ts";
+
+type DatabaseClass = new (path: string) => SqliteDatabase;
+
+/** The driver that `openStore("sqlite:…")` takes here; undefined where there is none. */
+export const driver: DatabaseClass | undefined = findDriver();
+
+if (!driver)
+  console.warn("No SQLite driver: Node is older than 22.13 and libsql is not installed. Its tests are skipped.");
+
+function findDriver(): DatabaseClass | undefined {
+  const own = process.getBuiltinModule?.("node:sqlite") as { readonly DatabaseSync?: DatabaseClass } | undefined;
+  if (own?.DatabaseSync) return own.DatabaseSync;
+  try {
+    return createRequire(import.meta.url)("libsql") as DatabaseClass;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A database file opened without Windrow. */
+export function openDatabase(file: string): SqliteDatabase {
+  if (!driver) throw new Error("no SQLite driver");
+  return new driver(file);
+}
+
+/** A SQLite store in a folder of its own, and handles on it. */
+export async function sqliteFixture(
+  options: OpenStoreOptions = {},
+): Promise<StoreFixture & { readonly folder: string; readonly file: string }> {
+  const folder = await temporaryFolder();
+  const file = join(folder, "contexts.db");
+  const stores: Store[] = [];
+  const open = async (): Promise<Store> => {
+    const store = await openStore(`sqlite:${file}`, options);
+    stores.push(store);
+    return store;
+  };
+  return {
+    folder,
+    file,
+    store: await open(),
+    reopen: open,
+    async close() {
+      for (const store of stores) await store.close();
+      if (existsSync(folder)) await rm(folder, { recursive: true });
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { isHeld, livenessOf, ownIdentity } from "../../src/store/holder.ts";
+import type { Holder } from "../../src/store/holder.ts";
+
+const heartbeatAt = "2024-01-15T10:30:00.000Z";
+const beat = Date.parse(heartbeatAt);
+const me: Holder = { ...ownIdentity(), acquiredAt: heartbeatAt, heartbeatAt, generation: 1 };
+
+describe.runIf(process.platform === "linux")("the holder of a session", () => {
+  it("that is this process lives, however old its heartbeat is", () => {
+    expect(livenessOf(me)).toBe("alive");
+    expect(isHeld(me, beat + 1e9)).toBe(true);
+  });
+
+  it("that was killed is gone at once, also before its parent asked after it", async () => {
+    const child = spawn(process.execPath, ["-e", "console.log(1); setInterval(() => {}, 1000)"]);
+    await once(child.stdout, "data");
+    const start = readFileSync(`/proc/${child.pid}/stat`, "utf8").split(") ").at(-1)!.split(" ")[19]!;
+    const holder = { ...me, processId: child.pid!, processStart: start };
+    expect(livenessOf(holder)).toBe("alive");
+    child.kill("SIGSTOP");
+    expect(isHeld(holder, beat + 1e9)).toBe(true);
+    const closed = once(child, "close");
+    child.kill("SIGKILL");
+    await closed;
+    expect(livenessOf(holder)).toBe("gone");
+    expect(isHeld(holder, beat)).toBe(false);
+  });
+
+  it("is not the process that has its number now", () => {
+    expect(livenessOf({ ...me, processStart: "1" })).toBe("gone");
+  });
+
+  it.each([
+    ["in another container", { namespace: "pid:[1]" }],
+    ["on another machine", { hostname: "elsewhere" }],
+    ["before the system was started anew", { bootId: "another" }],
+  ])("%s cannot be seen: its heartbeat decides, for a minute", (_where, difference) => {
+    const holder = { ...me, ...difference, processId: 1 };
+    expect(livenessOf(holder)).toBe("unknown");
+    expect([60_000, 60_001].map((later) => isHeld(holder, beat + later))).toEqual([true, false]);
+    expect(isHeld({ ...holder, heartbeatAt: "nonsense" }, beat)).toBe(false);
+  });
+
+  it("of a system that tells no start times is gone when no process has its number, else its heartbeat decides", () => {
+    expect(livenessOf({ ...me, processStart: null })).toBe("unknown");
+    expect(livenessOf({ ...me, processStart: null, processId: 0x3f_ff_ff_ff })).toBe("gone");
+  });
+});

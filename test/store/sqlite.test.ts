@@ -1,0 +1,257 @@
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Clock } from "../../src/store/clock.ts";
+import { everybody, everyKind, messageRecord, newSession, readAll } from "../../src/store/conformance-kit.ts";
+import { sessionWith, stateOf, texts } from "../../src/store/conformance-kit.ts";
+import type { OpenStoreOptions } from "../../src/store/open.ts";
+import { openStore } from "../../src/store/open.ts";
+import type { SqliteDatabase } from "../../src/store/sqlite-driver.ts";
+import { sqliteStore } from "../../src/store/sqlite.ts";
+import { driver, openDatabase, sqliteFixture } from "./sqlite-fixtures.ts";
+
+const fixtures: Awaited<ReturnType<typeof sqliteFixture>>[] = [];
+const databases: SqliteDatabase[] = [];
+afterEach(async () => {
+  for (const database of databases.splice(0)) database.close();
+  for (const fixture of fixtures.splice(0)) await fixture.close();
+});
+
+async function fixtureOf(options: OpenStoreOptions = {}) {
+  const fixture = await sqliteFixture(options);
+  fixtures.push(fixture);
+  return fixture;
+}
+
+/** The database beside the store, as another program sees it. */
+function beside(file: string): SqliteDatabase {
+  const database = openDatabase(file);
+  databases.push(database);
+  return database;
+}
+
+const modeOf = (file: string): string => (statSync(file).mode & 0o777).toString(8);
+
+describe.skipIf(!driver)("the database", () => {
+  it("is for its owner only, with its side files, in a folder it made", async () => {
+    const { folder, store } = await fixtureOf();
+    const file = join(folder, "deep/er/contexts.db");
+    const old = process.umask(0);
+    try {
+      const other = await openStore(`sqlite:${file}`);
+      await sessionWith(other, 1);
+      expect([file, `${file}-wal`, `${file}-shm`].map(modeOf)).toEqual(["600", "600", "600"]);
+      expect([join(folder, "deep"), join(folder, "deep/er")].map(modeOf)).toEqual(["700", "700"]);
+      await other.close();
+    } finally {
+      process.umask(old);
+    }
+    expect(store.name).toBe("sqlite");
+  });
+
+  it("has the tables of seed 001 with columns to ask for, a write-ahead log, and full syncs", async () => {
+    const { file, store } = await fixtureOf();
+    const lock = await store.create({ user: "me" }, newSession());
+    await store.append(lock, everyKind());
+    const database = beside(file);
+    expect(database.prepare("PRAGMA journal_mode").get()).toMatchObject({ journal_mode: "wal" });
+    expect(database.prepare("SELECT id, user, status FROM sessions").all()).toMatchObject([
+      { id: lock.id, user: "me", status: "initializing" },
+    ]);
+    expect(database.prepare("SELECT seq, pos, role, token_count, timestamp FROM messages").all()).toMatchObject([
+      { seq: 1, pos: 1, role: "user", token_count: 5, timestamp: "2024-01-15T10:30:01.123Z" },
+    ]);
+    expect(database.prepare("SELECT tool_name, status, duration_ms FROM tool_calls ORDER BY seq").all()).toMatchObject([
+      { tool_name: "read_file", status: "success", duration_ms: 234 },
+      { tool_name: "read_file", status: "error", duration_ms: 1 },
+    ]);
+    for (const table of ["calls", "usage", "edits"]) {
+      expect(database.prepare(`SELECT count(*) AS count FROM ${table}`).get()).toMatchObject({ count: 1 });
+    }
+    expect(database.prepare("SELECT count(*) AS count FROM summaries").get()).toMatchObject({ count: 0 });
+    expect(database.prepare("SELECT line -> '$.content' AS text FROM messages").get()).toMatchObject({
+      text: '"hello"',
+    });
+  });
+
+  it("of another program is refused by name, and is not changed", async () => {
+    const { folder } = await fixtureOf();
+    const file = join(folder, "other.db");
+    const other = openDatabase(file);
+    other.exec("CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)");
+    other.close();
+    const before = readFileSync(file);
+    await expect(openStore(`sqlite:${file}`)).rejects.toMatchObject({
+      code: "store-foreign",
+      message: expect.stringContaining(file) as string,
+    });
+    expect(readFileSync(file).equals(before)).toBe(true);
+    const text = join(folder, "text.db");
+    writeFileSync(text, "this is no database, but a text of more than a hundred bytes ".repeat(40));
+    await expect(openStore(`sqlite:${text}`)).rejects.toMatchObject({ code: "store-foreign" });
+    expect(readFileSync(text, "utf8")).toContain("this is no database");
+  });
+
+  it("that is damaged is refused when it is opened, unless asked otherwise", async () => {
+    const { file, folder, store } = await fixtureOf();
+    await sessionWith(store, 400);
+    await store.close();
+    const bytes = readFileSync(file);
+    bytes.fill(0xff, 8 * 4096, 12 * 4096);
+    const damaged = join(folder, "damaged.db");
+    writeFileSync(damaged, bytes);
+    await expect(openStore(`sqlite:${damaged}`)).rejects.toMatchObject({
+      code: "store-corrupt",
+      message: expect.stringContaining("recover") as string,
+    });
+    const unchecked = sqliteStore({ database: openDatabase(damaged), checked: false });
+    await unchecked.close();
+  });
+
+  it("with tables of a newer version is refused", async () => {
+    const { file, store } = await fixtureOf();
+    await store.close();
+    beside(file).exec("PRAGMA user_version = 99");
+    await expect(openStore(`sqlite:${file}`)).rejects.toMatchObject({ code: "format-newer" });
+  });
+
+  it("in memory, and options that are none, are refused", () => {
+    expect(() => sqliteStore({ database: openDatabase(":memory:") })).toThrow(/ram store/);
+    const wrong = { database: openDatabase(":memory:"), durabilty: "strict" } as never;
+    expect(() => sqliteStore(wrong)).toThrow(/"durability"/);
+  });
+
+  it("that is full takes nothing of an append, says so, and takes it when there is room", async () => {
+    const { folder } = await fixtureOf();
+    const database = openDatabase(join(folder, "full.db"));
+    const store = sqliteStore({ database });
+    const lock = await sessionWith(store, 2);
+    const { page_count: pages } = database.prepare("PRAGMA page_count").get() as { readonly page_count: number };
+    database.exec(`PRAGMA max_page_count = ${pages + 2}`);
+    const big = messageRecord("x".repeat(100_000), { id: "big" });
+    const calls = [store.append(lock, [messageRecord("3")]), store.append(lock, [big])];
+    for (const result of await Promise.allSettled(calls)) {
+      expect(result).toMatchObject({ status: "rejected", reason: { code: "not-durable" } });
+    }
+    expect(await texts(store, lock.id)).toEqual(["1", "2"]);
+    database.exec("PRAGMA max_page_count = 1000000");
+    const stored = [...(await store.append(lock, [messageRecord("3")])), ...(await store.append(lock, [big]))];
+    expect(stored.map(({ seq, pos }) => [seq, pos])).toEqual([
+      [3, 3],
+      [4, 4],
+    ]);
+    await store.close();
+  });
+
+  it("whose line was changed behind its back gives the others, and tells of it", async () => {
+    const { file, store } = await fixtureOf();
+    const lock = await sessionWith(store, 3);
+    beside(file).exec("UPDATE messages SET line = replace(line, 'content', 'kontent') WHERE seq = 2");
+    expect(await texts(store, lock.id)).toEqual(["1", "3"]);
+    expect(await store.recovery(everybody, lock.id)).toMatchObject([{ file: "messages", problem: "damaged" }]);
+  });
+});
+
+describe.skipIf(!driver)("a session's lock", () => {
+  /** Makes the holder one that this process cannot see: on another machine. */
+  function moveAway(file: string): void {
+    beside(file).exec("UPDATE sessions SET holder = json_set(holder, '$.hostname', 'elsewhere')");
+  }
+
+  it("of a process elsewhere is respected for a minute without a heartbeat; then its holder is fenced", async () => {
+    let now = Date.parse("2024-01-15T10:30:00.000Z");
+    const clock: Clock = { now: () => now, every: () => () => undefined };
+    const { file, store, reopen } = await fixtureOf({ clock });
+    const other = await reopen();
+    const lock = await sessionWith(store, 1);
+    moveAway(file);
+    now += 60_000;
+    await expect(other.lock(everybody, lock.id)).rejects.toMatchObject({
+      code: "session-busy",
+      data: { owner: { processId: process.pid, hostname: "elsewhere", since: "2024-01-15T10:30:00.000Z" } },
+    });
+    now += 1;
+    const taken = await other.lock(everybody, lock.id);
+    expect(taken.owner.generation).toBe(lock.owner.generation + 1);
+    await expect(store.append(lock, [messageRecord("late")])).rejects.toMatchObject({ code: "fenced" });
+    await expect(store.setState(lock, stateOf("processing"))).rejects.toMatchObject({ code: "fenced" });
+    await expect(store.finish(lock, stateOf("completed"))).rejects.toMatchObject({ code: "fenced" });
+    await lock.release();
+    await other.append(taken, [messageRecord("2")]);
+    expect(await texts(store, lock.id)).toEqual(["1", "2"]);
+    await expect(store.lock(everybody, lock.id)).rejects.toMatchObject({ code: "session-busy" });
+  });
+
+  it("is kept by heartbeats, and one of them does not come back after the end", async () => {
+    let now = Date.parse("2024-01-15T10:30:00.000Z");
+    const beats = new Set<() => void>();
+    const clock: Clock = {
+      now: () => now,
+      every(_milliseconds, run) {
+        beats.add(run);
+        return () => beats.delete(run);
+      },
+    };
+    const { store, reopen } = await fixtureOf({ clock });
+    const other = await reopen();
+    const lock = await sessionWith(store, 1);
+    now += 50_000;
+    for (const beat of beats) beat();
+    await store.append(lock, [messageRecord("2")]);
+    expect(lock.owner.heartbeatAt).toBe("2024-01-15T10:30:50.000Z");
+    expect(await other.holder?.(everybody, lock.id)).toMatchObject({ state: "held", owner: lock.owner });
+    await lock.release();
+    expect(beats.size).toBe(0);
+    expect(await other.holder?.(everybody, lock.id)).toEqual({ state: "none" });
+  });
+
+  it("is taken from a live holder only by force and with a reason, which the log keeps; the holder is fenced", async () => {
+    const { store, reopen } = await fixtureOf();
+    const other = await reopen();
+    const lock = await sessionWith(store, 1);
+    await expect(other.unlock?.(everybody, lock.id)).rejects.toMatchObject({ code: "session-busy" });
+    await expect(other.unlock?.(everybody, lock.id, { force: true })).rejects.toMatchObject({ code: "bad-option" });
+    const found = await other.unlock?.(everybody, lock.id, { force: true, reason: "it hangs" });
+    expect(found).toEqual({ state: "held", owner: lock.owner });
+    await expect(store.append(lock, [messageRecord("late")])).rejects.toMatchObject({ code: "fenced" });
+    const taken = await other.lock(everybody, lock.id);
+    await other.append(taken, [messageRecord("2")]);
+    const [edit] = await readAll(store, lock.id, { kind: "edit" });
+    expect(edit).toMatchObject({ type: "unlocked", data: { reason: "it hangs", process_id: process.pid }, pos: 2 });
+    expect(await texts(store, lock.id)).toEqual(["1", "2"]);
+    await other.finish(taken, stateOf("completed"));
+    await expect(store.unlock?.(everybody, lock.id)).rejects.toMatchObject({ code: "read-only" });
+  });
+
+  it("does not let many appends of one process through while another fences it in between", async () => {
+    const { file, store, reopen } = await fixtureOf();
+    const other = await reopen();
+    const lock = await sessionWith(store, 0);
+    await store.append(lock, [messageRecord("1")]);
+    beside(file).exec("UPDATE sessions SET holder = NULL");
+    const taken = await other.lock(everybody, lock.id);
+    const mine = await sessionWith(store, 0);
+    const results = await Promise.allSettled([
+      store.append(lock, [messageRecord("lost")]),
+      store.append(mine, [messageRecord("kept")]),
+    ]);
+    expect(results.map((one) => one.status)).toEqual(["rejected", "fulfilled"]);
+    expect(await texts(store, lock.id)).toEqual(["1"]);
+    expect(await texts(store, mine.id)).toEqual(["kept"]);
+    await other.finish(taken, stateOf("completed"));
+    expect((await readAll(store, lock.id, { kind: "message" })).length).toBe(1);
+  });
+});
+
+describe("openStore", () => {
+  it("opens nothing that is not there when it is asked not to make it", async () => {
+    for (const target of ["sqlite:/nowhere/at/all.db", "file:/nowhere/at/all", "/nowhere/at/all"]) {
+      const opening = openStore(target, { create: false });
+      await expect(opening).rejects.toMatchObject({ code: "store-unavailable" });
+    }
+    await expect(openStore("sqlite:")).rejects.toMatchObject({ code: "bad-option" });
+    await expect(openStore("sqlit:x")).rejects.toMatchObject({
+      message: expect.stringContaining('"sqlite"') as string,
+    });
+  });
+});

@@ -1,0 +1,12 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["test/crash/*.crash.ts"],
+    pool: "forks",
+    fileParallelism: false,
+    globalSetup: ["test/crash/totals.ts"],
+    testTimeout: 300_000,
+    hookTimeout: 60_000,
+  },
+});
