@@ -129,7 +129,11 @@ export class Catalogue {
 
   async #refresh(): Promise<void> {
     const now = this.#glimpse();
-    if (this.#seen && sameLook(this.#seen, now) && isSettled(now)) return;
+    if (this.#seen && sameLook(this.#seen, now) && isSettled(now)) {
+      // Who lists in a loop, waiting for something, must not keep it from happening.
+      await nextTurn();
+      return;
+    }
     this.#newestFirst = undefined;
     this.#readIndex(now);
     const ids = await this.#ids();

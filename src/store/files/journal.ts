@@ -21,7 +21,8 @@ import type { LineText } from "./jsonl.ts";
 import { replaceFile, stateFile, systemCode } from "./layout.ts";
 import type { SessionLock } from "./lock.ts";
 import { LogFile } from "./log-file.ts";
-import type { Durability, SeededFault } from "./options.ts";
+import type { SeededFault } from "./internals.ts";
+import type { Durability } from "./options.ts";
 import { withStateLock } from "./state-lock.ts";
 
 /** How long an append of durability `group` waits for its sync at most, in milliseconds. */
