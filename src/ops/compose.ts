@@ -172,7 +172,12 @@ function preview({ messages, tokens, report, state }: Composed, explanation: Exp
       budget: Number.isFinite(budget) ? budget : null,
       prefixHash: state.prefixHash,
       ...(opened && {
-        opened: { reason: opened.reason, tokensBefore: opened.tokensBefore, tokensAfter: opened.tokensAfter },
+        opened: {
+          reason: opened.reason,
+          tokensBefore: opened.tokensBefore,
+          tokensAfter: opened.tokensAfter,
+          price: opened.price,
+        },
       }),
       ...explanation,
     },

@@ -34,6 +34,8 @@ export function composeWindow(input: ComposeInput): Composed {
     ...(input.system !== undefined && { system: input.system }),
     ...(input.tools !== undefined && { tools: input.tools }),
     ...(input.dynamic !== undefined && { dynamic: input.dynamic }),
+    ...(input.pinned !== undefined && { pinned: input.pinned }),
+    ...(input.now !== undefined && { now: input.now }),
   });
 }
 
@@ -44,5 +46,5 @@ export function composeWindow(input: ComposeInput): Composed {
 function stateFor(messages: readonly Message[], state: WindowState): WindowState {
   const last = messages[state.opened - 1];
   const same = state.opened === 0 || (last !== undefined && hashName(hashMessage(last)) === state.openedHash);
-  return same ? state : { ...state, edits: [], opened: 0, openedHash: "" };
+  return same ? state : { ...state, edits: [], inserts: [], opened: 0, openedHash: "" };
 }

@@ -1,21 +1,38 @@
 /**
- * The composer: between two epochs the window only grows at its end, byte for byte; when it must change otherwise, all
- * changes are planned at once and an epoch opens.
+ * Epochs: stretches in which a window only grows at its end, byte for byte. Over the budget, at a trigger or where it pays,
+ * the planner runs the strategy's passes, and their edits stay in force, unchanged, until the next epoch.
  */
-import { WindrowError } from "../errors.ts";
 import type { Message, ToolDefinition } from "../message/message.ts";
-import { StepReader } from "../message/repair.ts";
 import type { Repair } from "../message/repair.ts";
-import type { NumberedMessage, Step } from "../message/step.ts";
-import { countTools } from "../tokens/counter.ts";
+import type { NumberedMessage } from "../message/step.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { checkBudget } from "./budget.ts";
-import { hashMessage, hashMessages, hashName, hashText } from "./hash.ts";
-import { mergeEdits, plan, protect } from "./planner.ts";
+import { FixedBlocks } from "./fixed.ts";
+import type { Fixed } from "./fixed.ts";
+import { hashMessage, hashMessages, hashName } from "./hash.ts";
+import { History } from "./history.ts";
+import type { Shape } from "./history.ts";
+import { dynamicParts, insertsFor, slotMessage, tailMessage } from "./pinned.ts";
+import { planWindow } from "./plan-window.ts";
+import { mergeEdits, protect } from "./planner.ts";
+import { costOf, isDue, rentOf, rewritePrice } from "./price.ts";
+import type { Weighed } from "./price.ts";
 import type { Profile } from "./profile.ts";
-import { EditIndex, noteStep, tokensOf, viewStep } from "./view.ts";
+import { withoutReasoning } from "./reasoning.ts";
+import { countFates, overBudget } from "./report.ts";
+import { isTriggered } from "./trigger.ts";
+import { tokensOf } from "./view.ts";
 import { validateWindow } from "./validate.ts";
-import type { Composed, Edit, EpochReason, Report, Strategy, ViewStep, WindowState } from "./window.ts";
+import type {
+  Composed,
+  DynamicBlock,
+  Edit,
+  EpochReason,
+  PinnedBlock,
+  Report,
+  Strategy,
+  WindowState,
+} from "./window.ts";
 
 /** What a composer is made for. */
 export interface ComposerOptions {
@@ -31,7 +48,10 @@ export interface ComposeOptions {
   readonly budget: number;
   readonly system?: string;
   readonly tools?: readonly ToolDefinition[];
-  readonly dynamic?: string;
+  readonly dynamic?: string | readonly DynamicBlock[];
+  readonly pinned?: readonly PinnedBlock[];
+  /** Milliseconds since 1970. */
+  readonly now?: number;
 }
 
 /** A window's messages as the log numbers them; 0 is none of the log's. */
@@ -66,26 +86,23 @@ export class Composer {
   readonly #strategy: Strategy;
   readonly #profile: Profile;
   readonly #counter: TokenCounter;
+  readonly #blocks: FixedBlocks;
   #state: WindowState;
-  #index: EditIndex;
-  /** The history's messages that are not out of the window whole. */
-  #raw: NumberedMessage[] = [];
-  #reader = new StepReader();
-  #taken = 0;
-  /** The leading system messages of the history. */
-  #system: NumberedMessage[] = [];
-  #steps: ViewStep[] = [];
-  #notes: Edit[] = [];
+  #history: History;
   #last = 0;
   #lastHash = 0;
+  /** What opened the epoch that the next composition reports. */
+  #pending:
+    | { readonly reason: EpochReason; readonly edits: readonly Edit[]; readonly tokensBefore: number }
+    | undefined;
 
   constructor({ strategy, profile, counter, state = initialState }: ComposerOptions) {
     this.#strategy = strategy;
     this.#profile = profile;
     this.#counter = counter;
+    this.#blocks = new FixedBlocks(counter);
     this.#state = state;
-    this.#index = new EditIndex(state.edits);
-    this.#notes = [...this.#index.notes];
+    this.#history = this.#historyOf(state);
   }
 
   /** The edits in force and what they were made under. */
@@ -95,12 +112,17 @@ export class Composer {
 
   /** Whether a message with this `seq` left the window whole: it need not be read again to compose on. */
   covers(seq: number): boolean {
-    return this.#index.covers(seq);
+    return this.#history.index.covers(seq);
   }
 
   /** The `seq` of the newest message it was fed. */
   get last(): number {
     return this.#last;
+  }
+
+  /** The messages that are not out of the window whole, as it was given them. */
+  get held(): readonly NumberedMessage[] {
+    return this.#history.raw;
   }
 
   /** Feeds the next message of the history; `seq` rises. */
@@ -109,9 +131,7 @@ export class Composer {
       this.#last = seq;
       this.#lastHash = hashMessage(message);
     }
-    if (this.#index.covers(seq)) return;
-    this.#raw.push({ seq, message });
-    this.#reader.push(seq, message);
+    this.#history.push(seq, message);
   }
 
   /**
@@ -121,33 +141,64 @@ export class Composer {
    */
   compose(options: ComposeOptions): Composed {
     const budget = checkBudget(options.budget);
-    this.#take();
+    this.#refresh(options);
     const before = this.#layout(options);
     const changed = this.#changed(before);
-    const full = this.#full(before, budget);
+    const weighed = this.#weigh(before, budget, options);
+    const full = this.#full(before, weighed);
     const reason = full ?? changed;
-    if (reason === undefined) return this.#finish(before, budget, undefined);
+    if (reason === undefined) return this.#finish(before, weighed, this.#committed(before, weighed));
 
-    let planned = full ? this.#plan(before, budget) : [];
-    if (planned.length === 0 && !changed) return this.#finish(before, budget, undefined);
+    let planned = full ? this.#plan(options, budget) : [];
+    if (planned.length === 0 && !changed) {
+      // The passes had nothing to give: what was paid so far buys nothing.
+      this.#state = { ...this.#state, rent: 0 };
+      return this.#finish(before, weighed, this.#committed(before, weighed));
+    }
+    const price = { rent: Math.round(this.#state.rent ?? 0), rewrite: Math.round(rewritePrice(weighed)) };
+    const epoch = this.#state.epoch;
     let edits = mergeEdits(this.#state.edits, planned);
-    this.#reopen(this.#withoutReasoning(edits, changed !== undefined), this.#state.epoch + 1);
+    this.#reopen(this.#withoutReasoning(edits, changed !== undefined), epoch, options);
     let after = this.#layout(options);
     // Repair reads what is left anew and may write a few tokens more than was planned for.
     for (let tries = 0; after.tokens > budget && tries < 3; tries++) {
-      const more = this.#plan(after, budget);
+      const more = this.#plan(options, budget);
       planned = mergeEdits(planned, more);
       edits = mergeEdits(edits, more);
-      this.#reopen(this.#withoutReasoning(edits, changed !== undefined), this.#state.epoch);
+      this.#reopen(this.#withoutReasoning(edits, changed !== undefined), epoch, options);
       after = this.#layout(options);
     }
-    if (after.tokens > budget) throw overBudget(after, budget);
-    return this.#finish(after, budget, {
-      reason,
-      tokensBefore: before.tokens,
-      tokensAfter: after.tokens,
-      edits: planned,
+    if (after.tokens > budget) throw overBudget(after.blocks, after.tokens, budget);
+    const opened = { reason, tokensBefore: before.tokens, tokensAfter: after.tokens, edits: planned, price };
+    return this.#finish(after, this.#weigh(after, budget, options), opened);
+  }
+
+  /**
+   * Puts edits that were made elsewhere (a summary) into force: the next composition opens their epoch.
+   *
+   * @returns whether they were taken; they name whole steps of the window as it stands, or earlier edits whole
+   */
+  commit(edits: readonly Edit[], reason: EpochReason): boolean {
+    const { steps, tokens } = this.view();
+    const fits = edits.every(({ from, to }) => {
+      const touched = steps.filter((step) => step.from <= to && step.to >= from);
+      return to <= this.#last && touched.length > 0 && touched.every((step) => from <= step.from && step.to <= to);
     });
+    if (!fits) return false;
+    const merged = mergeEdits(this.#state.edits, edits);
+    this.#pending = { reason, edits, tokensBefore: tokens };
+    this.#reopen(this.#withoutReasoning(merged, false), this.#state.epoch, {});
+    this.#state = { ...this.#state, length: 0 };
+    return true;
+  }
+
+  /** The window's steps as they stand, what may not leave marked. */
+  view(): ReturnType<typeof protect> {
+    this.#history.take();
+    return protect(
+      this.#history.steps().filter((step) => step.kind !== "insert"),
+      this.#strategy,
+    );
   }
 
   /**
@@ -155,233 +206,200 @@ export class Composer {
    * log. The log's own system messages are among them unless another system prompt took their place.
    */
   shown(): Shown {
-    this.#take();
+    this.#history.take();
     const { systemHash, length } = this.#state;
-    const own = hashName(hashMessages(this.#system.map(({ message }) => message)));
-    const history = this.#view().flatMap((step) => step.messages);
-    const start = history[0]?.message.role === "user" ? [] : [{ seq: 0, message: startMessage }];
-    const system = length === 0 || own === systemHash ? this.#system : [];
-    return { messages: [...system, ...start, ...history], repairs: this.#reader.repairs };
+    const system = this.#history.system;
+    const own = hashName(hashMessages(system.map(({ message }) => message)));
+    const history = this.#history.steps().flatMap((step) => step.messages);
+    const lead = this.#lead().map((message) => ({ seq: 0, message }));
+    return {
+      messages: [...(length === 0 || own === systemHash ? system : []), ...lead, ...history],
+      repairs: this.#history.repairs,
+    };
   }
 
-  #take(): void {
-    for (; this.#taken < this.#reader.closed.length; this.#taken++) {
-      const step = this.#reader.closed[this.#taken] as Step;
-      if (step.kind === "system" && this.#steps.length === 0 && this.#precedesNotes(step)) {
-        this.#system.push(...step.messages);
-        continue;
-      }
-      const shown = viewStep(step, this.#index, this.#profile, this.#counter);
-      if (!shown) continue;
-      while (this.#notes[0] && this.#notes[0].from < shown.from) {
-        this.#steps.push(noteStep(this.#notes.shift() as Edit, this.#counter));
-      }
-      this.#steps.push(shown);
+  #historyOf({ edits, inserts = [] }: WindowState): History {
+    return new History({ profile: this.#profile, counter: this.#counter, edits, inserts });
+  }
+
+  /** What stands before the history: the pinned blocks, or what makes it begin with the user. */
+  #lead(): readonly Message[] {
+    const pinned = slotMessage(this.#state.slot ?? []);
+    if (pinned) return [pinned];
+    return this.#history.firstRole() === "user" ? [] : [startMessage];
+  }
+
+  /** Shows at the end of the window what changed since the epoch opened. */
+  #refresh({ pinned = [], dynamic }: ComposeOptions): void {
+    if (this.#state.length === 0 && this.#state.slot === undefined && pinned.length > 0) {
+      this.#state = { ...this.#state, slot: pinned };
     }
-  }
-
-  /** The steps of the window as they stand, the one still open included. */
-  #view(): readonly ViewStep[] {
-    const tail: ViewStep[] = [];
-    for (const step of this.#reader.tail()) {
-      const shown = viewStep(step, this.#index, this.#profile, this.#counter);
-      if (shown) tail.push(shown);
-    }
-    const notes = this.#notes.map((edit) => noteStep(edit, this.#counter));
-    return [...this.#steps, ...notes, ...tail];
-  }
-
-  #precedesNotes({ messages }: Step): boolean {
-    return (
-      this.#notes.length === this.#index.notes.length && (this.#notes[0]?.from ?? Infinity) > (messages[0]?.seq ?? 0)
-    );
+    const { slot = [], inserts = [] } = this.#state;
+    const { sticky } = dynamicParts(dynamic, this.#profile);
+    const fresh = insertsFor({ slot, inserts }, pinned, sticky, this.#last);
+    if (fresh.length === 0) return;
+    for (const insert of fresh) this.#history.insert(insert);
+    this.#state = { ...this.#state, inserts: [...inserts, ...fresh] };
   }
 
   #layout(options: ComposeOptions): Layout {
-    const own = this.#system.map(({ message }) => message);
-    const system = options.system === undefined ? own : [systemMessage(options.system)];
-    const steps = this.#view();
-    const history = steps.flatMap((step) => step.messages.map(({ message }) => message));
-    if (history[0]?.role !== "user") history.unshift(startMessage);
-    const dynamic = options.dynamic?.trim() ? [dynamicMessage(options.dynamic)] : [];
-    const count = (messages: readonly Message[]): number =>
-      messages.reduce((total, message) => total + tokensOf(this.#counter, message), 0);
+    const { sticky, tail } = dynamicParts(options.dynamic, this.#profile);
+    const lead = this.#lead();
+    const { history, ...shape } = this.#history.shown(lead);
+    const own = this.#history.system.map(({ message }) => message);
+    const fixed = this.#blocks.of({ ...options, own, tail });
+    const leading = lead.reduce((total, message) => total + tokensOf(this.#counter, message), 0);
+    const pinned = this.#state.slot === undefined || lead[0] === startMessage ? 0 : leading;
     const blocks = {
-      system: count(system),
-      tools: countTools(this.#counter, options.tools ?? []),
-      notes: steps.reduce((total, step) => total + (step.kind === "note" ? step.tokens : 0), 0),
-      history: 0,
-      dynamic: count(dynamic),
+      system: fixed.system,
+      tools: fixed.tools,
+      pinned,
+      notes: shape.notes,
+      history: shape.tokens - shape.notes + leading - pinned,
+      dynamic: fixed.dynamic,
     };
-    blocks.history = count(history) - blocks.notes;
+    const tokens = blocks.system + blocks.tools + blocks.pinned + blocks.notes + blocks.history + blocks.dynamic;
+    return { ...shape, fixed, lead, history, sticky, blocks, tokens };
+  }
+
+  #weigh(layout: Layout, budget: number, { now }: ComposeOptions): Weighed {
+    const { lowWater } = this.#strategy;
     return {
-      system,
-      steps,
-      history,
-      dynamic,
-      blocks,
-      tokens: blocks.system + blocks.tools + blocks.notes + blocks.history + blocks.dynamic,
-      systemHash: hashName(hashMessages(system)),
-      toolsHash: hashName(hashText(JSON.stringify(options.tools ?? []))),
+      state: this.#state,
+      profile: this.#profile,
+      budget,
+      lowWater,
+      tokens: layout.tokens,
+      tail: layout.blocks.dynamic,
+      now,
     };
   }
 
   /** Whether what stood before differs from what was sent before, for a cause outside the window. */
-  #changed(layout: Layout): EpochReason | undefined {
+  #changed({ fixed, lead, history }: Layout): EpochReason | undefined {
     const { systemHash, toolsHash, length, prefixHash } = this.#state;
     if (length === 0) return undefined;
-    if (layout.systemHash !== systemHash) return "system-changed";
-    if (layout.toolsHash !== toolsHash) return "tools-changed";
-    return hashName(hashMessages(layout.history, 0, 0, length)) === prefixHash ? undefined : "history-changed";
+    if (fixed.systemHash !== systemHash) return "system-changed";
+    if (fixed.toolsHash !== toolsHash) return "tools-changed";
+    return this.#history.prefixHash(lead, history, length) === prefixHash ? undefined : "history-changed";
   }
 
-  #full(layout: Layout, budget: number): EpochReason | undefined {
-    if (layout.tokens > budget) {
+  #full(layout: Layout, weighed: Weighed): EpochReason | undefined {
+    if (layout.tokens > weighed.budget) {
       if (this.#strategy.passes.length > 0) return "over-budget";
-      throw overBudget(layout, budget);
+      throw overBudget(layout.blocks, layout.tokens, weighed.budget);
     }
-    return this.#triggered(layout, budget) ? "trigger" : undefined;
+    if (isTriggered(this.#strategy.trigger, layout, weighed.budget)) return "trigger";
+    return this.#strategy.economy === true ? isDue(weighed) : undefined;
   }
 
-  #triggered(layout: Layout, budget: number): boolean {
-    const { messages, turns, tokens, ratio, mode = "any" } = this.#strategy.trigger;
-    const conditions = [
-      messages === undefined ? undefined : layout.history.length > messages,
-      turns === undefined ? undefined : layout.steps.filter((step) => step.kind === "user").length > turns,
-      tokens === undefined ? undefined : layout.tokens > tokens,
-      ratio === undefined ? undefined : layout.tokens > ratio * budget,
-    ].filter((condition) => condition !== undefined);
-    if (conditions.length === 0) return false;
-    return mode === "all" ? conditions.every(Boolean) : conditions.some(Boolean);
+  /** Edits for the window as it would open now: pinned blocks in their slot, nothing inserted but what is sticky. */
+  #plan(options: ComposeOptions, budget: number): readonly Edit[] {
+    const view = this.view();
+    const { blocks, sticky } = this.#layout(options);
+    const count = (texts: readonly (Message | undefined)[]): number =>
+      texts.reduce((total, message) => total + (message ? tokensOf(this.#counter, message) : 0), 0);
+    const slot = slotMessage(options.pinned ?? []);
+    return planWindow({
+      view,
+      strategy: this.#strategy,
+      counter: this.#counter,
+      profile: this.#profile,
+      budget,
+      blocks: {
+        system: blocks.system,
+        tools: blocks.tools,
+        pinned: count([slot]),
+        dynamic: blocks.dynamic + count(sticky.map(({ text }) => tailMessage([{ name: "sticky", text }]))),
+      },
+      // A pass may drop what stood first: then another message has to.
+      start: slot ? 0 : count([startMessage]),
+      reverted: this.#state.reverted ?? [],
+    });
   }
 
-  #plan(layout: Layout, budget: number): readonly Edit[] {
-    const history = layout.blocks.notes + layout.blocks.history;
-    const fixed = layout.tokens - history;
-    const overhead = history - layout.steps.reduce((total, step) => total + step.tokens, 0);
-    const start = overhead > 0 ? overhead : tokensOf(this.#counter, startMessage);
-    const limit = budget - fixed - start;
-    const { system, tools, dynamic } = layout.blocks;
-    if (limit <= 0) {
-      throw new WindrowError(
-        "budget-too-small",
-        `The budget of ${budget} tokens leaves nothing for the conversation: system ${system}, tools ${tools}, dynamic ` +
-          `${dynamic}. Raise the budget or shorten these.`,
-        { budget, system, tools, dynamic },
-      );
-    }
-    const target = Math.max(1, Math.min(limit, Math.floor(budget * this.#strategy.lowWater) - fixed - start));
-    const context = { target, limit, counter: this.#counter, profile: this.#profile };
-    return plan(protect(layout.steps, this.#strategy), this.#strategy, context, { system, tools, dynamic });
-  }
-
-  /** Signed reasoning is bound to what stood before it: behind the first edit it goes whole. */
   #withoutReasoning(edits: readonly Edit[], moved: boolean): readonly Edit[] {
     if (this.#profile.reasoning !== "prefix-bound") return edits;
-    const rest = edits.filter((edit) => edit.only !== "reasoning");
-    const from = moved ? 1 : rest.reduce((least, edit) => Math.min(least, edit.from), Infinity);
-    const tokensBefore = this.#raw.reduce((total, { seq, message }) => {
-      if (seq < from) return total;
-      return message.parts.reduce((part, { type, ...body }) => {
-        return type === "reasoning" && "text" in body ? part + this.#counter.count(body.text) : part;
-      }, total);
-    }, 0);
-    return [
-      ...rest,
-      {
-        kind: "drop",
-        only: "reasoning",
-        from,
-        to: this.#last,
-        pass: "drop-reasoning",
-        reason: "reasoning is only good behind the prefix it was written on",
-        tokensBefore,
-        tokensAfter: 0,
-      },
-    ];
+    return withoutReasoning(edits, { held: this.#history.raw, last: this.#last, moved, counter: this.#counter });
   }
 
-  #reopen(edits: readonly Edit[], epoch: number): void {
-    const raw = this.#raw;
-    this.#state = { ...this.#state, epoch, edits, opened: this.#last, openedHash: hashName(this.#lastHash) };
-    this.#index = new EditIndex(edits);
-    this.#notes = [...this.#index.notes];
-    this.#raw = [];
-    this.#steps = [];
-    this.#system = [];
-    this.#taken = 0;
-    this.#reader = new StepReader();
-    for (const { seq, message } of raw) this.push(seq, message);
-    this.#take();
-  }
-
-  #finish(layout: Layout, budget: number, opened: Report["opened"]): Composed {
-    const messages = [...layout.system, ...layout.history, ...layout.dynamic];
+  /** Opens the epoch after `epoch` with these edits: blocks go to their slot, what was inserted is shown no more. */
+  #reopen(
+    edits: readonly Edit[],
+    epoch: number,
+    { pinned = this.#state.slot ?? [], ...options }: Partial<ComposeOptions>,
+  ): void {
+    const { raw } = this.#history;
     this.#state = {
       ...this.#state,
-      systemHash: layout.systemHash,
-      toolsHash: layout.toolsHash,
-      length: layout.history.length,
-      prefixHash: hashName(hashMessages(layout.history)),
+      epoch: epoch + 1,
+      previous: epoch,
+      edits,
+      opened: this.#last,
+      openedHash: hashName(this.#lastHash),
+      slot: pinned,
+      inserts: [],
+      rent: 0,
+    };
+    this.#history = this.#historyOf(this.#state);
+    for (const { seq, message } of raw) this.#history.push(seq, message);
+    this.#refresh({ ...options, pinned, budget: 1 });
+  }
+
+  #committed({ tokens }: Layout, weighed: Weighed): Report["opened"] {
+    if (!this.#pending) return undefined;
+    const price = { rent: 0, rewrite: Math.round(rewritePrice(weighed)) };
+    return { ...this.#pending, tokensAfter: tokens, price };
+  }
+
+  #finish(layout: Layout, weighed: Weighed, opened: Report["opened"]): Composed {
+    const { fixed, history, blocks, tokens } = layout;
+    const messages = [...fixed.systemMessages, ...history, ...fixed.dynamicMessages];
+    const same = fixed.systemHash === this.#state.systemHash && fixed.toolsHash === this.#state.toolsHash;
+    const kept = opened ? (same ? blocks.system + blocks.tools : 0) : (this.#state.cached ?? 0);
+    const cost = costOf(weighed, kept);
+    const first = this.#state.length === 0 && this.#state.epoch === 0;
+    this.#pending = undefined;
+    this.#state = {
+      ...this.#state,
+      ...(first && { opened: this.#last, openedHash: hashName(this.#lastHash) }),
+      systemHash: fixed.systemHash,
+      toolsHash: fixed.toolsHash,
+      length: history.length,
+      prefixHash: this.#history.prefixHash(layout.lead, history, history.length),
+      cached: tokens - blocks.dynamic,
+      ...(this.#strategy.economy === true && !opened && { rent: (this.#state.rent ?? 0) + rentOf(weighed) }),
+      ...(weighed.now !== undefined && { composedAt: weighed.now }),
     };
     const repairs: Record<string, number> = {};
-    for (const { kind } of this.#reader.repairs) repairs[kind] = (repairs[kind] ?? 0) + 1;
+    for (const { kind } of this.#history.repairs) repairs[kind] = (repairs[kind] ?? 0) + 1;
     const report: Report = {
       strategy: this.#strategy.name,
       profile: this.#profile.name,
       counter: this.#counter.name,
-      budget,
-      tokens: layout.tokens,
-      blocks: layout.blocks,
+      budget: weighed.budget,
+      tokens,
+      blocks,
       epoch: this.#state.epoch,
       ...(opened && { opened }),
+      cost,
+      ...(this.#strategy.note !== undefined && { note: this.#strategy.note }),
       counts: countFates(this.#last, this.#state.edits),
       repairs,
       faults: validateWindow(messages, this.#profile),
       windowHash: hashName(hashMessages(messages)),
     };
-    return { messages, tokens: layout.tokens, report, state: this.#state };
+    return { messages, tokens, report, state: this.#state };
   }
 }
 
 /** A window's blocks, before anything is decided. */
-interface Layout {
-  readonly system: readonly Message[];
-  readonly steps: readonly ViewStep[];
+interface Layout extends Shape {
+  readonly fixed: Fixed;
+  readonly lead: readonly Message[];
   readonly history: readonly Message[];
-  readonly dynamic: readonly Message[];
+  readonly sticky: readonly DynamicBlock[];
   readonly blocks: Report["blocks"];
+  /** Of the whole request. */
   readonly tokens: number;
-  readonly systemHash: string;
-  readonly toolsHash: string;
-}
-
-function countFates(last: number, edits: readonly Edit[]): Report["counts"] {
-  let replaced = 0;
-  let dropped = 0;
-  let stubbed = 0;
-  for (const edit of edits) {
-    if (edit.kind === "stub") stubbed++;
-    else if (edit.only === undefined && edit.kind === "replace") replaced += edit.to - edit.from + 1;
-    else if (edit.only === undefined) dropped += edit.to - edit.from + 1;
-  }
-  return { kept: last - replaced - dropped - stubbed, stubbed, replaced, dropped };
-}
-
-function overBudget(layout: Layout, budget: number): WindrowError {
-  const { blocks } = layout;
-  return new WindrowError(
-    "over-budget",
-    `The window needs ${layout.tokens} tokens and the budget is ${budget}: system ${blocks.system}, tools ${blocks.tools}, ` +
-      `history ${blocks.history}, notes ${blocks.notes}, dynamic ${blocks.dynamic}. Raise the budget or take a strategy that edits.`,
-    { budget, ...blocks },
-  );
-}
-
-function systemMessage(text: string): Message {
-  return { id: "windrow:system", role: "system", parts: [{ type: "text", text }] };
-}
-
-function dynamicMessage(text: string): Message {
-  return { id: "windrow:dynamic", role: "user", status: "synthetic", parts: [{ type: "text", text }] };
 }

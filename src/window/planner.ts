@@ -43,22 +43,37 @@ export function plan(
   context: PassContext,
   blocks: Readonly<Record<string, number>>,
 ): readonly Edit[] {
+  return planned(view, strategy, context, blocks, false) ?? [];
+}
+
+/** Edits that bring the view under the limit and leave protected steps as they are, or undefined where that cannot be. */
+export function planSparing(view: View, strategy: Strategy, context: PassContext): readonly Edit[] | undefined {
+  return planned(view, strategy, context, {}, true);
+}
+
+function planned(
+  view: View,
+  strategy: Strategy,
+  context: PassContext,
+  blocks: Readonly<Record<string, number>>,
+  sparing: boolean,
+): readonly Edit[] | undefined {
   const edits: Edit[] = [];
   let current = view;
   const run = (pass: Pass, target: number): void => {
-    if (current.tokens <= target) return;
-    const planned = pass.plan(current, { ...context, target });
-    if (planned.length === 0) return;
-    edits.splice(0, edits.length, ...mergeEdits(edits, planned));
-    current = applyToView(current, planned, context);
+    const found = pass.plan(current, { ...context, target });
+    if (found.length === 0) return;
+    edits.splice(0, edits.length, ...mergeEdits(edits, found));
+    current = applyToView(current, found, context);
   };
   for (const pass of strategy.passes) run(pass, context.target);
   if (current.tokens <= context.limit) return edits;
+  if (sparing) return undefined;
 
   // Nothing that a strategy likes to keep outweighs law 4: first its room for more, then the task, then results.
   run(dropOldest(), context.limit);
   // An excerpt can come out some tokens larger than it was meant to; a second cut takes that off.
-  for (let tries = 0; tries < 3; tries++) run(shrinkNewest, context.limit);
+  for (let tries = 0; tries < 3 && current.tokens > context.limit; tries++) run(shrinkNewest, context.limit);
   if (current.tokens > context.limit) {
     const last = current.steps.findLastIndex((step) => step.kind === "assistant" || isUsers(step));
     current = viewOf(
@@ -90,7 +105,13 @@ function isCurrent(view: View, index: number): boolean {
 }
 
 function floorBlocks(view: View): Record<string, number> {
-  const names = { user: "currentUser", note: "notes", assistant: "newestStep", system: "systemMessages" } as const;
+  const names = {
+    user: "currentUser",
+    note: "notes",
+    insert: "notes",
+    assistant: "newestStep",
+    system: "systemMessages",
+  } as const;
   const blocks: Record<string, number> = { currentUser: 0, newestStep: 0, notes: 0 };
   for (const step of view.steps) {
     const name = names[step.kind];
@@ -144,7 +165,8 @@ export function applyToView(view: View, edits: readonly Edit[], context: PassCon
   for (const step of view.steps) {
     if (index.covers(step.from) && (step.kind === "note" || step.messages.every(({ seq }) => index.covers(seq))))
       continue;
-    while (notes[0] && notes[0].from <= step.from) steps.push(noteStep(notes.shift() as Edit, context.counter));
+    while (notes[0] && notes[0].from <= step.from)
+      steps.push(noteStep(notes.shift() as Edit, context.profile, context.counter));
     const messages = step.messages.map((numbered) => {
       const message = index.apply(numbered.seq, numbered.message);
       return message === numbered.message ? numbered : { seq: numbered.seq, message };
@@ -152,7 +174,7 @@ export function applyToView(view: View, edits: readonly Edit[], context: PassCon
     const same = messages.every((numbered, position) => numbered === step.messages[position]);
     steps.push(same ? step : { ...step, messages, tokens: sumTokens(context.counter, messages) });
   }
-  for (const note of notes) steps.push(noteStep(note, context.counter));
+  for (const note of notes) steps.push(noteStep(note, context.profile, context.counter));
   return viewOf(steps);
 }
 

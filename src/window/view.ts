@@ -4,7 +4,7 @@ import type { NumberedMessage, Step } from "../message/step.ts";
 import { countMessage } from "../tokens/counter.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import type { Profile } from "./profile.ts";
-import type { Edit, ViewStep } from "./window.ts";
+import type { Edit, Insert, ViewStep } from "./window.ts";
 
 /** Edits, looked up by message. */
 export class EditIndex {
@@ -105,10 +105,11 @@ export function viewStep(step: Step, edits: EditIndex, profile: Profile, counter
 }
 
 /** The labelled message that an edit leaves, as a step of the view. */
-export function noteStep(edit: Edit, counter: TokenCounter): ViewStep {
+export function noteStep(edit: Edit, profile: Profile, counter: TokenCounter): ViewStep {
+  const role = edit.role === "system" && profile.rules.systemFirst ? "user" : (edit.role ?? "user");
   const message: Message = {
     id: `windrow:note:${edit.from}-${edit.to}`,
-    role: "user",
+    role,
     status: "synthetic",
     parts: [{ type: "text", text: edit.text ?? "" }],
   };
@@ -124,6 +125,19 @@ export function noteStep(edit: Edit, counter: TokenCounter): ViewStep {
     protected: false,
     edit,
   };
+}
+
+/** What was inserted since the epoch opened, as a step of the view. */
+export function insertStep({ after, id, text }: Insert, counter: TokenCounter): ViewStep {
+  const message: Message = {
+    id: `windrow:insert:${after}:${id}`,
+    role: "user",
+    status: "synthetic",
+    parts: [{ type: "text", text }],
+  };
+  const messages = [{ seq: after, message }];
+  const tokens = sumTokens(counter, messages);
+  return { kind: "insert", from: after, to: after, messages, tokens, logTokens: 0, protected: true };
 }
 
 /** Tokens of several messages together. */

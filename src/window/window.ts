@@ -2,7 +2,7 @@
  * The contract of the window: what goes to the model on one call, the edits that make it differ from the log, and the
  * passes that plan those edits. Pure data; nothing here reads a clock, a file or a random number.
  */
-import type { Message, ToolDefinition } from "../message/message.ts";
+import type { JsonObject, Message, Role, ToolDefinition } from "../message/message.ts";
 import type { NumberedMessage } from "../message/step.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import type { Profile } from "./profile.ts";
@@ -24,6 +24,8 @@ export interface Edit {
   readonly only?: "reasoning";
   readonly callId?: string;
   readonly text?: string;
+  /** Who carries the text of a `replace`. Default `user`; whoever carries it, the text says what it is. */
+  readonly role?: Role;
   /** What the text names and `recall` brings back. */
   readonly stubs?: readonly Stub[];
   /** The verbatim lines the text shows, for the next digest to choose from again. */
@@ -62,10 +64,10 @@ export interface Stub {
 
 /**
  * One indivisible stretch of the window: a system or user message, an assistant message with all its calls and all their
- * results, or the labelled message an earlier edit left.
+ * results, the labelled message an earlier edit left, or what was inserted since the epoch opened (no pass sees those).
  */
 export interface ViewStep {
-  readonly kind: "system" | "user" | "assistant" | "note";
+  readonly kind: "system" | "user" | "assistant" | "note" | "insert";
   /** First and last `seq` in the log. */
   readonly from: number;
   readonly to: number;
@@ -93,17 +95,27 @@ export interface PassContext {
   readonly target: number;
   /** Tokens the steps together must not exceed, whatever the target. */
   readonly limit: number;
+  /** Tokens the whole request may use. */
+  readonly budget: number;
+  /** Tokens of the request that are no steps: system, tools, pinned blocks, dynamic. */
+  readonly fixed: number;
   readonly counter: TokenCounter;
   readonly profile: Profile;
 }
 
-/** A pure function from a view and a budget to edits. Same in, same out; the view is not changed. */
+/**
+ * A pure function from a view and a budget to edits. Same in, same out; the view is not changed. Every pass of a strategy
+ * is asked whenever an epoch may open: one that only serves the target answers `[]` while `view.tokens` meets it.
+ */
 export interface Pass {
   readonly name: string;
   plan(view: View, context: PassContext): readonly Edit[];
 }
 
-/** When a strategy edits (conflicts C-03). A window over its budget is always edited. */
+/**
+ * When a strategy edits (conflicts C-03). A window over its budget is always edited; `{ messages: 0 }` asks on every call,
+ * and an epoch opens where the passes have something to change.
+ */
 export interface Trigger {
   readonly messages?: number;
   readonly turns?: number;
@@ -123,6 +135,71 @@ export interface Strategy {
   readonly lowWater: number;
   /** The first user message is never dropped. */
   readonly keepFirstUser: boolean;
+  /**
+   * Whether an epoch may open before it must: when the rent paid for clearable tokens reaches the price of a rewrite (the
+   * ski-rental rule), or when the provider's cache is cold anyway. Default false.
+   */
+  readonly economy?: boolean;
+  /** For people: what of it does not run as it is set up, for example a summary without a model. Goes into the report. */
+  readonly note?: string;
+  /** Runs before a window is composed, where the host awaits `session.prepare()`. May ask a model. */
+  beforeCompose?(context: StrategyContext, signal?: AbortSignal): Promise<void>;
+  /** Runs after a step ended, off the path of the next call unless it is set to block. May ask a model. */
+  afterStep?(context: StrategyContext, signal?: AbortSignal): Promise<void>;
+}
+
+/** What a strategy's hooks see and may do. Nothing they do changes the log but by records. */
+export interface StrategyContext {
+  /** The window's steps as they stand. */
+  readonly view: View;
+  /** Tokens the whole request may use. */
+  readonly budget: number;
+  /** Tokens of the window as it stands, with system, tools and dynamic blocks. */
+  readonly tokens: number;
+  readonly counter: TokenCounter;
+  readonly profile: Profile;
+  /**
+   * Commits edits as the next epoch if the messages they name still stand in the window as they did.
+   *
+   * @returns whether they were committed
+   */
+  commit(edits: readonly Edit[], reason: string): Promise<boolean>;
+  /** Records that something failed and changes nothing else. */
+  fail(reason: string, data?: JsonObject): Promise<void>;
+  /** The messages of a range as the log has them. */
+  read(from: number, to: number): Promise<readonly NumberedMessage[]>;
+}
+
+/** A block that stands in a fixed slot before the history, verbatim: a pin, the goal, a snapshot, the working set. */
+export interface PinnedBlock {
+  /** Which block it is; a later text under the same id takes its place. */
+  readonly id: string;
+  /** Rendered verbatim; says itself what it is. */
+  readonly text: string;
+  /**
+   * What a change between two epochs does: `change` (default) shows the new text at the end of the window at once, and in
+   * the slot from the next epoch on; `epoch` waits for the next epoch.
+   */
+  readonly refresh?: "change" | "epoch";
+}
+
+/** A text for the call at hand: retrieved text, the state of a screen, the time. */
+export interface DynamicBlock {
+  readonly name: string;
+  readonly text: string;
+  /**
+   * Kept in its place until the next epoch, and shown again only when it changes. Default: false, an ephemeral tail; always
+   * so where the profile binds reasoning to its prefix.
+   */
+  readonly sticky?: boolean;
+}
+
+/** A labelled message that was inserted behind message `after` since the epoch opened. */
+export interface Insert {
+  readonly after: number;
+  /** The block it shows: `pin:<id>` or `dynamic:<name>`. */
+  readonly id: string;
+  readonly text: string;
 }
 
 /** What one composition needs. */
@@ -132,8 +209,12 @@ export interface ComposeInput {
   /** The system prompt. Absent: leading `system` messages of the history are it. */
   readonly system?: string;
   readonly tools?: readonly ToolDefinition[];
-  /** An ephemeral tail: text for this call only, behind the history (retrieved text, the time). Priced as uncached. */
-  readonly dynamic?: string;
+  /** Text for this call only, behind the history (retrieved text, the time); priced as uncached. Or blocks. */
+  readonly dynamic?: string | readonly DynamicBlock[];
+  /** Blocks that stand before the history, verbatim, whatever leaves: pins, the goal. */
+  readonly pinned?: readonly PinnedBlock[];
+  /** The time, in milliseconds since 1970. With it a strategy may edit while the provider's cache is cold anyway. */
+  readonly now?: number;
   /** Tokens the whole request may use; `budgetOf` computes it from a model. Absent: `bad-option`. */
   readonly budget?: number;
   /** A name or a Strategy. Default `adaptive`. */
@@ -174,10 +255,33 @@ export interface WindowState {
   /** How many history messages the last window had (system and tail left out), and the hash of those. */
   readonly length: number;
   readonly prefixHash: string;
+  /** The pinned blocks as the slot shows them since the epoch opened. */
+  readonly slot?: readonly PinnedBlock[];
+  /** What was inserted since the epoch opened, in order. */
+  readonly inserts?: readonly Insert[];
+  /** The epoch whose edits this one was built on; an undo goes back to it. 0: the whole history. */
+  readonly previous?: number;
+  /** Edits that were undone: not planned again while the budget can be met otherwise. */
+  readonly reverted?: readonly { readonly from: number; readonly to: number }[];
+  /** Token-equivalents paid since the epoch opened for tokens an edit would have cleared. */
+  readonly rent?: number;
+  /** When the last window was composed, in milliseconds since 1970. */
+  readonly composedAt?: number;
+  /** Tokens of the last window's system, tools and history: what the provider's cache holds. */
+  readonly cached?: number;
 }
 
 /** Why an epoch opened. */
-export type EpochReason = "over-budget" | "trigger" | "system-changed" | "tools-changed" | "history-changed";
+export type EpochReason =
+  | "over-budget"
+  | "trigger"
+  | "rent"
+  | "cold-cache"
+  | "summary"
+  | "undo"
+  | "system-changed"
+  | "tools-changed"
+  | "history-changed";
 
 /** What a composition did. */
 export interface Report {
@@ -190,6 +294,8 @@ export interface Report {
   readonly blocks: {
     readonly system: number;
     readonly tools: number;
+    /** Pinned blocks in their slot. */
+    readonly pinned: number;
     /** Labelled messages that stand for what left the window. */
     readonly notes: number;
     readonly history: number;
@@ -203,7 +309,13 @@ export interface Report {
     readonly tokensAfter: number;
     /** The edits that are new in this epoch. */
     readonly edits: readonly Edit[];
+    /** Token-equivalents: the rent paid for clearable tokens when it opened, and what the rewrite costs. */
+    readonly price: { readonly rent: number; readonly rewrite: number };
   };
+  /** What this request is predicted to cost by the profile's cache prices, in equivalents of uncached input tokens. */
+  readonly cost: { readonly cached: number; readonly fresh: number; readonly equivalents: number };
+  /** What of the strategy did not run as it is set up. */
+  readonly note?: string;
   /** Messages of the log by what became of them. */
   readonly counts: {
     readonly kept: number;

@@ -1,0 +1,192 @@
+/** The window's history: the log's steps with the edits in force and what was inserted, kept up message by message. */
+import type { Message } from "../message/message.ts";
+import { StepReader } from "../message/repair.ts";
+import type { Repair } from "../message/repair.ts";
+import type { NumberedMessage, Step } from "../message/step.ts";
+import type { TokenCounter } from "../tokens/counter.ts";
+import { hashMessages, hashName } from "./hash.ts";
+import type { Profile } from "./profile.ts";
+import { EditIndex, insertStep, noteStep, viewStep } from "./view.ts";
+import type { Edit, Insert, ViewStep } from "./window.ts";
+
+/** What a history is shown with. */
+export interface HistoryOptions {
+  readonly profile: Profile;
+  readonly counter: TokenCounter;
+  readonly edits: readonly Edit[];
+  readonly inserts: readonly Insert[];
+}
+
+/** The steps of a window and their sums. */
+export interface Shape {
+  /** Of the steps, in the window. */
+  readonly tokens: number;
+  /** Of the labelled messages among them. */
+  readonly notes: number;
+  readonly messages: number;
+  /** User messages. */
+  readonly turns: number;
+}
+
+/** One window's history. Steps that no later message can change are looked at once. */
+export class History {
+  readonly index: EditIndex;
+  readonly #profile: Profile;
+  readonly #counter: TokenCounter;
+  /** The history's messages that are not out of the window whole. */
+  readonly #raw: NumberedMessage[] = [];
+  readonly #reader = new StepReader();
+  #taken = 0;
+  /** The leading system messages of the history. */
+  readonly #system: NumberedMessage[] = [];
+  readonly #closed = new StepList();
+  #notes: readonly Edit[];
+  #inserts: readonly Insert[];
+  #hashes: { lead: number; readonly values: number[] } = { lead: 0, values: [] };
+
+  constructor({ profile, counter, edits, inserts }: HistoryOptions) {
+    this.#profile = profile;
+    this.#counter = counter;
+    this.index = new EditIndex(edits);
+    this.#notes = this.index.notes;
+    this.#inserts = inserts;
+  }
+
+  /** Takes the next message; `seq` rises. One that left the window whole is not kept. */
+  push(seq: number, message: Message): void {
+    if (this.index.covers(seq)) return;
+    this.#raw.push({ seq, message });
+    this.#reader.push(seq, message);
+  }
+
+  /** Shows a text behind all messages so far. */
+  insert(insert: Insert): void {
+    this.#inserts = [...this.#inserts, insert];
+  }
+
+  /** The messages it was given and kept, as the log has them. */
+  get raw(): readonly NumberedMessage[] {
+    return this.#raw;
+  }
+
+  /** The leading system messages. */
+  get system(): readonly NumberedMessage[] {
+    return this.#system;
+  }
+
+  /** What was mended so far. */
+  get repairs(): readonly Repair[] {
+    return this.#reader.repairs;
+  }
+
+  /** The window's steps as they stand, the one still open included. */
+  steps(): readonly ViewStep[] {
+    return [...this.#closed.steps, ...this.#tail()];
+  }
+
+  /** The window's steps in numbers, and its messages behind `lead`. */
+  shown(lead: readonly Message[]): Shape & { readonly history: readonly Message[] } {
+    this.take();
+    const tail = new StepList(this.#closed);
+    for (const step of this.#tail()) tail.push(step);
+    const { tokens, notes, turns } = tail;
+    const history = [...lead, ...this.#closed.messages, ...tail.messages];
+    return { tokens, notes, turns, messages: history.length, history };
+  }
+
+  /** The role of the first message, or undefined where there is none. */
+  firstRole(): Message["role"] | undefined {
+    this.take();
+    return (this.#closed.messages[0] ?? this.#tail()[0]?.messages[0]?.message)?.role;
+  }
+
+  /** The name of the hash of the first `length` messages of a history that begins with `lead`. */
+  prefixHash(lead: readonly Message[], history: readonly Message[], length: number): string {
+    const seed = hashMessages(lead);
+    if (this.#hashes.lead !== seed) this.#hashes = { lead: seed, values: [] };
+    const { values } = this.#hashes;
+    const closed = this.#closed.messages;
+    for (let index = values.length; index < closed.length; index++) {
+      values.push(hashMessages(closed, values[index - 1] ?? seed, index, index + 1));
+    }
+    const known = Math.min(length - lead.length, values.length);
+    if (known <= 0) return hashName(hashMessages(history, 0, 0, length));
+    return hashName(hashMessages(history, values[known - 1], lead.length + known, length));
+  }
+
+  /** Looks at the steps that were closed since it last did. */
+  take(): void {
+    for (; this.#taken < this.#reader.closed.length; this.#taken++) {
+      const step = this.#reader.closed[this.#taken] as Step;
+      if (step.kind === "system" && this.#closed.steps.length === 0 && this.#precedesNotes(step)) {
+        this.#system.push(...step.messages);
+        continue;
+      }
+      const shown = viewStep(step, this.index, this.#profile, this.#counter);
+      if (!shown) continue;
+      for (const before of this.#before(shown)) this.#closed.push(before);
+      this.#closed.push(shown);
+    }
+  }
+
+  /** The notes and inserts that stand before a step; they are taken off what waits. */
+  #before(step: ViewStep): readonly ViewStep[] {
+    const first = step.messages[0]?.seq ?? step.from;
+    const notes = this.#notes.filter((edit) => edit.from < step.from);
+    const inserts = this.#inserts.filter((insert) => insert.after < first);
+    this.#notes = this.#notes.slice(notes.length);
+    this.#inserts = this.#inserts.slice(inserts.length);
+    return this.#extra(notes, inserts);
+  }
+
+  #tail(): readonly ViewStep[] {
+    const notes = this.#notes;
+    const inserts = this.#inserts;
+    const tail: ViewStep[] = [];
+    for (const step of this.#reader.tail()) {
+      const shown = viewStep(step, this.index, this.#profile, this.#counter);
+      if (!shown) continue;
+      tail.push(...this.#before(shown), shown);
+    }
+    tail.push(...this.#extra(this.#notes, this.#inserts));
+    this.#notes = notes;
+    this.#inserts = inserts;
+    return tail;
+  }
+
+  #extra(notes: readonly Edit[], inserts: readonly Insert[]): readonly ViewStep[] {
+    return [
+      ...notes.map((edit) => noteStep(edit, this.#profile, this.#counter)),
+      ...inserts.map((insert) => insertStep(insert, this.#counter)),
+    ];
+  }
+
+  #precedesNotes({ messages }: Step): boolean {
+    return (
+      this.#notes.length === this.index.notes.length && (this.#notes[0]?.from ?? Infinity) > (messages[0]?.seq ?? 0)
+    );
+  }
+}
+
+/** Steps with their messages and sums, kept as they are added; `base` carries the sums of those before. */
+class StepList {
+  readonly steps: ViewStep[] = [];
+  readonly messages: Message[] = [];
+  tokens: number;
+  notes: number;
+  turns: number;
+
+  constructor(base?: StepList) {
+    this.tokens = base?.tokens ?? 0;
+    this.notes = base?.notes ?? 0;
+    this.turns = base?.turns ?? 0;
+  }
+
+  push(step: ViewStep): void {
+    this.steps.push(step);
+    for (const { message } of step.messages) this.messages.push(message);
+    this.tokens += step.tokens;
+    if (step.kind === "note" || step.kind === "insert") this.notes += step.tokens;
+    if (step.kind === "user") this.turns++;
+  }
+}

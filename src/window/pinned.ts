@@ -1,0 +1,73 @@
+/** Pinned blocks and dynamic text: what stands in a window beside system, tools and history. */
+import type { Message } from "../message/message.ts";
+import type { Profile } from "./profile.ts";
+import type { DynamicBlock, Insert, PinnedBlock } from "./window.ts";
+
+/** What a window shows of blocks since its epoch opened. */
+export interface ShownBlocks {
+  readonly slot: readonly PinnedBlock[];
+  readonly inserts: readonly Insert[];
+}
+
+/** Dynamic text by what becomes of it. */
+export interface DynamicParts {
+  /** Kept in place until the next epoch. */
+  readonly sticky: readonly DynamicBlock[];
+  /** For this call only, behind everything. */
+  readonly tail: readonly DynamicBlock[];
+}
+
+/** The message in the slot before the history; none without blocks. */
+export function slotMessage(slot: readonly PinnedBlock[]): Message | undefined {
+  const texts = slot.map(({ text }) => text).filter((text) => text.trim() !== "");
+  return texts.length === 0 ? undefined : synthetic("windrow:pinned", texts.join("\n\n"));
+}
+
+/** The ephemeral tail; none without text. */
+export function tailMessage(blocks: readonly DynamicBlock[]): Message | undefined {
+  return blocks.length === 0 ? undefined : synthetic("windrow:dynamic", blocks.map(({ text }) => text).join("\n\n"));
+}
+
+/** Sorts dynamic text; where the profile binds reasoning to its prefix, nothing may vanish behind it again. */
+export function dynamicParts(dynamic: string | readonly DynamicBlock[] | undefined, profile: Profile): DynamicParts {
+  const given = typeof dynamic === "string" ? [{ name: "dynamic", text: dynamic }] : (dynamic ?? []);
+  const blocks = given.filter(({ text }) => text.trim() !== "");
+  const stays = (block: DynamicBlock): boolean => profile.reasoning === "prefix-bound" || block.sticky === true;
+  return { sticky: blocks.filter(stays), tail: blocks.filter((block) => !stays(block)) };
+}
+
+/** What must be inserted behind message `after` so that the window shows the blocks as they are now. */
+export function insertsFor(
+  shown: ShownBlocks,
+  pinned: readonly PinnedBlock[],
+  sticky: readonly DynamicBlock[],
+  after: number,
+): readonly Insert[] {
+  const texts = new Map(shown.slot.map(({ id, text }) => [pinKey(id), text]));
+  for (const { id, text } of shown.inserts) texts.set(id, text);
+  const inserts: Insert[] = [];
+  const show = (id: string, text: string): void => {
+    if (texts.get(id) !== text) inserts.push({ after, id, text });
+  };
+  for (const { id, text, refresh } of pinned) if (refresh !== "epoch") show(pinKey(id), text);
+  const held = new Set(pinned.map(({ id }) => pinKey(id)));
+  for (const [id, text] of texts) {
+    if (id.startsWith("pin:") && !held.has(id) && text !== "") show(id, withdrawn(text));
+  }
+  for (const { name, text } of sticky) show(`dynamic:${name}`, text);
+  return inserts;
+}
+
+const withdrawal = "[Windrow: this no longer holds]";
+
+function withdrawn(text: string): string {
+  return text.startsWith(withdrawal) ? text : `${withdrawal}\n${text}`;
+}
+
+function pinKey(id: string): string {
+  return `pin:${id}`;
+}
+
+function synthetic(id: string, text: string): Message {
+  return { id, role: "user", status: "synthetic", parts: [{ type: "text", text }] };
+}

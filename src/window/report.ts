@@ -1,0 +1,27 @@
+/** Sums for reports, and the error that lists them. */
+import { WindrowError } from "../errors.ts";
+import type { Edit, Report } from "./window.ts";
+
+/** Messages of a log by what became of them. */
+export function countFates(last: number, edits: readonly Edit[]): Report["counts"] {
+  let replaced = 0;
+  let dropped = 0;
+  let stubbed = 0;
+  for (const edit of edits) {
+    if (edit.kind === "stub") stubbed++;
+    else if (edit.only === undefined && edit.kind === "replace") replaced += edit.to - edit.from + 1;
+    else if (edit.only === undefined) dropped += edit.to - edit.from + 1;
+  }
+  return { kept: last - replaced - dropped - stubbed, stubbed, replaced, dropped };
+}
+
+/** The error of a window that is larger than its budget, with the size of each block. */
+export function overBudget(blocks: Report["blocks"], tokens: number, budget: number): WindrowError {
+  return new WindrowError(
+    "over-budget",
+    `The window needs ${tokens} tokens and the budget is ${budget}: system ${blocks.system}, tools ${blocks.tools}, ` +
+      `pinned ${blocks.pinned}, history ${blocks.history}, notes ${blocks.notes}, dynamic ${blocks.dynamic}. ` +
+      `Raise the budget or take a strategy that edits.`,
+    { budget, ...blocks },
+  );
+}
