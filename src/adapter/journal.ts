@@ -6,7 +6,8 @@
 import { isWindrowError, WindrowError } from "../errors.ts";
 import { createMask, maskJson } from "../mask/mask.ts";
 import type { JsonValue, Message, NewMessage } from "../message/message.ts";
-import type { Session, ToolRun } from "../session/session.ts";
+import type { Session } from "../session/session.ts";
+import type { ToolRun } from "../session/tool-run.ts";
 import { hashMessage, hashText } from "../window/hash.ts";
 import type { Report } from "../window/window.ts";
 import type { Adapter } from "./adapter.ts";

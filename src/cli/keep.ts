@@ -4,7 +4,8 @@ import { isWindrowError, WindrowError } from "../errors.ts";
 import { toolCalls } from "../message/message.ts";
 import type { Message, ToolResultPart } from "../message/message.ts";
 import { SessionManager } from "../session/manager.ts";
-import type { Session, ToolRun } from "../session/session.ts";
+import type { Session } from "../session/session.ts";
+import type { ToolRun } from "../session/tool-run.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import type { ReplaySettings } from "./replay-options.ts";
 

@@ -45,6 +45,31 @@ export interface ToolRecord {
   readonly timestamp: string;
 }
 
+/** What stands for a range of messages (`summaries.jsonl`, seed 001 §3.4); its `seq` is the seed's `summary_id`. */
+export interface SummaryRecord {
+  readonly kind: "summary";
+  /** First and last message of the range, by `seq`. */
+  readonly startSeq: number;
+  readonly endSeq: number;
+  readonly summary: string;
+  /** Tokens of the messages it stands for, by the session's counter. */
+  readonly originalTokens: number;
+  /** Tokens of the summary, by the session's counter. The line's `compression_ratio` is this divided by the other. */
+  readonly summaryTokens: number;
+  /** Whatever else its writer keeps with it; kept as it is, so its names are snake_case. */
+  readonly data?: JsonObject;
+  /** When it was made; `created_at` in its line. */
+  readonly timestamp: string;
+}
+
+/** The state of the job as its agent told it (`snapshot.jsonl`); the newest counts. */
+export interface SnapshotRecord {
+  readonly kind: "snapshot";
+  /** The whole snapshot, kept as it is. */
+  readonly data: JsonObject;
+  readonly timestamp: string;
+}
+
 /** A change of the window or a decision about it (`edits.jsonl`): epochs, and later pins, undo, failed summaries. */
 export interface EditRecord {
   readonly kind: "edit";
@@ -64,7 +89,14 @@ export interface UsageRecord {
 }
 
 /** A record as it is given to a store. */
-export type NewRecord = MessageRecord | CallRecord | ToolRecord | EditRecord | UsageRecord;
+export type NewRecord =
+  | MessageRecord
+  | CallRecord
+  | ToolRecord
+  | UsageRecord
+  | SummaryRecord
+  | SnapshotRecord
+  | EditRecord;
 /** The kinds of records, each one file of the file store. */
 export type RecordKind = NewRecord["kind"];
 /** A record as a store returns it. */

@@ -1,11 +1,12 @@
 /** Reading what a window needs from a session's log, without its lock: epochs, the messages in them, calls in doubt. */
+import { WindrowError } from "../errors.ts";
 import { toolResults } from "../message/message.ts";
 import type { JsonValue } from "../message/message.ts";
-import type { StoredRecordOf } from "../message/record.ts";
+import type { EditRecord, StoredRecordOf } from "../message/record.ts";
 import type { Scope, Store } from "../store/store.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import type { Composer } from "../window/epoch.ts";
-import { epochOf } from "../window/epoch-record.ts";
+import { epochOf, withInsert } from "../window/epoch-record.ts";
 import type { EpochData } from "../window/epoch-record.ts";
 import { explain, logged } from "../window/explain.ts";
 import type { Explanation } from "../window/explain.ts";
@@ -21,23 +22,62 @@ export interface OpenCall {
   readonly timestamp: string;
 }
 
+/** The newest epoch of a session and the lines of `edits.jsonl` behind it. */
+export interface NewestEdits {
+  /** Undefined where no window was composed yet. What was inserted since it opened is part of it. */
+  readonly epoch: EpochData | undefined;
+  /** The other lines behind it, oldest first; without an epoch, all there are. */
+  readonly later: readonly EditRecord[];
+}
+
 /**
- * The newest epoch of a session; each is complete, so no older one is needed.
+ * What a resume goes on from; an epoch is complete, so no older line is needed.
  *
  * @throws WindrowError `session-not-found`
  */
-export async function newestEpoch(store: Store, scope: Scope, id: string): Promise<EpochData | undefined> {
+export async function newestEdits(store: Store, scope: Scope, id: string): Promise<NewestEdits> {
   for (const last of [8, 256, Infinity]) {
-    let newest: EpochData | undefined;
+    let epoch: EpochData | undefined;
+    let later: EditRecord[] = [];
     let read = 0;
     const query = { kind: "edit", ...(Number.isFinite(last) && { last }) } as const;
     for await (const record of store.read(scope, id, query)) {
       read++;
-      if (record.type === "epoch") newest = epochOf(record.data) ?? newest;
+      const opened = record.type === "epoch" ? epochOf(record.data) : undefined;
+      if (opened) [epoch, later] = [opened, []];
+      else if (epoch && record.type === "insert") epoch = withInsert(epoch, record.data);
+      else later.push(record);
     }
-    if (newest || read < last) return newest;
+    if (epoch || read < last) return { epoch, later };
   }
-  return undefined;
+  return { epoch: undefined, later: [] };
+}
+
+/**
+ * The newest epoch of a session.
+ *
+ * @throws WindrowError `session-not-found`
+ */
+export async function newestEpoch(store: Store, scope: Scope, id: string): Promise<EpochData | undefined> {
+  return (await newestEdits(store, scope, id)).epoch;
+}
+
+/**
+ * An epoch by its number; of several lines with one number, the newest.
+ *
+ * @throws WindrowError `not-found` for an epoch the log does not hold
+ */
+export async function recordedEpoch(store: Store, scope: Scope, id: string, epoch: number): Promise<EpochData> {
+  let newest: EpochData | undefined;
+  for await (const record of store.read(scope, id, { kind: "edit" })) {
+    const found = record.type === "epoch" ? epochOf(record.data) : undefined;
+    if (found?.state.epoch === epoch) newest = found;
+  }
+  if (newest) return newest;
+  throw new WindrowError("not-found", `Session ${id} has no epoch ${epoch}; its stats() name the newest.`, {
+    id,
+    epoch,
+  });
 }
 
 /** The messages that an epoch's window holds and those behind it; what left the window stays unread. Streams. */

@@ -192,7 +192,8 @@ async function viewEpochs(store: Store, scope: Scope, id: string, last: number):
   let total = 0;
   for await (const { type, data, timestamp } of store.read(scope, id, { kind: "edit" })) {
     const found = type === "epoch" ? epochOf(data) : undefined;
-    if (!found) continue;
+    // The line of epoch 0 records the first window: nothing was rewritten.
+    if (!found || found.state.epoch === 0) continue;
     total++;
     const edits: Record<string, number> = {};
     for (const { pass } of found.state.edits) edits[pass] = (edits[pass] ?? 0) + 1;

@@ -18,6 +18,10 @@ export type SessionEvent =
   | { readonly type: "tool-finished"; readonly sessionId: string; readonly callId: string; readonly durationMs: number }
   | { readonly type: "window-composed"; readonly sessionId: string; readonly report: Report }
   | { readonly type: "epoch-opened"; readonly sessionId: string; readonly report: Report }
+  /** The newest epoch was taken back; `epoch` has the edits of the one before it. */
+  | { readonly type: "epoch-undone"; readonly sessionId: string; readonly undone: number; readonly epoch: number }
+  /** A pinned text does not stand in a window that was composed: a fault of Windrow's, told and not hidden. */
+  | { readonly type: "pins-missing"; readonly sessionId: string; readonly pins: readonly string[] }
   | { readonly type: "append-failed"; readonly sessionId: string; readonly error: WindrowError }
   /** The manager let go of a session that nothing touched for its `idleTimeout`; `session(id)` goes on with it. */
   | { readonly type: "session-closed"; readonly sessionId: string; readonly reason: "idle" }

@@ -2,23 +2,26 @@
 import { randomUUID } from "node:crypto";
 import { isWindrowError, WindrowError } from "../errors.ts";
 import type { JsonObject, JsonValue, Message, NewMessage } from "../message/message.ts";
-import { newestEpoch, windowRecords } from "../ops/log.ts";
+import { newestEdits, windowRecords } from "../ops/log.ts";
+import type { NewestEdits } from "../ops/log.ts";
 import { systemClock } from "../store/clock.ts";
 import type { Clock } from "../store/clock.ts";
+import { forkSession } from "../store/fork.ts";
 import { isFinal } from "../store/rules.ts";
 import type { FinalStatus, ListQuery, Lock, Scope, SessionInfo, SessionState, Store } from "../store/store.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { loadCounter } from "../tokens/exact.ts";
 import { modelOf } from "../tokens/models.ts";
-import type { Model, ModelDescription } from "../tokens/models.ts";
+import type { ModelDescription, ModelFacts } from "../tokens/models.ts";
 import { budgetOf, checkBudget } from "../window/budget.ts";
 import { profileOf } from "../window/profile.ts";
 import type { Profile } from "../window/profile.ts";
 import { strategyOf } from "../window/strategy.ts";
-import type { EpochData } from "../window/epoch-record.ts";
 import type { Strategy } from "../window/window.ts";
 import { tell } from "./events.ts";
 import type { Listener } from "./events.ts";
+import { Held } from "./held.ts";
+import { noLock, readOnlyStore } from "./read-only.ts";
 import { Session } from "./session.ts";
 
 /** How a manager is opened. */
@@ -61,6 +64,25 @@ export interface CreateOptions {
   readonly id?: string;
 }
 
+/** How a session is resumed. */
+export interface ResumeOptions {
+  /**
+   * Take no lock: for a session that another process writes, or one that is finished. It shows what the log holds when it
+   * is opened; whatever would write is refused with `read-only`. Default false.
+   */
+  readonly readOnly?: boolean;
+}
+
+/** Where a session branches off from another one. */
+export interface SessionForkOptions {
+  /** The last message that both share, by `seq`; 0 for none. Default: the newest. */
+  readonly at?: number;
+  /** Settings to keep in its metadata beside the other's. */
+  readonly config?: JsonObject;
+  /** A UUID v4. Default: a new one. */
+  readonly id?: string;
+}
+
 const optionNames: readonly string[] = [
   "store",
   "strategy",
@@ -83,7 +105,7 @@ export class SessionManager {
   readonly #strategy: Strategy;
   readonly #profile: Profile;
   readonly #counter: TokenCounter;
-  readonly #model: Model | undefined;
+  readonly #model: ModelFacts | undefined;
   readonly #budget: number | undefined;
   readonly #check: (message: unknown) => NewMessage;
   readonly #on: Listener | undefined;
@@ -156,12 +178,42 @@ export class SessionManager {
    * Goes on with a session that was closed, or whose process died. What a crash left is mended; the next window is the
    * one the old process would have composed.
    *
-   * @throws WindrowError `session-not-found`, `session-busy` with the owner, `read-only`, `format-newer`
+   * @throws WindrowError `session-not-found`; without `readOnly` also `session-busy` with the owner, `read-only`,
+   * `format-newer`
    */
-  async resume(id: string): Promise<Session> {
+  async resume(id: string, { readOnly = false }: ResumeOptions = {}): Promise<Session> {
+    if (readOnly) {
+      const edits = await newestEdits(this.#store, this.#scope, id);
+      return this.#session(noLock(this.#scope, id), edits, true, readOnlyStore(this.#store));
+    }
     const lock = await this.#store.lock(this.#scope, id);
     try {
-      return await this.#session(lock, await newestEpoch(this.#store, this.#scope, id), true);
+      return await this.#session(lock, await newestEdits(this.#store, this.#scope, id), true);
+    } catch (error) {
+      await lock.release();
+      throw error;
+    }
+  }
+
+  /**
+   * A new session that begins as another one did, up to and with message `at`, and goes on by itself: the way to try
+   * again from an earlier place, or to write on what is finished or busy. The other one is only read.
+   *
+   * @throws WindrowError `not-found` where there is no message `at`; `session-not-found`, `session-exists`
+   */
+  async fork(id: string, { at, config, id: uuid = randomUUID() }: SessionForkOptions = {}): Promise<Session> {
+    const [store, scope] = [this.#store, this.#scope];
+    const { metadata } = await store.info(scope, id);
+    let newest = 0;
+    if (at === undefined) for await (const { seq } of store.read(scope, id, { kind: "message", last: 1 })) newest = seq;
+    const lock = await forkSession(store, scope, id, {
+      at: at ?? newest,
+      uuid,
+      createdAt: this.#now().toISOString(),
+      config: { ...metadata.config, ...this.#settings(), ...config },
+    });
+    try {
+      return await this.#session(lock, await newestEdits(store, scope, uuid), true);
     } catch (error) {
       await lock.release();
       throw error;
@@ -254,10 +306,17 @@ export class SessionManager {
     return settings;
   }
 
-  async #session(lock: Lock, epoch: EpochData | undefined, resumed: boolean): Promise<Session> {
-    const { metadata, state } = await this.#store.info(this.#scope, lock.id);
+  async #session(
+    lock: Lock,
+    edits: NewestEdits | undefined,
+    resumed: boolean,
+    store: Store = this.#store,
+  ): Promise<Session> {
+    const { metadata, state } = await store.info(this.#scope, lock.id);
+    const epoch = edits?.epoch;
+    const held = new Held();
     const session = new Session({
-      store: this.#store,
+      store,
       scope: this.#scope,
       lock,
       metadata,
@@ -268,14 +327,16 @@ export class SessionManager {
         counter: this.#counter,
         ...(epoch && { state: epoch.state }),
       },
+      held,
+      recorded: epoch !== undefined,
       budget: this.#budget,
       check: this.#check,
       now: this.#now,
       closed: () => this.#sessions.delete(session),
       ...(this.#on && { on: this.#on }),
     });
-    if (resumed) await this.#restore(session, epoch);
-    this.#sessions.add(session);
+    if (resumed && edits) await this.#restore(session, held, edits);
+    if (store === this.#store) this.#sessions.add(session);
     tell(this.#on, { type: "session-opened", sessionId: session.id, resumed, taskKey: metadata.taskKey });
     if (lock.recovery.length > 0) {
       tell(this.#on, { type: "session-recovered", sessionId: session.id, recovery: lock.recovery });
@@ -288,13 +349,18 @@ export class SessionManager {
   }
 
   /** Reads what the window holds and what came after its epoch; what left the window stays unread. */
-  async #restore(session: Session, epoch: EpochData | undefined): Promise<void> {
+  async #restore(session: Session, held: Held, { epoch, later }: NewestEdits): Promise<void> {
+    const [store, scope] = [this.#store, this.#scope];
     const opened = epoch?.state.opened ?? 0;
     session.counted(opened, epoch?.historyTokens ?? 0);
-    const records = windowRecords(this.#store, this.#scope, session.id, epoch);
-    for await (const { seq, message, tokenCount } of records) {
+    if (epoch?.held) held.restore(epoch.held);
+    for (const record of later) held.apply(record);
+    for await (const record of store.read(scope, session.id, { kind: "snapshot", last: 1 })) held.apply(record);
+    for await (const { seq, message, tokenCount } of windowRecords(store, scope, session.id, epoch)) {
       session.restore(seq, message);
-      if (seq > opened) session.counted(seq, tokenCount);
+      if (seq <= opened) continue;
+      session.counted(seq, tokenCount);
+      held.push(seq, message);
     }
   }
 

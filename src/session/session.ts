@@ -1,114 +1,95 @@
 /** A session: one conversation of one agent on one job, journalled as it happens and composed from its log. */
 import { randomUUID } from "node:crypto";
-import { isWindrowError, WindrowError } from "../errors.ts";
-import type { JsonValue, Message, NewMessage, ToolCallPart, ToolResultPart, Usage } from "../message/message.ts";
-import { toolResults } from "../message/message.ts";
+import { WindrowError } from "../errors.ts";
+import type { JsonValue, Message, NewMessage, Usage } from "../message/message.ts";
 import type { NewRecord, StoredRecord } from "../message/record.ts";
-import type { FinalStatus, Lock, Scope, SessionMetadata, SessionState, Store } from "../store/store.ts";
+import type { FinalStatus, SessionMetadata } from "../store/store.ts";
 import { countMessage } from "../tokens/counter.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { openCalls } from "../ops/log.ts";
 import type { OpenCall } from "../ops/log.ts";
-import { Composer } from "../window/epoch.ts";
-import type { ComposeOptions, ComposerOptions } from "../window/epoch.ts";
+import type { ComposerOptions } from "../window/epoch.ts";
+import { diffExplanations } from "../window/diff.ts";
+import type { WindowDiff } from "../window/diff.ts";
 import type { Explanation } from "../window/explain.ts";
 import type { Recalled, RecallQuery } from "../window/recall.ts";
 import type { Composed } from "../window/window.ts";
-import { epochRecord } from "../window/epoch-record.ts";
+import { Epochs } from "./epochs.ts";
 import { tell } from "./events.ts";
-import type { Listener } from "./events.ts";
 import { explainSession } from "./explain.ts";
 import { recallFromStore } from "./recall.ts";
-import { toolRecord } from "./tool-record.ts";
-
-/** What a manager opens a session with. */
-export interface SessionParts {
-  readonly store: Store;
-  readonly scope: Scope;
-  readonly lock: Lock;
-  readonly metadata: SessionMetadata;
-  readonly state: SessionState;
-  readonly composer: ComposerOptions;
-  /** Tokens; what `compose` takes when it is given none. */
-  readonly budget: number | undefined;
-  /** Checks messages that were not typed. */
-  readonly check: (message: unknown) => NewMessage;
-  readonly now: () => Date;
-  /** Told once, when the session is closed or finished. */
-  readonly closed: () => void;
-  readonly on?: Listener;
-}
-
-/** What `compose` is given. */
-export type SessionComposeOptions = Omit<ComposeOptions, "budget"> & { readonly budget?: number };
-
-/** A tool run that was started and not yet finished. */
-export interface ToolRun {
-  readonly callId: string;
-  /**
-   * Records the result: a `tool` message for the window and a line of `tools.jsonl`.
-   *
-   * @param result - the content of the tool message: text, or parts; or a host's whole tool message, kept as it came
-   * @param options - `durationMs` where the caller measured it; default: since `startTool`
-   */
-  finish(
-    result: ToolResultPart["content"] | NewMessage,
-    options?: { readonly isError?: boolean; readonly durationMs?: number },
-  ): Promise<Message>;
-}
-
-/** A session in numbers. */
-export interface SessionStats {
-  readonly messages: number;
-  /** Tokens of all messages, by the session's counter. */
-  readonly tokens: number;
-  readonly epoch: number;
-  readonly state: SessionState;
-}
+import type { Goal } from "./goal.ts";
+import type { Held } from "./held.ts";
+import { missingPins } from "./pins.ts";
+import type { Pin, PinOptions } from "./pins.ts";
+import type { ContextSnapshot, SnapshotUpdate } from "./snapshot.ts";
+import type { SessionComposeOptions, SessionParts, SessionStats } from "./session-parts.ts";
+import { ToolRuns } from "./tool-run.ts";
+import type { ToolRun } from "./tool-run.ts";
+import { SessionWriter } from "./writer.ts";
 
 /** One conversation. Made by a SessionManager; not constructed by hand. */
 export class Session {
   readonly id: string;
   readonly metadata: SessionMetadata;
   readonly #parts: SessionParts;
-  readonly #composer: Composer;
+  readonly #epochs: Epochs;
+  readonly #held: Held;
   readonly #counter: TokenCounter;
-  #state: SessionState;
+  readonly #writer: SessionWriter;
   #messages = 0;
   #tokens = 0;
-  #recordedEpoch: number;
-  #queue: Promise<unknown> = Promise.resolve();
-  #inFlight = 0;
-  readonly #running = new Set<string>();
-  #touched: number;
-  #closed = false;
-  #closing: Promise<void> | undefined;
+  readonly #runs: ToolRuns;
 
   /** @internal */
   constructor(parts: SessionParts) {
     this.id = parts.metadata.uuid;
     this.metadata = parts.metadata;
     this.#parts = parts;
-    this.#composer = new Composer(parts.composer);
     this.#counter = parts.composer.counter;
-    this.#state = parts.state;
-    this.#recordedEpoch = this.#composer.state.epoch;
-    this.#touched = parts.now().getTime();
+    this.#held = parts.held;
+    this.#writer = new SessionWriter({ ...parts, id: this.id });
+    this.#runs = new ToolRuns({
+      now: parts.now,
+      tell: (event) => tell(parts.on, { ...event, sessionId: this.id }),
+      write: (record) => this.#write([record], []),
+      finish: async (given, record) => {
+        const message = this.#complete(given);
+        // The line names the message by its number, which is only certain when nothing else is on its way.
+        await this.#writer.settled();
+        await this.#write([this.#messageRecord(message), record(this.#messages + 1)], [message]);
+        await this.#writer.setState((state) => ({
+          toolCallCount: state.toolCallCount + 1,
+          lastActivity: "tool_execution",
+        }));
+        return message;
+      },
+    });
+    this.#epochs = new Epochs(
+      {
+        ...parts,
+        id: this.id,
+        historyTokens: () => this.#tokens,
+        timestamp: () => parts.now().toISOString(),
+        write: (records) => this.#writer.store(records),
+      },
+      parts.recorded,
+    );
   }
 
   /** @internal When it was last used, in milliseconds since 1970; undefined while something is under way. */
   get idleSince(): number | undefined {
-    return this.#running.size > 0 || this.#inFlight > 0 ? undefined : this.#touched;
+    return this.#runs.running.size > 0 ? undefined : this.#writer.idleSince;
   }
 
   /** @internal Whether it takes calls. */
   get isOpen(): boolean {
-    return !this.#closed;
+    return this.#writer.isOpen;
   }
 
   /** @internal Feeds the window what the log holds. */
   restore(seq: number, message: Message): void {
-    this.#composer.push(seq, message);
+    this.#epochs.push(seq, message);
   }
 
   /** @internal Counts what the log holds. */
@@ -138,25 +119,8 @@ export class Session {
    *
    * @param call - as it stands in the assistant's message; a missing callId is made
    */
-  async startTool(call: {
-    readonly callId?: string;
-    readonly name: string;
-    readonly args: JsonValue;
-  }): Promise<ToolRun> {
-    const started = this.#parts.now();
-    const callId = call.callId ?? randomUUID();
-    const part: Pick<ToolCallPart, "callId" | "name" | "args"> = { callId, name: call.name, args: call.args };
-    const record: NewRecord = {
-      kind: "call",
-      callId,
-      toolName: call.name,
-      arguments: call.args,
-      timestamp: started.toISOString(),
-    };
-    await this.#write([record], []);
-    this.#running.add(callId);
-    tell(this.#parts.on, { type: "tool-started", sessionId: this.id, callId, toolName: call.name });
-    return { callId, finish: (result, options) => this.#finishTool(part, started, result, options) };
+  startTool(call: { readonly callId?: string; readonly name: string; readonly args: JsonValue }): Promise<ToolRun> {
+    return this.#runs.start(call);
   }
 
   /**
@@ -166,24 +130,112 @@ export class Session {
    * @throws WindrowError `over-budget` or `budget-too-small` with the size of each block; `bad-option`
    */
   async compose(options: SessionComposeOptions = {}): Promise<Composed> {
-    this.#open();
+    this.#writer.checkOpen();
     const budget = options.budget ?? this.#parts.budget;
     if (budget === undefined) {
       throw new WindrowError("bad-option", "No budget: give compose a `budget`, or open the manager with a `model`.");
     }
-    return this.#inTurn(async () => {
-      const composed = this.#composer.compose({ ...options, budget });
-      if (composed.state.epoch !== this.#recordedEpoch) {
-        const timestamp = this.#parts.now().toISOString();
-        const epoch = { state: composed.state, historyTokens: this.#tokens };
-        await this.#store([epochRecord(epoch, composed.report, timestamp)]);
-        this.#recordedEpoch = composed.state.epoch;
-        this.#state = { ...this.#state, compressionCount: this.#state.compressionCount + 1 };
-        tell(this.#parts.on, { type: "epoch-opened", sessionId: this.id, report: composed.report });
+    return this.#writer.inTurn(async () => {
+      const now = this.#parts.now();
+      const pinned = this.#held.blocks(now.toISOString(), this.#parts.composer.strategy.keepFirstUser);
+      const { composed, opened } = await this.#epochs.compose({ ...options, budget, pinned, now: now.getTime() });
+      if (opened) this.#openedEpoch(composed);
+      const missing = missingPins(this.#held.pins(now.toISOString()), composed.messages);
+      if (missing.length > 0) {
+        tell(this.#parts.on, { type: "pins-missing", sessionId: this.id, pins: missing.map(({ id }) => id) });
       }
-      this.#state = { ...this.#state, currentContextTokens: composed.tokens };
+      this.#writer.note({ currentContextTokens: composed.tokens });
       tell(this.#parts.on, { type: "window-composed", sessionId: this.id, report: composed.report });
       return composed;
+    });
+  }
+
+  #openedEpoch({ report }: Composed): void {
+    this.#writer.note({ compressionCount: this.#writer.state.compressionCount + 1 });
+    tell(this.#parts.on, { type: "epoch-opened", sessionId: this.id, report });
+  }
+
+  /**
+   * Takes the newest epoch back: what it took out of the window is in it again, as far as the budget allows. May be called
+   * several times, also after later turns. The log only gains a record.
+   *
+   * @throws WindrowError `not-found` where nothing is left to take back
+   */
+  async undo(): Promise<{ readonly undone: number; readonly epoch: number }> {
+    this.#writer.checkOpen();
+    return this.#writer.inTurn(async () => {
+      const result = await this.#epochs.undo();
+      tell(this.#parts.on, { type: "epoch-undone", sessionId: this.id, ...result });
+      return result;
+    });
+  }
+
+  /**
+   * Puts a text into every window from now on, verbatim, whatever leaves: in a fixed slot before the history from the next
+   * epoch on, and until then at the end.
+   *
+   * @param options - `budget`: most tokens it may take; `until`: a time, `{ turns }` or `{ steps }`. Default: for good
+   * @returns the pin's id, for `unpin`
+   * @throws WindrowError `bad-option` for an empty text, a wrong option, or a text over its own budget
+   */
+  async pin(text: string, options: PinOptions = {}): Promise<string> {
+    return this.#hold((time) => {
+      const { record, id } = this.#held.planPin(text, options, time, this.#counter);
+      return { record, result: id };
+    });
+  }
+
+  /**
+   * Takes a pin off.
+   *
+   * @throws WindrowError `not-found`
+   */
+  async unpin(id: string): Promise<void> {
+    await this.#hold((time) => ({ record: this.#held.planUnpin(id, time), result: undefined }));
+  }
+
+  /** The pins that hold now. */
+  pins(): readonly Pin[] {
+    return this.#held.pins(this.#parts.now().toISOString());
+  }
+
+  /** What the session is for: the first user message, and what {@link Session.setGoal} set since. */
+  get goal(): Goal {
+    return this.#held.goal;
+  }
+
+  /**
+   * Revises the goal. It stands in every window from now on, in these words, and so does the original.
+   *
+   * @throws WindrowError `bad-option` for an empty text
+   */
+  async setGoal(text: string): Promise<void> {
+    await this.#hold((time) => ({ record: this.#held.planGoal(text, time), result: undefined }));
+  }
+
+  /** The state of the job as its agent told it, or undefined where it told none. */
+  get snapshot(): ContextSnapshot | undefined {
+    return this.#held.snapshot;
+  }
+
+  /**
+   * Updates the snapshot: fields that are named replace their old values, the others stay (seed 000).
+   *
+   * @throws WindrowError `bad-option` for an unknown field or a wrong type
+   */
+  async updateSnapshot(update: SnapshotUpdate): Promise<ContextSnapshot> {
+    await this.#hold((time) => ({ record: this.#held.planSnapshot(update, time), result: undefined }));
+    return this.#held.snapshot as ContextSnapshot;
+  }
+
+  /** Writes a record of what the session holds, planned in its turn, and takes it over. */
+  #hold<T>(planned: (time: string) => { readonly record: NewRecord; readonly result: T }): Promise<T> {
+    this.#writer.checkOpen();
+    return this.#writer.inTurn(async () => {
+      const { record, result } = planned(this.#parts.now().toISOString());
+      await this.#writer.store([record]);
+      this.#held.apply(record);
+      return result;
     });
   }
 
@@ -194,7 +246,7 @@ export class Session {
       [{ kind: "usage", purpose: "turn", ...(model !== undefined && { model }), usage, timestamp }],
       [],
     );
-    await this.#setState((state) => ({
+    await this.#writer.setState((state) => ({
       llmCallCount: state.llmCallCount + 1,
       totalTokensUsed: state.totalTokensUsed + (usage.input ?? 0) + (usage.output ?? 0),
       lastActivity: "llm_call",
@@ -208,7 +260,7 @@ export class Session {
    * @throws WindrowError `not-found`, `bad-option`
    */
   async recall(query: RecallQuery, options: { readonly maxTokens?: number } = {}): Promise<Recalled> {
-    this.#open();
+    this.#writer.checkOpen();
     const { store, scope } = this.#parts;
     return recallFromStore(store, scope, this.id, this.#messages, query, { ...options, counter: this.#counter });
   }
@@ -221,8 +273,22 @@ export class Session {
    * @throws WindrowError `not-found` for an epoch the log does not hold, `closed`
    */
   async explain(options: { readonly epoch?: number } = {}): Promise<Explanation> {
-    this.#open();
-    return this.#inTurn(() => explainSession({ ...this.#parts, id: this.id }, this.#composer, options.epoch));
+    this.#writer.checkOpen();
+    return this.#writer.inTurn(() =>
+      explainSession({ ...this.#parts, id: this.id }, this.#epochs.composer, options.epoch),
+    );
+  }
+
+  /**
+   * What changed between two windows: messages whose fate is another, and what it saved or cost.
+   *
+   * @param from - the epoch whose window is the older one, as it was when that epoch opened
+   * @param to - another epoch. Default: the window as it stands
+   * @throws WindrowError `not-found`, `closed`
+   */
+  async diff(from: number, to?: number): Promise<WindowDiff> {
+    const before = await this.explain({ epoch: from });
+    return diffExplanations(before, await this.explain(to === undefined ? {} : { epoch: to }));
   }
 
   /**
@@ -230,9 +296,9 @@ export class Session {
    * Windrow never runs them again, and the window shows them as interrupted.
    */
   async inDoubt(): Promise<readonly OpenCall[]> {
-    this.#open();
+    this.#writer.checkOpen();
     const open = await openCalls(this.#parts.store, this.#parts.scope, this.id);
-    return open.filter(({ callId }) => !this.#running.has(callId));
+    return open.filter(({ callId }) => !this.#runs.running.has(callId));
   }
 
   /** What its windows are made with; `budget` in tokens, undefined where each `compose` brings its own. */
@@ -243,46 +309,30 @@ export class Session {
 
   /** The log's messages, oldest first, as the store keeps them. Streams. */
   async *messages(range: { readonly from?: number; readonly to?: number } = {}): AsyncIterable<Message> {
-    this.#open();
+    this.#writer.checkOpen();
     const { store, scope } = this.#parts;
     for await (const { message } of store.read(scope, this.id, { kind: "message", ...range })) yield message;
   }
 
   /** The session in numbers. */
   stats(): SessionStats {
-    return { messages: this.#messages, tokens: this.#tokens, epoch: this.#composer.state.epoch, state: this.#state };
+    return {
+      messages: this.#messages,
+      tokens: this.#tokens,
+      epoch: this.#epochs.composer.state.epoch,
+      state: this.#writer.state,
+    };
   }
 
   /** Ends the session. It stays readable and is written no more. */
   async finish(status: FinalStatus, error?: string): Promise<void> {
-    this.#open();
-    await this.#inTurn(async () => {
-      const now = this.#parts.now().toISOString();
-      const state = { ...this.#state, status, updatedAt: now, completedAt: now, error: error ?? null };
-      await this.#parts.store.finish(this.#parts.lock, state);
-      this.#state = state;
-      this.#closed = true;
-    });
-    this.#parts.closed();
+    await this.#writer.finish(status, error ?? null);
     tell(this.#parts.on, { type: "session-finished", sessionId: this.id, status, error: error ?? null });
   }
 
   /** Lets go of the session without ending it; `resume` goes on. Idempotent. */
   close(): Promise<void> {
-    this.#closing ??= this.#release();
-    return this.#closing;
-  }
-
-  async #release(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    await this.#queue;
-    try {
-      await this.#parts.store.setState(this.#parts.lock, this.#state);
-    } finally {
-      await this.#parts.lock.release();
-      this.#parts.closed();
-    }
+    return this.#writer.close();
   }
 
   #complete(given: NewMessage): Message {
@@ -299,81 +349,17 @@ export class Session {
     return { kind: "message", message, tokenCount: countMessage(this.#counter, message), timestamp };
   }
 
-  async #finishTool(
-    call: Pick<ToolCallPart, "callId" | "name" | "args">,
-    started: Date,
-    given: ToolResultPart["content"] | NewMessage,
-    options: { readonly isError?: boolean; readonly durationMs?: number } = {},
-  ): Promise<Message> {
-    const ended = this.#parts.now();
-    const durationMs = Math.max(0, Math.round(options.durationMs ?? ended.getTime() - started.getTime()));
-    const made = (content: ToolResultPart["content"]): ToolResultPart => ({
-      type: "tool-result",
-      callId: call.callId,
-      name: call.name,
-      content,
-      ...(options.isError === true && { isError: true }),
-    });
-    const whole = typeof given === "object" && "role" in given;
-    const message = this.#complete(whole ? given : { role: "tool", parts: [made(given)] });
-    const part = toolResults(message).find(({ callId }) => callId === call.callId) ?? made([]);
-    // The line names the message by its number, which is only certain when nothing else is on its way.
-    while (this.#inFlight > 0) await this.#queue;
-    const times = { durationMs, timestamp: ended.toISOString() };
-    const record = toolRecord(call, part, { ...times, messageSeq: this.#messages + 1 });
-    await this.#write([this.#messageRecord(message), record], [message]);
-    this.#running.delete(call.callId);
-    await this.#setState((state) => ({ toolCallCount: state.toolCallCount + 1, lastActivity: "tool_execution" }));
-    tell(this.#parts.on, { type: "tool-finished", sessionId: this.id, callId: call.callId, durationMs });
-    return message;
-  }
-
-  /** Hands records to the store at once, so that it can sync several together, and takes them over in their order. */
+  /** Writes records and takes their messages over, in their order. */
   #write(records: readonly NewRecord[], messages: readonly Message[], signal?: AbortSignal): Promise<void> {
-    this.#open();
-    if (signal?.aborted) throw new WindrowError("aborted", "The append was aborted before anything was written.");
-    this.#inFlight++;
-    const written = this.#store(records);
-    // Its turn may come long after it was refused; until then nobody else would hear of it.
-    written.catch(() => undefined);
-    return this.#inTurn(async () => {
-      const stored = (await written).filter((record) => record.kind === "message");
-      for (const [index, { seq, tokenCount }] of stored.entries()) {
+    const taken = (stored: readonly StoredRecord[]): void => {
+      for (const [index, { seq, tokenCount }] of stored.filter((record) => record.kind === "message").entries()) {
         // The window keeps what the host gave; what was masked on its way to disk is the store's.
         this.restore(seq, messages[index] as Message);
+        this.#held.push(seq, messages[index] as Message);
         this.counted(seq, tokenCount);
         tell(this.#parts.on, { type: "message-appended", sessionId: this.id, seq, tokens: tokenCount });
       }
-    }).finally(() => this.#inFlight--);
-  }
-
-  async #store(records: readonly NewRecord[]): Promise<readonly StoredRecord[]> {
-    try {
-      return await this.#parts.store.append(this.#parts.lock, records);
-    } catch (error) {
-      if (isWindrowError(error)) tell(this.#parts.on, { type: "append-failed", sessionId: this.id, error });
-      throw error;
-    }
-  }
-
-  async #setState(change: (state: SessionState) => Partial<SessionState>): Promise<void> {
-    await this.#inTurn(async () => {
-      const now = this.#parts.now().toISOString();
-      this.#state = { ...this.#state, ...change(this.#state), status: "processing", updatedAt: now };
-      await this.#parts.store.setState(this.#parts.lock, this.#state);
-    });
-  }
-
-  /** One thing after another: appends and compositions see each other whole. */
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    this.#touched = this.#parts.now().getTime();
-    const result = this.#queue.then(work);
-    this.#queue = result.catch(() => undefined);
-    return result;
-  }
-
-  #open(): void {
-    if (this.#closed)
-      throw new WindrowError("closed", `Session ${this.id} is closed; resume it to go on.`, { id: this.id });
+    };
+    return this.#writer.write(records, taken, signal);
   }
 }

@@ -15,6 +15,7 @@ import type {
   Store,
   StoreCapabilities,
 } from "./store.ts";
+import { logKinds } from "./transfer.ts";
 
 /** A store to be tested, empty, and its end. */
 export interface StoreFixture {
@@ -59,6 +60,9 @@ export function messageRecord(text: string, changes: Partial<MessageRecord["mess
   };
 }
 
+/** Every kind of record, in the order of writing. */
+export const everyRecordKind: readonly RecordKind[] = Object.values(logKinds);
+
 /** One record of each kind, with every field. */
 export function everyKind(): readonly NewRecord[] {
   const timestamp = "2024-01-15T10:30:20.123Z";
@@ -76,6 +80,17 @@ export function everyKind(): readonly NewRecord[] {
       usage: { input: 10, output: 2, cacheRead: 4, cacheWrite: 1, reasoning: 1 },
       timestamp,
     },
+    {
+      kind: "summary",
+      startSeq: 1,
+      endSeq: 2,
+      summary: "Said hello.",
+      originalTokens: 1_200,
+      summaryTokens: 80,
+      data: { level: 1, children: [1], text_hash: "a1" },
+      timestamp,
+    },
+    { kind: "snapshot", data: { goal: "fix it", phase: { camelCase: 1 } }, timestamp },
   ];
 }
 

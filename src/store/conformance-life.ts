@@ -335,7 +335,7 @@ const ending: readonly StoreCase[] = [
       assert.deepEqual(await texts(again, lock.id), ["1", "2", "3", "hello"]);
       assert.deepEqual((await again.info(everybody, lock.id)).state, stateOf("processing"));
       const [next] = await again.append(taken, [messageRecord("5")]);
-      assert.deepEqual([next?.seq, next?.pos], [5, 10]);
+      assert.deepEqual([next?.seq, next?.pos], [5, 12]);
     },
   },
 ];

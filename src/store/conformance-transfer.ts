@@ -1,7 +1,7 @@
 /** The cases about sessions on their way from one store to another. The other one is a store in memory. */
 import assert from "node:assert/strict";
 import { everybody, everyKind, listAll, messageRecord, newSession, readAll, refused } from "./conformance-kit.ts";
-import { stateOf, texts } from "./conformance-kit.ts";
+import { everyRecordKind, stateOf, texts } from "./conformance-kit.ts";
 import type { StoreCase } from "./conformance-kit.ts";
 import { ramStore } from "./ram.ts";
 import type { DumpedLine, Restored, SessionDump, Store } from "./store.ts";
@@ -14,6 +14,11 @@ const needs = "transfer";
 
 const foreignLine =
   '{"seq":2,  "role":"user","content":"from afar","timestamp":"2024-01-15T10:31:00.123Z","token_count":3,"mood":"good"}';
+
+/** As seed 001 §3.4 has it, which knows no `seq`. */
+const foreignSummary =
+  '{"summary_id":2,"start_seq":3,"end_seq":4,"summary":"More.","created_at":"2024-01-15T10:32:00.000Z",' +
+  '"original_tokens":12000,"summary_tokens":800,"compression_ratio":0.067,"mood":"good"}';
 
 /** The cases. */
 export const transferCases: readonly StoreCase[] = [
@@ -30,7 +35,7 @@ export const transferCases: readonly StoreCase[] = [
       const other = ramStore();
       const outcome = await restore(other, await dump(store, lock.id));
       assert.deepEqual([outcome.outcome, outcome.masked], ["written", 0]);
-      for (const kind of ["message", "call", "tool", "edit", "usage"] as const) {
+      for (const kind of everyRecordKind) {
         assert.deepEqual(await readAll(other, lock.id, { kind }), await readAll(store, lock.id, { kind }));
       }
       const [there, here] = [await other.info(everybody, lock.id), await store.info(everybody, lock.id)];
@@ -52,7 +57,7 @@ export const transferCases: readonly StoreCase[] = [
       const lock = await store.lock(everybody, given.id);
       assert.deepEqual(lock.recovery, []);
       const [next] = await store.append(lock, [messageRecord("next")]);
-      assert.deepEqual([next?.seq, next?.pos], [3, 7]);
+      assert.deepEqual([next?.seq, next?.pos], [3, 9]);
     },
   },
   {
@@ -141,7 +146,7 @@ async function foreignDump(status: "processing" | "failed" = "processing"): Prom
   if (status === "failed") await other.finish(lock, stateOf(status));
   else await other.setState(lock, stateOf(status));
   const given = await dump(other, lock.id);
-  const place = { log: "messages", line: foreignLine.replace('"mood"', '"pos":6,"mood"') } as const;
+  const place = { log: "messages", line: foreignLine.replace('"mood"', '"pos":8,"mood"') } as const;
   return {
     id: given.id,
     metadata: { ...given.metadata, colour: "blue" },
@@ -150,8 +155,8 @@ async function foreignDump(status: "processing" | "failed" = "processing"): Prom
       for await (const one of given.lines()) {
         yield one;
         if (one.log === "messages") yield place;
+        if (one.log === "summaries") yield { log: "summaries", line: foreignSummary };
       }
-      yield { log: "summaries", line: '{"seq":1,"start_seq":1,"end_seq":1,"summary_text":"hello"}' };
     },
   };
 }

@@ -10,6 +10,10 @@ import { transferCases } from "./conformance-transfer.ts";
 import type { StoreCapabilities } from "./store.ts";
 
 export type { StoreFixture } from "./conformance-kit.ts";
+export { storeCrashCases } from "./crash-cases.ts";
+export type { CrashTarget } from "./crash-cases.ts";
+export { faultyStore } from "./faulty.ts";
+export type { Fault, FaultyStore, StoreMethod } from "./faulty.ts";
 
 /**
  * The cases a store has to pass.

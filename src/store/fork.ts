@@ -2,6 +2,7 @@
 import { WindrowError } from "../errors.ts";
 import type { NewRecord, RecordKind, StoredRecord } from "../message/record.ts";
 import type { Lock, NewSession, Scope, Store } from "./store.ts";
+import { logKinds } from "./transfer.ts";
 
 /** Where a fork branches off, and what it is. */
 export interface ForkOptions {
@@ -15,14 +16,15 @@ export interface ForkOptions {
   readonly config?: NewSession["config"];
 }
 
-const kinds: readonly RecordKind[] = ["message", "call", "tool", "usage", "edit"];
+/** What was used to get there was used by the other session, and is counted there. */
+const kinds: readonly RecordKind[] = Object.values(logKinds).filter((kind) => kind !== "usage");
 
 /** Records written at once. */
 const batchRecords = 64;
 
 /**
  * Copies the beginning of a session into a new one, whose metadata says where it comes from: every record that was
- * written before message `at + 1`. The other session is only read, also while somebody writes it.
+ * written before message `at + 1`, but for what model calls used. The other session is only read, also while somebody writes it.
  *
  * @returns the new session, locked for the caller
  * @throws WindrowError `not-found` when there is no message `at`; `session-exists`, `session-not-found` and what the store

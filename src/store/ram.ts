@@ -32,7 +32,6 @@ interface Origin {
   /** What `fields` say; once the session has another state, they are old. */
   readonly state: SessionState;
   readonly lines: ReadonlyMap<StoredRecord, string>;
-  readonly summaries: readonly string[];
 }
 
 interface RamSession {
@@ -173,15 +172,10 @@ class RamStore implements Store {
     const weighed = weigh(admitted.dump);
     const records = new Map<RecordKind, StoredRecord[]>();
     const lines = new Map<StoredRecord, string>();
-    const summaries: string[] = [];
     let pos = 0;
     for await (const { log, line } of weighed.dump.lines()) {
       if (signal?.aborted) throw new WindrowError("aborted", "The restore was stopped; nothing of it was kept.");
       const kind = logKinds[log];
-      if (kind === undefined) {
-        summaries.push(line);
-        continue;
-      }
       const record = decodeRecord(kind, JSON.parse(line) as JsonObject);
       const kept = records.get(kind) ?? [];
       kept.push(record);
@@ -191,7 +185,7 @@ class RamStore implements Store {
     }
     if (this.#sessions.has(dump.id)) throw alreadyExists(dump.id);
     const { metadata, state } = admitted;
-    const origin = { metadata: admitted.dump.metadata, fields: admitted.dump.state, state, lines, summaries };
+    const origin = { metadata: admitted.dump.metadata, fields: admitted.dump.state, state, lines };
     this.#sessions.set(dump.id, { metadata, records, state, pos, generation: 0, holder: undefined, origin });
     return { outcome: "written", masked: admitted.masked(), hash: weighed.summary().hash };
   }
@@ -271,9 +265,7 @@ function dumpOf(session: RamSession): SessionDump {
     state: copy(origin?.state === state ? origin.fields : (parseDocument(encodeState(state)) ?? {})),
     async *lines() {
       for (const log of logNames) {
-        const kind = logKinds[log];
-        const kept = kind === undefined ? origin?.summaries : records.get(kind)?.map((one) => lineOf(one, origin));
-        for (const line of [...(kept ?? [])]) yield { log, line };
+        for (const record of [...(records.get(logKinds[log]) ?? [])]) yield { log, line: lineOf(record, origin) };
       }
     },
   };

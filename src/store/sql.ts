@@ -31,8 +31,19 @@ export const logTables: Readonly<
     ],
   },
   usage: { table: "usage", columns: text("purpose", "model", "timestamp") },
+  summaries: {
+    table: "summaries",
+    columns: [
+      ...["start_seq", "end_seq"].map((name): FieldColumn => ({ name, type: "INTEGER" })),
+      ...["original_tokens", "summary_tokens", "compression_ratio"].map((name): FieldColumn => ({
+        name,
+        type: "REAL",
+      })),
+      ...text("created_at"),
+    ],
+  },
+  snapshot: { table: "snapshots", columns: text("timestamp") },
   edits: { table: "edits", columns: text("type", "timestamp") },
-  summaries: { table: "summaries", columns: text("timestamp") },
 };
 
 const logSchemas = Object.values(logTables).map(

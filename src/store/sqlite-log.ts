@@ -71,7 +71,10 @@ export function addRecord(connection: Connection, id: string, counters: Counters
 
 /** The last numbers of a session, as its tables have them. */
 export function readCounters(connection: Connection, id: string): Counters {
-  const counters: Counters = { seqs: { messages: 0, calls: 0, tools: 0, usage: 0, edits: 0, summaries: 0 }, pos: 0 };
+  const counters: Counters = {
+    seqs: { messages: 0, calls: 0, tools: 0, usage: 0, summaries: 0, snapshot: 0, edits: 0 },
+    pos: 0,
+  };
   for (const log of logNames) {
     const last = connection.get(lastLine[log], id);
     counters.seqs[log] = Number(last?.["seq"] ?? 0);

@@ -82,9 +82,9 @@ export function* listRows(connection: Connection, scope: Scope, query: ListQuery
     const asked = Math.min(pageSize, left);
     const page = connection.all(sql, ...values, after.createdMs, after.createdMs, after.id, asked);
     for (const row of page) {
-      const found = rowOf(row);
-      after = found;
-      yield found;
+      after = { createdMs: Number(row["created_ms"]), id: String(row["id"]) };
+      const found = readRow(row);
+      if (found) yield found;
     }
     if (page.length < asked) return;
     left -= page.length;
@@ -146,14 +146,20 @@ export function busy(holder: Holder): WindrowError {
 }
 
 function rowOf(row: SqlRow): SessionRow {
+  const found = readRow(row);
+  if (found) return found;
+  const id = String(row["id"]);
+  const message = `The row of session ${id} is unreadable, so it cannot be opened. \`windrow doctor --mend\` writes it anew.`;
+  throw new WindrowError("store-corrupt", message, { id });
+}
+
+/** A row of the table; undefined where its documents cannot be read. */
+function readRow(row: SqlRow): SessionRow | undefined {
   const id = String(row["id"]);
   const texts = { metadata: String(row["metadata"]), state: String(row["state"]) };
   const metadata = decodeMetadata(parseDocument(texts.metadata), id);
   const state = decodeState(parseDocument(texts.state));
-  if (!metadata || !state) {
-    const message = `The row of session ${id} is unreadable, so it cannot be opened. Its lines can still be read by SQL.`;
-    throw new WindrowError("store-corrupt", message, { id });
-  }
+  if (!metadata || !state) return undefined;
   return {
     id,
     metadata,

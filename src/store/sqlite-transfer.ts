@@ -42,7 +42,7 @@ export async function dumpSession(connection: Connection, writer: Writer, id: st
       for (const [index, log] of logNames.entries()) {
         const kind = logKinds[log];
         for await (const { line } of rowsOf(connection, id, log, newest[index] ?? 0)) {
-          if (kind === undefined || recordOf(kind, line)) yield { log, line };
+          if (recordOf(kind, line)) yield { log, line };
         }
       }
     },

@@ -23,9 +23,20 @@ import { addRecord, encode, newestOf, readCounters, recordOf, rowsOf } from "./s
 import type { Counters } from "./sqlite-log.ts";
 import { busy, findRow, holdingOf, infoOf, insertRow, listRows, takeFrom } from "./sqlite-session.ts";
 import type { SessionRow } from "./sqlite-session.ts";
+import type { DatabaseExamination } from "./sqlite-examine.ts";
 import { dumpSession, restoreSession } from "./sqlite-transfer.ts";
 import { Writer } from "./sqlite-writer.ts";
-import type { FinalStatus, Holding, ListQuery, Lock, LockOwner, NewSession, ReadQuery, Recovered } from "./store.ts";
+import type {
+  ExamineOptions,
+  Examined,
+  FinalStatus,
+  Holding,
+  ListQuery,
+  Lock,
+  LockOwner,
+  NewSession,
+} from "./store.ts";
+import type { ReadQuery, Recovered } from "./store.ts";
 import type { Restored, Scope, SessionDump, SessionInfo, SessionState, Store, UnlockOptions } from "./store.ts";
 import { kindLogs } from "./transfer.ts";
 
@@ -223,6 +234,16 @@ class SqliteStore implements Store {
     });
   }
 
+  async *examine(options: ExamineOptions = {}, signal?: AbortSignal): AsyncGenerator<Examined> {
+    this.#alive();
+    yield* (await import("./sqlite-examine.ts")).examineDatabase(this.#examination(), options, signal);
+  }
+
+  async rebuildIndex(): Promise<number> {
+    this.#alive();
+    return (await import("./sqlite-examine.ts")).rebuildColumns(this.#examination());
+  }
+
   async dump(scope: Scope, id: string): Promise<SessionDump> {
     this.#find(scope, id);
     return dumpSession(this.#connection, this.#writer, id);
@@ -269,6 +290,11 @@ class SqliteStore implements Store {
     const row = findRow(this.#connection, sessionId(id));
     if (!row || row.restoring || !inScope(scope, row.metadata)) throw notFound(id);
     return row;
+  }
+
+  #examination(): DatabaseExamination {
+    const now = this.#clock.now();
+    return { connection: this.#connection, writer: this.#writer, time: timestamp(this.#clock), now };
   }
 
   #newHolder(generation: number): Holder {

@@ -196,7 +196,7 @@ export interface Examined {
 }
 
 /** A log of a session: the name of its file (docs/format.md) without the ending. */
-export type LogName = "messages" | "calls" | "tools" | "usage" | "edits" | "summaries";
+export type LogName = "messages" | "calls" | "tools" | "usage" | "summaries" | "snapshot" | "edits";
 
 /** A line on its way from one store to another. */
 export interface DumpedLine {

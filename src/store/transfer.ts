@@ -12,23 +12,24 @@ import { encodeLine, lineText } from "./files/jsonl.ts";
 import { alreadyExists, formatVersion, inScope, sessionId } from "./rules.ts";
 import type { DumpedLine, LogName, Restored, Scope, SessionDump, SessionMetadata, SessionState } from "./store.ts";
 
-/** The record kind of each log, in the order of a dump. Summaries are carried, but not read yet. */
-export const logKinds: Readonly<Record<LogName, RecordKind | undefined>> = {
+/** The record kind of each log, in the order of a dump. */
+export const logKinds: Readonly<Record<LogName, RecordKind>> = {
   messages: "message",
   calls: "call",
   tools: "tool",
   usage: "usage",
+  summaries: "summary",
+  snapshot: "snapshot",
   edits: "edit",
-  summaries: undefined,
 };
 
 /** The logs in the order of a dump. */
 export const logNames = Object.keys(logKinds) as readonly LogName[];
 
 /** The log of each record kind. */
-export const kindLogs = Object.fromEntries(
-  logNames.flatMap((log) => (logKinds[log] === undefined ? [] : [[logKinds[log], log]])),
-) as Readonly<Record<RecordKind, LogName>>;
+export const kindLogs = Object.fromEntries(logNames.map((log) => [logKinds[log], log])) as Readonly<
+  Record<RecordKind, LogName>
+>;
 
 /** How many lines a session has, and their hash. */
 export interface DumpSummary {
@@ -50,7 +51,7 @@ export function weigh(dump: SessionDump, onLine?: () => void): Weighed {
   let lines: Record<LogName, number>;
   const start = (): void => {
     hash = createHash("sha256").update(JSON.stringify([dump.id, dump.metadata, dump.state]));
-    lines = { messages: 0, calls: 0, tools: 0, usage: 0, edits: 0, summaries: 0 };
+    lines = { messages: 0, calls: 0, tools: 0, usage: 0, summaries: 0, snapshot: 0, edits: 0 };
   };
   start();
   return {
@@ -152,10 +153,8 @@ export function parseDumped(one: DumpedLine): {
   try {
     const fields = JSON.parse(one.line) as JsonValue;
     if (!isObject(fields)) throw new BadLine("it is no object");
-    const kind = logKinds[one.log];
-    if (kind !== undefined) return { fields, ...numbers(decodeRecord(kind, fields)) };
-    const { seq = 0, pos = seq } = fields;
-    return { fields, ...numbers({ seq: Number(seq), pos: Number(pos) }) };
+    const { seq, pos } = decodeRecord(logKinds[one.log], fields);
+    return { fields, seq, pos };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new WindrowError(
@@ -167,28 +166,26 @@ export function parseDumped(one: DumpedLine): {
   }
 }
 
-function numbers({ seq, pos }: { readonly seq: number; readonly pos: number }): { seq: number; pos: number } {
-  return { seq, pos };
-}
-
 /** The line, or what the mask leaves of it; a provider's own bytes stay as they are. */
 function maskLine(mask: Mask, one: DumpedLine): string {
   const { fields, seq, pos } = parseDumped(one);
-  const kind = logKinds[one.log];
-  if (kind === undefined) {
-    const masked = maskJson(mask, fields);
-    return masked === fields ? one.line : JSON.stringify(masked);
-  }
-  const record = decodeRecord(kind, fields);
+  const record = decodeRecord(logKinds[one.log], fields);
   const masked = maskRecord(mask, record);
   const known = encodeRecord(record);
-  const names = new Set(["seq", "pos", "more", "crc", ...Object.keys({ ...known.before, ...known.after })]);
+  const names = new Set([
+    "seq",
+    known.alias,
+    "pos",
+    "more",
+    "crc",
+    ...Object.keys({ ...known.before, ...known.after }),
+  ]);
   const foreign = Object.fromEntries(Object.entries(fields).filter(([name]) => !names.has(name)));
   const maskedForeign = maskJson(mask, foreign);
   if (masked === record && maskedForeign === foreign) return one.line;
-  const { before, after } = encodeRecord(masked);
+  const encoded = encodeRecord(masked);
   const more = typeof fields["more"] === "number" ? fields["more"] : 0;
-  const bytes = encodeLine(lineText({ before, after: { ...after, ...maskedForeign } }), seq, pos, more);
+  const bytes = encodeLine(lineText({ ...encoded, after: { ...encoded.after, ...maskedForeign } }), seq, pos, more);
   return bytes.toString("utf8").trimEnd();
 }
 

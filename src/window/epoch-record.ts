@@ -1,27 +1,64 @@
 /** Epochs on disk: a window's state as a line of `edits.jsonl`, in snake_case, and back (docs/format.md). */
-import type { JsonObject, JsonValue } from "../message/message.ts";
+import type { JsonObject, JsonValue, Role } from "../message/message.ts";
 import type { EditRecord } from "../message/record.ts";
-import type { DigestLine, Edit, Report, Stub, WindowState } from "./window.ts";
+import type { DigestLine, Edit, EpochReason, Insert, PinnedBlock, Report, Stub, WindowState } from "./window.ts";
 
 /** What an epoch record brings back. */
 export interface EpochData {
   readonly state: WindowState;
   /** Tokens of all messages the log held when the epoch opened. */
   readonly historyTokens: number;
+  /** What its session held beside the log: pins, the goal, how many turns and steps had begun. */
+  readonly held?: JsonObject;
+}
+
+/** How an epoch came to be. */
+export interface EpochFacts {
+  readonly reason: EpochReason;
+  readonly strategy: string;
+  readonly profile: string;
+  readonly counter: string;
+  /** Tokens; undefined where none was known yet. */
+  readonly budget: number | undefined;
+  readonly tokensBefore: number | undefined;
+  readonly tokensAfter: number | undefined;
+  readonly price?: NonNullable<Report["opened"]>["price"];
+}
+
+/** The facts of an epoch that a composition opened, or of the first window, which opens none. */
+export function factsOf(report: Report): EpochFacts {
+  const { strategy, profile, counter, budget, tokens, opened } = report;
+  return {
+    strategy,
+    profile,
+    counter,
+    budget,
+    reason: opened?.reason ?? "first",
+    tokensBefore: opened?.tokensBefore ?? tokens,
+    tokensAfter: opened?.tokensAfter ?? tokens,
+    ...(opened && { price: opened.price }),
+  };
 }
 
 /** The line that records an epoch: complete, so that a resume needs no other. */
-export function epochRecord({ state, historyTokens }: EpochData, report: Report, timestamp: string): EditRecord {
+export function epochRecord(
+  { state, historyTokens, held }: EpochData,
+  facts: EpochFacts,
+  timestamp: string,
+): EditRecord {
+  const { budget = NaN } = facts;
   const data: JsonObject = {
     version: state.version,
     epoch: state.epoch,
-    reason: report.opened?.reason ?? "over-budget",
-    strategy: report.strategy,
-    profile: report.profile,
-    counter: report.counter,
-    budget: Number.isFinite(report.budget) ? report.budget : null,
-    tokens_before: report.opened?.tokensBefore ?? report.tokens,
-    tokens_after: report.opened?.tokensAfter ?? report.tokens,
+    previous: state.previous ?? 0,
+    reason: facts.reason,
+    strategy: facts.strategy,
+    profile: facts.profile,
+    counter: facts.counter,
+    budget: Number.isFinite(budget) ? budget : null,
+    tokens_before: facts.tokensBefore ?? null,
+    tokens_after: facts.tokensAfter ?? null,
+    ...(facts.price && { price: { ...facts.price } }),
     opened: state.opened,
     opened_hash: state.openedHash,
     history_tokens: historyTokens,
@@ -29,9 +66,27 @@ export function epochRecord({ state, historyTokens }: EpochData, report: Report,
     tools_hash: state.toolsHash,
     length: state.length,
     prefix_hash: state.prefixHash,
+    ...(state.slot && { slot: state.slot.map((block): JsonValue => ({ ...block })) }),
+    ...(state.inserts && { inserts: state.inserts.map((insert): JsonValue => ({ ...insert })) }),
+    ...(state.reverted && { reverted: state.reverted.map((range): JsonValue => ({ ...range })) }),
+    ...(held && { held }),
     edits: state.edits.map(encodeEdit),
   };
   return { kind: "edit", type: "epoch", data, timestamp };
+}
+
+/** The line that records what was inserted behind a message since the epoch opened. */
+export function insertRecord(epoch: number, insert: Insert, timestamp: string): EditRecord {
+  return { kind: "edit", type: "insert", data: { epoch, ...insert }, timestamp };
+}
+
+/** An epoch with a later line taken into account: what was inserted since it opened. */
+export function withInsert(data: EpochData, line: JsonObject): EpochData {
+  const { epoch, after, id, text: shown } = line;
+  const { state } = data;
+  if (epoch !== state.epoch || typeof after !== "number" || typeof id !== "string" || typeof shown !== "string")
+    return data;
+  return { ...data, state: { ...state, inserts: [...(state.inserts ?? []), { after, id, text: shown }] } };
 }
 
 /** What a line recorded, or undefined where it is none that this version can go on from. */
@@ -49,8 +104,19 @@ export function epochOf(data: JsonObject): EpochData | undefined {
     toolsHash: text(data.tools_hash),
     length: typeof length === "number" ? length : 0,
     prefixHash: text(data.prefix_hash),
+    previous: Number(data.previous ?? Math.max(0, epoch - 1)),
+    ...(Array.isArray(data.slot) && { slot: data.slot as unknown as readonly PinnedBlock[] }),
+    ...(Array.isArray(data.inserts) && { inserts: data.inserts as unknown as readonly Insert[] }),
+    ...(Array.isArray(data.reverted) && {
+      reverted: data.reverted as unknown as NonNullable<WindowState["reverted"]>,
+    }),
   };
-  return { state, historyTokens: Number(data.history_tokens ?? 0) };
+  const { held } = data;
+  return {
+    state,
+    historyTokens: Number(data.history_tokens ?? 0),
+    ...(isObject(held) && { held }),
+  };
 }
 
 function encodeEdit(edit: Edit): JsonObject {
@@ -61,6 +127,7 @@ function encodeEdit(edit: Edit): JsonObject {
     ...(edit.only !== undefined && { only: edit.only }),
     ...(edit.callId !== undefined && { call_id: edit.callId }),
     ...(edit.text !== undefined && { text: edit.text }),
+    ...(edit.role !== undefined && { role: edit.role }),
     ...(edit.stubs !== undefined && { stubs: edit.stubs.map((stub): JsonValue => ({ ...stub })) }),
     ...(edit.lines !== undefined && { lines: edit.lines.map((line): JsonValue => ({ ...line })) }),
     pass: edit.pass,
@@ -78,6 +145,7 @@ function decodeEdit(line: JsonObject): Edit {
     ...(line.only === "reasoning" && { only: "reasoning" }),
     ...(typeof line.call_id === "string" && { callId: line.call_id }),
     ...(typeof line.text === "string" && { text: line.text }),
+    ...(typeof line.role === "string" && { role: line.role as Role }),
     ...(Array.isArray(line.stubs) && { stubs: line.stubs as unknown as readonly Stub[] }),
     ...(Array.isArray(line.lines) && { lines: line.lines as unknown as readonly DigestLine[] }),
     pass: text(line.pass),
@@ -85,6 +153,10 @@ function decodeEdit(line: JsonObject): Edit {
     tokensBefore: Number(line.tokens_before),
     tokensAfter: Number(line.tokens_after),
   };
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function text(value: JsonValue | undefined): string {

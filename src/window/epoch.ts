@@ -12,7 +12,7 @@ import type { Fixed } from "./fixed.ts";
 import { hashMessage, hashMessages, hashName } from "./hash.ts";
 import { History } from "./history.ts";
 import type { Shape } from "./history.ts";
-import { dynamicParts, insertsFor, slotMessage, tailMessage } from "./pinned.ts";
+import { dynamicParts, insertsFor, slotMessage, startMessage, tailMessage } from "./pinned.ts";
 import { planWindow } from "./plan-window.ts";
 import { mergeEdits, protect } from "./planner.ts";
 import { costOf, isDue, rentOf, rewritePrice } from "./price.ts";
@@ -71,14 +71,6 @@ export const initialState: WindowState = {
   toolsHash: "",
   length: 0,
   prefixHash: "",
-};
-
-/** What stands first where the history does not begin with the user (providers want the user first). */
-const startMessage: Message = {
-  id: "windrow:start",
-  role: "user",
-  status: "synthetic",
-  parts: [{ type: "text", text: "[Windrow: the conversation begins here.]" }],
 };
 
 /** Composes windows over one history that it is fed message by message. */

@@ -17,6 +17,9 @@ export interface DynamicParts {
   readonly tail: readonly DynamicBlock[];
 }
 
+/** What stands first where the history does not begin with the user (providers want the user first). */
+export const startMessage: Message = synthetic("windrow:start", "[Windrow: the conversation begins here.]");
+
 /** The message in the slot before the history; none without blocks. */
 export function slotMessage(slot: readonly PinnedBlock[]): Message | undefined {
   const texts = slot.map(({ text }) => text).filter((text) => text.trim() !== "");

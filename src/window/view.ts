@@ -4,6 +4,7 @@ import type { NumberedMessage, Step } from "../message/step.ts";
 import { countMessage } from "../tokens/counter.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import type { Profile } from "./profile.ts";
+import { encodeFor } from "./profiles/encode.ts";
 import type { Edit, Insert, ViewStep } from "./window.ts";
 
 /** Edits, looked up by message. */
@@ -88,7 +89,7 @@ export function tokensOf(counter: TokenCounter, message: Message): number {
 export function viewStep(step: Step, edits: EditIndex, profile: Profile, counter: TokenCounter): ViewStep | undefined {
   const messages: NumberedMessage[] = [];
   for (const { seq, message } of step.messages) {
-    const shown = encode(edits.apply(seq, message), profile);
+    const shown = encodeFor(profile, edits.apply(seq, message));
     if (!shown.parts.every((part) => part.type === "reasoning")) messages.push({ seq, message: shown });
   }
   const first = messages[0];
@@ -145,16 +146,4 @@ export function sumTokens(counter: TokenCounter, messages: readonly NumberedMess
   let total = 0;
   for (const { message } of messages) total += tokensOf(counter, message);
   return total;
-}
-
-function encode(message: Message, profile: Profile): Message {
-  if (profile.reasoning === "ignored" && message.parts.some((part) => part.type === "reasoning")) {
-    return { ...message, parts: message.parts.filter((part) => part.type !== "reasoning") };
-  }
-  if (profile.rules.systemFirst && message.role === "system") {
-    // The provider takes no system message here; its words stay, labelled, in the user's role.
-    const label: Part = { type: "text", text: "[System message]" };
-    return { ...message, role: "user", status: "synthetic", parts: [label, ...message.parts] };
-  }
-  return message;
 }

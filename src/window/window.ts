@@ -3,6 +3,7 @@
  * passes that plan those edits. Pure data; nothing here reads a clock, a file or a random number.
  */
 import type { JsonObject, Message, Role, ToolDefinition } from "../message/message.ts";
+import type { NewRecord } from "../message/record.ts";
 import type { NumberedMessage } from "../message/step.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import type { Profile } from "./profile.ts";
@@ -159,11 +160,12 @@ export interface StrategyContext {
   readonly counter: TokenCounter;
   readonly profile: Profile;
   /**
-   * Commits edits as the next epoch if the messages they name still stand in the window as they did.
+   * Commits edits as the next epoch, with the records they rest on, if the messages they name still stand in the window
+   * as they did.
    *
    * @returns whether they were committed
    */
-  commit(edits: readonly Edit[], reason: string): Promise<boolean>;
+  commit(edits: readonly Edit[], records: readonly NewRecord[]): Promise<boolean>;
   /** Records that something failed and changes nothing else. */
   fail(reason: string, data?: JsonObject): Promise<void>;
   /** The messages of a range as the log has them. */
@@ -275,6 +277,7 @@ export interface WindowState {
 export type EpochReason =
   | "over-budget"
   | "trigger"
+  | "first"
   | "rent"
   | "cold-cache"
   | "summary"

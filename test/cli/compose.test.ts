@@ -24,7 +24,7 @@ it("answers with the window and every message's fate", async () => {
   expect(messages.length).toBeGreaterThan(3);
   expect(report.epoch).toBeGreaterThan(1);
   expect(report.prefixHash).toMatch(/^[0-9a-f]{14}$/);
-  expect(Object.keys(report.blocks)).toEqual(["system", "tools", "notes", "history", "dynamic"]);
+  expect(Object.keys(report.blocks)).toEqual(["system", "tools", "pinned", "notes", "history", "dynamic"]);
   expect(report.items.filter(({ fate }) => fate !== "added")).toHaveLength(122);
   const difference = report.items.reduce((sum, item) => sum + item.tokensBefore - item.tokensAfter, 0);
   expect(difference).toBe(report.tokensBefore - tokens);

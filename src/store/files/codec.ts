@@ -17,6 +17,8 @@ export const kindFiles: Readonly<Record<RecordKind, string>> = {
   call: "calls.jsonl",
   tool: "tools.jsonl",
   usage: "usage.jsonl",
+  summary: "summaries.jsonl",
+  snapshot: "snapshot.jsonl",
   edit: "edits.jsonl",
 };
 
@@ -53,6 +55,22 @@ export function encodeRecord(record: NewRecord, spill: Spill = () => undefined):
         },
         after: optional("message_seq", record.messageSeq),
       };
+    case "summary":
+      return {
+        alias: "summary_id",
+        before: {
+          start_seq: record.startSeq,
+          end_seq: record.endSeq,
+          summary: record.summary,
+          created_at: record.timestamp,
+          original_tokens: record.originalTokens,
+          summary_tokens: record.summaryTokens,
+          compression_ratio: ratio(record.summaryTokens, record.originalTokens),
+        },
+        after: optional("data", record.data),
+      };
+    case "snapshot":
+      return { before: { timestamp: record.timestamp }, after: { data: record.data } };
     case "edit":
       return { before: { type: record.type, timestamp: record.timestamp }, after: { data: record.data } };
     case "usage":
@@ -75,7 +93,7 @@ export function encodeRecord(record: NewRecord, spill: Spill = () => undefined):
  * @throws BadLine when a field the record cannot do without is missing or has the wrong type
  */
 export function decodeRecord(kind: RecordKind, fields: JsonObject, fetch: FetchBlob = noBlobs): StoredRecord {
-  const seq = integer(fields, "seq", 1);
+  const seq = integer(fields, kind === "summary" && fields["seq"] === undefined ? "summary_id" : "seq", 1);
   const stored = { seq, pos: fields["pos"] === undefined ? seq : integer(fields, "pos", 1) };
   switch (kind) {
     case "message":
@@ -106,11 +124,31 @@ export function decodeRecord(kind: RecordKind, fields: JsonObject, fetch: FetchB
         ...stored,
       };
     }
-    case "edit": {
+    case "summary": {
       const data = fields["data"];
-      if (!isObject(data)) throw new BadLine("data is no object");
-      return { kind, type: text(fields, "type"), data, timestamp: text(fields, "timestamp"), ...stored };
+      const startSeq = integer(fields, "start_seq", 1);
+      return {
+        kind,
+        startSeq,
+        endSeq: integer(fields, "end_seq", startSeq),
+        summary: text(fields, "summary"),
+        originalTokens: amount(fields, "original_tokens"),
+        summaryTokens: amount(fields, "summary_tokens"),
+        ...(isObject(data) ? { data } : {}),
+        timestamp: text(fields, "created_at"),
+        ...stored,
+      };
     }
+    case "snapshot":
+      return { kind, data: object(fields, "data"), timestamp: text(fields, "timestamp"), ...stored };
+    case "edit":
+      return {
+        kind,
+        type: text(fields, "type"),
+        data: object(fields, "data"),
+        timestamp: text(fields, "timestamp"),
+        ...stored,
+      };
     case "usage": {
       const purpose = text(fields, "purpose");
       if (purpose !== "turn" && purpose !== "summary" && purpose !== "extraction" && purpose !== "embedding") {
@@ -126,6 +164,17 @@ export function decodeRecord(kind: RecordKind, fields: JsonObject, fetch: FetchB
       };
     }
   }
+}
+
+/** To three digits, as seed 001 writes it; 0 where there was nothing. */
+function ratio(part: number, whole: number): number {
+  return whole > 0 ? Math.round((1_000 * part) / whole) / 1_000 : 0;
+}
+
+function object(fields: JsonObject, name: string): JsonObject {
+  const value = fields[name];
+  if (!isObject(value)) throw new BadLine(`${name} is no object`);
+  return value;
 }
 
 function callId(fields: JsonObject, seq: number): string {

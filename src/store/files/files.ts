@@ -5,6 +5,8 @@
  */
 import { constants } from "node:fs";
 import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isWindrowError } from "../../errors.ts";
 import { createMask } from "../../mask/mask.ts";
 import type { Mask } from "../../mask/mask.ts";
 import type { NewRecord, RecordKind, StoredRecord, StoredRecordOf } from "../../message/record.ts";
@@ -25,7 +27,7 @@ import type { Disk } from "./disk.ts";
 import { encodeMetadata, encodeState, readState } from "./documents.ts";
 import { Journal } from "./journal.ts";
 import { blobsFolder, layoutOf, locate, makeFolder, makeNewFolder, metadataFile, stateFile } from "./layout.ts";
-import { removeDrafts, summariesFile, syncFolder, systemCode, unavailable, writeNew } from "./layout.ts";
+import { removeDrafts, syncFolder, systemCode, unavailable, writeNew } from "./layout.ts";
 import type { Layout, Place } from "./layout.ts";
 import { holderOf } from "./lock.ts";
 import type { LockTools, SessionLock } from "./lock.ts";
@@ -103,7 +105,7 @@ class FilesStore implements Store {
       const state = initialState(session.createdAt);
       await writeNew(join(folder, stateFile), encodeState(state), disk);
       sessionLock = acquire(folder, this.#tools, this.#leases);
-      for (const file of [...Object.values(kindFiles), summariesFile]) await writeNew(join(folder, file), "", disk);
+      for (const file of Object.values(kindFiles)) await writeNew(join(folder, file), "", disk);
       await syncFolder(folder, disk);
       await syncFolder(this.#layout.running, disk);
       const lock = this.#hold(scope, id, folder, sessionLock, state);
@@ -143,7 +145,7 @@ class FilesStore implements Store {
     if (place.completed) throw finished(id);
     let sessionLock: SessionLock;
     try {
-      sessionLock = acquire(place.folder, this.#tools, this.#leases);
+      sessionLock = await this.#acquire(place.folder);
     } catch (error) {
       const moved = systemCode(error) === "ENOENT" && locate(this.#layout, id, this.#disk)?.completed === true;
       throw moved ? finished(id) : unavailable(error, "Locking a session", place.folder);
@@ -259,6 +261,19 @@ class FilesStore implements Store {
     if (!disk.exists(join(this.#layout.completed, id))) return;
     await disk.removeTree(folder);
     throw alreadyExists(id);
+  }
+
+  /** Takes the lock; while who has it is only about to write its name, asks again, to be able to tell it. */
+  async #acquire(folder: string): Promise<SessionLock> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return acquire(folder, this.#tools, this.#leases);
+      } catch (error) {
+        const isNamed = !isWindrowError(error, "session-busy") || error.data["owner"] !== undefined;
+        if (isNamed || attempt === 5) throw error;
+        await sleep(2);
+      }
+    }
   }
 
   /** Begins to write a session whose lock was taken, after what a dead writer left is mended. */

@@ -38,6 +38,7 @@ export interface ParsedLine {
 
 /** A record's fields as strings of JSON, waiting for their numbers. */
 export interface LineText {
+  readonly alias?: LineFields["alias"];
   readonly before: string;
   readonly after: string;
 }
@@ -48,7 +49,9 @@ export interface LineText {
  * @throws TypeError when a value is none JSON can carry (a BigInt, a cycle)
  */
 export function lineText(fields: LineFields): LineText {
-  return { before: JSON.stringify(fields.before).slice(1, -1), after: JSON.stringify(fields.after).slice(1, -1) };
+  const before = JSON.stringify(fields.before).slice(1, -1);
+  const after = JSON.stringify(fields.after).slice(1, -1);
+  return fields.alias ? { alias: fields.alias, before, after } : { before, after };
 }
 
 /**
@@ -58,7 +61,8 @@ export function lineText(fields: LineFields): LineText {
  */
 export function encodeLine(line: LineText, seq: number, pos: number, more: number): Buffer {
   const after = line.after === "" ? "" : `,${line.after}`;
-  const body = `{"seq":${seq},${line.before},"pos":${pos}${after}${more > 0 ? `,"more":${more}` : ""}`;
+  const alias = line.alias ? `"${line.alias}":${seq},` : "";
+  const body = `{"seq":${seq},${alias}${line.before},"pos":${pos}${after}${more > 0 ? `,"more":${more}` : ""}`;
   const bytes = Buffer.from(`${body},"crc":"00000000"}\n`);
   const covered = bytes.length - crcTailBytes - 1;
   const crc = crc32(bytes.subarray(0, covered)).toString(16).padStart(8, "0");
@@ -220,8 +224,14 @@ function seqAt(file: number, offset: number, end: number, disk: Disk): number | 
   const written = /^\{"seq":(\d{1,15}),/.exec(head);
   if (written) return Number(written[1]);
   const length = nextLine(file, offset, end, disk) - offset;
-  const seq = parseLine(withoutEnd(readExactly(file, offset, length, disk))).objects[0]?.["seq"];
-  return typeof seq === "number" ? seq : undefined;
+  const [object] = parseLine(withoutEnd(readExactly(file, offset, length, disk))).objects;
+  return object && numberOf(object);
+}
+
+/** A line's number: `seq`, or `summary_id` of a summary that another program wrote. */
+export function numberOf(object: JsonObject): number | undefined {
+  const seq = object["seq"] ?? object["summary_id"];
+  return Number.isSafeInteger(seq) ? Number(seq) : undefined;
 }
 
 function rawLine(offset: number, end: number, bytes: Buffer): RawLine {

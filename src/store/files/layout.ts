@@ -29,9 +29,6 @@ export const stateLockFile = ".state.lock";
 /** Large values, each a file named by its SHA-256. */
 export const blobsFolder = "blobs";
 
-/** Summaries of ranges; written from the first day, so that a finished session has every file of seed 001 §2.1. */
-export const summariesFile = "summaries.jsonl";
-
 /** Where a session was found. */
 export interface Place {
   readonly id: string;

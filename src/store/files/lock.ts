@@ -222,7 +222,9 @@ export function holderOf(folder: string, disk: Disk = systemDisk): Holding {
  * @param retryAfterMs - when it may be worth another try, where that is known
  */
 export function busy(folder: string, disk: Disk, retryAfterMs?: number): WindrowError {
-  const owner = readOwner(folder, disk);
+  // Who let go is not who has it now, and that one has yet to write its name.
+  const hasLetGo = readOwnerRecord(folder, disk)?.["released"] === true;
+  const owner = hasLetGo ? undefined : readOwner(folder, disk);
   const who = owner ? `process ${owner.processId} on ${owner.hostname} since ${owner.acquiredAt}` : "another process";
   return new WindrowError(
     "session-busy",

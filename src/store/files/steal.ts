@@ -12,7 +12,7 @@ import { performance } from "node:perf_hooks";
 import type { Clock } from "../clock.ts";
 import { kindFiles } from "./codec.ts";
 import type { Disk } from "./disk.ts";
-import { copyFile, draftOf, lockFile, openNew, remove, summariesFile, syncFolderNow, systemCode } from "./layout.ts";
+import { copyFile, draftOf, lockFile, openNew, remove, syncFolderNow, systemCode } from "./layout.ts";
 import { SessionLock, busy, lockedByte, openLockFile, takeOver } from "./lock.ts";
 import type { LockFile, LockTools } from "./lock.ts";
 import { decodeOwnerRecord, originOf } from "./owner-record.ts";
@@ -92,7 +92,7 @@ function replaceLock(folder: string, old: LockFile, tools: LockTools): SessionLo
       lock = new SessionLock(file, old.previous, tools, { stealing: true });
       disk.rename(draft, path);
       syncFolderNow(folder, disk);
-      for (const log of [...Object.values(kindFiles), summariesFile]) renew(folder, log, lock, disk);
+      for (const log of Object.values(kindFiles)) renew(folder, log, lock, disk);
       syncFolderNow(folder, disk);
       lock.stolen();
       disk.unlock(file, stealingByte);

@@ -1,10 +1,9 @@
 /** The end of a log: what is there, what a crash left unfinished, and cutting that off without losing a byte. */
 import { dirname } from "node:path";
-import type { JsonObject } from "../../message/message.ts";
 import type { Recovered } from "../store.ts";
 import type { Disk } from "./disk.ts";
 import { systemDisk } from "./disk.ts";
-import { linesBackward, parseLine, readExactly } from "./jsonl.ts";
+import { linesBackward, numberOf, parseLine, readExactly } from "./jsonl.ts";
 import { copySpan, syncFolderNow, systemCode, writeAll } from "./layout.ts";
 
 /** How a log ends. */
@@ -43,8 +42,10 @@ export function inspectTail(file: number, size: number, disk: Disk = systemDisk)
       problem ??= "unfinished";
       continue;
     }
-    if (!isNumber(last, "seq")) continue;
-    return { seq: last["seq"], pos: isNumber(last, "pos") ? last["pos"] : last["seq"], ...cut(cutAt, problem) };
+    const seq = numberOf(last);
+    if (seq === undefined) continue;
+    const { pos } = last;
+    return { seq, pos: Number.isSafeInteger(pos) ? Number(pos) : seq, ...cut(cutAt, problem) };
   }
   return { seq: 0, pos: 0, ...cut(cutAt, problem) };
 }
@@ -133,11 +134,4 @@ function cut(cutAt: number | undefined, problem: Tail["problem"]): Pick<Tail, "c
 
 function endsLine(end: number, length: number, offset: number): boolean {
   return end > offset + length;
-}
-
-function isNumber<N extends string>(
-  object: JsonObject,
-  name: N,
-): object is JsonObject & { readonly [key in N]: number } {
-  return Number.isSafeInteger(object[name]);
 }

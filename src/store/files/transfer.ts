@@ -145,7 +145,7 @@ function lineOf({ seq, pos, ...record }: StoredRecord, { more }: JsonObject, spi
 /** The line as this store writes it: large values leave it where it can be put together again to the byte. */
 function spilled({ log, line }: DumpedLine, large: Blob[]): string {
   const kind = logKinds[log];
-  if (kind === undefined || line.length <= largestInline / 3) return line;
+  if (line.length <= largestInline / 3) return line;
   const fields = JSON.parse(line) as JsonObject;
   const record = decodeRecord(kind, fields);
   return lineOf(record, fields) === line ? lineOf(record, fields, spillInto(large)) : line;
@@ -215,7 +215,7 @@ async function* linesOf(path: string, log: LogName, end: number, onDamage: Damag
   if (end === 0) return;
   const kind = logKinds[log];
   const file = openSync(path, "r");
-  const damaged = (span: Damage): void => kind && onDamage(kind, file, path, span);
+  const damaged = (span: Damage): void => onDamage(kind, file, path, span);
   const blobs = new BlobFolder(dirname(path), systemDisk);
   try {
     for await (const raw of linesForward(file, 0, end)) {
@@ -228,7 +228,7 @@ async function* linesOf(path: string, log: LogName, end: number, onDamage: Damag
 
 /** The records on a line as text. */
 function textsOf(
-  kind: RecordKind | undefined,
+  kind: RecordKind,
   raw: RawLine,
   damaged: (span: Damage) => void,
   fetch: FetchBlob,
@@ -239,7 +239,7 @@ function textsOf(
   if (records.length < parsed.objects.length) damaged({ offset: raw.offset, length: raw.bytes.length });
   const isWhole = parsed.objects.length === 1 && parsed.damaged.length === 0;
   return records.map((object) => {
-    const whole = kind && raw.bytes.includes('"blob":') ? inlined(kind, object, fetch) : undefined;
+    const whole = raw.bytes.includes('"blob":') ? inlined(kind, object, fetch) : undefined;
     return whole ?? (isWhole ? raw.bytes.toString("utf8").trim() : JSON.stringify(object));
   });
 }
@@ -254,8 +254,7 @@ function inlined(kind: RecordKind, fields: JsonObject, fetch: FetchBlob): string
   return fetched ? lineOf(record, fields) : undefined;
 }
 
-function isRecord(kind: RecordKind | undefined, fields: JsonObject): boolean {
-  if (kind === undefined) return true;
+function isRecord(kind: RecordKind, fields: JsonObject): boolean {
   try {
     decodeRecord(kind, fields);
     return true;

@@ -1,0 +1,40 @@
+/** What a session is made of, and what it says of itself. */
+import type { NewMessage } from "../message/message.ts";
+import type { Lock, Scope, SessionMetadata, SessionState, Store } from "../store/store.ts";
+import type { ComposeOptions, ComposerOptions } from "../window/epoch.ts";
+import type { Listener } from "./events.ts";
+import type { Held } from "./held.ts";
+
+/** What a manager opens a session with. */
+export interface SessionParts {
+  readonly store: Store;
+  readonly scope: Scope;
+  readonly lock: Lock;
+  readonly metadata: SessionMetadata;
+  readonly state: SessionState;
+  readonly composer: ComposerOptions;
+  /** What it holds beside its messages, as its log tells. */
+  readonly held: Held;
+  /** Whether the composer's state is on disk. */
+  readonly recorded: boolean;
+  /** Tokens; what `compose` takes when it is given none. */
+  readonly budget: number | undefined;
+  /** Checks messages that were not typed. */
+  readonly check: (message: unknown) => NewMessage;
+  readonly now: () => Date;
+  /** Told once, when the session is closed or finished. */
+  readonly closed: () => void;
+  readonly on?: Listener;
+}
+
+/** What `compose` is given. */
+export type SessionComposeOptions = Omit<ComposeOptions, "budget" | "pinned" | "now"> & { readonly budget?: number };
+
+/** A session in numbers. */
+export interface SessionStats {
+  readonly messages: number;
+  /** Tokens of all messages, by the session's counter. */
+  readonly tokens: number;
+  readonly epoch: number;
+  readonly state: SessionState;
+}

@@ -1,0 +1,87 @@
+/** A tool run of a session, from its start to the message that carries its result. */
+import { randomUUID } from "node:crypto";
+import type { JsonValue, Message, NewMessage, ToolCallPart, ToolResultPart } from "../message/message.ts";
+import type { NewRecord } from "../message/record.ts";
+import { toolRecord } from "./tool-record.ts";
+
+/** A tool run that was started and not yet finished. */
+export interface ToolRun {
+  readonly callId: string;
+  /**
+   * Records the result: a `tool` message for the window and a line of `tools.jsonl`.
+   *
+   * @param result - the content of the tool message: text, or parts; or a host's whole tool message, kept as it came
+   * @param options - `durationMs` where the caller measured it; default: since `startTool`
+   */
+  finish(
+    result: ToolResultPart["content"] | NewMessage,
+    options?: { readonly isError?: boolean; readonly durationMs?: number },
+  ): Promise<Message>;
+}
+
+/** The call that a run answers. */
+export type RunCall = Pick<ToolCallPart, "callId" | "name" | "args">;
+
+/** What tool runs are written with. */
+export interface ToolRunParts {
+  readonly now: () => Date;
+  readonly tell: (event: ToolRunEvent) => void;
+  readonly write: (record: NewRecord) => Promise<void>;
+  /** Writes the message of a result, and the line that knows its number. */
+  readonly finish: (message: NewMessage, record: (messageSeq: number) => NewRecord) => Promise<Message>;
+}
+
+type ToolRunEvent =
+  | { readonly type: "tool-started"; readonly callId: string; readonly toolName: string }
+  | { readonly type: "tool-finished"; readonly callId: string; readonly durationMs: number };
+
+/** The tool runs of a session. */
+export class ToolRuns {
+  readonly #parts: ToolRunParts;
+  /** The ids of calls that were started here and have not finished. */
+  readonly running = new Set<string>();
+
+  constructor(parts: ToolRunParts) {
+    this.#parts = parts;
+  }
+
+  /** Records that a tool is about to run. */
+  async start(call: { readonly callId?: string; readonly name: string; readonly args: JsonValue }): Promise<ToolRun> {
+    const started = this.#parts.now();
+    const callId = call.callId ?? randomUUID();
+    const run: RunCall = { callId, name: call.name, args: call.args };
+    const timestamp = started.toISOString();
+    await this.#parts.write({ kind: "call", callId, toolName: call.name, arguments: call.args, timestamp });
+    this.running.add(callId);
+    this.#parts.tell({ type: "tool-started", callId, toolName: call.name });
+    return { callId, finish: (result, options) => this.#finish(run, started, result, options) };
+  }
+
+  async #finish(
+    call: RunCall,
+    started: Date,
+    given: ToolResultPart["content"] | NewMessage,
+    { isError = false, ...options }: { readonly isError?: boolean; readonly durationMs?: number } = {},
+  ): Promise<Message> {
+    const ended = this.#parts.now();
+    const durationMs = Math.max(0, Math.round(options.durationMs ?? ended.getTime() - started.getTime()));
+    const made = (content: ToolResultPart["content"]): ToolResultPart => ({
+      type: "tool-result",
+      callId: call.callId,
+      name: call.name,
+      content,
+      ...(isError && { isError: true }),
+    });
+    const whole = typeof given === "object" && "role" in given;
+    const message: NewMessage = whole ? given : { role: "tool", parts: [made(given)] };
+    const own = message.parts.find((part) => part.type === "tool-result" && part.callId === call.callId);
+    const part = own?.type === "tool-result" ? own : made([]);
+    const timestamp = ended.toISOString();
+    const written = await this.#parts.finish(message, (messageSeq) =>
+      toolRecord(call, part, { durationMs, timestamp, messageSeq }),
+    );
+    this.running.delete(call.callId);
+    this.#parts.tell({ type: "tool-finished", callId: call.callId, durationMs });
+    return written;
+  }
+}

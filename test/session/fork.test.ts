@@ -1,0 +1,142 @@
+/** A second opener of a session: told who writes it, reading beside it, or going its own way. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Message, NewMessage } from "../../src/message/message.ts";
+import { SessionManager } from "../../src/session/manager.ts";
+import type { ManagerOptions } from "../../src/session/manager.ts";
+import type { Session } from "../../src/session/session.ts";
+
+const folders: string[] = [];
+const managers: SessionManager[] = [];
+
+afterEach(async () => {
+  for (const manager of managers.splice(0)) await manager.close();
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
+});
+
+async function open(store: string, options: ManagerOptions = {}): Promise<SessionManager> {
+  const manager = await SessionManager.open({ store, budget: 2_000, strategy: "sliding-window", ...options });
+  managers.push(manager);
+  return manager;
+}
+
+async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "windrow-fork-"));
+  folders.push(folder);
+  return folder;
+}
+
+const long = "A line of a log that says the same thing again. ".repeat(20);
+
+function says(index: number): NewMessage {
+  const role = index % 2 === 0 ? "user" : "assistant";
+  return { role, parts: [{ type: "text", text: `${index} ${long}` }] };
+}
+
+async function talk(session: Session, count: number): Promise<void> {
+  for (let index = 0; index < count; index += 1) {
+    await session.append(says(index));
+    if (index % 2 === 0) await session.compose();
+    else await session.endStep({ usage: { input: 100, output: 10 } });
+  }
+}
+
+async function listed(messages: AsyncIterable<Message>): Promise<readonly Message[]> {
+  const found: Message[] = [];
+  for await (const message of messages) found.push(message);
+  return found;
+}
+
+describe("a second opener", () => {
+  it("is told who writes the session, and since when", async () => {
+    const folder = await newFolder();
+    const [writer, other] = [await open(folder), await open(folder)];
+    const session = await writer.create();
+    await expect(other.resume(session.id)).rejects.toMatchObject({
+      code: "session-busy",
+      data: { owner: { processId: process.pid, since: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string } },
+    });
+  });
+
+  it("can read beside the writer: the same window, and nothing of it on disk", async () => {
+    const folder = await newFolder();
+    const [writer, other] = [await open(folder), await open(folder)];
+    const session = await writer.create();
+    await talk(session, 21);
+    const reader = await other.resume(session.id, { readOnly: true });
+    const window = await reader.compose();
+    expect(window.messages).toEqual((await session.compose()).messages);
+    expect(reader.stats()).toMatchObject({ messages: 21, epoch: session.stats().epoch });
+    expect(session.stats().epoch).toBeGreaterThan(0);
+    // One that must open an epoch of its own, as its budget is smaller.
+    expect((await reader.compose({ budget: 900 })).report.opened).toBeDefined();
+    for (const work of [
+      () => reader.append(says(0)),
+      () => reader.endStep(),
+      () => reader.startTool({ name: "run", args: {} }),
+      () => reader.finish("completed"),
+    ]) {
+      await expect(work()).rejects.toMatchObject({ code: "read-only" });
+    }
+    await reader.close();
+    const epoch = session.stats().epoch;
+    await session.close();
+    const again = await other.resume(session.id);
+    expect(again.stats()).toMatchObject({ messages: 21, epoch, state: { llmCallCount: 10, compressionCount: epoch } });
+  });
+
+  it("can read what is finished", async () => {
+    const folder = await newFolder();
+    const manager = await open(folder);
+    const session = await manager.create();
+    await talk(session, 3);
+    await session.finish("completed");
+    await expect(manager.resume(session.id)).rejects.toMatchObject({ code: "read-only" });
+    const reader = await manager.resume(session.id, { readOnly: true });
+    expect((await reader.compose()).messages).toHaveLength(3);
+    expect(reader.stats().state.status).toBe("completed");
+  });
+});
+
+describe("a fork", () => {
+  it.each(["files", "ram:"])(
+    "begins as the other did and goes on by itself, also while that is written (%s)",
+    async (url) => {
+      const manager = await open(url === "files" ? await newFolder() : url);
+      const session = await manager.create({ taskKey: { task_id: "27" }, config: { theme: "dark" } });
+      await talk(session, 21);
+      const fork = await manager.fork(session.id, { at: 12 });
+      await session.append(says(1));
+      expect(fork.metadata).toMatchObject({
+        forkedFrom: { uuid: session.id, at: 12 },
+        taskKey: { task_id: "27" },
+        config: { theme: "dark", strategy: "sliding-window" },
+      });
+      const begun = (await listed(session.messages({ to: 12 }))).map(({ id }) => id);
+      expect((await listed(fork.messages())).map(({ id }) => id)).toEqual(begun);
+      expect(fork.stats()).toMatchObject({ messages: 12, state: { llmCallCount: 0, totalTokensUsed: 0 } });
+      await fork.append({ role: "user", parts: [{ type: "text", text: "another way" }] });
+      const window = await fork.compose();
+      expect(window.messages.at(-1)?.parts).toEqual([{ type: "text", text: "another way" }]);
+      await fork.close();
+      const resumed = await manager.resume(fork.id);
+      expect((await resumed.compose()).messages).toEqual(window.messages);
+      expect(resumed.stats().messages).toBe(13);
+      expect(session.stats().messages).toBe(22);
+    },
+  );
+
+  it("is at the newest message by default, also of one that is finished; a message that is not there is refused", async () => {
+    const manager = await open(await newFolder());
+    const session = await manager.create();
+    await talk(session, 5);
+    await session.finish("failed", "it broke");
+    const fork = await manager.fork(session.id);
+    expect(fork.metadata.forkedFrom).toEqual({ uuid: session.id, at: 5 });
+    expect(fork.stats().state).toMatchObject({ status: "processing", error: null });
+    await expect(manager.fork(session.id, { at: 6 })).rejects.toMatchObject({ code: "not-found" });
+    await expect(manager.fork(session.id, { id: fork.id })).rejects.toMatchObject({ code: "session-exists" });
+  });
+});

@@ -1,0 +1,136 @@
+/** Pins, the goal and the snapshot: in every window, verbatim, whatever leaves, and after a restart. */
+import { afterEach, expect, it } from "vitest";
+import { codingSession } from "../../src/message/samples.ts";
+import { messageText } from "../../src/message/message.ts";
+import { SessionManager } from "../../src/session/manager.ts";
+import type { Session } from "../../src/session/session.ts";
+import type { Composed } from "../../src/window/window.ts";
+
+const managers: SessionManager[] = [];
+
+afterEach(async () => {
+  for (const manager of managers.splice(0)) await manager.close();
+});
+
+async function open(options: Partial<Parameters<typeof SessionManager.open>[0]> = {}): Promise<SessionManager> {
+  const manager = await SessionManager.open({ store: "ram:", budget: 8_000, ...options });
+  managers.push(manager);
+  return manager;
+}
+
+function textOf({ messages }: Composed): string {
+  return messages.map(messageText).join("\n");
+}
+
+async function run(session: Session, each: (window: Composed) => void, from = 0, to = 200): Promise<void> {
+  for (const message of [...codingSession(200, 20)].slice(from, to)) {
+    if (message.role === "assistant") each(await session.compose());
+    await session.append(message);
+  }
+}
+
+it.each(["adaptive", "sliding-window"])(
+  "keeps pins verbatim in every window over five epochs (%s)",
+  async (strategy) => {
+    const events: string[] = [];
+    const manager = await open({ strategy, on: ({ type }) => events.push(type) });
+    const session = await manager.create();
+    const pins = ["Never run deploy.", "  二度と本番に触らない\n\t(indented as it was)"];
+    for (const pin of pins) await session.pin(pin);
+    let windows = 0;
+    await run(session, (window) => {
+      windows++;
+      for (const pin of pins) expect(textOf(window)).toContain(pin);
+      expect(window.tokens).toBeLessThanOrEqual(8_000);
+      expect(window.report.faults).toEqual([]);
+    });
+    expect(session.stats().epoch).toBeGreaterThanOrEqual(5);
+    expect(windows).toBeGreaterThan(50);
+    expect(events).not.toContain("pins-missing");
+  },
+);
+
+it("shows a pin at once and behind the same prefix, and moves it to its slot at the next epoch", async () => {
+  const session = await (await open()).create();
+  await run(session, () => undefined, 0, 10);
+  const before = await session.compose();
+  await session.pin("Use tabs.");
+  const after = await session.compose();
+  expect(after.messages.slice(0, before.messages.length)).toEqual(before.messages);
+  expect(messageText(after.messages.at(-1)!)).toContain("Use tabs.");
+  let slot = -1;
+  await run(
+    session,
+    (window) => {
+      if (window.report.opened)
+        slot = window.messages.findIndex((message) => messageText(message).includes("Use tabs."));
+    },
+    10,
+  );
+  expect(slot).toBeGreaterThanOrEqual(0);
+  expect(slot).toBeLessThanOrEqual(1);
+});
+
+it("takes a pin off without touching what stands before", async () => {
+  const session = await (await open()).create();
+  await run(session, () => undefined, 0, 4);
+  const id = await session.pin("Only this week.");
+  const shown = await session.compose();
+  await session.unpin(id);
+  const gone = await session.compose();
+  expect(gone.messages.slice(0, shown.messages.length)).toEqual(shown.messages);
+  expect(messageText(gone.messages.at(-1)!)).toContain("no longer holds");
+  expect(session.pins()).toEqual([]);
+});
+
+it("ends a pin by its turns", async () => {
+  const session = await (await open()).create();
+  await session.append({ role: "user", parts: [{ type: "text", text: "one" }] });
+  await session.pin("For two turns.", { until: { turns: 2 } });
+  await session.append({ role: "assistant", parts: [{ type: "text", text: "yes" }] });
+  await session.append({ role: "user", parts: [{ type: "text", text: "two" }] });
+  expect(session.pins()).toHaveLength(1);
+  await session.append({ role: "assistant", parts: [{ type: "text", text: "yes" }] });
+  await session.append({ role: "user", parts: [{ type: "text", text: "three" }] });
+  expect(session.pins()).toHaveLength(0);
+});
+
+it("composes the same window after a restart: pins, goal, snapshot, and what was inserted", async () => {
+  const manager = await open();
+  const session = await manager.create();
+  await session.pin("Pinned before anything.");
+  await run(session, () => undefined, 0, 120);
+  expect(session.stats().epoch).toBeGreaterThan(0);
+  await session.pin("Pinned later.");
+  await session.setGoal("Now make it fast.");
+  await session.updateSnapshot({ currentPhase: "executing", completedActions: ["read"] });
+  await session.updateSnapshot({ keyObservations: ["slow parser"] });
+  const window = await session.compose();
+  await session.close();
+
+  const resumed = await manager.resume(session.id);
+  expect(resumed.snapshot).toEqual({
+    goal: "",
+    completedActions: ["read"],
+    currentPhase: "executing",
+    keyObservations: ["slow parser"],
+  });
+  expect(resumed.goal.revisions.map(({ text }) => text)).toEqual(["Now make it fast."]);
+  const again = await resumed.compose();
+  expect(again.report.windowHash).toBe(window.report.windowHash);
+  expect(again.report.opened).toBeUndefined();
+  for (const text of ["Pinned before anything.", "Pinned later.", "Now make it fast.", "slow parser"]) {
+    expect(textOf(again)).toContain(text);
+  }
+});
+
+it("opens an epoch when a resumed session has another system prompt, also before its first edit", async () => {
+  const manager = await open();
+  const session = await manager.create();
+  await run(session, () => undefined, 0, 4);
+  await session.compose({ system: "Be brief." });
+  await session.close();
+  const resumed = await manager.resume(session.id);
+  expect((await resumed.compose({ system: "Be brief." })).report.opened).toBeUndefined();
+  expect((await resumed.compose({ system: "Be long." })).report.opened?.reason).toBe("system-changed");
+});

@@ -1,0 +1,109 @@
+/** Dynamic text: an ephemeral tail, or sticky; and the price of epochs. */
+import { expect, it } from "vitest";
+import { messageText } from "../../src/message/message.ts";
+import type { Message } from "../../src/message/message.ts";
+import { codingSession } from "../../src/message/samples.ts";
+import { composeWindow } from "../../src/window/compose.ts";
+import { adaptive } from "../../src/window/strategies/adaptive.ts";
+import type { WindowState } from "../../src/window/window.ts";
+
+const messages = [...codingSession(120, 20)];
+
+function calls(): readonly number[] {
+  return messages.flatMap(({ role }, index) => (role === "assistant" && index > 0 ? [index] : []));
+}
+
+it("keeps sticky text in its place until the next epoch, and shows it again only when it changes", () => {
+  let state: WindowState | undefined;
+  let before: readonly Message[] = [];
+  let epochs = 0;
+  for (const index of calls()) {
+    const text = `retrieved: ${Math.floor(index / 10)}`;
+    const window = composeWindow({
+      messages: messages.slice(0, index),
+      budget: 8_000,
+      state,
+      dynamic: [{ name: "rag", text, sticky: true }],
+    });
+    const texts = window.messages.map(messageText);
+    expect(texts.filter((shown) => shown === text)).toHaveLength(1);
+    if (window.report.opened) {
+      epochs++;
+      expect(texts.filter((shown) => shown.startsWith("retrieved:"))).toEqual([text]);
+    } else expect(window.messages.slice(0, before.length)).toEqual(before);
+    expect(window.tokens).toBeLessThanOrEqual(8_000);
+    before = window.messages;
+    state = window.state;
+  }
+  expect(epochs).toBeGreaterThan(1);
+});
+
+it("is sticky wherever the profile binds reasoning to its prefix", () => {
+  const first = composeWindow({
+    messages: messages.slice(0, calls()[1]),
+    budget: 8_000,
+    profile: "anthropic",
+    dynamic: "it is 3 o'clock",
+  });
+  const next = composeWindow({
+    messages: messages.slice(0, calls()[2]),
+    budget: 8_000,
+    profile: "anthropic",
+    dynamic: "it is 4 o'clock",
+    state: first.state,
+  });
+  expect(next.messages.slice(0, first.messages.length)).toEqual(first.messages);
+  expect(messageText(next.messages.at(-1)!)).toBe("it is 4 o'clock");
+});
+
+it("predicts what a call costs: cached, fresh and the ephemeral tail", () => {
+  const profile = "anthropic";
+  const first = composeWindow({ messages: messages.slice(0, calls()[4]), budget: 8_000, profile });
+  expect(first.report.cost).toEqual({ cached: 0, fresh: first.tokens, equivalents: Math.round(1.25 * first.tokens) });
+  const next = composeWindow({ messages: messages.slice(0, calls()[5]), budget: 8_000, profile, state: first.state });
+  expect(next.report.cost.cached).toBe(first.tokens);
+  expect(next.report.cost.fresh).toBe(next.tokens - first.tokens);
+  expect(next.report.cost.equivalents).toBe(Math.round(0.1 * first.tokens + 1.25 * (next.tokens - first.tokens)));
+});
+
+it("edits while the cache is cold anyway, and not while it is warm", () => {
+  const strategy = { ...adaptive({ lowWater: 0.5 }), economy: true };
+  let state: WindowState | undefined;
+  let at = 0;
+  for (const index of calls()) {
+    const window = composeWindow({ messages: messages.slice(0, index), budget: 8_000, strategy, state, now: at });
+    state = window.state;
+    at += 1_000;
+    if (window.tokens > 7_000 && !window.report.opened) {
+      const input = { messages: messages.slice(0, index), budget: 8_000, strategy, state };
+      expect(composeWindow({ ...input, now: at }).report.opened).toBeUndefined();
+      const cold = composeWindow({ ...input, now: at + 3_600_000 }).report;
+      expect(cold.opened?.reason).toBe("cold-cache");
+      expect(cold.cost.cached).toBe(0);
+      return;
+    }
+  }
+  expect.unreachable("the session never came near its budget");
+});
+
+it("edits when the rent that was paid reaches the price of a rewrite", () => {
+  const strategy = { ...adaptive({ lowWater: 0.2 }), economy: true };
+  const short: Message[] = messages.slice(0, 41);
+  let state: WindowState | undefined;
+  let paid = 0;
+  for (let call = 0; call < 400; call++) {
+    short.push({ id: `u${call}`, role: "user", parts: [{ type: "text", text: "?" }] });
+    const window = composeWindow({ messages: short, budget: 40_000, strategy, state });
+    state = window.state;
+    const { opened } = window.report;
+    if (opened) {
+      expect(opened.reason).toBe("rent");
+      expect(opened.price.rent).toBeGreaterThanOrEqual(opened.price.rewrite);
+      expect(paid).toBeGreaterThan(3);
+      return;
+    }
+    paid++;
+    short.push({ id: `a${call}`, role: "assistant", parts: [{ type: "text", text: "!" }] });
+  }
+  expect.unreachable("no rent was ever enough");
+});
