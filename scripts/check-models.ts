@@ -9,7 +9,7 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { models } from "../src/tokens/models.ts";
-import type { Model } from "../src/tokens/models.ts";
+import type { ModelFacts } from "../src/tokens/models.ts";
 
 /** What is used of the package. */
 interface Prices {
@@ -83,7 +83,7 @@ async function load(path: string | undefined): Promise<Prices | undefined> {
   }
 }
 
-function compare(model: Model, { calcPrice }: Prices): readonly string[] {
+function compare(model: ModelFacts, { calcPrice }: Prices): readonly string[] {
   const options = { providerId: providerIds[model.provider] ?? model.provider, timestamp: at };
   const id = otherIds[model.id] ?? model.id;
   // A thousand tokens stay below every tier; a dollar per thousand of them is a thousand per million.

@@ -8,7 +8,7 @@ export { loadCounter } from "./tokens/exact.ts";
 export type { ModelDescription } from "./tokens/models.ts";
 export type { Lock, Scope, Store } from "./store/store.ts";
 export { SessionManager } from "./session/manager.ts";
-export type { ManagerOptions } from "./session/manager.ts";
+export type { ManagerOptions } from "./session/manager-options.ts";
 export type { Session } from "./session/session.ts";
 export type { SessionEvent } from "./session/events.ts";
 export { composeWindow } from "./window/compose.ts";

@@ -1,6 +1,6 @@
 /** A session's windows: composed from its log, each epoch on disk before its window is handed out. */
 import { WindrowError } from "../errors.ts";
-import type { Message } from "../message/message.ts";
+import type { JsonObject, Message } from "../message/message.ts";
 import type { NewRecord, StoredRecord } from "../message/record.ts";
 import type { NumberedMessage } from "../message/step.ts";
 import { recordedEpoch, windowRecords } from "../ops/log.ts";
@@ -10,7 +10,6 @@ import type { ComposeOptions, ComposerOptions } from "../window/epoch.ts";
 import { epochRecord, factsOf, insertRecord } from "../window/epoch-record.ts";
 import type { EpochFacts } from "../window/epoch-record.ts";
 import type { Composed, Edit, EpochReason, WindowState } from "../window/window.ts";
-import type { Held } from "./held.ts";
 
 /** What a session's windows are made with. */
 export interface EpochsParts {
@@ -18,7 +17,8 @@ export interface EpochsParts {
   readonly store: Store;
   readonly scope: Scope;
   readonly composer: ComposerOptions;
-  readonly held: Held;
+  /** What the session holds beside its messages, for an epoch's record. */
+  readonly heldData: () => JsonObject;
   /** Tokens of all messages of the log. */
   readonly historyTokens: () => number;
   readonly budget: number | undefined;
@@ -148,7 +148,7 @@ export class Epochs {
   }
 
   async #record(state: WindowState, facts: EpochFacts, records: readonly NewRecord[] = []): Promise<void> {
-    const data = { state, historyTokens: this.#parts.historyTokens(), held: this.#parts.held.toJSON() };
+    const data = { state, historyTokens: this.#parts.historyTokens(), held: this.#parts.heldData() };
     await this.#parts.write([...records, epochRecord(data, facts, this.#parts.timestamp())]);
     this.#recorded = { epoch: state.epoch, inserts: state.inserts?.length ?? 0 };
   }

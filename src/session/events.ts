@@ -20,6 +20,18 @@ export type SessionEvent =
   | { readonly type: "epoch-opened"; readonly sessionId: string; readonly report: Report }
   /** The newest epoch was taken back; `epoch` has the edits of the one before it. */
   | { readonly type: "epoch-undone"; readonly sessionId: string; readonly undone: number; readonly epoch: number }
+  /** A summary took the place of messages; they stay in the log. */
+  | { readonly type: "summary-committed"; readonly sessionId: string; readonly epoch: number }
+  /** A summary failed; nothing changed but one record. `open`: after several failures none is tried for a while. */
+  | {
+      readonly type: "summary-failed";
+      readonly sessionId: string;
+      readonly reason: string;
+      readonly failures: number;
+      readonly open: boolean;
+    }
+  /** What a provider reported of a call cannot be true and was ignored. */
+  | { readonly type: "usage-ignored"; readonly sessionId: string; readonly warning: string }
   /** A pinned text does not stand in a window that was composed: a fault of Windrow's, told and not hidden. */
   | { readonly type: "pins-missing"; readonly sessionId: string; readonly pins: readonly string[] }
   | { readonly type: "append-failed"; readonly sessionId: string; readonly error: WindrowError }

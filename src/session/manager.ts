@@ -5,14 +5,13 @@ import type { JsonObject, JsonValue, Message, NewMessage } from "../message/mess
 import { newestEdits, windowRecords } from "../ops/log.ts";
 import type { NewestEdits } from "../ops/log.ts";
 import { systemClock } from "../store/clock.ts";
-import type { Clock } from "../store/clock.ts";
 import { forkSession } from "../store/fork.ts";
 import { isFinal } from "../store/rules.ts";
 import type { FinalStatus, ListQuery, Lock, Scope, SessionInfo, SessionState, Store } from "../store/store.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { loadCounter } from "../tokens/exact.ts";
 import { modelOf } from "../tokens/models.ts";
-import type { ModelDescription, ModelFacts } from "../tokens/models.ts";
+import type { ModelFacts } from "../tokens/models.ts";
 import { budgetOf, checkBudget } from "../window/budget.ts";
 import { profileOf } from "../window/profile.ts";
 import type { Profile } from "../window/profile.ts";
@@ -21,82 +20,11 @@ import type { Strategy } from "../window/window.ts";
 import { tell } from "./events.ts";
 import type { Listener } from "./events.ts";
 import { Held } from "./held.ts";
+import { checkManagerOptions } from "./manager-options.ts";
+import type { CreateOptions, ManagerOptions, ResumeOptions, SessionForkOptions } from "./manager-options.ts";
+import { Meter } from "./meter.ts";
 import { noLock, readOnlyStore } from "./read-only.ts";
 import { Session } from "./session.ts";
-
-/** How a manager is opened. */
-export interface ManagerOptions {
-  /** A folder, a URL (`file:`, `ram:`), or a Store. Default `./contexts`. */
-  readonly store?: string | Store;
-  /** A name or a Strategy. Default `adaptive`. */
-  readonly strategy?: string | Strategy;
-  /** A known model's id, or `{ contextWindow, maxOutput, prices, profile }`. Sets the budget and the profile. */
-  readonly model?: string | ModelDescription;
-  /** Tokens a window may use. Default: from the model. */
-  readonly budget?: number;
-  /** Default: the model's, else `openai-chat`. */
-  readonly profile?: string | Profile;
-  /** Default `estimate`; `o200k` and `cl100k` are loaded (see `loadCounter`). */
-  readonly counter?: string | TokenCounter;
-  /** On whose behalf: sessions of others do not exist for this manager. */
-  readonly user?: string;
-  readonly tenant?: string;
-  /** Hears what happens. */
-  readonly on?: Listener;
-  /** The clock. Default: the system's. */
-  readonly now?: () => Date;
-  /**
-   * Milliseconds: a session that nothing touched for so long, and that has no tool running, is closed, with a
-   * `session-closed` event; `session(id)` goes on with it. Default: never.
-   */
-  readonly idleTimeout?: number;
-  /** What looks for idle sessions now and then. Default: a timer that does not keep the process alive. */
-  readonly every?: Clock["every"];
-}
-
-/** What a session is created with. */
-export interface CreateOptions {
-  /** What the session is about, for people and statistics (seed 001 §3.1): any JSON object. */
-  readonly taskKey?: JsonObject;
-  /** Further settings to keep in the metadata. */
-  readonly config?: JsonObject;
-  /** A UUID v4. Default: a new one. */
-  readonly id?: string;
-}
-
-/** How a session is resumed. */
-export interface ResumeOptions {
-  /**
-   * Take no lock: for a session that another process writes, or one that is finished. It shows what the log holds when it
-   * is opened; whatever would write is refused with `read-only`. Default false.
-   */
-  readonly readOnly?: boolean;
-}
-
-/** Where a session branches off from another one. */
-export interface SessionForkOptions {
-  /** The last message that both share, by `seq`; 0 for none. Default: the newest. */
-  readonly at?: number;
-  /** Settings to keep in its metadata beside the other's. */
-  readonly config?: JsonObject;
-  /** A UUID v4. Default: a new one. */
-  readonly id?: string;
-}
-
-const optionNames: readonly string[] = [
-  "store",
-  "strategy",
-  "model",
-  "budget",
-  "profile",
-  "counter",
-  "user",
-  "tenant",
-  "on",
-  "now",
-  "idleTimeout",
-  "every",
-];
 
 /** Opens, resumes, lists and finishes sessions. */
 export class SessionManager {
@@ -112,10 +40,12 @@ export class SessionManager {
   readonly #now: () => Date;
   readonly #sessions = new Set<Session>();
   readonly #opening = new Map<string, Promise<Session>>();
+  readonly #options: ManagerOptions;
   readonly #stopLooking: () => void;
 
   private constructor(store: Store, parts: ManagerParts, options: ManagerOptions) {
     this.#store = store;
+    this.#options = options;
     this.#check = parts.check;
     this.#scope = {
       ...(options.user !== undefined && { user: options.user }),
@@ -144,15 +74,7 @@ export class SessionManager {
    * `unknown-model`, `unknown-profile`, `unknown-counter`, `store-unavailable`
    */
   static async open(options: ManagerOptions = {}): Promise<SessionManager> {
-    for (const name of Object.keys(options)) {
-      if (optionNames.includes(name)) continue;
-      const { nearest } = await import("../nearest.ts");
-      throw new WindrowError(
-        "bad-option",
-        `SessionManager.open has no option "${name}".${nearest(name, optionNames)}`,
-        { name },
-      );
-    }
+    await checkManagerOptions(options);
     const [{ openStore }, { checkMessage }] = await Promise.all([
       import("../store/open.ts"),
       import("../message/schema.ts"),
@@ -315,6 +237,9 @@ export class SessionManager {
     const { metadata, state } = await store.info(this.#scope, lock.id);
     const epoch = edits?.epoch;
     const held = new Held();
+    const meter = new Meter(this.#profile, this.#model?.contextWindow);
+    const { calibration } = epoch?.held ?? {};
+    if (calibration !== undefined) meter.restore(calibration);
     const session = new Session({
       store,
       scope: this.#scope,
@@ -328,6 +253,10 @@ export class SessionManager {
         ...(epoch && { state: epoch.state }),
       },
       held,
+      meter,
+      calibrate: this.#options.calibrate ?? false,
+      compaction: this.#options.compaction ?? "background",
+      ...(this.#options.summarizer && { summarizer: this.#options.summarizer }),
       recorded: epoch !== undefined,
       budget: this.#budget,
       check: this.#check,

@@ -3,7 +3,10 @@ import type { NewMessage } from "../message/message.ts";
 import type { Lock, Scope, SessionMetadata, SessionState, Store } from "../store/store.ts";
 import type { ComposeOptions, ComposerOptions } from "../window/epoch.ts";
 import type { Listener } from "./events.ts";
+import type { Model } from "../model/model.ts";
+import type { CorrectedCount } from "../tokens/calibrate.ts";
 import type { Held } from "./held.ts";
+import type { CostTotals, Meter } from "./meter.ts";
 
 /** What a manager opens a session with. */
 export interface SessionParts {
@@ -15,6 +18,14 @@ export interface SessionParts {
   readonly composer: ComposerOptions;
   /** What it holds beside its messages, as its log tells. */
   readonly held: Held;
+  /** Follows its costs and counts. */
+  readonly meter: Meter;
+  /** Whether budgets are in tokens as the provider counts, as far as it has reported any. */
+  readonly calibrate: boolean;
+  /** Whether `endStep` waits for what a strategy does after a step. */
+  readonly compaction: "background" | "blocking";
+  /** What writes summaries. */
+  readonly summarizer?: Model;
   /** Whether the composer's state is on disk. */
   readonly recorded: boolean;
   /** Tokens; what `compose` takes when it is given none. */
@@ -37,4 +48,10 @@ export interface SessionStats {
   readonly tokens: number;
   readonly epoch: number;
   readonly state: SessionState;
+  /** Summaries that failed since the last success; `open`: none is tried for a while. */
+  readonly breaker: { readonly failures: number; readonly open: boolean };
+  /** What calls were predicted to cost and did cost. */
+  readonly cost: CostTotals;
+  /** What the provider will report for the last window, as far as it has reported any. */
+  readonly reported: CorrectedCount;
 }

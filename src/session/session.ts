@@ -1,10 +1,8 @@
 /** A session: one conversation of one agent on one job, journalled as it happens and composed from its log. */
-import { randomUUID } from "node:crypto";
 import { WindrowError } from "../errors.ts";
-import type { JsonValue, Message, NewMessage, Usage } from "../message/message.ts";
+import type { JsonObject, JsonValue, Message, NewMessage, Usage } from "../message/message.ts";
 import type { NewRecord, StoredRecord } from "../message/record.ts";
 import type { FinalStatus, SessionMetadata } from "../store/store.ts";
-import { countMessage } from "../tokens/counter.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { openCalls } from "../ops/log.ts";
 import type { OpenCall } from "../ops/log.ts";
@@ -15,6 +13,9 @@ import type { Explanation } from "../window/explain.ts";
 import type { Recalled, RecallQuery } from "../window/recall.ts";
 import type { Composed } from "../window/window.ts";
 import { Epochs } from "./epochs.ts";
+import { completeMessage, messageRecord } from "./new-message.ts";
+import { Hooks } from "./hooks.ts";
+import type { Meter } from "./meter.ts";
 import { tell } from "./events.ts";
 import { explainSession } from "./explain.ts";
 import { recallFromStore } from "./recall.ts";
@@ -39,7 +40,11 @@ export class Session {
   readonly #writer: SessionWriter;
   #messages = 0;
   #tokens = 0;
+  /** The last window's tokens and budget. */
+  #window: { readonly tokens: number; readonly budget: number } | undefined;
   readonly #runs: ToolRuns;
+  readonly #hooks: Hooks;
+  readonly #meter: Meter;
 
   /** @internal */
   constructor(parts: SessionParts) {
@@ -54,10 +59,10 @@ export class Session {
       tell: (event) => tell(parts.on, { ...event, sessionId: this.id }),
       write: (record) => this.#write([record], []),
       finish: async (given, record) => {
-        const message = this.#complete(given);
+        const message = completeMessage(this.#parts, given);
         // The line names the message by its number, which is only certain when nothing else is on its way.
         await this.#writer.settled();
-        await this.#write([this.#messageRecord(message), record(this.#messages + 1)], [message]);
+        await this.#write([messageRecord(this.#parts, message), record(this.#messages + 1)], [message]);
         await this.#writer.setState((state) => ({
           toolCallCount: state.toolCallCount + 1,
           lastActivity: "tool_execution",
@@ -65,16 +70,17 @@ export class Session {
         return message;
       },
     });
-    this.#epochs = new Epochs(
-      {
-        ...parts,
-        id: this.id,
-        historyTokens: () => this.#tokens,
-        timestamp: () => parts.now().toISOString(),
-        write: (records) => this.#writer.store(records),
-      },
-      parts.recorded,
-    );
+    this.#meter = parts.meter;
+    const writing = {
+      ...parts,
+      id: this.id,
+      timestamp: () => parts.now().toISOString(),
+      write: (records: readonly NewRecord[]) => this.#writer.store(records),
+    };
+    const held = (): JsonObject => ({ ...parts.held.toJSON(), calibration: parts.meter.toJSON() });
+    this.#epochs = new Epochs({ ...writing, historyTokens: () => this.#tokens, heldData: held }, parts.recorded);
+    const inTurn: SessionWriter["inTurn"] = (work) => this.#writer.inTurn(work);
+    this.#hooks = new Hooks({ ...writing, epochs: this.#epochs, inTurn });
   }
 
   /** @internal When it was last used, in milliseconds since 1970; undefined while something is under way. */
@@ -108,8 +114,8 @@ export class Session {
   append(messages: readonly NewMessage[], signal?: AbortSignal): Promise<readonly Message[]>;
   async append(given: NewMessage | readonly NewMessage[], signal?: AbortSignal): Promise<Message | readonly Message[]> {
     const list: readonly NewMessage[] = Array.isArray(given) ? given : [given as NewMessage];
-    const messages = list.map((message) => this.#complete(message));
-    const records = messages.map((message) => this.#messageRecord(message));
+    const messages = list.map((message) => completeMessage(this.#parts, message));
+    const records = messages.map((message) => messageRecord(this.#parts, message));
     await this.#write(records, messages, signal);
     return Array.isArray(given) ? messages : (messages[0] as Message);
   }
@@ -138,8 +144,15 @@ export class Session {
     return this.#writer.inTurn(async () => {
       const now = this.#parts.now();
       const pinned = this.#held.blocks(now.toISOString(), this.#parts.composer.strategy.keepFirstUser);
-      const { composed, opened } = await this.#epochs.compose({ ...options, budget, pinned, now: now.getTime() });
-      if (opened) this.#openedEpoch(composed);
+      const counted = this.#parts.calibrate ? this.#meter.countFor(budget) : budget;
+      const call = { ...options, budget: counted, pinned, now: now.getTime() };
+      const { composed, opened } = await this.#epochs.compose(call);
+      this.#meter.composed(composed);
+      this.#window = { tokens: composed.tokens, budget };
+      if (opened) {
+        this.#writer.note({ compressionCount: this.#writer.state.compressionCount + 1 });
+        tell(this.#parts.on, { type: "epoch-opened", sessionId: this.id, report: composed.report });
+      }
       const missing = missingPins(this.#held.pins(now.toISOString()), composed.messages);
       if (missing.length > 0) {
         tell(this.#parts.on, { type: "pins-missing", sessionId: this.id, pins: missing.map(({ id }) => id) });
@@ -148,11 +161,6 @@ export class Session {
       tell(this.#parts.on, { type: "window-composed", sessionId: this.id, report: composed.report });
       return composed;
     });
-  }
-
-  #openedEpoch({ report }: Composed): void {
-    this.#writer.note({ compressionCount: this.#writer.state.compressionCount + 1 });
-    tell(this.#parts.on, { type: "epoch-opened", sessionId: this.id, report });
   }
 
   /**
@@ -239,18 +247,53 @@ export class Session {
     });
   }
 
-  /** Records what a model call used. After every model call. */
-  async endStep({ usage = {}, model }: { readonly usage?: Usage; readonly model?: string } = {}): Promise<void> {
+  /** Lets the strategy ask its model before a window is composed; most never do. What fails is a record and an event. */
+  async prepare(signal?: AbortSignal): Promise<void> {
+    this.#writer.checkOpen();
+    if (this.#window) await this.#hooks.run("beforeCompose", this.#window, signal);
+  }
+
+  /**
+   * Records what a model call used, and lets the strategy prepare a summary where one is due: in the background, or, with
+   * `compaction: "blocking"`, before this resolves. After every model call.
+   */
+  async endStep(
+    { usage = {}, model }: { readonly usage?: Usage; readonly model?: string } = {},
+    signal?: AbortSignal,
+  ): Promise<void> {
     const timestamp = this.#parts.now().toISOString();
     await this.#write(
       [{ kind: "usage", purpose: "turn", ...(model !== undefined && { model }), usage, timestamp }],
       [],
     );
+    const warning = this.#meter.used(usage);
+    if (warning !== undefined) tell(this.#parts.on, { type: "usage-ignored", sessionId: this.id, warning });
     await this.#writer.setState((state) => ({
       llmCallCount: state.llmCallCount + 1,
       totalTokensUsed: state.totalTokensUsed + (usage.input ?? 0) + (usage.output ?? 0),
       lastActivity: "llm_call",
     }));
+    if (!this.#window) return;
+    const done = this.#hooks.run("afterStep", this.#window, signal);
+    if (this.#parts.compaction === "blocking") await done;
+  }
+
+  /**
+   * Summarises now, by hand, whether it is due or not. What it replaces stays in the log.
+   *
+   * @throws WindrowError `bad-option` where the strategy makes no summaries
+   */
+  async compact(signal?: AbortSignal): Promise<void> {
+    this.#writer.checkOpen();
+    const { strategy } = this.#parts.composer;
+    if (!strategy.compact && !strategy.afterStep) {
+      throw new WindrowError(
+        "bad-option",
+        `Strategy ${strategy.name} makes no summaries; open the session with one that does.`,
+      );
+    }
+    const { tokens } = this.#epochs.composer.view();
+    await this.#hooks.run("compact", this.#window ?? { tokens, budget: this.#parts.budget ?? tokens }, signal);
   }
 
   /**
@@ -321,32 +364,23 @@ export class Session {
       tokens: this.#tokens,
       epoch: this.#epochs.composer.state.epoch,
       state: this.#writer.state,
+      breaker: this.#hooks.breaker,
+      cost: this.#meter.cost,
+      reported: this.#meter.corrected(this.#window?.tokens ?? 0),
     };
   }
 
   /** Ends the session. It stays readable and is written no more. */
   async finish(status: FinalStatus, error?: string): Promise<void> {
+    await this.#hooks.close();
     await this.#writer.finish(status, error ?? null);
     tell(this.#parts.on, { type: "session-finished", sessionId: this.id, status, error: error ?? null });
   }
 
   /** Lets go of the session without ending it; `resume` goes on. Idempotent. */
-  close(): Promise<void> {
+  async close(): Promise<void> {
+    await this.#hooks.close();
     return this.#writer.close();
-  }
-
-  #complete(given: NewMessage): Message {
-    const message = this.#parts.check(given);
-    return {
-      ...message,
-      id: message.id ?? randomUUID(),
-      timestamp: message.timestamp ?? this.#parts.now().toISOString(),
-    };
-  }
-
-  #messageRecord(message: Message): NewRecord {
-    const timestamp = message.timestamp ?? this.#parts.now().toISOString();
-    return { kind: "message", message, tokenCount: countMessage(this.#counter, message), timestamp };
   }
 
   /** Writes records and takes their messages over, in their order. */

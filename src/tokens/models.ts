@@ -17,8 +17,8 @@ export interface ModelPrices {
   readonly cacheWrite: number;
 }
 
-/** A model: capacity, prices, and the profile of the API it is reached by. */
-export interface Model {
+/** What is known of a model: capacity, prices, and the profile of the API it is reached by. */
+export interface ModelFacts {
   /** The id as it was asked for. */
   readonly id: string;
   /** Who offers it: `anthropic`, `openai`, `google` …; `custom` for a described model that names none. */
@@ -29,7 +29,7 @@ export interface Model {
   readonly maxOutput: number;
   /** Absent for a described model that names none: nothing is then said about cost. */
   readonly prices?: ModelPrices;
-  /** The name of a profile (src/window/profile.ts): `anthropic` or `openai-chat`. */
+  /** The name of a profile (src/window/profile.ts): `anthropic`, `gemini`, `deepseek`, `kimi` or `openai-chat`. */
   readonly profile: string;
   /** Tokens of one image whatever its size, where a model fixes it. Absent: by dimensions. */
   readonly imageTokens?: number;
@@ -39,7 +39,7 @@ export interface Model {
  * A model described or overridden. With an `id` of the table every other field is optional and replaces the table's;
  * without one, `contextWindow` and `maxOutput` are required.
  */
-export type ModelDescription = Partial<Model>;
+export type ModelDescription = Partial<ModelFacts>;
 
 type Row = readonly [
   id: string,
@@ -164,10 +164,18 @@ const moonshot: readonly Row[] = [
   ["kimi-k3", 1_048_576, 1_048_576, 3, 15, 0.3, 3],
 ];
 
+/** The providers whose own API differs from OpenAI's chat completions. */
+const profiles: Readonly<Record<string, string>> = {
+  anthropic: "anthropic",
+  google: "gemini",
+  deepseek: "deepseek",
+  moonshot: "kimi",
+};
+
 /** The known models by their id, without date and without the name of a gateway. */
-export const models: ReadonlyMap<string, Model> = new Map(
+export const models: ReadonlyMap<string, ModelFacts> = new Map(
   Object.entries({ anthropic, openai, google, deepseek, mistral, qwen, xai, moonshot }).flatMap(([provider, rows]) =>
-    rows.map(([id, contextWindow, maxOutput, input, output, cacheRead, cacheWrite]): [string, Model] => [
+    rows.map(([id, contextWindow, maxOutput, input, output, cacheRead, cacheWrite]): [string, ModelFacts] => [
       id,
       {
         id,
@@ -175,7 +183,7 @@ export const models: ReadonlyMap<string, Model> = new Map(
         contextWindow,
         maxOutput,
         prices: { input, output, cacheRead, cacheWrite },
-        profile: provider === "anthropic" ? "anthropic" : "openai-chat",
+        profile: profiles[provider] ?? "openai-chat",
       },
     ]),
   ),
@@ -189,7 +197,7 @@ export const models: ReadonlyMap<string, Model> = new Map(
  * @throws WindrowError `unknown-model` for an id that is not in the table, with the nearest one and how to describe a
  * model; `bad-option` for a capacity that is no positive whole number
  */
-export function modelOf(model: string | ModelDescription): Model {
+export function modelOf(model: string | ModelDescription): ModelFacts {
   if (typeof model === "string") return knownModel(model) ?? unknown(model);
   for (const field of ["contextWindow", "maxOutput", "imageTokens"] as const) {
     const value = model[field];
@@ -207,12 +215,16 @@ export function modelOf(model: string | ModelDescription): Model {
   return { id: "custom", provider: "custom", profile: "openai-chat", ...model, contextWindow, maxOutput };
 }
 
-function knownModel(id: string): Model | undefined {
-  for (const name of spellings(id)) {
-    const found = models.get(name);
-    if (found) return { ...found, id };
-  }
-  return undefined;
+/** A known model by whatever spelling of its id, without throwing; `id` is the table's. Undefined: it is not in it. */
+export function findModel(id: string): ModelFacts | undefined {
+  return spellings(id)
+    .map((name) => models.get(name))
+    .find((found) => found !== undefined);
+}
+
+function knownModel(id: string): ModelFacts | undefined {
+  const found = findModel(id);
+  return found && { ...found, id };
 }
 
 /** The id, then what is left of it without a gateway's name, a variant, a cloud's version, a date or a stage. */

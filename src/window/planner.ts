@@ -187,7 +187,11 @@ export function mergeEdits(older: readonly Edit[], newer: readonly Edit[]): read
   );
   const replaced = new Set(newer.filter((edit) => edit.kind === "stub").map(stubKey));
   const merged: Edit[] = [];
+  // What an older drop took out is no step of the view any more, so the edit that swallows it has not counted it.
+  const swallowed = new Map<Edit, number>();
   for (const edit of older) {
+    const wider = isPlainDrop(edit) ? index.rangeOf(edit.from) : undefined;
+    if (wider) swallowed.set(wider, (swallowed.get(wider) ?? 0) + edit.tokensBefore);
     if (edit.only === "reasoning") {
       if (!newer.some((candidate) => candidate.only === "reasoning")) merged.push(edit);
     } else if (
@@ -199,9 +203,27 @@ export function mergeEdits(older: readonly Edit[], newer: readonly Edit[]): read
   for (const edit of newer) {
     if (edit.kind === "stub" && index.covers(edit.from)) continue;
     const before = edit.kind === "stub" ? original.get(stubKey(edit)) : undefined;
-    merged.push(before === undefined ? edit : { ...edit, tokensBefore: before });
+    const tokensBefore = before ?? edit.tokensBefore + (swallowed.get(edit) ?? 0);
+    merged.push(tokensBefore === edit.tokensBefore ? edit : { ...edit, tokensBefore });
   }
-  return merged.toSorted((left, right) => left.from - right.from || left.to - right.to);
+  return joined(merged.toSorted((left, right) => left.from - right.from || left.to - right.to));
+}
+
+/** Neighbours that one pass dropped for one reason as one edit: a strategy that drops on every call keeps a small set. */
+function joined(edits: readonly Edit[]): readonly Edit[] {
+  const found: Edit[] = [];
+  for (const edit of edits) {
+    const last = found.at(-1);
+    const next = last && isPlainDrop(last) && isPlainDrop(edit) && edit.from === last.to + 1;
+    if (next && edit.pass === last.pass && edit.reason === last.reason) {
+      found[found.length - 1] = { ...last, to: edit.to, tokensBefore: last.tokensBefore + edit.tokensBefore };
+    } else found.push(edit);
+  }
+  return found;
+}
+
+function isPlainDrop({ kind, only }: Edit): boolean {
+  return kind === "drop" && only === undefined;
 }
 
 function stubKey(edit: Edit): string {

@@ -2,9 +2,10 @@
  * The contract of the window: what goes to the model on one call, the edits that make it differ from the log, and the
  * passes that plan those edits. Pure data; nothing here reads a clock, a file or a random number.
  */
-import type { JsonObject, Message, Role, ToolDefinition } from "../message/message.ts";
-import type { NewRecord } from "../message/record.ts";
+import type { JsonObject, Message, Role, ToolDefinition, Usage } from "../message/message.ts";
+import type { NewRecord, StoredRecordOf, UsageRecord } from "../message/record.ts";
 import type { NumberedMessage } from "../message/step.ts";
+import type { Model } from "../model/model.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import type { Profile } from "./profile.ts";
 import type { Fault } from "./validate.ts";
@@ -144,10 +145,15 @@ export interface Strategy {
   /** For people: what of it does not run as it is set up, for example a summary without a model. Goes into the report. */
   readonly note?: string;
   /** Runs before a window is composed, where the host awaits `session.prepare()`. May ask a model. */
-  beforeCompose?(context: StrategyContext, signal?: AbortSignal): Promise<void>;
+  readonly beforeCompose?: StrategyHook;
   /** Runs after a step ended, off the path of the next call unless it is set to block. May ask a model. */
-  afterStep?(context: StrategyContext, signal?: AbortSignal): Promise<void>;
+  readonly afterStep?: StrategyHook;
+  /** Summarises or extracts now, whether it is due or not; what `session.compact()` runs. Default: as `afterStep`. */
+  readonly compact?: StrategyHook;
 }
+
+/** Work of a strategy that may ask a model. What it throws is recorded, and changes nothing else. */
+export type StrategyHook = (context: StrategyContext, signal?: AbortSignal) => Promise<void>;
 
 /** What a strategy's hooks see and may do. Nothing they do changes the log but by records. */
 export interface StrategyContext {
@@ -157,8 +163,16 @@ export interface StrategyContext {
   readonly budget: number;
   /** Tokens of the window as it stands, with system, tools and dynamic blocks. */
   readonly tokens: number;
+  /** The newest message of the log, by `seq`. */
+  readonly last: number;
   readonly counter: TokenCounter;
   readonly profile: Profile;
+  /** The time; ISO 8601, UTC. */
+  readonly timestamp: string;
+  /** What writes summaries, where the session has one. */
+  readonly summarizer?: Model;
+  /** The texts of the pins that hold: a summary may not lose them. */
+  readonly pins: readonly string[];
   /**
    * Commits edits as the next epoch, with the records they rest on, if the messages they name still stand in the window
    * as they did.
@@ -168,8 +182,12 @@ export interface StrategyContext {
   commit(edits: readonly Edit[], records: readonly NewRecord[]): Promise<boolean>;
   /** Records that something failed and changes nothing else. */
   fail(reason: string, data?: JsonObject): Promise<void>;
+  /** Records what a call of a model cost, whether its answer was used or not. */
+  spend(purpose: UsageRecord["purpose"], usage: Usage, model?: string): Promise<void>;
   /** The messages of a range as the log has them. */
   read(from: number, to: number): Promise<readonly NumberedMessage[]>;
+  /** The newest summaries, oldest first. */
+  summaries(last: number): Promise<readonly StoredRecordOf<"summary">[]>;
 }
 
 /** A block that stands in a fixed slot before the history, verbatim: a pin, the goal, a snapshot, the working set. */

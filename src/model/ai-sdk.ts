@@ -1,0 +1,156 @@
+/** Any language or embedding model of the AI SDK, majors 5, 6 and 7: the user brings the package, the shape is enough. */
+import { WindrowError } from "../errors.ts";
+import type { Usage } from "../message/message.ts";
+import { fieldsOf, listOf, mayPass, pauseOf, reported, sumOf, textOf, vectorsOf } from "./http.ts";
+import type { Embedder, Embeddings, Model, ModelFinish } from "./model.ts";
+import { withRetries } from "./retry.ts";
+import type { Failure, RetryOptions } from "./retry.ts";
+
+/** What is used of a language model of the AI SDK: `LanguageModelV2`, `V3` and `V4` fit. */
+export interface AiSdkLanguageModel {
+  readonly specificationVersion: string;
+  readonly modelId: string;
+  /** Asks once, without retries. */
+  doGenerate(options: {
+    prompt: (
+      | { role: "system"; content: string }
+      | { role: "user"; content: { type: "text"; text: string }[] }
+    )[];
+    maxOutputTokens?: number;
+    abortSignal?: AbortSignal;
+  }): PromiseLike<{ readonly content: unknown; readonly finishReason: unknown; readonly usage: unknown }>;
+}
+
+/** What is used of an embedding model of the AI SDK: `EmbeddingModelV2`, `V3` and `V4` fit. */
+export interface AiSdkEmbeddingModel {
+  readonly specificationVersion: string;
+  readonly modelId: string;
+  readonly maxEmbeddingsPerCall: PromiseLike<number | undefined> | number | undefined;
+  /** Embeds as many values as one call takes. */
+  doEmbed(options: {
+    values: string[];
+    abortSignal?: AbortSignal;
+  }): PromiseLike<{ readonly embeddings: unknown; readonly usage?: unknown }>;
+}
+
+/** Options of {@link aiSdkModel}. */
+export interface AiSdkOptions extends RetryOptions {
+  /** The model's capacity in tokens. */
+  readonly contextWindow?: number;
+}
+
+/**
+ * A language model of the AI SDK as a Model.
+ *
+ * @example
+ * const summarizer = aiSdkModel(openai("gpt-5-mini"), { contextWindow: 400_000 });
+ *
+ * @throws WindrowError `bad-option` for what is no model of majors 5 to 7 (a gateway's name as text, for example); its
+ * calls throw `aborted` and `model-failed`
+ */
+export function aiSdkModel(model: AiSdkLanguageModel, options: AiSdkOptions = {}): Model {
+  const id = checked(model, "doGenerate");
+  const ask: Model = async ({ system, prompt, maxOutput }, signal) => {
+    const answer = await withRetries(
+      id,
+      options,
+      async (abortSignal) =>
+        model.doGenerate({
+          prompt: [
+            ...(system === undefined ? [] : [{ role: "system" as const, content: system }]),
+            { role: "user", content: [{ type: "text", text: prompt }] },
+          ],
+          ...(maxOutput !== undefined && { maxOutputTokens: maxOutput }),
+          abortSignal,
+        }),
+      failureOf,
+      signal,
+    );
+    const texts = listOf(answer.content).map((part) => (part["type"] === "text" ? textOf(part["text"]) : ""));
+    return { text: texts.join(""), usage: usageOf(answer.usage), finish: finishOf(answer.finishReason) };
+  };
+  const { contextWindow } = options;
+  return Object.assign(ask, { id, ...(contextWindow !== undefined && { contextWindow }) });
+}
+
+/**
+ * An embedding model of the AI SDK as an Embedder; as many calls as the model's own limit asks for.
+ *
+ * @throws WindrowError as {@link aiSdkModel}
+ */
+export function aiSdkEmbedder(model: AiSdkEmbeddingModel, options: RetryOptions = {}): Embedder {
+  const id = checked(model, "doEmbed");
+  const embed: Embedder = async (texts, signal) => {
+    const most = Math.max(1, (await model.maxEmbeddingsPerCall) ?? texts.length);
+    const vectors: (readonly number[])[] = [];
+    let input: number | undefined;
+    for (let from = 0; from < texts.length; from += most) {
+      const values = texts.slice(from, from + most);
+      const answer = await withRetries(
+        id,
+        options,
+        async (abortSignal) => model.doEmbed({ values: [...values], abortSignal }),
+        failureOf,
+        signal,
+      );
+      const rows = Array.isArray(answer.embeddings) ? (answer.embeddings as readonly unknown[]) : [];
+      vectors.push(...vectorsOf(id, rows, values.length));
+      input = sumOf(input, fieldsOf(answer.usage)["tokens"]);
+    }
+    return { vectors, usage: reported({ input }) } satisfies Embeddings;
+  };
+  return Object.assign(embed, { id });
+}
+
+function checked(model: AiSdkLanguageModel | AiSdkEmbeddingModel, method: string): string {
+  const { specificationVersion: version, modelId, [method]: called } = fieldsOf(model);
+  if (typeof called === "function" && typeof modelId === "string" && version !== "v1") return modelId;
+  const what = typeof model === "string" ? "a model's name" : version === "v1" ? "a model of AI SDK 4" : typeof model;
+  throw new WindrowError("bad-option", `Give a model object of the AI SDK 5, 6 or 7 (it has ${method}), not ${what}.`, {
+    method,
+  });
+}
+
+/** The SDK's own errors say whether they may pass; what a provider's package throws else is a broken connection. */
+function failureOf(error: unknown, now: number): Failure {
+  const { statusCode: status, isRetryable, responseHeaders, message } = fieldsOf(error);
+  const headers = new Headers(fieldsOf(responseHeaders) as Record<string, string>);
+  const retryAfterMs = pauseOf(headers, now);
+  const passes = typeof isRetryable === "boolean" ? isRetryable : typeof status === "number" && mayPass(status);
+  return {
+    message: textOf(message) || String(error),
+    mayPass: passes,
+    ...(typeof status === "number" && { status }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    cause: error,
+  };
+}
+
+/** A word in major 5, the unified word beside the provider's own in 6 and 7. */
+function finishOf(given: unknown): ModelFinish {
+  const reason = typeof given === "string" ? given : fieldsOf(given)["unified"];
+  switch (reason) {
+    case "stop":
+    case "length":
+    case "tool-calls":
+      return reason;
+    case "content-filter":
+      return "refused";
+    default:
+      return "other";
+  }
+}
+
+/** Numbers in major 5, totals with their parts in 6 and 7. */
+function usageOf(value: unknown): Usage {
+  const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = fieldsOf(value);
+  const input = fieldsOf(inputTokens);
+  const output = fieldsOf(outputTokens);
+  return reported({
+    input: sumOf(inputTokens, input["total"]),
+    output: sumOf(outputTokens, output["total"]),
+    cacheRead: sumOf(cachedInputTokens, input["cacheRead"]),
+    cacheWrite: sumOf(input["cacheWrite"]),
+    reasoning: sumOf(reasoningTokens, output["reasoning"]),
+  });
+}

@@ -1,0 +1,198 @@
+/** JSON over HTTP for the clients: keys from the environment, faults told apart, nothing secret in an error. */
+import { WindrowError } from "../errors.ts";
+import type { Embeddings } from "./model.ts";
+import { modelFailed, withRetries } from "./retry.ts";
+import type { Failure, RetryOptions } from "./retry.ts";
+
+/** What every client over HTTP takes. */
+export interface HttpOptions extends RetryOptions {
+  /** The model's id as the server knows it. */
+  readonly model: string;
+  /** Default: from the environment, by the names that the client's documentation gives. Never logged, never in an error. */
+  readonly apiKey?: string;
+  /** The server. Default: the provider's own. */
+  readonly baseUrl?: string;
+  /** Further headers of every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** One request. */
+export interface JsonRequest {
+  readonly url: string;
+  /** The header that carries the key, and what stands before it there. */
+  readonly key?: { readonly header: string; readonly prefix?: string; readonly value: string };
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: object;
+}
+
+/** JSON from a server, as far as a client reads it. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * A key as it was given, else from the first of some environment variables that is set.
+ *
+ * @param needed - whether there is no going on without one
+ * @throws WindrowError `bad-option` where it is needed and there is none, or where no header can carry it
+ */
+export function keyOf(given: string | undefined, names: readonly string[], needed: boolean): string | undefined {
+  const found = [given, ...names.map((name) => process.env[name])].find((key) => key !== undefined && key.trim() !== "");
+  if (found !== undefined && !/^[\x21-\x7e]+$/.test(found.trim())) {
+    throw new WindrowError("bad-option", "The key holds a space or a character that no header takes; copy it anew.");
+  }
+  if (found !== undefined || !needed) return found?.trim();
+  throw new WindrowError("bad-option", `No key: set ${names.join(" or ")} in the environment, or give \`apiKey\`.`, {
+    variables: names,
+  });
+}
+
+/**
+ * Posts JSON and reads JSON.
+ *
+ * @param name - the model, for errors
+ * @throws WindrowError `aborted`, `model-failed` with `data.status`
+ */
+export async function postJson(
+  name: string,
+  { url, key, headers, body }: JsonRequest,
+  options: RetryOptions,
+  signal?: AbortSignal,
+): Promise<Fields> {
+  const hide = (text: string): string => (key ? text.replaceAll(key.value, "[key]") : text);
+  const attempt = async (either: AbortSignal): Promise<Fields> => {
+    const response = await fetch(url, {
+      method: "POST",
+      headers: {
+        ...headers,
+        "content-type": "application/json",
+        ...(key && { [key.header]: `${key.prefix ?? ""}${key.value}` }),
+      },
+      body: JSON.stringify(body),
+      // A redirect to another host would take the key along.
+      redirect: "error",
+      signal: either,
+    });
+    const text = await response.text();
+    const json = parse(text);
+    if (!response.ok) throw new Refused(response, hide(reasonOf(json, text)));
+    if (json && (json["error"] ?? undefined) === undefined) return json;
+    const message = json ? `it answered with an error: ${hide(reasonOf(json, text))}` : "its answer is no JSON object";
+    throw modelFailed(name, { message, status: response.status, mayPass: false });
+  };
+  return withRetries(name, options, attempt, (error, now) => failureOf(error, now, new URL(url).host), signal);
+}
+
+/** An answer that is no success. */
+class Refused extends Error {
+  readonly status: number;
+  readonly headers: Headers;
+
+  constructor({ status, headers }: Response, message: string) {
+    super(message);
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+function failureOf(error: unknown, now: number, host: string): Failure {
+  if (!(error instanceof Refused)) {
+    // The error itself may name a header's value; its cause is the system's.
+    const cause = fieldsOf(error)["cause"];
+    const code = textOf(fieldsOf(cause)["code"]);
+    const why = code || textOf(fieldsOf(cause)["message"]) || "the request could not be made";
+    return { message: `${host} cannot be reached or broke off (${why})`, mayPass: code !== "", cause };
+  }
+  const { status, headers, message } = error;
+  const retryAfterMs = pauseOf(headers, now);
+  return {
+    message: `HTTP ${status}: ${message}`,
+    status,
+    mayPass: mayPass(status),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  };
+}
+
+/** Whether an HTTP status may pass: too many requests, a timeout or a conflict on the way, a server's fault. */
+export function mayPass(status: number): boolean {
+  return status === 408 || status === 409 || status === 429 || status >= 500;
+}
+
+/** Milliseconds that a server asks to wait: `retry-after-ms`, or `retry-after` in seconds or as a date. */
+export function pauseOf(headers: Pick<Headers, "get">, now: number): number | undefined {
+  const exact = Number(headers.get("retry-after-ms") ?? Number.NaN);
+  if (exact >= 0) return exact;
+  const given = headers.get("retry-after");
+  if (given === null) return undefined;
+  const seconds = Number(given);
+  const pause = Number.isNaN(seconds) ? Date.parse(given) - now : seconds * 1_000;
+  return Number.isNaN(pause) ? undefined : Math.max(0, pause);
+}
+
+function reasonOf(json: Fields | undefined, text: string): string {
+  const error = json?.["error"] ?? json?.["message"] ?? json?.["detail"];
+  const message = typeof error === "string" ? error : fieldsOf(error)["message"];
+  const reason = typeof message === "string" && message !== "" ? message : text.trim() || "no reason given";
+  return reason.length > 300 ? `${reason.slice(0, 300).toWellFormed()} …` : reason;
+}
+
+function parse(text: string): Fields | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The fields of an object; none of anything else. */
+export function fieldsOf(value: unknown): Fields {
+  return typeof value === "object" && value !== null ? (value as Fields) : {};
+}
+
+/** The items of a list; none of anything else. */
+export function listOf(value: unknown): readonly Fields[] {
+  return Array.isArray(value) ? value.map(fieldsOf) : [];
+}
+
+/** A text, or the empty one. */
+export function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** The sum of counts that were reported; undefined where none was. */
+export function sumOf(...values: readonly unknown[]): number | undefined {
+  const counts = values.filter((value): value is number => typeof value === "number" && value >= 0);
+  return counts.length === 0 ? undefined : counts.reduce((total, count) => total + count, 0);
+}
+
+/** An object without its undefined fields. */
+export function reported<Shape extends Readonly<Record<string, number | undefined>>>(
+  counts: Shape,
+): { readonly [Name in keyof Shape]?: number } {
+  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== undefined)) as {
+    readonly [Name in keyof Shape]?: number;
+  };
+}
+
+/**
+ * Vectors as they were asked for: one for each text, all of one length.
+ *
+ * @throws WindrowError `model-failed`
+ */
+export function vectorsOf(name: string, values: readonly unknown[], asked: number): Embeddings["vectors"] {
+  const vectors = values.filter(
+    (value): value is number[] =>
+      Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "number"),
+  );
+  const even = vectors.every(({ length }) => length === vectors[0]?.length);
+  if (vectors.length === asked && values.length === asked && even) return vectors;
+  throw modelFailed(name, { message: `it gave ${vectors.length} vectors for ${asked} texts`, mayPass: false });
+}
+
+/** An address without the slash at its end. */
+export function baseOf(given: string | undefined, standard: string): string {
+  const base = (given ?? standard).replace(/\/+$/, "");
+  if (/^https?:\/\//.test(base) && URL.canParse(base)) return base;
+  throw new WindrowError("bad-option", `A model's baseUrl begins with http:// or https://, not "${base}".`, {
+    baseUrl: base,
+  });
+}

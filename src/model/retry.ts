@@ -1,0 +1,110 @@
+/** Tries again what may pass: too many requests, a server's fault, a broken connection. Never past the caller's signal. */
+import { setTimeout as wait } from "node:timers/promises";
+import { isWindrowError, WindrowError } from "../errors.ts";
+
+/** Time as the clients use it; tests hand in their own. */
+export interface ModelClock {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Resolves after so many milliseconds; rejects when the signal fires. */
+  wait(milliseconds: number, signal?: AbortSignal): Promise<unknown>;
+}
+
+/** How often and how long a client tries. */
+export interface RetryOptions {
+  /** Tries after the first. Default 3. */
+  readonly retries?: number;
+  /** Milliseconds that one try may take; it is not tried again then. Default 120,000. */
+  readonly timeoutMs?: number;
+  readonly clock?: ModelClock;
+}
+
+/** Why one try failed, and whether another may do better. */
+export interface Failure {
+  /** For people; holds no key. */
+  readonly message: string;
+  readonly status?: number;
+  readonly mayPass: boolean;
+  /** Milliseconds the server asked to wait. */
+  readonly retryAfterMs?: number;
+  /** Tokens of the prompt that the server read, where it cut it. */
+  readonly evaluated?: number;
+  readonly cause?: unknown;
+}
+
+/** The first pause in milliseconds; each further one is twice as long. */
+const firstPause = 1_000;
+
+/** The longest pause in milliseconds: where a server asks for more, the call fails and says so. */
+const longestPause = 60_000;
+
+const systemClock: ModelClock = { now: Date.now, wait: (milliseconds, signal) => wait(milliseconds, undefined, { signal }) };
+
+/**
+ * Runs `attempt` until it succeeds, fails for good, or the tries are used up.
+ *
+ * @param attempt - one try under a signal that also fires on timeout
+ * @param explain - what an error that `attempt` threw means
+ * @throws WindrowError `aborted`; `model-failed` with `data.status` and `data.tries`
+ */
+export async function withRetries<Answer>(
+  name: string,
+  { retries = 3, timeoutMs = 120_000, clock = systemClock }: RetryOptions,
+  attempt: (signal: AbortSignal) => Promise<Answer>,
+  explain: (error: unknown, now: number) => Failure,
+  signal?: AbortSignal,
+): Promise<Answer> {
+  for (let tries = 1; ; tries++) {
+    if (signal?.aborted) throw aborted(name);
+    const timeout = AbortSignal.timeout(timeoutMs);
+    let failure: Failure;
+    try {
+      const either = signal ? AbortSignal.any([signal, timeout]) : timeout;
+      return await settled(attempt(either), either);
+    } catch (error) {
+      if (signal?.aborted) throw aborted(name);
+      if (isWindrowError(error)) throw error;
+      failure = timeout.aborted
+        ? { message: `no answer within ${timeoutMs} ms`, mayPass: false }
+        : explain(error, clock.now());
+    }
+    const pause = failure.retryAfterMs ?? firstPause * 2 ** (tries - 1);
+    if (!failure.mayPass || tries > retries || pause > longestPause) throw modelFailed(name, failure, tries);
+    try {
+      await clock.wait(pause, signal);
+    } catch {
+      throw aborted(name);
+    }
+  }
+}
+
+/** A promise that does not outlast the signal, whatever the other side makes of it. */
+async function settled<Answer>(answer: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
+  const done = new AbortController();
+  const stopped = new Promise<never>((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true, signal: done.signal });
+  });
+  try {
+    return await Promise.race([answer, stopped]);
+  } finally {
+    done.abort();
+  }
+}
+
+/** The error for a model that could not answer. */
+export function modelFailed(name: string, failure: Failure, tries = 1): WindrowError {
+  const { message, mayPass: _, cause, ...facts } = failure;
+  const { retryAfterMs } = facts;
+  const later = retryAfterMs === undefined ? "" : ` The server asks to wait ${Math.ceil(retryAfterMs / 1_000)} s.`;
+  return new WindrowError(
+    "adapter-failed",
+    `${name} could not answer: ${message.replace(/\.+$/, "")}${tries > 1 ? ` (${tries} tries)` : ""}.${later}`,
+    { model: name, tries, ...facts },
+    cause === undefined ? undefined : { cause },
+  );
+}
+
+/** The error for a call that its caller gave up. */
+export function aborted(name: string): WindrowError {
+  return new WindrowError("aborted", `The call of ${name} was aborted.`, { model: name });
+}

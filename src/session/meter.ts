@@ -1,0 +1,88 @@
+/** What calls were predicted to cost and did cost, and how counts compare with what a provider reports. */
+import type { JsonObject, JsonValue, Usage } from "../message/message.ts";
+import { correct, countFor, initialCalibration, observe } from "../tokens/calibrate.ts";
+import type { CalibrationState, CorrectedCount } from "../tokens/calibrate.ts";
+import type { Profile } from "../window/profile.ts";
+import type { Composed } from "../window/window.ts";
+
+/** Costs in equivalents of uncached input tokens, by the profile's cache prices, since this process opened the session. */
+export interface CostTotals {
+  /** Calls whose usage was reported. */
+  readonly calls: number;
+  readonly predicted: number;
+  readonly actual: number;
+}
+
+/** Follows the calls of one session. */
+export class Meter {
+  readonly #profile: Profile;
+  readonly #contextWindow: number | undefined;
+  #calibration: CalibrationState = initialCalibration;
+  #last: { readonly tokens: number; readonly equivalents: number } | undefined;
+  #cost: CostTotals = { calls: 0, predicted: 0, actual: 0 };
+
+  constructor(profile: Profile, contextWindow?: number) {
+    this.#profile = profile;
+    this.#contextWindow = contextWindow;
+  }
+
+  /** The window that the next usage is about. */
+  composed({ tokens, report }: Composed): void {
+    this.#last = { tokens, equivalents: report.cost.equivalents };
+  }
+
+  /**
+   * Takes what a provider reported for the last window.
+   *
+   * @returns a warning where the figure cannot be true; it is ignored
+   */
+  used(usage: Usage): string | undefined {
+    const { input, cacheRead = 0, cacheWrite = 0 } = usage;
+    const last = this.#last;
+    this.#last = undefined;
+    if (input === undefined || !last) return undefined;
+    const contextWindow = this.#contextWindow;
+    const { state, warning } = observe(this.#calibration, {
+      estimated: last.tokens,
+      reported: input,
+      ...(contextWindow !== undefined && { contextWindow }),
+    });
+    this.#calibration = state;
+    if (warning !== undefined) return warning;
+    const { read, write } = this.#profile.cache;
+    const actual = Math.max(0, input - cacheRead - cacheWrite) + cacheRead * read + cacheWrite * write;
+    const { calls, predicted } = this.#cost;
+    this.#cost = {
+      calls: calls + 1,
+      predicted: predicted + last.equivalents,
+      actual: Math.round(this.#cost.actual + actual),
+    };
+    return undefined;
+  }
+
+  /** Costs so far. */
+  get cost(): CostTotals {
+    return this.#cost;
+  }
+
+  /** The tokens a provider will report for a count, with the band they should stand in. */
+  corrected(tokens: number): CorrectedCount {
+    return correct(this.#calibration, tokens);
+  }
+
+  /** The count a window may have so that the provider sees at most `budget` tokens. */
+  countFor(budget: number): number {
+    return Number.isFinite(budget) ? Math.max(1, countFor(this.#calibration, budget)) : budget;
+  }
+
+  /** For an epoch's record. */
+  toJSON(): JsonObject {
+    return { ...this.#calibration };
+  }
+
+  /** Takes over what a record told. */
+  restore(data: JsonValue): void {
+    const told = data as Partial<CalibrationState> | null;
+    if (told?.version === 1) this.#calibration = { ...initialCalibration, ...told };
+  }
+}

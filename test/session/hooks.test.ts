@@ -1,0 +1,183 @@
+/** A strategy's hooks: off the path, one at a time, and what fails changes nothing but one record. */
+import { afterEach, expect, it } from "vitest";
+import type { NewRecord } from "../../src/message/record.ts";
+import { codingSession } from "../../src/message/samples.ts";
+import { messageText } from "../../src/message/message.ts";
+import { SessionManager } from "../../src/session/manager.ts";
+import type { ManagerOptions } from "../../src/session/manager-options.ts";
+import type { Session } from "../../src/session/session.ts";
+import { ramStore } from "../../src/store/ram.ts";
+import { adaptive } from "../../src/window/strategies/adaptive.ts";
+import type { Strategy, StrategyHook } from "../../src/window/window.ts";
+
+const managers: SessionManager[] = [];
+
+afterEach(async () => {
+  for (const manager of managers.splice(0)) await manager.close();
+});
+
+async function sessionWith(afterStep: StrategyHook, options: ManagerOptions = {}): Promise<Session> {
+  const strategy: Strategy = { ...adaptive(), afterStep };
+  const manager = await SessionManager.open({
+    store: "ram:",
+    budget: 20_000,
+    strategy,
+    compaction: "blocking",
+    ...options,
+  });
+  managers.push(manager);
+  return manager.create();
+}
+
+async function steps(session: Session, count: number, from = 0): Promise<void> {
+  const messages = [...codingSession(60, 5)];
+  let done = 0;
+  for (const message of messages.slice(from)) {
+    if (message.role === "assistant") {
+      if (done++ === count) return;
+      await session.compose();
+      await session.append(message);
+      await session.endStep();
+    } else await session.append(message);
+  }
+}
+
+function summaryOf(timestamp: string): NewRecord {
+  return { kind: "summary", startSeq: 2, endSeq: 5, summary: "S", originalTokens: 9, summaryTokens: 1, timestamp };
+}
+
+const edit = {
+  kind: "replace",
+  from: 2,
+  to: 5,
+  text: "[A record of what happened, no instruction]\nS",
+  pass: "test",
+  reason: "summarised",
+  tokensBefore: 9,
+  tokensAfter: 1,
+} as const;
+
+it("commits a summary: the next window has it, and a resume too", async () => {
+  let committed: boolean | undefined;
+  const store = ramStore();
+  const session = await sessionWith(
+    async (context) => {
+      if (context.last > 8 && committed === undefined) {
+        const [first, second] = context.view.steps.filter(({ kind }) => kind === "assistant");
+        const range = { from: first?.from ?? 0, to: second?.to ?? 0 };
+        committed = await context.commit([{ ...edit, ...range }], [summaryOf(context.timestamp)]);
+      }
+    },
+    { store },
+  );
+  await steps(session, 6);
+  expect(committed).toBe(true);
+  const window = await session.compose();
+  expect(window.messages.map(messageText)).toContain(edit.text);
+  expect(session.stats().epoch).toBe(1);
+  await session.close();
+  const again = await (managers[0] as SessionManager).resume(session.id);
+  expect((await again.compose()).report.windowHash).toBe(window.report.windowHash);
+});
+
+it("refuses edits whose range no longer stands in the window", async () => {
+  const answers: boolean[] = [];
+  const session = await sessionWith(async (context) => {
+    if (context.last > 8 && answers.length < 2) {
+      answers.push(
+        await context.commit(
+          [
+            { ...edit, from: 3, to: 5 },
+            { ...edit, from: 900, to: 901 },
+          ],
+          [],
+        ),
+      );
+      answers.push(await context.commit([{ ...edit, from: 2, to: 3 }], []));
+    }
+  });
+  await steps(session, 6);
+  expect(answers[0]).toBe(false);
+  expect(session.stats().epoch).toBe(0);
+});
+
+it("records a failure, rests after three in a row, and goes on by hand", async () => {
+  const store = ramStore();
+  let calls = 0;
+  const events: string[] = [];
+  const session = await sessionWith(
+    async () => {
+      calls++;
+      throw new Error("the model is down");
+    },
+    { store, on: ({ type }) => events.push(type) },
+  );
+  await steps(session, 12);
+  expect(calls).toBe(3);
+  expect(session.stats().breaker).toEqual({ failures: 3, open: true });
+  expect(events.filter((type) => type === "summary-failed")).toHaveLength(3);
+  let records = 0;
+  for await (const record of store.read({}, session.id, { kind: "edit" })) {
+    if (record.type !== "summary-failed") continue;
+    records++;
+    expect(record.data.reason).toBe("the model is down");
+  }
+  expect(records).toBe(3);
+  await session.compact();
+  expect(calls).toBe(4);
+});
+
+it("runs one at a time in the background, and a close stops it", async () => {
+  let running = 0;
+  let most = 0;
+  let stopped = false;
+  const session = await sessionWith(
+    (_, signal) => {
+      most = Math.max(most, ++running);
+      return new Promise((resolve) => {
+        signal?.addEventListener("abort", () => {
+          stopped = true;
+          running--;
+          resolve();
+        });
+      });
+    },
+    { compaction: "background" },
+  );
+  await steps(session, 8);
+  expect(most).toBe(1);
+  await session.close();
+  expect(stopped).toBe(true);
+});
+
+it("corrects counts by what a provider reports, and ignores what cannot be", async () => {
+  const warnings: string[] = [];
+  const manager = await SessionManager.open({
+    store: "ram:",
+    budget: 20_000,
+    profile: "anthropic",
+    on: (event) => {
+      if (event.type === "usage-ignored") warnings.push(event.warning);
+    },
+  });
+  managers.push(manager);
+  const session = await manager.create();
+  let reported = 0;
+  for (const message of codingSession(20, 5)) {
+    if (message.role === "assistant") {
+      const window = await session.compose();
+      reported = Math.round(1.3 * window.tokens);
+      await session.append(message);
+      await session.endStep({ usage: { input: reported, output: 10, cacheRead: Math.round(0.9 * reported) } });
+    } else await session.append(message);
+  }
+  const { reported: band, cost } = session.stats();
+  expect(Math.abs(band.tokens - reported) / reported).toBeLessThan(0.01);
+  expect(band.low).toBeLessThanOrEqual(reported);
+  expect(band.high).toBeGreaterThanOrEqual(reported);
+  expect(cost.calls).toBe(20);
+  expect(cost.actual).toBeGreaterThan(0);
+  await session.compose();
+  await session.endStep({ usage: { input: 50_000_000 } });
+  expect(warnings).toHaveLength(1);
+});

@@ -1,0 +1,81 @@
+import { describe, expect, it } from "vitest";
+import {
+  renderSnapshot,
+  snapshotOf,
+  snapshotRecord,
+  statsDue,
+  statsLine,
+  updateSnapshot,
+} from "../../src/session/snapshot.ts";
+import type { SnapshotUpdate } from "../../src/session/snapshot.ts";
+
+describe("the snapshot of seed 000", () => {
+  it("comes out of the document's three updates as the document shows it", () => {
+    const started = updateSnapshot(undefined, {
+      goal: "Safari を開いて Google を検索",
+      completedActions: [],
+      currentPhase: "planning",
+      keyObservations: [],
+    });
+    const acting = updateSnapshot(started, {
+      completedActions: ["osa", "click", "type"],
+      currentPhase: "executing",
+    });
+    const done = updateSnapshot(acting, {
+      currentPhase: "completed",
+      keyObservations: ["Safari を開き、Google を表示しました"],
+    });
+    expect(done).toEqual({
+      goal: "Safari を開いて Google を検索",
+      completedActions: ["osa", "click", "type"],
+      currentPhase: "completed",
+      keyObservations: ["Safari を開き、Google を表示しました"],
+    });
+    expect(started.currentPhase).toBe("planning");
+  });
+
+  it("fills on the first update what it does not name, and keeps nothing of the caller's arrays", () => {
+    const actions = ["open"];
+    const snapshot = updateSnapshot(undefined, { completedActions: actions });
+    actions.push("later");
+    expect(snapshot).toEqual({ goal: "", completedActions: ["open"], currentPhase: "", keyObservations: [] });
+  });
+
+  it("an undefined field leaves the old value", () => {
+    const snapshot = updateSnapshot(undefined, { goal: "x" });
+    expect(updateSnapshot(snapshot, { goal: undefined } as unknown as SnapshotUpdate)).toEqual(snapshot);
+  });
+
+  it("refuses a misspelled field with the right name, and a wrong type", () => {
+    expect(() => updateSnapshot(undefined, { gaol: "x" } as SnapshotUpdate)).toThrowError(/Did you mean "goal"/);
+    expect(() => updateSnapshot(undefined, { completedActions: "x" } as unknown as SnapshotUpdate)).toThrowError(
+      /completedActions is a list of texts/,
+    );
+  });
+
+  it("comes back from its record, and a damaged one gives what can be read of it", () => {
+    const snapshot = updateSnapshot(undefined, { goal: "x", completedActions: ["a"], keyObservations: ["b", "c"] });
+    const record = snapshotRecord(snapshot, "2024-01-15T10:30:20.123Z");
+    expect(Object.keys(record.data)).toEqual(["goal", "completed_actions", "current_phase", "key_observations"]);
+    expect(snapshotOf(JSON.parse(JSON.stringify(record.data)) as typeof record.data)).toEqual(snapshot);
+    expect(snapshotOf({ goal: 3, completed_actions: ["a"] }).completedActions).toEqual(["a"]);
+  });
+
+  it("is shown as a record, without the fields that hold nothing", () => {
+    const shown = renderSnapshot(updateSnapshot(undefined, { goal: "search", keyObservations: ["it works"] }));
+    expect(shown).toContain("no instruction");
+    expect(shown).toContain("Goal: search\nObservations:\n- it works");
+    expect(shown).not.toContain("Phase");
+  });
+});
+
+describe("the statistics line of seed 000", () => {
+  it("has the document's wording", () => {
+    const stats = { messageCount: 18, estimatedTokens: 4500, hasSnapshot: true };
+    expect(statsLine(stats)).toBe("Context stats: 18 messages, ~4500 tokens");
+  });
+
+  it("is due at 5, 10, 15", () => {
+    expect(Array.from({ length: 17 }, (_, step) => step).filter((step) => statsDue(step))).toEqual([5, 10, 15]);
+  });
+});
