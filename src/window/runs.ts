@@ -6,24 +6,22 @@ export function runsOf(
   view: View,
   dropped: ReadonlySet<ViewStep>,
 ): readonly { readonly from: number; readonly to: number }[] {
-  const kept = new Set<number>();
-  for (const step of view.steps) {
-    if (!dropped.has(step)) for (const { seq } of step.messages) kept.add(seq);
-  }
   let from = Infinity;
   let to = 0;
   for (const step of dropped) {
     from = Math.min(from, step.from);
     to = Math.max(to, step.to);
   }
-  const runs: { from: number; to: number }[] = [];
-  let start: number | undefined;
-  for (let seq = from; seq <= to + 1; seq++) {
-    if (seq <= to && !kept.has(seq)) start ??= seq;
-    else if (start !== undefined) {
-      runs.push({ from: start, to: seq - 1 });
-      start = undefined;
-    }
+  const kept: number[] = [];
+  for (const step of view.steps) {
+    if (!dropped.has(step)) for (const { seq } of step.messages) if (seq >= from && seq <= to) kept.push(seq);
+  }
+  kept.sort((left, right) => left - right);
+  const runs: { readonly from: number; readonly to: number }[] = [];
+  let start = from;
+  for (const seq of [...kept, to + 1]) {
+    if (seq > start) runs.push({ from: start, to: seq - 1 });
+    start = Math.max(start, seq + 1);
   }
   return runs;
 }
