@@ -12,10 +12,7 @@ export interface AiSdkLanguageModel {
   readonly modelId: string;
   /** Asks once, without retries. */
   doGenerate(options: {
-    prompt: (
-      | { role: "system"; content: string }
-      | { role: "user"; content: { type: "text"; text: string }[] }
-    )[];
+    prompt: ({ role: "system"; content: string } | { role: "user"; content: { type: "text"; text: string }[] })[];
     maxOutputTokens?: number;
     abortSignal?: AbortSignal;
   }): PromiseLike<{ readonly content: unknown; readonly finishReason: unknown; readonly usage: unknown }>;

@@ -35,7 +35,9 @@ export type Fields = Readonly<Record<string, unknown>>;
  * @throws WindrowError `bad-option` where it is needed and there is none, or where no header can carry it
  */
 export function keyOf(given: string | undefined, names: readonly string[], needed: boolean): string | undefined {
-  const found = [given, ...names.map((name) => process.env[name])].find((key) => key !== undefined && key.trim() !== "");
+  const found = [given, ...names.map((name) => process.env[name])].find(
+    (key) => key !== undefined && key.trim() !== "",
+  );
   if (found !== undefined && !/^[\x21-\x7e]+$/.test(found.trim())) {
     throw new WindrowError("bad-option", "The key holds a space or a character that no header takes; copy it anew.");
   }

@@ -27,7 +27,10 @@ export function ollamaModel(options: OllamaModelOptions): Model {
     const { system, prompt, maxOutput } = request;
     const body = {
       model,
-      messages: [...(system === undefined ? [] : [{ role: "system", content: system }]), { role: "user", content: prompt }],
+      messages: [
+        ...(system === undefined ? [] : [{ role: "system", content: system }]),
+        { role: "user", content: prompt },
+      ],
       stream: false,
       truncate: false,
       options: { num_ctx: contextWindow, ...(maxOutput !== undefined && { num_predict: maxOutput }) },

@@ -30,7 +30,10 @@ export function openaiModel(options: OpenaiModelOptions): Model {
   const ask: Model = async ({ system, prompt, maxOutput }, signal) => {
     const body = {
       model,
-      messages: [...(system === undefined ? [] : [{ role: "system", content: system }]), { role: "user", content: prompt }],
+      messages: [
+        ...(system === undefined ? [] : [{ role: "system", content: system }]),
+        { role: "user", content: prompt },
+      ],
       // OpenAI's reasoning models refuse `max_tokens`; other servers know nothing else.
       ...(maxOutput !== undefined && { [own ? "max_completion_tokens" : "max_tokens"]: maxOutput }),
     };
@@ -38,7 +41,11 @@ export function openaiModel(options: OpenaiModelOptions): Model {
     const choice = listOf(answer["choices"])[0] ?? {};
     const message = fieldsOf(choice["message"]);
     const content = message["content"];
-    const text = Array.isArray(content) ? listOf(content).map((part) => textOf(part["text"])).join("") : textOf(content);
+    const text = Array.isArray(content)
+      ? listOf(content)
+          .map((part) => textOf(part["text"]))
+          .join("")
+      : textOf(content);
     const refused = textOf(message["refusal"]) !== "";
     return { text, usage: usageOf(answer["usage"]), finish: refused ? "refused" : finishOf(choice["finish_reason"]) };
   };
@@ -57,7 +64,11 @@ export function openaiEmbedder(options: HttpOptions): Embedder {
     const body = { model, input: texts, encoding_format: "float" };
     const answer = await postJson(model, request(body), options, signal);
     const rows = listOf(answer["data"]).toSorted((left, right) => Number(left["index"]) - Number(right["index"]));
-    const vectors = vectorsOf(model, rows.map((row) => row["embedding"]), texts.length);
+    const vectors = vectorsOf(
+      model,
+      rows.map((row) => row["embedding"]),
+      texts.length,
+    );
     return { vectors, usage: reported({ input: sumOf(fieldsOf(answer["usage"])["prompt_tokens"]) }) };
   };
   return Object.assign(embed, { id: model });

@@ -38,7 +38,10 @@ const firstPause = 1_000;
 /** The longest pause in milliseconds: where a server asks for more, the call fails and says so. */
 const longestPause = 60_000;
 
-const systemClock: ModelClock = { now: Date.now, wait: (milliseconds, signal) => wait(milliseconds, undefined, { signal }) };
+const systemClock: ModelClock = {
+  now: Date.now,
+  wait: (milliseconds, signal) => wait(milliseconds, undefined, { signal }),
+};
 
 /**
  * Runs `attempt` until it succeeds, fails for good, or the tries are used up.

@@ -8,7 +8,10 @@ export type ScriptStep =
   | string
   | Error
   | Partial<ModelAnswer>
-  | ((request: ModelRequest, signal?: AbortSignal) => Partial<ModelAnswer> | string | Promise<Partial<ModelAnswer> | string>);
+  | ((
+      request: ModelRequest,
+      signal?: AbortSignal,
+    ) => Partial<ModelAnswer> | string | Promise<Partial<ModelAnswer> | string>);
 
 /** A model that follows a script. */
 export interface ScriptedModel extends Model {

@@ -1,7 +1,9 @@
 /** The validator: rules by which providers refuse a window (hosts' and providers' documentation; each rule is a switch). */
-import { toolResults } from "../message/message.ts";
-import type { Message, Part } from "../message/message.ts";
+import { toolCalls, toolResults } from "../message/message.ts";
+import type { Message, Part, ToolCallPart, ToolResultPart } from "../message/message.ts";
 import type { Profile } from "./profile.ts";
+import { saysReasoning } from "./profiles/encode.ts";
+import { isForeign, isReasoning, thoughtSignature } from "./profiles/reasoning.ts";
 
 /** A rule for which a provider would refuse the window. */
 export interface Fault {
@@ -12,11 +14,13 @@ export interface Fault {
   readonly index: number;
 }
 
+type Report = (rule: Fault["rule"], index: number, message: string) => void;
+
 /** Checks a whole window, system message included. An empty answer means the provider accepts its shape. */
 export function validateWindow(messages: readonly Message[], profile: Profile): readonly Fault[] {
   const { rules } = profile;
   const faults: Fault[] = [];
-  const fault = (rule: Fault["rule"], index: number, message: string): void => {
+  const fault: Report = (rule, index, message) => {
     faults.push({ rule, index, message });
   };
   const history = messages.findIndex((message) => message.role !== "system");
@@ -26,7 +30,13 @@ export function validateWindow(messages: readonly Message[], profile: Profile): 
     fault("firstIsUser", history, `the first message is the ${first.role}'s, not the user's`);
   }
 
+  const last = messages.length - 1;
+  if (rules.lastIsUser && history !== -1 && messages[last]?.role === "assistant") {
+    fault("lastIsUser", last, "the last message is the assistant's, not the user's or a result");
+  }
+
   const seen = new Set<string>();
+  let waiting: readonly ToolCallPart[] = [];
   let open = new Set<string>();
   const closeOpen = (index: number): void => {
     if (rules.callNeedsResult) {
@@ -45,6 +55,7 @@ export function validateWindow(messages: readonly Message[], profile: Profile): 
       fault("wellFormedText", index, "a text holds half of a surrogate pair");
     }
     const results = toolResults(message);
+    if (rules.resultsInOrder) waiting = checkOrder(results, waiting, index, fault);
     for (const result of results) {
       if (!open.delete(result.callId) && rules.resultNeedsCall) {
         fault("resultNeedsCall", index, `result of ${result.callId} has no open call before it`);
@@ -58,16 +69,54 @@ export function validateWindow(messages: readonly Message[], profile: Profile): 
       seen.add(part.callId);
       open.add(part.callId);
     }
+    if (message.role !== "assistant") return;
+    waiting = toolCalls(message);
+    checkAnswer(message, index, profile, fault);
   });
   closeOpen(messages.length);
   return faults;
 }
 
-function checkContent(
-  message: Message,
+/** A message of results belongs to the first call of its tool that still waits. Gives the calls that wait on. */
+function checkOrder(
+  results: readonly ToolResultPart[],
+  waiting: readonly ToolCallPart[],
   index: number,
-  fault: (rule: Fault["rule"], index: number, message: string) => void,
-): void {
+  fault: Report,
+): readonly ToolCallPart[] {
+  const [first] = results;
+  const next = waiting.find(({ name }) => first?.name === undefined || name === first.name);
+  if (first && next && next.callId !== first.callId && waiting.some(({ callId }) => callId === first.callId)) {
+    fault("resultsInOrder", index, `the result of ${first.callId} stands where that of ${next.callId} belongs`);
+  }
+  return waiting.filter(({ callId }) => results.every((result) => result.callId !== callId));
+}
+
+/** What an answer of the model must carry: reasoning that its reader takes, and signatures. */
+function checkAnswer(message: Message, index: number, profile: Profile, fault: Report): void {
+  const { rules } = profile;
+  const { parts } = message;
+  const reasoning = parts.filter(isReasoning);
+  if (rules.ownReasoning && reasoning.some((part) => isForeign(part, message, profile))) {
+    fault("ownReasoning", index, `the reasoning is another model's, which ${profile.name} cannot read`);
+  }
+  if (rules.signedReasoning && parts.some((part) => part.type === "reasoning" && part.signature === undefined)) {
+    fault("signedReasoning", index, "reasoning stands without its signature");
+  }
+  if (rules.reasoningNeedsItem && parts.at(-1)?.type === "reasoning") {
+    fault("reasoningNeedsItem", index, "no text and no call follows the reasoning");
+  }
+  const call = parts.find((part) => part.type === "tool-call");
+  if (!call) return;
+  if (rules.callNeedsReasoning && !parts.some(saysReasoning)) {
+    fault("callNeedsReasoning", index, "the message has calls and no reasoning");
+  }
+  if (rules.callNeedsSignature && thoughtSignature(call) === undefined) {
+    fault("callNeedsSignature", index, `call ${call.callId} has no thought signature`);
+  }
+}
+
+function checkContent(message: Message, index: number, fault: Report): void {
   if (message.parts.every((part) => part.type === "reasoning"))
     fault("noEmptyContent", index, "the message has no content");
   if (message.parts.some((part) => part.type === "text" && part.text.trim() === "")) {

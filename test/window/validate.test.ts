@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Message, Part } from "../../src/message/message.ts";
 import { HistoryBuilder } from "../../src/message/samples.ts";
-import { anthropic, openaiChat, profileOf } from "../../src/window/profile.ts";
+import { anthropic, openaiChat, profileNames, profileOf } from "../../src/window/profile.ts";
 import { validateWindow } from "../../src/window/validate.ts";
 
 const call: Part = { type: "tool-call", callId: "1", name: "t", args: {} };
@@ -49,6 +49,17 @@ describe("validateWindow", () => {
     ["noMessages", [message("system", { type: "text", text: "only" })]],
   ])("finds %s", (rule, window) => {
     expect(rules(window)).toContain(rule);
+  });
+
+  it.each(profileNames)("wants of %s's windows as many results as calls, behind their calls", (name) => {
+    const profile = profileOf(name);
+    const two = message("assistant", { ...call, opaque: { thoughtSignature: "s" } }, { ...call, callId: "2" } as Part);
+    const thinking = { ...two, parts: [{ type: "reasoning", text: "hm", signature: "s" } as Part, ...two.parts] };
+    expect(rules([user, thinking, message("tool", result)], profile)).toEqual(["callNeedsResult"]);
+    const second: Part = { type: "tool-result", callId: "2", content: "r" };
+    const third: Part = { type: "tool-result", callId: "3", content: "r" };
+    expect(rules([user, thinking, message("tool", result, second, third)], profile)).toEqual(["resultNeedsCall"]);
+    expect(rules([user, thinking, message("tool", result, second)], profile)).toEqual([]);
   });
 
   it("does not check a rule that is switched off", () => {
