@@ -15,6 +15,7 @@ export const errorCodes = {
   "input-not-found": "A file or folder named on the command line does not exist.",
   "input-unreadable": "A file exists but could not be read as text or gzip.",
   "not-a-transcript": "A file was read, but no known transcript format recognises it.",
+  "model-failed": "A model or embedder could not answer: refused, out of reach, too slow, or not readable.",
   "not-durable": "The operating system refused to write or sync; the records were not acknowledged.",
   "not-found": "There is no message, stub or record under that id.",
   "over-budget": "The blocks a window must hold do not fit the budget together.",

@@ -100,7 +100,7 @@ export function modelFailed(name: string, failure: Failure, tries = 1): WindrowE
   const { retryAfterMs } = facts;
   const later = retryAfterMs === undefined ? "" : ` The server asks to wait ${Math.ceil(retryAfterMs / 1_000)} s.`;
   return new WindrowError(
-    "adapter-failed",
+    "model-failed",
     `${name} could not answer: ${message.replace(/\.+$/, "")}${tries > 1 ? ` (${tries} tries)` : ""}.${later}`,
     { model: name, tries, ...facts },
     cause === undefined ? undefined : { cause },

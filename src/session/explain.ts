@@ -2,7 +2,7 @@
 import { explainStored, recordedEpoch } from "../ops/log.ts";
 import type { Scope, Store } from "../store/store.ts";
 import { Composer } from "../window/epoch.ts";
-import type { ComposerOptions } from "../window/epoch.ts";
+import type { ComposerOptions } from "../window/compose-options.ts";
 import type { Explanation } from "../window/explain.ts";
 
 /** The session whose window is explained. */

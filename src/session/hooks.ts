@@ -8,7 +8,7 @@ import type { NewRecord, StoredRecord, StoredRecordOf } from "../message/record.
 import type { NumberedMessage } from "../message/step.ts";
 import type { Model } from "../model/model.ts";
 import type { Scope, Store } from "../store/store.ts";
-import type { ComposerOptions } from "../window/epoch.ts";
+import type { ComposerOptions } from "../window/compose-options.ts";
 import type { StrategyContext } from "../window/window.ts";
 import { tell } from "./events.ts";
 import type { Listener } from "./events.ts";

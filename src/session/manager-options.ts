@@ -24,6 +24,8 @@ export interface ManagerOptions {
   readonly profile?: string | Profile;
   /** Default `estimate`; `o200k` and `cl100k` are loaded (see `loadCounter`). */
   readonly counter?: string | TokenCounter;
+  /** Most tokens one result may have when it is first shown; the rest of it is a recall away. Default: any number. */
+  readonly ingestCap?: number;
   /** What writes summaries, for strategies that make them. Default: none; they say so and do the rest. */
   readonly summarizer?: Summarizer;
   /**
@@ -88,6 +90,7 @@ const optionNames: readonly string[] = [
   "budget",
   "profile",
   "counter",
+  "ingestCap",
   "summarizer",
   "compaction",
   "calibrate",
@@ -99,7 +102,11 @@ const optionNames: readonly string[] = [
   "every",
 ];
 
-/** @throws WindrowError `bad-option` for an option there is not, with the nearest name */
+/**
+ * Checks the names of a manager's options.
+ *
+ * @throws WindrowError `bad-option` for an option there is not, with the nearest name
+ */
 export async function checkManagerOptions(options: ManagerOptions): Promise<void> {
   for (const name of Object.keys(options)) {
     if (optionNames.includes(name)) continue;

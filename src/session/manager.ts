@@ -53,7 +53,8 @@ export class SessionManager {
     };
     this.#strategy = strategyOf(options.strategy ?? "adaptive");
     this.#model = options.model === undefined ? undefined : modelOf(options.model);
-    this.#profile = profileOf(options.profile ?? this.#model?.profile ?? "openai-chat");
+    const profile = profileOf(options.profile ?? this.#model?.profile ?? "openai-chat");
+    this.#profile = this.#model ? { ...profile, model: this.#model.id } : profile;
     this.#counter = parts.counter;
     const fromModel = this.#model && budgetOf(this.#model);
     this.#budget = options.budget === undefined ? fromModel : checkBudget(options.budget);
@@ -250,6 +251,7 @@ export class SessionManager {
         strategy: this.#strategy,
         profile: this.#profile,
         counter: this.#counter,
+        ...(this.#options.ingestCap !== undefined && { ingestCap: this.#options.ingestCap }),
         ...(epoch && { state: epoch.state }),
       },
       held,

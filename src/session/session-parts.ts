@@ -1,7 +1,7 @@
 /** What a session is made of, and what it says of itself. */
 import type { NewMessage } from "../message/message.ts";
 import type { Lock, Scope, SessionMetadata, SessionState, Store } from "../store/store.ts";
-import type { ComposeOptions, ComposerOptions } from "../window/epoch.ts";
+import type { ComposeOptions, ComposerOptions } from "../window/compose-options.ts";
 import type { Listener } from "./events.ts";
 import type { Model } from "../model/model.ts";
 import type { CorrectedCount } from "../tokens/calibrate.ts";

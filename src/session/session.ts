@@ -6,7 +6,7 @@ import type { FinalStatus, SessionMetadata } from "../store/store.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { openCalls } from "../ops/log.ts";
 import type { OpenCall } from "../ops/log.ts";
-import type { ComposerOptions } from "../window/epoch.ts";
+import type { ComposerOptions } from "../window/compose-options.ts";
 import { diffExplanations } from "../window/diff.ts";
 import type { WindowDiff } from "../window/diff.ts";
 import type { Explanation } from "../window/explain.ts";

@@ -124,18 +124,6 @@ export class WorkingSet {
   }
 }
 
-/** A session's written files, oldest first: what a summary of these messages has to name. */
-export function writtenPaths(
-  messages: Iterable<{ readonly seq: number; readonly message: Message }>,
-): readonly string[] {
-  const set = new WorkingSet();
-  for (const { seq, message } of messages) set.push(seq, message);
-  return set.files
-    .filter(({ written }) => written)
-    .map(({ path }) => path)
-    .toReversed();
-}
-
 function putLast<T>(map: Map<string, T>, key: string, value: T, most: number): void {
   map.delete(key);
   map.set(key, value);

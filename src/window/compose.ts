@@ -26,6 +26,7 @@ export function composeWindow(input: ComposeInput): Composed {
     strategy: strategyOf(input.strategy ?? "adaptive"),
     profile: profileOf(input.profile ?? "openai-chat"),
     counter: input.counter ?? estimate,
+    ...(input.ingestCap !== undefined && { ingestCap: input.ingestCap }),
     ...(input.state && { state: stateFor(input.messages, input.state) }),
   });
   input.messages.forEach((message, index) => composer.push(index + 1, message));
@@ -35,6 +36,7 @@ export function composeWindow(input: ComposeInput): Composed {
     ...(input.tools !== undefined && { tools: input.tools }),
     ...(input.dynamic !== undefined && { dynamic: input.dynamic }),
     ...(input.pinned !== undefined && { pinned: input.pinned }),
+    ...(input.toolsBudget !== undefined && { toolsBudget: input.toolsBudget }),
     ...(input.now !== undefined && { now: input.now }),
   });
 }

@@ -2,11 +2,12 @@
  * Epochs: stretches in which a window only grows at its end, byte for byte. Over the budget, at a trigger or where it pays,
  * the planner runs the strategy's passes, and their edits stay in force, unchanged, until the next epoch.
  */
-import type { Message, ToolDefinition } from "../message/message.ts";
-import type { Repair } from "../message/repair.ts";
+import type { Message } from "../message/message.ts";
 import type { NumberedMessage } from "../message/step.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { checkBudget } from "./budget.ts";
+import { initialState } from "./compose-options.ts";
+import type { ComposeOptions, ComposerOptions, Shown } from "./compose-options.ts";
 import { FixedBlocks } from "./fixed.ts";
 import type { Fixed } from "./fixed.ts";
 import { hashMessage, hashMessages, hashName } from "./hash.ts";
@@ -18,60 +19,13 @@ import { mergeEdits, protect } from "./planner.ts";
 import { costOf, isDue, rentOf, rewritePrice } from "./price.ts";
 import type { Weighed } from "./price.ts";
 import type { Profile } from "./profile.ts";
+import { closingTail } from "./profiles/closing.ts";
 import { withoutReasoning } from "./reasoning.ts";
 import { countFates, overBudget } from "./report.ts";
 import { isTriggered } from "./trigger.ts";
 import { tokensOf } from "./view.ts";
 import { validateWindow } from "./validate.ts";
-import type {
-  Composed,
-  DynamicBlock,
-  Edit,
-  EpochReason,
-  PinnedBlock,
-  Report,
-  Strategy,
-  WindowState,
-} from "./window.ts";
-
-/** What a composer is made for. */
-export interface ComposerOptions {
-  readonly strategy: Strategy;
-  readonly profile: Profile;
-  readonly counter: TokenCounter;
-  /** The state of the last composition, to go on from. */
-  readonly state?: WindowState;
-}
-
-/** What one composition is given beside the history. */
-export interface ComposeOptions {
-  readonly budget: number;
-  readonly system?: string;
-  readonly tools?: readonly ToolDefinition[];
-  readonly dynamic?: string | readonly DynamicBlock[];
-  readonly pinned?: readonly PinnedBlock[];
-  /** Milliseconds since 1970. */
-  readonly now?: number;
-}
-
-/** A window's messages as the log numbers them; 0 is none of the log's. */
-export interface Shown {
-  readonly messages: readonly NumberedMessage[];
-  readonly repairs: readonly Repair[];
-}
-
-/** The state of a history nothing was composed from. */
-export const initialState: WindowState = {
-  version: 1,
-  epoch: 0,
-  edits: [],
-  opened: 0,
-  openedHash: "",
-  systemHash: "",
-  toolsHash: "",
-  length: 0,
-  prefixHash: "",
-};
+import type { Composed, DynamicBlock, Edit, EpochReason, Report, Strategy, WindowState } from "./window.ts";
 
 /** Composes windows over one history that it is fed message by message. */
 export class Composer {
@@ -79,6 +33,7 @@ export class Composer {
   readonly #profile: Profile;
   readonly #counter: TokenCounter;
   readonly #blocks: FixedBlocks;
+  readonly #ingestCap: number | undefined;
   #state: WindowState;
   #history: History;
   #last = 0;
@@ -88,7 +43,8 @@ export class Composer {
     | { readonly reason: EpochReason; readonly edits: readonly Edit[]; readonly tokensBefore: number }
     | undefined;
 
-  constructor({ strategy, profile, counter, state = initialState }: ComposerOptions) {
+  constructor({ strategy, profile, counter, ingestCap, state = initialState }: ComposerOptions) {
+    this.#ingestCap = ingestCap;
     this.#strategy = strategy;
     this.#profile = profile;
     this.#counter = counter;
@@ -211,7 +167,8 @@ export class Composer {
   }
 
   #historyOf({ edits, inserts = [] }: WindowState): History {
-    return new History({ profile: this.#profile, counter: this.#counter, edits, inserts });
+    const ingestCap = this.#ingestCap ?? Infinity;
+    return new History({ profile: this.#profile, counter: this.#counter, edits, inserts, ingestCap });
   }
 
   /** What stands before the history: the pinned blocks, or what makes it begin with the user. */
@@ -235,9 +192,12 @@ export class Composer {
   }
 
   #layout(options: ComposeOptions): Layout {
-    const { sticky, tail } = dynamicParts(options.dynamic, this.#profile);
+    const { sticky, tail: given } = dynamicParts(options.dynamic, this.#profile);
     const lead = this.#lead();
     const { history, ...shape } = this.#history.shown(lead);
+    const ingested = this.#history.ingested();
+    if (ingested.length > 0) this.#state = { ...this.#state, edits: mergeEdits(this.#state.edits, ingested) };
+    const tail = closingTail(given, this.#profile, history.at(-1));
     const own = this.#history.system.map(({ message }) => message);
     const fixed = this.#blocks.of({ ...options, own, tail });
     const leading = lead.reduce((total, message) => total + tokensOf(this.#counter, message), 0);
@@ -375,6 +335,7 @@ export class Composer {
       epoch: this.#state.epoch,
       ...(opened && { opened }),
       cost,
+      tools: fixed.toolCosts,
       ...(this.#strategy.note !== undefined && { note: this.#strategy.note }),
       counts: countFates(this.#last, this.#state.edits),
       repairs,

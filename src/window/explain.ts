@@ -5,7 +5,7 @@ import { countPart } from "../tokens/counter.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { counterOf } from "../tokens/counters.ts";
 import { Composer } from "./epoch.ts";
-import type { Shown } from "./epoch.ts";
+import type { Shown } from "./compose-options.ts";
 import { profileOf } from "./profile.ts";
 import type { Profile } from "./profile.ts";
 import { none } from "./strategies/none.ts";
@@ -138,7 +138,7 @@ export function explain(
     const cause = causes.of(entry, tokens);
     add(seq);
     items.push({ id, seq, role, ...cause, tokensBefore, tokensAfter: tokens ?? 0 });
-    if (tokens !== undefined && causes.withoutReasoning(entry)) {
+    if (tokens !== undefined && causes.withoutReasoning(entry, tokens)) {
       reasoning = { messages: reasoning.messages + 1, tokens: reasoning.tokens + reasoningTokens };
     }
   }
@@ -181,7 +181,7 @@ class Causes {
     if (stub) return because("stubbed", stub);
     const fate = tokens === undefined ? "dropped" : "kept";
     const repair = this.#repairs.get(seq);
-    const reasoning = this.#reasoning(seq);
+    const reasoning = this.#reasoning(entry, tokens);
     const whole = tokens !== undefined && (entry.reasoningTokens === 0 || !reasoning);
     if (!whole && reasoning && entry.reasoningTokens > 0) return { fate, ...reasoning };
     if (repair) return { fate, pass: "repair", reason: repairReasons[repair] };
@@ -193,19 +193,27 @@ class Causes {
   ofAdded(seq: number, message: Message): Pick<Cause, "pass" | "reason"> {
     const note = message.id.startsWith("windrow:note:") ? this.#ranges.rangeOf(seq) : undefined;
     if (note) return { pass: note.pass, reason: `it stands for the messages ${note.from} to ${note.to}` };
+    if (message.id.startsWith("windrow:pinned"))
+      return { pass: "pinned", reason: "pinned blocks stand in every window" };
+    if (message.id.startsWith("windrow:insert:")) {
+      return { pass: "pinned", reason: "it changed since the epoch opened, and stands where it was first shown" };
+    }
     if (seq === 0) return { pass: "repair", reason: "providers want the user first" };
     return { pass: "repair", reason: repairReasons["closed-call"] };
   }
 
-  withoutReasoning(entry: LoggedMessage): boolean {
-    return entry.reasoningTokens > 0 && this.#reasoning(entry.seq) !== undefined;
+  withoutReasoning(entry: LoggedMessage, tokens: number): boolean {
+    return entry.reasoningTokens > 0 && this.#reasoning(entry, tokens) !== undefined;
   }
 
-  #reasoning(seq: number): Pick<Cause, "pass" | "reason"> | undefined {
+  #reasoning({ seq, tokens: logged }: LoggedMessage, tokens = 0): Pick<Cause, "pass" | "reason"> | undefined {
     const edit = this.#edits.find(({ from, to }) => seq >= from && seq <= to);
     if (edit) return { pass: edit.pass, reason: edit.reason };
-    if (this.#profile.reasoning !== "ignored") return undefined;
-    return { pass: "profile", reason: `${this.#profile.name} takes no reasoning back` };
+    if (this.#profile.reasoning === "ignored") {
+      return { pass: "profile", reason: `${this.#profile.name} takes no reasoning back` };
+    }
+    if (tokens >= logged) return undefined;
+    return { pass: "profile", reason: "it is another model's, or stands without its signature" };
   }
 }
 

@@ -1,7 +1,8 @@
 /** The blocks of a window that are no history: system, tools, the ephemeral tail. Counted again only where they changed. */
 import type { Message, ToolDefinition } from "../message/message.ts";
-import { countTools } from "../tokens/counter.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
+import { toolCosts } from "./budget.ts";
+import type { ToolCosts } from "./budget.ts";
 import { hashMessages, hashName, hashText } from "./hash.ts";
 import { tailMessage } from "./pinned.ts";
 import { tokensOf } from "./view.ts";
@@ -13,6 +14,8 @@ export interface FixedInput {
   readonly system?: string;
   readonly own: readonly Message[];
   readonly tools?: readonly ToolDefinition[];
+  /** Tokens that all of them may use before there is a warning. */
+  readonly toolsBudget?: number;
   readonly tail: readonly DynamicBlock[];
 }
 
@@ -23,6 +26,8 @@ export interface Fixed {
   readonly system: number;
   readonly tools: number;
   readonly dynamic: number;
+  /** What each tool's definition costs. */
+  readonly toolCosts: ToolCosts;
   readonly systemHash: string;
   readonly toolsHash: string;
 }
@@ -31,27 +36,30 @@ export interface Fixed {
 export class FixedBlocks {
   readonly #counter: TokenCounter;
   #system: { readonly text: string; readonly message: Message } | undefined;
-  #tools = { json: "[]", tokens: 0, hash: hashName(hashText("[]")) };
+  #tools: { readonly json: string; readonly budget: number; readonly costs: ToolCosts; readonly hash: string };
 
   constructor(counter: TokenCounter) {
     this.#counter = counter;
+    this.#tools = { json: "[]", budget: Infinity, costs: toolCosts(counter, []), hash: hashName(hashText("[]")) };
   }
 
   /** The blocks of a call. */
-  of({ system, own, tools = [], tail }: FixedInput): Fixed {
+  of({ system, own, tools = [], toolsBudget = Infinity, tail }: FixedInput): Fixed {
     const systemMessages = system === undefined ? own : [this.#systemMessage(system)];
     const dynamic = tailMessage(tail);
     const dynamicMessages = dynamic ? [dynamic] : [];
     // A host may change the array in place: only its text tells.
     const json = JSON.stringify(tools);
-    if (json !== this.#tools.json) {
-      this.#tools = { json, tokens: countTools(this.#counter, tools), hash: hashName(hashText(json)) };
+    if (json !== this.#tools.json || toolsBudget !== this.#tools.budget) {
+      const costs = toolCosts(this.#counter, tools, toolsBudget);
+      this.#tools = { json, budget: toolsBudget, costs, hash: hashName(hashText(json)) };
     }
     return {
       systemMessages,
       dynamicMessages,
       system: this.#count(systemMessages),
-      tools: this.#tools.tokens,
+      tools: this.#tools.costs.tokens,
+      toolCosts: this.#tools.costs,
       dynamic: this.#count(dynamicMessages),
       systemHash: hashName(hashMessages(systemMessages)),
       toolsHash: this.#tools.hash,

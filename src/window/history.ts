@@ -4,9 +4,10 @@ import { StepReader } from "../message/repair.ts";
 import type { Repair } from "../message/repair.ts";
 import type { NumberedMessage, Step } from "../message/step.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
+import { ingestEdits } from "./budget.ts";
 import { hashMessages, hashName } from "./hash.ts";
 import type { Profile } from "./profile.ts";
-import { EditIndex, insertStep, noteStep, viewStep } from "./view.ts";
+import { EditIndex, insertStep, noteStep, sumTokens, viewStep } from "./view.ts";
 import type { Edit, Insert, ViewStep } from "./window.ts";
 
 /** What a history is shown with. */
@@ -15,6 +16,8 @@ export interface HistoryOptions {
   readonly counter: TokenCounter;
   readonly edits: readonly Edit[];
   readonly inserts: readonly Insert[];
+  /** Most tokens one result may have when it is first shown. */
+  readonly ingestCap: number;
 }
 
 /** The steps of a window and their sums. */
@@ -33,6 +36,8 @@ export class History {
   readonly index: EditIndex;
   readonly #profile: Profile;
   readonly #counter: TokenCounter;
+  readonly #ingestCap: number;
+  #ingested: Edit[] = [];
   /** The history's messages that are not out of the window whole. */
   readonly #raw: NumberedMessage[] = [];
   readonly #reader = new StepReader();
@@ -44,7 +49,8 @@ export class History {
   #inserts: readonly Insert[];
   #hashes: { lead: number; readonly values: number[] } = { lead: 0, values: [] };
 
-  constructor({ profile, counter, edits, inserts }: HistoryOptions) {
+  constructor({ profile, counter, edits, inserts, ingestCap }: HistoryOptions) {
+    this.#ingestCap = ingestCap;
     this.#profile = profile;
     this.#counter = counter;
     this.index = new EditIndex(edits);
@@ -122,11 +128,29 @@ export class History {
         this.#system.push(...step.messages);
         continue;
       }
-      const shown = viewStep(step, this.index, this.#profile, this.#counter);
+      const { shown, edits } = this.#show(step);
       if (!shown) continue;
+      this.#ingested.push(...edits);
       for (const before of this.#before(shown)) this.#closed.push(before);
       this.#closed.push(shown);
     }
+  }
+
+  /** The edits by which results were cut as they came in, since this was last asked. */
+  ingested(): readonly Edit[] {
+    const edits = this.#ingested;
+    this.#ingested = [];
+    return edits;
+  }
+
+  /** A step as it stands in the window. A result above the cap is cut at once: it was never sent whole. */
+  #show(step: Step): { readonly shown: ViewStep | undefined; readonly edits: readonly Edit[] } {
+    const shown = viewStep(step, this.index, this.#profile, this.#counter);
+    const edits = shown ? ingestEdits(shown, this.#ingestCap, this.#counter) : [];
+    if (!shown || edits.length === 0) return { shown, edits };
+    const index = new EditIndex(edits);
+    const messages = shown.messages.map(({ seq, message }) => ({ seq, message: index.apply(seq, message) }));
+    return { shown: { ...shown, messages, tokens: sumTokens(this.#counter, messages) }, edits };
   }
 
   /** The notes and inserts that stand before a step; they are taken off what waits. */
@@ -144,7 +168,7 @@ export class History {
     const inserts = this.#inserts;
     const tail: ViewStep[] = [];
     for (const step of this.#reader.tail()) {
-      const shown = viewStep(step, this.index, this.#profile, this.#counter);
+      const { shown } = this.#show(step);
       if (!shown) continue;
       tail.push(...this.#before(shown), shown);
     }

@@ -108,7 +108,7 @@ export const openaiResponses: Profile = {
  */
 export const gemini: Profile = {
   name: "gemini",
-  rules: { ...everyProvider, firstIsUser: true, systemFirst: true, callNeedsSignature: true },
+  rules: { ...everyProvider, firstIsUser: true, lastIsUser: true, systemFirst: true, callNeedsSignature: true },
   reasoning: "ignored",
   reads: ["google"],
   cache: { read: 0.1, write: 1, lifetimeMs: 300_000 },

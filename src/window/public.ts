@@ -11,7 +11,20 @@ export { dropOldest } from "./passes/drop-oldest.ts";
 export type { DropOldestOptions } from "./passes/drop-oldest.ts";
 export { truncateToolResults } from "./passes/truncate-tool-results.ts";
 export type { TruncateOptions } from "./passes/truncate-tool-results.ts";
-export { anthropic, openaiChat, profileNames, profileOf } from "./profile.ts";
+export {
+  anthropic,
+  deepseek,
+  gemini,
+  kimi,
+  ollama,
+  openaiChat,
+  openaiResponses,
+  pi,
+  profileNames,
+  profileOf,
+} from "./profile.ts";
+export { toolCosts } from "./budget.ts";
+export type { ToolCost, ToolCosts } from "./budget.ts";
 export type { Profile } from "./profile.ts";
 export { explainWindow } from "./explain.ts";
 export type { ExplainedItem, ExplainOptions, Explanation, Fate, FateTotal } from "./explain.ts";

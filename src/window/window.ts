@@ -7,6 +7,7 @@ import type { NewRecord, StoredRecordOf, UsageRecord } from "../message/record.t
 import type { NumberedMessage } from "../message/step.ts";
 import type { Model } from "../model/model.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
+import type { ToolCosts } from "./budget.ts";
 import type { Profile } from "./profile.ts";
 import type { Fault } from "./validate.ts";
 
@@ -30,8 +31,8 @@ export interface Edit {
   readonly role?: Role;
   /** What the text names and `recall` brings back. */
   readonly stubs?: readonly Stub[];
-  /** The verbatim lines the text shows, for the next digest to choose from again. */
-  readonly lines?: readonly DigestLine[];
+  /** What the next digest needs to know of the text. */
+  readonly digest?: DigestState;
   /** The pass that planned it. */
   readonly pass: string;
   /** For people: why. */
@@ -40,16 +41,32 @@ export interface Edit {
   readonly tokensAfter: number;
 }
 
-/** A verbatim line of a message that left the window. */
-export interface DigestLine {
-  readonly text: string;
-  /** What the message was about: a path, a command; empty for conversation. */
-  readonly subject: string;
-  /** The message, and the line's place in its text, from 0. */
-  readonly seq: number;
-  readonly at: number;
-  /** Who wrote it: the user, a tool, a failing tool, the agent into a file, the agent as prose. */
-  readonly kind: "user" | "result" | "error" | "written" | "said";
+/** What a digest's text shows and what it was chosen by, as far as the text does not say it itself. */
+export interface DigestState {
+  /** Lines of the text before the first passage. */
+  readonly skip: number;
+  /** The newest message that was read for it. */
+  readonly seen: number;
+  /** In the order of the text. */
+  readonly passages: readonly {
+    readonly file?: boolean;
+    /** A path; what a call was about. */
+    readonly subject: string;
+    /** The tool and what its call was about, or who said it; absent for a file. */
+    readonly label?: string;
+    /** Number of the first line in its file or text; 0 where it is not known. */
+    readonly at: number;
+    /** Lines that follow each other and have the same source. */
+    readonly runs: readonly {
+      readonly seq: number;
+      readonly kind: "user" | "result" | "error" | "said" | "read" | "written";
+      readonly count: number;
+    }[];
+  }[];
+  /** By path: the newest message that may have changed the file in a way that is not known. */
+  readonly doubts: Readonly<Record<string, number>>;
+  /** By subject: how much calls have to do with it, as of `seen`. */
+  readonly heats: Readonly<Record<string, number>>;
 }
 
 /** One line of a stub text: what was there and how to get it back. */
@@ -233,6 +250,10 @@ export interface ComposeInput {
   readonly dynamic?: string | readonly DynamicBlock[];
   /** Blocks that stand before the history, verbatim, whatever leaves: pins, the goal. */
   readonly pinned?: readonly PinnedBlock[];
+  /** Most tokens one result may have when it is first shown; the rest of it is a recall away. Default: any number. */
+  readonly ingestCap?: number;
+  /** Tokens that all tool definitions together may use before the report warns. Default: any number. */
+  readonly toolsBudget?: number;
   /** The time, in milliseconds since 1970. With it a strategy may edit while the provider's cache is cold anyway. */
   readonly now?: number;
   /** Tokens the whole request may use; `budgetOf` computes it from a model. Absent: `bad-option`. */
@@ -335,6 +356,8 @@ export interface Report {
   };
   /** What this request is predicted to cost by the profile's cache prices, in equivalents of uncached input tokens. */
   readonly cost: { readonly cached: number; readonly fresh: number; readonly equivalents: number };
+  /** What each tool's definition costs, the costliest first. */
+  readonly tools: ToolCosts;
   /** What of the strategy did not run as it is set up. */
   readonly note?: string;
   /** Messages of the log by what became of them. */

@@ -107,3 +107,41 @@ it("edits when the rent that was paid reaches the price of a rewrite", () => {
   }
   expect.unreachable("no rent was ever enough");
 });
+
+it("cuts a result above the cap as it comes in, without an epoch, and leaves a way back", () => {
+  const body = Array.from({ length: 2_000 }, (_, line) => `line ${line} of the report`).join("\n");
+  const history: Message[] = [
+    { id: "u", role: "user", parts: [{ type: "text", text: "read it" }] },
+    {
+      id: "a",
+      role: "assistant",
+      parts: [{ type: "tool-call", callId: "c", name: "read", args: { path: "report.txt" } }],
+    },
+    { id: "t", role: "tool", parts: [{ type: "tool-result", callId: "c", name: "read", content: body }] },
+  ];
+  const input = { messages: history, budget: 100_000, ingestCap: 500 };
+  const first = composeWindow(input);
+  const text = messageText({ ...first.messages[2]!, parts: first.messages[2]!.parts });
+  expect(first.tokens).toBeLessThan(700);
+  expect(first.report.opened).toBeUndefined();
+  expect(JSON.stringify(first.messages[2])).toContain("m3");
+  expect(text).not.toBe(body);
+  const more: Message[] = [...history, { id: "a2", role: "assistant", parts: [{ type: "text", text: "done" }] }];
+  more.push({ id: "u2", role: "user", parts: [{ type: "text", text: "thanks" }] });
+  const next = composeWindow({ ...input, messages: more, state: first.state });
+  expect(next.messages.slice(0, 3)).toEqual(first.messages);
+  expect(next.report.opened).toBeUndefined();
+  expect(next.report.counts.stubbed).toBe(1);
+  expect(composeWindow({ ...input, messages: more }).report.windowHash).toBe(next.report.windowHash);
+});
+
+it("says what each tool costs, and warns above their budget", () => {
+  const tools = [
+    { name: "read", description: "Reads a file." },
+    { name: "search", description: "Searches. ".repeat(200) },
+  ];
+  const { report } = composeWindow({ messages: messages.slice(0, calls()[0]), budget: 8_000, tools, toolsBudget: 100 });
+  expect(report.tools.tools.map(({ name }) => name)).toEqual(["search", "read"]);
+  expect(report.tools.tokens).toBe(report.blocks.tools);
+  expect(report.tools.warning).toContain("search");
+});

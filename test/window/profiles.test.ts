@@ -51,6 +51,7 @@ const broken: readonly (readonly [string, Fault["rule"], readonly Message[]])[] 
   ["openai-responses", "reasoningNeedsItem", [user, message("assistant", [text, signed])]],
   ["gemini", "callNeedsSignature", [user, ...step(call("a"), call("b"))]],
   ["gemini", "firstIsUser", [...step(call("a", "read", { thoughtSignature: "s" }))]],
+  ["gemini", "lastIsUser", [user, done]],
   ["gemini", "systemFirst", [user, message("system", [text])]],
   ["deepseek", "callNeedsReasoning", [user, ...step(text, call("a"))]],
   ["deepseek", "ownReasoning", [user, message("assistant", [signed, text], claude)]],

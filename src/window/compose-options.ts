@@ -1,0 +1,50 @@
+/** What windows of one history are composed with. */
+import type { ToolDefinition } from "../message/message.ts";
+import type { Repair } from "../message/repair.ts";
+import type { NumberedMessage } from "../message/step.ts";
+import type { TokenCounter } from "../tokens/counter.ts";
+import type { Profile } from "./profile.ts";
+import type { DynamicBlock, PinnedBlock, Strategy, WindowState } from "./window.ts";
+
+/** What a composer is made for. */
+export interface ComposerOptions {
+  readonly strategy: Strategy;
+  readonly profile: Profile;
+  readonly counter: TokenCounter;
+  /** Most tokens one result may have when it is first shown; the rest of it is a recall away. Default: any number. */
+  readonly ingestCap?: number;
+  /** The state of the last composition, to go on from. */
+  readonly state?: WindowState;
+}
+
+/** What one composition is given beside the history. */
+export interface ComposeOptions {
+  readonly budget: number;
+  readonly system?: string;
+  readonly tools?: readonly ToolDefinition[];
+  /** Tokens that all tool definitions together may use before the report warns. Default: any number. */
+  readonly toolsBudget?: number;
+  readonly dynamic?: string | readonly DynamicBlock[];
+  readonly pinned?: readonly PinnedBlock[];
+  /** Milliseconds since 1970. */
+  readonly now?: number;
+}
+
+/** A window's messages as the log numbers them; 0 is none of the log's. */
+export interface Shown {
+  readonly messages: readonly NumberedMessage[];
+  readonly repairs: readonly Repair[];
+}
+
+/** The state of a history nothing was composed from. */
+export const initialState: WindowState = {
+  version: 1,
+  epoch: 0,
+  edits: [],
+  opened: 0,
+  openedHash: "",
+  systemHash: "",
+  toolsHash: "",
+  length: 0,
+  prefixHash: "",
+};
