@@ -8,6 +8,7 @@ import { addMonitor } from "./monitor.ts";
 import { addCompose } from "./compose.ts";
 import { addCopy } from "./copy.ts";
 import { addReplay } from "./replay.ts";
+import { addCompact } from "./compact.ts";
 import { addUnlock } from "./unlock.ts";
 import { addView } from "./view.ts";
 
@@ -42,6 +43,7 @@ export async function run(argv: readonly string[], io: CliIo, signal?: AbortSign
   addCopy(program, io, finish, signal);
   addMonitor(program, io, (result) => (status = result), signal);
   addDoctor(program, io, (result) => (status = result), signal);
+  addCompact(program, io, (result) => (status = result));
   addUnlock(program, io, (result) => (status = result));
   try {
     await program.parseAsync([...argv], { from: "user" });

@@ -1,6 +1,6 @@
 /** `windrow view`: what a session is and how it went (seed 001 §9.1). */
 import type { Command } from "commander";
-import type { SessionView, Shown, ViewedEpoch, ViewedMessage, ViewedTool } from "../ops/view.ts";
+import type { SessionView, Shown, ViewedEpoch, ViewedMessage, ViewedSummary, ViewedTool } from "../ops/view.ts";
 import type { WindowPreview } from "../ops/compose.ts";
 import { exitStatus, reportError, statusOf } from "./command.ts";
 import type { CliIo, ExitStatus } from "./command.ts";
@@ -84,7 +84,7 @@ export function viewText(view: SessionView, summaries: boolean): string {
       `  Compressions: ${count(statistics.compressions)}`,
     ],
     ...(view.messages ? [section("Messages", view.messages, messageLine)] : []),
-    ...(summaries ? [section("Summaries", view.summaries, () => "")] : []),
+    ...(summaries ? [section("Summaries", view.summaries, summaryLine)] : []),
     ...(view.tools ? [section("Tools", view.tools, toolLine)] : []),
     ...(view.epochs ? [section("Epochs", view.epochs, epochLine)] : []),
     ...(view.window ? [windowLines(view.window)] : []),
@@ -137,6 +137,19 @@ function toolLine(run: ViewedTool): string {
   const call = oneLine(`${run.toolName}(${JSON.stringify(run.arguments)})`, lineLength);
   const end = run.status === "error" ? `Error: ${oneLine(run.error ?? "", 60)}` : "Success";
   return `[${run.seq}] ${timeLabel(run.timestamp)} ${call} -> ${end}, ${durationLabel(run.durationMs)}`;
+}
+
+function summaryLine({
+  id,
+  from,
+  to,
+  originalTokens,
+  summaryTokens,
+  compressionRatio,
+  summary,
+}: ViewedSummary): string {
+  const size = `${count(originalTokens)} -> ${count(summaryTokens)} tokens (ratio ${compressionRatio})`;
+  return `  [${id}] messages ${from}-${to}: ${size} ${oneLine(summary, lineLength)}`;
 }
 
 function epochLine(epoch: ViewedEpoch): string {

@@ -11,6 +11,7 @@ export type { HttpOptions } from "./http.ts";
 export type { Embedder, Embeddings, Model, ModelAnswer, ModelFinish, ModelRequest } from "./model.ts";
 export { ollamaEmbedder, ollamaModel } from "./ollama.ts";
 export type { OllamaModelOptions } from "./ollama.ts";
+export { openModel } from "./open.ts";
 export { openaiEmbedder, openaiModel } from "./openai-compatible.ts";
 export type { OpenaiModelOptions } from "./openai-compatible.ts";
 export type { ModelClock, RetryOptions } from "./retry.ts";

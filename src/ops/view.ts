@@ -4,6 +4,7 @@ import type { JsonObject, Message, Role } from "../message/message.ts";
 import type { StoredRecordOf, ToolRecord } from "../message/record.ts";
 import type { Recovered, Scope, SessionInfo, SessionStatus, Store } from "../store/store.ts";
 import { epochOf } from "../window/epoch-record.ts";
+import { ratioOf } from "../window/summary/summary.ts";
 import { composeStored } from "./compose.ts";
 import type { StoredWindowOptions, WindowPreview } from "./compose.ts";
 import { findSession } from "./find.ts";
@@ -51,6 +52,19 @@ export type ViewedTool = Pick<
   readonly error?: string;
 };
 
+/** A summary, as its line has it; its text whole. */
+export interface ViewedSummary {
+  readonly id: number;
+  readonly from: number;
+  readonly to: number;
+  readonly originalTokens: number;
+  readonly summaryTokens: number;
+  /** `summaryTokens / originalTokens`, to three decimals. */
+  readonly compressionRatio: number;
+  readonly timestamp: string;
+  readonly summary: string;
+}
+
 /** An epoch of the window. */
 export interface ViewedEpoch {
   readonly epoch: number;
@@ -94,7 +108,7 @@ export interface SessionView {
   /** Damaged spans of the log that were skipped. */
   readonly damage: readonly Recovered[];
   readonly messages?: Shown<ViewedMessage>;
-  readonly summaries: Shown<never>;
+  readonly summaries: Shown<ViewedSummary>;
   readonly tools?: Shown<ViewedTool>;
   readonly epochs?: Shown<ViewedEpoch>;
   readonly window?: WindowPreview;
@@ -134,7 +148,7 @@ export async function viewSession(
     error: state.error,
     statistics: statisticsOf(session),
     openCalls: await openCalls(store, scope, id),
-    summaries: { total: 0, shown: [] },
+    summaries: await viewSummaries(store, scope, id, last),
     ...(messages && { messages: await viewMessages(store, scope, id, last) }),
     ...(tools && { tools: await viewTools(store, scope, id, last) }),
     ...(epochs && { epochs: await viewEpochs(store, scope, id, last) }),
@@ -185,6 +199,17 @@ async function viewTools(store: Store, scope: Scope, id: string, last: number): 
     shown.push({ ...tool, ...(error !== undefined && { error }) });
   }
   return { total: shown.at(-1)?.seq ?? 0, shown };
+}
+
+async function viewSummaries(store: Store, scope: Scope, id: string, last: number): Promise<Shown<ViewedSummary>> {
+  const shown: ViewedSummary[] = [];
+  const query = { kind: "summary", ...(Number.isFinite(last) && { last }) } as const;
+  for await (const record of store.read(scope, id, query)) {
+    const { seq, startSeq: from, endSeq: to, originalTokens, summaryTokens, timestamp, summary } = record;
+    const compressionRatio = ratioOf(summaryTokens, originalTokens);
+    shown.push({ id: seq, from, to, originalTokens, summaryTokens, compressionRatio, timestamp, summary });
+  }
+  return { total: shown.at(-1)?.id ?? 0, shown };
 }
 
 async function viewEpochs(store: Store, scope: Scope, id: string, last: number): Promise<Shown<ViewedEpoch>> {

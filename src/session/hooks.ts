@@ -9,7 +9,8 @@ import type { NumberedMessage } from "../message/step.ts";
 import type { Model } from "../model/model.ts";
 import type { Scope, Store } from "../store/store.ts";
 import type { ComposerOptions } from "../window/compose-options.ts";
-import type { StrategyContext } from "../window/window.ts";
+import { summariseStep } from "../window/summary/hook.ts";
+import type { StrategyContext, StrategyHook } from "../window/window.ts";
 import { tell } from "./events.ts";
 import type { Listener } from "./events.ts";
 import type { Epochs } from "./epochs.ts";
@@ -34,6 +35,15 @@ export interface HooksParts {
 const mostFailures = 3;
 const rest = 20;
 
+/** The window a hook runs behind: its tokens and its budget. */
+export interface HookWindow {
+  readonly tokens: number;
+  readonly budget: number;
+}
+
+/** What `compact` does for a strategy that has no hook of its own. */
+const compactAnyway: StrategyHook = async (context, signal) => void (await summariseStep(context, {}, signal));
+
 /** Which hook runs. */
 export type HookName = "beforeCompose" | "afterStep" | "compact";
 
@@ -45,6 +55,7 @@ export class Hooks {
   #failures = 0;
   #resting = 0;
   #committed = false;
+  #reason = "";
 
   constructor(parts: HooksParts) {
     this.#parts = parts;
@@ -57,24 +68,32 @@ export class Hooks {
 
   /**
    * Runs a hook and waits for it; while another one runs, that one. Never rejects but for `compact` by hand.
-   *
-   * @param tokens - of the window as it stands, and its budget
    */
-  run(
-    name: HookName,
-    window: { readonly tokens: number; readonly budget: number },
-    signal?: AbortSignal,
-  ): Promise<void> {
+  run(name: HookName, window: HookWindow, signal?: AbortSignal): Promise<void> {
     const { strategy } = this.#parts.composer;
-    const hook = name === "compact" ? (strategy.compact ?? strategy.afterStep) : strategy[name];
+    const hook = name === "compact" ? (strategy.compact ?? strategy.afterStep ?? compactAnyway) : strategy[name];
     if (!hook) return Promise.resolve();
-    if (name === "compact") this.#resting = 0;
+    if (name === "compact") return this.#byHand(hook, window, signal);
     if (this.#resting > 0) {
       if (--this.#resting === 0) this.#failures = mostFailures - 1;
       return Promise.resolve();
     }
     const run = (): Promise<void> => this.#guarded(() => hook(this.#context(window), this.#signal(signal)));
-    if (this.#running && name !== "compact") return this.#running;
+    return this.#running ?? this.#queue(run);
+  }
+
+  async #byHand(hook: StrategyHook, window: HookWindow, signal: AbortSignal | undefined): Promise<void> {
+    this.#resting = 0;
+    const before = this.#failures;
+    await this.#queue(() => this.#guarded(() => hook(this.#context(window), this.#signal(signal))));
+    if (this.#failures <= before) return;
+    const { id } = this.#parts;
+    throw new WindrowError("model-failed", `Session ${id} was not summarised: ${this.#reason}. Nothing else changed.`, {
+      id,
+    });
+  }
+
+  #queue(run: () => Promise<void>): Promise<void> {
     const before = this.#running ?? Promise.resolve();
     const running = before.then(run).finally(() => {
       if (this.#running === running) this.#running = undefined;
@@ -114,6 +133,7 @@ export class Hooks {
 
   async #fail(reason: string, data: JsonObject): Promise<void> {
     this.#failures++;
+    this.#reason = reason;
     if (this.#failures >= mostFailures) this.#resting = rest;
     const { id, on } = this.#parts;
     const record: NewRecord = {

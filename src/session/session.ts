@@ -279,21 +279,17 @@ export class Session {
   }
 
   /**
-   * Summarises now, by hand, whether it is due or not. What it replaces stays in the log.
+   * Summarises now, by hand, whether it is due or not: all but the newest messages, unless the strategy has a rule of its
+   * own. With the session's summarizer, else by the messages' own sentences. What it replaces stays in the log.
    *
-   * @throws WindrowError `bad-option` where the strategy makes no summaries
+   * @returns whether anything was summarised
+   * @throws WindrowError `model-failed` where it came to nothing; the log has one record more that says so
    */
-  async compact(signal?: AbortSignal): Promise<void> {
+  async compact(signal?: AbortSignal): Promise<boolean> {
     this.#writer.checkOpen();
-    const { strategy } = this.#parts.composer;
-    if (!strategy.compact && !strategy.afterStep) {
-      throw new WindrowError(
-        "bad-option",
-        `Strategy ${strategy.name} makes no summaries; open the session with one that does.`,
-      );
-    }
-    const { tokens } = this.#epochs.composer.view();
+    const [{ epoch }, { tokens }] = [this.#epochs.composer.state, this.#epochs.composer.view()];
     await this.#hooks.run("compact", this.#window ?? { tokens, budget: this.#parts.budget ?? tokens }, signal);
+    return this.#epochs.composer.state.epoch > epoch;
   }
 
   /**

@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import type { Message, ToolResultPart } from "../message/message.ts";
 import { messageText, resultText, toolCalls, toolResults } from "../message/message.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
+import type { FileAction } from "../window/digest/action.ts";
 import { clip } from "../window/excerpt.ts";
 import { recallId } from "../window/stub.ts";
 import { splitSentences } from "../window/summary/sentences.ts";
@@ -62,10 +63,7 @@ export class WorkingSet {
       // Calls of an earlier step that have no result by now are in doubt: what they did is not known.
       this.#calls = new Map();
     }
-    for (const { callId, args } of calls) {
-      const action = toolAction(args);
-      if (action) this.#calls.set(callId, action);
-    }
+    for (const { callId, name, args } of calls) this.#calls.set(callId, toolAction(name, args));
     for (const result of toolResults(message)) {
       const action = this.#calls.get(result.callId);
       if (action) this.#take(seq, action, result);
@@ -99,28 +97,40 @@ export class WorkingSet {
     return renderSections(head, sections, maxTokens, counter);
   }
 
-  #take(seq: number, action: ToolAction, result: ToolResultPart): void {
-    const failed = result.isError === true;
-    if (action.kind === "command") {
-      const exit = exitStatus(resultText(result));
-      const command = clip(action.command.replaceAll(/\s+/g, " "), longestShown);
-      const run = { command, seq, ...(exit !== undefined && { exit }), failed: failed || (exit ?? 0) !== 0 };
-      putLast(this.#commands, command, run, mostCommands);
-      return;
+  #take(seq: number, { command, files }: ToolAction, result: ToolResultPart): void {
+    const text = resultText(result);
+    if (command !== undefined) {
+      const exit = exitStatus(text);
+      const shown = clip(command.replaceAll(/\s+/g, " "), longestShown);
+      const failed = result.isError === true || (exit ?? 0) !== 0;
+      putLast(
+        this.#commands,
+        shown,
+        { command: shown, seq, ...(exit !== undefined && { exit }), failed },
+        mostCommands,
+      );
     }
-    if (failed) return;
-    if (action.kind === "write") {
-      const hash = action.text === undefined ? {} : { hash: hashOf(action.text) };
-      for (const path of action.paths) {
-        const { read } = this.#files.get(path) ?? {};
-        putLast(this.#files, path, { path, ...(read !== undefined && { read }), written: seq, ...hash }, mostFiles);
-      }
-      return;
+    if (result.isError === true) return;
+    for (const action of files) {
+      if (action.kind === "touch") this.#forget(action);
+      else this.#put(seq, action, text);
     }
-    const known = this.#files.get(action.path);
-    const hash = action.part ? known?.hash : hashOf(withoutNumbers(resultText(result)));
-    const { hash: _, ...rest } = known ?? { path: action.path };
-    putLast(this.#files, action.path, { ...rest, read: seq, ...(hash !== undefined && { hash }) }, mostFiles);
+  }
+
+  #put(seq: number, action: Exclude<FileAction, { kind: "touch" }>, result: string): void {
+    const { hash: known, ...file } = this.#files.get(action.path) ?? { path: action.path };
+    const looks = action.kind === "read" || action.kind === "search";
+    const whole = action.kind === "write" ? action.text : action.kind === "read" && action.whole ? result : undefined;
+    const hash = whole === undefined ? (looks ? known : undefined) : hashOf(looks ? withoutNumbers(whole) : whole);
+    const place = looks ? { read: seq } : { written: seq };
+    putLast(this.#files, action.path, { ...file, ...place, ...(hash !== undefined && { hash }) }, mostFiles);
+  }
+
+  /** A command may have changed files: those it names, or all of them. */
+  #forget({ command, wide }: Extract<FileAction, { kind: "touch" }>): void {
+    for (const [path, { hash: _, ...file }] of this.#files) {
+      if (wide || command.includes(path.slice(path.lastIndexOf("/") + 1))) this.#files.set(path, file);
+    }
   }
 }
 

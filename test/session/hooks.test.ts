@@ -123,7 +123,7 @@ it("records a failure, rests after three in a row, and goes on by hand", async (
     expect(record.data.reason).toBe("the model is down");
   }
   expect(records).toBe(3);
-  await session.compact();
+  await expect(session.compact()).rejects.toMatchObject({ code: "model-failed" });
   expect(calls).toBe(4);
 });
 

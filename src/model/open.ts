@@ -1,0 +1,34 @@
+/** Models by name, for commands and configuration: `openai:gpt-5-mini`, `ollama:qwen3`, `openai:qwen3@http://…/v1`. */
+import { WindrowError } from "../errors.ts";
+import { nearest } from "../nearest.ts";
+import type { Model } from "./model.ts";
+
+const providers = ["openai", "anthropic", "gemini", "ollama"] as const;
+
+/**
+ * A model by `provider:model`, or `provider:model@baseUrl` for one of one's own. Keys come from the environment, as the
+ * clients say.
+ *
+ * @throws WindrowError `bad-option` for a name of another form, an unknown provider, or a key that is missing
+ */
+export async function openModel(name: string): Promise<Model> {
+  const [, provider = "", model = "", baseUrl] = /^([^:]*):(.+?)(?:@(https?:\/\/.+))?$/.exec(name) ?? [];
+  const options = { model, ...(baseUrl !== undefined && { baseUrl }) };
+  switch (provider) {
+    case "openai":
+      return (await import("./openai-compatible.ts")).openaiModel(options);
+    case "anthropic":
+      return (await import("./anthropic.ts")).anthropicModel(options);
+    case "gemini":
+      return (await import("./gemini.ts")).geminiModel(options);
+    case "ollama":
+      return (await import("./ollama.ts")).ollamaModel(options);
+    default:
+      throw new WindrowError(
+        "bad-option",
+        `A model is named provider:model or provider:model@baseUrl, with a provider of ${providers.join(", ")}; not ` +
+          `"${name}".${nearest(provider, providers)}`,
+        { name },
+      );
+  }
+}
