@@ -32,6 +32,17 @@ export type SessionEvent =
     }
   /** What a provider reported of a call cannot be true and was ignored. */
   | { readonly type: "usage-ignored"; readonly sessionId: string; readonly warning: string }
+  /** The session's log was handed to the memory. */
+  | {
+      readonly type: "session-offloaded";
+      readonly sessionId: string;
+      readonly memory: string;
+      readonly messages: number;
+    }
+  /** The memory took nothing; the session ended all the same, and its log has everything. */
+  | { readonly type: "offload-failed"; readonly sessionId: string; readonly memory: string; readonly reason: string }
+  /** The memory told nothing at the start; the session began without it. */
+  | { readonly type: "bootstrap-failed"; readonly sessionId: string; readonly memory: string; readonly reason: string }
   /** A pinned text does not stand in a window that was composed: a fault of Windrow's, told and not hidden. */
   | { readonly type: "pins-missing"; readonly sessionId: string; readonly pins: readonly string[] }
   | { readonly type: "append-failed"; readonly sessionId: string; readonly error: WindrowError }

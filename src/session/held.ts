@@ -9,6 +9,7 @@ import { Pins, renderPin } from "./pins.ts";
 import type { Moment, Pin, PinOptions } from "./pins.ts";
 import { renderSnapshot, snapshotOf, snapshotRecord, updateSnapshot } from "./snapshot.ts";
 import type { ContextSnapshot, SnapshotUpdate } from "./snapshot.ts";
+import { WorkingSet } from "./working-set.ts";
 
 /** The state of a session that its messages are not. Every change is a record; {@link Held.apply} takes it over. */
 export class Held {
@@ -19,6 +20,32 @@ export class Held {
   #snapshot: ContextSnapshot | undefined;
   #turns = 0;
   #steps = 0;
+  /** What a memory told at the start. */
+  #told = "";
+  #offloaded = false;
+  readonly #working:
+    | { readonly set: WorkingSet; readonly maxTokens: number; readonly counter: TokenCounter }
+    | undefined;
+
+  /** @param working - keeps a working set, shown in at most so many tokens */
+  constructor(working?: { readonly maxTokens: number; readonly counter: TokenCounter }) {
+    this.#working = working && { ...working, set: new WorkingSet() };
+  }
+
+  /** Whether messages that left the window are wanted too. */
+  get wantsAll(): boolean {
+    return this.#working !== undefined;
+  }
+
+  /** Whether the session was handed to a memory. */
+  get offloaded(): boolean {
+    return this.#offloaded;
+  }
+
+  /** What files and commands a message names. */
+  watch(seq: number, message: Message): void {
+    this.#working?.set.push(seq, message);
+  }
 
   /** Counts a message of the log. */
   push(seq: number, message: Message): void {
@@ -33,7 +60,9 @@ export class Held {
     if (record.kind !== "edit") return;
     this.#pins.apply(record);
     this.#goal = goalWithRecord(this.#goal, record);
-    const { id } = record.data;
+    const { id, text } = record.data;
+    if (record.type === "bootstrap" && typeof text === "string") this.#told = text;
+    this.#offloaded ||= record.type === "offloaded";
     if (typeof id !== "string") return;
     if (record.type === "pin") this.#pinLines.set(id, record);
     if (record.type === "unpin") this.#pinLines.delete(id);
@@ -90,6 +119,12 @@ export class Held {
     if (this.#goal.revisions.length > 0) {
       blocks.unshift({ id: "goal", text: renderGoal(this.#goal, taskStays) });
     }
+    if (this.#told !== "") blocks.unshift({ id: "memory", text: this.#told });
+    const working = this.#working;
+    if (working) {
+      const text = working.set.render(working.maxTokens, working.counter);
+      if (text !== "") blocks.push({ id: "working-set", text, refresh: "epoch" });
+    }
     if (this.#snapshot) blocks.push({ id: "snapshot", text: renderSnapshot(this.#snapshot) });
     return blocks;
   }
@@ -101,6 +136,8 @@ export class Held {
     return {
       turns: this.#turns,
       steps: this.#steps,
+      ...(this.#told !== "" && { memory: this.#told }),
+      ...(this.#offloaded && { offloaded: true }),
       ...(this.#pinLines.size > 0 && { pins: [...this.#pinLines.values()].map(told) }),
       ...(revisions.length > 0 && {
         goal: {
@@ -119,6 +156,8 @@ export class Held {
       const { timestamp, ...line } = pin;
       this.apply({ kind: "edit", type: "pin", data: line, timestamp: typeof timestamp === "string" ? timestamp : "" });
     }
+    if (typeof data.memory === "string") this.#told = data.memory;
+    this.#offloaded = data.offloaded === true;
     if (data.goal !== undefined) this.#goal = data.goal as unknown as Goal;
   }
 }

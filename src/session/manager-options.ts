@@ -1,6 +1,7 @@
 /** What a manager is opened with, and what it makes sessions with. */
 import { WindrowError } from "../errors.ts";
 import type { JsonObject } from "../message/message.ts";
+import type { Memory } from "../memory/memory.ts";
 import type { Model as Summarizer } from "../model/model.ts";
 import type { Clock } from "../store/clock.ts";
 import type { Store } from "../store/store.ts";
@@ -28,6 +29,15 @@ export interface ManagerOptions {
   readonly ingestCap?: number;
   /** What writes summaries, for strategies that make them. Default: none; they say so and do the rest. */
   readonly summarizer?: Summarizer;
+  /** What outlives sessions: gets a session's log when it ends, and is asked when one begins with `bootstrap`. */
+  readonly memory?: Memory;
+  /** Most tokens of what a memory tells at the start. Default 1,000. */
+  readonly maxBootstrapTokens?: number;
+  /**
+   * Shows in every window which files were read and written, which commands ran and how they ended, and what is asked
+   * and not answered: in at most so many tokens, `true` for 500. A resume then reads the whole log. Default false.
+   */
+  readonly workingSet?: boolean | number;
   /**
    * Whether `endStep` waits for a summary that is due (`blocking`), or it is made while the agent goes on (`background`,
    * default) and committed only if its range still stands as it did (conflicts C-14).
@@ -60,6 +70,8 @@ export interface CreateOptions {
   readonly taskKey?: JsonObject;
   /** Further settings to keep in the metadata. */
   readonly config?: JsonObject;
+  /** Asks the manager's memory about this text; what it knows stands in every window of the session. Default: nothing. */
+  readonly bootstrap?: string;
   /** A UUID v4. Default: a new one. */
   readonly id?: string;
 }
@@ -92,6 +104,9 @@ const optionNames: readonly string[] = [
   "counter",
   "ingestCap",
   "summarizer",
+  "memory",
+  "maxBootstrapTokens",
+  "workingSet",
   "compaction",
   "calibrate",
   "user",

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { isWindrowError, WindrowError } from "../errors.ts";
 import type { JsonObject, JsonValue, Message, NewMessage } from "../message/message.ts";
+import type { EditRecord } from "../message/record.ts";
 import { newestEdits, windowRecords } from "../ops/log.ts";
 import type { NewestEdits } from "../ops/log.ts";
 import { systemClock } from "../store/clock.ts";
@@ -23,6 +24,7 @@ import { Held } from "./held.ts";
 import { checkManagerOptions } from "./manager-options.ts";
 import type { CreateOptions, ManagerOptions, ResumeOptions, SessionForkOptions } from "./manager-options.ts";
 import { Meter } from "./meter.ts";
+import { bootstrapRecord } from "./offload.ts";
 import { noLock, readOnlyStore } from "./read-only.ts";
 import { Session } from "./session.ts";
 
@@ -90,11 +92,12 @@ export class SessionManager {
    *
    * @throws WindrowError `session-exists`, `session-id-invalid`, `store-unavailable`
    */
-  async create({ taskKey = {}, config = {}, id = randomUUID() }: CreateOptions = {}): Promise<Session> {
+  async create({ taskKey = {}, config = {}, bootstrap, id = randomUUID() }: CreateOptions = {}): Promise<Session> {
     const createdAt = this.#now().toISOString();
     const settings = { ...this.#settings(), ...config };
     const lock = await this.#store.create(this.#scope, { uuid: id, taskKey, config: settings, createdAt });
-    return this.#session(lock, undefined, false);
+    const told = bootstrap === undefined ? undefined : await this.#bootstrap(lock, bootstrap);
+    return this.#session(lock, { epoch: undefined, later: told ? [told] : [] }, false);
   }
 
   /**
@@ -210,6 +213,22 @@ export class SessionManager {
     await this.#store.close();
   }
 
+  /** Asks the memory. One that fails, or knows nothing, does not keep a session from beginning (conflicts C-63). */
+  async #bootstrap(lock: Lock, text: string): Promise<EditRecord | undefined> {
+    const { memory, maxBootstrapTokens = 1_000 } = this.#options;
+    if (!memory) throw new WindrowError("bad-option", "`bootstrap` needs a manager with a `memory`.");
+    try {
+      const query = { text, maxTokens: maxBootstrapTokens, counter: this.#counter };
+      const record = await bootstrapRecord(memory, query, this.#now().toISOString());
+      if (record) await this.#store.append(lock, [record]);
+      return record;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      tell(this.#on, { type: "bootstrap-failed", sessionId: lock.id, memory: memory.name, reason });
+      return undefined;
+    }
+  }
+
   #settings(): JsonObject {
     const settings: Record<string, JsonValue> = {
       strategy: this.#strategy.name,
@@ -237,7 +256,9 @@ export class SessionManager {
   ): Promise<Session> {
     const { metadata, state } = await store.info(this.#scope, lock.id);
     const epoch = edits?.epoch;
-    const held = new Held();
+    const { workingSet = false, memory } = this.#options;
+    const maxTokens = workingSet === true ? 500 : Number(workingSet);
+    const held = new Held(maxTokens > 0 ? { maxTokens, counter: this.#counter } : undefined);
     const meter = new Meter(this.#profile, this.#model?.contextWindow);
     const { calibration } = epoch?.held ?? {};
     if (calibration !== undefined) meter.restore(calibration);
@@ -258,6 +279,7 @@ export class SessionManager {
       meter,
       calibrate: this.#options.calibrate ?? false,
       compaction: this.#options.compaction ?? "background",
+      ...(memory && { memory }),
       ...(this.#options.summarizer && { summarizer: this.#options.summarizer }),
       recorded: epoch !== undefined,
       budget: this.#budget,
@@ -266,7 +288,7 @@ export class SessionManager {
       closed: () => this.#sessions.delete(session),
       ...(this.#on && { on: this.#on }),
     });
-    if (resumed && edits) await this.#restore(session, held, edits);
+    if (edits) await this.#restore(session, held, edits);
     if (store === this.#store) this.#sessions.add(session);
     tell(this.#on, { type: "session-opened", sessionId: session.id, resumed, taskKey: metadata.taskKey });
     if (lock.recovery.length > 0) {
@@ -293,6 +315,8 @@ export class SessionManager {
       session.counted(seq, tokenCount);
       held.push(seq, message);
     }
+    if (!held.wantsAll) return;
+    for await (const { seq, message } of store.read(scope, session.id, { kind: "message" })) held.watch(seq, message);
   }
 
   async #closeIdle(timeout: number): Promise<void> {

@@ -3,6 +3,7 @@ import type { NewMessage } from "../message/message.ts";
 import type { Lock, Scope, SessionMetadata, SessionState, Store } from "../store/store.ts";
 import type { ComposeOptions, ComposerOptions } from "../window/compose-options.ts";
 import type { Listener } from "./events.ts";
+import type { Memory } from "../memory/memory.ts";
 import type { Model } from "../model/model.ts";
 import type { CorrectedCount } from "../tokens/calibrate.ts";
 import type { Held } from "./held.ts";
@@ -24,6 +25,8 @@ export interface SessionParts {
   readonly calibrate: boolean;
   /** Whether `endStep` waits for what a strategy does after a step. */
   readonly compaction: "background" | "blocking";
+  /** Gets the log when the session ends. */
+  readonly memory?: Memory;
   /** What writes summaries. */
   readonly summarizer?: Model;
   /** Whether the composer's state is on disk. */

@@ -1,7 +1,7 @@
 /** A session: one conversation of one agent on one job, journalled as it happens and composed from its log. */
 import { WindrowError } from "../errors.ts";
 import type { JsonObject, JsonValue, Message, NewMessage, Usage } from "../message/message.ts";
-import type { NewRecord, StoredRecord } from "../message/record.ts";
+import type { EditRecord, NewRecord, StoredRecord } from "../message/record.ts";
 import type { FinalStatus, SessionMetadata } from "../store/store.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { openCalls } from "../ops/log.ts";
@@ -24,6 +24,7 @@ import type { Held } from "./held.ts";
 import { missingPins } from "./pins.ts";
 import type { Pin, PinOptions } from "./pins.ts";
 import type { ContextSnapshot, SnapshotUpdate } from "./snapshot.ts";
+import { offloadAtEnd } from "./offload.ts";
 import type { SessionComposeOptions, SessionParts, SessionStats } from "./session-parts.ts";
 import { ToolRuns } from "./tool-run.ts";
 import type { ToolRun } from "./tool-run.ts";
@@ -366,9 +367,11 @@ export class Session {
     };
   }
 
-  /** Ends the session. It stays readable and is written no more. */
+  /** Ends the session: its memory gets its log, once, and it is written no more. It stays readable. */
   async finish(status: FinalStatus, error?: string): Promise<void> {
     await this.#hooks.close();
+    const write = (record: EditRecord): Promise<void> => this.#hold(() => ({ record, result: undefined }));
+    await offloadAtEnd({ ...this.#parts, id: this.id, write });
     await this.#writer.finish(status, error ?? null);
     tell(this.#parts.on, { type: "session-finished", sessionId: this.id, status, error: error ?? null });
   }
@@ -386,6 +389,7 @@ export class Session {
         // The window keeps what the host gave; what was masked on its way to disk is the store's.
         this.restore(seq, messages[index] as Message);
         this.#held.push(seq, messages[index] as Message);
+        this.#held.watch(seq, messages[index] as Message);
         this.counted(seq, tokenCount);
         tell(this.#parts.on, { type: "message-appended", sessionId: this.id, seq, tokens: tokenCount });
       }

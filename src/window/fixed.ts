@@ -1,8 +1,8 @@
 /** The blocks of a window that are no history: system, tools, the ephemeral tail. Counted again only where they changed. */
 import type { Message, ToolDefinition } from "../message/message.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
-import { toolCosts } from "./budget.ts";
-import type { ToolCosts } from "./budget.ts";
+import { toolCosts } from "./tool-costs.ts";
+import type { ToolCosts } from "./tool-costs.ts";
 import { hashMessages, hashName, hashText } from "./hash.ts";
 import { tailMessage } from "./pinned.ts";
 import { tokensOf } from "./view.ts";

@@ -4,7 +4,7 @@ import { StepReader } from "../message/repair.ts";
 import type { Repair } from "../message/repair.ts";
 import type { NumberedMessage, Step } from "../message/step.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
-import { ingestEdits } from "./budget.ts";
+import { ingestEdits } from "./ingest.ts";
 import { hashMessages, hashName } from "./hash.ts";
 import type { Profile } from "./profile.ts";
 import { EditIndex, insertStep, noteStep, sumTokens, viewStep } from "./view.ts";

@@ -23,13 +23,19 @@ export {
   profileNames,
   profileOf,
 } from "./profile.ts";
-export { toolCosts } from "./budget.ts";
-export type { ToolCost, ToolCosts } from "./budget.ts";
+export { toolCosts } from "./tool-costs.ts";
+export type { ToolCost, ToolCosts } from "./tool-costs.ts";
 export type { Profile } from "./profile.ts";
 export { explainWindow } from "./explain.ts";
 export type { ExplainedItem, ExplainOptions, Explanation, Fate, FateTotal } from "./explain.ts";
 export { recallFrom } from "./recall.ts";
 export type { Recalled, RecallLimits, RecallQuery } from "./recall.ts";
+export { summariseStep, unsummarised } from "./summary/hook.ts";
+export type { SummaryHookOptions } from "./summary/hook.ts";
+export { extractSummary } from "./summary/extractive.ts";
+export { coverageOf } from "./summary/coverage.ts";
+export type { Coverage, CoverageFault, CoverageInput } from "./summary/coverage.ts";
+export type { SummaryFailure, SummaryOutcome } from "./summary/summary.ts";
 export { validateWindow } from "./validate.ts";
 export type { Fault } from "./validate.ts";
 export type { Edit, Pass, PassContext, Strategy, Stub, Trigger, View, ViewStep, WindowState } from "./window.ts";

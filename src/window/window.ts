@@ -7,7 +7,7 @@ import type { NewRecord, StoredRecordOf, UsageRecord } from "../message/record.t
 import type { NumberedMessage } from "../message/step.ts";
 import type { Model } from "../model/model.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
-import type { ToolCosts } from "./budget.ts";
+import type { ToolCosts } from "./tool-costs.ts";
 import type { Profile } from "./profile.ts";
 import type { Fault } from "./validate.ts";
 

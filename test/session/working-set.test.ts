@@ -2,18 +2,22 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { JsonValue, Message } from "../../src/message/message.ts";
-import { WorkingSet, writtenPaths } from "../../src/session/working-set.ts";
+import { WorkingSet } from "../../src/session/working-set.ts";
 import { estimate } from "../../src/tokens/estimate.ts";
 import { readTranscripts } from "../../src/transcript/read.ts";
+import { writtenPaths } from "../../src/window/tool-action.ts";
 
 const sha = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 12);
 
 /** One step for each call: the arguments and its result. */
-function sessionOf(calls: readonly (readonly [JsonValue, string, (boolean | undefined)?])[]): readonly Message[] {
+function sessionOf(
+  calls: readonly (readonly [JsonValue, string, (boolean | undefined)?])[],
+  name = "read_or_run",
+): readonly Message[] {
   return calls.flatMap(([args, content, isError], index): Message[] => {
     const callId = `c${index}`;
     return [
-      { id: `a${index}`, role: "assistant", parts: [{ type: "tool-call", callId, name: "anything", args }] },
+      { id: `a${index}`, role: "assistant", parts: [{ type: "tool-call", callId, name, args }] },
       {
         id: `t${index}`,
         role: "tool",
@@ -95,6 +99,22 @@ describe("files", () => {
 });
 
 describe("commands", () => {
+  it("that may have changed files leave their text unknown", () => {
+    const read = [{ path: "src/a.ts" }, "one"] as const;
+    const other = [{ path: "src/b.ts" }, "two"] as const;
+    const known = (command: string): readonly string[] =>
+      setOf(sessionOf([read, other, [{ command }, "ok"]])).files.flatMap(({ path, hash }) => (hash ? [path] : []));
+    expect(known("ls")).toEqual(["src/b.ts", "src/a.ts"]);
+    expect(known("sed -i s/one/1/ src/a.ts")).toEqual(["src/b.ts"]);
+    expect(known("git checkout main")).toEqual([]);
+  });
+
+  it("that write a file by themselves are seen", () => {
+    const set = setOf(sessionOf([[{ command: "cat > notes.md <<'EOF'\n# Notes\nEOF" }, ""]]));
+    expect(set.files).toEqual([{ path: "notes.md", written: 2, hash: sha("# Notes") }]);
+    expect(set.commands).toHaveLength(1);
+  });
+
   it.each<[string, boolean | undefined, number | undefined, boolean]>([
     ["2 failed\n\nCommand exited with code 1", undefined, 1, true],
     ["[exit code: 0]", undefined, 0, false],

@@ -1,0 +1,48 @@
+/** A memory that finds by words: nothing to install, nothing to ask a model, kept in RAM. */
+import type { Message } from "../message/message.ts";
+import type { NumberedMessage } from "../message/step.ts";
+import { fillByRank, LexicalIndex, shownMessage } from "./lexical.ts";
+import type { Memory, MemoryPassage, MemoryQuery } from "./memory.ts";
+import { memoryTokens } from "./memory.ts";
+
+/** Most candidates that are weighed for one query. */
+const mostCandidates = 400;
+
+/** A memory over the messages it received, searched with a {@link LexicalIndex}. */
+export function lexicalMemory(): Memory {
+  const index = new LexicalIndex();
+  const sessions = new Map<string, Map<number, Message>>();
+  return {
+    name: "lexical",
+
+    async receive(sessionId, messages: Iterable<NumberedMessage>) {
+      const known = sessions.get(sessionId) ?? new Map<number, Message>();
+      sessions.set(sessionId, known);
+      for (const { seq, message } of messages) {
+        if (known.has(seq)) continue;
+        known.set(seq, message);
+        index.add(sessionId, seq, message);
+      }
+    },
+
+    async query({ text, maxTokens = memoryTokens, counter }: MemoryQuery): Promise<readonly MemoryPassage[]> {
+      const found = index.search(text, { limit: mostCandidates }).flatMap(({ sessionId, seq }) => {
+        const message = sessions.get(sessionId)?.get(seq);
+        return message ? [{ sessionId, seq, text: shownMessage(sessionId, seq, message) }] : [];
+      });
+      const taken = fillByRank(
+        found.map((hit) => hit.text),
+        maxTokens,
+        counter,
+      );
+      const order = new Map([...sessions.keys()].map((id, position) => [id, position]));
+      const placeOf = ({ sessionId }: { readonly sessionId: string }): number => order.get(sessionId) ?? 0;
+      return taken
+        .flatMap((place) => found[place] ?? [])
+        .map((hit) => ({ ...hit, tokens: counter.count(hit.text) }))
+        .sort((left, right) => placeOf(left) - placeOf(right) || left.seq - right.seq);
+    },
+
+    async close() {},
+  };
+}

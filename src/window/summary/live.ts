@@ -1,0 +1,153 @@
+/** Summaries in the log and in the window: as records, as edits, and which of them stand. */
+import type { JsonObject } from "../../message/message.ts";
+import type { Role } from "../../message/message.ts";
+import type { StoredRecordOf, SummaryRecord } from "../../message/record.ts";
+import type { TokenCounter } from "../../tokens/counter.ts";
+import { recallId } from "../stub.ts";
+import type { Edit, ViewStep } from "../window.ts";
+import type { Summary, SummaryOutcome } from "./summary.ts";
+
+/** The pass by which edits show that they come from a summary. */
+export const summaryPass = "summary";
+
+/** A summary that stands in the window, with its number in `summaries.jsonl`. */
+export interface LiveSummary extends Summary {
+  readonly id: number;
+}
+
+/** What else a record says of its summary. */
+export interface SummaryOrigin {
+  /** The summaries it takes the place of, by number. */
+  readonly children: readonly LiveSummary[];
+  readonly timestamp: string;
+}
+
+/** A summary that was written and passed its checks. */
+export type WrittenSummary = Extract<SummaryOutcome, { ok: true }>;
+
+/** What a summary stands for: its own range, and that of the summaries it takes the place of. */
+export function summaryOf(outcome: WrittenSummary, children: readonly LiveSummary[] = []): Summary {
+  // A merge read its children, a running summary what came after them.
+  const before = children.filter(({ to }) => to < outcome.startSeq);
+  return {
+    from: Math.min(outcome.startSeq, ...children.map(({ from }) => from)),
+    to: Math.max(outcome.endSeq, ...children.map(({ to }) => to)),
+    kept: [...new Set([...children.flatMap(({ kept }) => kept), ...outcome.kept])].toSorted(
+      (one, other) => one - other,
+    ),
+    text: outcome.text,
+    tokens: outcome.summaryTokens,
+    originalTokens: before.reduce((sum, { originalTokens }) => sum + originalTokens, outcome.originalTokens),
+    level: 1 + Math.max(0, ...children.map(({ level }) => level)),
+  };
+}
+
+/** The line of `summaries.jsonl` that keeps a summary (seed 001 §3.4): the range is that of the messages it read. */
+export function summaryRecord(outcome: WrittenSummary, { children, timestamp }: SummaryOrigin): SummaryRecord {
+  const { from, level, kept, originalTokens } = summaryOf(outcome, children);
+  const data: JsonObject = {
+    level,
+    by: outcome.by,
+    ...(from !== outcome.startSeq && { from, from_tokens: originalTokens }),
+    ...(children.length > 0 && { children: children.map(({ id }) => id) }),
+    ...(kept.length > 0 && { kept }),
+    ...(outcome.struck.length > 0 && { struck: outcome.struck }),
+  };
+  return {
+    kind: "summary",
+    startSeq: outcome.startSeq,
+    endSeq: outcome.endSeq,
+    summary: outcome.text,
+    originalTokens: outcome.originalTokens,
+    summaryTokens: outcome.summaryTokens,
+    data,
+    timestamp,
+  };
+}
+
+/** The summaries that stand in a window, oldest first, as its records tell them; others may have replaced them since. */
+export function liveSummaries(
+  steps: readonly Pick<ViewStep, "kind" | "from" | "edit">[],
+  records: readonly StoredRecordOf<"summary">[],
+): readonly LiveSummary[] {
+  return steps.flatMap(({ kind, from, edit }) => {
+    if (kind !== "note" || edit?.pass !== summaryPass) return [];
+    const record = records.findLast((one) => liveFrom(one) === from && edit.text?.includes(one.summary) === true);
+    return record ? [liveOf(record)] : [];
+  });
+}
+
+/** How a summary stands in the window. */
+export interface SummaryMessageOptions {
+  /** Who carries it. Default `user`; whoever carries it, the text says what it is. */
+  readonly role?: Role;
+  /** Stands before the summary's text, the label after it then (seed 004: `前文の要約：`). */
+  readonly prefix?: string;
+}
+
+/**
+ * The edits by which a summary takes the place of its messages: one labelled message, and the messages gone but for those
+ * that stay verbatim.
+ */
+export function summaryEdits(
+  summary: Summary,
+  counter: TokenCounter,
+  { role, prefix = "" }: SummaryMessageOptions = {},
+): readonly Edit[] {
+  const { from, to, text: told, originalTokens } = summary;
+  const runs = runsWithout(summary);
+  const text = prefix === "" ? `${label(summary)}\n${told}` : `${prefix}${told}\n${label(summary)}`;
+  const shared = { pass: summaryPass, reason: "a summary stands for these messages" };
+  const count = runs.reduce((sum, run) => sum + run.to - run.from + 1, 0);
+  return runs.map((run, position): Edit => {
+    if (position > 0) return { kind: "drop", ...run, ...shared, tokensBefore: 0, tokensAfter: 0 };
+    return {
+      kind: "replace",
+      ...run,
+      text,
+      ...(role !== undefined && { role }),
+      stubs: [{ tool: "summary", subject: "", id: recallId(from, to), count }],
+      ...shared,
+      tokensBefore: originalTokens,
+      tokensAfter: counter.count(text) + 4,
+    };
+  });
+}
+
+function label({ from, to, originalTokens, level }: Summary): string {
+  const what = level === 1 ? "a summary" : "a summary of summaries";
+  const size = originalTokens.toLocaleString("en-US");
+  return (
+    `[Windrow: ${what} of messages ${recallId(from, to)} (about ${size} tokens), a record of what happened and no ` +
+    `instruction. recall shows the messages by id or by words.]`
+  );
+}
+
+function runsWithout({ from, to, kept }: Summary): readonly { readonly from: number; readonly to: number }[] {
+  const runs: { from: number; to: number }[] = [];
+  let begin = from;
+  for (const seq of [...kept.filter((one) => one >= from && one <= to), to + 1]) {
+    if (seq > begin) runs.push({ from: begin, to: seq - 1 });
+    begin = seq + 1;
+  }
+  return runs;
+}
+
+function liveFrom({ startSeq, data }: SummaryRecord): number {
+  return typeof data?.["from"] === "number" ? data["from"] : startSeq;
+}
+
+function liveOf(record: StoredRecordOf<"summary">): LiveSummary {
+  const { data = {} } = record;
+  const kept = Array.isArray(data["kept"]) ? data["kept"] : [];
+  return {
+    id: record.seq,
+    from: liveFrom(record),
+    to: record.endSeq,
+    kept: kept.filter((seq) => typeof seq === "number"),
+    text: record.summary,
+    tokens: record.summaryTokens,
+    originalTokens: typeof data["from_tokens"] === "number" ? data["from_tokens"] : record.originalTokens,
+    level: typeof data["level"] === "number" ? data["level"] : 1,
+  };
+}

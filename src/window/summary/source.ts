@@ -1,0 +1,76 @@
+/** What a summary is written from: each message as a text of bounded length that says who speaks. */
+import type { Message } from "../../message/message.ts";
+import { resultText, toolCalls } from "../../message/message.ts";
+import type { NumberedMessage } from "../../message/step.ts";
+import { clip } from "../excerpt.ts";
+import { recallId } from "../stub.ts";
+import type { Summary } from "./summary.ts";
+
+/** One message, or one summary, as the summariser reads it. */
+export interface SourceItem {
+  readonly from: number;
+  readonly to: number;
+  readonly text: string;
+}
+
+/** Longest text of one message, in characters, that a summariser is shown. */
+export const messageCharacters = 2_000;
+
+/**
+ * Messages as seed 001 shows them to a summariser: `[USER]: …`, `[ASSISTANT]: …`, `[TOOL]: name -> (…)`. Reasoning and
+ * system messages are left out; what is longer than `longest` characters is cut in its middle. Rendered as it is read.
+ */
+export function* messageItems(
+  messages: readonly NumberedMessage[],
+  longest = messageCharacters,
+): Generator<SourceItem, void, undefined> {
+  const names = new Map<string, string>();
+  for (const { seq, message } of messages) {
+    for (const call of toolCalls(message)) names.set(call.callId, call.name);
+    const text = message.role === "system" ? "" : linesOf(message, names, longest).join("\n");
+    if (text !== "") yield { from: seq, to: seq, text };
+  }
+}
+
+/** Summaries as the source of a summary of theirs. */
+export function summaryItems(summaries: readonly Summary[]): readonly SourceItem[] {
+  return summaries.map(({ from, to, text }) => ({
+    from,
+    to,
+    text: `[SUMMARY ${recallId(from, to)}]: ${quoted(text)}`,
+  }));
+}
+
+/** What the user said in some messages, each text as it stands. */
+export function userTexts(messages: readonly NumberedMessage[]): readonly string[] {
+  return messages
+    .filter(({ message }) => message.role === "user" && message.status !== "synthetic")
+    .flatMap(({ message }) => message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])));
+}
+
+function linesOf(message: Message, names: ReadonlyMap<string, string>, longest: number): readonly string[] {
+  // What Windrow shows in the user's role, a late result, is not the user's.
+  const speaker = message.role === "user" && message.status === "synthetic" ? "RECORD" : message.role.toUpperCase();
+  const share = Math.max(80, Math.floor(longest / Math.max(1, message.parts.length)));
+  return message.parts.flatMap((part) => {
+    switch (part.type) {
+      case "reasoning":
+        return [];
+      case "text":
+        return part.text.trim() === "" ? [] : [`[${speaker}]: ${quoted(clip(part.text, share))}`];
+      case "tool-call":
+        return [`[${speaker}]: ${part.name}(${quoted(clip(part.argsText ?? JSON.stringify(part.args), share))})`];
+      case "tool-result": {
+        const name = part.name ?? names.get(part.callId) ?? "tool";
+        return [`[TOOL]: ${name} -> (${quoted(clip(resultText(part), share))})`];
+      }
+      default:
+        return [`[${speaker}]: [${part.type}]`];
+    }
+  });
+}
+
+/** A text whose lines cannot be taken for a speaker's label or a heading of the request. */
+function quoted(text: string): string {
+  return text.replaceAll(/^(?=\[[A-Z]+[^\]\n]*\]:|===)/gm, " ");
+}

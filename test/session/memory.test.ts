@@ -1,0 +1,108 @@
+/** Memory at both ends of a session, and the working set. */
+import { afterEach, expect, it } from "vitest";
+import { lexicalMemory } from "../../src/memory/lexical-memory.ts";
+import type { Memory } from "../../src/memory/memory.ts";
+import { messageText } from "../../src/message/message.ts";
+import { codingSession } from "../../src/message/samples.ts";
+import { SessionManager } from "../../src/session/manager.ts";
+import type { ManagerOptions } from "../../src/session/manager-options.ts";
+import { ramStore } from "../../src/store/ram.ts";
+
+const managers: SessionManager[] = [];
+
+afterEach(async () => {
+  for (const manager of managers.splice(0)) await manager.close();
+});
+
+async function open(options: ManagerOptions): Promise<SessionManager> {
+  const manager = await SessionManager.open({ store: "ram:", budget: 8_000, ...options });
+  managers.push(manager);
+  return manager;
+}
+
+function counting(memory: Memory): Memory & { received: number[] } {
+  const received: number[] = [];
+  return {
+    ...memory,
+    received,
+    async receive(id, messages, signal) {
+      const list = [...messages];
+      received.push(list.length);
+      await memory.receive(id, list, signal);
+    },
+  };
+}
+
+it("hands the whole log over at the end, once, and brings it back at the next start", async () => {
+  const memory = counting(lexicalMemory());
+  const manager = await open({ memory });
+  const session = await manager.create();
+  for (const message of codingSession(60, 20)) {
+    if (message.role === "assistant") await session.compose();
+    await session.append(message);
+  }
+  await session.append({ role: "user", parts: [{ type: "text", text: "The staging database is called heron." }] });
+  const { messages } = session.stats();
+  expect(session.stats().epoch).toBeGreaterThan(0);
+  await session.finish("completed");
+  expect(memory.received.reduce((sum, count) => sum + count, 0)).toBe(messages);
+
+  const next = await manager.create({ bootstrap: "what is the staging database called?" });
+  await next.append({ role: "user", parts: [{ type: "text", text: "hello" }] });
+  const window = await next.compose();
+  const told = messageText(window.messages[0]!);
+  expect(told).toContain("heron");
+  expect(told).toContain("no instruction");
+  await next.close();
+  const resumed = await manager.resume(next.id);
+  expect((await resumed.compose()).report.windowHash).toBe(window.report.windowHash);
+});
+
+it("does not deliver twice where an end is tried again", async () => {
+  const memory = counting(lexicalMemory());
+  const store = ramStore();
+  let failing = true;
+  const finish = store.finish.bind(store);
+  store.finish = (...given) => (failing ? Promise.reject(new Error("disk")) : finish(...given));
+  const manager = await open({ memory, store });
+  const session = await manager.create();
+  await session.append({ role: "user", parts: [{ type: "text", text: "hello" }] });
+  await expect(session.finish("completed")).rejects.toThrow("disk");
+  await session.close();
+  failing = false;
+  const again = await manager.resume(session.id);
+  await again.finish("completed");
+  expect(memory.received).toEqual([1]);
+});
+
+it("begins and ends without a memory that fails, and says so", async () => {
+  const broken: Memory = {
+    name: "broken",
+    receive: () => Promise.reject(new Error("down")),
+    query: () => Promise.reject(new Error("down")),
+    close: async () => undefined,
+  };
+  const events: string[] = [];
+  const manager = await open({ memory: broken, on: ({ type }) => events.push(type) });
+  const session = await manager.create({ bootstrap: "anything" });
+  await session.append({ role: "user", parts: [{ type: "text", text: "hello" }] });
+  await session.finish("completed");
+  expect(events).toContain("bootstrap-failed");
+  expect(events).toContain("offload-failed");
+  expect(events).toContain("session-finished");
+});
+
+it("shows the working set from the first epoch on, the same after a restart", async () => {
+  const manager = await open({ workingSet: true });
+  const session = await manager.create();
+  for (const message of codingSession(80, 20)) {
+    if (message.role === "assistant") await session.compose();
+    await session.append(message);
+  }
+  const window = await session.compose();
+  expect(session.stats().epoch).toBeGreaterThan(0);
+  expect(window.messages.map(messageText).join("\n")).toContain("Files read:");
+  await session.close();
+  const resumed = await manager.resume(session.id);
+  expect((await resumed.compose()).report.windowHash).toBe(window.report.windowHash);
+});

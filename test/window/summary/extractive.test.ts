@@ -1,0 +1,165 @@
+import { existsSync, readFileSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { messageText } from "../../../src/message/message.ts";
+import type { Message } from "../../../src/message/message.ts";
+import { countMessage } from "../../../src/tokens/counter.ts";
+import { estimate } from "../../../src/tokens/estimate.ts";
+import { extractSummary, extractText } from "../../../src/window/summary/extractive.ts";
+import { splitSentences } from "../../../src/window/summary/sentences.ts";
+import { summariseByExtract } from "../../../src/window/summary/without-model.ts";
+import { factSession, numbered, said, step, user } from "./kit.ts";
+
+/** Written for this test: a week of work on a shop, in Japanese. */
+const japanese: readonly Message[] = [
+  user("決済画面で注文が二重に登録される不具合を直してください。本番環境には手を触れないでください。"),
+  said(
+    "ログを調べました。送信ボタンが二度押されると、同じ注文番号で二件の登録が走ります。原因は画面側の制御漏れです。",
+  ),
+  user("なるほど。サーバー側でも防げますか？データベースはPostgreSQL 16です。"),
+  said("はい、防げます。注文番号に一意制約を付け、重複した登録は409で返すようにします。移行用のSQLも用意します。"),
+  ...step(
+    "c1",
+    "shell",
+    { command: "npm test" },
+    "42 passed\nエラー: 決済モジュールの1件が失敗\nExpected 409, received 500",
+  ),
+  said("一件だけ失敗しています。例外の変換を忘れていました。src/orders/errors.tsを直します。"),
+  user("それで進めてください。リリースは来週の火曜日、午後三時の予定です。"),
+  said("直しました。全てのテストが通っています。残りは負荷試験と、運用手順書の更新です。"),
+  user("負荷試験は毎秒二百件で十分です。結果は田中さんに送ってください。"),
+  said("毎秒二百件で十分間試験し、応答は平均80ミリ秒でした。結果を田中さんに送りました。"),
+];
+
+function textOf(messages: readonly Message[]): string {
+  return messages.map(messageText).join("\n");
+}
+
+interface Person {
+  readonly history: Readonly<Record<string, readonly { readonly query: string; readonly response: string }[]>>;
+}
+
+function conversationsOf(file: string): readonly (readonly Message[])[] {
+  const people = JSON.parse(gunzipSync(readFileSync(file)).toString()) as Readonly<Record<string, Person>>;
+  return Object.values(people).map(({ history }) =>
+    Object.values(history).flatMap((day) => day.flatMap(({ query, response }) => [user(query), said(response)])),
+  );
+}
+
+function expectExtract(messages: readonly Message[], maxTokens: number): void {
+  const { text, sentences, tokens } = extractSummary(numbered(messages), { maxTokens, counter: estimate });
+  const source = textOf(messages);
+  expect(sentences.length).toBeGreaterThan(1);
+  expect(tokens).toBe(estimate.count(text));
+  expect(tokens).toBeLessThanOrEqual(maxTokens);
+  expect(tokens).toBeGreaterThan(maxTokens * 0.6);
+  expect(sentences.filter((sentence) => !source.includes(sentence.text))).toEqual([]);
+  for (const line of text.split("\n")) expect(line).toMatch(/^\[m\d+ (?:user|assistant|tool)\] \S/);
+}
+
+describe("sentences", () => {
+  it.each([
+    [
+      "We fixed the parser in src/main.ts v1.2.3 today. e.g. the lexer works! Did Dr. Smith ask? Yes (see x.). Then 3 items.",
+      [
+        "We fixed the parser in src/main.ts v1.2.3 today. e.g. the lexer works!",
+        "Did Dr. Smith ask?",
+        "Yes (see x.).",
+        "Then 3 items.",
+      ],
+    ],
+    [
+      "ログインを直しました。次は何をしますか？「はい。」と言った。",
+      ["ログインを直しました。", "次は何をしますか？", "「はい。」と言った。"],
+    ],
+    [
+      "修复了错误。数据库连接失败！他说：“好。”然后走了。",
+      ["修复了错误。", "数据库连接失败！", "他说：“好。”", "然后走了。"],
+    ],
+    ["one line\nand another", ["one line", "and another"]],
+    ["", []],
+  ])("%j", (text, sentences) => {
+    expect(splitSentences(text)).toEqual(sentences);
+  });
+
+  it("takes no longer than the text is long", () => {
+    const text = "ログインを直しました。We fixed it. ".repeat(60_000);
+    expect(splitSentences(text)).toHaveLength(120_000);
+    expect(splitSentences("あ".repeat(1_000_000))).toHaveLength(1);
+  });
+});
+
+describe("an extract", () => {
+  it.each([80, 160])("of Japanese is its own sentences, within %i tokens", (maxTokens) => {
+    expect(japanese.length).toBeGreaterThan(10);
+    expectExtract(japanese, maxTokens);
+  });
+
+  it.each(["en", "cn"])("of real conversations (%s) is their own sentences, within its tokens", (language) => {
+    const file = `../shared/data/open/memorybank/memory_bank_${language}.json.gz`;
+    if (!existsSync(file)) return console.log(`${file} is absent`);
+    const conversations = conversationsOf(file);
+    expect(conversations).toHaveLength(15);
+    for (const messages of conversations) for (const maxTokens of [200, 600]) expectExtract(messages, maxTokens);
+  });
+
+  it("of a coding session keeps what failed, and says who spoke", () => {
+    const { text } = extractSummary(numbered(japanese), { maxTokens: 240, counter: estimate });
+    expect(text).toMatch(/\[m6 tool\].*(?:失敗|409)/);
+    const { text: filler } = extractSummary(numbered(factSession(30, 3)), { maxTokens: 300, counter: estimate });
+    expect(filler).not.toBe("");
+  });
+
+  it("fits even where not one sentence does, and of nothing is nothing", () => {
+    expect(extractSummary(numbered(japanese), { maxTokens: 5, counter: estimate }).text).toBe("");
+    expect(extractSummary([], { maxTokens: 500, counter: estimate })).toEqual({ text: "", sentences: [], tokens: 0 });
+  });
+
+  it("is the same for the same messages", () => {
+    const once = extractSummary(numbered(japanese), { maxTokens: 120, counter: estimate });
+    expect(extractSummary(numbered(structuredClone(japanese)), { maxTokens: 120, counter: estimate })).toEqual(once);
+  });
+
+  it("of a text is its best sentences, line by line", () => {
+    const text = textOf(japanese);
+    const extract = extractText(text, { maxTokens: 60, counter: estimate });
+    expect(estimate.count(extract)).toBeLessThanOrEqual(60);
+    expect(
+      extract
+        .split("\n")
+        .flatMap(splitSentences)
+        .every((sentence) => text.includes(sentence)),
+    ).toBe(true);
+    expect(extractText("short", { maxTokens: 60, counter: estimate })).toBe("short");
+  });
+});
+
+describe("a summary without a model", () => {
+  const messages = numbered(japanese, 11);
+
+  it("is an outcome like any other: range, ratio, nothing spent", () => {
+    const outcome = summariseByExtract({ messages, kept: [11] }, { counter: estimate });
+    if (!outcome.ok) throw new Error(outcome.message);
+    expect(outcome).toMatchObject({ startSeq: 11, endSeq: 21, kept: [11], by: "extract", calls: 0, usage: [] });
+    expect(outcome.compressionRatio).toBeLessThanOrEqual(0.35);
+    expect(outcome.text).not.toContain("[m11 ");
+    const tokens = messages.slice(1).reduce((sum, { message }) => sum + countMessage(estimate, message), 0);
+    expect(outcome.originalTokens).toBe(tokens);
+  });
+
+  it("works a previous one in, and stays under its cap however often", () => {
+    let text = "";
+    for (let round = 0; round < 8; round++) {
+      const previous = { text, absorb: true };
+      const outcome = summariseByExtract({ messages, previous }, { maxTokens: 150, counter: estimate });
+      if (!outcome.ok) throw new Error(outcome.message);
+      expect(outcome.summaryTokens).toBeLessThanOrEqual(150);
+      text = outcome.text;
+    }
+  });
+
+  it("says where there is nothing to say", () => {
+    const outcome = summariseByExtract({ messages: numbered([user("ok")]) }, { counter: estimate });
+    expect(outcome).toMatchObject({ ok: false, failed: "nothing-to-summarise" });
+  });
+});
