@@ -3,6 +3,7 @@ import type { Model } from "../../model/model.ts";
 import { askInTurn } from "./ask.ts";
 import { chunkItems, cutToRoom } from "./chunks.ts";
 import { extractText } from "./extractive.ts";
+import { spanOf } from "./live.ts";
 import type { LiveSummary } from "./live.ts";
 import { summaryItems } from "./source.ts";
 import { askingOf, roomOf } from "./summarise.ts";
@@ -69,14 +70,10 @@ function rangeOf(children: readonly LiveSummary[]): {
   readonly kept: readonly number[];
   readonly originalTokens: number;
 } {
-  const kept = children.flatMap((child, index) => {
-    const before = children[index - 1]?.to ?? child.from - 1;
-    const between = Array.from({ length: child.from - before - 1 }, (_, place) => before + 1 + place);
-    return [...between, ...child.kept];
-  });
+  const { from, to, kept } = spanOf(children);
   return {
-    startSeq: children[0]?.from ?? 0,
-    endSeq: children.at(-1)?.to ?? 0,
+    startSeq: from,
+    endSeq: to,
     kept,
     originalTokens: children.reduce((sum, { originalTokens }) => sum + originalTokens, 0),
   };

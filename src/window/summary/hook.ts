@@ -6,7 +6,7 @@ import type { Triggering } from "../trigger.ts";
 import type { Edit, StrategyContext, Trigger, View, ViewStep } from "../window.ts";
 import { writtenPaths } from "../tool-action.ts";
 import { mergeSummaries, planMerge } from "./hierarchy.ts";
-import { liveSummaries, summaryEdits, summaryOf, summaryRecord } from "./live.ts";
+import { liveSummaries, summaryEdits, summaryOf, summaryRecord, toldBy } from "./live.ts";
 import type { LiveSummary, SummaryMessageOptions } from "./live.ts";
 import { summaryRange } from "./range.ts";
 import type { RangeOptions, SummaryRange } from "./range.ts";
@@ -114,13 +114,7 @@ function freedBy(edits: readonly Edit[], view: View): number {
 
 /** Messages of a range that a summary tells already: one behind them was kept when it was made, and leaves now. */
 function toldIn({ from, to }: SummaryRange, live: readonly LiveSummary[]): readonly number[] {
-  return live.flatMap((summary) => {
-    const told: number[] = [];
-    for (let seq = Math.max(from, summary.from); seq <= Math.min(to, summary.to); seq++) {
-      if (!summary.kept.includes(seq)) told.push(seq);
-    }
-    return told;
-  });
+  return live.flatMap(toldBy).filter((seq) => seq >= from && seq <= to);
 }
 
 /** What stands in a window without a summary: what a trigger counts (seed 001 §4.3). */

@@ -25,21 +25,37 @@ export interface SummaryOrigin {
 /** A summary that was written and passed its checks. */
 export type WrittenSummary = Extract<SummaryOutcome, { ok: true }>;
 
+type WrittenOutcome = Extract<SummaryOutcome, { ok: true }>;
+
 /** What a summary stands for: its own range, and that of the summaries it takes the place of. */
-export function summaryOf(outcome: WrittenSummary, children: readonly LiveSummary[] = []): Summary {
-  // A merge read its children, a running summary what came after them.
-  const before = children.filter(({ to }) => to < outcome.startSeq);
+export function summaryOf(outcome: WrittenOutcome, children: readonly LiveSummary[] = []): Summary {
+  const own = { from: outcome.startSeq, to: outcome.endSeq, kept: outcome.kept };
   return {
-    from: Math.min(outcome.startSeq, ...children.map(({ from }) => from)),
-    to: Math.max(outcome.endSeq, ...children.map(({ to }) => to)),
-    kept: [...new Set([...children.flatMap(({ kept }) => kept), ...outcome.kept])].toSorted(
-      (one, other) => one - other,
-    ),
+    ...spanOf([own, ...children]),
     text: outcome.text,
     tokens: outcome.summaryTokens,
-    originalTokens: before.reduce((sum, { originalTokens }) => sum + originalTokens, outcome.originalTokens),
+    originalTokens: outcome.originalTokens,
     level: 1 + Math.max(0, ...children.map(({ level }) => level)),
   };
+}
+
+/** The whole range of summaries, and what of it none of them tells. */
+export function spanOf(parts: readonly Pick<Summary, "from" | "to" | "kept">[]): Pick<Summary, "from" | "to" | "kept"> {
+  const from = Math.min(...parts.map((part) => part.from));
+  const to = Math.max(...parts.map((part) => part.to));
+  const told = new Set<number>();
+  for (const part of parts) for (const seq of toldBy(part)) told.add(seq);
+  const kept: number[] = [];
+  for (let seq = from; seq <= to; seq++) if (!told.has(seq)) kept.push(seq);
+  return { from, to, kept };
+}
+
+/** The messages that a summary tells, by `seq`. */
+export function toldBy({ from, to, kept }: Pick<Summary, "from" | "to" | "kept">): readonly number[] {
+  const out = new Set(kept);
+  const told: number[] = [];
+  for (let seq = from; seq <= to; seq++) if (!out.has(seq)) told.push(seq);
+  return told;
 }
 
 /** The line of `summaries.jsonl` that keeps a summary (seed 001 §3.4): the range is that of the messages it read. */
