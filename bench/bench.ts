@@ -15,3 +15,20 @@ export interface BenchReport {
 export function median(figures: readonly number[]): number {
   return [...figures].sort((a, b) => a - b)[Math.floor(figures.length / 2)] ?? Number.NaN;
 }
+
+/** What a figure should be: at least, or at most. */
+export type Goal = { readonly atLeast: number } | { readonly atMost: number };
+
+/** A goal in words, with a mark that says whether a figure meets it; what could not be counted cannot be wrong. */
+export function goalText(figure: unknown, goal: Goal): string {
+  const [wanted, met] =
+    "atLeast" in goal
+      ? [`≥ ${goal.atLeast}`, typeof figure !== "number" || figure >= goal.atLeast]
+      : [`≤ ${goal.atMost}`, typeof figure !== "number" || figure <= goal.atMost];
+  return `${wanted} ${met ? "✓" : "✗"}`;
+}
+
+/** A row for one figure and its goal. */
+export function goalRow(subject: string, figure: number, goal: Goal): BenchRow {
+  return { subject: `goal: ${subject}`, figure: Number(figure.toPrecision(3)), goal: goalText(figure, goal) };
+}

@@ -19,6 +19,7 @@ type Row = Pick<
   | "cachedShare"
   | "epochs"
   | "lookback"
+  | "staleShare"
   | "broken"
   | "overBudget"
   | "refused"
@@ -27,6 +28,8 @@ type Row = Pick<
 
 /** Columns of a chart, each the last of the calls it stands for. */
 const chartWidth = 72;
+/** Columns of a terminal from which on the table shows the finer measures of recall as well. */
+const wideColumns = 130;
 /** Lines of a chart of all strategies, and of each alone. */
 const chartHeight = 12;
 const smallChartHeight = 5;
@@ -51,14 +54,20 @@ export function sessionTitle(session: NamedSession, colour: boolean): string {
   return `${bold(session.id)} ${dim(facts.filter((fact) => fact !== null).join(" · "))}`;
 }
 
-/** The results as a table. */
-export function resultTable(rows: readonly Row[], colour: boolean): string {
+/**
+ * The results as a table.
+ *
+ * @param columns - of the terminal; in a wide one, `strict`, `quotes` and `stale` are shown too
+ */
+export function resultTable(rows: readonly Row[], colour: boolean, columns = 0): string {
   const { green, red, dim } = pico.createColors(colour);
   const priced = rows.some((row) => row.cost.dollars !== null);
   const head = ["strategy", "budget", "average", "peak", "cost", ...(priced ? ["$"] : []), "cached", "epochs"];
+  const finer = columns < wideColumns ? [] : ["strict", "quotes", "stale"];
+  const names = [...head, "recall", "far", "lines", "1-hop", ...finer, "broken", "over"];
   const table = new Table({
-    head: [...head, "recall", "far", "lines", "1-hop", "broken", "over"].map((name) => dim(name)),
-    colAligns: ["left", ...Array.from({ length: head.length + 5 }, () => "right" as const)],
+    head: names.map((name) => dim(name)),
+    colAligns: ["left", ...names.slice(1).map(() => "right" as const)],
     style: { "head": [], "border": [], "padding-left": 1, "padding-right": 0, "compact": true },
     chars: {
       "top": "",
@@ -93,6 +102,7 @@ export function resultTable(rows: readonly Row[], colour: boolean): string {
       percent(row.lookback.far),
       percent(row.lookback.farLines),
       percent(row.lookback.oneHop),
+      ...(finer.length === 0 ? [] : finerCells(row)),
       bad(row.broken + row.faults),
       bad(row.overBudget + row.refused),
     ]);
@@ -100,10 +110,19 @@ export function resultTable(rows: readonly Row[], colour: boolean): string {
   return table.toString();
 }
 
+function finerCells({ lookback, staleShare }: Row): readonly string[] {
+  const { found, total } = lookback.quotes;
+  return [
+    percent(lookback.strict),
+    total === 0 ? "–" : `${count(found)}/${count(total)}`,
+    staleShare === null ? "–" : `${decimals(Math.ceil(1_000 * staleShare) / 10, 1)}%`,
+  ];
+}
+
 const either = new Intl.ListFormat("en", { type: "disjunction" });
 
 /** What the columns mean. */
-export function legend(farDistances: readonly number[], colour: boolean): string {
+export function legend(farDistances: readonly number[], colour: boolean, columns = 0): string {
   const far = [...new Set(farDistances)].toSorted((left, right) => left - right).map(count);
   return pico
     .createColors(colour)
@@ -113,10 +132,16 @@ export function legend(farDistances: readonly number[], colour: boolean): string
         "recall: share of what tool calls refer back to that was still in the window;",
         `far: of what lay more than ${either.format(far)} tokens back;  lines: exact lines of it;`,
         "1-hop: in the window, or one recall away.",
+        ...(columns < wideColumns ? [] : finerWords),
         "broken: requests a provider refuses.  over: requests above the budget without need.",
       ].join("\n"),
     );
 }
+
+const finerWords = [
+  "strict: far, but of Windrow's own messages only lines that are lines of the history;  quotes: old texts of edits,",
+  "from far back, that stood whole in the window;  stale: lines shown of a file that were gone from it.",
+];
 
 /** Tokens per call of every strategy at the first budget; without colours, a small chart for each. */
 export function tokenChart(session: ReplayedSession, colour: boolean): string {

@@ -167,12 +167,13 @@ function withoutSeries(session: NamedSession): NamedSession {
 
 function show(sessions: readonly NamedSession[], own: boolean, kept: readonly string[], io: CliIo): void {
   const colour = wantsColour(io.stdout, io.env);
+  const { columns } = io.stdout;
   const blocks: string[] = [];
   const single = sessions.length <= shownSessions;
   if (single) {
     for (const session of sessions) {
       blocks.push(
-        `${sessionTitle(session, colour)}\n\n${resultTable(session.results, colour)}`,
+        `${sessionTitle(session, colour)}\n\n${resultTable(session.results, colour, columns)}`,
         tokenChart(session, colour),
       );
     }
@@ -181,12 +182,13 @@ function show(sessions: readonly NamedSession[], own: boolean, kept: readonly st
   if (!single) {
     const calls = totals[0]?.calls ?? 0;
     const title = `${sessions.length} sessions, ${calls.toLocaleString("en-US")} calls (--json shows each)`;
-    blocks.push(`${title}\n\n${resultTable(totals, colour)}`);
+    blocks.push(`${title}\n\n${resultTable(totals, colour, columns)}`);
   }
   blocks.push(
     legend(
       sessions.map((session) => session.farDistance),
       colour,
+      columns,
     ),
   );
   if (own) blocks.push(plainWords(sessions, totals));

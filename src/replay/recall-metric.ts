@@ -3,10 +3,12 @@
  * call. Deterministic and without a model. The window code never imports this file: a policy that knew what counts as
  * an atom could stuff its windows with atoms.
  */
-import type { JsonValue, Message, Part } from "../message/message.ts";
-import { resultText } from "../message/message.ts";
+import type { Message, Part } from "../message/message.ts";
 import { countMessage } from "../tokens/counter.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
+import { linesOf, readablePart } from "./lines.ts";
+import type { HistoryLines } from "./lines.ts";
+import type { QuoteRecall } from "./quote-metric.ts";
 
 /**
  * Something a text names: a path, an identifier-like or number-like word as it stands, or a whole line of at least
@@ -21,8 +23,6 @@ const lineMark = "\n";
 const path = String.raw`[\p{L}\p{N}_@.~+$-]*(?:/[\p{L}\p{N}_@.~+$-]+)+`;
 const word = String.raw`[\p{L}\p{N}_$]+(?:[.-][\p{L}\p{N}_$]+)*`;
 const wordPattern = new RegExp(`${path}|${word}`, "gu");
-/** What editors and `grep -n` put before a line: `  12<tab>`, `12:`, `12→`, `12| `. */
-const lineNumber = /^\s*\d+(?:\t|:|→|\| ?)/;
 
 /**
  * The atoms of a text. A word counts when it has at least four characters and looks like a name rather than prose
@@ -40,10 +40,7 @@ export function atomsOf(text: string): ReadonlySet<Atom> {
     if (found.length >= 3) atoms.add(found);
     for (const segment of found.split("/")) if (isNameOrNumber(segment)) atoms.add(segment);
   }
-  for (const raw of text.split("\n")) {
-    const line = raw.replace(lineNumber, "").trim();
-    if (line.length >= shortestLine) atoms.add(lineMark + line);
-  }
+  for (const line of linesOf(text)) if (line.length >= shortestLine) atoms.add(lineMark + line);
   return atoms;
 }
 
@@ -87,28 +84,6 @@ export class AtomReader {
   has(message: Message, atom: Atom): boolean {
     return message.parts.some((part) => this.part(part).has(atom));
   }
-}
-
-/** Arguments are read leaf by leaf: serialised, a passage of several lines would be one line full of escapes. */
-function readablePart(part: Part): string {
-  switch (part.type) {
-    case "text":
-    case "reasoning":
-      return part.text;
-    case "tool-call":
-      return leaves(part.args).join("\n");
-    case "tool-result":
-      return resultText(part);
-    default:
-      return "";
-  }
-}
-
-function leaves(value: JsonValue): readonly string[] {
-  if (typeof value === "string") return [value];
-  if (typeof value === "number") return [String(value)];
-  if (value === null || typeof value === "boolean") return [];
-  return Object.values(value).flatMap((item: JsonValue) => leaves(item));
 }
 
 /** One atom that a call refers back to: the agent had to have read it. */
@@ -171,7 +146,12 @@ export interface Lookback {
   readonly all: number | null;
   /** Mean over the calls with a far reference of the share of far references present. */
   readonly far: number | null;
-  /** Of all far references that are whole lines: exact quotes. */
+  /**
+   * As `far`, but of synthetic messages (status `synthetic`) only lines count that are, trimmed and without an editor's
+   * line number, lines of the history: bare names do not.
+   */
+  readonly strict: number | null;
+  /** Of all far references that are whole lines. */
   readonly farLines: number | null;
   /** Of all references: present, or brought back by one recall of a stub that the window shows. */
   readonly oneHop: number | null;
@@ -181,24 +161,36 @@ export interface Lookback {
   readonly references: number;
   /** Far references that are whole lines. */
   readonly farLineReferences: number;
+  /**
+   * Exact quotes far: old texts of edits that a message before the call has whole, none of them less than the far
+   * distance back; and how many of those stood whole in one message of the window, lines in order and adjacent.
+   */
+  readonly quotes: QuoteRecall;
 }
 
 /** Adds up look-back recall, call by call. */
 export class LookbackTally {
   readonly #reader: AtomReader;
   readonly #farDistance: number;
+  readonly #history: HistoryLines;
+  readonly #verbatim = new Map<string, ReadonlySet<Atom>>();
   #references = 0;
   #present = 0;
   #oneHop = 0;
   #farSteps = 0;
   #farShares = 0;
+  #strictShares = 0;
   #farLines = 0;
   #farLinesPresent = 0;
 
-  /** @param farDistance - tokens; see {@link farDistanceFor} */
-  constructor(reader: AtomReader, farDistance: number) {
+  /**
+   * @param farDistance - tokens; see {@link farDistanceFor}
+   * @param history - the lines that count as verbatim
+   */
+  constructor(reader: AtomReader, farDistance: number, history: HistoryLines) {
     this.#reader = reader;
     this.#farDistance = farDistance;
+    this.#history = history;
   }
 
   /**
@@ -214,6 +206,7 @@ export class LookbackTally {
   ): void {
     let far = 0;
     let farPresent = 0;
+    let strictlyPresent = 0;
     for (const reference of references) {
       const present = window.some((message) => this.#reader.has(message, reference.atom));
       this.#references++;
@@ -222,6 +215,7 @@ export class LookbackTally {
       if (reference.distance <= this.#farDistance) continue;
       far++;
       if (present) farPresent++;
+      if (present && window.some((message) => this.#hasStrictly(message, reference.atom))) strictlyPresent++;
       if (!isLine(reference.atom)) continue;
       this.#farLines++;
       if (present) this.#farLinesPresent++;
@@ -229,13 +223,29 @@ export class LookbackTally {
     if (far === 0) return;
     this.#farSteps++;
     this.#farShares += farPresent / far;
+    this.#strictShares += strictlyPresent / far;
   }
 
-  /** The result so far. */
-  result(): Lookback {
+  #hasStrictly(message: Message, atom: Atom): boolean {
+    if (message.status !== "synthetic") return this.#reader.has(message, atom);
+    return message.parts.some((part) => this.#verbatimAtoms(readablePart(part)).has(atom));
+  }
+
+  #verbatimAtoms(text: string): ReadonlySet<Atom> {
+    let atoms = this.#verbatim.get(text);
+    if (!atoms) {
+      const lines = linesOf(text).filter((line) => this.#history.has(line));
+      this.#verbatim.set(text, (atoms = atomsOf(lines.join("\n"))));
+    }
+    return atoms;
+  }
+
+  /** The result so far; exact quotes are another tally's. */
+  result(): Omit<Lookback, "quotes"> {
     return {
       all: percent(this.#present, this.#references),
       far: percent(this.#farShares, this.#farSteps),
+      strict: percent(this.#strictShares, this.#farSteps),
       farLines: percent(this.#farLinesPresent, this.#farLines),
       oneHop: percent(this.#oneHop, this.#references),
       farSteps: this.#farSteps,

@@ -10,12 +10,10 @@ import { profileOf } from "../window/profile.ts";
 import type { Profile } from "../window/profile.ts";
 import { strategyOf } from "../window/strategy.ts";
 import type { Composed, Strategy } from "../window/window.ts";
-import { CostTally, MessageTokens } from "./cost-metric.ts";
-import type { Cost, InputPrices } from "./cost-metric.ts";
-import { OneHop } from "./one-hop.ts";
-import { AtomReader, farDistanceFor, findReferences, LookbackTally } from "./recall-metric.ts";
-import type { Lookback, Reference } from "./recall-metric.ts";
-import { essentials, isBroken } from "./shape-metric.ts";
+import type { InputPrices } from "./cost-metric.ts";
+import { readRecording, WindowTally } from "./measure.ts";
+import type { Recording, WindowFigures } from "./measure.ts";
+import { isBroken } from "./shape-metric.ts";
 
 /** What a replay runs, and how it counts. */
 export interface ReplayOptions {
@@ -73,26 +71,9 @@ export interface ReplayedSession {
 }
 
 /** What one strategy at one budget did to a session. */
-export interface ReplayResult {
+export interface ReplayResult extends WindowFigures {
   readonly strategy: string;
-  readonly budget: number;
   readonly profile: string;
-  /** Input tokens of all requests, of the mean and of the largest one. */
-  readonly tokens: { readonly total: number; readonly average: number; readonly peak: number };
-  readonly cost: Cost;
-  /** Share of all input tokens that was in the provider's cache, 0 to 1. */
-  readonly cachedShare: number;
-  /** How often the window changed elsewhere than at its end. */
-  readonly epochs: number;
-  readonly lookback: Lookback;
-  /** Requests with an orphan result, an unanswered call, a leading message not the user's, an empty one, or none. */
-  readonly broken: number;
-  /** Requests above the budget though system, task and newest step fit. */
-  readonly overBudget: number;
-  /** Calls for which there is no window: what may never be left out does not fit, and the composition says so. */
-  readonly refused: number;
-  /** Rules of the profile that windows broke, all together. */
-  readonly faults: number;
   /** Tokens of every request, 0 for a refused one; where asked for. */
   readonly series?: readonly number[];
 }
@@ -108,22 +89,8 @@ export async function replay(
   options: ReplayOptions,
   signal?: AbortSignal,
 ): Promise<ReplayedSession> {
-  const { messages } = transcript;
-  const tokens = new MessageTokens(options.counter);
-  const historyTokens = tokens.sum(messages);
-  const reader = new AtomReader();
-  const run: Run = {
-    messages,
-    profile: profileOf(options.profile),
-    counter: options.counter,
-    tokens,
-    reader,
-    references: findReferences(messages, options.counter, reader),
-    oneHop: new OneHop(options.counter),
-    farDistance: options.farDistance ?? farDistanceFor(historyTokens),
-    calls: callsOf(messages),
-    options,
-  };
+  const recording = readRecording(transcript, options.counter, options.farDistance);
+  const { messages, calls } = recording;
   const budgets = options.budgets.map(checkBudget);
   const plans = options.strategies
     .map(strategyOf)
@@ -132,35 +99,21 @@ export async function replay(
         ? [{ strategy, limit: Infinity, budgets }]
         : budgets.map((budget) => ({ strategy, limit: budget, budgets: [budget] })),
     );
-  const pacer = new Pacer(run.calls.length * plans.length, options.onProgress, signal);
+  const pacer = new Pacer(calls.length * plans.length, options.onProgress, signal);
   const results: ReplayResult[] = [];
-  for (const plan of plans) results.push(...(await runPlan(run, plan, pacer)));
+  for (const plan of plans) results.push(...(await runPlan(recording, plan, options, pacer)));
   return {
     id: transcript.id,
     format: transcript.format,
     model: transcript.model ?? null,
     messages: messages.length,
-    calls: run.calls.length,
-    brokenRaw: run.calls.filter((index) => isBroken(messages.slice(0, index))).length,
-    historyTokens,
-    farDistance: run.farDistance,
+    calls: calls.length,
+    brokenRaw: calls.filter((index) => isBroken(messages.slice(0, index))).length,
+    historyTokens: recording.tokens.sum(messages),
+    farDistance: recording.farDistance,
     counter: options.counter.name,
     results,
   };
-}
-
-interface Run {
-  readonly messages: readonly Message[];
-  readonly profile: Profile;
-  readonly counter: TokenCounter;
-  readonly tokens: MessageTokens;
-  readonly reader: AtomReader;
-  readonly references: ReadonlyMap<number, readonly Reference[]>;
-  readonly oneHop: OneHop;
-  readonly farDistance: number;
-  /** Indices of the assistant messages. */
-  readonly calls: readonly number[];
-  readonly options: ReplayOptions;
 }
 
 /** A strategy at a limit; one without a limit is held against several budgets at once. */
@@ -170,63 +123,36 @@ interface Plan {
   readonly budgets: readonly number[];
 }
 
-function callsOf(messages: readonly Message[]): readonly number[] {
-  const first = messages.findIndex((message) => message.role !== "system");
-  return messages.flatMap((message, index) => (message.role === "assistant" && index > first ? [index] : []));
-}
-
-async function runPlan(run: Run, plan: Plan, pacer: Pacer): Promise<readonly ReplayResult[]> {
-  const { strategy, limit, budgets } = plan;
-  const { messages, profile, counter, options } = run;
+async function runPlan(
+  recording: Recording,
+  { strategy, limit, budgets }: Plan,
+  options: ReplayOptions,
+  pacer: Pacer,
+): Promise<readonly ReplayResult[]> {
+  const { counter } = options;
+  const profile = profileOf(options.profile);
   const composer = new Composer({ strategy, profile, counter });
-  const cost = new CostTally(run.tokens);
-  const lookback = new LookbackTally(run.reader, run.farDistance);
-  const overBudget = budgets.map(() => 0);
-  const series: number[] = [];
-  let [pushed, epochs, broken, refused, faults] = [0, 0, 0, 0, 0];
-  for (const index of run.calls) {
-    for (; pushed < index; pushed++) composer.push(pushed + 1, messages[pushed] as Message);
+  const tally = new WindowTally(recording, budgets);
+  let pushed = 0;
+  for (const index of recording.calls) {
+    for (; pushed < index; pushed++) composer.push(pushed + 1, recording.messages[pushed] as Message);
     const composed = composeOrRefuse(composer, limit);
-    const references = run.references.get(index) ?? [];
-    const window = composed?.messages ?? [];
-    const history = messages.slice(0, index);
-    if (composed) {
-      options.onWindow?.({ strategy: strategy.name, budget: limit, index, composed });
-      cost.add(window);
-      if (composed.report.opened) epochs++;
-      if (isBroken(window)) broken++;
-      faults += composed.report.faults.length;
-    } else refused++;
-    lookback.add(references, window, run.oneHop.forCall(history, composer.state.edits, window));
-    const tokens = composed?.tokens ?? 0;
-    series.push(tokens);
-    budgets.forEach((budget, place) => {
-      const within = composed !== undefined && tokens <= budget;
-      if (!within && run.tokens.sum(essentials(history)) <= budget) overBudget[place] = (overBudget[place] ?? 0) + 1;
-    });
+    if (composed) options.onWindow?.({ strategy: strategy.name, budget: limit, index, composed });
+    tally.add(
+      index,
+      composed && {
+        messages: composed.messages,
+        tokens: composed.tokens,
+        edits: composer.state.edits,
+        opened: composed.report.opened !== undefined,
+        faults: composed.report.faults.length,
+      },
+    );
     await pacer.step();
   }
-  const total = series.reduce((sum, tokens) => sum + tokens, 0);
-  const sent = run.calls.length - refused;
-  return budgets.map((budget, place) => ({
-    strategy: strategy.name,
-    budget,
-    profile: profile.name,
-    tokens: {
-      total,
-      average: sent === 0 ? 0 : Math.round(total / sent),
-      peak: series.reduce((peak, tokens) => Math.max(peak, tokens), 0),
-    },
-    cost: cost.result(options.prices),
-    cachedShare: cost.cachedShare,
-    epochs,
-    lookback: lookback.result(),
-    broken,
-    overBudget: overBudget[place] ?? 0,
-    refused,
-    faults,
-    ...(options.series && { series }),
-  }));
+  const names = { strategy: strategy.name, profile: profile.name };
+  const { series } = tally;
+  return tally.results(options.prices).map((result) => ({ ...names, ...result, ...(options.series && { series }) }));
 }
 
 function composeOrRefuse(composer: Composer, budget: number): Composed | undefined {

@@ -47,6 +47,7 @@ function totalOf(runs: readonly SessionRun[]): ReplayTotal {
   const calls = runs.reduce((all, run) => all + run.calls, 0);
   const total = sum((result) => result.tokens.total);
   const sent = calls - sum((result) => result.refused);
+  const digestLines = sum((result) => result.digestLines);
   const cached = sum((result) => result.cachedShare * result.tokens.total);
   return {
     strategy: first.strategy,
@@ -72,6 +73,10 @@ function totalOf(runs: readonly SessionRun[]): ReplayTotal {
         (result) => result.lookback.far,
         (result) => result.lookback.farSteps,
       ),
+      strict: mean(
+        (result) => result.lookback.strict,
+        (result) => result.lookback.farSteps,
+      ),
       farLines: mean(
         (result) => result.lookback.farLines,
         (result) => result.lookback.farLineReferences,
@@ -80,7 +85,13 @@ function totalOf(runs: readonly SessionRun[]): ReplayTotal {
       farSteps: sum((result) => result.lookback.farSteps),
       references: sum(references),
       farLineReferences: sum((result) => result.lookback.farLineReferences),
+      quotes: {
+        found: sum((result) => result.lookback.quotes.found),
+        total: sum((result) => result.lookback.quotes.total),
+      },
     },
+    staleShare: digestLines === 0 ? null : sum((result) => (result.staleShare ?? 0) * result.digestLines) / digestLines,
+    digestLines,
     broken: sum((result) => result.broken),
     overBudget: sum((result) => result.overBudget),
     refused: sum((result) => result.refused),

@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { run } from "../../src/cli/program.ts";
 import { chatLines, claudeCodeLines, newFolder, put, windrow } from "./stage.ts";
 
 interface Document {
@@ -44,12 +45,18 @@ describe("windrow replay FILE --json", () => {
           "cachedShare",
           "epochs",
           "lookback",
+          "staleShare",
+          "digestLines",
           "broken",
           "overBudget",
           "faults",
         ]),
       );
-      expect(result).toMatchObject({ broken: 0, faults: 0 });
+      expect(result).toMatchObject({
+        broken: 0,
+        faults: 0,
+        lookback: { strict: expect.any(Number) as number, quotes: { found: 0, total: 0 } },
+      });
       expect("series" in result).toBe(false);
     }
     expect(sessions[0]?.results[4]).toMatchObject({ overBudget: 0, refused: 0 });
@@ -105,6 +112,18 @@ describe("windrow replay FILE", () => {
     expect(stdout).toContain("tokens per call (21 calls, budget 3,000)");
     expect(stdout).toMatch(/┤.*[─╭╯]/);
     expect(stdout).not.toContain("\u001B[");
+  });
+
+  it("shows the finer measures of recall on a wide terminal", async () => {
+    const file = await put(await newFolder(), "chat.jsonl", chatLines(20));
+    const shown = async (columns: number): Promise<string> => {
+      let text = "";
+      const stdout = { write: (piece: string) => (text += piece), columns };
+      await run(["replay", file, "-s", "adaptive", "-b", "3000"], { stdout, stderr: { write: () => "" }, env: {} });
+      return text;
+    };
+    expect(await shown(129)).not.toMatch(/strict|quotes|stale/);
+    expect(await shown(130)).toMatch(/1-hop +strict +quotes +stale +broken/);
   });
 
   it("colours on a terminal, and not where NO_COLOR is set", async () => {

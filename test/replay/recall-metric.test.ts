@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Message } from "../../src/message/message.ts";
+import { HistoryLines } from "../../src/replay/lines.ts";
 import { AtomReader, atomsOf, farDistanceFor, findReferences, LookbackTally } from "../../src/replay/recall-metric.ts";
 import { calls, characters, result, says, user } from "./histories.ts";
 
@@ -93,13 +94,15 @@ describe("look-back recall", () => {
   ];
   const reader = new AtomReader();
   const references = findReferences(messages, characters, reader).get(3) ?? [];
+  const history = new HistoryLines(messages);
 
   it("is null where there was nothing to look back for", () => {
-    const tally = new LookbackTally(reader, 50);
+    const tally = new LookbackTally(reader, 50, history);
     tally.add([], []);
     expect(tally.result()).toEqual({
       all: null,
       far: null,
+      strict: null,
       farLines: null,
       oneHop: null,
       farSteps: 0,
@@ -109,7 +112,7 @@ describe("look-back recall", () => {
   });
 
   it("tells near from far, and lines from words", () => {
-    const tally = new LookbackTally(reader, 50);
+    const tally = new LookbackTally(reader, 50, history);
     tally.add(references, [near]);
     expect(tally.result()).toMatchObject({ all: 33.33, far: 0, farLines: 0, oneHop: 33.33, farSteps: 1 });
     tally.add(references, messages.slice(0, 3));
@@ -117,13 +120,31 @@ describe("look-back recall", () => {
   });
 
   it("has no far step when all is nearer than the distance", () => {
-    const tally = new LookbackTally(reader, 10_000);
+    const tally = new LookbackTally(reader, 10_000, history);
     tally.add(references, []);
     expect(tally.result()).toMatchObject({ all: 0, far: null, farLines: null, farSteps: 0 });
   });
 
+  it("counts of a synthetic message only lines of the history, where it is strict", () => {
+    const words = references.filter(({ atom }) => atom === "farName");
+    const shows = (text: string): Message => ({ ...user(text), status: "synthetic" });
+    const windows = [
+      [shows("names: farName nearName")],
+      [shows("a title\n  7\t  farName  \nan end")],
+      [shows("farName the whole line that is far away")],
+      [user("names: farName nearName")],
+    ];
+    const strict = windows.map((window) => {
+      const tally = new LookbackTally(reader, 50, history);
+      tally.add(words, window);
+      expect(tally.result().far).toBe(100);
+      return tally.result().strict;
+    });
+    expect(strict).toEqual([0, 100, 0, 100]);
+  });
+
   it("weighs far recall by calls, not by references", () => {
-    const tally = new LookbackTally(reader, 50);
+    const tally = new LookbackTally(reader, 50, history);
     const one = references.filter((reference) => reference.atom === "farName");
     tally.add(one, [user("farName")]);
     tally.add(references, []);
@@ -131,13 +152,13 @@ describe("look-back recall", () => {
   });
 
   it("counts a recall apart from presence", () => {
-    const tally = new LookbackTally(reader, 50);
+    const tally = new LookbackTally(reader, 50, history);
     tally.add(references, [near], (reference) => reference.atom === "farName");
     expect(tally.result()).toMatchObject({ all: 33.33, oneHop: 66.66 });
   });
 
   it("says 100 only when nothing is missing", () => {
-    const tally = new LookbackTally(reader, 50);
+    const tally = new LookbackTally(reader, 50, history);
     for (let times = 0; times < 20_000; times++) tally.add(references, messages);
     tally.add(references, []);
     expect(tally.result().all).toBe(99.99);

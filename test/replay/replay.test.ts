@@ -80,7 +80,8 @@ describe("a replay", () => {
       options({ strategies, budgets: [8_000], farDistance: 500 }),
     );
     const [sliding, adaptive] = results;
-    expect(sliding?.lookback.far).toBe(0);
+    expect(sliding?.lookback).toMatchObject({ far: 0, strict: 0, quotes: { found: 0, total: 0 } });
+    expect(sliding).toMatchObject({ staleShare: null, digestLines: 0 });
     expect(adaptive?.lookback.oneHop).toBe(100);
   });
 
@@ -123,12 +124,25 @@ it("adds sessions up", async () => {
   const one = await replay(session, options({ strategies: ["none"] }));
   const [total] = totalsOf([one, one]);
   expect(total).toMatchObject({ strategy: "none", budget: 2_000, sessions: 2, calls: 44, lookback: { all: 100 } });
+  expect(total).toMatchObject({ lookback: { strict: 100, quotes: { found: 0, total: 0 } }, staleShare: null });
   expect(total?.tokens).toEqual({
     total: 2 * (one.results[0]?.tokens.total ?? 0),
     average: one.results[0]?.tokens.average,
     peak: one.results[0]?.tokens.peak,
   });
   expect(total?.cost.equivalents).toBeCloseTo(2 * (one.results[0]?.cost.equivalents ?? 0), 9);
+});
+
+it("adds quotes up, and stale lines by how many there were", async () => {
+  const one = await replay(session, options({ strategies: ["none"] }));
+  const [result] = one.results;
+  if (!result) throw new Error("no result");
+  const withFigures = (staleShare: number | null, digestLines: number, found: number): typeof one => ({
+    ...one,
+    results: [{ ...result, staleShare, digestLines, lookback: { ...result.lookback, quotes: { found, total: 4 } } }],
+  });
+  const [total] = totalsOf([withFigures(0.5, 10, 1), withFigures(0, 30, 4), withFigures(null, 0, 0)]);
+  expect(total).toMatchObject({ staleShare: 0.125, digestLines: 40, lookback: { quotes: { found: 5, total: 12 } } });
 });
 
 const recorded = "../shared/data/open/pi-sessions/trajectories.jsonl.gz";
@@ -149,6 +163,8 @@ describe.skipIf(!existsSync(recorded))(`a recorded session (skipped where ${reco
     const [none, sliding] = replayed.results;
     expect(replayed).toMatchObject({ calls: 439, farDistance: 8_000 });
     expect(none?.cost.equivalents).toBeCloseTo(4.1, 1);
+    expect(none?.lookback).toMatchObject({ far: 100, strict: 100, quotes: { found: 23, total: 23 } });
+    expect(sliding?.lookback.quotes.found).toBeLessThan(15);
     expect(sliding?.cost.equivalents).toBeGreaterThan(7);
     expect(sliding?.cost.equivalents).toBeLessThan(7.8);
     expect(sliding?.lookback.farSteps).toBeGreaterThan(65);

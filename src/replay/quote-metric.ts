@@ -1,0 +1,89 @@
+/** Exact quotes: whether the text an edit takes out of a file, last seen far back, stands whole in the window. */
+import { toolCalls } from "../message/message.ts";
+import type { Message, Part } from "../message/message.ts";
+import type { MessageTokens } from "./cost-metric.ts";
+import { textEdits } from "./edit-shape.ts";
+import { linesOf, readablePart } from "./lines.ts";
+
+/** The old text of an edit. */
+export interface Quote {
+  /** Its lines as they are compared, from the first that is not blank to the last. */
+  readonly text: string;
+  /** Tokens of full history between the message it was last seen in and the call. */
+  readonly distance: number;
+}
+
+/** Finds texts in messages: all their lines, in order and adjacent, blank ones too, in one part. */
+export class QuoteReader {
+  readonly #byPart = new WeakMap<Part, string>();
+
+  /** Whether a quote's text stands in a message. */
+  has(message: Message, text: string): boolean {
+    return message.parts.some((part) => this.#linesOf(part).includes(`\n${text}\n`));
+  }
+
+  #linesOf(part: Part): string {
+    let lines = this.#byPart.get(part);
+    if (lines === undefined) this.#byPart.set(part, (lines = `\n${linesOf(readablePart(part)).join("\n")}\n`));
+    return lines;
+  }
+}
+
+/**
+ * The old texts of the edits in each assistant message, by its index; only those that an earlier message, whoever's,
+ * has whole.
+ */
+export function findQuotes(
+  messages: readonly Message[],
+  tokens: MessageTokens,
+  reader: QuoteReader,
+): ReadonlyMap<number, readonly Quote[]> {
+  const quotes = new Map<number, readonly Quote[]>();
+  messages.forEach((message, index) => {
+    if (message.role !== "assistant") return;
+    const found = toolCalls(message)
+      .flatMap(({ args }) => textEdits(args))
+      .flatMap((edit) => {
+        const text = linesOf(edit.old).join("\n").trim();
+        const last = messages.slice(0, index).findLastIndex((earlier) => reader.has(earlier, text));
+        return last < 0 ? [] : [{ text, distance: tokens.sum(messages.slice(last + 1, index)) }];
+      });
+    if (found.length > 0) quotes.set(index, found);
+  });
+  return quotes;
+}
+
+/** Exact quotes that lay far back when a call needed them. */
+export interface QuoteRecall {
+  /** Those that stood whole in one message of the window. */
+  readonly found: number;
+  readonly total: number;
+}
+
+/** Adds up exact quotes, call by call. */
+export class QuoteTally {
+  readonly #reader: QuoteReader;
+  readonly #farDistance: number;
+  #found = 0;
+  #total = 0;
+
+  /** @param farDistance - in tokens */
+  constructor(reader: QuoteReader, farDistance: number) {
+    this.#reader = reader;
+    this.#farDistance = farDistance;
+  }
+
+  /** Counts one call and the messages composed for it. */
+  add(quotes: readonly Quote[], window: readonly Message[]): void {
+    for (const { text, distance } of quotes) {
+      if (distance <= this.#farDistance) continue;
+      this.#total++;
+      if (window.some((message) => this.#reader.has(message, text))) this.#found++;
+    }
+  }
+
+  /** The result so far. */
+  result(): QuoteRecall {
+    return { found: this.#found, total: this.#total };
+  }
+}
