@@ -50,10 +50,7 @@ export function validateWindow(messages: readonly Message[], profile: Profile): 
     if (rules.systemFirst && message.role === "system" && history !== -1 && index > history) {
       fault("systemFirst", index, "a system message stands behind the history's first message");
     }
-    if (rules.noEmptyContent) checkContent(message, index, fault);
-    if (rules.wellFormedText && !hasWellFormedText(message)) {
-      fault("wellFormedText", index, "a text holds half of a surrogate pair");
-    }
+    for (const own of ownFaults(message, profile)) fault(own.rule, index, own.message);
     const results = toolResults(message);
     if (rules.resultsInOrder) waiting = checkOrder(results, waiting, index, fault);
     for (const result of results) {
@@ -71,9 +68,29 @@ export function validateWindow(messages: readonly Message[], profile: Profile): 
     }
     if (message.role !== "assistant") return;
     waiting = toolCalls(message);
-    checkAnswer(message, index, profile, fault);
   });
   closeOpen(messages.length);
+  return faults;
+}
+
+type OwnReport = (rule: Fault["rule"], message: string) => void;
+
+const known = new WeakMap<Profile, WeakMap<Message, readonly Omit<Fault, "index">[]>>();
+
+/** The faults of a message by itself. Looked at once for as long as it lives: a window mostly holds the same ones. */
+function ownFaults(message: Message, profile: Profile): readonly Omit<Fault, "index">[] {
+  let byMessage = known.get(profile);
+  if (!byMessage) known.set(profile, (byMessage = new WeakMap()));
+  const found = byMessage.get(message);
+  if (found) return found;
+  const faults: Omit<Fault, "index">[] = [];
+  const fault: OwnReport = (rule, text) => void faults.push({ rule, message: text });
+  if (profile.rules.noEmptyContent) checkContent(message, fault);
+  if (profile.rules.wellFormedText && !message.parts.every(isWellFormed)) {
+    fault("wellFormedText", "a text holds half of a surrogate pair");
+  }
+  if (message.role === "assistant") checkAnswer(message, profile, fault);
+  byMessage.set(message, faults);
   return faults;
 }
 
@@ -93,44 +110,34 @@ function checkOrder(
 }
 
 /** What an answer of the model must carry: reasoning that its reader takes, and signatures. */
-function checkAnswer(message: Message, index: number, profile: Profile, fault: Report): void {
+function checkAnswer(message: Message, profile: Profile, fault: OwnReport): void {
   const { rules } = profile;
   const { parts } = message;
   const reasoning = parts.filter(isReasoning);
   if (rules.ownReasoning && reasoning.some((part) => isForeign(part, message, profile))) {
-    fault("ownReasoning", index, `the reasoning is another model's, which ${profile.name} cannot read`);
+    fault("ownReasoning", `the reasoning is another model's, which ${profile.name} cannot read`);
   }
   if (rules.signedReasoning && parts.some((part) => part.type === "reasoning" && part.signature === undefined)) {
-    fault("signedReasoning", index, "reasoning stands without its signature");
+    fault("signedReasoning", "reasoning stands without its signature");
   }
   if (rules.reasoningNeedsItem && parts.at(-1)?.type === "reasoning") {
-    fault("reasoningNeedsItem", index, "no text and no call follows the reasoning");
+    fault("reasoningNeedsItem", "no text and no call follows the reasoning");
   }
   const call = parts.find((part) => part.type === "tool-call");
   if (!call) return;
   if (rules.callNeedsReasoning && !parts.some(saysReasoning)) {
-    fault("callNeedsReasoning", index, "the message has calls and no reasoning");
+    fault("callNeedsReasoning", "the message has calls and no reasoning");
   }
   if (rules.callNeedsSignature && thoughtSignature(call) === undefined) {
-    fault("callNeedsSignature", index, `call ${call.callId} has no thought signature`);
+    fault("callNeedsSignature", `call ${call.callId} has no thought signature`);
   }
 }
 
-function checkContent(message: Message, index: number, fault: Report): void {
-  if (message.parts.every((part) => part.type === "reasoning"))
-    fault("noEmptyContent", index, "the message has no content");
+function checkContent(message: Message, fault: OwnReport): void {
+  if (message.parts.every((part) => part.type === "reasoning")) fault("noEmptyContent", "the message has no content");
   if (message.parts.some((part) => part.type === "text" && part.text.trim() === "")) {
-    fault("noEmptyContent", index, "a text part has no visible text");
+    fault("noEmptyContent", "a text part has no visible text");
   }
-}
-
-const wellFormed = new WeakMap<Message, boolean>();
-
-/** Looked at once for as long as a message lives: a window is validated on every call, and mostly holds the same ones. */
-function hasWellFormedText(message: Message): boolean {
-  let known = wellFormed.get(message);
-  if (known === undefined) wellFormed.set(message, (known = message.parts.every(isWellFormed)));
-  return known;
 }
 
 function isWellFormed(part: Part): boolean {
