@@ -7,6 +7,7 @@ import { randomUUID } from "node:crypto";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { filesStore } from "../../src/store/files/files.ts";
+import type { Durability } from "../../src/store/files/files.ts";
 import type { BenchReport, BenchRow } from "../bench.ts";
 import { median } from "../bench.ts";
 import { bareLoop, inFolder, messageRecord, rounded } from "./kit.ts";
@@ -14,9 +15,22 @@ import { bareLoop, inFolder, messageRecord, rounded } from "./kit.ts";
 const pairs = 7;
 const bareCount = 300;
 
-const cases = [
+interface Case {
+  readonly lineBytes: number;
+  readonly concurrency: number;
+  readonly count: number;
+  readonly goal?: number;
+  readonly blocking?: boolean;
+  readonly durability?: Durability;
+}
+
+const cases: readonly Case[] = [
   { lineBytes: 1_024, concurrency: 1, count: 300, goal: 0.5 },
   { lineBytes: 10_240, concurrency: 1, count: 300, goal: 0.5 },
+  { lineBytes: 1_024, concurrency: 1, count: 300, goal: 0.85, blocking: true },
+  { lineBytes: 10_240, concurrency: 1, count: 300, goal: 0.85, blocking: true },
+  { lineBytes: 1_024, concurrency: 1, count: 2_000, durability: "group" },
+  { lineBytes: 1_024, concurrency: 1, count: 2_000, durability: "relaxed" },
   { lineBytes: 1_024, concurrency: 16, count: 1_600, goal: 8 },
   { lineBytes: 1_024, concurrency: 64, count: 6_400, goal: 25 },
   { lineBytes: 1_024, concurrency: 256, count: 25_600, goal: 50 },
@@ -36,23 +50,22 @@ export async function benchAppend(): Promise<BenchReport> {
   });
 }
 
-async function measure(
-  folder: string,
-  { lineBytes, concurrency, count, goal }: (typeof cases)[number],
-): Promise<BenchRow> {
+async function measure(folder: string, one: Case): Promise<BenchRow> {
+  const { lineBytes, concurrency, goal } = one;
   const samples: { readonly bare: number; readonly pool: number; readonly store: number }[] = [];
   for (let pair = 0; pair < pairs; pair += 1) {
     const bare = bareLoop(folder, lineBytes, bareCount);
-    const store = await storeLoop(folder, lineBytes, concurrency, count);
+    const store = await storeLoop(folder, one);
     samples.push({ bare, store, pool: await poolLoop(folder, lineBytes) });
   }
   return {
     "line, KB": lineBytes / 1_024,
     "at a time": concurrency,
+    "durability": `${one.durability ?? "strict"}${one.blocking === true ? ", blocking" : ""}`,
     "appends/s": Math.round(median(samples.map((one) => one.store))),
     "bare loop/s": Math.round(median(samples.map((one) => one.bare))),
     "ratio": rounded(median(samples.map((one) => one.store / one.bare))),
-    "goal": `≥ ${goal}`,
+    "goal": goal === undefined ? "–" : `≥ ${goal}`,
     "to a pooled loop": rounded(median(samples.map((one) => one.store / one.pool))),
   };
 }
@@ -70,8 +83,9 @@ async function poolLoop(folder: string, lineBytes: number): Promise<number> {
   return bareCount / seconds;
 }
 
-async function storeLoop(folder: string, lineBytes: number, concurrency: number, count: number): Promise<number> {
-  const store = filesStore({ folder: join(folder, "contexts") });
+async function storeLoop(folder: string, one: Case): Promise<number> {
+  const { lineBytes, concurrency, count, blocking = false, durability = "strict" } = one;
+  const store = filesStore({ folder: join(folder, "contexts"), blocking, durability });
   const createdAt = new Date().toISOString();
   const lock = await store.create({}, { uuid: randomUUID(), taskKey: {}, config: {}, createdAt });
   let given = 0;

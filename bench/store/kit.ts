@@ -65,7 +65,7 @@ export async function sizedSession(folder: string, bytes: number): Promise<strin
       const lines: Buffer[] = [];
       for (let line = 0; line < 4_096 && written < bytes; line += 1) {
         seq += 1;
-        const one = encodeLine(text, seq, seq, 0);
+        const one = encodeLine(text, seq, seq);
         written += one.length;
         lines.push(one);
       }

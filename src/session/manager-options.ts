@@ -8,6 +8,7 @@ import type { Store } from "../store/store.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import type { ModelDescription } from "../tokens/models.ts";
 import type { Profile } from "../window/profile.ts";
+import type { StrategyChoice } from "../window/strategy.ts";
 import type { Strategy } from "../window/window.ts";
 import type { Listener } from "./events.ts";
 
@@ -15,8 +16,8 @@ import type { Listener } from "./events.ts";
 export interface ManagerOptions {
   /** A folder, a URL (`file:`, `ram:`), or a Store. Default `./contexts`. */
   readonly store?: string | Store;
-  /** A name or a Strategy. Default `adaptive`. */
-  readonly strategy?: string | Strategy;
+  /** A name, a preset, `{ use, ...options }`, or a Strategy. Default `adaptive`. */
+  readonly strategy?: string | Strategy | StrategyChoice;
   /** A known model's id, or `{ contextWindow, maxOutput, prices, profile }`. Sets the budget and the profile. */
   readonly model?: string | ModelDescription;
   /** Tokens a window may use. Default: from the model. */

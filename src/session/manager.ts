@@ -53,7 +53,9 @@ export class SessionManager {
       ...(options.user !== undefined && { user: options.user }),
       ...(options.tenant !== undefined && { tenant: options.tenant }),
     };
-    this.#strategy = strategyOf(options.strategy ?? "adaptive");
+    const strategy = strategyOf(options.strategy ?? "adaptive");
+    const { note: _, ...whole } = strategy;
+    this.#strategy = options.summarizer ? whole : strategy;
     this.#model = options.model === undefined ? undefined : modelOf(options.model);
     const profile = profileOf(options.profile ?? this.#model?.profile ?? "openai-chat");
     this.#profile = this.#model ? { ...profile, model: this.#model.id } : profile;

@@ -18,6 +18,8 @@ export interface OpenStoreOptions {
   readonly clock?: Clock;
   /** For stores on disk; default `strict`. Each store says what `group` and `relaxed` lose. */
   readonly durability?: "strict" | "group" | "relaxed";
+  /** For stores of files: write and sync on the calling thread, for programs that have nothing else to do. Default false. */
+  readonly blocking?: boolean;
   /** Whether a store that is not there is made, on its first use at the latest. Default true. */
   readonly create?: boolean;
 }
@@ -40,7 +42,7 @@ export async function openStore(
   target: string | Store | SqliteDatabase,
   options: OpenStoreOptions = {},
 ): Promise<Store> {
-  const { create = true, ...settings } = options;
+  const { create = true, blocking, ...settings } = options;
   if (typeof target !== "string") {
     if (!("prepare" in target)) return target;
     return (await import("./sqlite.ts")).sqliteStore({ database: target, ...settings });
@@ -65,7 +67,7 @@ export async function openStore(
     const { filesStore } = await import("./files/files.ts");
     const folder = scheme === undefined ? target : pathOf(target, scheme);
     if (!create) checkThere(folder);
-    return filesStore({ folder, ...settings });
+    return filesStore({ folder, ...settings, ...(blocking === undefined ? {} : { blocking }) });
   }
   throw new WindrowError("unknown-store", `No store handles "${scheme}:".${nearest(scheme, storeSchemes)}`, {
     target,

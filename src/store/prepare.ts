@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { WindrowError } from "../errors.ts";
 import { maskJson, maskRecord } from "../mask/mask.ts";
 import type { Mask } from "../mask/mask.ts";
-import type { JsonObject } from "../message/message.ts";
+import type { JsonObject, JsonValue } from "../message/message.ts";
 import type { NewRecord } from "../message/record.ts";
 import { formatVersion } from "./rules.ts";
 import type { NewSession, Scope, SessionMetadata, SessionState } from "./store.ts";
@@ -13,11 +13,35 @@ import type { NewSession, Scope, SessionMetadata, SessionState } from "./store.t
  * duration in whole milliseconds. The input is not changed.
  */
 export function prepareRecord(mask: Mask, record: NewRecord): NewRecord {
-  const masked = maskRecord(mask, record);
+  const masked = mayHoldSecret(mask, record) ? maskRecord(mask, record) : record;
   if (masked.kind === "tool") return { ...masked, durationMs: Math.round(masked.durationMs) };
   if (masked.kind !== "message") return masked;
   const timestamp = masked.message.timestamp ?? masked.timestamp;
   return { ...masked, timestamp, message: { ...masked.message, timestamp } };
+}
+
+const keywordPatterns = new WeakMap<Mask["rules"], RegExp>();
+
+/** Whether any keyword of the mask stands in a record: hardly ever, and looking costs a third of walking it. */
+function mayHoldSecret({ rules }: Mask, record: NewRecord): boolean {
+  let pattern = keywordPatterns.get(rules);
+  if (pattern === undefined) {
+    const keywords = rules
+      .flatMap((rule) => rule.keywords)
+      .map((word) => word.replaceAll(/[^\w\s-]/g, String.raw`\$&`));
+    pattern = new RegExp(keywords.length === 0 ? "(?!)" : keywords.join("|"));
+    keywordPatterns.set(rules, pattern);
+  }
+  return matchesIn(record as unknown as JsonValue, pattern);
+}
+
+function matchesIn(value: JsonValue, pattern: RegExp): boolean {
+  if (typeof value === "string") return pattern.test(value);
+  if (typeof value !== "object" || value === null) return false;
+  if (Array.isArray(value)) return value.some((item: JsonValue) => matchesIn(item, pattern));
+  const fields = value as JsonObject;
+  for (const name in fields) if (pattern.test(name) || matchesIn(fields[name]!, pattern)) return true;
+  return false;
 }
 
 /** The metadata of a new session, masked; a scope's names are its identity and stay as they are. */

@@ -275,7 +275,7 @@ function lineOf(record: StoredRecord, origin: Origin | undefined): string {
   const line = origin?.lines.get(record);
   return (
     line ??
-    encodeLine(lineText(encodeRecord(record)), record.seq, record.pos, 0)
+    encodeLine(lineText(encodeRecord(record)), record.seq, record.pos)
       .toString("utf8")
       .trimEnd()
   );

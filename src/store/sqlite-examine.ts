@@ -214,7 +214,7 @@ async function examineRow(patient: Patient, row: SqlRow | undefined): Promise<vo
     find(patient, { problem: `${name}-unreadable`, file: "sessions", message, mended: mend });
     if (!mend) continue;
     await writer.commit(true, () => {
-      connection.run(putAside, time, `sessions.${name}`, null as never, id, String(row[name]));
+      connection.run(putAside, time, `sessions.${name}`, null, id, String(row[name]));
       connection.run(`UPDATE sessions SET ${name} = ? WHERE id = ?`, text, id);
     });
   }

@@ -62,11 +62,11 @@ export function addRecord(connection: Connection, id: string, counters: Counters
   const { log, text, columns, record } = encoded;
   const seq = counters.seqs[log] + 1;
   const pos = counters.pos + 1;
-  const line = encodeLine(text, seq, pos, 0).toString("utf8").trimEnd();
+  const line = encodeLine(text, seq, pos).toString("utf8").trimEnd();
   connection.run(insertLine[log], id, seq, pos, ...columns, line);
   counters.seqs[log] = seq;
   counters.pos = pos;
-  return { ...record, seq, pos };
+  return { seq, pos, ...record };
 }
 
 /** The last numbers of a session, as its tables have them. */

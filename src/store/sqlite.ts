@@ -7,7 +7,6 @@ import { WindrowError } from "../errors.ts";
 import { createMask } from "../mask/mask.ts";
 import type { Mask } from "../mask/mask.ts";
 import type { NewRecord, RecordKind, StoredRecord, StoredRecordOf } from "../message/record.ts";
-import { nearest } from "../nearest.ts";
 import { systemClock, timestamp } from "./clock.ts";
 import type { Clock } from "./clock.ts";
 import { encodeMetadata, encodeState } from "./files/documents.ts";
@@ -17,13 +16,15 @@ import { cannotStore, prepareMetadata, prepareRecord, prepareState } from "./pre
 import { alreadyExists, checkQuery, finished, foreignLock, formatVersion, inScope, initialState } from "./rules.ts";
 import { isFinal, newerFormat, notFound, released, sessionId, storeClosed } from "./rules.ts";
 import { readyDatabase } from "./sqlite-database.ts";
-import type { Connection, SqliteDatabase } from "./sqlite-driver.ts";
+import type { Connection } from "./sqlite-driver.ts";
 import { sqliteFailure } from "./sqlite-driver.ts";
 import { addRecord, encode, newestOf, readCounters, recordOf, rowsOf } from "./sqlite-log.ts";
 import type { Counters } from "./sqlite-log.ts";
 import { busy, findRow, holdingOf, infoOf, insertRow, listRows, takeFrom } from "./sqlite-session.ts";
 import type { SessionRow } from "./sqlite-session.ts";
 import type { DatabaseExamination } from "./sqlite-examine.ts";
+import { checkSqliteOptions } from "./sqlite-options.ts";
+import type { SqliteStoreOptions } from "./sqlite-options.ts";
 import { dumpSession, restoreSession } from "./sqlite-transfer.ts";
 import { Writer } from "./sqlite-writer.ts";
 import type {
@@ -40,28 +41,7 @@ import type { ReadQuery, Recovered } from "./store.ts";
 import type { Restored, Scope, SessionDump, SessionInfo, SessionState, Store, UnlockOptions } from "./store.ts";
 import { kindLogs } from "./transfer.ts";
 
-/** How a SQLite store works. */
-export interface SqliteStoreOptions {
-  /**
-   * An open database: `new DatabaseSync(path)` of `node:sqlite` (Node from 22.13), or `new Database(path)` of `libsql` or
-   * `better-sqlite3`. It belongs to the store from now on, which closes it. `openStore("sqlite:path")` opens one by itself.
-   */
-  readonly database: SqliteDatabase;
-  /** Default: tokens of GitHub, OpenAI and GitLab are masked ({@link createMask}). */
-  readonly mask?: Mask;
-  /**
-   * What an acknowledged append survives. `strict` (default): the death of the process and a power cut
-   * (`synchronous=FULL`: one sync a transaction, shared by what waits). `group`: the same here. `relaxed`: the death of the process; a power cut takes the newest
-   * transactions, since the last checkpoint at most, and never leaves half of one (`synchronous=NORMAL`).
-   */
-  readonly durability?: "strict" | "group" | "relaxed";
-  /** Default: the system's. */
-  readonly clock?: Clock;
-  /** Whether all of the database is read and checked when it is opened (`PRAGMA quick_check`). Default true. */
-  readonly checked?: boolean;
-}
-
-const optionNames = ["database", "mask", "durability", "clock", "checked"];
+export type { SqliteStoreOptions } from "./sqlite-options.ts";
 
 /** A session this store writes. */
 interface Held {
@@ -80,15 +60,7 @@ interface Held {
  *   one; `format-newer` for tables of a newer version; `store-unavailable` where it cannot be written
  */
 export function sqliteStore(options: SqliteStoreOptions): Store {
-  for (const name of Object.keys(options)) {
-    if (optionNames.includes(name)) continue;
-    const message = `The SQLite store has no option "${name}".${nearest(name, optionNames)}`;
-    throw new WindrowError("bad-option", message, { option: name });
-  }
-  if (!["strict", "group", "relaxed", undefined].includes(options.durability)) {
-    const message = `"durability" is "strict", "group" or "relaxed", not "${String(options.durability)}".`;
-    throw new WindrowError("bad-option", message, { option: "durability" });
-  }
+  checkSqliteOptions(options);
   return new SqliteStore(options);
 }
 

@@ -184,7 +184,7 @@ function maskLine(mask: Mask, one: DumpedLine): string {
   const maskedForeign = maskJson(mask, foreign);
   if (masked === record && maskedForeign === foreign) return one.line;
   const encoded = encodeRecord(masked);
-  const more = typeof fields["more"] === "number" ? fields["more"] : 0;
+  const more = typeof fields["more"] === "number" ? fields["more"] : undefined;
   const bytes = encodeLine(lineText({ ...encoded, after: { ...encoded.after, ...maskedForeign } }), seq, pos, more);
   return bytes.toString("utf8").trimEnd();
 }

@@ -1,22 +1,33 @@
 /**
- * What every strategy must hold, as cases any test runner can run. Give your strategy to {@link strategyConformance} and
- * register the cases; a strategy that passes can be given to `composeWindow` and to a SessionManager.
+ * What every strategy and every pass must hold, as cases any test runner can run. Give yours to
+ * {@link strategyConformance} or {@link passConformance} and register the cases; a strategy that passes can be given to
+ * `composeWindow` and to a SessionManager.
  */
 import assert from "node:assert/strict";
 import type { ConformanceCase } from "../conformance.ts";
 import { isWindrowError } from "../errors.ts";
 import type { Message } from "../message/message.ts";
+import { repairMessages } from "../message/repair.ts";
 import { codingSession, sampleHistories } from "../message/samples.ts";
 import type { Sample } from "../message/samples.ts";
 import { countMessage } from "../tokens/counter.ts";
 import { estimate } from "../tokens/estimate.ts";
 import { composeWindow } from "./compose.ts";
+import { editFaults } from "./edit-faults.ts";
+import { explainWindow } from "./explain.ts";
 import { anthropic, openaiChat } from "./profile.ts";
 import type { Profile } from "./profile.ts";
 import { validateWindow } from "./validate.ts";
-import type { Composed, Strategy, WindowState } from "./window.ts";
+import type { Composed, Pass, Strategy, WindowState } from "./window.ts";
 
 const budgets = [300, 1_500, 6_000, 40_000];
+
+type Check = (make: () => Strategy, sample: Sample, profile: Profile) => void;
+
+const checks: Readonly<Record<string, Check>> = {
+  "fits or says what does not, and accounts for it": fits,
+  "grows only at its end": grows,
+};
 
 /**
  * The cases for one strategy.
@@ -24,25 +35,62 @@ const budgets = [300, 1_500, 6_000, 40_000];
  * @param make - a new strategy for every case
  */
 export function strategyConformance(make: () => Strategy): readonly ConformanceCase[] {
-  const group = `strategy ${make().name}`;
+  return casesOf(`strategy ${make().name}`, checks, make);
+}
+
+/**
+ * The cases for one pass: what it plans is sound, the same every time and changes nothing it was given; and a strategy of
+ * it alone holds what every strategy must.
+ *
+ * @param make - a new pass for every case
+ */
+export function passConformance(make: () => Pass): readonly ConformanceCase[] {
+  const group = `pass ${make().name}`;
+  const around = (trigger: Strategy["trigger"], lowWater: number) => (): Strategy => {
+    return { name: group, passes: [watched(make())], trigger, lowWater, keepFirstUser: true };
+  };
+  return [
+    ...casesOf(`${group}, at the budget`, checks, around({ ratio: 1 }, 0.5)),
+    ...casesOf(`${group}, on every call`, { "grows only at its end": grows }, around({ messages: 0 }, 1)),
+  ];
+}
+
+function casesOf(group: string, of: Readonly<Record<string, Check>>, make: () => Strategy): readonly ConformanceCase[] {
   const samples: readonly Sample[] = [
     ...sampleHistories(),
-    { name: "a long coding session", messages: codingSession(120, 30) },
+    { name: "a long coding session", messages: codingSession(48, 20) },
   ];
-  return samples.flatMap((sample) =>
-    [anthropic, openaiChat].flatMap((profile) => [
-      {
+  return Object.entries(of).flatMap(([law, check]) =>
+    samples.flatMap((sample) =>
+      [anthropic, openaiChat].map((profile) => ({
         group,
-        name: `fits or says what does not: ${sample.name}, ${profile.name}`,
-        run: async () => fits(make, sample, profile),
-      },
-      {
-        group,
-        name: `grows only at its end: ${sample.name}, ${profile.name}`,
-        run: async () => grows(make, sample, profile),
-      },
-    ]),
+        name: `${law}: ${sample.name}, ${profile.name}`,
+        run: async () => check(make, sample, profile),
+      })),
+    ),
   );
+}
+
+/** Plans of one case that are looked at from all sides: the same view comes again and again. */
+const closely = 12;
+
+/** The pass, with an eye on what it is given and what it answers. */
+function watched(pass: Pass): Pass {
+  let plans = 0;
+  return {
+    name: pass.name,
+    plan(view, context) {
+      const close = plans++ < closely;
+      const before = close ? JSON.stringify(view) : "";
+      const edits = pass.plan(view, context);
+      assert.deepEqual(editFaults(pass.name, view, edits), []);
+      if (close) {
+        assert.equal(JSON.stringify(view), before, "the view was changed");
+        assert.deepEqual(pass.plan(view, context), edits, "same in, not the same out");
+      }
+      return edits;
+    },
+  };
 }
 
 function compose(
@@ -55,7 +103,7 @@ function compose(
   try {
     return composeWindow({ messages, budget, strategy, profile, ...(state && { state }) });
   } catch (error) {
-    assert(isWindrowError(error), String(error));
+    if (!isWindrowError(error)) throw error;
     assert(error.code === "over-budget" || error.code === "budget-too-small", error.message);
     return undefined;
   }
@@ -63,9 +111,12 @@ function compose(
 
 function fits(make: () => Strategy, { messages }: Sample, profile: Profile): void {
   const before = JSON.stringify(messages);
+  const order = new Map(repairMessages(messages).messages.map(({ id }, index) => [id, index]));
+  let least: number | undefined;
   for (const budget of budgets) {
     const composed = compose(make(), messages, budget, profile);
     assert.equal(JSON.stringify(messages), before, "the input was changed");
+    assert(composed || least === undefined, `it fitted less than ${budget} tokens`);
     if (!composed) continue;
     assert.deepEqual(validateWindow(composed.messages, profile), [], "the provider would refuse the window");
     const tokens = composed.messages.reduce((sum, message) => sum + countMessage(estimate, message), 0);
@@ -74,6 +125,15 @@ function fits(make: () => Strategy, { messages }: Sample, profile: Profile): voi
     for (const edit of composed.state.edits) assert(edit.pass !== "", "an edit names its pass");
     const { kept, stubbed, replaced, dropped } = composed.report.counts;
     assert.equal(kept + stubbed + replaced + dropped, messages.length, "every message has a fate");
+    assert(replaced + dropped <= (least ?? Infinity), `more left at ${budget} tokens than at fewer`);
+    least = replaced + dropped;
+    accounts(composed, messages, profile);
+    const places = composed.messages.flatMap(({ id, role }) => (role === "system" ? [] : (order.get(id) ?? [])));
+    assert.deepEqual(
+      places,
+      places.toSorted((left, right) => left - right),
+      "the order changed",
+    );
     const user = messages.findLast((message) => message.role === "user");
     const text = user?.parts.find((part) => part.type === "text")?.text;
     if (text?.trim() && text.isWellFormed()) {
@@ -86,7 +146,7 @@ function fits(make: () => Strategy, { messages }: Sample, profile: Profile): voi
 }
 
 function grows(make: () => Strategy, { messages }: Sample, profile: Profile): void {
-  for (const budget of budgets) {
+  for (const budget of [1_500, 6_000]) {
     let before: Composed | undefined;
     const calls = messages.flatMap((message, index) => (message.role === "assistant" ? [index] : []));
     for (const call of [...calls, messages.length]) {
@@ -103,5 +163,16 @@ function grows(make: () => Strategy, { messages }: Sample, profile: Profile): vo
       }
       before = composed;
     }
+  }
+}
+
+/** The differences that an explanation lists add up to the difference between the log and the window. */
+function accounts(composed: Composed, messages: readonly Message[], profile: Profile): void {
+  const { items, tokensBefore, tokensAfter } = explainWindow(composed.state, messages, { profile });
+  assert.equal(tokensAfter, composed.tokens, "the explanation is of another window");
+  const saved = items.reduce((sum, item) => sum + item.tokensBefore - item.tokensAfter, 0);
+  assert.equal(tokensBefore - saved, tokensAfter, "tokens are unaccounted for");
+  for (const { fate, pass, id, ...tokens } of items) {
+    assert(tokens.tokensAfter >= tokens.tokensBefore || pass !== "", `${id} is ${fate}, and no pass says so`);
   }
 }

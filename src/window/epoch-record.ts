@@ -1,7 +1,7 @@
 /** Epochs on disk: a window's state as a line of `edits.jsonl`, in snake_case, and back (docs/format.md). */
 import type { JsonObject, JsonValue, Role } from "../message/message.ts";
 import type { EditRecord } from "../message/record.ts";
-import type { DigestLine, Edit, EpochReason, Insert, PinnedBlock, Report, Stub, WindowState } from "./window.ts";
+import type { DigestState, Edit, EpochReason, Insert, PinnedBlock, Report, Stub, WindowState } from "./window.ts";
 
 /** What an epoch record brings back. */
 export interface EpochData {
@@ -129,7 +129,7 @@ function encodeEdit(edit: Edit): JsonObject {
     ...(edit.text !== undefined && { text: edit.text }),
     ...(edit.role !== undefined && { role: edit.role }),
     ...(edit.stubs !== undefined && { stubs: edit.stubs.map((stub): JsonValue => ({ ...stub })) }),
-    ...(edit.lines !== undefined && { lines: edit.lines.map((line): JsonValue => ({ ...line })) }),
+    ...(edit.digest !== undefined && { digest: edit.digest as unknown as JsonObject }),
     pass: edit.pass,
     reason: edit.reason,
     tokens_before: edit.tokensBefore,
@@ -147,7 +147,7 @@ function decodeEdit(line: JsonObject): Edit {
     ...(typeof line.text === "string" && { text: line.text }),
     ...(typeof line.role === "string" && { role: line.role as Role }),
     ...(Array.isArray(line.stubs) && { stubs: line.stubs as unknown as readonly Stub[] }),
-    ...(Array.isArray(line.lines) && { lines: line.lines as unknown as readonly DigestLine[] }),
+    ...(line.digest !== undefined && { digest: line.digest as unknown as DigestState }),
     pass: text(line.pass),
     reason: text(line.reason),
     tokensBefore: Number(line.tokens_before),

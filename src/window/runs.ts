@@ -12,16 +12,19 @@ export function runsOf(
     from = Math.min(from, step.from);
     to = Math.max(to, step.to);
   }
-  const kept: number[] = [];
+  const kept: { readonly from: number; readonly to: number }[] = [];
   for (const step of view.steps) {
-    if (!dropped.has(step)) for (const { seq } of step.messages) if (seq >= from && seq <= to) kept.push(seq);
+    if (dropped.has(step)) continue;
+    // A labelled message stands for all of its range, a step only for its own messages.
+    if (step.kind === "note") kept.push(step);
+    else for (const { seq } of step.messages) kept.push({ from: seq, to: seq });
   }
-  kept.sort((left, right) => left - right);
+  const within = kept.filter((one) => one.to >= from && one.from <= to).sort((left, right) => left.from - right.from);
   const runs: { readonly from: number; readonly to: number }[] = [];
   let start = from;
-  for (const seq of [...kept, to + 1]) {
-    if (seq > start) runs.push({ from: start, to: seq - 1 });
-    start = Math.max(start, seq + 1);
+  for (const one of [...within, { from: to + 1, to: to + 1 }]) {
+    if (one.from > start) runs.push({ from: start, to: one.from - 1 });
+    start = Math.max(start, one.to + 1);
   }
   return runs;
 }

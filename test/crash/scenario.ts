@@ -29,7 +29,7 @@ export interface Promised {
 const memoryBase = "/base";
 const timestamp = "2024-01-15T10:30:01.123Z";
 const clock: Clock = { now: () => Date.parse(timestamp), every: () => () => undefined, elapsed: () => 0 };
-const kinds: readonly RecordKind[] = ["message", "call", "tool", "usage", "edit"];
+const kinds: readonly RecordKind[] = ["message", "call", "tool", "usage", "summary", "snapshot", "edit"];
 
 /** Chance from a number: the same number, the same choices. */
 export function chance(seed: number): Choose {
@@ -80,8 +80,11 @@ export async function write(
         const call = { callId: `c${count}`, toolName: "run", arguments: {}, timestamp };
         if (step.tools)
           records.push({ kind: "call", ...call }, { kind: "tool", ...call, status: "success", durationMs: 1 });
-        records.push({ kind: "usage", purpose: "turn", usage: { input: 1 }, timestamp });
-        usages += 1;
+        // Without it, appends that do not wait share a write.
+        if (step.tools || step.wait) {
+          records.push({ kind: "usage", purpose: "turn", usage: { input: 1 }, timestamp });
+          usages += 1;
+        }
         const done = append(records);
         if (step.wait) await done;
         else done.catch(() => undefined);

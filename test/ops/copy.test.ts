@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { copy } from "../../src/ops/copy.ts";
 import { everybody, everyKind, messageRecord, newSession, readAll } from "../../src/store/conformance-kit.ts";
-import { sessionWith, stateOf } from "../../src/store/conformance-kit.ts";
+import { everyRecordKind, sessionWith, stateOf } from "../../src/store/conformance-kit.ts";
 import { openStore } from "../../src/store/open.ts";
 import { ramStore } from "../../src/store/ram.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -69,17 +69,17 @@ describe.skipIf(!driver)("copying from files to SQLite and back", () => {
     const pairs = (report: typeof back): unknown =>
       report.sessions.map(({ id, hash, lines }) => `${id} ${hash} ${lines}`).sort();
     expect(pairs(back)).toEqual(pairs(there));
-    expect(there.sessions[0]).toMatchObject({ masked: 0, damaged: 0, lines: 30 * 8 });
+    expect(there.sessions[0]).toMatchObject({ masked: 0, damaged: 0, lines: 30 * 10 });
     for (const place of [join("running", running), join("completed", finished)]) {
       const files = filesOf(join(from, place));
-      expect(Object.keys(files).length).toBe(9);
+      expect(Object.keys(files).length).toBe(10);
       expect(filesOf(join(to, "again", place))).toEqual(files);
     }
     expect(readFileSync(join(to, "again/running", running, "messages.jsonl"), "utf8")).toContain('"more":1');
     await expect(database.lock(everybody, finished)).rejects.toMatchObject({ code: "read-only" });
     const lock = await database.lock(everybody, running);
     const [next] = await database.append(lock, [messageRecord("next")]);
-    expect([next?.seq, next?.pos]).toEqual([91, 241]);
+    expect([next?.seq, next?.pos]).toEqual([91, 301]);
   });
 
   it("keeps lines and fields of other programs, and tells of what is no line", async () => {
@@ -89,12 +89,15 @@ describe.skipIf(!driver)("copying from files to SQLite and back", () => {
     const foreign =
       '{ "seq": 91, "role":"user","content":"from afar","timestamp":"2024-01-15T10:31:00Z","token_count":3, "mood":{"a":[1.50]} }';
     appendFileSync(join(folder, "messages.jsonl"), `no line at all\n${foreign}\r\n\n`);
-    appendFileSync(join(folder, "summaries.jsonl"), '{"seq":1,"start_seq":1,"end_seq":2,"summary_text":"short"}\n');
+    const seedSummary =
+      '{"summary_id":31,"start_seq":10,"end_seq":50,"summary":"Fixed it","created_at":"2024-01-15T10:32:00.000Z",' +
+      '"original_tokens":12000,"summary_tokens":800,"compression_ratio":0.067}';
+    appendFileSync(join(folder, "summaries.jsonl"), `${seedSummary}\n`);
     const metadata = JSON.parse(readFileSync(join(folder, "metadata.json"), "utf8")) as object;
     writeFileSync(join(folder, "metadata.json"), JSON.stringify({ ...metadata, colour: "blue" }));
     const database = await open(`sqlite:${join(to, "contexts.db")}`);
     const report = await copy(await open(from), database, { ids: [running] });
-    expect(report.sessions).toMatchObject([{ outcome: "copied", damaged: 1, masked: 0, lines: 242 }]);
+    expect(report.sessions).toMatchObject([{ outcome: "copied", damaged: 1, masked: 0, lines: 302 }]);
     await copy(database, await open(join(to, "again")));
     const files = filesOf(join(to, "again/running", running));
     const whole = filesOf(folder);
@@ -145,7 +148,7 @@ describe.skipIf(!driver)("copying from files to SQLite and back", () => {
       const store = await open(target);
       await expect(store.info(everybody, running)).rejects.toMatchObject({ code: "session-not-found" });
       const report = await copy(await open(from), store, { ids: [running] });
-      expect(report.sessions).toMatchObject([{ outcome: "copied", lines: 240 }]);
+      expect(report.sessions).toMatchObject([{ outcome: "copied", lines: 300 }]);
     }
     expect(existsSync(draft)).toBe(false);
   });
@@ -206,7 +209,7 @@ describe("copying", () => {
       const target = await open(join(to, String(round)));
       expect(await copy(reader, target)).toMatchObject({ copied: 1, failed: 0 });
       const places: number[] = [];
-      for (const kind of ["message", "call", "tool", "edit", "usage"] as const) {
+      for (const kind of everyRecordKind) {
         places.push(...(await readAll(target, lock.id, { kind })).map(({ pos }) => pos));
       }
       expect(places.sort((a, b) => a - b)).toEqual(places.map((_, index) => index + 1));
@@ -223,7 +226,7 @@ describe.skipIf(!driver)("windrow copy", () => {
     const target = `sqlite:${join(to, "contexts.db")}`;
     const first = await windrow(["copy", "--from", from, "--to", target, "--session", running]);
     expect(first).toMatchObject({ status: 0, stderr: "" });
-    expect(first.stdout).toBe("1 copied, 0 there already, 0 failed; 240 lines compared, all equal\n");
+    expect(first.stdout).toBe("1 copied, 0 there already, 0 failed; 300 lines compared, all equal\n");
     const second = await windrow(["copy", "--from", from, "--to", target, "--json"]);
     expect(JSON.parse(second.stdout)).toMatchObject({ copied: 1, same: 1, failed: 0 });
   });

@@ -71,7 +71,7 @@ describe("a message as a line", () => {
       fc.property(message, (given) => {
         fc.pre(newMessageSchema.safeParse(given).success);
         const record = { ...messageRecord(""), message: given, timestamp: given.timestamp! };
-        const bytes = encodeLine(lineText(encodeRecord(record)), 7, 9, 0);
+        const bytes = encodeLine(lineText(encodeRecord(record)), 7, 9);
         const parsed = parseLine(bytes.subarray(0, -1));
         expect(parsed.damaged).toEqual([]);
         expect(decodeRecord("message", parsed.objects[0]!)).toEqual({ ...record, seq: 7, pos: 9 });
@@ -81,7 +81,7 @@ describe("a message as a line", () => {
   });
 
   it("a flipped bit anywhere in a line never reads as another record", () => {
-    const bytes = encodeLine(lineText(encodeRecord(messageRecord("some text, 日本語"))), 1, 1, 0).subarray(0, -1);
+    const bytes = encodeLine(lineText(encodeRecord(messageRecord("some text, 日本語"))), 1, 1).subarray(0, -1);
     for (let index = 0; index < bytes.length - 18; index += 1) {
       const flipped = Buffer.from(bytes);
       flipped[index] = bytes[index]! ^ 0x04;

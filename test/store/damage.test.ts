@@ -246,6 +246,57 @@ it("a state.json that a power cut emptied is counted again from the log", async 
   expect((await fixture.store.info(everybody, lock.id)).state).toEqual(stateOf("processing"));
 });
 
+describe("a power cut that took pages of the last write, and left the end of it", () => {
+  /** Ends the session as a crash does, with NULs in the place of what was never synced. */
+  async function lose(text: string): Promise<void> {
+    const bytes = await readFile(log);
+    const from = bytes.indexOf(text.slice(0, 20));
+    bytes.fill(0, from, from + 5_000);
+    await writeFile(log, bytes);
+    const path = join(folder, ".lock");
+    await writeFile(path, (await readFile(path, "utf8")).replace('"released":true', '"released":null'));
+  }
+  const large = ["a", "b"].map((letter) => letter.repeat(6_000)) as [string, string];
+
+  it.each(large)("leaves nothing of that append, which was never acknowledged", async (text) => {
+    const holder = await fixture.store.lock(everybody, lock.id);
+    await fixture.store.append(
+      holder,
+      [...large, "last"].map((one) => messageRecord(one)),
+    );
+    await holder.release();
+    await lose(text);
+    const taken = await continues(fixture.store, ["1", "2", "3", "4", "5"]);
+    expect(taken.recovery).toMatchObject([{ problem: "torn-tail", file: "messages.jsonl" }]);
+    const aside = await readFile(join(folder, taken.recovery[0]!.quarantine), "utf8");
+    expect(aside).toContain('"last"');
+  });
+
+  it("leaves nothing of appends that shared the write", async () => {
+    const holder = await fixture.store.lock(everybody, lock.id);
+    const first = fixture.store.append(holder, [messageRecord("6")]);
+    await Promise.all([first, ...[...large, "last"].map((one) => fixture.store.append(holder, [messageRecord(one)]))]);
+    await holder.release();
+    await lose(large[0]);
+    const taken = await continues(fixture.store, ["1", "2", "3", "4", "5", "6"]);
+    expect(taken.recovery).toMatchObject([{ problem: "torn-tail" }]);
+  });
+
+  it("hides nothing where the session was closed in order: then the hole is damage, and what is behind it was kept", async () => {
+    const holder = await fixture.store.lock(everybody, lock.id);
+    await fixture.store.append(
+      holder,
+      [...large, "last"].map((one) => messageRecord(one)),
+    );
+    await holder.release();
+    const bytes = await readFile(log);
+    bytes.fill(0, bytes.indexOf("aaaa"), bytes.indexOf("aaaa") + 5_000);
+    await writeFile(log, bytes);
+    await fixture.store.lock(everybody, lock.id);
+    expect(await texts(fixture.store, lock.id)).toEqual(["1", "2", "3", "4", "5", large[1], "last"]);
+  });
+});
+
 it("a draft of state.json that a crash left is removed by the next owner", async () => {
   await writeFile(join(folder, ".state.json.4711.3.tmp"), "{");
   const path = join(folder, ".lock");
@@ -260,7 +311,7 @@ it("records of several kinds after a mended tail have one numbering", async () =
   const taken = await fixture.store.lock(everybody, lock.id);
   expect(taken.recovery.map((one) => one.file)).toEqual(["tools.jsonl"]);
   const stored = await fixture.store.append(taken, everyKind());
-  expect(stored.map((one) => one.pos).sort((a, b) => a - b)).toEqual([6, 7, 8, 9, 10, 11]);
+  expect(stored.map((one) => one.pos).sort((a, b) => a - b)).toEqual([6, 7, 8, 9, 10, 11, 12, 13]);
   expect(await readAll(fixture.store, lock.id, { kind: "tool" })).toHaveLength(2);
 });
 

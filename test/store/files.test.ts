@@ -36,6 +36,7 @@ describe("the layout of seed 001", () => {
       "edits.jsonl",
       "messages.jsonl",
       "metadata.json",
+      "snapshot.jsonl",
       "state.json",
       "summaries.jsonl",
       "tools.jsonl",
@@ -130,6 +131,7 @@ describe("the layout of seed 001", () => {
       "id",
       "pos",
       "tool_call_id",
+      "more",
       "crc",
     ]);
     const tool = JSON.parse((await linesOf(join(folder, "tools.jsonl")))[0]!) as object;

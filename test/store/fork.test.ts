@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { everybody, everyKind, messageRecord, readAll, sessionWith, texts } from "../../src/store/conformance-kit.ts";
+import { everybody, everyKind, everyRecordKind, messageRecord } from "../../src/store/conformance-kit.ts";
+import { readAll, sessionWith, texts } from "../../src/store/conformance-kit.ts";
 import { forkSession } from "../../src/store/fork.ts";
 import { filesFixture, ramFixture } from "./fixtures.ts";
 
@@ -20,11 +21,14 @@ describe.each([
       forkedFrom: { uuid: lock.id, at: 101 },
       createdAt: options.createdAt,
     });
-    for (const kind of ["message", "call", "tool", "edit", "usage"] as const) {
-      const shared = await readAll(store, lock.id, { kind, ...(kind === "tool" ? { to: 2 } : {}) });
-      expect(await readAll(store, fork.id, { kind }), kind).toEqual(
-        shared.slice(0, kind === "tool" ? 2 : kind === "message" ? 101 : 1),
-      );
+    for (const kind of everyRecordKind) {
+      const count = { message: 101, tool: 2, usage: 0 }[kind as string] ?? 1;
+      const shared = (await readAll(store, lock.id, { kind })).slice(0, count).map(({ pos: _pos, ...one }) => one);
+      const copied = await readAll(store, fork.id, { kind });
+      expect(
+        copied.map(({ pos: _pos, ...one }) => one),
+        kind,
+      ).toEqual(shared);
     }
     await store.append(fork, [messageRecord("its own")]);
     expect(await texts(store, fork.id, { last: 1 })).toEqual(["its own"]);

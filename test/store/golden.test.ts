@@ -35,7 +35,7 @@ describe.each(readdirSync(golden))("a store written in %s", (version) => {
     ]);
     expect(large?.message.parts).toMatchObject([{ content: "0123456789abcde\n".repeat(4_200) }]);
     const found = [];
-    for (const kind of ["call", "tool", "edit", "usage"] as const) {
+    for (const kind of ["call", "tool", "edit", "usage", "summary", "snapshot"] as const) {
       found.push(...(await readAll(fixture.store, finished, { kind })));
     }
     expect(found).toMatchObject(others);

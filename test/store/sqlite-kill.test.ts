@@ -105,7 +105,8 @@ describe.skipIf(!driver || process.platform === "win32")(
         const id = await newId();
         const writer = start(id, `s${round}`);
         await writer.until("ready");
-        await sleep(50 + Math.random() * 200);
+        while (writer.lines().length < 2) await Promise.race([once(writer.child.stdout, "data"), writer.ended]);
+        await sleep(Math.random() * 200);
         const taken = await takeByForce(taker, writer.child, id);
         const [mine] = await taker.append(taken, [messageRecord("mine")]);
         writer.child.kill("SIGCONT");

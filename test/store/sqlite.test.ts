@@ -65,10 +65,21 @@ describe.skipIf(!driver)("the database", () => {
       { tool_name: "read_file", status: "success", duration_ms: 234 },
       { tool_name: "read_file", status: "error", duration_ms: 1 },
     ]);
-    for (const table of ["calls", "usage", "edits"]) {
+    for (const table of ["calls", "usage", "edits", "snapshots"]) {
       expect(database.prepare(`SELECT count(*) AS count FROM ${table}`).get()).toMatchObject({ count: 1 });
     }
-    expect(database.prepare("SELECT count(*) AS count FROM summaries").get()).toMatchObject({ count: 0 });
+    const sql =
+      "SELECT start_seq, end_seq, original_tokens, summary_tokens, compression_ratio, created_at FROM summaries";
+    expect(database.prepare(sql).all()).toMatchObject([
+      {
+        start_seq: 1,
+        end_seq: 2,
+        original_tokens: 1200,
+        summary_tokens: 80,
+        compression_ratio: 0.067,
+        created_at: "2024-01-15T10:30:20.123Z",
+      },
+    ]);
     expect(database.prepare("SELECT line -> '$.content' AS text FROM messages").get()).toMatchObject({
       text: '"hello"',
     });

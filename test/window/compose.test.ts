@@ -5,6 +5,7 @@ import { codingSession, HistoryBuilder, sampleHistories } from "../../src/messag
 import { composeWindow } from "../../src/window/compose.ts";
 import { recallFrom } from "../../src/window/recall.ts";
 import { estimate } from "../../src/tokens/estimate.ts";
+import { adaptive } from "../../src/window/strategies/adaptive.ts";
 import { dropOldest } from "../../src/window/passes/drop-oldest.ts";
 import type { Composed, Strategy, WindowState } from "../../src/window/window.ts";
 
@@ -27,7 +28,8 @@ describe("composeWindow", () => {
     const opened: NonNullable<Composed["report"]["opened"]>[] = [];
     const calls = session.flatMap((message, index) => (message.role === "assistant" ? [index] : []));
     for (const call of calls) {
-      const composed = composeWindow({ messages: session.slice(0, call), budget: 12_000, ...(state && { state }) });
+      const strategy = adaptive({ lowWater: 0.43 });
+      const composed = composeWindow({ messages: session.slice(0, call), budget: 12_000, strategy, state });
       if (composed.report.opened) opened.push(composed.report.opened);
       state = composed.state;
     }

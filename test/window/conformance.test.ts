@@ -1,8 +1,19 @@
 import { describe, expect, it } from "vitest";
+import type { ConformanceCase } from "../../src/conformance.ts";
 import { register } from "../../src/conformance.ts";
-import type { Edit, Strategy } from "../../src/window/window.ts";
-import { strategyConformance } from "../../src/window/conformance.ts";
+import { passConformance, strategyConformance } from "../../src/window/conformance.ts";
+import { digest } from "../../src/window/passes/digest.ts";
+import { dropOldest } from "../../src/window/passes/drop-oldest.ts";
+import { dropReasoning } from "../../src/window/passes/drop-reasoning.ts";
+import { headTailLines } from "../../src/window/passes/head-tail-lines.ts";
+import { keepImportant } from "../../src/window/passes/keep-important.ts";
+import { keepRecent } from "../../src/window/passes/keep-recent.ts";
+import { keepState } from "../../src/window/passes/keep-state.ts";
+import { pruneUiTree } from "../../src/window/passes/prune-ui-tree.ts";
+import { supersede } from "../../src/window/passes/supersede.ts";
+import { truncateToolResults } from "../../src/window/passes/truncate-tool-results.ts";
 import { strategyNames, strategyOf } from "../../src/window/strategy.ts";
+import type { Edit, Pass, Strategy } from "../../src/window/window.ts";
 
 for (const name of strategyNames)
   register(
@@ -10,27 +21,118 @@ for (const name of strategyNames)
     { describe, it },
   );
 
-/** Drops the newest half of the history on every call: what no strategy may do. */
-const careless = (): Strategy => ({
-  name: "careless",
-  passes: [
-    {
-      name: "drop-newest",
-      plan: (view): readonly Edit[] => {
-        const { from, to } = view.steps.at(-1) ?? { from: 1, to: 1 };
-        return [{ kind: "drop", from, to, pass: "drop-newest", reason: "", tokensBefore: 0, tokensAfter: 0 }];
-      },
-    },
-  ],
-  trigger: { messages: 1 },
-  lowWater: 0.2,
-  keepFirstUser: false,
-});
+const passes: readonly (() => Pass)[] = [
+  digest,
+  dropOldest,
+  dropReasoning,
+  headTailLines,
+  () => headTailLines({ keepRecent: 0, minChars: 20, errorLines: 2, maxLineChars: 30 }),
+  () => keepImportant({ messages: 12 }),
+  () => keepRecent({ turns: 2, when: "always" }),
+  () => keepState({ extract: (state, text) => ({ ...state, last: text }) }),
+  pruneUiTree,
+  () => supersede({ when: "always" }),
+  truncateToolResults,
+];
+for (const pass of passes) register(passConformance(pass), { describe, it });
+
+async function failures(cases: readonly ConformanceCase[]): Promise<readonly string[]> {
+  const failed: string[] = [];
+  for (const one of cases) await one.run().catch((error: unknown) => failed.push(`${one.name}: ${String(error)}`));
+  return failed;
+}
 
 describe("the suite", () => {
+  const edit = (rest: Partial<Edit>): Edit => ({
+    kind: "drop",
+    from: 1,
+    to: 1,
+    pass: "mine",
+    reason: "because",
+    tokensBefore: 0,
+    tokensAfter: 0,
+    ...rest,
+  });
+  const mine =
+    (plan: Pass["plan"]): (() => Pass) =>
+    () => ({ name: "mine", plan });
+  const over =
+    (make: Pass["plan"]): Pass["plan"] =>
+    (view, context) =>
+      view.tokens > context.target ? make(view, context) : [];
+
   it("fails a strategy that drops the current user message", async () => {
-    const failed: string[] = [];
-    for (const one of strategyConformance(careless)) await one.run().catch(() => failed.push(one.name));
-    expect(failed.length).toBeGreaterThan(0);
+    const careless = (): Strategy => ({
+      name: "careless",
+      passes: [
+        {
+          name: "drop-newest",
+          plan: (view) => [
+            edit({ from: view.steps.at(-1)?.from ?? 1, to: view.steps.at(-1)?.to ?? 1, pass: "drop-newest" }),
+          ],
+        },
+      ],
+      trigger: { messages: 1 },
+      lowWater: 0.2,
+      keepFirstUser: false,
+    });
+    expect(await failures(strategyConformance(careless))).not.toEqual([]);
+  });
+
+  it.each<readonly [string, string, Pass["plan"]]>([
+    [
+      "splits a step",
+      "is split",
+      over((view) => {
+        const step = view.steps.find(({ messages }) => messages.length > 1);
+        return step ? [edit({ from: step.from, to: step.from })] : [];
+      }),
+    ],
+    [
+      "drops what is protected",
+      "is protected and leaves",
+      over((view) => {
+        const step = view.steps.find((one) => one.protected);
+        return step ? [edit({ from: step.from, to: step.to })] : [];
+      }),
+    ],
+    [
+      "cuts inside a character",
+      "cut inside a character",
+      over((view) => {
+        const step = view.steps.find((one) => !one.protected);
+        return step ? [edit({ kind: "replace", from: step.from, to: step.to, text: "half \ud83d" })] : [];
+      }),
+    ],
+    [
+      "gives no reason",
+      "says no reason",
+      over((view) => {
+        const step = view.steps.find((one) => !one.protected);
+        return step ? [edit({ from: step.from, to: step.to, reason: "" })] : [];
+      }),
+    ],
+    [
+      "stubs what is no result",
+      "stands for 0 results",
+      over((view) => {
+        const step = view.steps[0];
+        return step ? [edit({ kind: "stub", from: step.from, to: step.from, text: "gone" })] : [];
+      }),
+    ],
+  ])("fails a pass that %s", async (_, complaint, plan) => {
+    expect((await failures(passConformance(mine(plan)))).join("\n")).toContain(complaint);
+  });
+
+  it("fails a pass that answers differently each time", async () => {
+    let asked = 0;
+    const fickle = mine(
+      over((view) => {
+        const free = view.steps.filter((step) => !step.protected);
+        const step = free[asked++ % Math.max(1, free.length)];
+        return step ? [edit({ from: step.from, to: step.to })] : [];
+      }),
+    );
+    expect((await failures(passConformance(fickle))).join("\n")).toContain("same in, not the same out");
   });
 });

@@ -3,7 +3,6 @@ import { messageText } from "../../src/message/message.ts";
 import type { Message } from "../../src/message/message.ts";
 import { codingSession, HistoryBuilder } from "../../src/message/samples.ts";
 import { composeWindow } from "../../src/window/compose.ts";
-import type { DigestLine } from "../../src/window/window.ts";
 
 /** Read again and again: a digest has no use for it twice. */
 const filler = Array.from({ length: 30 }, (_, line) => `const filler_${line} = compute("${line}");`).join("\n");
@@ -20,29 +19,36 @@ function longAfter(first: (history: HistoryBuilder) => void, steps = 14): readon
   return history.user("Go on.").messages;
 }
 
-function digestOf(messages: readonly Message[]): { readonly text: string; readonly lines: readonly DigestLine[] } {
+function digestOf(messages: readonly Message[]): { readonly text: string; readonly lines: readonly string[] } {
   const { messages: window, state } = composeWindow({ messages, budget: 4_000 });
   const note = state.edits.find((edit) => edit.pass === "digest" && edit.kind === "replace");
   expect(window.map(messageText)).toContain(note?.text);
-  return { text: note?.text ?? "", lines: note?.lines ?? [] };
+  return { text: note?.text ?? "", lines: linesOf(note?.text ?? "") };
+}
+
+/** The lines a digest shows, without its own: those before the first title, titles, gaps, marks. */
+function linesOf(digest: string): readonly string[] {
+  const lines = digest.split("\n");
+  return lines
+    .slice(lines.findIndex((line) => line.startsWith("---")))
+    .filter((line) => !/^(?:---|…|\[m\d)/.test(line));
 }
 
 describe("the digest", () => {
   it("shows only lines of the history, each once, and none that stands in the rest of the window", () => {
     const messages = codingSession(60);
     const { messages: window, state } = composeWindow({ messages, budget: 8_000 });
-    const note = state.edits.find((edit) => edit.pass === "digest" && edit.lines !== undefined);
-    const lines = note?.lines ?? [];
+    const note = state.edits.find((edit) => edit.pass === "digest" && edit.kind === "replace");
+    const lines = linesOf(note?.text ?? "").filter((line) => line.trim().length > 3);
     expect(lines.length).toBeGreaterThan(20);
     const all = new Set(messages.flatMap((message) => messageText(message).split("\n")));
     const rest = window.map(messageText).filter((text) => text !== note?.text);
     const elsewhere = new Set(rest.flatMap((text) => text.split("\n")).map((line) => line.trim()));
-    for (const { text } of lines) {
-      expect(all).toContain(text);
-      expect(elsewhere.has(text.trim())).toBe(false);
-      expect(note?.text).toContain(text);
+    for (const line of lines) {
+      expect(all).toContain(line);
+      expect(elsewhere.has(line.trim())).toBe(false);
     }
-    expect(new Set(lines.map(({ text }) => text.trim())).size).toBe(lines.length);
+    expect(new Set(lines.map((line) => line.trim())).size).toBe(lines.length);
   });
 
   it("shows what an edit put in, and not what it took out", () => {
@@ -88,10 +94,10 @@ describe("the digest", () => {
     );
     expect(text).toMatch(/^\[Windrow: a record, no instruction\. \d+ earlier messages \(m2-m\d+/);
     expect(text).toContain("--- what the user wrote\n[m2]\nNever touch the generated files in src/generated.");
-    expect(text).toContain("--- from npm test");
+    expect(text).toMatch(/\[m4 bash npm test\]/);
     expect(text).toContain("ERROR src/parser.ts:17 expected 3, got 4");
     expect(text).toContain("\n…\n");
-    expect(text).toMatch(/bash npm test m4/);
+    expect(text).toMatch(/^bash m4: npm test$/m);
   });
 
   it("never gives a late result as the user's words, nor lets a line pass for a title", () => {
@@ -134,10 +140,9 @@ describe("the digest", () => {
         history.assistant("", ["s", "search_flights", { from: "JFK" }]).result("s", JSON.stringify(flights));
       }),
     );
-    const texts = lines.map(({ text }) => text);
-    expect(texts).toContain("const beta = 2;");
-    expect(texts.some((text) => text.startsWith('{"flight":"HAT10'))).toBe(true);
-    expect(Math.max(...texts.map((text) => text.length))).toBeLessThanOrEqual(300);
+    expect(lines).toContain("const beta = 2;");
+    expect(lines.some((text) => text.startsWith('{"flight":"HAT10'))).toBe(true);
+    expect(Math.max(...lines.map((text) => text.length))).toBeLessThanOrEqual(300);
   });
 
   it("is chosen anew from its own lines at the next epoch", () => {
@@ -151,6 +156,6 @@ describe("the digest", () => {
     expect(state?.epoch).toBeGreaterThan(3);
     const digests = state?.edits.filter((edit) => edit.kind === "replace") ?? [];
     expect(digests).toHaveLength(1);
-    expect(digests[0]?.lines?.some(({ seq }) => seq < messages.length / 2)).toBe(true);
+    expect(digests[0]?.text).toContain("export const magicNumber = 421_337;");
   });
 });

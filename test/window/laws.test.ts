@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, it } from "vitest";
 import { isWindrowError } from "../../src/errors.ts";
 import type { Message, Part } from "../../src/message/message.ts";
+import { repairMessages, StepReader } from "../../src/message/repair.ts";
 import { chars4Ceil } from "../../src/tokens/chars4.ts";
 import { countMessage, countTools } from "../../src/tokens/counter.ts";
 import { estimate } from "../../src/tokens/estimate.ts";
@@ -12,12 +13,12 @@ import { Composer } from "../../src/window/epoch.ts";
 import { profileNames, profileOf } from "../../src/window/profile.ts";
 import { strategyNames, strategyOf } from "../../src/window/strategy.ts";
 import { validateWindow } from "../../src/window/validate.ts";
-import type { Composed, WindowState } from "../../src/window/window.ts";
+import type { Composed, Edit, WindowState } from "../../src/window/window.ts";
 import { deepFreeze, history } from "../support/histories.ts";
 
 const long = process.env["WINDROW_LONG"] === "1";
-const numRuns = long ? 5_000 : 500;
-const timeout = long ? 1_800_000 : 240_000;
+const numRuns = long ? 10_000 : 500;
+const timeout = long ? 10_800_000 : 300_000;
 
 const setting = fc.record({
   messages: history,
@@ -97,6 +98,36 @@ function serial(messages: readonly Message[]): readonly string[] {
   return messages.map((message) => JSON.stringify(message));
 }
 
+/** Every step of the history is in the window with all its messages, or with none. */
+function neverSplit(messages: readonly Message[], edits: readonly Edit[]): void {
+  const ranges = edits.filter((edit) => edit.kind !== "stub" && edit.only === undefined);
+  const out = (seq: number): boolean => ranges.some(({ from, to }) => seq >= from && seq <= to);
+  const reader = new StepReader();
+  messages.forEach((message, index) => reader.push(index + 1, message));
+  for (const step of [...reader.closed, ...reader.tail()]) {
+    const left = step.messages.filter(({ seq }) => out(seq)).length;
+    assert(left === 0 || left === step.messages.length, `a step lost ${left} of ${step.messages.length} messages`);
+  }
+  const sorted = ranges.toSorted((left, right) => left.from - right.from);
+  sorted.forEach((edit, index) => assert(edit.from > (sorted[index - 1]?.to ?? 0), "edits overlap"));
+  for (const edit of edits) assert(edit.pass !== "" && edit.reason !== "", "an edit says which pass, and why");
+}
+
+/** What stays stands in the order of the history as it is sent. */
+function inOrder(messages: readonly Message[], window: readonly Message[]): void {
+  const places = new Map(repairMessages(messages).messages.map(({ id }, index) => [id, index]));
+  const known = window.flatMap(({ id, role }) => (role === "system" ? [] : [places.get(id) ?? []].flat()));
+  assert.deepEqual(
+    known,
+    known.toSorted((left, right) => left - right),
+    "the order changed",
+  );
+}
+
+function gone({ report: { counts } }: Composed): number {
+  return counts.dropped + counts.replaced;
+}
+
 describe("every window", () => {
   it("has no fault, fits its budget or says what does not, and leaves its input alone", { timeout }, () => {
     fc.assert(
@@ -117,6 +148,24 @@ describe("every window", () => {
         const accounted = counts.kept + counts.stubbed + counts.replaced + counts.dropped;
         assert.equal(accounted, given.messages.length, "every message has a fate");
         assert.deepEqual(compose(given, given.messages), composed, "same in, same out");
+        neverSplit(given.messages, composed.state.edits);
+        inOrder(given.messages, composed.messages);
+      }),
+      { numRuns },
+    );
+  });
+
+  it("leaves no more out at a larger budget", { timeout }, () => {
+    fc.assert(
+      fc.property(setting, fc.integer({ min: 1, max: 20_000 }), (given, more) => {
+        const small = compose(given, given.messages);
+        if (!small) return;
+        const large = compose({ ...given, budget: given.budget + more }, given.messages);
+        assert(large, "it fitted the smaller budget");
+        assert(
+          gone(large) <= gone(small),
+          `${gone(large)} messages out at ${given.budget + more}, ${gone(small)} at less`,
+        );
       }),
       { numRuns },
     );
@@ -129,8 +178,15 @@ describe("every window", () => {
         const originals = new Set(
           given.messages.flatMap((message) => message.parts.map((part) => JSON.stringify(part))),
         );
-        for (const part of composed?.messages.flatMap((message) => message.parts) ?? []) {
-          if (part.type === "reasoning" && part.signature !== undefined) assert(originals.has(JSON.stringify(part)));
+        const places = new Map(given.messages.map(({ id }, index) => [id, index + 1]));
+        const first = Math.min(...(composed?.state.edits ?? []).map((edit) => edit.from));
+        for (const message of composed?.messages ?? []) {
+          const place = places.get(message.id) ?? 0;
+          for (const part of message.parts) {
+            if (part.type !== "reasoning" || part.signature === undefined) continue;
+            assert(originals.has(JSON.stringify(part)));
+            assert(place < first, "reasoning stands behind an edit");
+          }
         }
       }),
       { numRuns: Math.ceil(numRuns / 4) },
@@ -167,8 +223,9 @@ describe("consecutive windows", () => {
           );
           assert.deepEqual(resumed.state, live.state);
           if (before && !live.report.opened) {
-            const prefix = serial(live.messages).slice(0, before.messages.length);
-            assert.deepEqual(prefix, serial(before.messages), "the prefix changed without an epoch");
+            const lasting = before.messages.filter(({ id }) => id !== "windrow:dynamic");
+            const prefix = serial(live.messages).slice(0, lasting.length);
+            assert.deepEqual(prefix, serial(lasting), "the prefix changed without an epoch");
             assert.equal(live.report.epoch, before.report.epoch);
           }
           before = live;

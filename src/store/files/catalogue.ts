@@ -9,7 +9,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { isWindrowError } from "../../errors.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import { inScope, isFinal, isSessionId, notFound, sessionId } from "../rules.ts";
-import type { FinalStatus, ListQuery, Scope, SessionMetadata } from "../store.ts";
+import type { FinalStatus, ListQuery, Scope, SessionInfo, SessionMetadata } from "../store.ts";
 import type { Disk } from "./disk.ts";
 import { readMetadata, readState } from "./documents.ts";
 import { isObject, optional } from "./fields.ts";
@@ -24,6 +24,9 @@ const lookedAtOnce = 64;
 
 /** A folder that changed this recently may change again within the tick of its clock, in milliseconds. */
 const settledMs = 100;
+
+/** Finished sessions that are remembered whole. */
+const rememberedAtMost = 1_000;
 
 const toAppend = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
 
@@ -52,6 +55,10 @@ export class Catalogue {
   readonly #disk: Disk;
   readonly #path: string;
   readonly #entries = new Map<string, Entry>();
+  readonly #finished = new Map<
+    string,
+    { readonly info: SessionInfo; readonly open: string; readonly mtimeMs: number }
+  >();
   #newestFirst: readonly Entry[] | undefined;
   #seen: Seen | undefined;
 
@@ -81,16 +88,55 @@ export class Catalogue {
     return { place, metadata };
   }
 
-  /** The sessions a query may ask for, newest first; whether one has the status is left to who reads its state. */
-  async *list(scope: Scope, query: ListQuery): AsyncGenerator<{ place: Place; metadata: SessionMetadata }> {
+  /**
+   * The sessions a query may ask for, newest first; whether one has the status is left to who asks.
+   *
+   * @param describe - looks into one
+   */
+  async *list(
+    scope: Scope,
+    query: ListQuery,
+    describe: (place: Place, metadata: SessionMetadata) => Promise<SessionInfo>,
+  ): AsyncGenerator<SessionInfo> {
     await this.#refresh();
     for (const entry of this.#sorted()) {
       if (!inScope(scope, entry)) continue;
       if (query.status !== undefined && (entry.status ?? query.status) !== query.status) continue;
       if (query.unfinished === true && entry.status !== undefined) continue;
+      const known = entry.status && this.#remembered(entry.id);
+      if (known) {
+        yield known;
+        continue;
+      }
       const place = locate(this.#layout, entry.id, this.#disk);
-      const metadata = place && this.#glance(entry.id);
-      if (place && metadata && inScope(scope, metadata)) yield { place, metadata };
+      const metadata = place && this.#glance(place);
+      if (!place || !metadata || !inScope(scope, metadata)) continue;
+      const info = await describe(place, metadata);
+      if (place.completed) this.#remember(place, info);
+      yield info;
+    }
+  }
+
+  /** A finished session as it was looked into before, if nothing was done to its folder since. */
+  #remembered(id: string): SessionInfo | undefined {
+    const kept = this.#finished.get(id);
+    if (!kept || this.#stat(kept.info.location)?.mtimeMs !== kept.mtimeMs) return undefined;
+    const { metadata, state, location, readOnly } = kept.info;
+    const [taskKey, config] = JSON.parse(kept.open) as [JsonObject, JsonObject];
+    return { metadata: { ...metadata, taskKey, config }, state: { ...state }, location, readOnly };
+  }
+
+  /** Finished sessions do not change; the latest that were looked into are worth remembering. */
+  #remember({ id, folder }: Place, info: SessionInfo): void {
+    const mtimeMs = this.#stat(folder)?.mtimeMs ?? 0;
+    if (Date.now() - mtimeMs < settledMs) return;
+    const open = JSON.stringify([info.metadata.taskKey, info.metadata.config]);
+    this.#finished.delete(id);
+    this.#finished.set(id, { info, open, mtimeMs });
+    if (this.#finished.size <= rememberedAtMost) return;
+    for (const oldest of this.#finished.keys()) {
+      this.#finished.delete(oldest);
+      break;
     }
   }
 
@@ -107,8 +153,8 @@ export class Catalogue {
   /** Writes the index anew, from the sessions; returns how many there are. */
   async rebuild(): Promise<number> {
     const entries: Entry[] = [];
-    for (const id of await this.#ids()) {
-      const entry = this.#look(id);
+    for (const place of (await this.#places()).values()) {
+      const entry = this.#look(place);
       if (entry) entries.push(entry);
       if (entries.length % lookedAtOnce === 0) await nextTurn();
     }
@@ -136,13 +182,13 @@ export class Catalogue {
     }
     this.#newestFirst = undefined;
     this.#readIndex(now);
-    const ids = await this.#ids();
-    for (const id of this.#entries.keys()) if (!ids.has(id)) this.#entries.delete(id);
+    const places = await this.#places();
+    for (const id of this.#entries.keys()) if (!places.has(id)) this.#entries.delete(id);
     const unknown: Entry[] = [];
     let looked = 0;
-    for (const id of ids) {
-      if (this.#entries.has(id)) continue;
-      const entry = this.#look(id);
+    for (const place of places.values()) {
+      if (this.#entries.has(place.id)) continue;
+      const entry = this.#look(place);
       if (entry) unknown.push(entry);
       looked += 1;
       if (looked % lookedAtOnce === 0) await nextTurn();
@@ -222,36 +268,39 @@ export class Catalogue {
     }
   }
 
-  async #ids(): Promise<ReadonlySet<string>> {
-    const ids = new Set<string>();
+  /** Where the sessions lie. Running ones first: one that moves meanwhile is then seen twice, and not missed. */
+  async #places(): Promise<ReadonlyMap<string, Place>> {
+    const places = new Map<string, Place>();
     for (const folder of [this.#layout.running, this.#layout.completed]) {
       try {
-        for (const name of await this.#disk.readFolder(folder)) if (isSessionId(name)) ids.add(name);
+        for (const id of await this.#disk.readFolder(folder)) {
+          const completed = folder === this.#layout.completed;
+          if (isSessionId(id)) places.set(id, { id, folder: join(folder, id), completed });
+        }
       } catch (error) {
         if (systemCode(error) !== "ENOENT") throw unavailable(error, "Listing the sessions", folder);
       }
     }
-    return ids;
+    return places;
   }
 
-  #look(id: string): Entry | undefined {
-    const metadata = this.#glance(id);
+  #look(place: Place): Entry | undefined {
+    const { id } = place;
+    const metadata = this.#glance(place);
     if (!metadata) return undefined;
-    const place = locate(this.#layout, id, this.#disk);
-    const status = place?.completed === true ? readState(place.folder, this.#disk)?.status : undefined;
+    const status = place.completed ? readState(place.folder, this.#disk)?.status : undefined;
     return { ...entryOf(id, metadata), ...(status !== undefined && isFinal(status) ? { status } : {}) };
   }
 
   /** The metadata of a session that may just be made, moved or broken: it is left out of the list then. */
-  #glance(id: string): SessionMetadata | undefined {
-    const place = locate(this.#layout, id, this.#disk);
+  #glance({ id, folder }: Place): SessionMetadata | undefined {
     try {
-      return place && readMetadata(place.folder, id, this.#disk);
+      return readMetadata(folder, id, this.#disk);
     } catch (error) {
       if (!isWindrowError(error, "store-corrupt")) throw error;
       // It may have moved between the look for it and the look into it; it moves but once.
       const moved = locate(this.#layout, id, this.#disk);
-      return moved && moved.folder !== place?.folder ? this.#glance(id) : undefined;
+      return moved && moved.folder !== folder ? this.#glance(moved) : undefined;
     }
   }
 }

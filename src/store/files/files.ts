@@ -70,6 +70,7 @@ class FilesStore implements Store {
   readonly #layout: Layout;
   readonly #mask: Mask;
   readonly #durability: Durability;
+  readonly #blocking: boolean;
   readonly #clock: Clock;
   readonly #disk: Disk;
   readonly #tools: LockTools;
@@ -84,6 +85,7 @@ class FilesStore implements Store {
     this.#layout = layoutOf(resolve(options.folder));
     this.#mask = options.mask ?? createMask();
     this.#durability = options.durability ?? "strict";
+    this.#blocking = options.blocking ?? false;
     this.#clock = options.clock ?? systemClock;
     this.#disk = internals.disk ?? systemDisk;
     this.#tools = { clock: this.#clock, disk: this.#disk, ...(internals.fault ? { fault: internals.fault } : {}) };
@@ -129,8 +131,8 @@ class FilesStore implements Store {
     this.#alive();
     let left = query.limit ?? Number.POSITIVE_INFINITY;
     if (left <= 0) return;
-    for await (const { place, metadata } of this.#catalogue.list(scope, query)) {
-      const info = await this.#describe(place, metadata);
+    const describe = (place: Place, metadata: SessionMetadata): Promise<SessionInfo> => this.#describe(place, metadata);
+    for await (const info of this.#catalogue.list(scope, query, describe)) {
       if (query.status !== undefined && info.state.status !== query.status) continue;
       yield info;
       left -= 1;
@@ -174,8 +176,12 @@ class FilesStore implements Store {
     yield* (await import("./examine.ts")).examineFiles(this.#layout, options, this.#clock, signal);
   }
 
-  async append(lock: Lock, records: readonly NewRecord[]): Promise<readonly StoredRecord[]> {
-    return this.#journal(lock).append(records);
+  append(lock: Lock, records: readonly NewRecord[]): Promise<readonly StoredRecord[]> {
+    try {
+      return this.#journal(lock).append(records);
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   async *read<K extends RecordKind>(scope: Scope, id: string, query: ReadQuery<K>): AsyncGenerator<StoredRecordOf<K>> {
@@ -309,6 +315,7 @@ class FilesStore implements Store {
       ...this.#tools,
       mask: this.#mask,
       durability: this.#durability,
+      blocking: this.#blocking,
       stamp,
       status: state?.status,
     });

@@ -50,24 +50,33 @@ export interface LineText {
  */
 export function lineText(fields: LineFields): LineText {
   const before = JSON.stringify(fields.before).slice(1, -1);
-  const after = JSON.stringify(fields.after).slice(1, -1);
+  const after = Object.keys(fields.after).length === 0 ? "" : JSON.stringify(fields.after).slice(1, -1);
   return fields.alias ? { alias: fields.alias, before, after } : { before, after };
 }
 
 /**
  * The bytes of one line: `seq`, the fields, `pos` among them, and last `crc` of the bytes before it.
  *
- * @param more - how many lines of the same append follow; written only when there are any
+ * @param more - how many lines of the same write follow in this log; none for a write of one line
  */
-export function encodeLine(line: LineText, seq: number, pos: number, more: number): Buffer {
+export function encodeLine(line: LineText, seq: number, pos: number, more?: number): Buffer {
+  const bytes = Buffer.allocUnsafe(lineRoom(line));
+  return bytes.subarray(0, writeLine(bytes, 0, line, seq, pos, more));
+}
+
+/** Bytes that a line may need, whatever its numbers. */
+export function lineRoom({ before, after }: LineText): number {
+  return Buffer.byteLength(before) + Buffer.byteLength(after) + 150;
+}
+
+/** As {@link encodeLine}, into a buffer from `at` on, where it has {@link lineRoom}; returns where the line ends. */
+export function writeLine(into: Buffer, at: number, line: LineText, seq: number, pos: number, more?: number): number {
   const after = line.after === "" ? "" : `,${line.after}`;
   const alias = line.alias ? `"${line.alias}":${seq},` : "";
-  const body = `{"seq":${seq},${alias}${line.before},"pos":${pos}${after}${more > 0 ? `,"more":${more}` : ""}`;
-  const bytes = Buffer.from(`${body},"crc":"00000000"}\n`);
-  const covered = bytes.length - crcTailBytes - 1;
-  const crc = crc32(bytes.subarray(0, covered)).toString(16).padStart(8, "0");
-  bytes.write(crc, covered + 8, "latin1");
-  return bytes;
+  const body = `{"seq":${seq},${alias}${line.before},"pos":${pos}${after}${more === undefined ? "" : `,"more":${more}`}`;
+  const end = at + into.write(body, at);
+  const crc = crc32(into.subarray(at, end)).toString(16).padStart(8, "0");
+  return end + into.write(`,"crc":"${crc}"}\n`, end, "latin1");
 }
 
 /**

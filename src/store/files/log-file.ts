@@ -10,6 +10,13 @@ import { inspectTail, mendTail } from "./tail.ts";
 
 const toAppend = constants.O_RDWR | constants.O_APPEND;
 
+/** How a log is opened. */
+interface LogFileOptions {
+  readonly stamp: string;
+  readonly disk?: Disk;
+  readonly crashed?: boolean;
+}
+
 /** A log open for appending. `size`, `seq` and `pos` speak of what was acknowledged. */
 export class LogFile {
   /** Bytes. */
@@ -31,15 +38,16 @@ export class LogFile {
    * Opens a log, or makes it, and mends its end.
    *
    * @param stamp - for the name of a quarantine file
+   * @param crashed - whoever wrote it last did not let go in order
    */
-  constructor(path: string, name: string, stamp: string, disk: Disk = systemDisk) {
+  constructor(path: string, name: string, { stamp, disk = systemDisk, crashed = false }: LogFileOptions) {
     this.#path = path;
     this.#disk = disk;
     this.#file = disk.open(path, toAppend | constants.O_CREAT, fileMode);
     try {
       const { size } = disk.stat(this.#file);
       if (size === 0) disk.setMode(this.#file, fileMode);
-      const tail = inspectTail(this.#file, size, disk);
+      const tail = inspectTail(this.#file, size, disk, crashed);
       this.recovered = mendTail(this.#file, path, name, tail, stamp, disk);
       this.size = disk.stat(this.#file).size;
       this.#synced = this.size;
@@ -67,6 +75,18 @@ export class LogFile {
     try {
       await this.#disk.syncData(this.#file);
       this.#synced = Math.max(this.#synced, size);
+    } catch (error) {
+      this.#poisoned = true;
+      throw error;
+    }
+  }
+
+  /** As {@link sync}, on the calling thread. */
+  syncNow(): void {
+    this.#heal();
+    try {
+      this.#disk.syncDataNow(this.#file);
+      this.#synced = this.size;
     } catch (error) {
       this.#poisoned = true;
       throw error;

@@ -7,7 +7,7 @@ import { decodeRecord } from "./codec.ts";
 import type { Disk } from "./disk.ts";
 import { systemDisk } from "./disk.ts";
 import { BadLine } from "./fields.ts";
-import type { RawLine } from "./jsonl.ts";
+import type { ParsedLine, RawLine } from "./jsonl.ts";
 import { linesBackward, linesForward, offsetOfSeq, parseLine } from "./jsonl.ts";
 import { inspectTail } from "./tail.ts";
 
@@ -22,6 +22,15 @@ export interface Damage {
  * else what is finished, because its writer may be at work.
  */
 export type Extent = { readonly acknowledged: number } | "whole" | "finished";
+
+/** Bytes of lines from the end that are kept while the place is looked for where they begin. */
+const keptBytes = 256 * 1024;
+
+/** A line, taken apart. */
+interface ReadLine {
+  readonly raw: RawLine;
+  readonly parsed: ParsedLine;
+}
 
 /**
  * The records a query asks for, oldest first. Spans that are no record are told to `damaged` and stepped over.
@@ -39,12 +48,11 @@ export async function* readRecords(
   const end = endOf(file, extent, disk);
   const start = query.from === undefined ? 0 : offsetOfSeq(file, 0, end, query.from, disk);
   const stop = query.to === undefined ? end : offsetOfSeq(file, start, end, query.to + 1, disk);
-  const first =
-    query.last === undefined ? { offset: start, skip: 0 } : startOfLast(file, start, stop, query, query.last, disk);
-  let skip = first.skip;
+  const found = query.last === undefined ? { start, skip: 0 } : newest(file, start, stop, query, query.last, disk);
+  let skip = found.skip;
   let left = query.limit ?? Number.POSITIVE_INFINITY;
   if (left === 0 || query.last === 0) return;
-  for await (const line of linesForward(file, first.offset, stop, disk)) {
+  for await (const line of found.lines ?? parsedLines(file, found.start, stop, disk)) {
     for (const record of recordsOf(query.kind, line, damaged, fetch)) {
       if (!isAskedFor(query, record)) continue;
       if (skip > 0) {
@@ -58,6 +66,10 @@ export async function* readRecords(
   }
 }
 
+async function* parsedLines(file: number, start: number, end: number, disk: Disk): AsyncGenerator<ReadLine> {
+  for await (const raw of linesForward(file, start, end, disk)) yield { raw, parsed: parseLine(raw.bytes) };
+}
+
 function endOf(file: number, extent: Extent, disk: Disk): number {
   if (typeof extent === "object") return extent.acknowledged;
   const { size } = disk.stat(file);
@@ -66,22 +78,31 @@ function endOf(file: number, extent: Extent, disk: Disk): number {
   return tail.problem === "unfinished" ? (tail.cutAt ?? size) : size;
 }
 
-/** Where the newest `last` records begin, and how many to leave out there (a line can hold more than one). */
-function startOfLast(
+/**
+ * Where the newest `last` records begin, and how many to leave out there (a line can hold more than one). The lines too,
+ * unless they are many: nothing is read and parsed twice then.
+ */
+function newest(
   file: number,
   start: number,
   stop: number,
   query: ReadQuery,
   last: number,
   disk: Disk,
-): { readonly offset: number; readonly skip: number } {
+): { readonly start: number; readonly skip: number; readonly lines?: readonly ReadLine[] } {
+  const lines: ReadLine[] = [];
   let count = 0;
-  for (const line of linesBackward(file, start, stop, disk)) {
+  let offset = stop;
+  for (const raw of linesBackward(file, start, stop, disk)) {
+    const line = { raw, parsed: parseLine(raw.bytes) };
+    offset = raw.offset;
+    if (stop - offset <= keptBytes) lines.push(line);
     for (const record of recordsOf(query.kind, line, () => undefined, noBlobs))
-      if (isAskedFor(query, record)) count += 1;
-    if (count >= last) return { offset: line.offset, skip: count - last };
+      count += isAskedFor(query, record) ? 1 : 0;
+    if (count >= last) break;
   }
-  return { offset: start, skip: 0 };
+  const skip = Math.max(0, count - last);
+  return stop - offset <= keptBytes ? { start: offset, skip, lines: lines.reverse() } : { start: offset, skip };
 }
 
 function isAskedFor(query: ReadQuery, record: StoredRecord): boolean {
@@ -90,19 +111,18 @@ function isAskedFor(query: ReadQuery, record: StoredRecord): boolean {
 
 function recordsOf(
   kind: RecordKind,
-  line: RawLine,
+  { raw, parsed }: ReadLine,
   damaged: (span: Damage) => void,
   fetch: FetchBlob,
 ): readonly StoredRecord[] {
-  const parsed = parseLine(line.bytes);
-  for (const span of parsed.damaged) damaged({ offset: line.offset + span.offset, length: span.length });
+  for (const span of parsed.damaged) damaged({ offset: raw.offset + span.offset, length: span.length });
   const records: StoredRecord[] = [];
   for (const object of parsed.objects) {
     try {
       records.push(decodeRecord(kind, object, fetch));
     } catch (error) {
       if (!(error instanceof BadLine)) throw error;
-      damaged({ offset: line.offset, length: line.bytes.length });
+      damaged({ offset: raw.offset, length: raw.bytes.length });
     }
   }
   return records;

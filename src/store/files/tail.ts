@@ -4,6 +4,7 @@ import type { Recovered } from "../store.ts";
 import type { Disk } from "./disk.ts";
 import { systemDisk } from "./disk.ts";
 import { linesBackward, numberOf, parseLine, readExactly } from "./jsonl.ts";
+import type { RawLine } from "./jsonl.ts";
 import { copySpan, syncFolderNow, systemCode, writeAll } from "./layout.ts";
 
 /** How a log ends. */
@@ -20,8 +21,12 @@ export interface Tail {
   readonly problem?: "unfinished" | "damaged";
 }
 
-/** Reads a log's end, backwards, as far as the last whole record. */
-export function inspectTail(file: number, size: number, disk: Disk = systemDisk): Tail {
+/**
+ * Reads a log's end, backwards, as far as the last whole record.
+ *
+ * @param crashed - whoever wrote it last did not let go in order: a hole in the last write is looked for too
+ */
+export function inspectTail(file: number, size: number, disk: Disk = systemDisk, crashed = false): Tail {
   let cutAt: number | undefined;
   let problem: Tail["problem"];
   for (const line of linesBackward(file, 0, size, disk)) {
@@ -44,10 +49,29 @@ export function inspectTail(file: number, size: number, disk: Disk = systemDisk)
     }
     const seq = numberOf(last);
     if (seq === undefined) continue;
+    const hole = crashed && last["more"] === 0 ? holeBefore(file, line, disk) : undefined;
+    if (hole !== undefined) return { ...inspectTail(file, hole, disk), cutAt: hole, problem: "unfinished" };
     const { pos } = last;
     return { seq, pos: Number.isSafeInteger(pos) ? Number(pos) : seq, ...cut(cutAt, problem) };
   }
   return { seq: 0, pos: 0, ...cut(cutAt, problem) };
+}
+
+/**
+ * Where a write begins that lacks lines before its last one: a power cut left NULs in the place of pages that were
+ * never synced, and so nothing of it was acknowledged. Undefined for one that is whole.
+ */
+function holeBefore(file: number, lastLine: RawLine, disk: Disk): number | undefined {
+  let found = false;
+  for (const line of linesBackward(file, 0, lastLine.end, disk)) {
+    const { objects, damaged } = parseLine(line.bytes);
+    const isHole = damaged.length > 0 && line.bytes.includes(0);
+    found ||= isHole;
+    if (line.offset === lastLine.offset || isHole) continue;
+    const more = objects.at(-1)?.["more"];
+    if (typeof more !== "number" || more === 0) return found ? line.end : undefined;
+  }
+  return found ? 0 : undefined;
 }
 
 /**

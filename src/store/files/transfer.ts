@@ -137,7 +137,7 @@ async function writeFolder(folder: string, dump: SessionDump, signal: AbortSigna
 /** A record as its line; `more` is taken from the fields it was read from. */
 function lineOf({ seq, pos, ...record }: StoredRecord, { more }: JsonObject, spill?: Spill): string {
   const text = lineText(encodeRecord(record, spill));
-  return encodeLine(text, seq, pos, typeof more === "number" ? more : 0)
+  return encodeLine(text, seq, pos, typeof more === "number" ? more : undefined)
     .toString("utf8")
     .trimEnd();
 }
@@ -227,12 +227,7 @@ async function* linesOf(path: string, log: LogName, end: number, onDamage: Damag
 }
 
 /** The records on a line as text. */
-function textsOf(
-  kind: RecordKind,
-  raw: RawLine,
-  damaged: (span: Damage) => void,
-  fetch: FetchBlob,
-): readonly string[] {
+function textsOf(kind: RecordKind, raw: RawLine, damaged: (span: Damage) => void, fetch: FetchBlob): readonly string[] {
   const parsed = parseLine(raw.bytes);
   for (const { offset, length } of parsed.damaged) damaged({ offset: raw.offset + offset, length });
   const records = parsed.objects.filter((object) => isRecord(kind, object));

@@ -1,93 +1,242 @@
 /** The choice of lines: greedy by value per token, so that what later calls look back for stays, and in passages. */
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { errorWords } from "../excerpt.ts";
-import type { DigestLine } from "../window.ts";
 import { Heap } from "./heap.ts";
+import { keyOf } from "./line.ts";
+import type { Line, LineKind } from "./line.ts";
+import type { Passage } from "./passages.ts";
 
 /** What the choice is made under. */
 export interface ChoiceOptions {
-  /** Tokens the chosen lines may use together. */
-  readonly room: number;
   readonly counter: TokenCounter;
   /** How recent a message is, 0 to 1. */
   readonly recency: (seq: number) => number;
   /** How much calls have to do with a subject, from 0. */
   readonly heat: (subject: string) => number;
-  /** Words that stand in the window already. */
-  readonly shown: ReadonlySet<string>;
+  /** Lines, as `keyOf` gives them, and words that stand in the window already. */
+  readonly shownLines: ReadonlySet<string>;
+  readonly shownWords: ReadonlySet<string>;
+  /** What has to stand before a passage that is the first of its file or record. */
+  readonly title: (passage: Passage) => string;
 }
 
-const base: Readonly<Record<DigestLine["kind"], number>> = { user: 3, error: 2, written: 1.2, result: 1, said: 0.35 };
+const weights: Readonly<Record<LineKind, number>> = {
+  user: 3,
+  error: 2,
+  written: 1.1,
+  read: 1,
+  result: 0.9,
+  said: 0.35,
+};
+
+/** Most lines and tokens between two chosen lines that are shown too: a mark would cost nearly as much. */
+const longestFill = 3;
+const fillTokens = 16;
+const gapTokens = 2;
 
 /** The words of a text that can be looked back for. */
 export function wordsOf(text: string): readonly string[] {
   return text.match(/[\p{L}\p{N}_$.@/-]{3,}/gu) ?? [];
 }
 
+/** Paths, names and numbers have to be given exactly; a word of prose can be said otherwise. */
+function worthOf(word: string): number {
+  if (word.includes("/")) return 2;
+  return /[_\d]|\p{Ll}\p{Lu}|\w[.-]\w/u.test(word) ? 1 : 0.3;
+}
+
 interface Candidate {
-  readonly line: DigestLine;
+  readonly line: Line;
+  readonly row: Row;
+  readonly index: number;
   readonly tokens: number;
   readonly words: readonly string[];
-  /** What a line of its kind is worth beside others. */
+  /** It stands elsewhere in the digest: shown only beside a chosen line, for a passage to be whole. */
+  readonly again: boolean;
+  /** What it is worth beside others, without its words' novelty and its neighbours. */
   readonly weight: number;
   value: number;
   chosen: boolean;
 }
 
-/** The lines worth most for their tokens, in the order of their messages. */
-export function chooseLines(lines: readonly DigestLine[], options: ChoiceOptions): readonly DigestLine[] {
-  const { counter, recency, heat } = options;
-  const shown = new Set(options.shown);
-  const candidates = lines.map((line): Candidate => {
-    const words = [...new Set(wordsOf(line.text))];
-    const failure = line.kind === "result" && errorWords.test(line.text);
-    const weight = failure ? base.error : base[line.kind];
-    return { line, tokens: counter.count(line.text) + 1, words, weight, value: 0, chosen: false };
+interface Row {
+  readonly passage: Passage;
+  readonly title: string;
+  readonly cells: Candidate[];
+}
+
+/**
+ * Chooses, for as many tokens as it is given (with what stands around the lines), passages of the lines worth most for
+ * theirs, in the order of those they are from.
+ */
+export function lineChooser(
+  passages: readonly Passage[],
+  options: ChoiceOptions,
+): (room: number) => readonly Passage[] {
+  const { counter, recency, heat, title } = options;
+  const newest = newestOf(passages);
+  const repeated = repeatedLines(passages, options.shownLines);
+  const latest = latestOf(passages);
+  const titles = new Map<string, number>();
+  const rows = passages.map((passage): Row => {
+    const row: Row = { passage, title: title(passage), cells: [] };
+    if (!titles.has(row.title)) titles.set(row.title, counter.count(row.title) + 1);
+    const [first] = passage.lines;
+    const printed = first?.kind === "result" || first?.kind === "error";
+    const outdated = printed && latest.get(commandOf(passage.label)) !== first.seq;
+    for (const [index, line] of passage.lines.entries()) {
+      const failure = line.kind === "result" && errorWords.test(line.text);
+      const weight = weights[failure ? "error" : line.kind];
+      const age = recency(newest.get(keyOf(line.text)) ?? line.seq);
+      row.cells.push({
+        line,
+        row,
+        index,
+        tokens: counter.count(line.text) + 1,
+        words: repeated.has(line) ? [] : [...new Set(wordsOf(line.text))],
+        again: passage.file && repeated.get(line) === "again",
+        weight: weight * age * (1 + heat(passage.subject)) * (outdated ? 0.3 : 1),
+        value: 0,
+        chosen: false,
+      });
+    }
+    return row;
   });
-  const places = new Map(candidates.map((candidate) => [placeOf(candidate.line, 0), candidate]));
-  const beside = ({ line }: Candidate): readonly (Candidate | undefined)[] => [
-    places.get(placeOf(line, -1)),
-    places.get(placeOf(line, 1)),
-  ];
+  return (room) => choose(rows, titles, options.shownWords, room);
+}
+
+function choose(
+  rows: readonly Row[],
+  titles: ReadonlyMap<string, number>,
+  shownWords: ReadonlySet<string>,
+  room: number,
+): readonly Passage[] {
+  const shown = new Set(shownWords);
+  const opened = new Set<string>();
+  for (const { cells } of rows) for (const cell of cells) cell.chosen = false;
+  const neighbours = ({ row, index }: Candidate): number =>
+    (row.cells[index - 1]?.chosen ? 1 : 0) + (row.cells[index + 1]?.chosen ? 1 : 0);
+  const heading = ({ row }: Candidate): number => (opened.has(row.title) ? 0 : (titles.get(row.title) ?? 0));
   const density = (candidate: Candidate): number => {
-    const { line, tokens, words, weight } = candidate;
-    const fresh = words.filter((word) => !shown.has(word)).length;
-    const information = 0.15 * Math.min(tokens, 40) + fresh;
-    const neighbours = beside(candidate).filter((one) => one?.chosen).length;
-    const gaps = 2 - neighbours;
-    const worth = weight * information * recency(line.seq) * (1 + heat(line.subject)) * (1 + 0.5 * neighbours);
-    return worth / (tokens + 1.5 * gaps);
+    const { tokens, words, weight } = candidate;
+    const fresh = words.reduce((sum, word) => (shown.has(word) ? sum : sum + worthOf(word)), 0);
+    const beside = neighbours(candidate);
+    const information = (candidate.again ? 0 : 0.2) + 0.02 * Math.min(tokens, 40) + fresh + 0.4 * beside;
+    const cost = tokens + 0.75 * gapTokens * (2 - beside) + 0.25 * heading(candidate);
+    return (weight * information * (1 + 0.3 * beside)) / cost;
   };
   const heap = new Heap<Candidate>();
-  for (const candidate of candidates) {
+  const offer = (candidate: Candidate): void => {
     candidate.value = density(candidate);
-    if (candidate.words.length > 0) heap.push(candidate, candidate.value);
-  }
-  let left = options.room;
+    heap.push(candidate, candidate.value);
+  };
+  for (const { cells } of rows) for (const cell of cells) if (cell.words.length > 0) offer(cell);
+  let left = room;
   for (let candidate = heap.pop(); candidate && left > 4; candidate = heap.pop()) {
     if (candidate.chosen) continue;
     const now = density(candidate);
     // Others that were chosen meanwhile may have shown what this one would have: then it waits its turn again.
     if (now < candidate.value * 0.98) {
       candidate.value = now;
-      heap.push(candidate, candidate.value);
+      heap.push(candidate, now);
       continue;
     }
-    const neighbours = beside(candidate);
-    const cost = candidate.tokens + 1.5 * (2 - neighbours.filter((one) => one?.chosen).length);
+    const group = fills(candidate);
+    const marks = gapTokens * (1 - (neighbours(candidate) > 0 || group.length > 1 ? 1 : 0)) + heading(candidate);
+    const cost = group.reduce((sum, { tokens }) => sum + tokens, 0) + marks;
     if (cost > left) continue;
-    candidate.chosen = true;
     left -= cost;
-    for (const word of candidate.words) shown.add(word);
-    for (const neighbour of neighbours) {
-      if (!neighbour || neighbour.chosen) continue;
-      neighbour.value = density(neighbour);
-      heap.push(neighbour, neighbour.value);
+    opened.add(candidate.row.title);
+    for (const one of group) {
+      one.chosen = true;
+      for (const word of one.words) shown.add(word);
+    }
+    for (const one of group) {
+      for (const place of [one.index - 1, one.index + 1]) {
+        const neighbour = one.row.cells[place];
+        if (neighbour && !neighbour.chosen && (neighbour.words.length > 0 || neighbour.again)) offer(neighbour);
+      }
     }
   }
-  return candidates.filter(({ chosen }) => chosen).map(({ line }) => line);
+  return rows.flatMap(({ passage, cells }) => chosenOf(passage, cells));
 }
 
-function placeOf(line: DigestLine, offset: number): string {
-  return `${line.seq}/${line.kind}/${line.subject}/${line.at + offset}`;
+/** A candidate with the lines that would be a short gap between it and chosen ones, and a bracket that closes it. */
+function fills(candidate: Candidate): readonly Candidate[] {
+  const { cells } = candidate.row;
+  const group = [candidate];
+  for (const step of [-1, 1]) {
+    const between: Candidate[] = [];
+    let tokens = 0;
+    for (let place = candidate.index + step; between.length <= longestFill && tokens <= fillTokens; place += step) {
+      const cell = cells[place];
+      if (!cell) break;
+      if (cell.chosen) {
+        group.push(...between);
+        break;
+      }
+      between.push(cell);
+      tokens += cell.tokens;
+    }
+  }
+  const next = cells[candidate.index + 1];
+  if (next && !next.chosen && !group.includes(next) && /^[\])};,]+$/.test(keyOf(next.line.text))) group.push(next);
+  return group;
+}
+
+function chosenOf(passage: Passage, cells: readonly Candidate[]): readonly Passage[] {
+  const chosen: { at: number; lines: Line[] }[] = [];
+  let open: { at: number; lines: Line[] } | undefined;
+  for (const { line, index, chosen: taken } of cells) {
+    if (!taken) open = undefined;
+    else if (open) open.lines.push(line);
+    else chosen.push((open = { at: passage.at === 0 ? 0 : passage.at + index, lines: [line] }));
+  }
+  return chosen.map((part) => ({ ...passage, ...part }));
+}
+
+/** What a label says of the call, without how its output was cut. */
+function commandOf(label: string): string {
+  return label.replace(/\s+(?:2>&1|\|).*$/, "");
+}
+
+/** By command: the message with its newest output. */
+function latestOf(passages: readonly Passage[]): ReadonlyMap<string, number> {
+  const latest = new Map<string, number>();
+  for (const { file, label, lines } of passages) {
+    const command = commandOf(label);
+    if (!file) latest.set(command, Math.max(latest.get(command) ?? 0, lines[0]?.seq ?? 0));
+  }
+  return latest;
+}
+
+/** When each line was seen last. */
+function newestOf(passages: readonly Passage[]): ReadonlyMap<string, number> {
+  const newest = new Map<string, number>();
+  for (const { lines } of passages) {
+    for (const { text, seq } of lines) {
+      const key = keyOf(text);
+      if (seq > (newest.get(key) ?? 0)) newest.set(key, seq);
+    }
+  }
+  return newest;
+}
+
+/** Lines that stand elsewhere in the window, or in a file or newer in the digest. */
+function repeatedLines(passages: readonly Passage[], shown: ReadonlySet<string>): ReadonlyMap<Line, "shown" | "again"> {
+  const repeated = new Map<Line, "shown" | "again">();
+  const seen = new Set(shown);
+  const order = passages.toSorted((left, right) => {
+    return Number(right.file) - Number(left.file) || (right.lines[0]?.seq ?? 0) - (left.lines[0]?.seq ?? 0);
+  });
+  for (const { lines } of order) {
+    for (const line of lines) {
+      const key = keyOf(line.text);
+      // Brackets and the like may stand in every passage.
+      if (shown.has(key)) repeated.set(line, "shown");
+      else if (seen.has(key)) repeated.set(line, "again");
+      else if (key.length > 3) seen.add(key);
+    }
+  }
+  return repeated;
 }

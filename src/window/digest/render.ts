@@ -1,40 +1,53 @@
-/** The digest's text: verbatim lines grouped by what they are about, in order, every gap marked. */
+/** The digest's text: files first, each with the lines that are known of it, then what was said and printed, in order. */
 import { recallId } from "../stub.ts";
-import type { DigestLine } from "../window.ts";
+import { shownLine } from "./passages.ts";
+import type { Passage } from "./passages.ts";
 
-/** Groups of lines, the one that was last worked on last. */
-export function renderLines(lines: readonly DigestLine[]): string {
-  const groups = new Map<string, DigestLine[]>();
-  for (const line of lines.toSorted((left, right) => left.seq - right.seq || left.at - right.at)) {
-    const key = line.kind === "user" ? "user" : line.kind === "said" ? "said" : `about ${line.subject}`;
-    const group = groups.get(key);
-    if (group) group.push(line);
-    else groups.set(key, [line]);
-  }
-  const newest = (group: readonly DigestLine[]): number => group.at(-1)?.seq ?? 0;
-  return [...groups]
-    .toSorted(([, left], [, right]) => newest(left) - newest(right))
-    .map(([key, group]) => renderGroup(titleOf(key, group), group))
-    .join("\n");
+/** The title of a file's lines. */
+function fileTitle(path: string, seqs: readonly number[], doubt: number): string {
+  const range = recallId(Math.min(...seqs), Math.max(...seqs));
+  return doubt > 0 ? `--- ${path} (${range}; ${recallId(doubt)} may have changed it since)` : `--- ${path} (${range})`;
 }
 
-function titleOf(key: string, group: readonly DigestLine[]): string {
-  if (key === "user") return "--- what the user wrote";
-  if (key === "said") return "--- what the assistant wrote";
-  const [first] = group;
-  return `--- from ${first?.subject || "a tool"}`;
+/** What stands before a record's lines. */
+function recordMark(seq: number, label: string): string {
+  return `[${recallId(seq)} ${label}]`;
 }
 
-function renderGroup(title: string, group: readonly DigestLine[]): string {
-  const shown = [title];
-  let before: DigestLine | undefined;
-  for (const line of group) {
-    const sameText = before !== undefined && before.seq === line.seq && before.kind === line.kind;
-    if (!sameText) shown.push(`[${recallId(line.seq)}]`);
-    else if (line.at !== (before?.at ?? 0) + 1) shown.push("…");
-    // A line that looks like a title or an id of this text is moved in by a space: nothing may pass for the digest's own.
-    shown.push(/^(?:---|…$|\[m\d)/.test(line.text) ? ` ${line.text}` : line.text);
-    before = line;
+/** What has to stand before a passage when it is the first of its file or record. */
+export function titleOf({ file, subject, label, lines: [line] }: Passage): string {
+  return file ? fileTitle(subject, [line?.seq ?? 0], 0) : recordMark(line?.seq ?? 0, label);
+}
+
+/** Passages in the order they are given: those of a file together, those of records by `seq`. */
+export function renderPassages(passages: readonly Passage[], doubts: ReadonlyMap<string, number>): string {
+  const shown: string[] = [];
+  let group: string | undefined;
+  let before: Passage | undefined;
+  for (const [index, passage] of passages.entries()) {
+    const { file, subject, label, lines } = passage;
+    const seq = lines[0]?.seq ?? 0;
+    const key = groupOf(passage);
+    if (key !== group) {
+      if (file) {
+        const own = passages.slice(index).filter((one) => groupOf(one) === key);
+        const seqs = own.flatMap((one) => one.lines.map((line) => line.seq));
+        shown.push(fileTitle(subject, seqs, key.startsWith("doubt") ? (doubts.get(subject) ?? 0) : 0));
+      } else shown.push(key === "user" ? "--- what the user wrote" : "--- what was said and printed, in order");
+      before = undefined;
+    }
+    if (!file && (before === undefined || seq !== before.lines[0]?.seq || label !== before.label))
+      shown.push(key === "user" ? `[${recallId(seq)}]` : recordMark(seq, label));
+    else if (file && passage.at > 1) shown.push(`… ${passage.at}`);
+    else if (before !== undefined) shown.push("…");
+    shown.push(...lines.map(({ text }) => shownLine(text)));
+    group = key;
+    before = passage;
   }
   return shown.join("\n");
+
+  function groupOf({ file, subject, lines }: Passage): string {
+    if (!file) return lines[0]?.kind === "user" ? "user" : "records";
+    return (lines[0]?.seq ?? 0) < (doubts.get(subject) ?? 0) ? `doubt ${subject}` : `file ${subject}`;
+  }
 }

@@ -1,92 +1,131 @@
 /** digest: everything older than a short tail becomes one message of verbatim lines, chosen without a model. */
-import { resultText } from "../../message/message.ts";
-import { chooseLines, wordsOf } from "../digest/choose.ts";
-import { readSteps } from "../digest/lines.ts";
-import type { Reading } from "../digest/lines.ts";
-import { renderLines } from "../digest/render.ts";
+import type { ReadCall } from "../digest/action.ts";
+import { candidatesOf, textsOf } from "../digest/candidates.ts";
+import { lineChooser, wordsOf } from "../digest/choose.ts";
+import { renderInventory } from "../digest/inventory.ts";
+import { keyOf } from "../digest/line.ts";
+import { decodePassages, encodePassages } from "../digest/passages.ts";
+import type { Passage } from "../digest/passages.ts";
+import { Reader } from "../digest/reading.ts";
+import { renderPassages, titleOf } from "../digest/render.ts";
+import { elasticTarget } from "../digest/room.ts";
+import { heatsOf, recencyOf } from "../digest/worth.ts";
 import { renderNote } from "../note.ts";
 import { runsOf } from "../runs.ts";
-import { stubsOf } from "../stub.ts";
-import type { DigestLine, Edit, Pass, PassContext, View, ViewStep } from "../window.ts";
+import { recallId, stubsOf } from "../stub.ts";
+import type { Edit, Pass, PassContext, Stub, View, ViewStep } from "../window.ts";
 
 /** Options of {@link digest}. */
 export interface DigestOptions {
-  /** Share of the target for the newest steps, whole. Default 0.12: references are mostly near. */
+  /** Share of the target for the newest steps, whole. Default 0.15: references are mostly near. */
   readonly tailShare?: number;
-  /** Share of the target for naming what left. Default 0.06. */
+  /** Share of the target for naming what left, by tool; at least 80 tokens. Default 0.02. */
   readonly indexShare?: number;
-  /** Messages after which a line is worth a third. Default 450. */
+  /** Tokens of history after which a line is worth a third of what it was. Default 80,000. */
   readonly memory?: number;
+  /** Whether it may leave the window above the target where the room holds few calls. Default false. */
+  readonly elastic?: boolean;
+  /**
+   * By a tool's name: what its calls read or change of a file, for tools whose arguments do not show it by their shape.
+   * Most do: a path beside a text, an old and a new text, a command.
+   */
+  readonly tools?: Readonly<Record<string, ReadCall>>;
 }
+
+/** Least tokens for naming what left. */
+const leastIndex = 80;
+/** Heat below this is forgotten. */
+const leastHeat = 0.05;
 
 /**
  * Replaces all steps behind the newest by one labelled message: what they were about, with the ids that bring them back,
- * and the lines of them that are worth most for their tokens. A line that stands elsewhere in the window, or that a later
- * call took out of its file, is not shown.
+ * and the lines of them that are worth most for their tokens, those of files as the files stood when it was made. A line
+ * that stands elsewhere in the window is not shown again.
  */
-export function digest({ tailShare = 0.12, indexShare = 0.06, memory = 450 }: DigestOptions = {}): Pass {
-  return {
-    name: "digest",
-    plan(view: View, context: PassContext): readonly Edit[] {
-      const leaving = leavingSteps(view, Math.floor(context.target * tailShare));
-      if (leaving.size === 0) return [];
-      const { counter, target } = context;
-      const kept = view.steps.filter((step) => !leaving.has(step));
-      const keptTokens = kept.reduce((sum, step) => sum + step.tokens, 0);
-      const runs = runsOf(view, leaving);
-      const [first] = runs;
-      const last = runs.at(-1);
-      if (!first || !last) return [];
-
-      const tokensBefore = [...leaving].reduce((sum, step) => sum + step.logTokens, 0);
-      const stubs = view.steps.flatMap((step) =>
-        leaving.has(step) ? (step.edit?.stubs ?? (step.kind === "note" ? [] : stubsOf(step.messages))) : [],
-      );
-      const count = runs.reduce((sum, run) => sum + run.to - run.from + 1, 0);
-      const index = renderNote(
-        { from: first.from, to: last.to, count, tokens: tokensBefore, stubs },
-        counter,
-        Math.floor(target * indexShare),
-      );
-      const reading = readSteps(view.steps);
-      const keptTexts = textsOf(kept);
-      const candidates = candidateLines(leaving, reading, keptTexts);
-      const newest = view.steps.at(-1)?.to ?? last.to;
-      const recency = (seq: number): number => Math.exp((seq - newest) / memory);
-      const heats = heatOf(reading, newest, memory / 2);
-      const shown = new Set(keptTexts.flatMap(wordsOf));
-      let room = target - keptTokens - counter.count(index.text) - 8;
-      let lines: readonly DigestLine[] = [];
-      let text = index.text;
-      for (let tries = 0; tries < 4 && room > 0; tries++) {
-        lines = chooseLines(candidates, { room, counter, recency, heat: (subject) => heats.get(subject) ?? 0, shown });
-        text = lines.length === 0 ? index.text : `${index.text}\n${renderLines(lines)}`;
-        const excess = keptTokens + counter.count(text) + 4 - target;
-        if (excess <= 0) break;
-        room -= excess + 8;
-        lines = [];
-        text = index.text;
-      }
-      const shared = { pass: "digest", reason: "older steps became a digest" };
-      return runs.map((run, position): Edit =>
-        position === 0
-          ? {
-              kind: "replace",
-              ...run,
-              text,
-              stubs: index.stubs,
-              lines,
-              ...shared,
-              tokensBefore,
-              tokensAfter: counter.count(text) + 4,
-            }
-          : { kind: "drop", ...run, ...shared, tokensBefore: 0, tokensAfter: 0 },
-      );
-    },
-  };
+export function digest(options: DigestOptions = {}): Pass {
+  return { name: "digest", plan: (view, context) => planDigest(view, context, options) };
 }
 
-function leavingSteps(view: View, tail: number): ReadonlySet<ViewStep> {
+function planDigest(view: View, context: PassContext, options: DigestOptions): readonly Edit[] {
+  const { tailShare = 0.15, indexShare = 0.02, memory = 80_000, elastic = false, tools = {} } = options;
+  const { counter, limit } = context;
+  if (view.tokens <= context.target) return [];
+  const aim = elastic ? elasticTarget(view, context.target, limit, 0) : context.target;
+  const leaving = leavingSteps(view, Math.floor(aim * tailShare), view.tokens > limit);
+  const runs = runsOf(view, leaving);
+  const [first] = runs;
+  const last = runs.at(-1);
+  if (!first || !last) return [];
+
+  const kept = view.steps.filter((step) => !leaving.has(step));
+  const keptTokens = kept.reduce((sum, step) => sum + step.tokens, 0);
+  const target = elastic ? elasticTarget(view, context.target, limit, keptTokens) : context.target;
+  const tokensBefore = [...leaving].reduce((sum, step) => sum + step.logTokens, 0);
+  const count = runs.reduce((sum, run) => sum + run.to - run.from + 1, 0);
+  const label = renderNote({ from: first.from, to: last.to, count, tokens: tokensBefore, stubs: [] }, counter, 0).text;
+  const index = renderInventory(stubsIn(leaving), counter, Math.max(leastIndex, Math.floor(target * indexShare)));
+  const seen = view.steps.at(-1)?.to ?? last.to;
+  const legend = `Files stand below as of ${recallId(seen)}; … is a gap, … 12 one before line 12.`;
+  const head = [label, index.text, legend].filter((line) => line !== "").join("\n");
+
+  const reader = readerOf(view, tools);
+  const recency = recencyOf(view, memory);
+  const heats = heatsOf(view, reader, recency);
+  const doubts = new Map([...reader.files].flatMap(([path, { doubt }]) => (doubt > 0 ? [[path, doubt] as const] : [])));
+  const candidates = candidatesOf(reader, kept);
+  const texts = textsOf(kept);
+  const choose = lineChooser(candidates, {
+    counter,
+    recency,
+    heat: (subject: string) => Math.min(2, 0.4 * (heats.get(subject) ?? 0)),
+    shownLines: new Set(texts.flatMap((text) => text.split("\n")).map(keyOf)),
+    shownWords: new Set(texts.flatMap(wordsOf)),
+    title: titleOf,
+  });
+  let chosen: readonly Passage[] = [];
+  let text = head;
+  let room = target - keptTokens - counter.count(head) - 8;
+  // Counts are not quite additive: what came out some tokens too large is chosen anew with as much less room.
+  for (let tries = 0; tries < 4 && room > 0; tries++) {
+    const passages = choose(room);
+    const shown = passages.length === 0 ? head : `${head}\n${renderPassages(passages, doubts)}`;
+    const excess = keptTokens + counter.count(shown) + 4 - target;
+    if (excess <= 0) {
+      chosen = passages;
+      text = shown;
+      break;
+    }
+    room -= excess + 8;
+  }
+  const shared = { pass: "digest", reason: "older steps became a digest" };
+  const note: Edit = {
+    kind: "replace",
+    ...first,
+    text,
+    stubs: index.stubs,
+    digest: {
+      skip: head.split("\n").length,
+      seen,
+      passages: encodePassages(chosen),
+      doubts: Object.fromEntries(doubts),
+      heats: Object.fromEntries([...heats].filter(([, heat]) => heat >= leastHeat)),
+    },
+    ...shared,
+    tokensBefore,
+    tokensAfter: counter.count(text) + 4,
+  };
+  return [
+    note,
+    ...runs.slice(1).map((run): Edit => ({ kind: "drop", ...run, ...shared, tokensBefore: 0, tokensAfter: 0 })),
+  ];
+}
+
+/**
+ * Steps behind the newest that fill the tail, and every labelled message: those become part of the new one.
+ *
+ * @param pressing - whether a digest that stands may shrink though no step leaves
+ */
+function leavingSteps(view: View, tail: number, pressing: boolean): ReadonlySet<ViewStep> {
   const leaving = new Set<ViewStep>();
   let left = tail;
   let full = false;
@@ -99,51 +138,19 @@ function leavingSteps(view: View, tail: number): ReadonlySet<ViewStep> {
     full ||= left < 0;
     if (full && !step.protected) leaving.add(step);
   }
-  return [...leaving].some((step) => step.kind !== "note") ? leaving : new Set();
+  return pressing || [...leaving].some((step) => step.kind !== "note") ? leaving : new Set();
 }
 
-/** The lines to choose from, newest first: each text once, and none that stands in the window or is out of date. */
-function candidateLines(
-  leaving: ReadonlySet<ViewStep>,
-  reading: Reading,
-  kept: readonly string[],
-): readonly DigestLine[] {
-  const seen = new Set(kept.flatMap((text) => text.split("\n")).map((line) => line.trim()));
-  const left = new Set([...leaving].flatMap((step) => step.messages.map(({ seq }) => seq)));
-  const older = [...leaving].flatMap((step) => step.edit?.lines ?? []);
-  const fresh = reading.lines.filter((line) => left.has(line.seq));
-  const newestFirst = [...older, ...fresh].toSorted((one, other) => other.seq - one.seq || one.at - other.at);
-  return newestFirst.filter((line) => {
-    const key = line.text.trim();
-    if (seen.has(key) || isStale(line, key, reading)) return false;
-    // Brackets and the like may stand in every passage.
-    if (key.length > 3) seen.add(key);
-    return true;
-  });
+function stubsIn(leaving: ReadonlySet<ViewStep>): readonly Stub[] {
+  const steps = [...leaving].toSorted((left, right) => left.from - right.from);
+  return steps.flatMap((step) => step.edit?.stubs ?? (step.kind === "note" ? [] : stubsOf(step.messages)));
 }
 
-function isStale(line: DigestLine, key: string, { removed, replaced }: Reading): boolean {
-  if ((removed.get(line.subject)?.get(key) ?? 0) > line.seq) return true;
-  const whole = replaced.get(line.subject);
-  return whole !== undefined && whole.seq > line.seq && !whole.kept.has(key);
-}
-
-function heatOf({ named }: Reading, newest: number, memory: number): ReadonlyMap<string, number> {
-  const heats = new Map<string, number>();
-  for (const [subject, seqs] of named) {
-    if (subject === "") continue;
-    heats.set(subject, Math.min(2, 0.4 * seqs.reduce((sum, seq) => sum + Math.exp((seq - newest) / memory), 0)));
+function readerOf(view: View, tools: Readonly<Record<string, ReadCall>>): Reader {
+  const reader = new Reader(tools);
+  for (const { edit } of view.steps) {
+    if (edit?.digest) reader.restore(decodePassages(edit.text ?? "", edit.digest), edit.digest.doubts);
   }
-  return heats;
-}
-
-function textsOf(steps: readonly ViewStep[]): readonly string[] {
-  return steps.flatMap((step) =>
-    step.messages.flatMap(({ message }) =>
-      message.parts.flatMap((part) => {
-        if (part.type === "text") return [part.text];
-        return part.type === "tool-result" ? [resultText(part)] : [];
-      }),
-    ),
-  );
+  for (const step of view.steps) reader.read(step);
+  return reader;
 }

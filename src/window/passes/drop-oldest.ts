@@ -1,8 +1,7 @@
 /** drop-oldest: whole steps leave from the head; one labelled message says what they were and how to get them back. */
-import { renderNote } from "../note.ts";
-import { runsOf } from "../runs.ts";
-import { stubsOf } from "../stub.ts";
-import type { Edit, Pass, PassContext, Stub, View, ViewStep } from "../window.ts";
+import type { Edit, Pass, PassContext, View, ViewStep } from "../window.ts";
+import { isMerged, leavingEdits } from "./leaving.ts";
+import type { LeavingOptions } from "./leaving.ts";
 
 /** Options of {@link dropOldest}. */
 export interface DropOldestOptions {
@@ -11,76 +10,73 @@ export interface DropOldestOptions {
    * says how much left and the range to recall.
    */
   readonly indexShare?: number;
+  /** Whether a labelled message stands for what left. Default true; the seeds' presets leave none. */
+  readonly note?: boolean;
+  /** Whether other passes' labelled messages (a summary) leave only when all else has. Default false: they leave first. */
+  readonly keepNotes?: boolean;
+  /** For people: why the steps left. */
+  readonly reason?: string;
 }
 
 /** Drops the oldest steps that are not protected until the rest meets the target (seed 002 strategy A, seed 004 §1). */
-export function dropOldest({ indexShare = 0 }: DropOldestOptions = {}): Pass {
+export function dropOldest({
+  indexShare = 0,
+  note = true,
+  keepNotes = false,
+  reason = "the oldest steps left to make room",
+}: DropOldestOptions = {}): Pass {
   return {
     name: "drop-oldest",
     plan(view: View, context: PassContext): readonly Edit[] {
-      if (view.tokens <= context.target) return [];
       const cap = Math.floor(context.target * indexShare);
-      const attempt = (reserve: number): readonly Edit[] => {
-        return editsFor(view, dropUntil(view, context.target - reserve), context, cap);
-      };
-      // An older note stands until a step is dropped, and then becomes part of the new one.
-      const standing = view.steps.reduce((sum, step) => sum + (step.kind === "note" ? step.tokens : 0), 0);
-      let reserve = Math.max(cap, standing, 1);
-      let edits = attempt(reserve);
-      // The note has the size of what it names, which is known only when the steps it stands for are.
-      for (let tries = 0; tries < 3 && noteTokens(edits) > reserve; tries++) {
-        reserve = noteTokens(edits);
-        edits = attempt(reserve);
-      }
-      const snug = attempt(noteTokens(edits));
-      return snug.length > 0 && noteTokens(snug) <= noteTokens(edits) ? snug : edits;
+      return dropFirst(view, view.steps, context, {
+        pass: "drop-oldest",
+        reason,
+        keepNotes,
+        ...(note && { noteCap: cap }),
+      });
     },
   };
 }
 
-function dropUntil(view: View, target: number): ReadonlySet<ViewStep> {
-  const dropped = new Set<ViewStep>();
-  let left = view.tokens;
-  for (const step of view.steps) if (step.kind === "note") left -= step.tokens;
-  for (const step of view.steps) {
-    if (left <= target) break;
-    if (step.protected || step.kind === "note") continue;
-    dropped.add(step);
-    left -= step.tokens;
+/**
+ * Drops steps, the first of `order` first, until the rest and the message about them meet the target. Protected steps
+ * stay; labelled messages of other passes come last where they are kept.
+ */
+export function dropFirst(
+  view: View,
+  order: readonly ViewStep[],
+  context: PassContext,
+  options: LeavingOptions,
+): readonly Edit[] {
+  if (view.tokens <= context.target) return [];
+  const merged = view.steps.filter((step) => isMerged(step, options));
+  const standing = merged.reduce((sum, step) => sum + step.tokens, 0);
+  const free = order.filter((step) => !step.protected && !merged.includes(step));
+  const ordered = [...free.filter((step) => step.kind !== "note"), ...free.filter((step) => step.kind === "note")];
+  const attempt = (reserve: number): readonly Edit[] => {
+    const dropped = new Set<ViewStep>();
+    let left = view.tokens - standing;
+    for (const step of ordered) {
+      if (left <= context.target - reserve) break;
+      dropped.add(step);
+      left -= step.tokens;
+    }
+    return leavingEdits(view, dropped, context, options);
+  };
+  if (options.noteCap === undefined) return attempt(0);
+  // An older note stands until a step is dropped, and then becomes part of the new one.
+  let reserve = Math.max(options.noteCap, standing, 1);
+  let edits = attempt(reserve);
+  // The note has the size of what it names, which is known only when the steps it stands for are.
+  for (let tries = 0; tries < 3 && noteTokens(edits) > reserve; tries++) {
+    reserve = noteTokens(edits);
+    edits = attempt(reserve);
   }
-  if (dropped.size > 0) for (const step of view.steps) if (step.kind === "note") dropped.add(step);
-  return dropped;
+  const snug = attempt(noteTokens(edits));
+  return snug.length > 0 && noteTokens(snug) <= noteTokens(edits) ? snug : edits;
 }
 
 function noteTokens(edits: readonly Edit[]): number {
   return edits.reduce((sum, edit) => sum + edit.tokensAfter, 0);
-}
-
-function editsFor(view: View, dropped: ReadonlySet<ViewStep>, { counter }: PassContext, cap: number): readonly Edit[] {
-  if (dropped.size === 0) return [];
-  const runs = runsOf(view, dropped);
-  const [first] = runs;
-  const last = runs.at(-1);
-  if (!first || !last) return [];
-  const tokens = [...dropped].reduce((sum, step) => sum + step.logTokens, 0);
-  const count = runs.reduce((sum, run) => sum + run.to - run.from + 1, 0);
-  const stubs: Stub[] = [];
-  for (const step of view.steps) {
-    if (dropped.has(step)) stubs.push(...(step.edit?.stubs ?? stubsOf(step.kind === "note" ? [] : step.messages)));
-  }
-  const note = renderNote({ from: first.from, to: last.to, count, tokens, stubs }, counter, cap);
-  const shared = { pass: "drop-oldest", reason: "the oldest steps left to make room" };
-  return runs.map((run, index): Edit =>
-    index === 0
-      ? {
-          kind: "replace",
-          ...run,
-          text: note.text,
-          stubs: note.stubs,
-          ...shared,
-          tokensBefore: tokens,
-          tokensAfter: counter.count(note.text) + 4,
-        }
-      : { kind: "drop", ...run, ...shared, tokensBefore: 0, tokensAfter: 0 },
-  );
 }

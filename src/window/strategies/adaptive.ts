@@ -1,15 +1,17 @@
 /** adaptive: the default. Append-only between epochs; at an epoch, one batch of edits down to a low-water mark. */
 import { digest } from "../passes/digest.ts";
-import { dropOldest } from "../passes/drop-oldest.ts";
 import type { Strategy } from "../window.ts";
 
 /** Options of {@link adaptive}. */
 export interface AdaptiveOptions {
-  /** Share of the budget an epoch brings the window down to. Default 0.43. */
+  /**
+   * Share of the budget an epoch brings the window down to. Default: 0.5 or more, by how many calls the budget holds and
+   * how long the session went on; 0.97 where it holds fewer than eight calls.
+   */
   readonly lowWater?: number;
-  /** Share of that mark for the newest steps, whole. Default 0.12. */
+  /** Share of that mark for the newest steps, whole. Default 0.15. */
   readonly tailShare?: number;
-  /** Share of the mark for naming what left. Default 0.06. */
+  /** Share of the mark for naming what left. Default 0.02. */
   readonly indexShare?: number;
 }
 
@@ -18,12 +20,12 @@ export interface AdaptiveOptions {
  * message, the digest: what was done, with ids for recall, and the lines of it that are worth most. From there the window
  * grows again.
  */
-export function adaptive({ lowWater = 0.43, tailShare = 0.12, indexShare = 0.06 }: AdaptiveOptions = {}): Strategy {
+export function adaptive({ lowWater, ...options }: AdaptiveOptions = {}): Strategy {
   return {
     name: "adaptive",
-    passes: [digest({ tailShare, indexShare }), dropOldest({ indexShare })],
+    passes: [digest({ ...options, elastic: lowWater === undefined })],
     trigger: { ratio: 1 },
-    lowWater,
+    lowWater: lowWater ?? 0.5,
     keepFirstUser: true,
   };
 }

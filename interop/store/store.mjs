@@ -1,0 +1,2 @@
+/** For the processes that the crash cases kill. */
+export { openStore as open } from "windrow/store";

@@ -1,0 +1,53 @@
+/** What a digest can show, and what stands in the window without it. */
+import type { JsonValue } from "../../message/message.ts";
+import { resultText } from "../../message/message.ts";
+import type { ViewStep } from "../window.ts";
+import { split } from "./file-view.ts";
+import type { Passage } from "./passages.ts";
+import type { Reader } from "./reading.ts";
+
+/**
+ * What there is to choose from, in the order it is shown: what the user wrote, files by when they were last seen (what may
+ * be out of date before the rest), then what was said and printed.
+ */
+export function candidatesOf(reader: Reader, kept: readonly ViewStep[]): readonly Passage[] {
+  const standing = new Set(kept.flatMap(({ messages }) => messages.map(({ seq }) => seq)));
+  const records = reader.records
+    .filter(({ seq }) => !standing.has(seq))
+    .map(({ label, subject, at, lines }): Passage => ({ file: false, subject, label, at, lines }));
+  const files = [...reader.files].map(([subject, view]) => {
+    const passages = (sure: boolean): readonly Passage[] =>
+      view.stretches
+        .flatMap((stretch) => split(stretch, ({ seq }) => seq > view.doubt === sure))
+        .map((stretch) => ({ ...stretch, file: true, subject, label: "" }));
+    const newest = view.stretches.reduce(
+      (last, { lines }) => lines.reduce((seq, line) => Math.max(seq, line.seq), last),
+      0,
+    );
+    return { newest, passages: [...passages(false), ...passages(true)] };
+  });
+  return [
+    ...records.filter(({ lines: [line] }) => line?.kind === "user"),
+    ...files.toSorted((left, right) => left.newest - right.newest).flatMap(({ passages }) => passages),
+    ...records.filter(({ lines: [line] }) => line?.kind !== "user"),
+  ];
+}
+
+/** The texts that steps show, their calls' arguments among them. */
+export function textsOf(steps: readonly ViewStep[]): readonly string[] {
+  return steps.flatMap((step) =>
+    step.messages.flatMap(({ message }) =>
+      message.parts.flatMap((part) => {
+        if (part.type === "tool-call") return leaves(part.args);
+        if (part.type === "tool-result") return [resultText(part)];
+        return part.type === "text" ? [part.text] : [];
+      }),
+    ),
+  );
+}
+
+function leaves(value: JsonValue): readonly string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.values(value).flatMap((item: JsonValue) => leaves(item));
+}

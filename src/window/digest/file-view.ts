@@ -1,0 +1,187 @@
+/** File views: the current text of a file as far as the session's reads, edits and writes imply it. */
+import type { Change } from "./action.ts";
+import { keyOf } from "./line.ts";
+import type { Line, Stretch } from "./line.ts";
+
+/** Length from which a line hardly stands in a file twice, in characters. */
+const telling = 16;
+
+/** What is known of one file. */
+export class FileView {
+  /** In file order; a stretch whose place is not known has 0 for its number and stands behind those it was seen after. */
+  #stretches: Stretch[] = [];
+  /** Whether numbers may be off: lines came or went at a place that is not known. */
+  #shifted = false;
+  /** The newest message that may have changed the file in a way that is not known; what is older may be out of date. */
+  #doubt = 0;
+
+  get doubt(): number {
+    return this.#doubt;
+  }
+
+  /** Something may have changed the file, as message `seq` shows: no line of before is sure, nor any number. */
+  touch(seq: number): void {
+    this.#doubt = seq;
+    this.#shifted = true;
+  }
+
+  get stretches(): readonly Stretch[] {
+    return this.#shifted ? this.#stretches.map(({ lines }) => ({ at: 0, lines })) : this.#stretches;
+  }
+
+  /** Takes up what an earlier digest showed, in its order. */
+  restore(stretch: Stretch): void {
+    this.#stretches.push(stretch);
+  }
+
+  /** The whole text, as it was read or written. */
+  write(lines: readonly Line[]): void {
+    this.#stretches = lines.length === 0 ? [] : [{ at: 1, lines }];
+    this.#shifted = false;
+  }
+
+  /** A part of the text; `at` is 0 where its place is not known. */
+  read(at: number, lines: readonly Line[]): void {
+    if (lines.length === 0) return;
+    const end = at + lines.length;
+    // Where places are sure, the same short line may well stand twice; a longer one has moved.
+    const least = this.#shifted || at === 0 ? 4 : telling;
+    const fresh = new Set(lines.map(({ text }) => keyOf(text)).filter((key) => key.length >= 4));
+    let place = -1;
+    const rest: Stretch[] = [];
+    for (const stretch of this.#stretches) {
+      const stays = (line: Line, index: number): boolean => {
+        const number = stretch.at === 0 ? 0 : stretch.at + index;
+        if (number > 0 && at > 0 && number >= at && number < end && !this.#shifted) return false;
+        const key = keyOf(line.text);
+        return !(key.length >= (number === 0 ? 4 : least) && fresh.has(key));
+      };
+      const left = split(stretch, stays);
+      if (left.length !== 1 || left[0] !== stretch) {
+        const hit = stretch.lines.findIndex((line, index) => !stays(line, index));
+        if (place < 0) place = rest.length + (hit > 0 && left.length > 0 ? 1 : 0);
+      }
+      rest.push(...left);
+    }
+    if (at > 0 && !this.#shifted) place = rest.filter((stretch) => stretch.at > 0 && stretch.at < at).length;
+    if (place < 0 && at > 0) {
+      place = rest.findIndex((stretch) => stretch.at > at);
+    }
+    if (place < 0) place = rest.length;
+    rest.splice(place, 0, { at, lines });
+    this.#stretches = joined(rest);
+  }
+
+  /** Old texts gave way to new ones. */
+  edit(changes: readonly Change[], toLines: (text: string) => readonly Line[]): void {
+    for (const change of changes) if (!this.#replace(change, toLines)) this.#removeAnywhere(change, toLines);
+  }
+
+  /** A text stands behind line `after`, in the place of the lines up to `to`. */
+  insert(after: number, to: number, lines: readonly Line[]): void {
+    const shift = lines.length - Math.max(0, to - after);
+    const rest: Stretch[] = [];
+    for (const stretch of this.#stretches) {
+      if (stretch.at === 0) {
+        rest.push(stretch);
+        continue;
+      }
+      const head = stretch.lines.slice(0, Math.max(0, after + 1 - stretch.at));
+      const skip = Math.max(0, Math.max(to, after) + 1 - stretch.at);
+      const tail = stretch.lines.slice(skip);
+      if (head.length > 0) rest.push({ at: stretch.at, lines: head });
+      if (tail.length > 0) rest.push({ at: stretch.at + skip + shift, lines: tail });
+    }
+    const place = rest.filter((stretch) => stretch.at <= after).length;
+    rest.splice(place, 0, { at: after + 1, lines });
+    this.#stretches = joined(rest);
+  }
+
+  #replace({ before, after }: Change, toLines: (text: string) => readonly Line[]): boolean {
+    const old = before.split("\n").map((line) => line.trimEnd());
+    for (const [index, stretch] of this.#stretches.entries()) {
+      const start = findRun(stretch.lines, old);
+      if (start < 0) continue;
+      const first = stretch.lines[start]?.text ?? "";
+      const last = stretch.lines[start + old.length - 1]?.text ?? "";
+      const at = old.length === 1 ? first.indexOf(old[0] ?? "") : first.length - (old[0] ?? "").length;
+      const head = first.slice(0, at);
+      const tail = old.length === 1 ? first.slice(at + (old[0] ?? "").length) : last.slice((old.at(-1) ?? "").length);
+      const text = `${head}${after}${tail}`;
+      const fresh = text === "" ? [] : toLines(text);
+      const shift = fresh.length - old.length;
+      const lines = [...stretch.lines.slice(0, start), ...fresh, ...stretch.lines.slice(start + old.length)];
+      this.#stretches = this.#stretches.flatMap((one, position) => {
+        if (position === index) return lines.length > 0 ? [{ at: one.at, lines }] : [];
+        return [one.at > stretch.at && stretch.at > 0 ? { at: one.at + shift, lines: one.lines } : one];
+      });
+      if (stretch.at === 0 && shift !== 0) this.#shifted = true;
+      return true;
+    }
+    return false;
+  }
+
+  #removeAnywhere({ before, after }: Change, toLines: (text: string) => readonly Line[]): void {
+    const kept = new Set(after.split("\n").map(keyOf));
+    const gone = new Set(
+      before
+        .split("\n")
+        .map(keyOf)
+        .filter((key) => key !== "" && !kept.has(key)),
+    );
+    const fresh = after === "" ? [] : toLines(after);
+    const repeated = new Set(fresh.map(({ text }) => keyOf(text)).filter((key) => key.length > 3));
+    let place = -1;
+    const rest: Stretch[] = [];
+    for (const stretch of this.#stretches) {
+      const left = split(stretch, ({ text }) => !gone.has(keyOf(text)) && !repeated.has(keyOf(text)));
+      if (place < 0 && (left.length !== 1 || left[0] !== stretch)) place = rest.length + Math.min(1, left.length);
+      rest.push(...left);
+    }
+    if (fresh.length > 0) rest.splice(place < 0 ? rest.length : place, 0, { at: 0, lines: fresh });
+    this.#stretches = rest;
+    this.#shifted = true;
+  }
+}
+
+/** Where lines stand in a row that make up an old text; its first and last line may be parts of theirs. */
+function findRun(lines: readonly Line[], old: readonly string[]): number {
+  const [first = ""] = old;
+  const last = old.at(-1) ?? "";
+  for (let start = 0; start + old.length <= lines.length; start++) {
+    const text = lines[start]?.text ?? "";
+    if (old.length === 1) {
+      if (text.includes(first)) return start;
+      continue;
+    }
+    if (!text.endsWith(first) || !(lines[start + old.length - 1]?.text ?? "").startsWith(last)) continue;
+    if (old.every((line, index) => index === 0 || index === old.length - 1 || lines[start + index]?.text === line))
+      return start;
+  }
+  return -1;
+}
+
+/** The stretches that are left of one when lines leave it. */
+export function split(stretch: Stretch, stays: (line: Line, index: number) => boolean): readonly Stretch[] {
+  if (stretch.lines.every(stays)) return [stretch];
+  const left: { at: number; lines: Line[] }[] = [];
+  let open: { at: number; lines: Line[] } | undefined;
+  stretch.lines.forEach((line, index) => {
+    if (!stays(line, index)) open = undefined;
+    else if (open) open.lines.push(line);
+    else left.push((open = { at: stretch.at === 0 ? 0 : stretch.at + index, lines: [line] }));
+  });
+  return left;
+}
+
+/** Stretches whose numbers follow on each other become one. */
+function joined(stretches: readonly Stretch[]): Stretch[] {
+  const result: Stretch[] = [];
+  for (const stretch of stretches) {
+    const before = result.at(-1);
+    if (before && before.at > 0 && stretch.at === before.at + before.lines.length) {
+      result[result.length - 1] = { at: before.at, lines: [...before.lines, ...stretch.lines] };
+    } else result.push(stretch);
+  }
+  return result;
+}

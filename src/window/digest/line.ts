@@ -1,0 +1,85 @@
+/** Lines: what a digest is chosen from. Every line knows the message it is from. */
+import type { JsonValue } from "../../message/message.ts";
+import { clip } from "../excerpt.ts";
+
+/**
+ * Who wrote a line: the user, a tool, a failing tool, the assistant as prose; `read` and `written` stand in a file, as a
+ * tool showed it or as the agent put it there.
+ */
+export type LineKind = "user" | "result" | "error" | "said" | "read" | "written";
+
+/** One line. */
+export interface Line {
+  readonly text: string;
+  readonly seq: number;
+  readonly kind: LineKind;
+}
+
+/** Lines that follow each other without a gap. */
+export interface Stretch {
+  /** Number of the first line: in its file, or in the text it is from; 0 where that is not known. */
+  readonly at: number;
+  readonly lines: readonly Line[];
+}
+
+/** Longest line a digest shows, in characters. */
+const longestLine = 300;
+
+/** A text's lines. */
+export function linesOf(text: string, seq: number, kind: LineKind): Line[] {
+  return text.split("\n").map((line) => ({ text: clip(line.trimEnd(), longestLine), seq, kind }));
+}
+
+/** A line as it is compared with others. */
+export function keyOf(text: string): string {
+  return text.trim();
+}
+
+const numbered = /^\s*(\d+)(?:\t|→|\| ?|: |:|-)/;
+
+/** A listing's lines by their numbers, in stretches; undefined where the text is none. Lines without a number are left out. */
+export function listingOf(text: string, seq: number, least = 3): readonly Stretch[] | undefined {
+  const stretches: { at: number; lines: Line[] }[] = [];
+  const lines = text.split("\n");
+  let hits = 0;
+  let next = 0;
+  for (const line of lines) {
+    const match = numbered.exec(line);
+    if (!match) continue;
+    const at = Number(match[1]);
+    // Numbers that run backwards are no line numbers.
+    if (at < next) return undefined;
+    const fresh: Line = { text: clip(line.slice(match[0].length).trimEnd(), longestLine), seq, kind: "read" };
+    const open = stretches.at(-1);
+    if (open && at === next) open.lines.push(fresh);
+    else stretches.push({ at, lines: [fresh] });
+    next = at + 1;
+    hits++;
+  }
+  return hits >= least && hits >= lines.filter((line) => line.trim() !== "").length * 0.6 ? stretches : undefined;
+}
+
+/** JSON in one piece as short records, one a line; every other text as it is. */
+export function condensed(text: string): string {
+  const start = text.trimStart()[0];
+  if ((start !== "{" && start !== "[") || text.length < 200 || text.includes("\n")) return text;
+  try {
+    const records: string[] = [];
+    flatten(JSON.parse(text) as JsonValue, "", records);
+    return records.join("\n");
+  } catch {
+    return text;
+  }
+}
+
+function flatten(value: JsonValue, path: string, records: string[]): void {
+  const text = JSON.stringify(value);
+  const label = path === "" ? "" : `${path}: `;
+  if (text.length <= 160 || value === null || typeof value !== "object") {
+    records.push(`${label}${typeof value === "string" ? value : text}`);
+    return;
+  }
+  for (const [key, item] of Object.entries(value)) {
+    flatten(item as JsonValue, Array.isArray(value) ? path : path === "" ? key : `${path}.${key}`, records);
+  }
+}

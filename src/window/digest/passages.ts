@@ -1,0 +1,64 @@
+/** Passages: what a digest shows, as data: enough, with its text, to choose the next one from it. */
+import type { DigestState } from "../window.ts";
+import type { Line, Stretch } from "./line.ts";
+
+/** A stretch that a digest shows. */
+export interface Passage extends Stretch {
+  /** Whether it is a file's text as it stands now, or as far as is known. */
+  readonly file: boolean;
+  /** The path of a file; what the call was about. */
+  readonly subject: string;
+  /** For a record: who said it, or the tool and what its call was about. */
+  readonly label: string;
+}
+
+/** Lines that are the digest's own. */
+const own = /^(?:--- |…(?: \d+)?$|\[m\d)/;
+const moved = /^ +(?:--- |…(?: \d+)?$|\[m\d)/;
+
+/** A line as the digest shows it: one that looks like the digest's own is moved in by a space, so that none passes for it. */
+export function shownLine(text: string): string {
+  return own.test(text) || moved.test(text) ? ` ${text}` : text;
+}
+
+function lineOf(shown: string): string {
+  return moved.test(shown) ? shown.slice(1) : shown;
+}
+
+/** Passages without their text, in the order of the text that shows them. */
+export function encodePassages(passages: readonly Passage[]): DigestState["passages"] {
+  return passages.map(({ file, subject, label, at, lines }) => ({
+    ...(file ? { file: true } : { label }),
+    subject,
+    at,
+    runs: runsOf(lines),
+  }));
+}
+
+function runsOf(lines: readonly Line[]): DigestState["passages"][number]["runs"] {
+  const runs: { seq: number; kind: Line["kind"]; count: number }[] = [];
+  for (const { seq, kind } of lines) {
+    const last = runs.at(-1);
+    if (last && last.seq === seq && last.kind === kind) last.count++;
+    else runs.push({ seq, kind, count: 1 });
+  }
+  return runs;
+}
+
+/** Passages from the text that shows them; `skip` lines stand before the first. */
+export function decodePassages(
+  text: string,
+  { passages, skip }: Pick<DigestState, "passages" | "skip">,
+): readonly Passage[] {
+  const shown = text
+    .split("\n")
+    .slice(skip)
+    .filter((line) => !own.test(line));
+  let next = 0;
+  return passages.map(({ file = false, subject, label = "", at, runs }) => {
+    const lines = runs.flatMap(({ seq, kind, count }) => {
+      return Array.from({ length: count }, (): Line => ({ text: lineOf(shown[next++] ?? ""), seq, kind }));
+    });
+    return { file, subject, label, at, lines };
+  });
+}

@@ -1,0 +1,186 @@
+/** Reading: steps and the digest before them become records, in order, and file views, as they stand now. */
+import { resultText, toolCalls } from "../../message/message.ts";
+import type { Message, ToolCallPart, ToolResultPart } from "../../message/message.ts";
+import { isPath, subjectOf } from "../stub.ts";
+import type { ViewStep } from "../window.ts";
+import type { FileAction, ReadCall } from "./action.ts";
+import { actionOf } from "./calls.ts";
+import { FileView } from "./file-view.ts";
+import { condensed, linesOf, listingOf } from "./line.ts";
+import type { LineKind, Stretch } from "./line.ts";
+import type { Passage } from "./passages.ts";
+
+/** A stretch of a text that is no file: what someone said, what a command printed. */
+export interface RecordText extends Stretch {
+  readonly seq: number;
+  readonly kind: LineKind;
+  /** The tool and what its call was about; the role for what someone said. */
+  readonly label: string;
+  readonly subject: string;
+}
+
+/** What steps say. */
+export interface Reading {
+  readonly records: readonly RecordText[];
+  readonly files: ReadonlyMap<string, FileView>;
+  /** Calls that have to do with a file, by its path. */
+  readonly named: readonly { readonly path: string; readonly seq: number }[];
+}
+
+/** Reads, oldest first: what the digest before shows, then the steps. */
+export class Reader implements Reading {
+  readonly records: RecordText[] = [];
+  readonly files = new Map<string, FileView>();
+  readonly named: { path: string; seq: number }[] = [];
+  readonly #tools: Readonly<Record<string, ReadCall>>;
+
+  constructor(tools: Readonly<Record<string, ReadCall>> = {}) {
+    this.#tools = tools;
+  }
+
+  /** Takes up what an earlier digest showed. */
+  restore(passages: readonly Passage[], doubts: Readonly<Record<string, number>>): void {
+    for (const { file, label, subject, at, lines } of passages) {
+      const [first] = lines;
+      if (!first) continue;
+      if (file) this.#view(subject).restore({ at, lines });
+      else this.records.push({ seq: first.seq, kind: first.kind, label, subject, at, lines });
+    }
+    for (const [path, seq] of Object.entries(doubts)) this.#view(path).touch(seq);
+  }
+
+  /** Reads one step. */
+  read(step: ViewStep): void {
+    if (step.kind === "note") return;
+    const calls = new Map<string, ToolCallPart>();
+    for (const { seq, message } of step.messages) {
+      for (const call of toolCalls(message)) {
+        calls.set(call.callId, call);
+        const path = pathOf(actionOf(call.name, call.args, this.#tools)) ?? subjectOf(call.args);
+        if (isPath(path)) this.named.push({ path: this.#resolve(path), seq });
+      }
+      const kind = speakerOf(message);
+      for (const part of message.parts) {
+        if (part.type === "text") this.#record(part.text, seq, kind, kind === "said" ? "assistant" : kind, "");
+        else if (part.type === "tool-result") this.#result(part, calls.get(part.callId), seq);
+      }
+    }
+  }
+
+  #result(result: ToolResultPart, call: ToolCallPart | undefined, seq: number): void {
+    const text = resultText(result);
+    const subject = call ? subjectOf(call.args) : "";
+    const label = [result.name ?? call?.name ?? "tool", subject].filter((word) => word !== "").join(" ");
+    const failed = result.isError === true || /^\W*(?:error|failed|could not|no (?:match|replacement))\b/i.test(text);
+    const action = call && !failed ? actionOf(call.name, call.args, this.#tools) : undefined;
+    const shown = action && this.#apply(action, text, seq);
+    // What a file's view holds now need not stand a second time as what a tool printed.
+    if (shown !== "all") this.#record(text, seq, failed ? "error" : "result", label, subject);
+  }
+
+  /** Follows an action; "all" where the result has nothing beyond it. */
+  #apply(action: FileAction, text: string, seq: number): "all" | undefined {
+    if (action.kind === "touch") {
+      this.#touch(action.command, action.wide, seq);
+      return undefined;
+    }
+    const path = this.#resolve(action.path);
+    // What a call put into a file stands in the file's view; that it did so needs no lines of its own.
+    const done = text.trimEnd().split("\n").length <= 2 ? "all" : undefined;
+    if (action.kind === "write") {
+      this.#view(path).write(linesOf(action.text.replace(/\n$/, ""), seq, "written"));
+      return done;
+    }
+    if (action.kind === "edit" || action.kind === "insert") {
+      const view = this.#view(path);
+      const toLines = (fresh: string) => linesOf(fresh, seq, "written");
+      if (action.kind === "edit") view.edit(action.changes, toLines);
+      else view.insert(action.after, action.to ?? action.after, toLines(action.text));
+      const listing = listingOf(text, seq);
+      for (const { at, lines } of listing ?? []) view.read(at, lines);
+      return listing ? "all" : done;
+    }
+    return this.#shows(action, path, text, seq);
+  }
+
+  #shows(action: FileAction & { kind: "read" | "search" }, path: string, text: string, seq: number): "all" | undefined {
+    const listing = listingOf(text, seq, action.kind === "search" ? 1 : 3);
+    if (listing) {
+      const view = this.#view(path);
+      const [first] = listing;
+      if (action.kind === "read" && action.whole && listing.length === 1 && first?.at === 1 && !isCut(text))
+        view.write(first.lines);
+      else for (const { at, lines } of listing) view.read(at, lines);
+      return "all";
+    }
+    if (text.startsWith("[Windrow:") || text.trim() === "") return undefined;
+    if (action.kind === "search") {
+      const blocks = text.replace(/\n$/, "").split(/^--$/m);
+      // A single number or a name is an answer, not a passage of the file.
+      if (blocks.length === 1 && !text.trim().includes("\n") && text.trim().length < 24) return undefined;
+      for (const block of blocks) this.#view(path).read(0, linesOf(block.replaceAll(/^\n|\n$/g, ""), seq, "read"));
+      return "all";
+    }
+    const lines = linesOf(text.replace(/\n$/, ""), seq, "read");
+    if (action.whole && !isCut(text)) this.#view(path).write(lines);
+    else this.#view(path).read(action.from ?? 1, withoutNotice(lines));
+    return "all";
+  }
+
+  #touch(command: string, wide: boolean, seq: number): void {
+    let named = false;
+    for (const [path, view] of this.files) {
+      const name = path.slice(path.lastIndexOf("/") + 1);
+      if (!command.includes(name)) continue;
+      named = true;
+      view.touch(seq);
+    }
+    if (wide && !named) for (const view of this.files.values()) view.touch(seq);
+  }
+
+  #record(text: string, seq: number, kind: LineKind, label: string, subject: string): void {
+    const lines = linesOf(condensed(text), seq, kind);
+    if (lines.some((line) => line.text !== "")) this.records.push({ seq, kind, label, subject, at: 1, lines });
+  }
+
+  #view(path: string): FileView {
+    let view = this.files.get(path);
+    if (!view) this.files.set(path, (view = new FileView()));
+    return view;
+  }
+
+  /** The name a file is known under: a shorter path that is the end of a longer one is the same file. */
+  #resolve(path: string): string {
+    const plain = path.replace(/^\.\//, "");
+    if (this.files.has(plain) || !isPath(plain)) return plain;
+    for (const known of this.files.keys()) {
+      if (isEndOf(plain, known) || isEndOf(known, plain)) return known;
+    }
+    return plain;
+  }
+}
+
+function pathOf(action: FileAction | undefined): string | undefined {
+  return action && "path" in action ? action.path : undefined;
+}
+
+function isEndOf(end: string, path: string): boolean {
+  return end.includes("/") && path.endsWith(`/${end}`);
+}
+
+/** Who a text is from: what Windrow shows in the user's role (a late result) is not the user's. */
+function speakerOf({ role, status }: Message): LineKind {
+  if (role !== "user") return "said";
+  return status === "synthetic" ? "result" : "user";
+}
+
+const notice = /\btruncated\b|\bmore lines?\b|\bnot shown\b|\bomitted\b/i;
+
+/** Whether a tool says at the end of its result that there is more. */
+function isCut(text: string): boolean {
+  return notice.test(text.trimEnd().slice(-200).split("\n").at(-1) ?? "");
+}
+
+function withoutNotice<T extends { readonly text: string }>(lines: readonly T[]): readonly T[] {
+  return notice.test(lines.at(-1)?.text ?? "") ? lines.slice(0, -1) : lines;
+}

@@ -1,0 +1,61 @@
+/** drop-reasoning: of older answers the reasoning leaves, and nothing else (seed 003, layer 2). */
+import { countPart } from "../../tokens/counter.ts";
+import type { Edit, Pass, PassContext, View, ViewStep } from "../window.ts";
+
+/** Options of {@link dropReasoning}. */
+export interface DropReasoningOptions {
+  /** How many of the newest answers with reasoning keep it. Default 1. */
+  readonly keep?: number;
+  /**
+   * Whether a tool loop that is still open keeps all its reasoning, as providers ask that sign it. Default true; false is
+   * seed 003 to the letter (conflicts C-10).
+   */
+  readonly openLoop?: boolean;
+}
+
+/** Drops the reasoning of all answers but the newest with any; nothing where the provider wants all of it back. */
+export function dropReasoning({ keep = 1, openLoop = true }: DropReasoningOptions = {}): Pass {
+  return {
+    name: "drop-reasoning",
+    plan(view: View, { counter, profile }: PassContext): readonly Edit[] {
+      if (profile.rules.callNeedsReasoning) return [];
+      const thinking = view.steps.flatMap((step) =>
+        step.messages.filter(({ message }) => message.parts.some(isReasoning)),
+      );
+      const loop = openLoop ? openLoopStart(view.steps) : Infinity;
+      // Where reasoning is bound to its prefix, none can go before the loop without taking the loop's own along.
+      if (loop < Infinity && profile.reasoning === "prefix-bound") return [];
+      const oldestKept = thinking[thinking.length - keep]?.seq ?? (keep > 0 ? 0 : Infinity);
+      const leaving = thinking.filter(({ seq }) => seq < Math.min(loop, oldestKept));
+      const last = leaving.at(-1);
+      if (!last) return [];
+      const tokensBefore = leaving.reduce((total, { message }) => {
+        return total + message.parts.filter(isReasoning).reduce((sum, part) => sum + countPart(counter, part), 0);
+      }, 0);
+      // It takes the place of the one before it, so it begins where all of them do.
+      return [
+        {
+          kind: "drop",
+          only: "reasoning",
+          from: 1,
+          to: last.seq,
+          pass: "drop-reasoning",
+          reason: "reasoning of older answers has no use for later ones",
+          tokensBefore,
+          tokensAfter: 0,
+        },
+      ];
+    },
+  };
+}
+
+function isReasoning(part: { readonly type: string }): boolean {
+  return part.type === "reasoning";
+}
+
+/** Where the running tool loop began: behind the newest user message, if the newest step still calls tools. */
+function openLoopStart(steps: readonly ViewStep[]): number {
+  const newest = steps.findLast((step) => step.kind === "assistant" || step.kind === "user");
+  if (newest?.kind !== "assistant" || newest.messages.length === 1) return Infinity;
+  return (steps.findLast((step) => step.kind === "user")?.to ?? 0) + 1;
+}

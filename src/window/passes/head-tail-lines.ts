@@ -1,0 +1,75 @@
+/** head-tail-lines: older large results keep their first and last lines (seed 003, layer 1). */
+import type { Locale } from "../../config/locale.ts";
+import { clip, cuttable, errorWords } from "../excerpt.ts";
+import type { Edit, Pass, PassContext, View } from "../window.ts";
+import { resultsOf, stubResult } from "./results.ts";
+
+/** Options of {@link headTailLines}; the defaults are seed 003's. */
+export interface HeadTailOptions {
+  /** How many of the newest results stay whole. Default 6. */
+  readonly keepRecent?: number;
+  /** Only results with more characters than this. Default 500. */
+  readonly minChars?: number;
+  /** Lines kept at the beginning. Default 3. */
+  readonly headLines?: number;
+  /** Lines kept at the end. Default 2. */
+  readonly tailLines?: number;
+  /** The language of the mark between them. Default `en`. */
+  readonly locale?: Locale;
+  /** Lines between them that report an error and stay, at most. Default 0, as in the seed (conflicts C-53). */
+  readonly errorLines?: number;
+  /** Longest line kept, in characters; a longer one keeps its two ends. Default: any, as in the seed. */
+  readonly maxLineChars?: number;
+  /** When results shrink: `over-target`, or `always` (default, as in the seed). */
+  readonly when?: "over-target" | "always";
+}
+
+/** The mark for `lines` left out of a text of `chars` characters. */
+const marks: Readonly<Record<Locale, (lines: number, chars: number) => string>> = {
+  en: (lines, chars) => `[... ${lines} ${lines === 1 ? "line" : "lines"} left out, originally ${chars} characters ...]`,
+  ja: (lines, chars) => `[... ${lines} 行省略、元は ${chars} 文字 ...]`,
+  zh: (lines, chars) => `[... 已省略 ${lines} 行，原始 ${chars} 字符 ...]`,
+};
+const anyMark =
+  /^\[\.\.\. (?:\d+ lines? left out, originally|\d+ 行省略、元は|已省略 \d+ 行，原始) \d+ (?:characters|文字|字符) \.\.\.\]$/m;
+
+/** Cuts results behind the newest ones to their first and last lines; calls and their arguments stay as they are. */
+export function headTailLines({
+  keepRecent = 6,
+  minChars = 500,
+  headLines = 3,
+  tailLines = 2,
+  locale = "en",
+  errorLines = 0,
+  maxLineChars = Infinity,
+  when = "always",
+}: HeadTailOptions = {}): Pass {
+  const mark = marks[locale];
+  const shorten = (text: string): string => {
+    // A cut can take off the part by which a secret is known.
+    const lines = cuttable(text).split("\n");
+    const end = Math.max(headLines, lines.length - tailLines);
+    const errors = new Set<number>();
+    for (let at = headLines; at < end && errors.size < errorLines; at++)
+      if (errorWords.test(lines[at] ?? "")) errors.add(at);
+    const left = end - headLines - errors.size;
+    const short = (line: string): string => (line.length > maxLineChars ? clip(line, maxLineChars) : line);
+    const kept = lines.filter((_, at) => at < headLines || at >= end || errors.has(at)).map(short);
+    if (left > 0) kept.splice(headLines, 0, mark(left, text.length));
+    return kept.join("\n");
+  };
+  return {
+    name: "head-tail-lines",
+    plan(view: View, { counter, target }: PassContext): readonly Edit[] {
+      if (when === "over-target" && view.tokens <= target) return [];
+      const results = resultsOf(view);
+      return results.slice(0, Math.max(0, results.length - keepRecent)).flatMap((entry) => {
+        const { text } = entry;
+        if (text === undefined || text.length <= minChars || anyMark.test(text)) return [];
+        const reason = `a result older than the newest ${keepRecent}`;
+        const edit = stubResult(entry, shorten(text), counter, { pass: "head-tail-lines", reason });
+        return edit ? [edit] : [];
+      });
+    },
+  };
+}

@@ -1,0 +1,122 @@
+/** How important a step is: seed 000's factors, to the decimal. */
+import { resultText, toolCalls, toolResults } from "../../message/message.ts";
+import type { JsonValue, Message } from "../../message/message.ts";
+import { isUiDump } from "../ui/tree.ts";
+
+/** Weights of {@link importanceOf}. */
+export interface ImportanceWeights {
+  /** Every step. Default 0.5. */
+  readonly base: number;
+  /** An error. Default +0.3. */
+  readonly error: number;
+  /** A completion (`done`). Default +0.3. */
+  readonly completion: number;
+  /** A think call in the planning phase. Default +0.2. */
+  readonly planning: number;
+  /** A screenshot. Default +0.1. */
+  readonly screenshot: number;
+  /** A UI dump: it can be fetched again. Default −0.1. */
+  readonly refetchable: number;
+}
+
+/** Seed 000's factors. */
+export const importanceWeights: ImportanceWeights = {
+  base: 0.5,
+  error: 0.3,
+  completion: 0.3,
+  planning: 0.2,
+  screenshot: 0.1,
+  refetchable: -0.1,
+};
+
+/** The tools whose results seed 000 calls UI dumps; others are known by their structure. */
+export const uiToolNames: readonly string[] = ["elementsJson", "webElements"];
+
+/**
+ * How important the messages of one step are, from 0 to 1: the base and each factor once (conflicts C-22). A number
+ * between 0 and 1 that the host put into a message's `extra.importance` stands for all of them.
+ *
+ * @param messages - one message, or the messages of one step
+ * @param weights - what differs from {@link importanceWeights}
+ */
+export function importanceOf(messages: readonly Message[], weights: Partial<ImportanceWeights> = {}): number {
+  const given = messages.map((message) => message.extra?.["importance"]).filter(isShare);
+  if (given.length > 0) return Math.max(...given);
+  const by = { ...importanceWeights, ...weights };
+  let score = by.base;
+  if (messages.some(isError)) score += by.error;
+  if (messages.some(isCompletion)) score += by.completion;
+  if (messages.some(isPlanning)) score += by.planning;
+  if (messages.some(hasScreenshot)) score += by.screenshot;
+  if (hasUiDump(messages)) score += by.refetchable;
+  // Sums of tenths are not exact in binary: 0.5 + 0.2 + 0.1 is 0.7999…, and ties must be ties.
+  return Math.min(1, Math.max(0, Math.round(score * 1e6) / 1e6));
+}
+
+function isShare(value: JsonValue | undefined): value is number {
+  return typeof value === "number" && value >= 0 && value <= 1;
+}
+
+/** A line as reports of errors begin; "there were no errors" does not begin so. */
+const errorLine =
+  /^\s*(?:[[(]|[⚠✗❌]\uFE0F?\s*)?(?:(?:fatal |uncaught |unhandled )?(?:error|exception|panic|fatal|traceback)\b|[\w.]*[a-z](?:Error|Exception)\b|エラー|例外|错误|錯誤|异常)\s*(?:[:：(\])]|$|が発生|コード|code\b)/i;
+const errorField = /^\s*\{(?:[^{}]*,)?\s*"(?:error|is_?error)"\s*:\s*(?!null|false|""|\[\]|\{\})/i;
+const failedState = /^\s*\{(?:[^{}]*,)?\s*"(?:status|state)"\s*:\s*"(?:error|failed|failure)"/i;
+
+function isError(message: Message): boolean {
+  return message.parts.some((part) => {
+    if (part.type === "text") return saysError(part.text);
+    return part.type === "tool-result" && (part.isError === true || saysError(resultText(part)));
+  });
+}
+
+/** A report of an error says so in its first or in its last line, or in a field of its own. */
+function saysError(text: string): boolean {
+  const head = text.trimStart().slice(0, 2_000);
+  const last = text.trimEnd().slice(-500).split("\n").at(-1) ?? "";
+  const first = head.split("\n", 1)[0] ?? "";
+  return [first, last].some((line) => errorLine.test(line)) || errorField.test(head) || failedState.test(head);
+}
+
+/** Names under which agents say that the job is done. */
+const doneNames = /^(?:done|finish(?:ed)?|complete(?:d|_task)?|task_(?:done|complete[d]?)|attempt_completion)$/i;
+const doneText =
+  /^\s*(?:(?:the )?(?:task|job) (?:is )?(?:now )?)?(?:done|completed?|finished)\s*(?:[.!:。！：]|$)|^\s*(?:任务|タスク(?:が|は)?)?(?:完了|完成)/i;
+
+function isCompletion(message: Message): boolean {
+  return message.parts.some((part) => {
+    if (part.type === "tool-call") return doneNames.test(part.name) || doneNames.test(word(part.args, "action"));
+    return part.type === "text" && message.role === "assistant" && doneText.test(part.text);
+  });
+}
+
+function isPlanning(message: Message): boolean {
+  return toolCalls(message).some(
+    ({ name, args }) => /^think(?:ing)?$/i.test(name) && /^plan/i.test(word(args, "phase")),
+  );
+}
+
+function word(value: JsonValue, key: string): string {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return "";
+  const found = (value as { readonly [key: string]: JsonValue })[key];
+  return typeof found === "string" ? found : "";
+}
+
+function hasScreenshot(message: Message): boolean {
+  return message.parts.some(
+    (part) =>
+      part.type === "image" ||
+      (part.type === "tool-result" &&
+        typeof part.content !== "string" &&
+        part.content.some((item) => item.type === "image")),
+  );
+}
+
+function hasUiDump(messages: readonly Message[]): boolean {
+  const dumps = new Set(
+    messages.flatMap(toolCalls).flatMap((call) => (uiToolNames.includes(call.name) ? [call.callId] : [])),
+  );
+  return messages
+    .flatMap(toolResults)
+    .some((result) => dumps.has(result.callId) || uiToolNames.includes(result.name ?? "") || isUiDump(result));
+}

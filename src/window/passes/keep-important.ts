@@ -1,0 +1,101 @@
+/** keep-important: the newest steps stay, and of the older ones the most important (seed 000). */
+import type { Edit, Pass, PassContext, View, ViewStep } from "../window.ts";
+import { dropFirst } from "./drop-oldest.ts";
+import { importanceOf } from "./importance.ts";
+import type { ImportanceWeights } from "./importance.ts";
+import { recentSteps } from "./keep-recent.ts";
+import { leavingEdits } from "./leaving.ts";
+import type { LeavingOptions } from "./leaving.ts";
+
+/** Options of {@link keepImportant}. */
+export interface KeepImportantOptions {
+  /** Most messages in the window (seed 000: 24). Absent: as many as meet the target. */
+  readonly messages?: number;
+  /** Share that is always the newest: of `messages`, rounded up, else of the target's tokens. Default 0.4. */
+  readonly keepRecentRatio?: number;
+  /** What differs from seed 000's factors. */
+  readonly weights?: Partial<ImportanceWeights>;
+  /** Which of equally important steps stay. Default `newest`. */
+  readonly ties?: "newest" | "oldest";
+  /** Whether a labelled message stands for what left. Default true; the seed's preset leaves none. */
+  readonly note?: boolean;
+}
+
+/**
+ * Keeps the newest share of the window and, of what is older, the most important steps, in the order of the log. A step
+ * counts with all its messages: where it would be split it goes whole, and the next in rank takes the room.
+ */
+export function keepImportant({
+  messages,
+  keepRecentRatio = 0.4,
+  weights = {},
+  ties = "newest",
+  note = true,
+}: KeepImportantOptions = {}): Pass {
+  return {
+    name: "keep-important",
+    plan(view: View, context: PassContext): readonly Edit[] {
+      const options: LeavingOptions = {
+        pass: "keep-important",
+        reason: "less important than what stays",
+        keepNotes: true,
+        ...(note && { noteCap: 0 }),
+      };
+      const older = ties === "newest" ? 1 : -1;
+      const scores = new Map(
+        view.steps.map((step) => [
+          step,
+          importanceOf(
+            step.messages.map(({ message }) => message),
+            weights,
+          ),
+        ]),
+      );
+      // The least worth keeping first.
+      const rank = (steps: readonly ViewStep[]): readonly ViewStep[] =>
+        steps.toSorted((left, right) => {
+          return (scores.get(left) ?? 0) - (scores.get(right) ?? 0) || older * (left.from - right.from);
+        });
+      if (messages !== undefined) {
+        const dropped = beyondCount(view, messages, Math.ceil(keepRecentRatio * messages), rank);
+        return leavingEdits(view, dropped, context, options);
+      }
+      if (view.tokens <= context.target) return [];
+      const recent = newestWithin(view, Math.floor(context.target * keepRecentRatio));
+      const free = view.steps.filter((step) => !recent.has(step) && step.kind !== "note");
+      return dropFirst(view, [...rank(free), ...view.steps.filter((step) => recent.has(step))], context, options);
+    },
+  };
+}
+
+function beyondCount(
+  view: View,
+  most: number,
+  recentMessages: number,
+  rank: (steps: readonly ViewStep[]) => readonly ViewStep[],
+): ReadonlySet<ViewStep> {
+  const steps = view.steps.filter((step) => step.kind !== "note");
+  const total = steps.reduce((sum, step) => sum + step.messages.length, 0);
+  if (total <= most) return new Set();
+  const recent = recentSteps(view, { messages: recentMessages });
+  const kept = new Set(steps.filter((step) => step.protected || recent.has(step)));
+  let room = most - [...kept].reduce((sum, step) => sum + step.messages.length, 0);
+  for (const step of rank(steps.filter((candidate) => !kept.has(candidate))).toReversed()) {
+    if (step.messages.length > room) continue;
+    kept.add(step);
+    room -= step.messages.length;
+  }
+  return new Set(steps.filter((step) => !kept.has(step)));
+}
+
+/** The newest steps that fit so many tokens. */
+function newestWithin(view: View, tokens: number): ReadonlySet<ViewStep> {
+  const recent = new Set<ViewStep>();
+  let left = tokens;
+  for (const step of view.steps.toReversed()) {
+    left -= step.tokens;
+    if (left < 0) break;
+    if (step.kind !== "note") recent.add(step);
+  }
+  return recent;
+}

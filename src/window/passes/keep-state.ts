@@ -1,0 +1,65 @@
+/** keep-state: the conversation leaves, and what it established stays as one JSON object (seed 002 strategy C). */
+import type { JsonObject, JsonValue } from "../../message/message.ts";
+import { runsOf } from "../runs.ts";
+import type { Edit, Pass, PassContext, View, ViewStep } from "../window.ts";
+
+/** Reads from what the user wrote what it changes in the state. Pure: the same state and text give the same state. */
+export type ExtractState = (state: JsonObject, text: string) => JsonObject;
+
+/** Options of {@link keepState}. */
+export interface KeepStateOptions {
+  readonly extract: ExtractState;
+  /** Who carries the object. Default `user`. */
+  readonly role?: "user" | "system";
+}
+
+const label = "[Windrow: the state of the job, as the earlier conversation established it; a record, no instruction.]";
+
+/**
+ * Everything but what a window must hold becomes one labelled message with the state: the current user message and the
+ * newest step always stand (conflicts C-51).
+ */
+export function keepState({ extract, role = "user" }: KeepStateOptions): Pass {
+  return {
+    name: "keep-state",
+    plan(view: View, { counter }: PassContext): readonly Edit[] {
+      const leaving = new Set(view.steps.filter((step) => !step.protected));
+      if (![...leaving].some((step) => step.kind !== "note")) return [];
+      const runs = runsOf(view, leaving);
+      const text = `${label}\n${JSON.stringify(stateOf(view, extract))}`;
+      const shared = { pass: "keep-state", reason: "what it established stands in the state" };
+      return runs.map((run, index): Edit =>
+        index === 0
+          ? {
+              kind: "replace",
+              ...run,
+              text,
+              ...(role !== "user" && { role }),
+              ...shared,
+              tokensBefore: [...leaving].reduce((sum, step) => sum + step.logTokens, 0),
+              tokensAfter: counter.count(text) + 4,
+            }
+          : { kind: "drop", ...run, ...shared, tokensBefore: 0, tokensAfter: 0 },
+      );
+    },
+  };
+}
+
+/** The state an earlier edit left, and what the user wrote since. */
+function stateOf(view: View, extract: ExtractState): JsonObject {
+  let state: JsonObject = {};
+  for (const step of view.steps) {
+    if (step.kind === "note") state = { ...state, ...stateIn(step) };
+    if (step.kind !== "user") continue;
+    for (const { message } of step.messages) {
+      for (const part of message.parts) if (part.type === "text") state = extract(state, part.text);
+    }
+  }
+  return state;
+}
+
+function stateIn({ edit }: ViewStep): JsonObject {
+  if (!edit?.text?.startsWith(label)) return {};
+  const value = JSON.parse(edit.text.slice(label.length)) as JsonValue;
+  return value !== null && typeof value === "object" && !Array.isArray(value) ? (value as JsonObject) : {};
+}

@@ -1,0 +1,76 @@
+/** Leaving: the edits by which whole steps leave the window, with or without a labelled message in their place. */
+import { renderNote } from "../note.ts";
+import { runsOf } from "../runs.ts";
+import { stubsOf } from "../stub.ts";
+import type { Edit, PassContext, Stub, View, ViewStep } from "../window.ts";
+
+/** How steps leave. */
+export interface LeavingOptions {
+  readonly pass: string;
+  readonly reason: string;
+  /**
+   * Tokens that the labelled message may use to name, by tool and subject, what left; 0 leaves its first line. Absent: no
+   * message at all.
+   */
+  readonly noteCap?: number;
+  /** Whether labelled messages of other passes (a summary) stay beside the new one. Default false: it takes their place. */
+  readonly keepNotes?: boolean;
+}
+
+/** Whether a labelled message becomes part of the one these edits leave. */
+export function isMerged(step: ViewStep, { pass, noteCap, keepNotes = false }: LeavingOptions): boolean {
+  return noteCap !== undefined && step.kind === "note" && (!keepNotes || step.edit?.pass === pass);
+}
+
+/** The edits for steps that leave. Where a message says so, earlier ones become part of it. */
+export function leavingEdits(
+  view: View,
+  dropped: ReadonlySet<ViewStep>,
+  { counter }: Pick<PassContext, "counter">,
+  options: LeavingOptions,
+): readonly Edit[] {
+  if (dropped.size === 0) return [];
+  const { pass, reason, noteCap } = options;
+  const shared = { pass, reason };
+  if (noteCap === undefined) return plainDrops(view, dropped, shared);
+  const leaving = new Set([...dropped, ...view.steps.filter((step) => isMerged(step, options))]);
+  const runs = runsOf(view, leaving);
+  const [first] = runs;
+  const last = runs.at(-1);
+  if (!first || !last) return [];
+  let tokens = 0;
+  const stubs: Stub[] = [];
+  for (const step of view.steps) {
+    if (!leaving.has(step)) continue;
+    tokens += step.logTokens;
+    stubs.push(...(step.edit?.stubs ?? (step.kind === "note" ? [] : stubsOf(step.messages))));
+  }
+  const count = runs.reduce((sum, run) => sum + run.to - run.from + 1, 0);
+  const note = renderNote({ from: first.from, to: last.to, count, tokens, stubs }, counter, noteCap);
+  return runs.map((run, index): Edit =>
+    index === 0
+      ? {
+          kind: "replace",
+          ...run,
+          text: note.text,
+          stubs: note.stubs,
+          ...shared,
+          tokensBefore: tokens,
+          tokensAfter: counter.count(note.text) + 4,
+        }
+      : { kind: "drop", ...run, ...shared, tokensBefore: 0, tokensAfter: 0 },
+  );
+}
+
+function plainDrops(
+  view: View,
+  dropped: ReadonlySet<ViewStep>,
+  shared: Pick<Edit, "pass" | "reason">,
+): readonly Edit[] {
+  const sizes = [...dropped].map(({ from, logTokens }) => ({ from, logTokens }));
+  return runsOf(view, dropped).map(({ from, to }): Edit => {
+    const inside = sizes.filter((size) => size.from >= from && size.from <= to);
+    const tokensBefore = inside.reduce((sum, size) => sum + size.logTokens, 0);
+    return { kind: "drop", from, to, ...shared, tokensBefore, tokensAfter: 0 };
+  });
+}

@@ -1,0 +1,90 @@
+/** prune-ui-tree: dumps of screens and pages shrink to seed 000's limits, or to a line for each interactive element. */
+import type { JsonValue } from "../../message/message.ts";
+import { parseLoose } from "../ui/json.ts";
+import { cutText, limitUi, uiLimits } from "../ui/limits.ts";
+import type { UiLimits } from "../ui/limits.ts";
+import { interactiveLines } from "../ui/lines.ts";
+import type { LineOptions } from "../ui/lines.ts";
+import { isUiDump, readUiTree } from "../ui/tree.ts";
+import { recallId } from "../stub.ts";
+import type { Edit, Pass, PassContext, View } from "../window.ts";
+import { resultsOf, stubResult } from "./results.ts";
+import type { ViewResult } from "./results.ts";
+
+/** Options of {@link pruneUiTree}. */
+export interface PruneUiTreeOptions {
+  /**
+   * - `interactive-lines` (default): a line for each element a user can act on, under a label that says how many of how
+   *   many are shown; measured on real pages it keeps every element that was acted on next, at a third of the tokens;
+   * - `limits`: seed 000's cuts, which leave the shape as it is, and measured on the same pages lose nearly all of them.
+   */
+  readonly rule?: "interactive-lines" | "limits";
+  /** What differs from {@link uiLimits}, for `limits`. */
+  readonly limits?: Partial<UiLimits>;
+  /** For `interactive-lines`. */
+  readonly lines?: LineOptions;
+  /** Only results of these tools. Default: every result that is a dump by its structure. */
+  readonly tools?: readonly string[];
+  /** How many of the newest dumps stay whole. Default 1 for `interactive-lines`, 0 for `limits`. */
+  readonly keepNewest?: number;
+  /** When dumps shrink: `over-target`, or `always` (default). */
+  readonly when?: "over-target" | "always";
+}
+
+/** Shrinks UI dumps in tool results; other results, and dumps that would not get shorter, stay as they are. */
+export function pruneUiTree({
+  rule = "interactive-lines",
+  limits = {},
+  lines = {},
+  tools,
+  keepNewest = rule === "limits" ? 0 : 1,
+  when = "always",
+}: PruneUiTreeOptions = {}): Pass {
+  const shrink =
+    rule === "limits"
+      ? (entry: ViewResult, text: string): string => limited(entry, text, { ...uiLimits, ...limits })
+      : (entry: ViewResult, text: string): string => asLines(entry, text, lines);
+  return {
+    name: "prune-ui-tree",
+    plan(view: View, { counter, target }: PassContext): readonly Edit[] {
+      if (when === "over-target" && view.tokens <= target) return [];
+      const dumps = resultsOf(view).filter((entry) => isDump(entry, tools));
+      return dumps.slice(0, dumps.length - keepNewest).flatMap((entry) => {
+        const text = shrink(entry, entry.text ?? "");
+        const edit =
+          text === entry.text
+            ? undefined
+            : stubResult(entry, text, counter, { pass: "prune-ui-tree", reason: reasons[rule] });
+        return edit ? [edit] : [];
+      });
+    },
+  };
+}
+
+const reasons = {
+  "interactive-lines": "a dump of a screen, shown as its interactive elements",
+  "limits": "a dump of a screen, cut to the limits of its lists, depth and texts",
+} as const;
+
+function isDump({ result, name, text }: ViewResult, tools: readonly string[] | undefined): boolean {
+  return text !== undefined && (tools ? tools.includes(name) : isUiDump(result));
+}
+
+/** Seed 000 has its limits for JSON; a dump in another form is data, and cut as such. */
+function limited({ name }: ViewResult, text: string, limits: UiLimits): string {
+  const value = parseLoose(text) as JsonValue | undefined;
+  if (value === undefined) return cutText(text, limits.maxDataChars);
+  const shown = limitUi(value, name, limits);
+  return JSON.stringify(shown) === JSON.stringify(value) ? text : JSON.stringify(shown);
+}
+
+function asLines({ seq, name }: ViewResult, text: string, options: LineOptions): string {
+  const dump = readUiTree(text);
+  if (!dump) return text;
+  const { lines, shown, total } = interactiveLines(dump, options);
+  if (shown === 0) return text;
+  const truncated = JSON.stringify({ by: "interactive-lines", shown, total });
+  return [`[Windrow: ${name} truncated ${truncated}; the whole is ${recallId(seq)}]`, ...dump.about, ...lines].join(
+    "\n",
+  );
+}

@@ -1,0 +1,71 @@
+/** The tool results of a view, with what they answer, and the stub edits that show them otherwise. */
+import { resultText, toolCalls, toolResults } from "../../message/message.ts";
+import type { ToolCallPart, ToolResultPart } from "../../message/message.ts";
+import { countPart } from "../../tokens/counter.ts";
+import type { TokenCounter } from "../../tokens/counter.ts";
+import { recallId, subjectOf } from "../stub.ts";
+import type { Edit, View, ViewStep } from "../window.ts";
+
+/** One result as it stands in the window. */
+export interface ViewResult {
+  readonly step: ViewStep;
+  readonly seq: number;
+  readonly result: ToolResultPart;
+  /** The call it answers. */
+  readonly call: ToolCallPart | undefined;
+  /** The tool's name. */
+  readonly name: string;
+  /** Its text; undefined where it holds more than text, which no stub may take away. */
+  readonly text: string | undefined;
+  /** Whether other results stand in the same message. */
+  readonly several: boolean;
+}
+
+/** All results that tools gave, oldest first. Those that only close an interrupted call are none. */
+export function resultsOf(view: View): readonly ViewResult[] {
+  const found: ViewResult[] = [];
+  for (const step of view.steps) {
+    if (step.kind !== "assistant") continue;
+    const calls = new Map<string, ToolCallPart>();
+    for (const { message } of step.messages) for (const call of toolCalls(message)) calls.set(call.callId, call);
+    for (const { seq, message } of step.messages) {
+      if (message.status === "synthetic") continue;
+      const results = toolResults(message);
+      for (const result of results) {
+        const call = calls.get(result.callId);
+        const name = result.name ?? call?.name ?? "tool";
+        found.push({ step, seq, result, call, name, text: textOf(result), several: results.length > 1 });
+      }
+    }
+  }
+  return found;
+}
+
+/** The edit that shows a result as another text; undefined where that is no shorter. */
+export function stubResult(
+  { seq, result, call, name, several }: ViewResult,
+  text: string,
+  counter: TokenCounter,
+  shared: Pick<Edit, "pass" | "reason">,
+): Edit | undefined {
+  const tokensBefore = countPart(counter, result);
+  const tokensAfter = countPart(counter, { ...result, content: text });
+  if (tokensAfter >= tokensBefore) return undefined;
+  const subject = call ? subjectOf(call.args) : "";
+  return {
+    kind: "stub",
+    from: seq,
+    to: seq,
+    ...(several && { callId: result.callId }),
+    text,
+    stubs: [{ tool: name, subject, id: recallId(seq), count: 1 }],
+    ...shared,
+    tokensBefore,
+    tokensAfter,
+  };
+}
+
+function textOf(result: ToolResultPart): string | undefined {
+  if (typeof result.content === "string") return result.content;
+  return result.content.every((part) => part.type === "text") ? resultText(result) : undefined;
+}

@@ -1,0 +1,32 @@
+/** Presets openstarry-sliding, -summary and -entity: seed 002's strategies A, B and C. */
+import { entityState } from "../strategies/entity-state.ts";
+import type { EntityStateOptions } from "../strategies/entity-state.ts";
+import { rollingSummary } from "../strategies/rolling-summary.ts";
+import type { RollingSummaryOptions } from "../strategies/rolling-summary.ts";
+import { slidingWindow } from "../strategies/sliding-window.ts";
+import type { Strategy } from "../window.ts";
+import type { Preset } from "./preset.ts";
+
+/** Options of {@link openstarrySummary}. */
+export type OpenstarrySummaryOptions = Omit<RollingSummaryOptions, "note">;
+/** Options of {@link openstarryEntity}. */
+export type OpenstarryEntityOptions = Omit<EntityStateOptions, "note">;
+
+/** Strategy A, the seed's default: what system, tools and dynamic context leave goes to the newest messages. */
+export function openstarrySliding(): Preset {
+  return preset("openstarry-sliding", slidingWindow({ note: false }));
+}
+
+/** Strategy B, which the seed recommends: beyond 10 turns a light model folds the earliest 5 into a running summary. */
+export function openstarrySummary(options: OpenstarrySummaryOptions = {}): Preset {
+  return preset("openstarry-summary", rollingSummary({ locale: "zh", ...options, note: false }));
+}
+
+/** Strategy C: no conversation, only the state that a schema describes. */
+export function openstarryEntity(options: OpenstarryEntityOptions = {}): Preset {
+  return preset("openstarry-entity", entityState({ ...options, note: false }));
+}
+
+function preset(name: string, strategy: Strategy): Preset {
+  return { name, strategy: { ...strategy, name }, counter: "estimate", locale: "zh" };
+}

@@ -1,0 +1,35 @@
+/** Preset pi: seed 003 with its literal numbers. */
+import type { Locale } from "../../config/locale.ts";
+import { layers } from "../strategies/layered.ts";
+import type { LayeredOptions } from "../strategies/layered.ts";
+import type { Preset } from "./preset.ts";
+
+/** Options of {@link piPreset}: the seed's six constants, and the language of its mark. */
+export interface PiOptions extends Omit<LayeredOptions, "lowWater"> {
+  /** Share of the contextWindow that a request may fill (CONTEXT_RATIO). Default 0.75. */
+  readonly contextRatio?: number;
+  /** The language of the mark for lines left out. Default `zh`, as in the seed. */
+  readonly locale?: Locale;
+}
+
+/**
+ * On every call, results older than the newest 6 and longer than 500 characters keep 3 + 2 lines, and only the newest
+ * answer keeps its reasoning; over 0.75 of the contextWindow the first user message and the newest 20 messages stay.
+ * An open tool loop keeps its reasoning, which providers that sign it require (conflicts C-10).
+ */
+export function piPreset({ contextRatio = 0.75, locale = "zh", ...options }: PiOptions = {}): Preset {
+  return {
+    name: "pi",
+    strategy: {
+      name: "pi",
+      passes: layers(options, { minChars: 500, locale }, false),
+      trigger: { messages: 0 },
+      lowWater: 1,
+      keepFirstUser: true,
+    },
+    counter: "cl100k",
+    imageTokens: 85,
+    ratio: contextRatio,
+    locale,
+  };
+}

@@ -1,0 +1,62 @@
+/** What a preset is: a strategy with a seed's literal numbers, and what else that seed fixes. */
+import type { Locale } from "../../config/locale.ts";
+import type { Role } from "../../message/message.ts";
+import { counterOf } from "../../tokens/counters.ts";
+import type { TokenCounter } from "../../tokens/counter.ts";
+import type { Strategy } from "../window.ts";
+
+/** A strategy with a seed's literal numbers, and the settings around it that the seed fixes too. */
+export interface Preset {
+  readonly name: string;
+  readonly strategy: Strategy;
+  /** The seed's counter, by name; an exact one is loaded first (`loadCounter`). */
+  readonly counter: string;
+  /** Tokens of one image, whatever its size, where the seed fixes them. */
+  readonly imageTokens?: number;
+  /** For `budgetOf`: the share of the contextWindow that a request may fill. Absent: the default. */
+  readonly ratio?: number;
+  /** The language of the seed's marks and prompts. */
+  readonly locale: Locale;
+  /** How a summary stands in the window (conflicts C-07). */
+  readonly summaryMessage?: SummaryMessage;
+  /** Statistics are printed every so many steps, in debug mode. */
+  readonly debugEvery?: number;
+  /** Settings of the store and of upkeep. */
+  readonly storage?: PresetStorage;
+}
+
+/** Who carries a summary, and what it begins with. */
+export interface SummaryMessage {
+  readonly role: Role;
+  /** Stands before the summary's text. Empty: none. */
+  readonly prefix: string;
+}
+
+/** Numbers of seed 001 that are about storage; times in milliseconds. */
+export interface PresetStorage {
+  /** The base folder. */
+  readonly folder: string;
+  /** Messages held in memory. */
+  readonly maxMemoryMessages: number;
+  readonly heartbeatMs: number;
+  /** Age at which a lock of a dead process is stale. */
+  readonly staleMs: number;
+  /** Between two scans for stale locks. */
+  readonly scanMs: number;
+  readonly stateLockMs: number;
+  readonly retentionDays: number;
+  readonly compressAfterDays: number;
+  readonly keepBackups: number;
+}
+
+/**
+ * The counter a preset counts with, its image tokens included.
+ *
+ * @throws WindrowError `unknown-counter` where it is an exact one that was not loaded
+ */
+export function presetCounter({ counter, imageTokens }: Preset): TokenCounter {
+  const found = counterOf(counter);
+  if (imageTokens === undefined || found.imageTokens === imageTokens) return found;
+  const { name } = found;
+  return { name, imageTokens, count: (text) => found.count(text) };
+}

@@ -1,0 +1,20 @@
+/** Preset state-manager: seed 004 §1. */
+import { slidingWindow } from "../strategies/sliding-window.ts";
+import { summaryHooks } from "../summary/strategy-hooks.ts";
+import type { Preset } from "./preset.ts";
+
+/**
+ * Over the limit, messages leave from the head, a call never without its result; the system prompt stays. A summary takes
+ * their place as a system message that begins `前文の要約：`.
+ */
+export function stateManager(): Preset {
+  const summaryMessage = { role: "system", prefix: "前文の要約：" } as const;
+  const { compact } = summaryHooks({ mode: "cumulative", locale: "ja", message: summaryMessage }, {});
+  return {
+    name: "state-manager",
+    strategy: { ...slidingWindow({ note: false }), name: "state-manager", compact },
+    counter: "estimate",
+    locale: "ja",
+    summaryMessage,
+  };
+}

@@ -1,0 +1,43 @@
+/** entity-state: no conversation is kept, only structured state (seed 002 strategy C). */
+import { dropOldest } from "../passes/drop-oldest.ts";
+import { keepState } from "../passes/keep-state.ts";
+import type { ExtractState } from "../passes/keep-state.ts";
+import type { Strategy } from "../window.ts";
+
+/** Options of {@link entityState}. */
+export interface EntityStateOptions {
+  /** The fields of the state and what each holds, for example `{ destination: "string", date: "string" }`. */
+  readonly schema?: Readonly<Record<string, string>>;
+  /** Updates the state from what the user wrote, without a model. Pure. */
+  readonly extract?: ExtractState;
+  /** Who carries the object. Default `user`. */
+  readonly role?: "user" | "system";
+  /** Whether a labelled message stands for what left for want of room. Default true; the seed's preset leaves none. */
+  readonly note?: boolean;
+}
+
+/**
+ * With `extract`, every call sees the state, the current user message and the newest step. Without it, and without a
+ * model, there is no state that could stand for the conversation: it stays until the budget is reached, and the report
+ * says so.
+ */
+export function entityState({ schema, extract, role = "user", note = true }: EntityStateOptions = {}): Strategy {
+  const base = { name: "entity-state", lowWater: 1, keepFirstUser: false };
+  const room = dropOldest({ keepNotes: true, note, reason: "no room, and no state stands for it" });
+  if (extract) {
+    const known = schema && Object.keys(schema);
+    const update: ExtractState = (state, text) => {
+      const next = extract(state, text);
+      return known ? Object.fromEntries(Object.entries(next).filter(([field]) => known.includes(field))) : next;
+    };
+    return { ...base, passes: [keepState({ extract: update, role }), room], trigger: { messages: 0 } };
+  }
+  return {
+    ...base,
+    passes: [room],
+    trigger: { ratio: 1 },
+    note:
+      "There is no model and no `extract` to read the state: the conversation stays until the budget is reached, and then " +
+      "the oldest steps leave.",
+  };
+}

@@ -1,0 +1,59 @@
+/**
+ * summary-at-threshold: over a share of the contextWindow, all but the newest messages become one summary; the window is
+ * system, summary, and the newest messages that fit (seed 001 §4.2, §4.3).
+ */
+import { dropOldest } from "../passes/drop-oldest.ts";
+import type { Locale } from "../../config/locale.ts";
+import { extractNote, summaryHooks } from "../summary/strategy-hooks.ts";
+import type { Strategy } from "../window.ts";
+
+/** Options of {@link summaryAtThreshold}. */
+export interface SummaryAtThresholdOptions {
+  /**
+   * Share of the budget at which a summary is due. Default 0.95: it is looked at after a step, before its results come in,
+   * and before a window where the host calls `session.prepare()`.
+   */
+  readonly ratio?: number;
+  /** Fewest messages without a summary. Default 10. */
+  readonly minMessages?: number;
+  /** Newest messages that no summary takes in. Default 5. */
+  readonly keepRecent?: number;
+  /** Whether both conditions must hold (`all`, default) or one is enough (conflicts C-28). */
+  readonly mode?: "any" | "all";
+  /** The language of the request. Default `en`. */
+  readonly locale?: Locale;
+  /** Whether a labelled message stands for what left without a summary. Default true; the seed's preset leaves none. */
+  readonly note?: boolean;
+}
+
+/**
+ * The list is built by priority: system block, the latest summary, then messages from the newest back, up to the first
+ * that does not fit (conflicts C-43). Without a model the summary is made of the messages' own sentences.
+ */
+export function summaryAtThreshold({
+  ratio = 0.95,
+  minMessages = 10,
+  keepRecent = 5,
+  mode = "all",
+  locale = "en",
+  note = true,
+}: SummaryAtThresholdOptions = {}): Strategy {
+  const hooks = summaryHooks(
+    { keepMessages: keepRecent, mode: "cumulative", locale },
+    {
+      messages: minMessages - 1,
+      ratio,
+      mode,
+    },
+  );
+  return {
+    name: "summary-at-threshold",
+    passes: [dropOldest({ keepNotes: true, note, reason: "no room, and no summary stands for it" })],
+    trigger: { ratio: 1 },
+    lowWater: 1,
+    keepFirstUser: false,
+    ...hooks,
+    beforeCompose: hooks.afterStep,
+    note: extractNote,
+  };
+}

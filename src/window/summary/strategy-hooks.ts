@@ -1,0 +1,22 @@
+/** The hooks of a strategy that summarises. */
+import type { StrategyHook, Trigger } from "../window.ts";
+import { summariseStep } from "./hook.ts";
+import type { SummaryHookOptions } from "./hook.ts";
+
+/** What a strategy says where no summarizer was given. */
+export const extractNote =
+  "No summarizer was given: a session makes its summaries of the messages' own sentences, and composeWindow alone makes none.";
+
+/** A summary after a step where one is due, and by hand whether it is or not. */
+export function summaryHooks(
+  options: SummaryHookOptions,
+  trigger: Trigger,
+): { readonly afterStep: StrategyHook; readonly compact: StrategyHook } {
+  return {
+    afterStep: async (context, signal) => void (await summariseStep(context, { ...options, trigger }, signal)),
+    compact: async (context, signal) => {
+      const { turns: _, ...whole } = options;
+      await summariseStep(context, whole, signal);
+    },
+  };
+}

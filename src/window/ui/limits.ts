@@ -1,0 +1,93 @@
+/** Seed 000's limits on UI dumps: per list and by nesting, as conflicts C-23, C-24 and C-25 settle them. */
+import type { JsonValue as Json } from "../../message/message.ts";
+import { cuttable } from "../excerpt.ts";
+import { isElement } from "./json.ts";
+
+/** The limits, each on its own; all defaults are seed 000's. */
+export interface UiLimits {
+  /** Longest text, in characters; what is longer ends in `...[truncated]`. Default 1000. */
+  readonly maxTextChars: number;
+  /** Longest text under a key `data`, and of a dump that is no JSON. Default 2000. */
+  readonly maxDataChars: number;
+  /** Most elements of one list. Default 200. */
+  readonly maxNodes: number;
+  /** Deepest level of children shown, the top being 0; the level below is `"[truncated]"`. Default 2. */
+  readonly maxDepth: number;
+  /** Most children of one element. Default 20. */
+  readonly maxChildren: number;
+  /** Most elements of a list of web elements. Default 200. */
+  readonly maxWebElements: number;
+  /** Most actions of one element. Default 8. */
+  readonly maxActions: number;
+  /** Fields that go. Default `description`, `help`. */
+  readonly dropFields: readonly string[];
+  /** Most elements of the whole dump. Default: no limit. */
+  readonly totalNodes: number;
+}
+
+/** Seed 000's limits. */
+export const uiLimits: UiLimits = {
+  maxTextChars: 1000,
+  maxDataChars: 2000,
+  maxNodes: 200,
+  maxDepth: 2,
+  maxChildren: 20,
+  maxWebElements: 200,
+  maxActions: 8,
+  dropFields: ["description", "help"],
+  totalNodes: Infinity,
+};
+
+const cut = "[truncated]";
+
+/**
+ * A value under the limits; equal to what was given where nothing is over them.
+ *
+ * @param name - the tool it is from, or the key it stands under: says what kind of list it is
+ */
+export function limitUi(value: Json, name = "", limits: UiLimits = uiLimits): Json {
+  return walk(value, Array.isArray(value) ? name : "", -1, limits, { nodes: limits.totalNodes });
+}
+
+/** A text of at most so many characters with `...[truncated]` behind it, or the text itself where it is not longer. */
+export function cutText(text: string, length: number): string {
+  if (text.length <= length) return text;
+  return `${cuttable(text)
+    .slice(0, length)
+    .replace(/[\uD800-\uDBFF]$/, "")}...${cut}`;
+}
+
+/** `level` is that of the element the value is part of, -1 above the first. */
+function walk(value: Json, key: string, level: number, limits: UiLimits, left: { nodes: number }): Json {
+  if (typeof value === "string") return cutText(value, key === "data" ? limits.maxDataChars : limits.maxTextChars);
+  if (value === null || typeof value !== "object") return value;
+  if (Array.isArray(value)) {
+    const items: readonly Json[] = value;
+    return items
+      .slice(0, mostItems(key, items, limits))
+      .flatMap((item) => (isElement(item) && left.nodes-- <= 0 ? [] : [walk(item, key, level, limits, left)]));
+  }
+  const fields = value as { readonly [key: string]: Json };
+  const own = isElement(fields) || isChildList(key) || elementList.test(key) ? level + 1 : level;
+  const kept: Record<string, Json> = {};
+  for (const [name, item] of Object.entries(fields)) {
+    if (limits.dropFields.includes(name)) continue;
+    const tooDeep = isChildList(name) && Array.isArray(item) && item.length > 0 && own >= limits.maxDepth;
+    kept[name] = tooDeep ? cut : walk(item, name, own, limits, left);
+  }
+  return kept;
+}
+
+const elementList = /^(?:ui_?)?(?:elements|nodes)(?:json)?$/i;
+const webElementList = /^web_?elements(?:json)?$/i;
+
+function mostItems(key: string, items: readonly Json[], limits: UiLimits): number {
+  if (isChildList(key)) return limits.maxChildren;
+  if (key === "actions") return limits.maxActions;
+  if (webElementList.test(key)) return limits.maxWebElements;
+  return elementList.test(key) || items.some(isElement) ? limits.maxNodes : Infinity;
+}
+
+function isChildList(key: string): boolean {
+  return /^(?:AX)?[Cc]hild(?:ren|Nodes)/.test(key);
+}

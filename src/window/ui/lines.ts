@@ -1,0 +1,94 @@
+/** Interactive lines: a dump as one line for each element a user can act on; everything else is only named or counted. */
+import { cuttable } from "../excerpt.ts";
+import { elementsOf, isActing, plainRole } from "./element.ts";
+import type { UiDump, UiElement } from "./element.ts";
+
+/** What {@link interactiveLines} may show. */
+export interface LineOptions {
+  /** Longest name, in characters. Default 80. */
+  readonly maxNameChars?: number;
+  /** Most elements. Default: all. */
+  readonly maxElements?: number;
+}
+
+/** The lines, and how many elements they show of how many the dump has. */
+export interface InteractiveLines {
+  readonly lines: readonly string[];
+  readonly shown: number;
+  readonly total: number;
+}
+
+/**
+ * A line for each interactive or focused element: its id, its role (a link's is left out), its name, value and states.
+ * Wrappers collapse; neighbours that differ only in their ids share a line; a heading stands as `# …` over what follows it.
+ */
+export function interactiveLines(
+  dump: UiDump,
+  { maxNameChars = 80, maxElements = Infinity }: LineOptions = {},
+): InteractiveLines {
+  const lines: string[] = [];
+  let total = 0;
+  let shown = 0;
+  let heading = "";
+  let last: { readonly rest: string; readonly ids: string[] } | undefined;
+  const flush = (): void => {
+    if (last) lines.push([last.ids.join(" "), last.rest].filter((part) => part !== "").join(" "));
+    last = undefined;
+  };
+  for (const element of elementsOf(dump.roots)) {
+    total++;
+    if (isHeading(element)) heading = nameOf(element, maxNameChars);
+    if (!element.interactive && !element.states.includes("focused")) continue;
+    if (shown >= maxElements) continue;
+    shown++;
+    const rest = describe(element, maxNameChars);
+    if (heading !== "") {
+      flush();
+      if (heading !== nameOf(element, maxNameChars)) lines.push(`# ${heading}`);
+      heading = "";
+    }
+    if (last?.rest !== rest) {
+      flush();
+      last = { rest, ids: [] };
+    }
+    if (element.id !== undefined) last?.ids.push(element.id);
+  }
+  flush();
+  return { lines, shown, total };
+}
+
+function isHeading({ role }: UiElement): boolean {
+  return /^(?:h[1-6]|heading)$/.test(plainRole(role));
+}
+
+function describe(element: UiElement, maxNameChars: number): string {
+  const role = plainRole(element.role);
+  const value = element.value === undefined ? "" : `= ${clipName(element.value, maxNameChars)}`;
+  const states = element.states.length > 0 ? `(${element.states.join(", ")})` : "";
+  const isLink = role === "a" || role === "link";
+  return [isLink ? "" : role, nameOf(element, maxNameChars), value, states].filter((part) => part !== "").join(" ");
+}
+
+/** Its own name, else what is written inside it; what an inner interactive element says is that one's. */
+function nameOf(element: UiElement, maxChars: number): string {
+  const words: string[] = [];
+  let length = 0;
+  const read = (one: UiElement): void => {
+    if (one.name !== "" && !words.includes(one.name)) {
+      words.push(one.name);
+      length += one.name.length;
+    }
+    for (const child of one.children) if (length < maxChars && !child.interactive && !isActing(child.role)) read(child);
+  };
+  read(element);
+  return clipName(words.join(" "), maxChars);
+}
+
+/** A name on one line, cut behind a code point. */
+function clipName(name: string, maxChars: number): string {
+  const plain = name.replaceAll(/\s+/g, " ").trim();
+  if (plain.length <= maxChars) return plain;
+  return `${cuttable(plain)
+    .slice(0, maxChars - 1)
+    .replace(/[\uD800-\uDBFF]$/, "")}…`;
+}

@@ -1,0 +1,33 @@
+/**
+ * UI dumps: the elements of a screen or a page as agents' tools report them, found by structure and not by the tool's
+ * name. This is the common form; json.ts, markup.ts and outline.ts read it out of text.
+ */
+import { resultText } from "../../message/message.ts";
+import type { ToolResultPart } from "../../message/message.ts";
+import { readBrackets, readHtml } from "./markup.ts";
+import { readJsonTree } from "./json.ts";
+import type { UiDump } from "./element.ts";
+import { readOutline } from "./outline.ts";
+
+/** Longest text that is read as a dump, in characters: what is longer is data. */
+const longestDump = 4_000_000;
+
+/** The dump a text holds, or undefined where it is none. */
+export function readUiTree(text: string): UiDump | undefined {
+  if (text.length < 40 || text.length > longestDump) return undefined;
+  return readJsonTree(text) ?? readBrackets(text) ?? readHtml(text) ?? readOutline(text);
+}
+
+const known = new WeakMap<ToolResultPart, readonly string[] | false>();
+
+/** Whether a result is a dump of a screen or a page; read once for as long as it lives. */
+export function isUiDump(result: ToolResultPart): boolean {
+  return screenOf(result) !== undefined;
+}
+
+/** The lines by which a dump says which screen it is of; undefined where the result is no dump. */
+export function screenOf(result: ToolResultPart): readonly string[] | undefined {
+  let screen = known.get(result);
+  if (screen === undefined) known.set(result, (screen = readUiTree(resultText(result))?.about ?? false));
+  return screen || undefined;
+}

@@ -1,0 +1,82 @@
+/** The shipped crash cases, as a stranger runs them: from the compiled package, with a module of one's own. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ConformanceCase } from "../../src/conformance.ts";
+import { storeCrashCases } from "../../src/store/conformance.ts";
+import type { CrashTarget } from "../../src/store/conformance.ts";
+import { buildSource } from "../support/build.ts";
+import { driver } from "./sqlite-fixtures.ts";
+
+let build: Awaited<ReturnType<typeof buildSource>>;
+let folder: string;
+let built: { readonly storeCrashCases: typeof storeCrashCases };
+beforeAll(async () => {
+  build = await buildSource();
+  folder = await mkdtemp(join(tmpdir(), "windrow-crash-cases-"));
+  built = (await import(pathToFileURL(join(build.folder, "store/conformance.js")).href)) as typeof built;
+}, 60_000);
+afterAll(async () => {
+  await build.remove();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** A module that opens a store; `open` is its body, with `where` and `windrow`. */
+async function target(name: string, open: string): Promise<CrashTarget> {
+  const path = join(folder, `${name}.mjs`);
+  const windrow = pathToFileURL(join(build.folder, "store/open.js")).href;
+  const code = `import * as windrow from ${JSON.stringify(windrow)};\nexport async function open(where) { ${open} }\n`;
+  await writeFile(path, code);
+  return {
+    module: pathToFileURL(path).href,
+    async place() {
+      const where = await mkdtemp(join(folder, `${name}-`));
+      return { where, remove: () => rm(where, { recursive: true }) };
+    },
+  };
+}
+
+// The list of names is the same whatever the target.
+const names = storeCrashCases({ module: "", place: () => Promise.reject(new Error("not used")) }).map(
+  ({ name }) => name,
+);
+const caseOf = (of: CrashTarget, name: string): ConformanceCase =>
+  built.storeCrashCases(of).find((one) => one.name === name)!;
+
+describe.skipIf(process.platform === "win32")("crash cases", () => {
+  it.each(names)(
+    "files: %s",
+    async (name) => {
+      await expect(
+        caseOf(await target("files", "return windrow.openStore(where);"), name).run(),
+      ).resolves.toBeUndefined();
+    },
+    60_000,
+  );
+
+  it.skipIf(!driver).each(names)(
+    "sqlite: %s",
+    async (name) => {
+      await expect(
+        caseOf(await target("sqlite", "return windrow.openStore(`sqlite:${where}/contexts.db`);"), name).run(),
+      ).resolves.toBeUndefined();
+    },
+    60_000,
+  );
+
+  it("find out a store that acknowledges before it has written", async () => {
+    const open = `
+      const store = await windrow.openStore(where);
+      const eager = async (lock, records) => {
+        const last = eager.last ?? { seq: 0, pos: 0 };
+        eager.last = { seq: last.seq + 1, pos: last.pos + 1 };
+        setTimeout(() => store.append(lock, records), 50);
+        return [{ ...records[0], ...eager.last }];
+      };
+      const others = { get: (of, name) => (name === "append" ? eager : of[name]?.bind?.(of) ?? of[name]) };
+      return new Proxy(store, others);`;
+    await expect(caseOf(await target("eager", open), names[0]!).run()).rejects.toThrow(/is lost|no gap|deep-equal/);
+  }, 60_000);
+});

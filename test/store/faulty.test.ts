@@ -1,0 +1,62 @@
+import { describe, expect, it } from "vitest";
+import { register } from "../../src/conformance.ts";
+import { everybody, messageRecord, readAll, sessionWith, stateOf, texts } from "../../src/store/conformance-kit.ts";
+import { faultyStore, storeConformance } from "../../src/store/conformance.ts";
+import { filesFixture, ramFixture } from "./fixtures.ts";
+
+describe("in front of a store that conforms it conforms, while nothing fails", () => {
+  const capabilities = { durable: false, shared: false, transfer: true };
+  const open = async () => {
+    const fixture = await ramFixture();
+    return { ...fixture, store: faultyStore(fixture.store).store };
+  };
+  register(storeConformance(capabilities, open), { describe, it });
+});
+
+describe("a store that was told to fail", () => {
+  it("fails so often and with that code, and nothing was done", async () => {
+    const fixture = await filesFixture();
+    const faulty = faultyStore(fixture.store);
+    const lock = await sessionWith(faulty.store, 1);
+    faulty.fail("append", { times: 2 });
+    faulty.fail("setState", { code: "store-unavailable" });
+    for (const _ of [1, 2]) {
+      await expect(faulty.store.append(lock, [messageRecord("lost")])).rejects.toMatchObject({ code: "not-durable" });
+    }
+    await faulty.store.append(lock, [messageRecord("2")]);
+    await expect(faulty.store.setState(lock, stateOf("processing"))).rejects.toMatchObject({
+      code: "store-unavailable",
+    });
+    expect(await texts(faulty.store, lock.id)).toEqual(["1", "2"]);
+    expect(faulty.calls.get("append")).toBe(4);
+    faulty.mend();
+    await faulty.store.setState(lock, stateOf("processing"));
+    await fixture.close();
+  });
+
+  it("can lose only the answer, and fail in the middle of a stream's life", async () => {
+    const fixture = await ramFixture();
+    const faulty = faultyStore(fixture.store);
+    const lock = await sessionWith(faulty.store, 1);
+    faulty.fail("append", { when: "after", times: 1 });
+    await expect(faulty.store.append(lock, [messageRecord("2")])).rejects.toMatchObject({ code: "not-durable" });
+    expect(await texts(faulty.store, lock.id)).toEqual(["1", "2"]);
+    faulty.fail("read", { code: "store-corrupt" });
+    await expect(readAll(faulty.store, lock.id, { kind: "message" })).rejects.toMatchObject({ code: "store-corrupt" });
+    await fixture.close();
+  });
+
+  it("can hold calls until they are let through", async () => {
+    const fixture = await ramFixture();
+    const faulty = faultyStore(fixture.store);
+    const lock = await sessionWith(faulty.store, 0);
+    const letThrough = faulty.hold("append");
+    const appended = faulty.store.append(lock, [messageRecord("1")]);
+    expect((await faulty.store.info(everybody, lock.id)).state.status).toBe("initializing");
+    expect(await texts(faulty.store, lock.id)).toEqual([]);
+    letThrough();
+    await appended;
+    expect(await texts(faulty.store, lock.id)).toEqual(["1"]);
+    await fixture.close();
+  });
+});

@@ -1,0 +1,101 @@
+/** Four processes on one store: to one session exactly one of them writes; to four, all of them. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { resolve } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readAll, sessionWith } from "../../src/store/conformance-kit.ts";
+import type { Store } from "../../src/store/store.ts";
+import { buildSource } from "../support/build.ts";
+import { filesFixture } from "./fixtures.ts";
+import { driver, sqliteFixture } from "./sqlite-fixtures.ts";
+
+const appends = 1_000;
+let build: Awaited<ReturnType<typeof buildSource>>;
+beforeAll(async () => {
+  build = await buildSource();
+}, 60_000);
+afterAll(() => build.remove());
+
+/** A process that waits for `go`, then tells its outcome in one line, and lets go at `end`. */
+async function start(url: string, id: string, prefix: string) {
+  const script = resolve("test/store/child/appender.js");
+  const child = spawn(process.execPath, [script, build.folder, url, id, prefix, String(appends)], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  let said = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
+  const line = async (number: number): Promise<string> => {
+    while (said.split("\n").length <= number + 1) await once(child.stdout, "data");
+    return said.split("\n")[number] ?? "";
+  };
+  await line(0);
+  return {
+    pid: child.pid,
+    go: () => child.stdin.write("go\n"),
+    outcome: () => line(1),
+    async end() {
+      const closed = child.exitCode === null ? once(child, "close") : undefined;
+      child.stdin.end();
+      await closed;
+    },
+  };
+}
+
+async function newSessionIn(store: Store): Promise<string> {
+  const lock = await sessionWith(store, 0);
+  await lock.release();
+  return lock.id;
+}
+
+async function idsOf(store: Store, id: string): Promise<readonly string[]> {
+  const records = await readAll(store, id, { kind: "message" });
+  expect(records.map(({ seq }) => seq)).toEqual(records.map((_, index) => index + 1));
+  return records.map(({ message }) => message.id);
+}
+
+describe.each([
+  ["files", filesFixture, (folder: string) => folder],
+  ["sqlite", sqliteFixture, (folder: string) => `sqlite:${folder}/contexts.db`],
+] as const)("four processes, %s", (name, open, urlOf) => {
+  it.skipIf(name === "sqlite" && !driver)(
+    "and one session: one writes, three are told who does",
+    async () => {
+      const fixture = await open();
+      const id = await newSessionIn(fixture.store);
+      const rivals = await Promise.all([1, 2, 3, 4].map((one) => start(urlOf(fixture.folder), id, `p${one}`)));
+      for (const rival of rivals) rival.go();
+      const outcomes = await Promise.all(rivals.map((rival) => rival.outcome()));
+      const winner = outcomes.indexOf(`wrote ${appends}`);
+      const busy = `session-busy ${rivals[winner]?.pid}`;
+      expect(outcomes.filter((_, index) => index !== winner)).toEqual([busy, busy, busy]);
+      await Promise.all(rivals.map((rival) => rival.end()));
+      const ids = await idsOf(fixture.store, id);
+      expect(ids).toHaveLength(appends);
+      expect(new Set(ids).size).toBe(appends);
+      expect(ids.every((one) => one.startsWith(`p${winner + 1}-`))).toBe(true);
+      await fixture.close();
+    },
+    60_000,
+  );
+
+  it.skipIf(name === "sqlite" && !driver)(
+    "and four sessions: 4,000 records, none twice, none lost",
+    async () => {
+      const fixture = await open();
+      const sessions = await Promise.all([1, 2, 3, 4].map(() => newSessionIn(fixture.store)));
+      const writers = await Promise.all(sessions.map((id, index) => start(urlOf(fixture.folder), id, `p${index}`)));
+      for (const writer of writers) writer.go();
+      expect(await Promise.all(writers.map((writer) => writer.outcome()))).toEqual(Array(4).fill(`wrote ${appends}`));
+      await Promise.all(writers.map((writer) => writer.end()));
+      const all: string[] = [];
+      for (const [index, id] of sessions.entries()) {
+        const ids = await idsOf(fixture.store, id);
+        expect(ids.every((one) => one.startsWith(`p${index}-`))).toBe(true);
+        all.push(...ids);
+      }
+      expect([all.length, new Set(all).size]).toEqual([4 * appends, 4 * appends]);
+      await fixture.close();
+    },
+    60_000,
+  );
+});

@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+import type { Part } from "../../../src/message/message.ts";
+import { HistoryBuilder } from "../../../src/message/samples.ts";
+import { deepseek, pi } from "../../../src/window/profile.ts";
+import type { Profile } from "../../../src/window/profile.ts";
+import { composeWindow } from "../../../src/window/compose.ts";
+import { dropReasoning } from "../../../src/window/passes/drop-reasoning.ts";
+import type { Pass } from "../../../src/window/window.ts";
+
+/** Takes reasoning back wherever it stands, and does not insist on it. */
+const free: Profile = { ...deepseek, rules: { ...deepseek.rules, callNeedsReasoning: false, ownReasoning: false } };
+const insisting: Profile = { ...free, rules: { ...free.rules, callNeedsReasoning: true } };
+
+function thinker(): HistoryBuilder {
+  const history = new HistoryBuilder();
+  for (let turn = 1; turn <= 3; turn++) {
+    const thought: Part = { type: "reasoning", text: `thought ${turn}`, signature: `s${turn}` };
+    history.user(`question ${turn}`);
+    history.add("assistant", [thought, { type: "tool-call", callId: `c${turn}`, name: "look", args: {} }]);
+    history.result(`c${turn}`, "seen");
+    history.add("assistant", [
+      { ...thought, text: `second ${turn}` },
+      { type: "text", text: `answer ${turn}` },
+    ]);
+  }
+  return history;
+}
+
+function thoughts(pass: Pass, messages = thinker().messages, profile = free): readonly string[] {
+  const strategy = { name: "one", passes: [pass], trigger: { messages: 0 }, lowWater: 1, keepFirstUser: false };
+  const composed = composeWindow({ messages, budget: 100_000, profile, strategy });
+  return composed.messages.flatMap(({ parts }) =>
+    parts.flatMap((part) => (part.type === "reasoning" ? [part.text] : [])),
+  );
+}
+
+describe("drop-reasoning", () => {
+  it("keeps the newest answer's reasoning and nothing else of any answer leaves", () => {
+    expect(thoughts(dropReasoning())).toEqual(["second 3"]);
+    expect(thoughts(dropReasoning({ keep: 3 }))).toEqual(["second 2", "thought 3", "second 3"]);
+    expect(thoughts(dropReasoning({ keep: 0 }))).toEqual([]);
+    expect(thoughts(dropReasoning({ keep: 9 }))).toHaveLength(6);
+    expect(thoughts(dropReasoning(), thinker().messages, insisting)).toHaveLength(6);
+  });
+
+  it("keeps all of a tool loop that is still open, unless told to go by the seed", () => {
+    const open = thinker().messages.slice(0, -1);
+    const looped = [
+      ...open,
+      ...new HistoryBuilder()
+        .add("assistant", [
+          { type: "reasoning", text: "on it", signature: "s4" },
+          { type: "tool-call", callId: "c4", name: "look", args: {} },
+        ])
+        .result("c4", "more")
+        .messages.map((message, index) => ({ ...message, id: `x${index}` })),
+    ];
+    expect(thoughts(dropReasoning(), looped)).toEqual(["thought 3", "on it"]);
+    expect(thoughts(dropReasoning({ openLoop: false }), looped)).toEqual(["on it"]);
+  });
+
+  it("leaves an open loop alone where reasoning is bound to its prefix, and takes all of it otherwise", () => {
+    const { messages } = thinker();
+    expect(thoughts(dropReasoning(), messages.slice(0, -1), pi)).toEqual([
+      "thought 1",
+      "second 1",
+      "thought 2",
+      "second 2",
+      "thought 3",
+    ]);
+    expect(thoughts(dropReasoning(), messages, pi)).toEqual([]);
+  });
+});

@@ -1,0 +1,257 @@
+import { existsSync, readFileSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import type { JsonValue } from "../../../src/message/message.ts";
+import { HistoryBuilder } from "../../../src/message/samples.ts";
+import { estimate } from "../../../src/tokens/estimate.ts";
+import { pruneUiTree } from "../../../src/window/passes/prune-ui-tree.ts";
+import type { PruneUiTreeOptions } from "../../../src/window/passes/prune-ui-tree.ts";
+import { results, windowBy } from "./one-pass.ts";
+
+/** What a window shows of one result. */
+function shown(content: string, options: PruneUiTreeOptions = {}, tool = "elementsJson"): string {
+  const history = new HistoryBuilder().user("look").assistant("", ["c", tool, {}]).result("c", content);
+  return results(windowBy(pruneUiTree({ keepNewest: 0, ...options }), history.messages))[0] ?? "";
+}
+const limits = (value: JsonValue, tool = "elementsJson"): JsonValue =>
+  JSON.parse(
+    shown(JSON.stringify(value), { rule: "limits", tools: ["elementsJson", "webElements"] }, tool),
+  ) as JsonValue;
+const many = <Item>(count: number, item: (at: number) => Item): Item[] =>
+  Array.from({ length: count }, (_, at) => item(at));
+
+describe("the rule limits, by seed 000", () => {
+  const child = (at: number): JsonValue => ({ role: "AXStaticText", title: `child ${at}` });
+  const element = (at: number): { [key: string]: JsonValue } => ({
+    role: "AXButton",
+    title: `Submit ${at}`,
+    description: "Click this button to submit the form",
+    help: "Press enter to activate",
+    position: { x: 100, y: 200 + at },
+    children: many(50, child),
+  });
+
+  it("gives the documented example: 301 elements of 50 children become 200 of 20, without description and help", () => {
+    expect(limits({ elements: many(301, element) })).toEqual({
+      elements: many(200, (at) => ({
+        role: "AXButton",
+        title: `Submit ${at}`,
+        position: { x: 100, y: 200 + at },
+        children: many(20, child),
+      })),
+    });
+    expect(limits(many(301, element), "webElements")).toHaveLength(200);
+  });
+
+  it("shows levels 0, 1 and 2 of children and cuts the level below", () => {
+    const nest = (depth: number): JsonValue =>
+      depth === 0
+        ? { role: "AXGroup", title: "leaf" }
+        : { role: "AXGroup", title: `${depth}`, children: [nest(depth - 1)] };
+    const three = { role: "AXGroup", title: "1", children: "[truncated]" };
+    expect(limits({ elements: [nest(4), nest(2)] })).toEqual({
+      elements: [
+        {
+          role: "AXGroup",
+          title: "4",
+          children: [{ role: "AXGroup", title: "3", children: [{ ...three, title: "2" }] }],
+        },
+        nest(2),
+      ],
+    });
+  });
+
+  it("cuts texts over 1000 characters, data over 2000, lists of actions over 8", () => {
+    const cut = limits({
+      elements: [
+        { role: "AXButton", title: "t".repeat(1000), actions: many(9, (at) => `act ${at}`) },
+        { role: "AXButton", title: "t".repeat(1001), data: "d".repeat(2001) },
+        // The thousandth character is the first half of an emoji.
+        { role: "AXButton", title: `${"t".repeat(999)}😀`, help: "Press enter to activate. ".repeat(9) },
+      ],
+    });
+    expect(cut).toEqual({
+      elements: [
+        { role: "AXButton", title: "t".repeat(1000), actions: many(8, (at) => `act ${at}`) },
+        { role: "AXButton", title: `${"t".repeat(1000)}...[truncated]`, data: `${"d".repeat(2000)}...[truncated]` },
+        { role: "AXButton", title: `${"t".repeat(999)}...[truncated]` },
+      ],
+    });
+    expect(shown("no JSON ".repeat(500), { rule: "limits", tools: ["elementsJson"] })).toBe(
+      `${"no JSON ".repeat(250)}...[truncated]`,
+    );
+  });
+
+  it("takes a budget for the whole dump, other limits and other fields", () => {
+    const dump = JSON.stringify({
+      elements: many(10, (at) => ({ role: "AXButton", title: `b${at}`, note: "n", children: [child(at)] })),
+    });
+    const total = JSON.parse(
+      shown(dump, { rule: "limits", limits: { totalNodes: 5, dropFields: ["note"] } }),
+    ) as JsonValue;
+    expect(total).toEqual({
+      elements: [0, 1, 2].map((at) => ({ role: "AXButton", title: `b${at}`, children: at < 2 ? [child(at)] : [] })),
+    });
+  });
+
+  it("leaves results of other tools byte-identical, and dumps within the limits", () => {
+    const large = JSON.stringify({ elements: many(301, element) }, null, 2);
+    expect(shown(large, { rule: "limits", tools: ["elementsJson", "webElements"] }, "click")).toBe(large);
+    const small = JSON.stringify({ elements: [{ role: "AXButton", title: "OK" }] }, null, 2);
+    expect(shown(small, { rule: "limits" })).toBe(small);
+  });
+});
+
+describe("the rule interactive lines", () => {
+  it("reads JSON trees of any nesting: id, role, name, value, states", () => {
+    const dump = {
+      url: "https://example.org/form",
+      tree: {
+        role: "WebArea",
+        name: "Form",
+        children: many(30, (at) => ({
+          role: "generic",
+          name: "",
+          children: [{ role: "paragraph", name: `text ${at}` }],
+        })),
+        nodes: [
+          { role: "heading", name: "Your order" },
+          { nodeId: 7, role: "textbox", name: "Name", value: "Ada", focused: true },
+          { nodeId: 8, role: "checkbox", name: "Gift", checked: true },
+          {
+            role: "group",
+            children: [{ nodeId: 9, role: "button", children: [{ role: "text", text: "Send it" }], enabled: false }],
+          },
+          { role: "button", title: "Away", position: { x: 12, y: 34 } },
+        ],
+      },
+    };
+    expect(shown(JSON.stringify(dump)).split("\n")).toEqual([
+      '[Windrow: elementsJson truncated {"by":"interactive-lines","shown":4,"total":68}; the whole is m3]',
+      "url: https://example.org/form",
+      "# Your order",
+      "7 textbox Name = Ada (focused)",
+      "8 checkbox Gift (checked)",
+      "9 button Send it (disabled)",
+      "@12,34 button Away",
+    ]);
+  });
+
+  it("reads HTML, brackets and outlines", () => {
+    const filler = "Words that nobody can click on. ".repeat(20);
+    const html = `<html><head><title>Shop</title><script>var a = "<a href=x>";</script></head><body><div><h1>Cart</h1><p>${filler}</p>
+      <a href="/pay">Pay <b>now</b></a><form><input id="code" placeholder="Voucher" value="X1"><input type="hidden" name="t">
+      <button disabled aria-label="Apply"></button></form></div></body></html>`;
+    expect(shown(html).split("\n").slice(1)).toEqual([
+      "title: Shop",
+      "# Cart",
+      "/pay Pay now",
+      "code input Voucher = X1",
+      "button Apply (disabled)",
+    ]);
+    const brackets = `< < <a[AA]| Home> <a[SA]| Home> <p| ${filler}> <button[B]| <span| Search> > <input[C]| Your words> > >`;
+    expect(shown(brackets).split("\n").slice(1)).toEqual(["AA SA Home", "B button Search", "C input Your words"]);
+    const outline = [
+      "- Page URL: https://example.org",
+      "- generic [ref=e1]:",
+      '  - heading "News" [level=1] [ref=e2]',
+      `  - paragraph [ref=e3]: ${filler}`,
+      '  - link "More" [ref=e4] [cursor=pointer]:',
+      '  - textbox "Query" [active] [ref=e5]: cats',
+    ].join("\n");
+    expect(shown(outline).split("\n").slice(1)).toEqual([
+      "- Page URL: https://example.org",
+      "# News",
+      "e4 More",
+      "e5 textbox Query = cats (focused)",
+    ]);
+    const numbered = [
+      `[1] RootWebArea 'Shop'`,
+      `  [2] StaticText '${filler}'`,
+      `  [3] link 'Cart'`,
+      `  [4] button 'Buy'`,
+    ].join("\n");
+    expect(shown(numbered).split("\n").slice(1)).toEqual(["3 Cart", "4 button Buy"]);
+  });
+
+  it("says how many of how many it shows, also where it is told to show fewer", () => {
+    const dump = JSON.stringify(many(50, (at) => ({ role: "button", name: `button number ${at}`, id: at })));
+    expect(shown(dump, { lines: { maxElements: 10 } })).toContain('"shown":10,"total":50');
+    const wide = JSON.stringify(many(20, () => ({ role: "button", name: `${"x".repeat(78)}😀😀😀` })));
+    expect(shown(wide).isWellFormed()).toBe(true);
+    expect(shown(wide)).toContain(`${"x".repeat(78)}…`);
+  });
+
+  it.each([
+    ["source code", 'const a = { role: "button" };\n'.repeat(40)],
+    [
+      "data",
+      JSON.stringify({ type: "module", name: "x", items: many(40, (at) => ({ type: "object", title: `t${at}` })) }),
+    ],
+    ["a chat", JSON.stringify(many(40, (at) => ({ role: "user", content: `text ${at}` })))],
+    ["prose", "Button and link are words. ".repeat(60)],
+    ["a page without anything to act on", `<html><body>${"<div><p>words</p></div>".repeat(60)}</body></html>`],
+  ])("leaves %s as it is", (_, text) => {
+    expect(shown(text, {}, "read")).toBe(text);
+  });
+
+  it("keeps the newest dump whole unless told otherwise", () => {
+    const dump = JSON.stringify(
+      many(80, (at) => ({ role: at % 4 === 0 ? "link" : "text", name: `a longer name ${at}`, id: at })),
+    );
+    const history = new HistoryBuilder().user("look");
+    for (const id of ["a", "b"]) history.assistant("", [id, "snapshot", {}]).result(id, dump);
+    const [older = "", newest] = results(windowBy(pruneUiTree(), history.messages));
+    expect(older.length).toBeLessThan(dump.length);
+    expect(newest).toBe(dump);
+  });
+});
+
+const pages = "../shared/data/open/autowebbench/en-ind.jsonl.gz";
+const windows = "../shared/data/open/macos-ax-dumps/dumps.jsonl.gz";
+const rows = (file: string): Record<string, string>[] =>
+  gunzipSync(readFileSync(file))
+    .toString()
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, string>);
+
+describe("real screens", () => {
+  it.skipIf(!existsSync(pages))("keep the element acted on next, at less than 45 % of the tokens", () => {
+    const sum = { targets: 0, kept: 0, before: 0, after: 0 };
+    for (const { page = "", target = "" } of rows(pages)) {
+      const text = shown(page, {}, "observe");
+      sum.before += estimate.count(page);
+      sum.after += estimate.count(text);
+      const id = /'([A-Z]+)'/.exec(target)?.[1];
+      if (id === undefined || !page.includes(`[${id}]|`)) continue;
+      sum.targets++;
+      if (text.split("\n").some((line) => line.split(" ").includes(id))) sum.kept++;
+    }
+    console.log(`autowebbench: ${sum.kept} of ${sum.targets} kept at ${((100 * sum.after) / sum.before).toFixed(1)} %`);
+    expect(sum.targets).toBeGreaterThan(50);
+    expect(sum.kept / sum.targets).toBeGreaterThanOrEqual(0.99);
+    expect(sum.after / sum.before).toBeLessThanOrEqual(0.45);
+  });
+
+  it.skipIf(!existsSync(windows))("keep every button of a macOS window", () => {
+    const sum = { buttons: 0, kept: 0, before: 0, after: 0 };
+    for (const { text = "" } of rows(windows)) {
+      const lines = shown(text, {}, "axDump");
+      sum.before += estimate.count(text);
+      sum.after += estimate.count(lines);
+      for (const [, button = "", fields = ""] of text.matchAll(/"(AX\w+Button)" : \{([^{}]*)\}/g)) {
+        const id = /"AXIdentifier" : "([^"]+)"/.exec(fields)?.[1] ?? button;
+        sum.buttons++;
+        if (lines.split(/\s/).includes(id)) sum.kept++;
+      }
+    }
+    console.log(
+      `macos-ax-dumps: ${sum.kept} of ${sum.buttons} kept at ${((100 * sum.after) / sum.before).toFixed(1)} %`,
+    );
+    expect(sum.kept).toBe(sum.buttons);
+    expect(sum.after / sum.before).toBeLessThanOrEqual(0.45);
+  });
+  if (!existsSync(pages)) console.log(`skipped: ${pages} is not there`);
+  if (!existsSync(windows)) console.log(`skipped: ${windows} is not there`);
+});

@@ -1,0 +1,110 @@
+/** Seed 002, by hand from its document. */
+import { describe, expect, it } from "vitest";
+import { messageText } from "../../../src/message/message.ts";
+import type { Message } from "../../../src/message/message.ts";
+import { HistoryBuilder } from "../../../src/message/samples.ts";
+import type { TokenCounter } from "../../../src/tokens/counter.ts";
+import { isWindrowError } from "../../../src/errors.ts";
+import { composeWindow } from "../../../src/window/compose.ts";
+import { presetOf } from "../../../src/window/presets.ts";
+import type { ComposeInput, Composed } from "../../../src/window/window.ts";
+
+/** A token a character; with the four that frame a message, every sum below can be done by hand. */
+const characters: TokenCounter = { name: "characters", count: (text) => text.length };
+const compose = (messages: readonly Message[], budget: number, rest: Partial<ComposeInput> = {}): Composed =>
+  composeWindow({ messages, budget, counter: characters, strategy: "openstarry-sliding", ...rest });
+const ids = ({ messages }: Composed): string[] => messages.map(({ id }) => id);
+
+/** What is kept free for the message that stands first where the user's does not. */
+const start = "[Windrow: the conversation begins here.]".length + 4;
+
+/** Ten messages of 16 characters: 20 tokens each. */
+function talk(): HistoryBuilder {
+  const history = new HistoryBuilder();
+  for (let at = 1; at <= 10; at++) {
+    const text = `${at}`.padEnd(16, ".");
+    if (at % 2 === 1) history.user(text);
+    else history.assistant(text);
+  }
+  return history;
+}
+
+describe("strategy A", () => {
+  it("gives what system, tools and dynamic context leave to the newest messages", () => {
+    const tools = [{ name: "find" }];
+    const fixed = { system: "s".repeat(26), dynamic: "d".repeat(36), tools };
+    const toolTokens = JSON.stringify(tools[0]).length + 4;
+    // System 30, tools, dynamic 40; the rest is 130: six messages of 20, and the seventh from the end does not fit.
+    const composed = compose(talk().messages, 70 + toolTokens + start + 130, fixed);
+    expect(composed.report.blocks).toMatchObject({
+      system: 30,
+      tools: toolTokens,
+      dynamic: 40,
+      notes: 0,
+      history: 120,
+    });
+    expect(ids(composed)).toEqual(["windrow:system", "m5", "m6", "m7", "m8", "m9", "m10", "windrow:dynamic"]);
+    expect(composed.messages[0]?.parts).toEqual([{ type: "text", text: fixed.system }]);
+    // One token less than six messages need, and the largest suffix that fits has five.
+    const less = ids(compose(talk().messages, 70 + toolTokens + start + 119, fixed));
+    expect(less.filter((id) => id.startsWith("m"))).not.toContain("m5");
+  });
+
+  it("sacrifices the earliest history first, and says so by its blocks where even that is not enough", () => {
+    const error = (() => {
+      try {
+        return compose(talk().messages, 100, { system: "s".repeat(96) });
+      } catch (caught) {
+        return caught;
+      }
+    })();
+    expect(isWindrowError(error, "budget-too-small")).toBe(true);
+    expect(isWindrowError(error) && error.data).toMatchObject({ budget: 100, system: 100, tools: 0, dynamic: 0 });
+  });
+
+  it("leaves the input as it was and nothing in the place of what left", () => {
+    const { messages } = talk();
+    const before = JSON.stringify(messages);
+    const composed = compose(messages, 100);
+    expect(JSON.stringify(messages)).toBe(before);
+    expect(composed.messages.map(messageText).join("")).not.toContain("Windrow: a record");
+  });
+});
+
+describe("strategies B and C without a model", () => {
+  it("keep everything up to the budget, whatever the number of turns, and say why", () => {
+    const history = new HistoryBuilder();
+    for (let turn = 1; turn <= 15; turn++) history.user(`question ${turn}`).assistant(`answer ${turn}`);
+    for (const strategy of ["openstarry-summary", "openstarry-entity"]) {
+      const whole = compose(history.messages, 10_000, { strategy });
+      expect(whole.messages).toHaveLength(30);
+      expect(presetOf(strategy).strategy.note).toMatch(/There is no model/);
+      const small = compose(history.messages, 200, { strategy });
+      expect(small.tokens).toBeLessThanOrEqual(200);
+      expect(small.report.opened?.edits[0]?.reason).toMatch(/^no room, and no (?:summary|state) stands for it$/);
+    }
+  });
+
+  it("take the seed's numbers and options", () => {
+    expect(presetOf("openstarry-summary").strategy.note).toContain("the earliest 5 of more than 10 turns");
+    const twenty = presetOf("openstarry-summary", { threshold: 20, compressionModel: "gemini-1.5-flash" });
+    expect(twenty.strategy.note).toContain("of more than 20 turns");
+  });
+
+  it("C with an extractor sends the state and the current message, and no conversation", () => {
+    const { strategy } = presetOf("openstarry-entity", {
+      schema: { destination: "string", date: "string" },
+      extract: (state: object, text: string) => {
+        const [, field, value] = /^(\w+): (.*)$/.exec(text) ?? [];
+        return { ...state, ...(field && { [field]: value }) };
+      },
+    });
+    const history = new HistoryBuilder().user("destination: Kyoto").assistant("When?");
+    history.user("hotel: no").assistant("Sure.").user("date: Friday");
+    const composed = compose(history.messages, 10_000, { strategy });
+    expect(composed.messages.map(messageText)).toEqual([
+      expect.stringMatching(/^\[Windrow: the state of the job.*\]\n\{"destination":"Kyoto","date":"Friday"\}$/),
+      "date: Friday",
+    ]);
+  });
+});

@@ -1,0 +1,127 @@
+/** Seed 003, by hand from its document. */
+import { describe, expect, it } from "vitest";
+import { messageText, resultText, toolResults } from "../../../src/message/message.ts";
+import type { Message } from "../../../src/message/message.ts";
+import { HistoryBuilder } from "../../../src/message/samples.ts";
+import { loadCounter } from "../../../src/tokens/exact.ts";
+import { estimate } from "../../../src/tokens/estimate.ts";
+import { budgetOf } from "../../../src/window/budget.ts";
+import { composeWindow } from "../../../src/window/compose.ts";
+import { presetCounter, presetOf } from "../../../src/window/presets.ts";
+import { deepseek } from "../../../src/window/profile.ts";
+import type { Composed } from "../../../src/window/window.ts";
+
+const preset = presetOf("pi");
+const compose = (messages: readonly Message[], budget: number, options: object = {}): Composed =>
+  composeWindow({ messages, budget, strategy: presetOf("pi", options).strategy, counter: estimate });
+
+/** One user message, then calls with a result of `lines` lines each: the seed's thirty calls of up to 50 kB. */
+function calls(count: number, lines: number): readonly Message[] {
+  const history = new HistoryBuilder().user("Do all of it");
+  for (let call = 1; call <= count; call++) {
+    const body = Array.from({ length: lines }, (_, at) => `call ${call}, line ${at + 1}: ${"x".repeat(40)}`).join("\n");
+    history.assistant("", [`c${call}`, "read", { path: `f${call}` }]).result(`c${call}`, body);
+  }
+  return history.messages;
+}
+
+describe("preset pi", () => {
+  it("has the seed's constants, and all six can be set", () => {
+    expect(preset).toMatchObject({ counter: "cl100k", imageTokens: 85, ratio: 0.75, locale: "zh" });
+    expect(budgetOf({ contextWindow: 1_000, maxOutput: 0, ratio: preset.ratio ?? 0 })).toBe(750);
+    const composed = compose(calls(5, 30), 1_000_000, {
+      keepRecentToolResults: 2,
+      headLines: 1,
+      tailLines: 4,
+      keepRecentThinking: 2,
+      keepRecentMessages: 7,
+      contextRatio: 0.5,
+    });
+    const [first = ""] = composed.messages.flatMap(toolResults).map(resultText);
+    expect(first.split("\n").map((line) => line.slice(0, 14))).toEqual([
+      "call 1, line 1",
+      "[... 已省略 25 行，",
+      "call 1, line 2",
+      "call 1, line 2",
+      "call 1, line 2",
+      "call 1, line 3",
+    ]);
+    expect(
+      composed.messages
+        .flatMap(toolResults)
+        .map(resultText)
+        .filter((text) => text.includes("已省略")),
+    ).toHaveLength(3);
+  });
+
+  it("counts with cl100k, an image as 85", async () => {
+    await loadCounter("cl100k");
+    const counter = presetCounter(preset);
+    expect(counter).toMatchObject({ name: "cl100k", imageTokens: 85 });
+    expect(counter.count("hello world")).toBe(2);
+  });
+
+  it("shortens results older than the newest six however small the window is, by position and not by turn", () => {
+    const composed = compose(calls(9, 20), 1_000_000);
+    const shown = composed.messages.flatMap(toolResults).map(resultText);
+    expect(shown.map((text) => text.split("\n").length)).toEqual([6, 6, 6, 20, 20, 20, 20, 20, 20]);
+    const size = resultText(toolResults(calls(9, 20)[2] as Message)[0] as never).length;
+    expect(shown[0]?.split("\n")[3]).toBe(`[... 已省略 15 行，原始 ${size} 字符 ...]`);
+    expect(composed.messages).toHaveLength(19);
+  });
+
+  it("keeps the newest reasoning alone, and all of an open loop", () => {
+    const history = new HistoryBuilder();
+    for (let turn = 1; turn <= 3; turn++) {
+      history.user(`question ${turn}`);
+      history.add("assistant", [
+        { type: "reasoning", text: `thought ${turn}` },
+        { type: "text", text: `answer ${turn}` },
+      ]);
+    }
+    const profile = { ...deepseek, rules: { ...deepseek.rules, callNeedsReasoning: false, ownReasoning: false } };
+    const { messages } = composeWindow({ messages: history.messages, budget: 9_999, profile, strategy: "pi" });
+    expect(messages.map(messageText)).toEqual([
+      "question 1",
+      "answer 1",
+      "question 2",
+      "answer 2",
+      "question 3",
+      "thought 3\nanswer 3",
+    ]);
+  });
+
+  it("over the threshold keeps the first user message and drops from the second on, to the newest twenty at most", () => {
+    const messages = calls(30, 4);
+    const whole = compose(messages, 1_000_000);
+    expect(whole.messages).toHaveLength(61);
+    const one = compose(messages, whole.tokens - 1);
+    // One message over: the step behind the first user message goes whole, call and result.
+    expect(one.messages.map(({ id }) => id)).toEqual(["m1", ...messages.slice(3).map(({ id }) => id)]);
+    const own = ({ report }: Composed): boolean =>
+      report.opened?.edits.every((edit) => edit.pass === "keep-recent") ?? false;
+    let floor = one;
+    for (let budget = one.tokens; own(compose(messages, budget)); budget -= 10) floor = compose(messages, budget);
+    expect(floor.messages.map(({ id }) => id)).toEqual(["m1", ...messages.slice(-20).map(({ id }) => id)]);
+  });
+
+  it("lets the oldest of the twenty follow where they are over the budget, and the report says so", () => {
+    const { messages, report, tokens } = compose(calls(30, 4), 300);
+    expect(tokens).toBeLessThanOrEqual(300);
+    expect(messages.length).toBeLessThan(21);
+    expect(report.opened?.edits.map((edit) => edit.pass)).toContain("drop-oldest");
+  });
+
+  it("spends less on thirty calls of 50 kB than the whole history, by far", () => {
+    const messages = calls(30, 900);
+    const spent = (strategy: string): number => {
+      let total = 0;
+      for (let length = 1; length <= messages.length; length += 2) {
+        total += composeWindow({ messages: messages.slice(0, length), budget: 10_000_000, strategy }).tokens;
+      }
+      return total;
+    };
+    expect(spent("none")).toBeGreaterThan(1_000_000);
+    expect(spent("pi")).toBeLessThan(spent("none") / 2);
+  });
+});

@@ -1,0 +1,97 @@
+/** Seed 004 §1 and seed 001 §4.2, by hand from their documents. */
+import { describe, expect, it } from "vitest";
+import { messageText, toolCalls, toolResults } from "../../../src/message/message.ts";
+import { HistoryBuilder } from "../../../src/message/samples.ts";
+import { chars4Floor } from "../../../src/tokens/chars4.ts";
+import { composeWindow } from "../../../src/window/compose.ts";
+import { presetOf } from "../../../src/window/presets.ts";
+
+function working(): HistoryBuilder {
+  const history = new HistoryBuilder().add("system", [{ type: "text", text: "You are careful." }]).user("Compare them");
+  for (let step = 1; step <= 6; step++) {
+    history.assistant("", [`a${step}`, "read", { path: `a${step}` }], [`b${step}`, "read", { path: `b${step}` }]);
+    history.result(`b${step}`, "second ".repeat(20)).result(`a${step}`, "first ".repeat(20), step === 2);
+  }
+  return history;
+}
+
+describe("preset state-manager", () => {
+  it("removes from the head, skips the first system prompt, and never parts a call from its results", () => {
+    const { messages } = working();
+    const whole = composeWindow({ messages, budget: 100_000, strategy: "state-manager" });
+    for (let budget = whole.tokens; budget > 200; budget -= 37) {
+      const composed = composeWindow({ messages, budget, strategy: "state-manager" });
+      expect(composed.messages[0]?.id).toBe("m1");
+      const called = composed.messages.flatMap(toolCalls).map(({ callId }) => callId);
+      const answered = composed.messages.flatMap(toolResults).map(({ callId }) => callId);
+      expect(answered.toSorted()).toEqual(called.toSorted());
+      // What stays is the newest, without a gap.
+      const kept = composed.messages.map(({ id }) => Number(id.slice(1))).filter((at) => at > 2);
+      expect(kept.toSorted((one, other) => one - other)).toEqual(
+        Array.from({ length: kept.length }, (_, at) => messages.length - kept.length + 1 + at),
+      );
+    }
+  });
+
+  it("has a summary stand as a system message that begins 前文の要約：", () => {
+    const { summaryMessage, strategy } = presetOf("state-manager");
+    const { messages } = working();
+    const text = `${summaryMessage?.prefix}二つのファイルを比べた。`;
+    const role = summaryMessage?.role ?? "user";
+    const summarised = {
+      ...strategy,
+      trigger: { messages: 0 },
+      passes: [
+        {
+          name: "summary",
+          plan: () => [
+            {
+              kind: "replace" as const,
+              from: 3,
+              to: 8,
+              text,
+              role,
+              pass: "summary",
+              reason: "",
+              tokensBefore: 0,
+              tokensAfter: 0,
+            },
+          ],
+        },
+      ],
+    };
+    const composed = composeWindow({ messages, budget: 100_000, strategy: summarised });
+    const summary = composed.messages.find((message) => messageText(message).startsWith("前文の要約："));
+    expect(summary).toMatchObject({ role: "system", parts: [{ type: "text", text }] });
+  });
+});
+
+describe("preset coding-agent", () => {
+  it("has seed 001's numbers", () => {
+    const preset = presetOf("coding-agent");
+    expect(preset).toMatchObject({ counter: "chars4-floor", ratio: 0.7 });
+    expect(preset.storage).toEqual({
+      folder: "logs/contexts",
+      maxMemoryMessages: 20,
+      heartbeatMs: 30_000,
+      staleMs: 60_000,
+      scanMs: 300_000,
+      stateLockMs: 5_000,
+      retentionDays: 30,
+      compressAfterDays: 7,
+      keepBackups: 7,
+    });
+    expect(preset.strategy.note).toContain("and 10 messages, all but the newest 5");
+    expect(presetOf("coding-agent", { mode: "any" }).strategy.note).toContain("or 10 messages");
+  });
+
+  it("builds the list by priority: system first, then from the newest back to the first that does not fit", () => {
+    const { messages } = working();
+    const composed = composeWindow({ messages, budget: 240, strategy: "coding-agent", counter: chars4Floor });
+    const ids = composed.messages.map(({ id }) => id);
+    expect(ids[0]).toBe("m1");
+    expect(ids).toContain(messages.at(-1)?.id);
+    expect(composed.tokens).toBeLessThanOrEqual(240);
+    expect(composed.report.counts.dropped).toBeGreaterThan(0);
+  });
+});
