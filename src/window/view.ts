@@ -105,15 +105,22 @@ export function viewStep(step: Step, edits: EditIndex, profile: Profile, counter
   };
 }
 
+const noteMessages = new WeakMap<Edit, Message>();
+
+/** The message an edit leaves: one object for as long as the edit lives, so that it is counted and hashed once. */
+function noteMessage(edit: Edit, profile: Profile): Message {
+  const role = edit.role === "system" && profile.rules.systemFirst ? "user" : (edit.role ?? "user");
+  const known = noteMessages.get(edit);
+  if (known?.role === role) return known;
+  const id = `windrow:note:${edit.from}-${edit.to}`;
+  const message: Message = { id, role, status: "synthetic", parts: [{ type: "text", text: edit.text ?? "" }] };
+  noteMessages.set(edit, message);
+  return message;
+}
+
 /** The labelled message that an edit leaves, as a step of the view. */
 export function noteStep(edit: Edit, profile: Profile, counter: TokenCounter): ViewStep {
-  const role = edit.role === "system" && profile.rules.systemFirst ? "user" : (edit.role ?? "user");
-  const message: Message = {
-    id: `windrow:note:${edit.from}-${edit.to}`,
-    role,
-    status: "synthetic",
-    parts: [{ type: "text", text: edit.text ?? "" }],
-  };
+  const message = noteMessage(edit, profile);
   const messages = [{ seq: edit.from, message }];
   const tokens = sumTokens(counter, messages);
   return {

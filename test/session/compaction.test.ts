@@ -48,19 +48,22 @@ async function open(options: ManagerOptions): Promise<{ session: Session; store:
   return { session: await manager.create(), store, manager };
 }
 
-async function run(session: Session, count: number, each: (window: Composed) => void = () => undefined): Promise<void> {
-  let steps = 0;
+async function run(session: Session, count: number): Promise<Composed | undefined> {
+  const windows: Composed[] = [];
   for (const message of codingSession(count, 8)) {
-    if (message.role === "assistant") {
-      const window = await session.compose();
-      expect(window.tokens).toBeLessThanOrEqual(6_000);
-      expect(window.report.faults).toEqual([]);
-      each(window);
+    if (message.role !== "assistant") {
       await session.append(message);
-      await session.endStep({ usage: { input: window.tokens, output: 20 } });
-      if (++steps === count) return;
-    } else await session.append(message);
+      continue;
+    }
+    const window = await session.compose();
+    windows.push(window);
+    await session.append(message);
+    await session.endStep({ usage: { input: window.tokens, output: 20 } });
+    if (windows.length === count) break;
   }
+  expect(windows.filter(({ tokens }) => tokens > 6_000)).toEqual([]);
+  expect(windows.flatMap(({ report }) => report.faults)).toEqual([]);
+  return windows.at(-1);
 }
 
 async function records<K extends "edit" | "summary" | "usage">(
@@ -114,8 +117,7 @@ it("replaces messages by a checked summary, keeps the newest, and counts the spe
     return { text: `The agent read ${paths.join(", ")} and found parseConfig in each of them.` };
   });
   const { session, store, manager } = await open({ summarizer: model });
-  let last: Composed | undefined;
-  await run(session, 60, (window) => (last = window));
+  const last = await run(session, 60);
   const summaries = await records(store, session.id, "summary");
   expect(summaries.length).toBeGreaterThan(1);
   for (const { startSeq, endSeq, originalTokens, summaryTokens } of summaries) {

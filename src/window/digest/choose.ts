@@ -1,6 +1,6 @@
 /** The choice of lines: greedy by value per token, so that what later calls look back for stays, and in passages. */
 import type { TokenCounter } from "../../tokens/counter.ts";
-import { errorWords } from "../excerpt.ts";
+import { factsOf } from "./facts.ts";
 import { Heap } from "./heap.ts";
 import { keyOf } from "./line.ts";
 import type { Line, LineKind } from "./line.ts";
@@ -34,23 +34,13 @@ const longestFill = 3;
 const fillTokens = 16;
 const gapTokens = 2;
 
-/** The words of a text that can be looked back for. */
-export function wordsOf(text: string): readonly string[] {
-  return text.match(/[\p{L}\p{N}_$.@/-]{3,}/gu) ?? [];
-}
-
-/** Paths, names and numbers have to be given exactly; a word of prose can be said otherwise. */
-function worthOf(word: string): number {
-  if (word.includes("/")) return 2;
-  return /[_\d]|\p{Ll}\p{Lu}|\w[.-]\w/u.test(word) ? 1 : 0.3;
-}
-
 interface Candidate {
   readonly line: Line;
   readonly row: Row;
   readonly index: number;
   readonly tokens: number;
   readonly words: readonly string[];
+  readonly worths: readonly number[];
   /** It stands elsewhere in the digest: shown only beside a chosen line, for a passage to be whole. */
   readonly again: boolean;
   /** What it is worth beside others, without its words' novelty and its neighbours. */
@@ -85,15 +75,17 @@ export function lineChooser(
     const printed = first?.kind === "result" || first?.kind === "error";
     const outdated = printed && latest.get(commandOf(passage.label)) !== first.seq;
     for (const [index, line] of passage.lines.entries()) {
-      const failure = line.kind === "result" && errorWords.test(line.text);
+      const facts = factsOf(line.text, counter);
+      const failure = line.kind === "result" && facts.failing;
       const weight = weights[failure ? "error" : line.kind];
       const age = recency(newest.get(keyOf(line.text)) ?? line.seq);
       row.cells.push({
         line,
         row,
         index,
-        tokens: counter.count(line.text) + 1,
-        words: repeated.has(line) ? [] : [...new Set(wordsOf(line.text))],
+        tokens: facts.tokens + 1,
+        words: repeated.has(line) ? [] : facts.words,
+        worths: facts.worths,
         again: passage.file && repeated.get(line) === "again",
         weight: weight * age * (1 + heat(passage.subject)) * (outdated ? 0.3 : 1),
         value: 0,
@@ -118,8 +110,8 @@ function choose(
     (row.cells[index - 1]?.chosen ? 1 : 0) + (row.cells[index + 1]?.chosen ? 1 : 0);
   const heading = ({ row }: Candidate): number => (opened.has(row.title) ? 0 : (titles.get(row.title) ?? 0));
   const density = (candidate: Candidate): number => {
-    const { tokens, words, weight } = candidate;
-    const fresh = words.reduce((sum, word) => (shown.has(word) ? sum : sum + worthOf(word)), 0);
+    const { tokens, words, worths, weight } = candidate;
+    const fresh = words.reduce((sum, word, place) => (shown.has(word) ? sum : sum + (worths[place] ?? 0)), 0);
     const beside = neighbours(candidate);
     const information = (candidate.again ? 0 : 0.2) + 0.02 * Math.min(tokens, 40) + fresh + 0.4 * beside;
     const cost = tokens + 0.75 * gapTokens * (2 - beside) + 0.25 * heading(candidate);

@@ -1,7 +1,8 @@
 /** digest: everything older than a short tail becomes one message of verbatim lines, chosen without a model. */
 import type { ReadCall } from "../digest/action.ts";
 import { candidatesOf, textsOf } from "../digest/candidates.ts";
-import { lineChooser, wordsOf } from "../digest/choose.ts";
+import { lineChooser } from "../digest/choose.ts";
+import { wordsOf } from "../digest/facts.ts";
 import { renderInventory } from "../digest/inventory.ts";
 import { keyOf } from "../digest/line.ts";
 import { decodePassages, encodePassages } from "../digest/passages.ts";
