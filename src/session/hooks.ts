@@ -9,7 +9,6 @@ import type { NumberedMessage } from "../message/step.ts";
 import type { Model } from "../model/model.ts";
 import type { Scope, Store } from "../store/store.ts";
 import type { ComposerOptions } from "../window/compose-options.ts";
-import { summariseStep } from "../window/summary/hook.ts";
 import type { StrategyContext, StrategyHook } from "../window/window.ts";
 import { tell } from "./events.ts";
 import type { Listener } from "./events.ts";
@@ -42,7 +41,10 @@ export interface HookWindow {
 }
 
 /** What `compact` does for a strategy that has no hook of its own. */
-const compactAnyway: StrategyHook = async (context, signal) => void (await summariseStep(context, {}, signal));
+const compactAnyway: StrategyHook = async (context, signal) => {
+  const { summariseStep } = await import("../window/summary/hook.ts");
+  await summariseStep(context, {}, signal);
+};
 
 /** Which hook runs. */
 export type HookName = "beforeCompose" | "afterStep" | "compact";

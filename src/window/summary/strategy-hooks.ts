@@ -1,6 +1,5 @@
 /** The hooks of a strategy that summarises. */
 import type { StrategyHook, Trigger } from "../window.ts";
-import { summariseStep } from "./hook.ts";
 import type { SummaryHookOptions } from "./hook.ts";
 
 /** What a strategy says where no summarizer was given. */
@@ -13,8 +12,12 @@ export function summaryHooks(
   trigger: Trigger,
 ): { readonly afterStep: StrategyHook; readonly compact: StrategyHook } {
   return {
-    afterStep: async (context, signal) => void (await summariseStep(context, { ...options, trigger }, signal)),
+    afterStep: async (context, signal) => {
+      const { summariseStep } = await import("./hook.ts");
+      await summariseStep(context, { ...options, trigger }, signal);
+    },
     compact: async (context, signal) => {
+      const { summariseStep } = await import("./hook.ts");
       const { turns: _, ...whole } = options;
       await summariseStep(context, whole, signal);
     },
