@@ -139,17 +139,8 @@ function toolLine(run: ViewedTool): string {
   return `[${run.seq}] ${timeLabel(run.timestamp)} ${call} -> ${end}, ${durationLabel(run.durationMs)}`;
 }
 
-function summaryLine({
-  id,
-  from,
-  to,
-  originalTokens,
-  summaryTokens,
-  compressionRatio,
-  summary,
-}: ViewedSummary): string {
-  const size = `${count(originalTokens)} -> ${count(summaryTokens)} tokens (ratio ${compressionRatio})`;
-  return `  [${id}] messages ${from}-${to}: ${size} ${oneLine(summary, lineLength)}`;
+function summaryLine({ id, from, to, summary }: ViewedSummary): string {
+  return `[${id}] seq ${from}-${to}: ${oneLine(summary, lineLength)}`;
 }
 
 function epochLine(epoch: ViewedEpoch): string {

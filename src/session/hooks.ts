@@ -24,6 +24,8 @@ export interface HooksParts {
   readonly epochs: Epochs;
   readonly held: Held;
   readonly summarizer?: Model;
+  /** Tokens; undefined where each `compose` brings its own. */
+  readonly budget: number | undefined;
   readonly on?: Listener;
   readonly timestamp: () => string;
   readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
@@ -71,7 +73,8 @@ export class Hooks {
   /**
    * Runs a hook and waits for it; while another one runs, that one. Never rejects but for `compact` by hand.
    */
-  run(name: HookName, window: HookWindow, signal?: AbortSignal): Promise<void> {
+  run(name: HookName, last: HookWindow | undefined, signal?: AbortSignal): Promise<void> {
+    const window = last ?? this.#nextWindow();
     const { strategy } = this.#parts.composer;
     const hook = name === "compact" ? (strategy.compact ?? strategy.afterStep ?? compactAnyway) : strategy[name];
     if (!hook) return Promise.resolve();
@@ -104,9 +107,10 @@ export class Hooks {
     return running;
   }
 
-  /** Waits for what runs. */
-  async settled(): Promise<void> {
-    await this.#running;
+  /** What the next window would be, where none was composed. */
+  #nextWindow(): HookWindow {
+    const { tokens } = this.#parts.epochs.composer.view();
+    return { tokens, budget: this.#parts.budget ?? tokens };
   }
 
   /** Stops what runs and waits until it has stopped. */

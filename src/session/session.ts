@@ -15,6 +15,7 @@ import type { Composed } from "../window/window.ts";
 import { Epochs } from "./epochs.ts";
 import { completeMessage, messageRecord } from "./new-message.ts";
 import { Hooks } from "./hooks.ts";
+import type { HookWindow } from "./hooks.ts";
 import type { Meter } from "./meter.ts";
 import { tell } from "./events.ts";
 import { explainSession } from "./explain.ts";
@@ -42,7 +43,7 @@ export class Session {
   #messages = 0;
   #tokens = 0;
   /** The last window's tokens and budget. */
-  #window: { readonly tokens: number; readonly budget: number } | undefined;
+  #window: HookWindow | undefined;
   readonly #runs: ToolRuns;
   readonly #hooks: Hooks;
   readonly #meter: Meter;
@@ -251,7 +252,7 @@ export class Session {
   /** Lets the strategy ask its model before a window is composed; most never do. What fails is a record and an event. */
   async prepare(signal?: AbortSignal): Promise<void> {
     this.#writer.checkOpen();
-    if (this.#window) await this.#hooks.run("beforeCompose", this.#window, signal);
+    await this.#hooks.run("beforeCompose", this.#window, signal);
   }
 
   /**
@@ -274,7 +275,6 @@ export class Session {
       totalTokensUsed: state.totalTokensUsed + (usage.input ?? 0) + (usage.output ?? 0),
       lastActivity: "llm_call",
     }));
-    if (!this.#window) return;
     const done = this.#hooks.run("afterStep", this.#window, signal);
     if (this.#parts.compaction === "blocking") await done;
   }
@@ -288,8 +288,8 @@ export class Session {
    */
   async compact(signal?: AbortSignal): Promise<boolean> {
     this.#writer.checkOpen();
-    const [{ epoch }, { tokens }] = [this.#epochs.composer.state, this.#epochs.composer.view()];
-    await this.#hooks.run("compact", this.#window ?? { tokens, budget: this.#parts.budget ?? tokens }, signal);
+    const { epoch } = this.#epochs.composer.state;
+    await this.#hooks.run("compact", this.#window, signal);
     return this.#epochs.composer.state.epoch > epoch;
   }
 

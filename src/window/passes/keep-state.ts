@@ -1,7 +1,8 @@
 /** keep-state: the conversation leaves, and what it established stays as one JSON object (seed 002 strategy C). */
 import type { JsonObject, JsonValue } from "../../message/message.ts";
+import type { TokenCounter } from "../../tokens/counter.ts";
 import { runsOf } from "../runs.ts";
-import type { Edit, Pass, PassContext, View, ViewStep } from "../window.ts";
+import type { Edit, Pass, PassContext, Stub, View, ViewStep } from "../window.ts";
 
 /** Reads from what the user wrote what it changes in the state. Pure: the same state and text give the same state. */
 export type ExtractState = (state: JsonObject, text: string) => JsonObject;
@@ -23,26 +24,44 @@ export function keepState({ extract, role = "user" }: KeepStateOptions): Pass {
   return {
     name: "keep-state",
     plan(view: View, { counter }: PassContext): readonly Edit[] {
-      const leaving = new Set(view.steps.filter((step) => !step.protected));
-      if (![...leaving].some((step) => step.kind !== "note")) return [];
-      const runs = runsOf(view, leaving);
-      const text = `${label}\n${JSON.stringify(stateOf(view, extract))}`;
-      const shared = { pass: "keep-state", reason: "what it established stands in the state" };
-      return runs.map((run, index): Edit =>
-        index === 0
-          ? {
-              kind: "replace",
-              ...run,
-              text,
-              ...(role !== "user" && { role }),
-              ...shared,
-              tokensBefore: [...leaving].reduce((sum, step) => sum + step.logTokens, 0),
-              tokensAfter: counter.count(text) + 4,
-            }
-          : { kind: "drop", ...run, ...shared, tokensBefore: 0, tokensAfter: 0 },
-      );
+      return stateEdits(view, stateOf(view, extract), { role, counter });
     },
   };
+}
+
+/**
+ * The edits by which a state takes the conversation's place; none where only what a window must hold is there.
+ *
+ * @param options - `stubs`: what the text names beside the state
+ */
+export function stateEdits(
+  view: View,
+  state: JsonObject,
+  {
+    role,
+    counter,
+    stubs,
+  }: { readonly role: "user" | "system"; readonly counter: TokenCounter; readonly stubs?: readonly Stub[] },
+): readonly Edit[] {
+  const leaving = new Set(view.steps.filter((step) => !step.protected));
+  if (![...leaving].some((step) => step.kind !== "note")) return [];
+  const runs = runsOf(view, leaving);
+  const text = `${label}\n${JSON.stringify(state)}`;
+  const shared = { pass: "keep-state", reason: "what it established stands in the state" };
+  return runs.map((run, index): Edit =>
+    index === 0
+      ? {
+          kind: "replace",
+          ...run,
+          text,
+          ...(role !== "user" && { role }),
+          ...(stubs && { stubs }),
+          ...shared,
+          tokensBefore: [...leaving].reduce((sum, step) => sum + step.logTokens, 0),
+          tokensAfter: counter.count(text) + 4,
+        }
+      : { kind: "drop", ...run, ...shared, tokensBefore: 0, tokensAfter: 0 },
+  );
 }
 
 /** The state an earlier edit left, and what the user wrote since. */
@@ -58,7 +77,8 @@ function stateOf(view: View, extract: ExtractState): JsonObject {
   return state;
 }
 
-function stateIn({ edit }: ViewStep): JsonObject {
+/** The state that a labelled message holds. */
+export function stateIn({ edit }: ViewStep): JsonObject {
   if (!edit?.text?.startsWith(label)) return {};
   const value = JSON.parse(edit.text.slice(label.length)) as JsonValue;
   return value !== null && typeof value === "object" && !Array.isArray(value) ? (value as JsonObject) : {};

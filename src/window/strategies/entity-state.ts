@@ -17,9 +17,9 @@ export interface EntityStateOptions {
 }
 
 /**
- * With `extract`, every call sees the state, the current user message and the newest step. Without it, and without a
- * model, there is no state that could stand for the conversation: it stays until the budget is reached, and the report
- * says so.
+ * With `extract`, every call sees the state, the current user message and the newest step; with a `schema` and the
+ * session's summarizer, `session.prepare()` brings the state up to date once for each user message. Without these there is
+ * no state that could stand for the conversation: it stays until the budget is reached, and the report says so.
  */
 export function entityState({ schema, extract, role = "user", note = true }: EntityStateOptions = {}): Strategy {
   const base = { name: "entity-state", lowWater: 1, keepFirstUser: false };
@@ -36,8 +36,14 @@ export function entityState({ schema, extract, role = "user", note = true }: Ent
     ...base,
     passes: [room],
     trigger: { ratio: 1 },
+    ...(schema && {
+      beforeCompose: async (context, signal) => {
+        const { extractEntities } = await import("../summary/entity-hook.ts");
+        await extractEntities(context, { schema, role }, signal);
+      },
+    }),
     note:
-      "There is no model and no `extract` to read the state: the conversation stays until the budget is reached, and then " +
-      "the oldest steps leave.",
+      "There is no model: without a schema and a summarizer (asked in `session.prepare()`), or an `extract`, nothing reads the state: the " +
+      "conversation stays until the budget is reached, and then the oldest steps leave.",
   };
 }

@@ -38,6 +38,6 @@ export function rollingSummary({
     lowWater: 1,
     keepFirstUser: false,
     ...summaryHooks(options, { turns: threshold }),
-    note: extractNote,
+    note: extractNote(`the earliest ${oldest} of more than ${threshold} turns`),
   };
 }

@@ -46,6 +46,7 @@ export function summaryAtThreshold({
       mode,
     },
   );
+  const due = `over ${Math.round(ratio * 100)} % of the budget ${mode === "all" ? "and" : "or"} ${minMessages} messages`;
   return {
     name: "summary-at-threshold",
     passes: [dropOldest({ keepNotes: true, note, reason: "no room, and no summary stands for it" })],
@@ -54,6 +55,6 @@ export function summaryAtThreshold({
     keepFirstUser: false,
     ...hooks,
     beforeCompose: hooks.afterStep,
-    note: extractNote,
+    note: extractNote(`${due}, all but the newest ${keepRecent} messages`),
   };
 }

@@ -2,9 +2,10 @@
 import type { StrategyHook, Trigger } from "../window.ts";
 import type { SummaryHookOptions } from "./hook.ts";
 
-/** What a strategy says where no summarizer was given. */
-export const extractNote =
-  "No summarizer was given: a session makes its summaries of the messages' own sentences, and composeWindow alone makes none.";
+/** What a strategy says of its summaries where no summarizer was given. */
+export function extractNote(due: string): string {
+  return `There is no model to summarise: ${due} are summed up in their own sentences, after a step of a session; composeWindow alone makes no summary.`;
+}
 
 /** A summary after a step where one is due, and by hand whether it is or not. */
 export function summaryHooks(
