@@ -2,7 +2,7 @@
  * The doctor: reads everything in a store and says what is wrong with it. It changes nothing unless it is asked to mend,
  * deletes nothing even then, and looks again afterwards to see that nothing was lost.
  */
-import { WindrowError } from "../errors.ts";
+import { isWindrowError, WindrowError } from "../errors.ts";
 import type { Examined, Finding, Store } from "../store/store.ts";
 
 /** What a store holds, in numbers. */
@@ -67,11 +67,38 @@ async function examineAll(
   const count = { sessions: 0, records: 0, goodBytes: 0, badBytes: 0 };
   for await (const examined of store.examine({ mend }, signal)) {
     findings.push(...examined.findings);
+    if (examined.sessionId !== undefined) findings.push(...(await failingSummaries(store, examined.sessionId)));
     add(count, examined);
     onProgress?.(count.sessions);
   }
   return { findings, count };
 }
+
+/** Summaries that fail in a row: nothing is damaged, but what leaves the window leaves without one. */
+async function failingSummaries(store: Store, id: string): Promise<readonly Finding[]> {
+  let failures = 0;
+  let reason = "";
+  try {
+    for await (const { type, data } of store.read({}, id, { kind: "edit", last: 16 })) {
+      if (type === "epoch" && data["reason"] === "summary") failures = 0;
+      if (type !== "summary-failed") continue;
+      failures++;
+      reason = [data["reason"], data["problem"]].filter((text) => typeof text === "string").join(": ");
+    }
+  } catch (error) {
+    // A tenant's session, or one too damaged to read: the examination speaks of it.
+    if (isWindrowError(error)) return [];
+    throw error;
+  }
+  if (failures < leastFailures) return [];
+  const message =
+    `The last ${failures} summaries failed (${reason}). Look at the summarizer's address, key and contextWindow; ` +
+    `\`windrow compact ${id}\` tries again.`;
+  return [{ problem: "summaries-failing", severity: "notice", sessionId: id, file: id, message, mended: false }];
+}
+
+/** Fewer failures in a row than this are no news. */
+const leastFailures = 3;
 
 function add(count: { -readonly [name in keyof StoreCount]: number }, examined: Examined): void {
   if (examined.sessionId !== undefined) count.sessions += 1;

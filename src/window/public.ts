@@ -28,6 +28,7 @@ export { supersede } from "./passes/supersede.ts";
 export type { SupersedeOptions } from "./passes/supersede.ts";
 export { digest } from "./passes/digest.ts";
 export type { DigestOptions } from "./passes/digest.ts";
+export type { FileAction, ReadCall } from "./digest/action.ts";
 export { entityState } from "./strategies/entity-state.ts";
 export type { EntityStateOptions } from "./strategies/entity-state.ts";
 export { importance } from "./strategies/importance.ts";

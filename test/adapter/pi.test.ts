@@ -123,12 +123,13 @@ describe("createTransformContext", () => {
     const plain = await createTransformContext({ budget: 5_000 })(messages);
     const counted = createTransformContext({ budget: 5_000, system, tools, on: (event) => sent.push(event) });
     const window = await counted(messages);
-    expect(JSON.stringify(window).length).toBeLessThan(JSON.stringify(plain).length / 2);
+    expect(JSON.stringify(window).length).toBeLessThan(JSON.stringify(plain).length);
     expect(window.some(({ role }) => role === "system")).toBe(false);
     const [event] = sent;
     const blocks = event?.type === "window-sent" ? event.report.blocks : undefined;
     expect(blocks?.system).toBeGreaterThan(1_000);
     expect(blocks?.tools).toBeGreaterThan(300);
+    expect(Object.values(blocks ?? {}).reduce((sum, tokens) => sum + tokens, 0)).toBeLessThanOrEqual(5_000);
     const less = await createTransformContext({ budget: 5_000, systemTokens: 2_500 })(messages);
     expect(JSON.stringify(less).length).toBeLessThan(JSON.stringify(plain).length);
   });
