@@ -29,6 +29,8 @@ export interface HooksParts {
   readonly on?: Listener;
   readonly timestamp: () => string;
   readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
+  /** Told after each commit. */
+  readonly committed: () => void;
   readonly write: (records: readonly NewRecord[]) => Promise<readonly StoredRecord[]>;
 }
 
@@ -169,6 +171,7 @@ export class Hooks {
         this.#parts.inTurn(async () => {
           const committed = await epochs.commit(edits, "summary", records);
           this.#committed ||= committed;
+          if (committed) this.#parts.committed();
           if (committed)
             tell(this.#parts.on, { type: "summary-committed", sessionId: id, epoch: epochs.composer.state.epoch });
           return committed;

@@ -82,7 +82,7 @@ export class Session {
     const held = (): JsonObject => ({ ...parts.held.toJSON(), calibration: parts.meter.toJSON() });
     this.#epochs = new Epochs({ ...writing, historyTokens: () => this.#tokens, heldData: held }, parts.recorded);
     const inTurn: SessionWriter["inTurn"] = (work) => this.#writer.inTurn(work);
-    this.#hooks = new Hooks({ ...writing, epochs: this.#epochs, inTurn });
+    this.#hooks = new Hooks({ ...writing, epochs: this.#epochs, inTurn, committed: () => this.#writer.compressed() });
   }
 
   /** @internal When it was last used, in milliseconds since 1970; undefined while something is under way. */
@@ -152,7 +152,7 @@ export class Session {
       this.#meter.composed(composed);
       this.#window = { tokens: composed.tokens, budget };
       if (opened) {
-        this.#writer.note({ compressionCount: this.#writer.state.compressionCount + 1 });
+        this.#writer.compressed();
         tell(this.#parts.on, { type: "epoch-opened", sessionId: this.id, report: composed.report });
       }
       const missing = missingPins(this.#held.pins(now.toISOString()), composed.messages);

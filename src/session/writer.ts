@@ -97,6 +97,11 @@ export class SessionWriter {
     this.#state = { ...this.#state, ...change };
   }
 
+  /** Counts an epoch or a summary (seed 001's compression_count). */
+  compressed(): void {
+    this.note({ compressionCount: this.#state.compressionCount + 1 });
+  }
+
   /** Changes the state and hands it to the store. */
   async setState(change: (state: SessionState) => Partial<SessionState>): Promise<void> {
     await this.inTurn(async () => {

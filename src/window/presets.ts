@@ -44,6 +44,7 @@ const presets: Readonly<Record<string, Named<Preset>>> = {
     oldest: true,
     compressionModel: true,
     locale: true,
+    keepImportance: true,
   }),
   "openstarry-entity": named<OpenstarryEntityOptions, Preset>(openstarryEntity, {
     schema: true,

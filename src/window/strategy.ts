@@ -40,6 +40,7 @@ const strategies: Readonly<Record<string, Named<Strategy>>> = {
     oldest: true,
     compressionModel: true,
     locale: true,
+    keepImportance: true,
     note: true,
   }),
   "summary-at-threshold": named<SummaryAtThresholdOptions, Strategy>(summaryAtThreshold, {
@@ -48,6 +49,7 @@ const strategies: Readonly<Record<string, Named<Strategy>>> = {
     keepRecent: true,
     mode: true,
     locale: true,
+    keepImportance: true,
     note: true,
   }),
   "entity-state": named<EntityStateOptions, Strategy>(entityState, {

@@ -13,6 +13,8 @@ export interface RollingSummaryOptions {
   readonly oldest?: number;
   /** The model's name in the seed's configuration, for the host that makes the session's summarizer. */
   readonly compressionModel?: string;
+  /** Steps of at least this importance (0 to 1, `importanceOf`) stay verbatim. Default: none. */
+  readonly keepImportance?: number;
   /** The language of the request. Default `en`. */
   readonly locale?: Locale;
   /** Whether a labelled message stands for what left without a summary. Default true; the seed's preset leaves none. */
@@ -27,10 +29,17 @@ export interface RollingSummaryOptions {
 export function rollingSummary({
   threshold = 10,
   oldest = 5,
+  keepImportance,
   locale = "en",
   note = true,
 }: RollingSummaryOptions = {}): Strategy {
-  const options: SummaryHookOptions = { turns: oldest, keepMessages: 0, mode: "cumulative", locale };
+  const options: SummaryHookOptions = {
+    turns: oldest,
+    keepMessages: 0,
+    mode: "cumulative",
+    locale,
+    ...(keepImportance !== undefined && { keepImportance }),
+  };
   return {
     name: "rolling-summary",
     passes: [dropOldest({ keepNotes: true, note, reason: "no room, and no summary stands for it" })],

@@ -20,6 +20,8 @@ export interface SummaryAtThresholdOptions {
   readonly keepRecent?: number;
   /** Whether both conditions must hold (`all`, default) or one is enough (conflicts C-28). */
   readonly mode?: "any" | "all";
+  /** Steps of at least this importance (0 to 1, `importanceOf`) stay verbatim. Default: none. */
+  readonly keepImportance?: number;
   /** The language of the request. Default `en`. */
   readonly locale?: Locale;
   /** Whether a labelled message stands for what left without a summary. Default true; the seed's preset leaves none. */
@@ -35,11 +37,12 @@ export function summaryAtThreshold({
   minMessages = 10,
   keepRecent = 5,
   mode = "all",
+  keepImportance,
   locale = "en",
   note = true,
 }: SummaryAtThresholdOptions = {}): Strategy {
   const hooks = summaryHooks(
-    { keepMessages: keepRecent, mode: "cumulative", locale },
+    { keepMessages: keepRecent, mode: "cumulative", locale, ...(keepImportance !== undefined && { keepImportance }) },
     {
       messages: minMessages - 1,
       ratio,

@@ -1,9 +1,10 @@
 /** Summaries as a strategy makes them: one call for its `afterStep` and its `compact`. */
 import type { Locale } from "../../config/locale.ts";
 import type { NewRecord } from "../../message/record.ts";
+import { importanceOf } from "../passes/importance.ts";
 import { isTriggered } from "../trigger.ts";
 import type { Triggering } from "../trigger.ts";
-import type { Edit, StrategyContext, Trigger, View, ViewStep } from "../window.ts";
+import type { Edit, StrategyContext, Trigger, View } from "../window.ts";
 import { writtenPaths } from "../tool-action.ts";
 import { mergeSummaries, planMerge } from "./hierarchy.ts";
 import { liveSummaries, summaryEdits, summaryOf, summaryRecord, toldBy } from "./live.ts";
@@ -33,6 +34,8 @@ export interface SummaryHookOptions extends RangeOptions {
   readonly message?: SummaryMessageOptions;
   /** Facts that every summary has to name as they stand, for example a ticket's number. Pins need none: they have a slot. */
   readonly facts?: readonly string[];
+  /** Steps of at least this importance (0 to 1, `importanceOf`) stay verbatim. Default: none but what must. */
+  readonly keepImportance?: number;
   /** The language of the request. Default `en`. */
   readonly locale?: Locale;
   /** How the model is asked. */
@@ -53,7 +56,7 @@ export async function summariseStep(
   const { trigger, mode = "side-by-side", message } = options;
   const { view, counter, timestamp } = context;
   if (trigger && !isTriggered(trigger, unsummarised(view), options.size ?? context.budget)) return undefined;
-  const found = summaryRange(view.steps, { keep: isProtected, ...options });
+  const found = summaryRange(view.steps, { keep: keeperOf(view, options.keepImportance), ...options });
   if (!found) return undefined;
 
   const live = liveSummaries(view.steps, await context.summaries(mostSummaries));
@@ -131,8 +134,14 @@ export function unsummarised(view: View): Triggering {
 /** Summaries that are read to know which of them stand in the window. */
 const mostSummaries = 200;
 
-function isProtected(step: Pick<ViewStep, "kind"> & { readonly protected?: boolean }): boolean {
-  return step.protected === true;
+/** Steps that no summary takes in: those that must stand, and those that score high. */
+function keeperOf({ steps }: View, least = Infinity): (step: { readonly from: number }) => boolean {
+  const kept = new Set<number>();
+  for (const step of steps) {
+    const scores = step.kind !== "note" && importanceOf(step.messages.map(({ message }) => message)) >= least;
+    if (step.protected || scores) kept.add(step.from);
+  }
+  return ({ from }) => kept.has(from);
 }
 
 async function make(
