@@ -1,8 +1,9 @@
 /** Recall from a stored session: reads only the stretch of the log that is asked for. */
 import type { Scope, Store } from "../store/store.ts";
 import type { NumberedMessage } from "../message/step.ts";
-import { recallPassages, recallRange, recallScore } from "../window/recall.ts";
+import { recallPassages, recallRange, recallScore, recallTokens } from "../window/recall.ts";
 import type { Recalled, RecallLimits, RecallQuery } from "../window/recall.ts";
+import { recallSummary, summaryNumber, summaryTitle } from "./recall-summary.ts";
 
 /** Candidates kept while a long log is searched. */
 const mostCandidates = 48;
@@ -11,7 +12,7 @@ const mostCandidates = 48;
 const shortRange = 400;
 
 /**
- * Brings back messages of a session.
+ * Brings back messages of a session; `s3` is its third summary, with the ids of those it was made of.
  *
  * @param length - messages in the log
  * @throws WindrowError `not-found`, `bad-option`
@@ -24,6 +25,8 @@ export async function recallFromStore(
   query: RecallQuery,
   limits: RecallLimits,
 ): Promise<Recalled> {
+  const number = summaryNumber(query.id);
+  if (number !== undefined) return recallSummary(store, scope, id, number, limits);
   const { from, to } = recallRange(query, length);
   const words = query.query;
   let left = false;
@@ -37,8 +40,12 @@ export async function recallFromStore(
     if (words !== undefined && to - from >= shortRange && kept.length >= 2 * mostCandidates) kept = best(kept);
   }
   if (words !== undefined && to - from >= shortRange) kept = best(kept);
-  const recalled = recallPassages(kept, words, limits);
-  return left ? { ...recalled, more: true } : recalled;
+  const title = query.id !== undefined && to > from ? await summaryTitle(store, scope, id, { from, to }) : "";
+  const taken = title === "" ? 0 : limits.counter.count(title) + 1;
+  const maxTokens = Math.max(1, (limits.maxTokens ?? recallTokens) - taken);
+  const recalled = recallPassages(kept, words, { ...limits, maxTokens });
+  const text = title === "" ? recalled.text : `${title}\n${recalled.text}`;
+  return { ...recalled, text, tokens: recalled.tokens + taken, more: recalled.more || left };
 }
 
 function best<T extends { readonly seq: number; readonly score: number }>(candidates: readonly T[]): T[] {

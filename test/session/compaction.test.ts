@@ -167,6 +167,16 @@ it.each(["cumulative", "side-by-side"] as const)(
       dropped: edits.filter(({ pass, only }) => pass !== summaryPass && only === undefined),
     });
     expect(coverage.faults).toEqual([]);
+
+    // From a summary to its children to the messages.
+    const parent = summaries.findLast(({ data }) => Array.isArray(data?.children));
+    const [child] = (parent?.data?.children ?? []) as readonly number[];
+    const drilled = await session.recall({ id: `s${parent?.seq}` });
+    expect(drilled.text).toContain(`made of s${child} (m`);
+    const below = await session.recall({ id: `s${child}` });
+    const range = /messages (m\d+-m\d+)/.exec(below.text)?.[1];
+    expect((await session.recall({ id: range ?? "" })).text).toContain("parseConfig");
+    await expect(session.recall({ id: "s999" })).rejects.toMatchObject({ code: "not-found" });
     expect(coverage.summarised).toBeGreaterThan(0);
   },
 );
