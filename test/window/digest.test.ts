@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { messageText } from "../../src/message/message.ts";
 import type { Message } from "../../src/message/message.ts";
 import { codingSession, HistoryBuilder } from "../../src/message/samples.ts";
+import { adaptive } from "../../src/window/strategies/adaptive.ts";
 import { composeWindow } from "../../src/window/compose.ts";
 
 /** Read again and again: a digest has no use for it twice. */
@@ -20,7 +21,7 @@ function longAfter(first: (history: HistoryBuilder) => void, steps = 14): readon
 }
 
 function digestOf(messages: readonly Message[]): { readonly text: string; readonly lines: readonly string[] } {
-  const { messages: window, state } = composeWindow({ messages, budget: 4_000 });
+  const { messages: window, state } = composeWindow({ messages, budget: 4_000, strategy: adaptive({ lowWater: 0.9 }) });
   const note = state.edits.find((edit) => edit.pass === "digest" && edit.kind === "replace");
   expect(window.map(messageText)).toContain(note?.text);
   return { text: note?.text ?? "", lines: linesOf(note?.text ?? "") };

@@ -1,10 +1,8 @@
 /** How far down an epoch brings a window. */
 import type { View } from "../window.ts";
 
-/** Most share of the room that an epoch may leave filled. */
+/** Most share of the room that an epoch may leave filled, where the steps that stay fill much of it. */
 const highest = 0.97;
-/** A room of fewer calls than this is kept full: an epoch would open every few calls however much is given up. */
-const fewCalls = 8;
 /** Calls a room holds when all of it would be free for them: what sending all of them again costs then sets the mark. */
 const manyCalls = 620;
 /** By how much of the room a call's share of a rewrite may cost, in equivalents of uncached tokens, for an old session. */
@@ -14,7 +12,7 @@ const rewritePrice = 1.25;
 /** A session is old when its history would fill the room this often; a young one may well end before another epoch. */
 const oldAge = 4;
 /** Share of the room that the digest keeps where one step fills the rest. */
-const leastDigest = 0.35;
+const leastDigest = 0.2;
 
 /**
  * Tokens an epoch leaves: the target, or more where the room holds few calls. The more calls it holds, the more it costs
@@ -31,6 +29,5 @@ export function elasticTarget(view: View, target: number, limit: number, kept: n
   const age = view.steps.reduce((sum, step) => sum + step.logTokens, 0) / limit;
   const rewrite = (rewriteShare / rewritePrice) * Math.max(1, oldAge / age);
   const free = Math.max(held / manyCalls, 1 / (1 + rewrite * held));
-  const mark = held < fewCalls ? highest : 1 - free;
-  return Math.max(target, Math.floor(limit * Math.max(mark, Math.min(highest, kept / limit + leastDigest))));
+  return Math.max(target, Math.floor(limit * Math.max(1 - free, Math.min(highest, kept / limit + leastDigest))));
 }

@@ -6,7 +6,7 @@ import type { Strategy } from "../window.ts";
 export interface AdaptiveOptions {
   /**
    * Share of the budget an epoch brings the window down to. Default: 0.5 or more, by how many calls the budget holds and
-   * how long the session went on; 0.97 where it holds fewer than eight calls.
+   * how long the session went on.
    */
   readonly lowWater?: number;
   /** Share of that mark for the newest steps, whole. Default 0.15. */
