@@ -9,7 +9,7 @@ import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { root } from "./package-files.mjs";
 
-const sources = ["src", "test", "bench", "scripts", "examples"].filter((folder) => existsSync(join(root, folder)));
+const sources = ["src", "test", "bench", "scripts"].filter((folder) => existsSync(join(root, folder)));
 const node = process.execPath;
 
 const checks = [
@@ -40,7 +40,7 @@ const checks = [
   {
     name: "types",
     command: ["tsc", "-p", "tsconfig.json"],
-    good: () => "src, test, bench, scripts, examples",
+    good: () => "src, test, bench, scripts",
     advice: "Mend the type errors above.",
   },
   {

@@ -4,6 +4,7 @@
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 root="$(cd "$here/../.." && pwd)"
+. "$here/../kit/node24.sh"
 
 [ -d "$root/dist/store" ] || (cd "$root" && npm run build --silent)
 rm -rf "$here/node_modules"
@@ -16,11 +17,7 @@ failed=0
 echo "== stores, Node $(node --version)"
 node --test --test-reporter=dot "$here/store.test.mjs" || failed=1
 
-node24="$root/interop/pi/node24/node_modules/node/bin/node"
-if [ ! -x "$node24" ]; then
-  npm install --prefix "$root/interop/pi/node24" --no-save --no-audit --no-fund --loglevel=error node@24.21.0 || true
-fi
-if [ -x "$node24" ]; then
+if node24="$(node24)"; then
   echo "== stores, Node $("$node24" --version), node:sqlite"
   WINDROW_SQLITE=own "$node24" --test --test-reporter=dot "$here/store.test.mjs" || failed=1
 else

@@ -1,0 +1,26 @@
+# Sourced by run.sh of a host that needs Node 22 or newer: `node24` prints the path of a Node 24 that npm installs once
+# beside this file, or fails where npm cannot.
+node24() {
+  local folder bin
+  folder="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/node24"
+  bin="$folder/node_modules/node/bin/node"
+  mkdir -p "$folder"
+  # Hosts' suites run side by side: one installs, the others wait.
+  (
+    flock 9
+    [ -x "$bin" ] ||
+      npm install --prefix "$folder" --no-save --no-audit --no-fund --loglevel=error node@24.21.0 >/dev/null
+  ) 9>"$folder/lock" || return 1
+  [ -x "$bin" ] && echo "$bin"
+}
+
+# install FOLDER PACKAGE: npm ci in FOLDER where PACKAGE is absent, or the reason why not.
+install() {
+  [ -e "$1/node_modules/$2" ] && return 0
+  if ! (cd "$1" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) >"$1/install.log" 2>&1; then
+    echo "SKIPPED: $1 cannot be installed:"
+    tail -n 5 "$1/install.log"
+    return 1
+  fi
+  rm -f "$1/install.log"
+}
