@@ -5,3 +5,5 @@ export { logLine, logTo } from "./logs.ts";
 export type { LogLevel, LoggedEvent } from "./logs.ts";
 export { defaultMonitorInterval, defaultStaleAfterMs, monitor } from "./monitor.ts";
 export type { MonitorEvent, MonitorOptions, MonitorScan } from "./monitor.ts";
+export { search, searchFolderOf } from "./search.ts";
+export type { SearchHit, SearchOptions, SearchReport } from "./search.ts";

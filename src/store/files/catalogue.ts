@@ -102,7 +102,7 @@ export class Catalogue {
     for (const entry of this.#sorted()) {
       if (!inScope(scope, entry)) continue;
       if (query.status !== undefined && (entry.status ?? query.status) !== query.status) continue;
-      if (query.unfinished === true && entry.status !== undefined) continue;
+      if (entry.status !== undefined && (query.unfinished === true || query.without?.(entry.id) === true)) continue;
       const known = entry.status && this.#remembered(entry.id);
       if (known) {
         yield known;

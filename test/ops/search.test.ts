@@ -1,0 +1,173 @@
+/** Full text over all sessions: what is found, by whom, and what the index may not change. */
+import { appendFileSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { search } from "../../src/ops/search.ts";
+import type { SearchHit } from "../../src/ops/search.ts";
+import { SearchIndex } from "../../src/ops/search-index.ts";
+import { searchTerms } from "../../src/ops/search-terms.ts";
+import { SessionManager } from "../../src/session/manager.ts";
+import type { Store } from "../../src/store/store.ts";
+import { storeFolder } from "./store-kit.ts";
+import type { StoreFolder } from "./store-kit.ts";
+
+let place: StoreFolder;
+let store: Store;
+let index: string;
+let time = Date.UTC(2024, 0, 15);
+
+beforeEach(async () => {
+  place = await storeFolder();
+  store = place.open();
+  index = join(place.folder, "search-index");
+});
+
+afterEach(() => place.remove());
+
+/** A session of user messages. */
+async function write(texts: readonly string[], { user, finish = true }: { user?: string; finish?: boolean } = {}) {
+  const now = (): Date => new Date((time += 1_000));
+  const manager = await SessionManager.open({ store, now, ...(user !== undefined && { user }) });
+  const session = await manager.create();
+  for (const text of texts) await session.append({ role: "user", parts: [{ type: "text", text }] });
+  if (finish) await session.finish("completed");
+  else await session.close();
+  return session.id;
+}
+
+const places = (hits: readonly SearchHit[]): readonly (readonly [string, number])[] =>
+  hits.map(({ sessionId, seq }) => [sessionId, seq]);
+
+it("finds words of English, Japanese and Chinese, of two characters and of one", async () => {
+  const id = await write([
+    "The parser crashed while composing",
+    "ユーザー認証が失敗した",
+    "用户认证失败",
+    "今日は晴れ",
+  ]);
+  for (const [query, seq] of [
+    ["parser crash", 1],
+    ["COMPOSING", 1],
+    ["認証", 2],
+    ["认证", 3],
+    ["晴", 4],
+    ["ユーザー", 2],
+  ] as const) {
+    expect(places((await search(store, { query, index })).hits), query).toEqual([[id, seq]]);
+  }
+  expect((await search(store, { query: "認識", index })).hits).toEqual([]);
+});
+
+it("wants all words in one message, and quoted ones as they stand", async () => {
+  const id = await write(["alpha beta", "alpha", "beta", "the beta of   alpha"]);
+  expect(places((await search(store, { query: "beta alpha", index })).hits)).toEqual([
+    [id, 4],
+    [id, 1],
+  ]);
+  expect(places((await search(store, { query: '"Beta of alpha"', index })).hits)).toEqual([[id, 4]]);
+  expect(places((await search(store, { query: '"of"', index })).hits)).toEqual([[id, 4]]);
+});
+
+it("finds an error line as it was printed, with what stands around it", async () => {
+  const line = "TypeError: Cannot read properties of undefined (reading 'has')";
+  const id = await write([`${"x ".repeat(500)}\n${line}\n    at main.ts:3${" y".repeat(500)}`, "all is well"]);
+  const { hits } = await search(store, { query: line, index });
+  expect(places(hits)).toEqual([[id, 1]]);
+  expect(hits[0]?.excerpt).toContain(line);
+});
+
+it("refuses a query without a word", async () => {
+  await expect(search(store, { query: "of the", index })).rejects.toMatchObject({ code: "bad-option" });
+  await expect(search(store, { query: "?!", index })).rejects.toMatchObject({ code: "bad-option" });
+});
+
+it("shows a user only what is theirs", async () => {
+  const mine = await write(["a canary sings"], { user: "ann" });
+  await write(["a canary sings"], { user: "bob" });
+  const all = await search(store, { query: "canary", index });
+  expect(all.hits).toHaveLength(2);
+  const { hits } = await search(store, { query: "canary", index, scope: { user: "ann" } });
+  expect(places(hits)).toEqual([[mine, 1]]);
+  expect(places((await search(store, { query: "canary", scope: { user: "ann" } })).hits)).toEqual([[mine, 1]]);
+});
+
+it("reads a line once: what was added since, and finished sessions not at all", async () => {
+  const open = await write(["first words"], { finish: false });
+  await write(["other words"]);
+  expect((await search(store, { query: "words", index })).indexed).toBe(2);
+  const manager = await SessionManager.open({ store });
+  const session = await manager.resume(open);
+  await session.append({ role: "user", parts: [{ type: "text", text: "more words" }] });
+  const again = await search(store, { query: "words", index });
+  expect(again.indexed).toBe(1);
+  expect(again.hits.map(({ excerpt }) => excerpt).toSorted()).toEqual(["first words", "more words", "other words"]);
+  await manager.close();
+});
+
+it("finds the same without the index, with one that another process writes, and with a damaged one", async () => {
+  for (let round = 0; round < 5; round++) await write([`needle ${round}`, "hay", `more hay and needle ${round}`]);
+  const plain = await search(store, { query: "needle 3" });
+  expect(plain.hits).toHaveLength(2);
+  const other = new SearchIndex(index);
+  expect((await search(place.open(), { query: "needle 3", index })).hits).toEqual(plain.hits);
+  other.close();
+  expect((await search(store, { query: "needle 3", index })).hits).toEqual(plain.hits);
+  appendFileSync(join(index, "stretches.jsonl"), '{"session":"torn');
+  for (const name of readdirSync(index)) if (name.endsWith(".postings")) appendFileSync(join(index, name), "abc");
+  const late = await write(["needle 3 again"]);
+  const after = await search(store, { query: "needle 3", index });
+  expect(places(after.hits)).toEqual([[late, 1], ...places(plain.hits)]);
+  writeFileSync(join(index, "stretches.jsonl"), "");
+  expect(places((await search(store, { query: "needle 3", index })).hits)).toEqual(places(after.hits));
+});
+
+it("says what the window shows of a hit", async () => {
+  const manager = await SessionManager.open({ store, strategy: "sliding-window", budget: 300 });
+  const session = await manager.create();
+  for (let turn = 0; turn < 20; turn++) {
+    await session.append({ role: "user", parts: [{ type: "text", text: `marker ${turn} ${"word ".repeat(20)}` }] });
+    await session.compose();
+    await session.append({ role: "assistant", parts: [{ type: "text", text: "Yes." }] });
+  }
+  await session.finish("completed");
+  const found = async (query: string) => (await search(store, { query, index })).hits[0]?.window;
+  expect(await found('"marker 19"')).toBe("shown");
+  expect(["dropped", "replaced"]).toContain(await found('"marker 3"'));
+  await manager.close();
+});
+
+it("stops at the limit and says that there is more", async () => {
+  const id = await write(["word 1", "word 2", "word 3"]);
+  const { hits, more } = await search(store, { query: "word", index, limit: 2 });
+  expect(places(hits)).toEqual([
+    [id, 3],
+    [id, 2],
+  ]);
+  expect(more).toBe(true);
+  expect((await search(store, { query: "word", index, limit: 3 })).more).toBe(false);
+});
+
+it("forgets a session: no file of the index names it, and nothing else is lost", async () => {
+  const gone = await write(["shared words and canary"]);
+  const kept = await write(["shared words"]);
+  await search(store, { query: "shared", index });
+  const open = new SearchIndex(index);
+  const changed = open.forget(new Set([gone]));
+  expect(changed.length).toBeGreaterThan(1);
+  expect(open.candidates(searchTerms("canary")).size).toBe(0);
+  expect([...open.candidates(searchTerms("shared")).keys()]).toEqual([kept]);
+  open.close();
+  for (const name of readdirSync(index)) expect(readFileSync(join(index, name), "latin1")).not.toContain(gone);
+});
+
+it("keeps the index to its owner", async () => {
+  await write(["secret plans"]);
+  const mask = process.umask(0);
+  try {
+    await search(store, { query: "plans", index });
+  } finally {
+    process.umask(mask);
+  }
+  expect(statSync(index).mode & 0o777).toBe(0o700);
+  for (const name of readdirSync(index)) expect(statSync(join(index, name)).mode & 0o777, name).toBe(0o600);
+});
