@@ -1,0 +1,86 @@
+/** What an MCP client may ask of a store, without a protocol between: who sees what, and what is refused. */
+import { describe, expect, it } from "vitest";
+import { McpTools, serveMcpHttp } from "../../src/adapter/mcp.ts";
+import type { NewMessage } from "../../src/message/message.ts";
+import { SessionManager } from "../../src/session/manager.ts";
+import type { Session } from "../../src/session/session.ts";
+import { openStore } from "../../src/store/open.ts";
+import type { Store } from "../../src/store/store.ts";
+
+function say(text: string): NewMessage {
+  return { role: "user", parts: [{ type: "text", text }] };
+}
+
+/** A session of a user with some messages; its manager does not close the store. */
+async function written(store: Store, user: string, ...texts: readonly string[]): Promise<Session> {
+  const manager = await SessionManager.open({ store, budget: 8_000, user });
+  const session = await manager.create();
+  for (const text of texts) await session.append(say(text));
+  return session;
+}
+
+describe("McpTools", () => {
+  it("sees the sessions of its user alone", async () => {
+    const store = await openStore("ram:");
+    const mine = await written(store, "ann", "Paint it blue.");
+    const theirs = await written(store, "bob", "The secret word is heron.");
+    const tools = await McpTools.open({ store, user: "ann" });
+    expect((await tools.list()).map(({ metadata }) => metadata.uuid)).toEqual([mine.id]);
+    await expect(tools.recall(theirs.id, { query: "heron" })).rejects.toMatchObject({ code: "session-not-found" });
+    await expect(tools.search(theirs.id, "heron")).rejects.toMatchObject({ code: "session-not-found" });
+    await expect(tools.stats(theirs.id)).rejects.toMatchObject({ code: "session-not-found" });
+    await expect(tools.view(theirs.id)).rejects.toMatchObject({ code: "session-not-found" });
+    await expect(tools.pin(theirs.id, "Hello")).rejects.toMatchObject({ code: "session-not-found" });
+    await tools.close();
+  });
+
+  it("finds the newest session by itself, and the messages that say it best first", async () => {
+    const store = await openStore("ram:");
+    const texts = Array.from(
+      { length: 60 },
+      (_, index) => `Note ${index}: the colour is ${index % 7 ? "red" : "blue"}.`,
+    );
+    await written(store, "ann", ...texts, "The door of the shed is green, said the painter.");
+    const tools = await McpTools.open({ store });
+    expect(await tools.search(undefined, "green shed")).toMatch(/^\[m61\] user: The door of the shed is green/);
+    const hits = (await tools.search(undefined, "colour is blue", 3)).split("\n");
+    expect(hits).toHaveLength(3);
+    expect(hits.every((hit) => hit.includes("blue"))).toBe(true);
+    expect(await tools.search(undefined, "zeppelin")).toContain("Nothing was found in 61 messages");
+    expect(await tools.recall(undefined, { id: "m61" })).toContain("said the painter");
+    await expect(tools.recall(undefined, { id: "m99" })).rejects.toMatchObject({ code: "not-found" });
+    await expect(tools.recall(undefined, {})).rejects.toMatchObject({ code: "bad-option" });
+  });
+
+  it("reads a session that is being written, and pins only where nobody writes", async () => {
+    const store = await openStore("ram:");
+    const session = await written(store, "ann", "Go.");
+    await session.pin("Never deploy");
+    const tools = await McpTools.open({ store });
+    expect(await tools.pins(session.id)).toBe("[p1] Never deploy");
+    await expect(tools.pin(session.id, "No")).rejects.toMatchObject({ code: "session-busy" });
+    await session.append(say("And a later message."));
+    expect(await tools.recall(session.id, { query: "later message" })).toContain("And a later message.");
+    await session.close();
+    expect(await tools.pin(session.id, "Yes")).toBe("Pinned as p2.");
+    await tools.unpin(session.id, "p1");
+    expect(await tools.pins(session.id)).toBe("[p2] Yes");
+    await expect(tools.unpin(session.id, "p1")).rejects.toMatchObject({ code: "not-found" });
+    const reader = await McpTools.open({ store, readOnly: true });
+    await expect(reader.pin(session.id, "No")).rejects.toMatchObject({ code: "read-only" });
+  });
+});
+
+describe("serveMcpHttp", () => {
+  it("listens on this machine alone unless there is a token", async () => {
+    const tools = await McpTools.open({ store: await openStore("ram:") });
+    await expect(serveMcpHttp(tools, { host: "0.0.0.0" })).rejects.toMatchObject({ code: "bad-option" });
+    const server = await serveMcpHttp(tools);
+    expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
+    const port = Number(new URL(server.url).port);
+    await expect(serveMcpHttp(tools, { port })).rejects.toMatchObject({ code: "store-unavailable" });
+    expect((await fetch(server.url.replace("/mcp", "/"))).status).toBe(404);
+    await server.close();
+    await tools.close();
+  });
+});

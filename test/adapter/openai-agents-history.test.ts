@@ -1,0 +1,133 @@
+/** The host's history over a log: what is seen twice, what a crash in the middle of a change leaves, what masks do. */
+import { describe, expect, it } from "vitest";
+import { AgentsSession } from "../../src/adapter/openai-agents.ts";
+import type { AdapterEvent, AgentItem } from "../../src/adapter/openai-agents.ts";
+import { SessionManager } from "../../src/session/manager.ts";
+import { openStore } from "../../src/store/open.ts";
+import type { Store } from "../../src/store/store.ts";
+
+function said(content: string): AgentItem {
+  return { type: "message", role: "user", content } as AgentItem;
+}
+
+function call(callId: string): AgentItem {
+  return { type: "function_call", id: `fc_${callId}`, callId, name: "look", arguments: "{}" } as AgentItem;
+}
+
+function result(callId: string): AgentItem {
+  return { type: "function_call_result", callId, name: "look", status: "completed", output: "seen" } as AgentItem;
+}
+
+/** The RAM store, but appends of a kind fail while `failing` says so. */
+function failingStore(real: Store, failing: () => string | undefined): Store {
+  return new Proxy(real, {
+    get(target, property) {
+      const value: unknown = Reflect.get(target, property, target);
+      if (typeof value !== "function") return value;
+      if (property !== "append") return value.bind(target) as unknown;
+      return (lock: never, records: readonly { readonly kind: string; readonly type?: string }[]) => {
+        const name = failing();
+        const fails = name !== undefined && records.some(({ kind, type }) => kind === name || type === name);
+        return fails ? Promise.reject(new Error("EIO")) : target.append(lock, records as never);
+      };
+    },
+  });
+}
+
+async function open(store: Store): Promise<SessionManager> {
+  return SessionManager.open({ store, budget: 8_000, profile: "openai-responses" });
+}
+
+describe("AgentsSession", () => {
+  it("journals what the filter sees, and not again what the host adds at the end", async () => {
+    const session = await (await open(await openStore("ram:"))).create();
+    const history = new AgentsSession(session);
+    const input = [said("Hi"), call("c1"), result("c1")];
+    const { input: window } = await history.filter({ modelData: { input }, agent: {} });
+    expect(window[0]).toBe(input[0]);
+    expect(session.stats().messages).toBe(3);
+    await history.filter({ modelData: { input }, agent: {} });
+    await history.addItems([said("Hi"), call("c1"), result("c1"), said("Hi")]);
+    expect(session.stats().messages).toBe(4);
+    expect(await history.getItems()).toEqual([said("Hi"), { ...call("c1"), id: undefined }, result("c1"), said("Hi")]);
+  });
+
+  it("takes the host's leaving out of an unanswered call for no replacement", async () => {
+    const session = await (await open(await openStore("ram:"))).create();
+    const events: AdapterEvent[] = [];
+    const history = new AgentsSession(session, { on: (event) => events.push(event) });
+    const reasoning = { type: "reasoning", id: "rs_1", content: [] } as AgentItem;
+    await history.addItems([said("Hi"), reasoning, call("c1")]);
+    const { input } = await history.filter({ modelData: { input: [said("Hi"), said("Go on")] }, agent: {} });
+    expect(events.map(({ type }) => type)).toEqual(["window-sent"]);
+    expect(session.stats().messages).toBe(3);
+    expect(input.at(-1)).toEqual(said("Go on"));
+    expect(JSON.stringify(input)).toContain("interrupted");
+  });
+
+  it("makes windows of the input alone where it is no continuation, and loses nothing of it", async () => {
+    const session = await (await open(await openStore("ram:"))).create();
+    const events: AdapterEvent[] = [];
+    const history = new AgentsSession(session, { on: (event) => events.push(event) });
+    await history.addItems([said("One"), said("Two")]);
+    const { input } = await history.filter({ modelData: { input: [said("Two"), said("Three")] }, agent: {} });
+    expect(input).toEqual([said("Two"), said("Three")]);
+    expect(events[0]).toMatchObject({ type: "history-replaced", at: 0 });
+    expect(await history.getItems()).toEqual([said("One"), said("Two"), said("Three")]);
+  });
+
+  it("leaves nothing of a change whose record was never written, and applies it when it is asked again", async () => {
+    const real = await openStore("ram:");
+    let failing: string | undefined;
+    const manager = await open(failingStore(real, () => failing));
+    const session = await manager.create();
+    const history = new AgentsSession(session);
+    await history.addItems([said("a"), said("b")]);
+    failing = "history";
+    const replace = {
+      operationId: "one",
+      transaction: { type: "replace_suffix", expectedSuffix: [said("b")], replacement: [said("c")] },
+    } as const;
+    await history.applyHistoryTransaction(replace);
+    expect(await history.getItems()).toEqual([said("a"), said("c")]);
+    expect(session.stats().messages).toBe(3);
+    await session.close();
+
+    failing = undefined;
+    const resumed = new AgentsSession(await manager.resume(session.id));
+    expect(await resumed.getItems()).toEqual([said("a"), said("b")]);
+    await resumed.applyHistoryTransaction(replace);
+    await resumed.applyHistoryTransaction(replace);
+    expect(await resumed.getItems()).toEqual([said("a"), said("c")]);
+    await resumed.session.close();
+    const again = new AgentsSession(await manager.resume(session.id));
+    expect(await again.getItems()).toEqual([said("a"), said("c")]);
+  });
+
+  it("tells once of a store that fails, and writes what is missing when it can", async () => {
+    let failing: string | undefined = "message";
+    const manager = await open(failingStore(await openStore("ram:"), () => failing));
+    const session = await manager.create();
+    const events: AdapterEvent[] = [];
+    const history = new AgentsSession(session, { on: (event) => events.push(event) });
+    const input = [said("Hi")];
+    expect((await history.filter({ modelData: { input }, agent: {} })).input).toBe(input);
+    await history.addItems([said("Hi"), said("Two")]);
+    expect(events.map(({ type }) => type)).toEqual(["adapter-failed"]);
+    expect(await history.getItems()).toEqual([said("Hi"), said("Two")]);
+    failing = undefined;
+    await history.addItems([said("Three")]);
+    expect(session.stats().messages).toBe(3);
+    await session.close();
+    const resumed = new AgentsSession(await manager.resume(session.id));
+    expect(await resumed.getItems()).toEqual([said("Hi"), said("Two"), said("Three")]);
+  });
+
+  it("begins no run without a history it cannot read", async () => {
+    const manager = await open(await openStore("ram:"));
+    const session = await manager.create();
+    await session.append({ role: "user", parts: [{ type: "text", text: "Hi" }] });
+    await session.close();
+    await expect(new AgentsSession(session).getItems()).rejects.toMatchObject({ code: "closed" });
+  });
+});
