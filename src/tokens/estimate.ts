@@ -62,6 +62,51 @@ const weightOf = Float64Array.from(
 );
 const counts = new Float64Array(featureCount);
 
+/** Length from which a text is counted line by line: much of so long a text, a digest above all, was counted before. */
+const longText = 16_384;
+/** Lines that are remembered twice over, and the longest of them: about a megabyte. */
+const mostLines = 4_096;
+const longestLine = 512;
+
+let newer = new Map<string, number>();
+let older = new Map<string, number>();
+
+/** Tokens of a text before rounding. */
+function weigh(text: string): number {
+  counts.fill(0);
+  const end = measure(text, counts);
+  let total = 0;
+  for (let at = 0; at < end; at++) total += counts[at]! * weightOf[at]!;
+  return total;
+}
+
+/** The same, from the weights of its lines; no feature reaches over a line's end. */
+function weighLines(text: string): number {
+  let total = 0;
+  for (let from = 0; from < text.length;) {
+    let to = text.indexOf("\n", from);
+    if (to < 0) to = text.length;
+    // Line ends that follow on each other are one run.
+    while (to < text.length && (text[to] === "\n" || text[to] === "\r")) to++;
+    total += weighLine(text.slice(from, to));
+    from = to;
+  }
+  return total;
+}
+
+function weighLine(line: string): number {
+  if (line.length > longestLine) return weigh(line);
+  let tokens = newer.get(line);
+  if (tokens !== undefined) return tokens;
+  tokens = older.get(line) ?? weigh(line);
+  if (newer.size >= mostLines) {
+    older = newer;
+    newer = new Map();
+  }
+  newer.set(line, tokens);
+  return tokens;
+}
+
 /**
  * `estimate`, the default counter: the tokens o200k would give, in one pass and linear for any text, with no vocabulary
  * to load. Knows Latin, Cyrillic, Greek, Armenian, Georgian, Hebrew, Arabic, Devanagari and seven more scripts of India
@@ -74,10 +119,6 @@ export const estimate: TokenCounter = {
   name: "estimate",
   count: (text) => {
     if (text === "") return 0;
-    counts.fill(0);
-    measure(text, counts);
-    let total = 0;
-    for (let at = 0; at < featureCount; at++) total += counts[at]! * weightOf[at]!;
-    return Math.max(1, Math.round(total));
+    return Math.max(1, Math.round(text.length < longText ? weigh(text) : weighLines(text)));
   },
 };

@@ -119,13 +119,15 @@ traitOf[accentedLower] = 1 << 20;
  * Counts the features of a text into `into`, in one pass over its UTF-16 code units; linear, whatever the text holds.
  *
  * @param into - zeros, {@link featureCount} long; counts are added
+ * @returns where they end: behind it nothing was added
  */
-export function measure(text: string, into: Float64Array): void {
+export function measure(text: string, into: Float64Array): number {
   const length = text.length;
   let at = 0;
   let kind = length > 0 ? classes[text.charCodeAt(0)]! : symbol;
   let before = newline;
   let prefix = afterNothing;
+  let end = scriptAt;
   while (at < length) {
     const start = at;
     const first = kind;
@@ -162,6 +164,7 @@ export function measure(text: string, into: Float64Array): void {
       } while (kind === first && at < length);
       const size = at - start;
       prefix = afterNothing;
+      if (first >= firstScript) end = featureCount;
       if (first === digit) {
         into[digitAt]! += Math.floor((size + 2) / 3);
         if (before === space) into[digitAt + 1]!++;
@@ -175,6 +178,7 @@ export function measure(text: string, into: Float64Array): void {
     }
     before = first;
   }
+  return end;
 }
 
 function countWord(

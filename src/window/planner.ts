@@ -2,6 +2,7 @@
 import { WindrowError } from "../errors.ts";
 import { toolResults } from "../message/message.ts";
 import { countPart } from "../tokens/counter.ts";
+import { isUsers, taskIn } from "./task.ts";
 import { dropOldest } from "./passes/drop-oldest.ts";
 import { truncateStep } from "./passes/truncate-tool-results.ts";
 import { EditIndex, noteStep, sumTokens } from "./view.ts";
@@ -11,7 +12,7 @@ import type { Edit, Pass, PassContext, Strategy, View, ViewStep } from "./window
 export function protect(steps: readonly ViewStep[], strategy: Strategy): View {
   const lastAssistant = steps.findLastIndex((step) => step.kind === "assistant");
   const lastUser = steps.findLastIndex(isUsers);
-  const task = strategy.keepFirstUser ? steps.findIndex(isUsers) : -1;
+  const task = strategy.keepTask === true ? taskIn(steps) : strategy.keepFirstUser ? steps.findIndex(isUsers) : -1;
   const newest = Math.max(lastUser, lastAssistant);
   const marked = steps.map((step, index): ViewStep => {
     const waiting = index > lastAssistant && isUsers(step);
@@ -19,11 +20,6 @@ export function protect(steps: readonly ViewStep[], strategy: Strategy): View {
     return { ...step, protected: kept || step.kind === "system" };
   });
   return viewOf(marked);
-}
-
-/** Whether the user wrote it: a late result, shown in the user's role, is nobody's wish. */
-function isUsers(step: ViewStep): boolean {
-  return step.kind === "user" && step.messages.some(({ message }) => message.status !== "synthetic");
 }
 
 /** A view over steps. */

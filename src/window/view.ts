@@ -1,4 +1,5 @@
 /** The view: the log's steps with the edits of an epoch applied. */
+import { messageText } from "../message/message.ts";
 import type { Message, Part } from "../message/message.ts";
 import type { NumberedMessage, Step } from "../message/step.ts";
 import { countMessage } from "../tokens/counter.ts";
@@ -105,17 +106,26 @@ export function viewStep(step: Step, edits: EditIndex, profile: Profile, counter
   };
 }
 
-const noteMessages = new WeakMap<Edit, Message>();
+const noteMessages = new WeakMap<object, Message>();
 
-/** The message an edit leaves: one object for as long as the edit lives, so that it is counted and hashed once. */
-function noteMessage(edit: Edit, profile: Profile): Message {
+/** What makes an edit's labelled message. */
+type NoteEdit = Pick<Edit, "from" | "to" | "role" | "text" | "digest">;
+
+/** The message an edit leaves: one object for as long as the edit or its digest lives, to be counted and hashed once. */
+function noteMessage(edit: NoteEdit, profile: Profile): Message {
   const role = edit.role === "system" && profile.rules.systemFirst ? "user" : (edit.role ?? "user");
-  const known = noteMessages.get(edit);
-  if (known?.role === role) return known;
   const id = `windrow:note:${edit.from}-${edit.to}`;
-  const message: Message = { id, role, status: "synthetic", parts: [{ type: "text", text: edit.text ?? "" }] };
-  noteMessages.set(edit, message);
+  const text = edit.text ?? "";
+  const known = noteMessages.get(edit.digest ?? edit);
+  if (known?.role === role && known.id === id && messageText(known) === text) return known;
+  const message: Message = { id, role, status: "synthetic", parts: [{ type: "text", text }] };
+  noteMessages.set(edit.digest ?? edit, message);
   return message;
+}
+
+/** Tokens of the labelled message that an edit leaves. */
+export function noteTokens(edit: NoteEdit, profile: Profile, counter: TokenCounter): number {
+  return tokensOf(counter, noteMessage(edit, profile));
 }
 
 /** The labelled message that an edit leaves, as a step of the view. */

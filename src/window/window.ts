@@ -154,6 +154,8 @@ export interface Strategy {
   readonly lowWater: number;
   /** The first user message is never dropped. */
   readonly keepFirstUser: boolean;
+  /** The user message that gives the task takes the place of the first one, where that is another. Default false. */
+  readonly keepTask?: boolean;
   /**
    * Whether an epoch may open before it must: when the rent paid for clearable tokens reaches the price of a rewrite (the
    * ski-rental rule), or when the provider's cache is cold anyway. Default false.

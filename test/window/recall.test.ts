@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { HistoryBuilder } from "../../src/message/samples.ts";
 import { estimate } from "../../src/tokens/estimate.ts";
-import { excerpt } from "../../src/window/excerpt.ts";
+import { excerpt } from "../../src/window/digest/excerpt.ts";
 import { recallFrom } from "../../src/window/recall.ts";
 import { parseRecallId, recallId, stubsOf, subjectOf } from "../../src/window/stub.ts";
 

@@ -16,15 +16,17 @@ export function candidatesOf(reader: Reader, kept: readonly ViewStep[]): readonl
     .filter(({ seq }) => !standing.has(seq))
     .map(({ label, subject, at, lines }): Passage => ({ file: false, subject, label, at, lines }));
   const files = [...reader.files].map(([subject, view]) => {
-    const passages = (sure: boolean): readonly Passage[] =>
-      view.stretches
-        .flatMap((stretch) => split(stretch, ({ seq }) => seq > view.doubt === sure))
-        .map((stretch) => ({ ...stretch, file: true, subject, label: "" }));
-    const newest = view.stretches.reduce(
-      (last, { lines }) => lines.reduce((seq, line) => Math.max(seq, line.seq), last),
-      0,
-    );
-    return { newest, passages: [...passages(false), ...passages(true)] };
+    const { stretches, doubt } = view;
+    const passages: Passage[] = [];
+    for (const sure of doubt > 0 ? [false, true] : [true]) {
+      for (const stretch of stretches) {
+        const parts = doubt > 0 ? split(stretch, ({ seq }) => seq > doubt === sure) : [stretch];
+        for (const { at, lines } of parts) passages.push({ file: true, subject, label: "", at, lines });
+      }
+    }
+    let newest = 0;
+    for (const { lines } of stretches) for (const { seq } of lines) if (seq > newest) newest = seq;
+    return { newest, passages };
   });
   return [
     ...records.filter(({ lines: [line] }) => line?.kind === "user"),

@@ -1,9 +1,8 @@
 /** The choice of lines: greedy by value per token, so that what later calls look back for stays, and in passages. */
 import type { TokenCounter } from "../../tokens/counter.ts";
-import { factsOf } from "./facts.ts";
+import { factsBy, wordsOf } from "./facts.ts";
 import { Heap } from "./heap.ts";
-import { keyOf } from "./line.ts";
-import type { Line, LineKind } from "./line.ts";
+import type { Line, LineKind, Word } from "./line.ts";
 import type { Passage } from "./passages.ts";
 
 /** What the choice is made under. */
@@ -13,9 +12,10 @@ export interface ChoiceOptions {
   readonly recency: (seq: number) => number;
   /** How much calls have to do with a subject, from 0. */
   readonly heat: (subject: string) => number;
-  /** Lines, as `keyOf` gives them, and words that stand in the window already. */
+  /** The keys of lines that stand in the window already. */
   readonly shownLines: ReadonlySet<string>;
-  readonly shownWords: ReadonlySet<string>;
+  /** Texts that stand in the window already: their words are nothing new. */
+  readonly shownTexts: readonly string[];
   /** What has to stand before a passage that is the first of its file or record. */
   readonly title: (passage: Passage) => string;
 }
@@ -34,26 +34,35 @@ const longestFill = 3;
 const fillTokens = 16;
 const gapTokens = 2;
 
+/** A title, which stands once however many passages it has. */
+interface Title {
+  readonly tokens: number;
+  /** The last choice that showed it. */
+  shownIn: number;
+}
+
 interface Candidate {
   readonly line: Line;
-  readonly row: Row;
+  readonly passage: Passage;
+  readonly title: Title;
   readonly index: number;
+  /** The candidates beside it in its passage. */
+  before: Candidate | undefined;
+  after: Candidate | undefined;
   readonly tokens: number;
-  readonly words: readonly string[];
-  readonly worths: readonly number[];
+  readonly words: readonly Word[];
   /** It stands elsewhere in the digest: shown only beside a chosen line, for a passage to be whole. */
   readonly again: boolean;
   /** What it is worth beside others, without its words' novelty and its neighbours. */
   readonly weight: number;
+  /** What it tells whatever stands beside it. */
+  readonly base: number;
   value: number;
   chosen: boolean;
 }
 
-interface Row {
-  readonly passage: Passage;
-  readonly title: string;
-  readonly cells: Candidate[];
-}
+/** The choices made so far: what one of them showed bears its number. */
+let choices = 0;
 
 /**
  * Chooses, for as many tokens as it is given (with what stands around the lines), passages of the lines worth most for
@@ -63,66 +72,76 @@ export function lineChooser(
   passages: readonly Passage[],
   options: ChoiceOptions,
 ): (room: number) => readonly Passage[] {
-  const { counter, recency, heat, title } = options;
-  const newest = newestOf(passages);
-  const repeated = repeatedLines(passages, options.shownLines);
+  const { counter, recency, heat, shownTexts } = options;
+  const facts = factsBy(counter);
+  facts.age();
+  const seen = seenLines(passages, options.shownLines);
   const latest = latestOf(passages);
-  const titles = new Map<string, number>();
-  const rows = passages.map((passage): Row => {
-    const row: Row = { passage, title: title(passage), cells: [] };
-    if (!titles.has(row.title)) titles.set(row.title, counter.count(row.title) + 1);
+  const titles = new Map<string, Title>();
+  const titleOf = (passage: Passage): Title => {
+    const text = options.title(passage);
+    let title = titles.get(text);
+    if (!title) titles.set(text, (title = { tokens: facts.of(text).tokens + 1, shownIn: 0 }));
+    return title;
+  };
+  const candidates: Candidate[] = [];
+  for (const passage of passages) {
+    const title = titleOf(passage);
+    const heated = 1 + heat(passage.subject);
     const [first] = passage.lines;
     const printed = first?.kind === "result" || first?.kind === "error";
-    const outdated = printed && latest.get(commandOf(passage.label)) !== first.seq;
+    const dated = printed && latest.get(commandOf(passage.label)) !== first.seq ? 0.3 : 1;
+    let before: Candidate | undefined;
     for (const [index, line] of passage.lines.entries()) {
-      const facts = factsOf(line.text, counter);
-      const failure = line.kind === "result" && facts.failing;
-      const weight = weights[failure ? "error" : line.kind];
-      const age = recency(newest.get(keyOf(line.text)) ?? line.seq);
-      row.cells.push({
+      const { tokens, words, failing } = facts.ofLine(line);
+      const key = seen.get(line.key);
+      const again = key?.first !== undefined && key.first !== line;
+      const candidate: Candidate = {
         line,
-        row,
+        passage,
+        title,
         index,
-        tokens: facts.tokens + 1,
-        words: repeated.has(line) ? [] : facts.words,
-        worths: facts.worths,
-        again: passage.file && repeated.get(line) === "again",
-        weight: weight * age * (1 + heat(passage.subject)) * (outdated ? 0.3 : 1),
+        before,
+        after: undefined,
+        tokens: tokens + 1,
+        words: again || key?.shown === true ? [] : words,
+        again: again && passage.file,
+        weight:
+          weights[line.kind === "result" && failing ? "error" : line.kind] *
+          recency(key?.newest ?? line.seq) *
+          heated *
+          dated,
+        base: (again && passage.file ? 0 : 0.2) + 0.02 * Math.min(tokens + 1, 40),
         value: 0,
         chosen: false,
-      });
+      };
+      if (before) before.after = candidate;
+      before = candidate;
+      candidates.push(candidate);
     }
-    return row;
-  });
-  return (room) => choose(rows, titles, options.shownWords, room);
+  }
+  const shownWords = new Set(shownTexts.flatMap(wordsOf).map((word) => facts.word(word)));
+  return (room) => choose(candidates, shownWords, room);
 }
 
-function choose(
-  rows: readonly Row[],
-  titles: ReadonlyMap<string, number>,
-  shownWords: ReadonlySet<string>,
-  room: number,
-): readonly Passage[] {
-  const shown = new Set(shownWords);
-  const opened = new Set<string>();
-  for (const { cells } of rows) for (const cell of cells) cell.chosen = false;
-  const neighbours = ({ row, index }: Candidate): number =>
-    (row.cells[index - 1]?.chosen ? 1 : 0) + (row.cells[index + 1]?.chosen ? 1 : 0);
-  const heading = ({ row }: Candidate): number => (opened.has(row.title) ? 0 : (titles.get(row.title) ?? 0));
+function choose(candidates: readonly Candidate[], shownWords: Iterable<Word>, room: number): readonly Passage[] {
+  const choice = ++choices;
+  for (const word of shownWords) word.shownIn = choice;
   const density = (candidate: Candidate): number => {
-    const { tokens, words, worths, weight } = candidate;
-    const fresh = words.reduce((sum, word, place) => (shown.has(word) ? sum : sum + (worths[place] ?? 0)), 0);
-    const beside = neighbours(candidate);
-    const information = (candidate.again ? 0 : 0.2) + 0.02 * Math.min(tokens, 40) + fresh + 0.4 * beside;
-    const cost = tokens + 0.75 * gapTokens * (2 - beside) + 0.25 * heading(candidate);
-    return (weight * information * (1 + 0.3 * beside)) / cost;
+    const { tokens, words, weight, base, title, before, after } = candidate;
+    let fresh = 0;
+    for (const word of words) if (word.shownIn !== choice) fresh += word.worth;
+    const beside = (before?.chosen === true ? 1 : 0) + (after?.chosen === true ? 1 : 0);
+    const cost = tokens + 0.75 * gapTokens * (2 - beside) + (title.shownIn === choice ? 0 : 0.25 * title.tokens);
+    return (weight * (base + fresh + 0.4 * beside) * (1 + 0.3 * beside)) / cost;
   };
   const heap = new Heap<Candidate>();
   const offer = (candidate: Candidate): void => {
     candidate.value = density(candidate);
     heap.push(candidate, candidate.value);
   };
-  for (const { cells } of rows) for (const cell of cells) if (cell.words.length > 0) offer(cell);
+  for (const candidate of candidates) candidate.chosen = false;
+  for (const candidate of candidates) if (candidate.words.length > 0) offer(candidate);
   let left = room;
   for (let candidate = heap.pop(); candidate && left > 4; candidate = heap.pop()) {
     if (candidate.chosen) continue;
@@ -134,57 +153,61 @@ function choose(
       continue;
     }
     const group = fills(candidate);
-    const marks = gapTokens * (1 - (neighbours(candidate) > 0 || group.length > 1 ? 1 : 0)) + heading(candidate);
-    const cost = group.reduce((sum, { tokens }) => sum + tokens, 0) + marks;
+    const joins = candidate.before?.chosen === true || candidate.after?.chosen === true || group.length > 1;
+    let cost = (joins ? 0 : gapTokens) + (candidate.title.shownIn === choice ? 0 : candidate.title.tokens);
+    for (const { tokens } of group) cost += tokens;
     if (cost > left) continue;
     left -= cost;
-    opened.add(candidate.row.title);
+    candidate.title.shownIn = choice;
     for (const one of group) {
       one.chosen = true;
-      for (const word of one.words) shown.add(word);
+      for (const word of one.words) word.shownIn = choice;
     }
-    for (const one of group) {
-      for (const place of [one.index - 1, one.index + 1]) {
-        const neighbour = one.row.cells[place];
+    for (const { before, after } of group) {
+      for (const neighbour of [before, after]) {
         if (neighbour && !neighbour.chosen && (neighbour.words.length > 0 || neighbour.again)) offer(neighbour);
       }
     }
   }
-  return rows.flatMap(({ passage, cells }) => chosenOf(passage, cells));
+  return chosenOf(candidates);
 }
 
 /** A candidate with the lines that would be a short gap between it and chosen ones, and a bracket that closes it. */
 function fills(candidate: Candidate): readonly Candidate[] {
-  const { cells } = candidate.row;
   const group = [candidate];
-  for (const step of [-1, 1]) {
-    const between: Candidate[] = [];
+  for (const forward of [false, true]) {
+    let cell = beside(candidate, forward);
+    let count = 0;
     let tokens = 0;
-    for (let place = candidate.index + step; between.length <= longestFill && tokens <= fillTokens; place += step) {
-      const cell = cells[place];
-      if (!cell) break;
-      if (cell.chosen) {
-        group.push(...between);
-        break;
-      }
-      between.push(cell);
+    while (cell && !cell.chosen && count <= longestFill && tokens <= fillTokens) {
       tokens += cell.tokens;
+      count++;
+      cell = beside(cell, forward);
     }
+    if (!cell?.chosen || count > longestFill || tokens > fillTokens) continue;
+    for (let gap = beside(candidate, forward); gap && gap !== cell; gap = beside(gap, forward)) group.push(gap);
   }
-  const next = cells[candidate.index + 1];
-  if (next && !next.chosen && !group.includes(next) && /^[\])};,]+$/.test(keyOf(next.line.text))) group.push(next);
+  const next = candidate.after;
+  if (next && !next.chosen && /^[\])};,]+$/.test(next.line.key) && !group.includes(next)) group.push(next);
   return group;
 }
 
-function chosenOf(passage: Passage, cells: readonly Candidate[]): readonly Passage[] {
-  const chosen: { at: number; lines: Line[] }[] = [];
-  let open: { at: number; lines: Line[] } | undefined;
-  for (const { line, index, chosen: taken } of cells) {
-    if (!taken) open = undefined;
-    else if (open) open.lines.push(line);
-    else chosen.push((open = { at: passage.at === 0 ? 0 : passage.at + index, lines: [line] }));
+function beside({ before, after }: Candidate, forward: boolean): Candidate | undefined {
+  return forward ? after : before;
+}
+
+function chosenOf(candidates: readonly Candidate[]): readonly Passage[] {
+  const chosen: Passage[] = [];
+  let lines: Line[] = [];
+  for (const { line, passage, index, before, chosen: taken } of candidates) {
+    if (!taken) continue;
+    if (before?.chosen !== true) {
+      lines = [];
+      chosen.push({ ...passage, at: passage.at === 0 ? 0 : passage.at + index, lines });
+    }
+    lines.push(line);
   }
-  return chosen.map((part) => ({ ...passage, ...part }));
+  return chosen;
 }
 
 /** What a label says of the call, without how its output was cut. */
@@ -202,33 +225,32 @@ function latestOf(passages: readonly Passage[]): ReadonlyMap<string, number> {
   return latest;
 }
 
-/** When each line was seen last. */
-function newestOf(passages: readonly Passage[]): ReadonlyMap<string, number> {
-  const newest = new Map<string, number>();
-  for (const { lines } of passages) {
-    for (const { text, seq } of lines) {
-      const key = keyOf(text);
-      if (seq > (newest.get(key) ?? 0)) newest.set(key, seq);
-    }
-  }
-  return newest;
+/** What is known of a line's key. */
+interface SeenLine {
+  /** The newest message with it. */
+  newest: number;
+  /** Whether it stands in the window outside of the digest. */
+  readonly shown: boolean;
+  /** The line that shows it in the digest, others need not: one of a file, or else the newest. */
+  first: Line | undefined;
 }
 
-/** Lines that stand elsewhere in the window, or in a file or newer in the digest. */
-function repeatedLines(passages: readonly Passage[], shown: ReadonlySet<string>): ReadonlyMap<Line, "shown" | "again"> {
-  const repeated = new Map<Line, "shown" | "again">();
-  const seen = new Set(shown);
+/** The keys of all lines. */
+function seenLines(passages: readonly Passage[], shown: ReadonlySet<string>): ReadonlyMap<string, SeenLine> {
+  const seen = new Map<string, SeenLine>();
   const order = passages.toSorted((left, right) => {
     return Number(right.file) - Number(left.file) || (right.lines[0]?.seq ?? 0) - (left.lines[0]?.seq ?? 0);
   });
   for (const { lines } of order) {
     for (const line of lines) {
-      const key = keyOf(line.text);
-      // Brackets and the like may stand in every passage.
-      if (shown.has(key)) repeated.set(line, "shown");
-      else if (seen.has(key)) repeated.set(line, "again");
-      else if (key.length > 3) seen.add(key);
+      const known = seen.get(line.key);
+      if (!known) {
+        const elsewhere = shown.has(line.key);
+        // Brackets and the like may stand in every passage.
+        const first = elsewhere || line.key.length <= 3 ? undefined : line;
+        seen.set(line.key, { newest: line.seq, shown: elsewhere, first });
+      } else if (line.seq > known.newest) known.newest = line.seq;
     }
   }
-  return repeated;
+  return seen;
 }

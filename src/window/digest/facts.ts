@@ -1,34 +1,76 @@
 /** What a line's text says of itself. Lines come back at every epoch; each text is looked at once, as far as memory goes. */
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { errorWords } from "../excerpt.ts";
+import type { Line, LineFacts, Word } from "./line.ts";
 
-/** A line's text in numbers. */
-export interface LineFacts {
-  readonly tokens: number;
-  /** Each word that can be looked back for, once. */
-  readonly words: readonly string[];
-  /** What each of them is worth where it is new. */
-  readonly worths: readonly number[];
-  /** Whether it tells of a failure. */
-  readonly failing: boolean;
+/** Texts that are remembered twice over for a counter: a few megabytes. */
+const mostTexts = 10_000;
+
+/** Texts and words of one stretch of time. */
+class Generation {
+  readonly facts = new Map<string, LineFacts>();
+  readonly words = new Map<string, Word>();
 }
 
-/** Texts that are remembered for a counter: a few megabytes. */
-const mostTexts = 20_000;
+/** The facts of texts. What was not asked for while many others were is forgotten. */
+export class Facts {
+  readonly #counter: TokenCounter;
+  #newer = new Generation();
+  #older = new Generation();
 
-const known = new WeakMap<TokenCounter, Map<string, LineFacts>>();
+  constructor(counter: TokenCounter) {
+    this.#counter = counter;
+  }
 
-/** The facts of a line's text. */
-export function factsOf(text: string, counter: TokenCounter): LineFacts {
+  /** Forgets what is old. Not while a choice is made: a word is one object from its beginning to its end. */
+  age(): void {
+    if (this.#newer.facts.size < mostTexts) return;
+    this.#older = this.#newer;
+    this.#newer = new Generation();
+  }
+
+  /** The facts of a line's text. */
+  of(text: string): LineFacts {
+    const newer = this.#newer;
+    let facts = newer.facts.get(text);
+    if (facts) return facts;
+    facts = this.#older.facts.get(text);
+    if (facts) for (const word of facts.words) newer.words.set(word.spelling, word);
+    else facts = this.#look(text);
+    newer.facts.set(text, facts);
+    facts.home = newer;
+    return facts;
+  }
+
+  /** The facts of a line. */
+  ofLine(line: Line): LineFacts {
+    if (line.facts?.home === this.#newer) return line.facts;
+    return (line.facts = this.of(line.text));
+  }
+
+  /** A word by its spelling. */
+  word(spelling: string): Word {
+    let word = this.#newer.words.get(spelling);
+    if (!word) {
+      word = this.#older.words.get(spelling) ?? { spelling, worth: worthOf(spelling), shownIn: 0 };
+      this.#newer.words.set(spelling, word);
+    }
+    return word;
+  }
+
+  #look(text: string): LineFacts {
+    const words = new Set(wordsOf(text).map((spelling) => this.word(spelling)));
+    return { tokens: this.#counter.count(text), words: [...words], failing: errorWords.test(text), home: this.#newer };
+  }
+}
+
+const known = new WeakMap<TokenCounter, Facts>();
+
+/** What is known of texts by a counter. */
+export function factsBy(counter: TokenCounter): Facts {
   let facts = known.get(counter);
-  if (!facts) known.set(counter, (facts = new Map()));
-  const found = facts.get(text);
-  if (found) return found;
-  if (facts.size >= mostTexts) facts.clear();
-  const words = [...new Set(wordsOf(text))];
-  const fresh = { tokens: counter.count(text), words, worths: words.map(worthOf), failing: errorWords.test(text) };
-  facts.set(text, fresh);
-  return fresh;
+  if (!facts) known.set(counter, (facts = new Facts(counter)));
+  return facts;
 }
 
 /** The words of a text that can be looked back for. */

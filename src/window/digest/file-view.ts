@@ -46,14 +46,14 @@ export class FileView {
     const end = at + lines.length;
     // Where places are sure, the same short line may well stand twice; a longer one has moved.
     const least = this.#shifted || at === 0 ? 4 : telling;
-    const fresh = new Set(lines.map(({ text }) => keyOf(text)).filter((key) => key.length >= 4));
+    const fresh = new Set(lines.map(({ key }) => key).filter((key) => key.length >= 4));
     let place = -1;
     const rest: Stretch[] = [];
     for (const stretch of this.#stretches) {
       const stays = (line: Line, index: number): boolean => {
         const number = stretch.at === 0 ? 0 : stretch.at + index;
         if (number > 0 && at > 0 && number >= at && number < end && !this.#shifted) return false;
-        const key = keyOf(line.text);
+        const { key } = line;
         return !(key.length >= (number === 0 ? 4 : least) && fresh.has(key));
       };
       const left = split(stretch, stays);
@@ -130,11 +130,11 @@ export class FileView {
         .filter((key) => key !== "" && !kept.has(key)),
     );
     const fresh = after === "" ? [] : toLines(after);
-    const repeated = new Set(fresh.map(({ text }) => keyOf(text)).filter((key) => key.length > 3));
+    const repeated = new Set(fresh.map(({ key }) => key).filter((key) => key.length > 3));
     let place = -1;
     const rest: Stretch[] = [];
     for (const stretch of this.#stretches) {
-      const left = split(stretch, ({ text }) => !gone.has(keyOf(text)) && !repeated.has(keyOf(text)));
+      const left = split(stretch, ({ key }) => !gone.has(key) && !repeated.has(key));
       if (place < 0 && (left.length !== 1 || left[0] !== stretch)) place = rest.length + Math.min(1, left.length);
       rest.push(...left);
     }

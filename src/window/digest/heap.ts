@@ -1,43 +1,47 @@
 /** A binary heap: takes items with a value and gives the one of the largest value first. */
 export class Heap<T> {
-  readonly #items: { readonly item: T; readonly value: number }[] = [];
+  readonly #items: T[] = [];
+  readonly #values: number[] = [];
 
   push(item: T, value: number): void {
     const items = this.#items;
-    items.push({ item, value });
-    let index = items.length - 1;
+    const values = this.#values;
+    let index = items.length;
+    items.push(item);
+    values.push(value);
     while (index > 0) {
       const parent = (index - 1) >> 1;
-      if (this.#value(parent) >= this.#value(index)) break;
-      this.#swap(index, parent);
+      const above = values[parent]!;
+      if (above >= value) break;
+      items[index] = items[parent]!;
+      values[index] = above;
       index = parent;
     }
+    items[index] = item;
+    values[index] = value;
   }
 
   pop(): T | undefined {
     const items = this.#items;
+    const values = this.#values;
     const top = items[0];
-    const last = items.pop();
-    if (!top || !last || items.length === 0) return top?.item;
-    items[0] = last;
+    const item = items.pop();
+    const value = values.pop();
+    if (top === undefined || item === undefined || value === undefined) return undefined;
+    const size = items.length;
+    if (size === 0) return top;
     let index = 0;
     for (;;) {
-      const left = 2 * index + 1;
-      let largest = index;
-      if (this.#value(left) > this.#value(largest)) largest = left;
-      if (this.#value(left + 1) > this.#value(largest)) largest = left + 1;
-      if (largest === index) return top.item;
-      this.#swap(index, largest);
-      index = largest;
+      let child = 2 * index + 1;
+      if (child >= size) break;
+      if (child + 1 < size && values[child + 1]! > values[child]! && values[child + 1]! > value) child++;
+      if (values[child]! <= value) break;
+      items[index] = items[child]!;
+      values[index] = values[child]!;
+      index = child;
     }
-  }
-
-  #value(index: number): number {
-    return this.#items[index]?.value ?? -Infinity;
-  }
-
-  #swap(left: number, right: number): void {
-    const items = this.#items;
-    [items[left], items[right]] = [items[right]!, items[left]!];
+    items[index] = item;
+    values[index] = value;
+    return top;
   }
 }

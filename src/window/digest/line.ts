@@ -8,11 +8,35 @@ import { clip } from "../excerpt.ts";
  */
 export type LineKind = "user" | "result" | "error" | "said" | "read" | "written";
 
+/** A word that can be looked back for: one object a word, in all texts that one choice is made from. */
+export interface Word {
+  readonly spelling: string;
+  /** What it is worth where it is new. */
+  readonly worth: number;
+  /** The last choice that showed it. */
+  shownIn: number;
+}
+
+/** A line's text in numbers. */
+export interface LineFacts {
+  readonly tokens: number;
+  /** Each word that can be looked back for, once. */
+  readonly words: readonly Word[];
+  /** Whether it tells of a failure. */
+  readonly failing: boolean;
+  /** Where it is remembered. */
+  home: object;
+}
+
 /** One line. */
 export interface Line {
   readonly text: string;
+  /** The text as it is compared with others. */
+  readonly key: string;
   readonly seq: number;
   readonly kind: LineKind;
+  /** What was found out of its text when it was last looked at. */
+  facts: LineFacts | undefined;
 }
 
 /** Lines that follow each other without a gap. */
@@ -25,9 +49,14 @@ export interface Stretch {
 /** Longest line a digest shows, in characters. */
 const longestLine = 300;
 
+/** A line with this text. */
+export function lineOf(text: string, seq: number, kind: LineKind): Line {
+  return { text, key: keyOf(text), seq, kind, facts: undefined };
+}
+
 /** A text's lines. */
 export function linesOf(text: string, seq: number, kind: LineKind): Line[] {
-  return text.split("\n").map((line) => ({ text: clip(line.trimEnd(), longestLine), seq, kind }));
+  return text.split("\n").map((line) => lineOf(clip(line.trimEnd(), longestLine), seq, kind));
 }
 
 /** A line as it is compared with others. */
@@ -49,7 +78,7 @@ export function listingOf(text: string, seq: number, least = 3): readonly Stretc
     const at = Number(match[1]);
     // Numbers that run backwards are no line numbers.
     if (at < next) return undefined;
-    const fresh: Line = { text: clip(line.slice(match[0].length).trimEnd(), longestLine), seq, kind: "read" };
+    const fresh = lineOf(clip(line.slice(match[0].length).trimEnd(), longestLine), seq, "read");
     const open = stretches.at(-1);
     if (open && at === next) open.lines.push(fresh);
     else stretches.push({ at, lines: [fresh] });

@@ -1,5 +1,6 @@
 /** Passages: what a digest shows, as data: enough, with its text, to choose the next one from it. */
 import type { DigestState } from "../window.ts";
+import { lineOf } from "./line.ts";
 import type { Line, Stretch } from "./line.ts";
 
 /** A stretch that a digest shows. */
@@ -14,15 +15,25 @@ export interface Passage extends Stretch {
 
 /** Lines that are the digest's own. */
 const own = /^(?:--- |…(?: \d+)?$|\[m\d)/;
+const mayBeOwn = /^ *[-…[]/;
 const moved = /^ +(?:--- |…(?: \d+)?$|\[m\d)/;
 
 /** A line as the digest shows it: one that looks like the digest's own is moved in by a space, so that none passes for it. */
 export function shownLine(text: string): string {
-  return own.test(text) || moved.test(text) ? ` ${text}` : text;
+  // Most lines begin as none of the digest's own do.
+  return mayBeOwn.test(text) && (own.test(text) || moved.test(text)) ? ` ${text}` : text;
 }
 
-function lineOf(shown: string): string {
+function textOf(shown: string): string {
   return moved.test(shown) ? shown.slice(1) : shown;
+}
+
+/** What a digest was made from, and its text, for as long as it lives: what it says need not be read from it again. */
+const shown = new WeakMap<DigestState, { readonly text: string; readonly passages: readonly Passage[] }>();
+
+/** Remembers the passages that a digest's text shows: decoding it would give the same. */
+export function rememberPassages(digest: DigestState, text: string, passages: readonly Passage[]): void {
+  shown.set(digest, { text, passages });
 }
 
 /** Passages without their text, in the order of the text that shows them. */
@@ -46,19 +57,21 @@ function runsOf(lines: readonly Line[]): DigestState["passages"][number]["runs"]
 }
 
 /** Passages from the text that shows them; `skip` lines stand before the first. */
-export function decodePassages(
-  text: string,
-  { passages, skip }: Pick<DigestState, "passages" | "skip">,
-): readonly Passage[] {
-  const shown = text
+export function decodePassages(text: string, digest: DigestState): readonly Passage[] {
+  const known = shown.get(digest);
+  if (known?.text === text) return known.passages;
+  const { passages, skip } = digest;
+  const lines = text
     .split("\n")
     .slice(skip)
     .filter((line) => !own.test(line));
   let next = 0;
-  return passages.map(({ file = false, subject, label = "", at, runs }) => {
-    const lines = runs.flatMap(({ seq, kind, count }) => {
-      return Array.from({ length: count }, (): Line => ({ text: lineOf(shown[next++] ?? ""), seq, kind }));
+  const decoded = passages.map(({ file = false, subject, label = "", at, runs }): Passage => {
+    const texts = runs.flatMap(({ seq, kind, count }) => {
+      return Array.from({ length: count }, () => lineOf(textOf(lines[next++] ?? ""), seq, kind));
     });
-    return { file, subject, label, at, lines };
+    return { file, subject, label, at, lines: texts };
   });
+  rememberPassages(digest, text, decoded);
+  return decoded;
 }

@@ -22,32 +22,46 @@ export function titleOf({ file, subject, label, lines: [line] }: Passage): strin
 /** Passages in the order they are given: those of a file together, those of records by `seq`. */
 export function renderPassages(passages: readonly Passage[], doubts: ReadonlyMap<string, number>): string {
   const shown: string[] = [];
-  let group: string | undefined;
+  const groups = passages.map((passage) => groupOf(passage, doubts));
+  const ranges = rangesOf(passages, groups);
   let before: Passage | undefined;
   for (const [index, passage] of passages.entries()) {
     const { file, subject, label, lines } = passage;
     const seq = lines[0]?.seq ?? 0;
-    const key = groupOf(passage);
-    if (key !== group) {
+    const group = groups[index] ?? "";
+    if (group !== groups[index - 1]) {
       if (file) {
-        const own = passages.slice(index).filter((one) => groupOf(one) === key);
-        const seqs = own.flatMap((one) => one.lines.map((line) => line.seq));
-        shown.push(fileTitle(subject, seqs, key.startsWith("doubt") ? (doubts.get(subject) ?? 0) : 0));
-      } else shown.push(key === "user" ? "--- what the user wrote" : "--- what was said and printed, in order");
+        const doubt = group.startsWith("doubt") ? (doubts.get(subject) ?? 0) : 0;
+        shown.push(fileTitle(subject, ranges.get(group) ?? [seq], doubt));
+      } else shown.push(group === "user" ? "--- what the user wrote" : "--- what was said and printed, in order");
       before = undefined;
     }
     if (!file && (before === undefined || seq !== before.lines[0]?.seq || label !== before.label))
-      shown.push(key === "user" ? `[${recallId(seq)}]` : recordMark(seq, label));
+      shown.push(group === "user" ? `[${recallId(seq)}]` : recordMark(seq, label));
     else if (file && passage.at > 1) shown.push(`… ${passage.at}`);
     else if (before !== undefined) shown.push("…");
-    shown.push(...lines.map(({ text }) => shownLine(text)));
-    group = key;
+    for (const { text } of lines) shown.push(shownLine(text));
     before = passage;
   }
   return shown.join("\n");
+}
 
-  function groupOf({ file, subject, lines }: Passage): string {
-    if (!file) return lines[0]?.kind === "user" ? "user" : "records";
-    return (lines[0]?.seq ?? 0) < (doubts.get(subject) ?? 0) ? `doubt ${subject}` : `file ${subject}`;
+function groupOf({ file, subject, lines }: Passage, doubts: ReadonlyMap<string, number>): string {
+  if (!file) return lines[0]?.kind === "user" ? "user" : "records";
+  return (lines[0]?.seq ?? 0) < (doubts.get(subject) ?? 0) ? `doubt ${subject}` : `file ${subject}`;
+}
+
+/** The oldest and the newest message of each group's lines. */
+function rangesOf(passages: readonly Passage[], groups: readonly string[]): ReadonlyMap<string, readonly number[]> {
+  const ranges = new Map<string, [number, number]>();
+  for (const [index, { lines }] of passages.entries()) {
+    const group = groups[index] ?? "";
+    let range = ranges.get(group);
+    if (!range) ranges.set(group, (range = [Infinity, 0]));
+    for (const { seq } of lines) {
+      if (seq < range[0]) range[0] = seq;
+      if (seq > range[1]) range[1] = seq;
+    }
   }
+  return ranges;
 }

@@ -2,10 +2,9 @@
 import type { ReadCall } from "../digest/action.ts";
 import { candidatesOf, textsOf } from "../digest/candidates.ts";
 import { lineChooser } from "../digest/choose.ts";
-import { wordsOf } from "../digest/facts.ts";
 import { renderInventory } from "../digest/inventory.ts";
 import { keyOf } from "../digest/line.ts";
-import { decodePassages, encodePassages } from "../digest/passages.ts";
+import { decodePassages, encodePassages, rememberPassages } from "../digest/passages.ts";
 import type { Passage } from "../digest/passages.ts";
 import { Reader } from "../digest/reading.ts";
 import { renderPassages, titleOf } from "../digest/render.ts";
@@ -14,6 +13,8 @@ import { heatsOf, recencyOf } from "../digest/worth.ts";
 import { renderNote } from "../note.ts";
 import { runsOf } from "../runs.ts";
 import { recallId, stubsOf } from "../stub.ts";
+import { isUsers } from "../task.ts";
+import { noteTokens } from "../view.ts";
 import type { Edit, Pass, PassContext, Stub, View, ViewStep } from "../window.ts";
 
 /** Options of {@link digest}. */
@@ -49,7 +50,7 @@ export function digest(options: DigestOptions = {}): Pass {
 
 function planDigest(view: View, context: PassContext, options: DigestOptions): readonly Edit[] {
   const { tailShare = 0.15, indexShare = 0.02, memory = 80_000, elastic = false, tools = {} } = options;
-  const { counter, limit } = context;
+  const { counter, limit, profile } = context;
   if (view.tokens <= context.target) return [];
   const aim = elastic ? elasticTarget(view, context.target, limit, 0) : context.target;
   const leaving = leavingSteps(view, Math.floor(aim * tailShare), view.tokens > limit);
@@ -57,6 +58,9 @@ function planDigest(view: View, context: PassContext, options: DigestOptions): r
   const [first] = runs;
   const last = runs.at(-1);
   if (!first || !last) return [];
+  const task = view.steps.find((step) => step.protected && isUsers(step));
+  // The task stands before the digest, whatever left before it.
+  const place = runs.find(({ from }) => from > (task?.to ?? 0)) ?? first;
 
   const kept = view.steps.filter((step) => !leaving.has(step));
   const keptTokens = kept.reduce((sum, step) => sum + step.tokens, 0);
@@ -80,44 +84,43 @@ function planDigest(view: View, context: PassContext, options: DigestOptions): r
     recency,
     heat: (subject: string) => Math.min(2, 0.4 * (heats.get(subject) ?? 0)),
     shownLines: new Set(texts.flatMap((text) => text.split("\n")).map(keyOf)),
-    shownWords: new Set(texts.flatMap(wordsOf)),
+    shownTexts: texts,
     title: titleOf,
   });
-  let chosen: readonly Passage[] = [];
-  let text = head;
+  const shared = { pass: "digest", reason: "older steps became a digest" };
+  const noteOf = (passages: readonly Passage[]): Edit => {
+    const note = {
+      kind: "replace" as const,
+      ...place,
+      text: passages.length === 0 ? head : `${head}\n${renderPassages(passages, doubts)}`,
+      stubs: index.stubs,
+      digest: {
+        skip: head.split("\n").length,
+        seen,
+        passages: encodePassages(passages),
+        doubts: Object.fromEntries(doubts),
+        heats: Object.fromEntries([...heats].filter(([, heat]) => heat >= leastHeat)),
+      },
+      ...shared,
+      tokensBefore,
+    };
+    rememberPassages(note.digest, note.text, passages);
+    return { ...note, tokensAfter: noteTokens(note, profile, counter) };
+  };
+  let note: Edit | undefined;
   let room = target - keptTokens - counter.count(head) - 8;
   // Counts are not quite additive: what came out some tokens too large is chosen anew with as much less room.
-  for (let tries = 0; tries < 4 && room > 0; tries++) {
-    const passages = choose(room);
-    const shown = passages.length === 0 ? head : `${head}\n${renderPassages(passages, doubts)}`;
-    const excess = keptTokens + counter.count(shown) + 4 - target;
-    if (excess <= 0) {
-      chosen = passages;
-      text = shown;
-      break;
-    }
+  for (let tries = 0; tries < 4 && room > 0 && !note; tries++) {
+    const found = noteOf(choose(room));
+    const excess = keptTokens + found.tokensAfter - target;
+    if (excess <= 0) note = found;
     room -= excess + 8;
   }
-  const shared = { pass: "digest", reason: "older steps became a digest" };
-  const note: Edit = {
-    kind: "replace",
-    ...first,
-    text,
-    stubs: index.stubs,
-    digest: {
-      skip: head.split("\n").length,
-      seen,
-      passages: encodePassages(chosen),
-      doubts: Object.fromEntries(doubts),
-      heats: Object.fromEntries([...heats].filter(([, heat]) => heat >= leastHeat)),
-    },
-    ...shared,
-    tokensBefore,
-    tokensAfter: counter.count(text) + 4,
-  };
   return [
-    note,
-    ...runs.slice(1).map((run): Edit => ({ kind: "drop", ...run, ...shared, tokensBefore: 0, tokensAfter: 0 })),
+    note ?? noteOf([]),
+    ...runs
+      .filter((run) => run !== place)
+      .map((run): Edit => ({ kind: "drop", ...run, ...shared, tokensBefore: 0, tokensAfter: 0 })),
   ];
 }
 

@@ -2,7 +2,7 @@
 import { resultText, toolResults } from "../../message/message.ts";
 import type { ToolResultPart } from "../../message/message.ts";
 import { countPart } from "../../tokens/counter.ts";
-import { excerpt } from "../excerpt.ts";
+import { excerpt } from "../digest/excerpt.ts";
 import { recallId, stubsOf } from "../stub.ts";
 import type { Edit, Pass, PassContext, Stub, View, ViewStep } from "../window.ts";
 

@@ -27,5 +27,6 @@ export function adaptive({ lowWater, ...options }: AdaptiveOptions = {}): Strate
     trigger: { ratio: 1 },
     lowWater: lowWater ?? 0.5,
     keepFirstUser: true,
+    keepTask: true,
   };
 }

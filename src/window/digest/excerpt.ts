@@ -1,0 +1,61 @@
+/**
+ * Look-back-aware excerpts: of one text that is too large, the lines later calls look back for, valued as the digest
+ * values lines, in their order, with every gap marked.
+ */
+import type { TokenCounter } from "../../tokens/counter.ts";
+import { lineChooser } from "./choose.ts";
+import { condensed, linesOf } from "./line.ts";
+import type { Passage } from "./passages.ts";
+
+/** What an excerpt is made under. */
+export interface ExcerptOptions {
+  /** Most tokens the excerpt may have. */
+  readonly maxTokens: number;
+  readonly counter: TokenCounter;
+  /** Lines that stand elsewhere in the window already (trimmed); not worth showing twice. */
+  readonly seen?: ReadonlySet<string>;
+}
+
+/** Tokens that two marks of gaps take: room for less has room for no line. */
+const leastRoom = 12;
+
+/**
+ * The text itself where it fits; else its most useful lines. JSON in one piece is broken into short records first; a
+ * line that is very long keeps its head and its tail, cut at code points. Empty where not even a line fits.
+ */
+export function excerpt(text: string, { maxTokens, counter, seen }: ExcerptOptions): string {
+  if (counter.count(text) <= maxTokens) return text;
+  const lines = linesOf(condensed(text), 1, "result");
+  const choose = lineChooser([{ file: false, subject: "", label: "", at: 1, lines }], {
+    counter,
+    recency: () => 1,
+    heat: () => 0,
+    shownLines: seen ?? new Set(),
+    shownTexts: [],
+    title: () => "",
+  });
+  // Marks of gaps take some tokens more than the choice allows for.
+  for (let room = maxTokens; room > leastRoom;) {
+    const shown = render(choose(room), lines.length);
+    const excess = counter.count(shown) - maxTokens;
+    if (excess <= 0) return shown;
+    room -= excess;
+  }
+  return "";
+}
+
+function render(passages: readonly Passage[], count: number): string {
+  const shown: string[] = [];
+  let next = 1;
+  const gapTo = (line: number): void => {
+    const gap = line - next;
+    if (gap > 0) shown.push(`[… ${gap} ${gap === 1 ? "line" : "lines"} …]`);
+  };
+  for (const { at, lines } of passages) {
+    gapTo(at);
+    shown.push(...lines.map(({ text }) => text));
+    next = at + lines.length;
+  }
+  if (passages.length > 0) gapTo(count + 1);
+  return shown.join("\n");
+}

@@ -1,0 +1,30 @@
+import { describe, expect, it } from "vitest";
+import { estimate } from "../../src/tokens/estimate.ts";
+import { excerpt } from "../../src/window/digest/excerpt.ts";
+
+const options = { maxTokens: 120, counter: estimate };
+
+describe("an excerpt of one large result", () => {
+  it("values lines as the digest does: names that no kept line shows yet before more of the same", () => {
+    const same = Array.from({ length: 80 }, () => "ok: the check of this part has passed as it did before");
+    const names = ["see src/window/planner.ts", "takes resolveTarget(view)", "waits for lock_owner_pid 48123"];
+    const short = excerpt([...same.slice(40), ...names, ...same.slice(40)].join("\n"), options);
+    for (const name of names) expect(short).toContain(name);
+    expect(short.split("ok: the check").length - 1).toBeLessThanOrEqual(2);
+  });
+
+  it("breaks JSON in one piece into records, and stays under its cap", () => {
+    const flights = Array.from({ length: 60 }, (_, n) => ({
+      flight: `HAT${100 + n}`,
+      from: "JFK",
+      seats: { economy: n },
+    }));
+    const short = excerpt(JSON.stringify(flights), options);
+    expect(short.split("\n")).toContain('{"flight":"HAT100","from":"JFK","seats":{"economy":0}}');
+    expect(estimate.count(short)).toBeLessThanOrEqual(options.maxTokens);
+  });
+
+  it("is empty where not even a line fits", () => {
+    expect(excerpt("word ".repeat(500), { ...options, maxTokens: 5 })).toBe("");
+  });
+});
