@@ -1,0 +1,22 @@
+/** Type-checked, never run: LangChain's own types take what windrow/langchain gives, without a cast. */
+import type { BaseMessageLike } from "@langchain/core/messages";
+import type { BaseMessage } from "langchain";
+import { createAgent, createMiddleware, fakeModel, HumanMessage } from "langchain";
+import { fromLangChain, langchainMessages, windowMiddleware } from "../../dist/adapter/langchain.js";
+import { SessionManager } from "../../dist/index.js";
+
+const manager = await SessionManager.open();
+const session = await manager.create();
+const other = createMiddleware({ name: "other", beforeModel: () => undefined });
+const agent = createAgent({
+  model: fakeModel(),
+  tools: [],
+  middleware: [other, windowMiddleware({ manager, on: (event) => console.log(event.type) })],
+});
+const alone = createAgent({ model: fakeModel(), tools: [], middleware: [windowMiddleware({ budget: 60_000 })] });
+const { messages } = await agent.invoke({ messages: [new HumanMessage("Hi")] });
+const typed: BaseMessage[] = messages;
+console.log(fromLangChain(typed).length, alone);
+await createAgent({ model: fakeModel(), tools: [], middleware: [windowMiddleware({ session })] }).invoke({
+  messages: await langchainMessages<BaseMessageLike>(session),
+});

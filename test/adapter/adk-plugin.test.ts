@@ -1,0 +1,155 @@
+/** The plug-in and the session service over objects of ADK's shape: the same call twice, and masks on the way to disk. */
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { ContextManagementPlugin, createSessionService } from "../../src/adapter/adk.ts";
+import type { AdkEvent, AdkRequest, AdkSession } from "../../src/adapter/adk.ts";
+import { fromContents } from "../../src/adapter/gemini.ts";
+import { SessionManager } from "../../src/session/manager.ts";
+import { countMessage } from "../../src/tokens/counter.ts";
+import { estimate } from "../../src/tokens/estimate.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "windrow-adk-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** What is used of ADK's base class. */
+class BaseService {
+  async appendEvent({ session, event }: { session: AdkSession; event: AdkEvent }): Promise<AdkEvent> {
+    session.events.push(event);
+    return event;
+  }
+  async getOrCreateSession(): Promise<AdkSession> {
+    throw new Error("not used");
+  }
+}
+
+interface Service extends BaseService {
+  createSession(request: { appName: string; userId: string; sessionId?: string }): Promise<AdkSession>;
+  getSession(request: { appName: string; userId: string; sessionId: string }): Promise<AdkSession | undefined>;
+}
+
+const key = { appName: "app", userId: "me", sessionId: "any text" };
+const event = (at: number, role: string, part: object): AdkEvent => ({
+  id: `e${at}`,
+  timestamp: 1_700_000_000_000 + at,
+  author: role,
+  content: { role, parts: [part] },
+});
+
+const history: readonly AdkEvent[] = [
+  event(1, "user", { text: "Why is it slow?" }),
+  ...Array.from({ length: 30 }, (_, at): readonly AdkEvent[] => {
+    const id = `adk-${at}`;
+    const said = { result: `line ${at} took ${at * 7} ms\n`.repeat(30) };
+    return [
+      event(2 + 2 * at, "model", { functionCall: { id, name: "read", args: { at } }, thoughtSignature: "c2ln" }),
+      event(3 + 2 * at, "user", { functionResponse: { id, name: "read", response: said } }),
+    ];
+  }).flat(),
+];
+
+/** A request as ADK makes it: copies, without the ids that ADK made. */
+function requestOf(events: readonly AdkEvent[]): AdkRequest {
+  const text = JSON.stringify(events.map(({ content }) => content)).replaceAll(/"id":"adk-\d+",/g, "");
+  return { model: "gemini-3-pro", contents: JSON.parse(text) as AdkRequest["contents"] };
+}
+
+function sessionOf(events: readonly AdkEvent[]): AdkSession {
+  const { appName, userId, sessionId: id } = key;
+  return { id, appName, userId, state: {}, events: [...events], lastUpdateTime: 0 };
+}
+
+describe("ContextManagementPlugin", () => {
+  it("gives the same window to the same request, and journals nothing twice", async () => {
+    const manager = await SessionManager.open({ store: "ram:", profile: "gemini", budget: 4_000 });
+    const told: string[] = [];
+    const plugin = new ContextManagementPlugin({ manager, on: ({ type }) => told.push(type) });
+    const callbackContext = { invocationContext: { session: sessionOf(history), agent: { name: "a" } } };
+    const windows = [];
+    for (let count = 0; count < 3; count++) {
+      const llmRequest = requestOf(history);
+      await plugin.beforeModelCallback({ callbackContext, llmRequest });
+      windows.push(llmRequest.contents);
+    }
+    assert.deepEqual(windows[1], windows[0]);
+    assert.deepEqual(windows[2], windows[0]);
+    assert((windows[0]?.length ?? 0) < history.length / 2);
+    assert(!JSON.stringify(windows[0]).includes("adk-"), "an id of ADK's own went out");
+    expect(told).toEqual(["window-sent", "window-sent", "window-sent"]);
+    for await (const { metadata } of manager.list()) {
+      expect((await manager.session(metadata.uuid)).stats().messages).toBe(history.length);
+    }
+  });
+
+  it("counts what stands behind the history, and sends it as it is", async () => {
+    const manager = await SessionManager.open({ store: "ram:", profile: "gemini", budget: 4_000 });
+    const plugin = new ContextManagementPlugin({ manager });
+    const callbackContext = { invocationContext: { session: sessionOf(history) } };
+    const artifact = { role: "user", parts: [{ text: `Artifact: ${"word ".repeat(1_000)}` }] };
+    const llmRequest = requestOf(history);
+    llmRequest.contents.push(artifact);
+    await plugin.beforeModelCallback({ callbackContext, llmRequest });
+    assert.equal(llmRequest.contents.at(-1), artifact);
+    const tokens = fromContents(llmRequest.contents).map((message) => countMessage(estimate, message));
+    const sum = tokens.reduce((total, one) => total + one, 0);
+    assert(sum <= 4_000 && (tokens.at(-1) ?? 0) > 900, `${sum}`);
+  });
+
+  it("tells of a history that was shortened, once, and makes windows of what is left", async () => {
+    const manager = await SessionManager.open({ store: "ram:", profile: "gemini", budget: 4_000 });
+    const told: { type: string; at?: number }[] = [];
+    const plugin = new ContextManagementPlugin({ manager, on: (said) => told.push(said) });
+    const [whole, cut] = [history, history.toSpliced(1, 20)];
+    for (const events of [whole, cut, cut]) {
+      const llmRequest = requestOf(events);
+      await plugin.beforeModelCallback({
+        callbackContext: { invocationContext: { session: sessionOf(events) } },
+        llmRequest,
+      });
+      assert(!JSON.stringify(llmRequest.contents).includes('"at":3}') || events === whole);
+    }
+    expect(told.filter(({ type }) => type === "history-replaced")).toMatchObject([{ at: 1 }]);
+    expect(told.filter(({ type }) => type === "adapter-failed")).toEqual([]);
+  });
+});
+
+describe("createSessionService", () => {
+  it("masks secrets on their way to disk, and keeps them for the running process", async () => {
+    const manager = await SessionManager.open({ store: folder });
+    const service = createSessionService(BaseService, manager) as Service;
+    const session = await service.createSession(key);
+    const secret = ["ghp", "R7k2Xw9QbL4mZt8VcN1pHs6YdJ3fGa5UeT0o"].join("_");
+    await service.appendEvent({ session, event: event(1, "user", { text: `Use ${secret}` }) });
+    expect(JSON.stringify((await service.getSession(key))?.events)).toContain(secret);
+    await manager.close();
+    const log = readFileSync(join(folder, "running", await onlyId(), "messages.jsonl"), "utf8");
+    expect(log).toContain("Use ");
+    expect(log).not.toContain(secret);
+  });
+
+  async function onlyId(): Promise<string> {
+    const manager = await SessionManager.open({ store: folder });
+    const ids: string[] = [];
+    for await (const { metadata } of manager.list()) ids.push(metadata.uuid);
+    await manager.close();
+    assert.equal(ids.length, 1);
+    return ids[0] ?? "";
+  }
+
+  it("keeps apart what the same id means in two apps", async () => {
+    const manager = await SessionManager.open({ store: "ram:" });
+    const service = createSessionService(BaseService, manager) as Service;
+    const sessionId = "6a1d2f0e-5b1c-4a57-9d4e-0c2f6a7b8c9d";
+    for (const appName of ["one", "two"]) {
+      const session = await service.createSession({ ...key, appName, sessionId });
+      await service.appendEvent({ session, event: event(1, "user", { text: appName }) });
+    }
+    for (const appName of ["one", "two"]) {
+      const found = await service.getSession({ ...key, appName, sessionId });
+      expect(found?.events.map(({ content }) => content)).toEqual([{ role: "user", parts: [{ text: appName }] }]);
+    }
+    expect(await service.getSession({ ...key, appName: "three", sessionId })).toBeUndefined();
+  });
+});

@@ -1,0 +1,74 @@
+/** Mastra's prompts in and out. */
+import { describe, expect, it } from "vitest";
+import { adapterConformance } from "../../src/adapter/conformance.ts";
+import { mastraAdapter, sessionIdOf } from "../../src/adapter/mastra.ts";
+import type { MastraMessage } from "../../src/adapter/mastra.ts";
+import { readPrompt, systemText, writePrompt } from "../../src/adapter/mastra-prompt.ts";
+import { register } from "../../src/conformance.ts";
+
+const own = (createdAt: number): object => ({ mastra: { createdAt } });
+
+const prompt: readonly MastraMessage[] = [
+  { role: "system", content: "You fix builds." },
+  { role: "system", content: "Working memory: none." },
+  { role: "user", content: [{ type: "text", text: "Fix it.", providerOptions: own(1) }] },
+  {
+    role: "assistant",
+    content: [
+      { type: "reasoning", text: "Hm.", providerOptions: { anthropic: { signature: "sig" }, ...own(2) } },
+      { type: "tool-call", toolCallId: "a", toolName: "run", input: { command: "make" } },
+      { type: "tool-call", toolCallId: "b", toolName: "run", input: { command: "test" } },
+    ],
+  },
+  {
+    role: "tool",
+    content: [
+      {
+        type: "tool-result",
+        toolCallId: "a",
+        toolName: "run",
+        output: { type: "text", value: "ok" },
+        input: { command: "make" },
+      },
+      { type: "tool-result", toolCallId: "b", toolName: "run", output: { type: "error-text", value: "no" } },
+    ],
+  },
+  { role: "assistant", content: [{ type: "text", text: "Done.", providerOptions: own(3) }] },
+];
+
+register(
+  adapterConformance(mastraAdapter, [
+    { name: "as Mastra writes it", messages: prompt },
+    { name: "taken apart", messages: readPrompt(prompt).messages },
+  ]),
+  { describe, it },
+);
+
+describe("a prompt", () => {
+  it("is one message a result, without what only Mastra reads, and is put together again", () => {
+    const { system, messages } = readPrompt(prompt);
+    expect(systemText(system)).toBe("You fix builds.\nWorking memory: none.");
+    expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "tool", "assistant"]);
+    expect(JSON.stringify(messages)).not.toContain("mastra");
+    expect(JSON.stringify(messages)).toContain("sig");
+    const written = writePrompt({ system, messages });
+    expect(written.map(({ role }) => role)).toEqual(prompt.map(({ role }) => role));
+    expect(readPrompt(written)).toEqual({ system, messages });
+    expect(readPrompt(readPrompt(prompt).system)).toEqual({ system, messages: [] });
+  });
+
+  it("is the same whenever Mastra made it", () => {
+    const later = JSON.parse(JSON.stringify(prompt).replaceAll("createdAt", "at")) as typeof prompt;
+    expect(readPrompt(later)).toEqual(readPrompt(prompt));
+  });
+});
+
+describe("a thread", () => {
+  it("has one session, whose id is a UUID that its name gives", () => {
+    expect(sessionIdOf("user-7/thread-1")).toMatch(
+      /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+    );
+    expect(sessionIdOf("a")).toBe(sessionIdOf("a"));
+    expect(sessionIdOf("a")).not.toBe(sessionIdOf("b"));
+  });
+});

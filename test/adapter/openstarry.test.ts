@@ -1,0 +1,165 @@
+/** Seed 002's interface: composePayload, onTurnComplete, and the contextStrategy of a plugin.json. */
+import assert from "node:assert/strict";
+import { describe, expect, it } from "vitest";
+import { ContextManager, openContextManager } from "../../src/adapter/openstarry.ts";
+import type { ChatMessage, IContextManager } from "../../src/adapter/openstarry.ts";
+import type { ModelRequest } from "../../src/model/model.ts";
+import { fromChat } from "../../src/adapter/chat.ts";
+import { openStore } from "../../src/store/open.ts";
+import { openaiChat } from "../../src/window/profile.ts";
+import { validateWindow } from "../../src/window/validate.ts";
+
+const system = "You book journeys.\n\n  Be brief.";
+const tools = [
+  { name: "book", description: "Books.", parameters: { type: "object", properties: { to: { type: "string" } } } },
+];
+
+function turns(count: number, words = 30): ChatMessage[] {
+  return Array.from({ length: count }, (_, index): ChatMessage[] => [
+    { role: "user", content: `Question ${index + 1}: ${"where to ".repeat(words)}` },
+    {
+      role: "assistant",
+      content: null,
+      tool_calls: [{ id: `c${index}`, type: "function", function: { name: "book", arguments: `{"to":"${index}"}` } }],
+    },
+    { role: "tool", tool_call_id: `c${index}`, content: `Booked ${index + 1}. ${"a seat ".repeat(words)}` },
+    { role: "assistant", content: `Answer ${index + 1}.` },
+  ]).flat();
+}
+
+const plugin = (pluginId: string, config: Record<string, unknown> = {}) => ({
+  id: "my-complex-agent",
+  contextStrategy: { type: "plugin", pluginId, config },
+});
+
+describe("composePayload", () => {
+  it.each([500, 900, 2_000, 20_000])(
+    "keeps to %i tokens, valid, the system prompt byte for byte, tools whole",
+    async (budget) => {
+      const { context, manager } = await openContextManager({}, { store: "ram:", budget });
+      const history = turns(12);
+      const before = structuredClone(history);
+      const payload = await context.composePayload(system, history, tools, "Trains to Kyoto leave at nine.");
+      expect(payload.tokens).toBeLessThanOrEqual(budget);
+      expect(payload.messages[0]).toEqual({ role: "system", content: system });
+      expect(payload.tools).toEqual(tools);
+      expect(validateWindow(fromChat(payload.messages), openaiChat)).toEqual([]);
+      expect(JSON.stringify(payload.messages.at(-1))).toContain("Trains to Kyoto leave at nine.");
+      expect(history).toEqual(before);
+      expect(payload.report.strategy).toBe("openstarry-sliding");
+      await manager.close();
+    },
+  );
+
+  it("says what is too large where system and tools alone are", async () => {
+    const { context, manager } = await openContextManager({}, { store: "ram:", budget: 300 });
+    const large = "Never forget this. ".repeat(400);
+    await expect(context.composePayload(large, turns(2), tools)).rejects.toMatchObject({ name: "WindrowError" });
+    await manager.close();
+  });
+
+  it("leaves the text of no retrieval out, and works without a session", async () => {
+    const context: IContextManager = new ContextManager(undefined, { budget: 900, strategy: "openstarry-sliding" });
+    const payload = await context.composePayload(system, turns(12), []);
+    expect(payload.tokens).toBeLessThanOrEqual(900);
+    expect(JSON.stringify(payload.messages)).toContain("Answer 12.");
+    expect(JSON.stringify(payload.messages)).not.toContain("Question 2:");
+    await context.onTurnComplete(turns(13));
+  });
+
+  it("makes the payload without its store where that fails", async () => {
+    const real = await openStore("ram:");
+    let left = 2;
+    const store = new Proxy(real, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name, target);
+        if (typeof value !== "function") return value;
+        const call = value as (...given: unknown[]) => unknown;
+        if (name !== "append") return call.bind(target);
+        return (...given: unknown[]) => (left-- > 0 ? call.apply(target, given) : Promise.reject(new Error("EIO")));
+      },
+    });
+    const { context } = await openContextManager({}, { store, budget: 900 });
+    for (const count of [1, 5, 9]) {
+      const payload = await context.composePayload(system, turns(count), tools);
+      expect(payload.tokens).toBeLessThanOrEqual(900);
+      await context.onTurnComplete(turns(count));
+    }
+  });
+});
+
+describe("plugin.json", () => {
+  it("sets up the dynamic summary: beyond the threshold the earliest five turns are summarised by the named model", async () => {
+    const asked: ModelRequest[] = [];
+    const names: string[] = [];
+    const { context, session, manager } = await openContextManager(
+      plugin("std-summarization-strategy", { compressionModel: "gemini-1.5-flash", threshold: 12 }),
+      {
+        store: "ram:",
+        budget: 50_000,
+        compaction: "blocking",
+        modelFor: (name) => {
+          names.push(name);
+          return async (request) => {
+            asked.push(request);
+            return { text: "The first five journeys were booked.", usage: {}, finish: "stop" };
+          };
+        },
+      },
+    );
+    expect(names).toEqual(["gemini-1.5-flash"]);
+    for (let count = 1; count <= 12; count++) {
+      await context.composePayload(system, turns(count), tools);
+      await context.onTurnComplete(turns(count));
+    }
+    expect(asked).toHaveLength(0);
+    await context.composePayload(system, turns(13), tools);
+    await context.onTurnComplete(turns(13));
+    expect(asked).toHaveLength(1);
+    assert(asked[0]);
+    for (const number of [1, 2, 3, 4, 5]) expect(asked[0].prompt).toContain(`Question ${number}:`);
+    expect(asked[0].prompt).not.toContain("Question 6:");
+    const { messages } = await context.composePayload(system, turns(13), tools);
+    const shown = JSON.stringify(messages);
+    expect(shown).toContain("The first five journeys were booked.");
+    expect(shown).not.toContain("Question 5:");
+    expect(session.stats().messages).toBe(turns(13).length);
+    expect(session.metadata.taskKey).toEqual({ id: "my-complex-agent" });
+    await manager.close();
+  });
+
+  it("takes the sliding window, and a strategy of one's own, and names what it does not know", async () => {
+    const sliding = await openContextManager(plugin("std-sliding-window-strategy"), { store: "ram:", budget: 900 });
+    expect(sliding.session.settings.strategy.name).toBe("openstarry-sliding");
+    const own = { strategy: { name: "mine", passes: [], trigger: {}, lowWater: 1, keepFirstUser: false } };
+    const mine = await openContextManager(plugin("./mine.mjs"), {
+      store: "ram:",
+      budget: 900,
+      from: "file:///agents/plugin.json",
+      importModule: (specifier) => Promise.resolve(specifier === "file:///agents/mine.mjs" ? own : {}),
+    });
+    expect(mine.session.settings.strategy.name).toBe("mine");
+    await expect(openContextManager(plugin("std-sliding-windw-strategy"))).rejects.toMatchObject({
+      code: "unknown-strategy",
+    });
+  });
+
+  it("does not break a turn where the summary fails", async () => {
+    const { context, session, manager } = await openContextManager(
+      plugin("std-summarization-strategy", { threshold: 2 }),
+      {
+        store: "ram:",
+        budget: 50_000,
+        compaction: "blocking",
+        summarizer: () => Promise.reject(new Error("503")),
+      },
+    );
+    for (let count = 1; count <= 8; count++) {
+      await context.composePayload(system, turns(count), tools);
+      await context.onTurnComplete(turns(count));
+    }
+    expect(session.stats().messages).toBe(turns(8).length);
+    expect(JSON.stringify((await context.composePayload(system, turns(8), tools)).messages)).toContain("Question 1:");
+    await manager.close();
+  });
+});
