@@ -1,50 +1,56 @@
-/** The lines of docs/hosts/pi.md, pasted into an empty folder that has the packed tarball and pi: they run. */
+/** docs/hosts/pi.md and pi-coding-agent.md by a new user: an empty folder, the packed package, the pasted lines. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { folder as host } from "./host.mjs";
+import { fired, work } from "../kit/kit.mjs";
+import { folder as host, next } from "./host.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const [pasted, resumed] = [...readFileSync(join(root, "docs/hosts/pi.md"), "utf8").matchAll(/```js\n(.*?)```/gs)].map(
-  ([, code]) => code,
-);
+const page = readFileSync(join(root, "docs/hosts/pi.md"), "utf8");
+const [pasted, tools, resumed] = [...page.matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code);
+const scope = next ? "@earendil-works" : "@mariozechner";
 
 /** An agent as somebody has it before they read the page. */
 const agent = `
-import { fauxAssistantMessage, scripted } from "./host.mjs";
-const { agent } = scripted([fauxAssistantMessage("Hello."), fauxAssistantMessage("Hello again.")]);
+import { Agent } from "${scope}/pi-agent-core";
+import * as ai from "${scope}/pi-ai${next ? "/providers/faux" : ""}";
+const faux = ai.${next ? "createFauxCore({})" : "registerFauxProvider()"};
+faux.setResponses([ai.fauxAssistantMessage("Hello."), ai.fauxAssistantMessage("Hello again.")]);
+const agent = new Agent({
+  initialState: { systemPrompt: "You greet.", model: faux.getModel() },
+  streamFn: faux.streamSimple,
+});
 `;
 
 let folder;
 
 before(() => {
   folder = mkdtempSync(join(tmpdir(), "windrow-docs-"));
-  const npm = (...values) =>
-    execFileSync("npm", values, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
-  const [packed] = JSON.parse(npm("pack", root, "--json", "--ignore-scripts"));
+  // run.sh has installed the packed package once, for both versions.
+  const packed = process.env["WINDROW_PACKED"] ?? installed(folder);
+  mkdirSync(join(folder, "node_modules"), { recursive: true });
+  for (const name of readdirSync(join(packed, "node_modules")).filter(
+    (name) => name !== scope && !name.startsWith("."),
+  )) {
+    if (packed !== folder) symlinkSync(join(packed, "node_modules", name), join(folder, "node_modules", name));
+  }
+  symlinkSync(fileURLToPath(new URL(`node_modules/${scope}`, host)), join(folder, "node_modules", scope));
   writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
-  npm(
-    "install",
-    `./${packed.filename}`,
-    "--omit=dev",
-    "--ignore-scripts",
-    "--no-audit",
-    "--no-fund",
-    "--prefer-offline",
-  );
-  // pi is taken from where it was installed for these tests; host.mjs looks beside itself.
-  const own = process.env["WINDROW_PI"] === "next" ? "next" : ".";
-  mkdirSync(join(folder, own, "node_modules"), { recursive: true });
-  const scope = own === "next" ? "@earendil-works" : "@mariozechner";
-  symlinkSync(fileURLToPath(new URL(`node_modules/${scope}`, host)), join(folder, own, "node_modules", scope));
-  writeFileSync(join(folder, "host.mjs"), readFileSync(new URL("host.mjs", import.meta.url)));
 });
 
 after(() => rmSync(folder, { recursive: true }));
+
+function installed(place) {
+  const npm = (...values) =>
+    execFileSync("npm", values, { cwd: place, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  const [{ filename }] = JSON.parse(npm("pack", root, "--json", "--ignore-scripts"));
+  npm("install", `./${filename}`, "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline");
+  return place;
+}
 
 function run(name, code, ...values) {
   writeFileSync(join(folder, name), code);
@@ -65,4 +71,68 @@ const id = process.argv[2];`;
   const [logged, kept] = counts.split(" ").map(Number);
   assert.equal(logged, kept);
   assert(logged >= 4, counts);
+});
+
+test("the lines for large results run as they stand", () => {
+  const named = `import { SessionManager } from "windrow";
+import { createAfterToolCall, createRecallTool } from "windrow/pi";`;
+  const [opened, ...rest] = tools.trim().split("\n");
+  const created = "const session = await manager.create();";
+  const end = "console.log(agent.state.tools[0].name, typeof agent.afterToolCall); await manager.close();";
+  assert.equal(run("tools.mjs", [agent, named, opened, created, ...rest, end].join("\n")), "recall function");
+});
+
+/** A provider for the command: it plays the kit's job. */
+const fauxExtension = (calls) => `
+import { fauxProvider, fauxAssistantMessage, fauxToolCall } from "@earendil-works/pi-ai/providers/faux";
+export default (pi) => {
+  const faux = fauxProvider({ provider: "faux", models: [{ id: "faux", contextWindow: 128000, maxTokens: 8192 }] });
+  const asked = ${JSON.stringify(calls)}.map(({ id, input }) =>
+    fauxAssistantMessage([fauxToolCall("dump", input, { id })], { stopReason: "toolUse" }));
+  faux.setResponses([...asked, fauxAssistantMessage("All done.")]);
+  pi.registerProvider(faux.provider);
+  pi.registerTool({
+    name: "dump", label: "dump", description: "Dumps.", parameters: { type: "object", properties: {} },
+    execute: async (id) => ({ content: [{ type: "text", text: (id + " has a line of its own. ").repeat(90) }], details: undefined }),
+  });
+};
+`;
+
+test("pi install, and pi's own command runs with the package", { skip: !next }, () => {
+  writeFileSync(join(folder, "faux.mjs"), fauxExtension(work(40)));
+  const cli = fileURLToPath(new URL("node_modules/@earendil-works/pi-coding-agent/dist/cli.js", host));
+  const env = { ...process.env, PI_CODING_AGENT_DIR: join(folder, "agent"), PI_OFFLINE: "1" };
+  const pi = (...values) => {
+    return execFileSync(process.execPath, [cli, ...values], {
+      cwd: folder,
+      env,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+  };
+  pi("install", "./node_modules/windrow");
+  const sessions = join(folder, "sessions");
+  const said = pi(
+    "-e",
+    "./faux.mjs",
+    "--model",
+    "faux/faux",
+    "--session-dir",
+    sessions,
+    "--windrow-budget",
+    "9000",
+    "-p",
+    "Dump it all",
+  );
+  assert.match(said, /All done\./);
+  const [file] = readdirSync(sessions);
+  const entries = readFileSync(join(sessions, file), "utf8")
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  const epochs = entries.filter(({ customType }) => customType === "windrow-window").length;
+  assert(epochs > 1, `${epochs} epochs`);
+  fired({ host: "pi, its command", version: "0.87.1", calls: 41, epochs, fired: { "pi install": 1 } });
+  pi("remove", "./node_modules/windrow");
+  assert.doesNotMatch(readFileSync(join(folder, "agent/settings.json"), "utf8"), /windrow/);
 });

@@ -30,7 +30,7 @@ async function example(values, killAt) {
 
 test("the example, killed in the middle of a call, goes on and loses nothing", { skip: next }, async () => {
   const store = await mkdtemp(join(tmpdir(), "windrow-example-"));
-  const killed = await example(["--store", store, "--budget", "4000", "--pause", "300"], "call 14:");
+  const killed = await example(["--store", store, "--budget", "4000", "--pause", "60"], "call 14:");
   assert.equal(killed.ended, "SIGKILL");
   assert(
     killed.lines.some((line) => line.startsWith("epoch 1 ")),

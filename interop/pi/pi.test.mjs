@@ -5,16 +5,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { createTransformContext, journal, piAdapter, piMessages } from "../../dist/adapter/pi.js";
+import { createPrepareRequest, createTransformContext, journal, piAdapter, piMessages } from "../../dist/adapter/pi.js";
 import { SessionManager, validateWindow } from "../../dist/index.js";
-import { openStore } from "../../dist/store/open.js";
 import { countMessage, countTools } from "../../dist/tokens/counter.js";
 import { estimate } from "../../dist/tokens/estimate.js";
 import { pi as profile } from "../../dist/window/profile.js";
 import { plannedCalls, readingTools } from "../../examples/pi-tools.mjs";
-import { fauxAssistantMessage, fauxThinking, fauxToolCall, next, scripted } from "./host.mjs";
+import { fired, throwingStore } from "../kit/kit.mjs";
+import { fauxAssistantMessage, fauxThinking, fauxToolCall, next, scripted, version } from "./host.mjs";
 
 const budget = 8_000;
+/** Forty-two calls; some are asked again. */
+const calls = [...plannedCalls, ...plannedCalls.slice(4, 10)];
 const systemPrompt = "You explore a repository and answer questions about it.";
 const tools = readingTools(fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, ""));
 let folder;
@@ -28,12 +30,12 @@ after(() => rm(folder, { recursive: true }));
 /** The planned calls, every fifth together with the next one, with reasoning now and then; then an answer. */
 function script() {
   const answers = [];
-  for (let index = 0; index < plannedCalls.length; index++) {
+  for (let index = 0; index < calls.length; index++) {
     const blocks = index % 3 === 0 ? [fauxThinking(`Step ${index}: looking further.`)] : [];
     const at = index;
-    if (index % 5 === 0 && index + 1 < plannedCalls.length) index++;
+    if (index % 5 === 0 && index + 1 < calls.length) index++;
     for (let place = at; place <= index; place++) {
-      const [name, args] = plannedCalls[place];
+      const [name, args] = calls[place];
       blocks.push(fauxToolCall(name, args, { id: `call-${place + 1}` }));
     }
     answers.push(fauxAssistantMessage(blocks, { stopReason: "toolUse" }));
@@ -96,7 +98,7 @@ async function unmanaged() {
   return twin;
 }
 
-for (const way of ["alone", "with a session"]) {
+for (const way of ["alone", "with a session", ...(next ? ["by prepareRequest"] : [])]) {
   test(`windows ${way}: valid, in budget, growing at their end; the agent's own messages untouched`, async () => {
     const events = [];
     const on = (event) => events.push(event);
@@ -106,7 +108,8 @@ for (const way of ["alone", "with a session"]) {
     else {
       const session = await manager.create();
       journal(agent, session, { on });
-      agent.transformContext = createTransformContext({ session, on });
+      if (way === "by prepareRequest") agent.prepareRequest = createPrepareRequest(agent, { session, on });
+      else agent.transformContext = createTransformContext({ session, on });
     }
     await agent.prompt("Where are windows composed?");
     const epochs = checkWindows(contexts, events);
@@ -115,6 +118,8 @@ for (const way of ["alone", "with a session"]) {
     assert.deepEqual(lasting(agent.state.messages), lasting(twin.agent.state.messages));
     const [managed, plain] = [cost(agent.state.messages), cost(twin.agent.state.messages)];
     console.log(`${way}: ${contexts.length} calls, ${epochs} epochs, cost ${managed} managed, ${plain} unmanaged`);
+    const hook = way === "by prepareRequest" ? "prepareRequest" : "transformContext";
+    fired({ host: `pi, ${way}`, version, calls: contexts.length, epochs, fired: { [hook]: contexts.length } });
     assert(managed < plain);
     await manager.close();
   });
@@ -130,7 +135,7 @@ test("the session holds the run as it was, and another process would go on with 
   await agent.prompt("Where are windows composed?");
   const { messages, state } = session.stats();
   assert.equal(messages, agent.state.messages.length);
-  assert.equal(state.toolCallCount, plannedCalls.length);
+  assert.equal(state.toolCallCount, calls.length);
   assert.equal(state.llmCallCount, contexts.length);
   await agent.prompt("And more?");
   const lastWindow = contexts.at(-1);
@@ -160,16 +165,7 @@ test("the session holds the run as it was, and another process would go on with 
 });
 
 test("a store that throws lets the run finish, with one event", async () => {
-  const real = await openStore("ram:");
-  let left = 12;
-  const store = new Proxy(real, {
-    get(target, name) {
-      const value = Reflect.get(target, name, target);
-      if (name === "append")
-        return (...given) => (left-- > 0 ? value.apply(target, given) : Promise.reject(new Error("EIO")));
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
+  const store = await throwingStore();
   const manager = await SessionManager.open({ store, budget, profile: "pi" });
   const session = await manager.create();
   const events = [];

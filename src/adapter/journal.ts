@@ -5,12 +5,13 @@
  */
 import { isWindrowError, WindrowError } from "../errors.ts";
 import { createMask, maskJson } from "../mask/mask.ts";
-import type { JsonValue, Message, NewMessage } from "../message/message.ts";
+import type { JsonValue, Message, NewMessage, Part } from "../message/message.ts";
 import type { Session } from "../session/session.ts";
 import type { ToolRun } from "../session/tool-run.ts";
 import { hashMessage, hashText } from "../window/hash.ts";
 import type { Report } from "../window/window.ts";
 import type { Adapter } from "./adapter.ts";
+import { asHostHas, shownParts } from "./kept.ts";
 
 /** Something an adapter tells its host's application. */
 export type AdapterEvent =
@@ -52,7 +53,7 @@ interface Fresh<Host> {
   readonly host: Host;
 }
 
-const mask = createMask();
+const mask = createMask({ email: true });
 
 /** Failures told once each time they begin, to every listener once. */
 export class Teller {
@@ -88,6 +89,11 @@ export class Teller {
     this.tell({ type: "adapter-failed", adapter: this.#adapter, error: asError(cause) });
   }
 
+  /** Whether the last thing told of was a failure. */
+  get failing(): boolean {
+    return this.#failing;
+  }
+
   /** The next failure is told again. */
   succeeded(): void {
     this.#failing = false;
@@ -103,6 +109,8 @@ export class HostJournal<Host extends object> {
   readonly #byId = new Map<string, Entry<Host>>();
   readonly #known = new Set<string>();
   readonly #runs = new Map<string, { readonly run: ToolRun; durationMs?: number }>();
+  /** What the log gets in place of a result that the host was given cut, by call id. */
+  readonly #whole = new Map<string, readonly Part[]>();
   #loaded = false;
   #queue: Promise<unknown> = Promise.resolve();
 
@@ -139,7 +147,7 @@ export class HostJournal<Host extends object> {
   /** Records that a tool is about to run. */
   startTool(call: { readonly callId: string; readonly name: string; readonly args: JsonValue }): Promise<void> {
     return this.#inTurn(async () => {
-      this.#runs.set(call.callId, { run: await this.session.startTool(call) });
+      this.#runs.set(call.callId, { run: await this.session.startTool(call, { allowMasks: true }) });
     });
   }
 
@@ -147,6 +155,11 @@ export class HostJournal<Host extends object> {
   endTool(callId: string, durationMs: number): void {
     const started = this.#runs.get(callId);
     if (started) started.durationMs = durationMs;
+  }
+
+  /** Says that the host will have this result cut: the log gets these parts, whole, beside what the host has. */
+  keepWhole(callId: string, parts: readonly Part[]): void {
+    this.#whole.set(callId, parts);
   }
 
   /** The host's own object for a message of a window that no edit changed. */
@@ -191,7 +204,7 @@ export class HostJournal<Host extends object> {
       const taken = batch;
       batch = [];
       if (taken.length === 0) return;
-      const stored = await this.session.append(taken.map(({ message }) => withoutId(message)));
+      const stored = await this.session.append(taken.map(({ message }) => this.#forLog(message)));
       taken.forEach(({ message, host }, index) => this.#add(stored[index] ?? message, message, host));
     };
     for (const item of fresh) {
@@ -204,11 +217,19 @@ export class HostJournal<Host extends object> {
       }
       await flush();
       const { run, durationMs } = started;
-      const stored = await run.finish(withoutId(item.message), durationMs === undefined ? {} : { durationMs });
+      const stored = await run.finish(this.#forLog(item.message), durationMs === undefined ? {} : { durationMs });
       this.#runs.delete(callId);
       this.#add(stored, item.message, item.host);
     }
     await flush();
+  }
+
+  /** The host's message as the log takes it: whole, under an id of the session's own. */
+  #forLog({ id: _id, ...fresh }: Message): NewMessage {
+    const [result] = fresh.parts;
+    const whole = result?.type === "tool-result" ? this.#whole.get(result.callId) : undefined;
+    if (!whole) return fresh;
+    return { ...fresh, parts: whole, extra: { ...fresh.extra, [shownParts]: fresh.parts as unknown as JsonValue } };
   }
 
   #add(stored: Message, message: Message, host: Host | undefined): void {
@@ -222,6 +243,7 @@ export class HostJournal<Host extends object> {
     this.#entries.push(entry);
     this.#byId.set(stored.id, entry);
     this.#known.add(keyOf(message));
+    for (const part of message.parts) if (part.type === "tool-result") this.#whole.delete(part.callId);
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -256,18 +278,13 @@ export class SeenHistory {
   }
 }
 
-/** The host's message as the log takes it: under an id of the session's own. */
-function withoutId(message: Message): NewMessage {
-  const { id: _id, ...fresh } = message;
-  return fresh;
-}
-
 const prints = new WeakMap<Message, number>();
 
 function printOf(message: Message): number {
   let print = prints.get(message);
   if (print === undefined) {
-    const said = [message.role, message.parts, message.extra ?? {}] as unknown as JsonValue;
+    const { role, parts, extra = {} } = asHostHas(message);
+    const said = [role, parts, extra] as unknown as JsonValue;
     print = hashText(JSON.stringify(sorted(maskJson(mask, said))));
     prints.set(message, print);
   }

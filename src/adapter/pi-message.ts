@@ -1,6 +1,7 @@
 /** One message of pi as a Message and back: what has no place in a message is kept beside it, so that nothing is lost. */
 import type { JsonObject, JsonValue, Message, Part, ResultContent, ToolResultPart } from "../message/message.ts";
 import { asArray, asName, asObject, asString, defined, isoTime, opaquePart, opaqueRest } from "../transcript/shapes.ts";
+import { shownParts } from "./kept.ts";
 import { restOf, textParts, usageBesideCache } from "../transcript/shapes.ts";
 
 /**
@@ -225,7 +226,7 @@ function systemParts(value: JsonObject): readonly Part[] {
 
 /** A message in pi's shape. */
 export function toPi(given: Message): PiMessage {
-  const { [whole]: copy, [shape]: content, [hostRole]: kept, ...extra } = given.extra ?? {};
+  const { [whole]: copy, [shape]: content, [hostRole]: kept, [shownParts]: _shown, ...extra } = given.extra ?? {};
   if (asObject(copy)) return copy as unknown as PiMessage;
   const time = Date.parse(given.timestamp ?? "");
   // What Windrow wrote itself has no time of its own, and the same window must give the same bytes.

@@ -3,12 +3,18 @@ import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { exitStatus, reportError, statusOf, wantsColour } from "./command.ts";
 import type { CliIo, ExitStatus } from "./command.ts";
+import { addAudit } from "./audit.ts";
+import { addConfig } from "./config.ts";
 import { addDoctor } from "./doctor.ts";
+import { addMcp } from "./mcp.ts";
 import { addMonitor } from "./monitor.ts";
 import { addCompose } from "./compose.ts";
 import { addCopy } from "./copy.ts";
 import { addReplay } from "./replay.ts";
+import { addScan } from "./scan.ts";
 import { addCompact } from "./compact.ts";
+import { addSearch } from "./search.ts";
+import { addStoreOptions } from "./store-options.ts";
 import { addUnlock } from "./unlock.ts";
 import { addView } from "./view.ts";
 
@@ -40,13 +46,19 @@ export async function run(argv: readonly string[], io: CliIo, signal?: AbortSign
   addReplay(program, io, finish, signal);
   addCompose(program, io, finish, signal);
   addView(program, io, finish);
+  addSearch(program, io, finish, signal);
   addCopy(program, io, finish, signal);
+  addMcp(program, io, finish, signal);
   addMonitor(program, io, (result) => (status = result), signal);
   addDoctor(program, io, (result) => (status = result), signal);
+  addScan(program, io, finish, signal);
   addCompact(program, io, (result) => (status = result));
   addUnlock(program, io, (result) => (status = result));
+  addAudit(program, io, finish);
+  addConfig(program, io, finish);
+  const withStores = addStoreOptions(program, io);
   try {
-    await program.parseAsync([...argv], { from: "user" });
+    await withStores(() => program.parseAsync([...argv], { from: "user" }));
     return status;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitStatus.done : exitStatus.wrongUse;

@@ -2,18 +2,54 @@
  * The one funnel before any sink: every string a store keeps passes here, and secrets become placeholders. A store
  * takes a {@link Mask} when it is made and applies it itself, so that nothing reaches a disk around it.
  */
-import type { JsonObject, JsonValue, Message, Part, ResultContent } from "../message/message.ts";
+import { createHmac, randomBytes } from "node:crypto";
+import type { JsonObject, JsonValue, MaskFlag, Message, Part, ResultContent } from "../message/message.ts";
 import type { NewRecord } from "../message/record.ts";
-import { emailAddress, tokenRules } from "./rules.ts";
-import type { MaskRule, Span } from "./rules.ts";
+import { contextRules } from "./context-rules.ts";
+import { Matcher } from "./matcher.ts";
+import { emailAddress } from "./rules.ts";
+import type { MaskRule, Replaced } from "./rules.ts";
+import { createSeal } from "./seal.ts";
+import type { Seal } from "./seal.ts";
+import { prefixedTokens } from "./token-rules.ts";
+import { valueRules } from "./values.ts";
+import type { SecretValues } from "./values.ts";
 
-/** The rules a store masks by. */
+/** What a store masks by. Made by {@link createMask}. */
 export interface Mask {
+  /** In the order of their say: of two that find the same stretch, the earlier one names it. */
   readonly rules: readonly MaskRule[];
+  /** Tells equal secrets apart from others without telling them; without it, masks are flagged by their kind alone. */
+  readonly fingerprint?: (secret: string) => string;
+  /** Keeps what was masked, encrypted, so that a resume with the same key has it again. */
+  readonly seal?: Seal;
+  /** Whether the live window shows what is kept, masked, in place of what the host gave. */
+  readonly liveMask: boolean;
+}
+
+/** How a mask is made. */
+export interface MaskOptions {
+  /**
+   * Also mask e-mail addresses as `[EMAIL]` (seed 001 §3.3). Default false: source code and logs are full of addresses that
+   * are no secret.
+   */
+  readonly email?: boolean;
+  /** Secrets the host knows, by name, masked wherever they stand: `{ DB_PASSWORD: "…" }` becomes `[DB_PASSWORD]`. */
+  readonly values?: SecretValues;
+  /** The rules for secrets of a known form. Default: {@link secretRules}; `[]` masks none of them. */
+  readonly rules?: readonly MaskRule[];
+  /**
+   * A key for the originals of what is masked: at least 32 characters, made at random (`openssl rand -base64 32`), and best
+   * kept in the environment (`WINDROW_SEAL_KEY`). With it they stand encrypted in the record they were masked in, and a
+   * resume has them again. Default: they are gone with the process.
+   */
+  readonly seal?: string;
+  /** Show the model what is kept, masked, and never what the host gave. Default false. */
+  readonly liveMask?: boolean;
 }
 
 /** A secret that was found: where it stood in the text as it came, in UTF-16 code units. */
-export interface Masked extends Span {
+export interface Masked extends Replaced {
   /** The rule's kind: `github-token`. */
   readonly kind: string;
 }
@@ -25,93 +61,204 @@ export interface MaskedText {
   readonly masks: readonly Masked[];
 }
 
+/** The rules that are on unless they are replaced. */
+export const secretRules: readonly MaskRule[] = [...prefixedTokens, ...contextRules];
+
 /**
  * Makes a mask.
  *
- * @param options.email - also mask e-mail addresses as `[EMAIL]` (seed 001 §3.3). Default false: source code and logs
- *   are full of addresses that are no secret.
- * @param options.rules - the token rules. Default: GitHub, OpenAI and GitLab tokens; `[]` masks nothing.
+ * @throws WindrowError `bad-option` for a registered value that is too short, or a seal's key that is
  */
-export function createMask(options: { readonly email?: boolean; readonly rules?: readonly MaskRule[] } = {}): Mask {
-  const rules = options.rules ?? tokenRules;
-  return { rules: options.email === true ? [...rules, emailAddress] : rules };
+export function createMask(options: MaskOptions = {}): Mask {
+  const { email = false, values, rules = secretRules, seal, liveMask = false } = options;
+  const sealed = seal === undefined ? undefined : createSeal(seal);
+  const key = randomBytes(32);
+  return {
+    rules: values || email ? [...valueRules(values ?? {}), ...rules, ...(email ? [emailAddress] : [])] : rules,
+    fingerprint:
+      sealed?.fingerprint ?? ((secret) => createHmac("sha256", key).update(secret).digest("hex").slice(0, 16)),
+    ...(sealed && { seal: sealed }),
+    liveMask,
+  };
 }
 
 /**
- * Replaces the secrets in a text. Where two rules claim the same place, the earlier start wins, then the longer span.
+ * Replaces the secrets in a text. Where two rules claim the same place, the earlier start wins, then the longer span, then the
+ * earlier rule.
  */
-export function maskText(mask: Mask, text: string): MaskedText {
-  if (!keywordsOf(mask.rules).test(text)) return { text, masks: [] };
-  const found: (Masked & { readonly placeholder: string })[] = [];
-  for (const rule of mask.rules) {
-    if (!rule.keywords.some((keyword) => text.includes(keyword))) continue;
-    for (const span of rule.find(text)) found.push({ ...span, kind: rule.kind, placeholder: rule.placeholder });
-  }
-  if (found.length === 0) return { text, masks: [] };
-  found.sort((a, b) => a.start - b.start || b.length - a.length);
-  const masks: Masked[] = [];
-  let masked = "";
-  let done = 0;
-  for (const { start, length, kind, placeholder } of found) {
-    if (start < done) continue;
-    masked += text.slice(done, start) + placeholder;
-    done = start + length;
-    masks.push({ kind, start, length });
-  }
-  return { text: masked + text.slice(done), masks };
+export function maskText({ rules }: Pick<Mask, "rules">, text: string): MaskedText {
+  const { matcher, ruleOf } = finderOf(rules);
+  const found: Claim[] = [];
+  let looked: Map<number, number> | undefined;
+  matcher.scan(text, (keyword, at) => {
+    const index = ruleOf[keyword]!;
+    looked ??= new Map();
+    if (at < (looked.get(index) ?? 0)) return undefined;
+    const rule = rules[index]!;
+    const span = rule.find(text, at);
+    if (!span) return undefined;
+    looked.set(index, span.start + span.length);
+    if (!span.rejected)
+      found.push({ start: span.start, length: span.length, kind: rule.kind, placeholder: rule.placeholder, index });
+    return undefined;
+  });
+  return found.length === 0 ? { text, masks: [] } : replaced(text, found);
+}
+
+/** Whether any keyword of a mask stands in a text: a quick look that a clean text fails. */
+export function mayHoldSecret({ rules }: Mask, text: string): boolean {
+  return finderOf(rules).matcher.test(text);
 }
 
 /** Replaces the secrets in every string of a JSON value, keys included. Returns the same value when it is clean. */
 export function maskJson<T extends JsonValue>(mask: Mask, value: T): T {
-  return walk(mask, value) as T;
+  return new Walk(mask).value(value) as T;
 }
 
 /**
  * Replaces the secrets in every string of a record, except provider bytes that must stay exact (`signature`, `opaque`,
- * the data of opaque parts) and base64 data. Returns the same record when it is clean; never changes its input.
+ * the data of opaque parts) and base64 data, and flags what it replaced: `masks` of the message, or of any other record.
+ * With a seal the originals go into `sealed`. Returns the same record when it is clean; never changes its input.
  */
 export function maskRecord(mask: Mask, record: NewRecord): NewRecord {
-  if (record.kind !== "message") return walk(mask, record as unknown as JsonValue) as unknown as NewRecord;
-  const message = maskMessage(mask, record.message);
-  return message === record.message ? record : { ...record, message };
+  const { sealed: before, ...open } = record;
+  const walk = new Walk(mask);
+  const masked = walk.record(open as NewRecord);
+  if (masked === open) return record;
+  const masks = walk.flags(record.kind === "message" ? record.message.masks : record.masks);
+  const flagged: NewRecord =
+    masked.kind === "message" ? { ...masked, message: { ...masked.message, masks } } : { ...masked, masks };
+  // What was sealed before rests on the text as it was then.
+  if (!mask.seal || before !== undefined) return flagged;
+  const spans = (text: string): readonly Masked[] => maskText(mask, text).masks;
+  return { ...flagged, sealed: mask.seal.close(open as NewRecord, masked, spans) };
 }
 
-const keywordPatterns = new WeakMap<readonly MaskRule[], RegExp>();
+interface Finder {
+  readonly matcher: Matcher;
+  /** The rule of each keyword. */
+  readonly ruleOf: readonly number[];
+  /** Those that go by a field's name. */
+  readonly fieldRules: readonly MaskRule[];
+}
 
-/** All keywords as one pattern: a clean text, the usual one, is looked at once and not once for each rule. */
-function keywordsOf(rules: readonly MaskRule[]): RegExp {
-  const known = keywordPatterns.get(rules);
+const finders = new WeakMap<readonly MaskRule[], Finder>();
+
+function finderOf(rules: readonly MaskRule[]): Finder {
+  const known = finders.get(rules);
   if (known) return known;
-  const keywords = rules.flatMap((rule) => rule.keywords.map((word) => word.replaceAll(/[^\w\s-]/g, String.raw`\$&`)));
-  const pattern = new RegExp(keywords.length === 0 ? "(?!)" : keywords.join("|"));
-  keywordPatterns.set(rules, pattern);
-  return pattern;
+  const pairs = rules.flatMap(({ keywords }, index) => keywords.map((keyword) => ({ keyword, index })));
+  const finder = {
+    matcher: new Matcher(pairs.map(({ keyword }) => keyword)),
+    ruleOf: pairs.map(({ index }) => index),
+    fieldRules: rules.filter((rule) => rule.isField !== undefined),
+  };
+  finders.set(rules, finder);
+  return finder;
 }
 
-function maskMessage(mask: Mask, message: Message): Message {
-  const { parts, ...fields } = message;
-  const maskedFields = walk(mask, fields as unknown as JsonValue) as unknown as typeof fields;
-  const maskedParts = mapChanged(parts, (part) => maskPart(mask, part));
-  return maskedFields === fields && maskedParts === parts ? message : { ...maskedFields, parts: maskedParts };
+/** A stretch that a rule claims, by the rule's place. */
+interface Claim extends Masked {
+  readonly index: number;
 }
 
-function maskPart<P extends Part | ResultContent>(mask: Mask, part: P): P {
-  if (part.type === "opaque") return part;
-  const exact: Record<string, unknown> = {};
-  const open: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(part)) (isExact(key, value) ? exact : open)[key] = value;
-  let masked: Record<string, unknown>;
-  if (part.type === "tool-result" && typeof part.content !== "string") {
-    const { content: _content, ...rest } = open;
-    const content = mapChanged(part.content, (item) => maskPart(mask, item));
-    const maskedRest = walk(mask, rest as JsonValue) as typeof rest;
-    if (content === part.content && maskedRest === rest) return part;
-    masked = { ...maskedRest, content };
-  } else {
-    masked = walk(mask, open as JsonValue) as typeof open;
-    if (masked === open) return part;
+function replaced(text: string, found: Claim[]): MaskedText {
+  found.sort((a, b) => a.start - b.start || b.length - a.length || a.index - b.index);
+  const masks: Masked[] = [];
+  let masked = "";
+  let done = 0;
+  for (const { index: _index, ...one } of found) {
+    if (one.start < done) continue;
+    masked += text.slice(done, one.start) + one.placeholder;
+    done = one.start + one.length;
+    masks.push(one);
   }
-  return { ...masked, ...exact } as unknown as P;
+  return { text: masked + text.slice(done), masks };
+}
+
+/** One value on its way through the mask, and what was found in it. */
+class Walk {
+  readonly #mask: Mask;
+  readonly #flags = new Map<string, MaskFlag>();
+
+  constructor(mask: Mask) {
+    this.#mask = mask;
+  }
+
+  /** What was found, once each, with what was flagged before. */
+  flags(before: readonly MaskFlag[] = []): readonly MaskFlag[] {
+    return [...before, ...this.#flags.values()];
+  }
+
+  record(record: NewRecord): NewRecord {
+    if (record.kind !== "message") return this.value(record as unknown as JsonValue) as unknown as NewRecord;
+    const message = this.#message(record.message);
+    return message === record.message ? record : { ...record, message };
+  }
+
+  value(value: JsonValue): JsonValue {
+    if (typeof value === "string") return this.#text(value);
+    if (typeof value !== "object" || value === null) return value;
+    if (Array.isArray(value)) return mapChanged(value as readonly JsonValue[], (item) => this.value(item));
+    const entries = Object.entries(value as JsonObject);
+    const masked = mapChanged(entries, (entry) => {
+      const key = this.#text(entry[0]);
+      const item = this.#field(entry[0], entry[1]);
+      return key === entry[0] && item === entry[1] ? entry : ([key, item] as [string, JsonValue]);
+    });
+    return masked === entries ? value : Object.fromEntries(distinctKeys(masked));
+  }
+
+  #text(text: string): string {
+    const masked = maskText(this.#mask, text);
+    for (const { start, length, kind, placeholder } of masked.masks) {
+      this.#flag(kind, placeholder, text.slice(start, start + length));
+    }
+    return masked.text;
+  }
+
+  /** A field's name can say that its value is a secret. */
+  #field(name: string, value: JsonValue): JsonValue {
+    const masked = this.value(value);
+    if (typeof value !== "string" || masked !== value) return masked;
+    const rule = finderOf(this.#mask.rules).fieldRules.find((one) => one.isField?.(name, value) === true);
+    if (!rule) return value;
+    this.#flag(rule.kind, rule.placeholder, value);
+    return rule.placeholder;
+  }
+
+  #flag(kind: string, placeholder: string, secret: string): void {
+    const fingerprint = this.#mask.fingerprint?.(secret);
+    const flag = { kind, placeholder, ...(fingerprint !== undefined && { fingerprint }) };
+    this.#flags.set(`${kind} ${placeholder} ${fingerprint ?? ""}`, flag);
+  }
+
+  #message(message: Message): Message {
+    const { parts, masks, ...fields } = message;
+    const maskedFields = this.value(fields as unknown as JsonValue) as unknown as typeof fields;
+    const maskedParts = mapChanged(parts, (part) => this.#part(part));
+    if (maskedFields === fields && maskedParts === parts) return message;
+    return { ...maskedFields, parts: maskedParts, ...(masks && { masks }) };
+  }
+
+  #part<P extends Part | ResultContent>(part: P): P {
+    if (part.type === "opaque") return part;
+    const exact: Record<string, unknown> = {};
+    const open: Record<string, unknown> = {};
+    for (const [key, value] of Object.entries(part)) (isExact(key, value) ? exact : open)[key] = value;
+    let masked: Record<string, unknown>;
+    if (part.type === "tool-result" && typeof part.content !== "string") {
+      const { content: _content, ...rest } = open;
+      const content = mapChanged(part.content, (item) => this.#part(item));
+      const maskedRest = this.value(rest as JsonValue) as typeof rest;
+      if (content === part.content && maskedRest === rest) return part;
+      masked = { ...maskedRest, content };
+    } else {
+      masked = this.value(open as JsonValue) as typeof open;
+      if (masked === open) return part;
+    }
+    return { ...masked, ...exact } as unknown as P;
+  }
 }
 
 /** Signatures, provider bytes and base64 are handed back byte for byte or are worth nothing. */
@@ -122,19 +269,6 @@ function isExact(key: string, value: unknown): boolean {
     key === "data" ||
     (key === "url" && typeof value === "string" && value.startsWith("data:"))
   );
-}
-
-function walk(mask: Mask, value: JsonValue): JsonValue {
-  if (typeof value === "string") return maskText(mask, value).text;
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return mapChanged(value as readonly JsonValue[], (item) => walk(mask, item));
-  const entries = Object.entries(value as JsonObject);
-  const masked = mapChanged(entries, (entry) => {
-    const key = maskText(mask, entry[0]).text;
-    const item = walk(mask, entry[1]);
-    return key === entry[0] && item === entry[1] ? entry : ([key, item] as [string, JsonValue]);
-  });
-  return masked === entries ? value : Object.fromEntries(distinctKeys(masked));
 }
 
 /** Two secrets used as keys of one object become the same placeholder; both values are kept. */

@@ -1,9 +1,20 @@
-/** The rules of the mask: which text is a secret, and what stands in its place. Each runs in linear time. */
+/** The rules of the mask: which text is a secret, and what stands in its place. */
 
 /** A stretch of a text, in UTF-16 code units. */
 export interface Span {
   readonly start: number;
   readonly length: number;
+}
+
+/** A stretch that a placeholder took the place of. */
+export interface Replaced extends Span {
+  readonly placeholder: string;
+}
+
+/** What a rule found where one of its keywords stands. */
+export interface Found extends Span {
+  /** It was looked at and is no secret: keywords inside it are not looked at again, which keeps a rule linear. */
+  readonly rejected?: true;
 }
 
 /** One kind of secret. */
@@ -12,10 +23,16 @@ export interface MaskRule {
   readonly kind: string;
   /** What stands in the secret's place. */
   readonly placeholder: string;
-  /** A text that holds none of these holds no such secret; checked first, so that clean text costs next to nothing. */
+  /** Printable ASCII, found whatever the case: only where one stands is the rule asked. */
   readonly keywords: readonly string[];
-  /** Every secret of this kind, in any order. Linear in the text's length. */
-  find(text: string): Iterable<Span>;
+  /**
+   * The secret at a keyword, which may begin before or behind it.
+   *
+   * @param at - where the keyword begins
+   */
+  find(text: string, at: number): Found | undefined;
+  /** Whether a field of a JSON object with this name and value is such a secret. Default: only what `find` finds. */
+  isField?(name: string, value: string): boolean;
 }
 
 /** A letter or digit before a token makes it part of a word, unless it ends an escape (JSON, URL, terminal colour). */
@@ -23,66 +40,72 @@ const insideWord = /[A-Za-z0-9]$/;
 const endsEscape = /(?:\\[nrtbf]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2}|\u001b\[[0-9;]{0,12}m)$/;
 const longestEscape = 15;
 
+/** Characters of a prefix that a digit before it does not make a word of. */
+const longPrefix = 6;
+
+/** Whether a token can begin here: not in the middle of a word. */
+function isTokenStart(text: string, at: number, digitsMay: boolean): boolean {
+  if (at === 0) return true;
+  const code = text.charCodeAt(at - 1);
+  const isDigit = code >= 48 && code <= 57;
+  const isLetter = (code | 32) >= 97 && (code | 32) <= 122;
+  if (isDigit ? digitsMay : !isLetter) return true;
+  const before = text.slice(Math.max(0, at - longestEscape), at);
+  return !insideWord.test(before) || endsEscape.test(before);
+}
+
 /**
- * A rule for tokens that begin with a fixed prefix. The search goes on behind each run of token characters, whether it
- * was a secret or not, which keeps it linear.
+ * A rule for tokens that begin with a fixed prefix.
  *
- * @param shape - matches the token from its prefix on; sticky
+ * @param shape - matches the token from its prefix on, to the end of the run; sticky
  * @param accept - a second look at what matched; default: everything that matched is a secret
+ * @param inWords - whether it may begin in the middle of a word. Default false
  */
-function tokenRule(
+export function tokenRule(
   rule: Pick<MaskRule, "kind" | "placeholder" | "keywords">,
   shape: RegExp,
   accept: (token: string) => boolean = () => true,
+  inWords = false,
 ): MaskRule {
+  const digitsMay = rule.keywords.every(({ length }) => length >= longPrefix);
   return {
     ...rule,
-    *find(text) {
-      for (const keyword of rule.keywords) {
-        let at = text.indexOf(keyword);
-        while (at >= 0) {
-          const before = text.slice(Math.max(0, at - longestEscape), at);
-          shape.lastIndex = at;
-          const token = insideWord.test(before) && !endsEscape.test(before) ? undefined : shape.exec(text)?.[0];
-          if (token !== undefined && accept(token)) yield { start: at, length: token.length };
-          at = text.indexOf(keyword, at + (token?.length ?? 1));
-        }
-      }
+    find(text, at) {
+      if (!inWords && !isTokenStart(text, at, digitsMay)) return undefined;
+      shape.lastIndex = at;
+      const token = shape.exec(text)?.[0];
+      if (token === undefined) return rejectedRun(text, at);
+      const span = { start: at, length: token.length };
+      return accept(token) ? span : { ...span, rejected: true };
     },
   };
 }
 
-/**
- * GitHub's tokens: 36 or more characters (docs.github.com, "GitHub's token formats"), from 16 on they are masked; newer
- * installation tokens go on as a JWT, with two dots.
- */
-export const githubToken: MaskRule = tokenRule(
-  {
-    kind: "github-token",
-    placeholder: "[GITHUB_TOKEN]",
-    keywords: ["ghp_", "gho_", "ghs_", "ghu_", "ghr_", "github_pat_"],
-  },
-  /(?:gh[posur]_|github_pat_)[A-Za-z0-9_]{16,}(?:\.[A-Za-z0-9_-]{16,}){0,2}/y,
-);
+/** A run that is longer than any token but those that are known by their dots: it is looked at once and not again. */
+function rejectedRun(text: string, at: number): Found | undefined {
+  const run = /[A-Za-z0-9_-]{256,}/y;
+  run.lastIndex = at;
+  const length = run.exec(text)?.[0].length;
+  return length === undefined ? undefined : { start: at, length, rejected: true };
+}
 
-/** GitLab's tokens: `glpat-` and 20 or more characters; from 16 on they are masked. */
-export const gitlabToken: MaskRule = tokenRule(
-  { kind: "gitlab-token", placeholder: "[GITLAB_TOKEN]", keywords: ["glpat-"] },
-  /glpat-[A-Za-z0-9_.-]{15,}[A-Za-z0-9_-]/y,
-);
-
-/**
- * OpenAI's keys and those of services that took over their form: `sk-` and 16 or more characters. Names such as
- * `sk-learn-contrib-extensions` are told apart by what no word has: ten letters and digits mixed, or 24 in a row.
- */
-export const openaiKey: MaskRule = tokenRule(
-  { kind: "openai-key", placeholder: "[OPENAI_KEY]", keywords: ["sk-"] },
-  /sk-[A-Za-z0-9_-]{16,}/y,
-  (token) => token.slice(3).split(/[_-]/).some(looksRandom),
-);
-
-function looksRandom(run: string): boolean {
+/** Whether a run of characters is what no word is: 24 in a row, or ten with letters and digits mixed. */
+export function looksRandom(run: string): boolean {
   return run.length >= 24 || (run.length >= 10 && /\d/.test(run) && /[A-Za-z]/.test(run));
+}
+
+/** Whether a text stands for a value instead of being one: `xxxxxxxx`, `********`, `XXXX_PUT_YOURS_HERE`. */
+export function isFiller(text: string): boolean {
+  return /[xX]{6}|[xX]{5}[_.-]|\*{3}|#{3}|\.{3}/.test(text);
+}
+
+/** Shannon's entropy, in bits a character. */
+export function entropy(text: string): number {
+  const counts = new Map<string, number>();
+  for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1);
+  let bits = 0;
+  for (const count of counts.values()) bits -= (count / text.length) * Math.log2(count / text.length);
+  return bits;
 }
 
 /** Longest local part and longest domain of an address, in characters (RFC 5321 §4.5.3.1). */
@@ -94,27 +117,26 @@ export const emailAddress: MaskRule = {
   kind: "email",
   placeholder: "[EMAIL]",
   keywords: ["@"],
-  *find(text) {
-    let searched = 0;
-    for (let at = text.indexOf("@"); at >= 0; at = text.indexOf("@", at + 1)) {
-      if (!isInAddress(text, at - 1) || !isInAddress(text, at + 1)) continue;
-      const before = /[A-Za-z0-9._%+-]+$/.exec(text.slice(Math.max(searched, at - longestLocal), at));
-      const after = /^[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,24}(?![A-Za-z0-9-])/.exec(
-        text.slice(at + 1, at + 1 + longestDomain),
-      );
-      if (!before || !after) continue;
-      const start = at - before[0].length;
-      const end = at + 1 + after[0].length;
-      if (isNoAddress(text, start, end, after[0])) continue;
-      yield { start, length: end - start };
-      searched = end;
-    }
+  find(text, at) {
+    if (!isInAddress(text, at - 1) || !isInAddress(text, at + 1)) return undefined;
+    let start = at;
+    while (start > 0 && at - start < longestLocal && isInAddress(text, start - 1)) start -= 1;
+    const after = /^[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,24}(?![A-Za-z0-9-])/.exec(
+      text.slice(at + 1, at + 1 + longestDomain),
+    );
+    if (!after) return undefined;
+    const end = at + 1 + after[0].length;
+    return isNoAddress(text, start, end, after[0]) ? undefined : { start, length: end - start };
   },
 };
 
+const localCharacters: ReadonlySet<number> = new Set(
+  Buffer.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._%+-"),
+);
+
 /** A first look: most `@` stand alone or in front of a name. */
 function isInAddress(text: string, at: number): boolean {
-  return at >= 0 && at < text.length && /[A-Za-z0-9._%+-]/.test(text.charAt(at));
+  return at >= 0 && at < text.length && localCharacters.has(text.charCodeAt(at));
 }
 
 function isNoAddress(text: string, start: number, end: number, domain: string): boolean {
@@ -124,6 +146,3 @@ function isNoAddress(text: string, start: number, end: number, domain: string): 
   const imageScale = /^\d+x\./.test(domain);
   return gitRemote || urlUser || version || imageScale;
 }
-
-/** The rules that are on unless they are replaced: the token patterns of seed 001 §3.3. */
-export const tokenRules: readonly MaskRule[] = [githubToken, openaiKey, gitlabToken];

@@ -98,6 +98,16 @@ export interface Usage {
   readonly reasoning?: number;
 }
 
+/** A secret that was masked on its way to disk: where its placeholder stands in a text, no value does. */
+export interface MaskFlag {
+  /** What it was: `github-token`. */
+  readonly kind: string;
+  /** What stands in its place: `[GITHUB_TOKEN]`. */
+  readonly placeholder: string;
+  /** A keyed hash, 16 hexadecimal digits: equal for equal secrets under one key. */
+  readonly fingerprint?: string;
+}
+
 /** One message of a history. */
 export interface Message {
   /** Unique in its session. */
@@ -114,6 +124,8 @@ export interface Message {
   readonly usage?: Usage;
   /** Host fields that have no place above; kept and handed back as they are. */
   readonly extra?: JsonObject;
+  /** What was masked in it. Absent in a message as its host gave it, or as its seal brought it back. */
+  readonly masks?: readonly MaskFlag[];
 }
 
 /** A message as a host gives it to `append`: the id and the timestamp are filled in when absent. */

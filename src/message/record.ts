@@ -2,7 +2,7 @@
  * Records: the lines of a session's log. A record belongs to one kind, each kind to one file of the file store
  * (docs/format.md). Stores assign `seq` (1, 2, 3 … within a kind) and `pos` (monotone over the whole session).
  */
-import type { JsonObject, JsonValue, Message, Usage } from "./message.ts";
+import type { JsonObject, JsonValue, MaskFlag, Message, Usage } from "./message.ts";
 
 /** What every record carries once a store has taken it. */
 export interface Stored {
@@ -12,8 +12,16 @@ export interface Stored {
   readonly seq: number;
 }
 
+/** What a mask did to a record on its way to disk. */
+export interface MaybeMasked {
+  /** What was masked in it; of a message record, its message has them. */
+  readonly masks?: readonly MaskFlag[];
+  /** The originals, encrypted, in base64: for who has the seal's key. */
+  readonly sealed?: string;
+}
+
 /** One message (`messages.jsonl`, seed 001 §3.3). */
-export interface MessageRecord {
+export interface MessageRecord extends MaybeMasked {
   readonly kind: "message";
   readonly message: Message;
   /** By the session's counter, which metadata names. */
@@ -22,7 +30,7 @@ export interface MessageRecord {
 }
 
 /** A tool run began (`calls.jsonl`): written before the tool runs, so that a crash leaves it *in doubt* and not unseen. */
-export interface CallRecord {
+export interface CallRecord extends MaybeMasked {
   readonly kind: "call";
   readonly callId: string;
   readonly toolName: string;
@@ -31,7 +39,7 @@ export interface CallRecord {
 }
 
 /** A tool run ended (`tools.jsonl`, seed 001 §3.5). */
-export interface ToolRecord {
+export interface ToolRecord extends MaybeMasked {
   readonly kind: "tool";
   readonly callId: string;
   readonly toolName: string;
@@ -46,7 +54,7 @@ export interface ToolRecord {
 }
 
 /** What stands for a range of messages (`summaries.jsonl`, seed 001 §3.4); its `seq` is the seed's `summary_id`. */
-export interface SummaryRecord {
+export interface SummaryRecord extends MaybeMasked {
   readonly kind: "summary";
   /** First and last message of the range, by `seq`. */
   readonly startSeq: number;
@@ -63,7 +71,7 @@ export interface SummaryRecord {
 }
 
 /** The state of the job as its agent told it (`snapshot.jsonl`); the newest counts. */
-export interface SnapshotRecord {
+export interface SnapshotRecord extends MaybeMasked {
   readonly kind: "snapshot";
   /** The whole snapshot, kept as it is. */
   readonly data: JsonObject;
@@ -71,7 +79,7 @@ export interface SnapshotRecord {
 }
 
 /** A change of the window or a decision about it (`edits.jsonl`): epochs, and later pins, undo, failed summaries. */
-export interface EditRecord {
+export interface EditRecord extends MaybeMasked {
   readonly kind: "edit";
   /** What the line records, for example `epoch`. */
   readonly type: string;
@@ -80,7 +88,7 @@ export interface EditRecord {
 }
 
 /** What one model call used (`usage.jsonl`); only ever added to. */
-export interface UsageRecord {
+export interface UsageRecord extends MaybeMasked {
   readonly kind: "usage";
   readonly purpose: "turn" | "summary" | "extraction" | "embedding";
   readonly model?: string;

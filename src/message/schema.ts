@@ -82,6 +82,10 @@ export const newMessageSchema = z.strictObject({
   model: z.string().optional(),
   usage: usageSchema.optional(),
   extra: z.record(z.string(), jsonSchema).optional(),
+  masks: z
+    .array(z.strictObject({ kind: z.string(), placeholder: z.string(), fingerprint: z.string().optional() }))
+    .readonly()
+    .optional(),
 });
 
 /**

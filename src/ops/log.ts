@@ -40,17 +40,23 @@ export async function newestEdits(store: Store, scope: Scope, id: string): Promi
     let epoch: EpochData | undefined;
     let later: EditRecord[] = [];
     let read = 0;
-    const query = { kind: "edit", ...(Number.isFinite(last) && { last }) } as const;
+    const query = { kind: "edit", originals: true, ...(Number.isFinite(last) && { last }) } as const;
     for await (const record of store.read(scope, id, query)) {
       read++;
       const opened = record.type === "epoch" ? epochOf(record.data) : undefined;
       if (opened) [epoch, later] = [opened, []];
       else if (epoch && record.type === "insert") epoch = withInsert(epoch, record.data);
       else later.push(record);
+      if (epoch && record.masks && (opened || record.type === "insert")) epoch = masked(epoch);
     }
     if (epoch || read < last) return { epoch, later };
   }
   return { epoch: undefined, later: [] };
+}
+
+/** An epoch whose texts are masked: the window it made is not what it makes now. */
+function masked(epoch: EpochData): EpochData {
+  return { ...epoch, state: { ...epoch.state, length: Math.max(1, epoch.state.length), prefixHash: "" } };
 }
 
 /**
@@ -90,7 +96,7 @@ export async function* windowRecords(
   const opened = epoch?.state.opened ?? 0;
   const ranges = [...gaps(new EditIndex(epoch?.state.edits ?? []), opened), { from: opened + 1, to: undefined }];
   for (const { from, to } of ranges) {
-    yield* store.read(scope, id, { kind: "message", from, ...(to !== undefined && { to }) });
+    yield* store.read(scope, id, { kind: "message", originals: true, from, ...(to !== undefined && { to }) });
   }
 }
 

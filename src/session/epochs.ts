@@ -34,6 +34,8 @@ export class Epochs {
   /** The newest epoch on disk, and how much of what was inserted in it. */
   #recorded: { readonly epoch: number; readonly inserts: number };
   #lastOptions: ComposeOptions | undefined;
+  /** Whether messages came back masked that were not. */
+  #masked = false;
 
   /** @param resumed - whether the state it begins with is on disk */
   constructor(parts: EpochsParts, resumed: boolean) {
@@ -53,8 +55,29 @@ export class Epochs {
     this.#composer.push(seq, message);
   }
 
+  /**
+   * Feeds a message that an earlier process wrote. One that is masked stood in that process's windows as it came, so that
+   * what it makes of the prefix is new: the next window opens an epoch.
+   */
+  restore(seq: number, message: Message): void {
+    this.push(seq, message);
+    const { opened, length } = this.#composer.state;
+    const wasShown = this.#recorded.epoch >= 0 && (seq > opened || length === 0);
+    if (message.masks !== undefined && wasShown) this.#masked = true;
+  }
+
+  /** The same composer, told that what it composes is not what was sent before. */
+  #distrust(): void {
+    const { state, held } = this.#composer;
+    const doubted = { ...state, length: Math.max(1, state.length), prefixHash: "" };
+    this.#composer = new Composer({ ...this.#parts.composer, state: doubted });
+    for (const { seq, message } of held) this.#composer.push(seq, message);
+    this.#masked = false;
+  }
+
   /** The window for the next call; whether it opened an epoch. */
   async compose(options: ComposeOptions): Promise<{ readonly composed: Composed; readonly opened: boolean }> {
+    if (this.#masked) this.#distrust();
     const composed = this.#composer.compose(options);
     this.#lastOptions = options;
     const { epoch, inserts = [] } = composed.state;

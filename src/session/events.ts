@@ -14,6 +14,14 @@ export type SessionEvent =
     }
   | { readonly type: "session-recovered"; readonly sessionId: string; readonly recovery: readonly Recovered[] }
   | { readonly type: "message-appended"; readonly sessionId: string; readonly seq: number; readonly tokens: number }
+  /** A call is about to run with the placeholders of masked secrets in its arguments; refused unless it is allowed. */
+  | {
+      readonly type: "call-masked";
+      readonly sessionId: string;
+      readonly callId: string;
+      readonly toolName: string;
+      readonly placeholders: readonly string[];
+    }
   | { readonly type: "tool-started"; readonly sessionId: string; readonly callId: string; readonly toolName: string }
   | { readonly type: "tool-finished"; readonly sessionId: string; readonly callId: string; readonly durationMs: number }
   | { readonly type: "window-composed"; readonly sessionId: string; readonly report: Report }
@@ -45,6 +53,8 @@ export type SessionEvent =
   | { readonly type: "bootstrap-failed"; readonly sessionId: string; readonly memory: string; readonly reason: string }
   /** A pinned text does not stand in a window that was composed: a fault of Windrow's, told and not hidden. */
   | { readonly type: "pins-missing"; readonly sessionId: string; readonly pins: readonly string[] }
+  /** A user's own settings (USER_CONFIG_API) could not be had; older ones stand, or those of the other layers. */
+  | { readonly type: "user-config-failed"; readonly sessionId?: never; readonly user: string; readonly reason: string }
   | { readonly type: "append-failed"; readonly sessionId: string; readonly error: WindrowError }
   /** The manager let go of a session that nothing touched for its `idleTimeout`; `session(id)` goes on with it. */
   | { readonly type: "session-closed"; readonly sessionId: string; readonly reason: "idle" }

@@ -1,5 +1,5 @@
 /** What a session holds beside its messages: pins, the goal, the snapshot; kept by its records, shown in its windows. */
-import type { JsonObject, JsonValue, Message } from "../message/message.ts";
+import type { JsonObject, JsonValue, MaskFlag, Message } from "../message/message.ts";
 import type { EditRecord, NewRecord } from "../message/record.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import type { PinnedBlock } from "../window/window.ts";
@@ -23,6 +23,8 @@ export class Held {
   /** What a memory told at the start. */
   #told = "";
   #offloaded = false;
+  /** Placeholders that took the place of a secret in this session. */
+  readonly #placeholders = new Set<string>();
   readonly #working:
     | { readonly set: WorkingSet; readonly maxTokens: number; readonly counter: TokenCounter }
     | undefined;
@@ -42,13 +44,34 @@ export class Held {
     return this.#offloaded;
   }
 
+  /** Notes what was masked in a record on its way to disk. */
+  masked(masks: readonly MaskFlag[] = []): void {
+    for (const { placeholder } of masks) this.#placeholders.add(placeholder);
+  }
+
+  /** The placeholders of this session that stand in a value where a model may have meant what they stand for. */
+  placeholdersIn(value: JsonValue): readonly string[] {
+    if (this.#placeholders.size === 0) return [];
+    const text = JSON.stringify(value);
+    return [...this.#placeholders].filter((placeholder) => text.includes(placeholder));
+  }
+
   /** What files and commands a message names. */
   watch(seq: number, message: Message): void {
     this.#working?.set.push(seq, message);
   }
 
+  /** Takes a message of this process into account, and what was masked in it on its way to disk. */
+  take(seq: number, message: Message, masks: readonly MaskFlag[] | undefined): Message {
+    this.masked(masks);
+    this.push(seq, message);
+    this.watch(seq, message);
+    return message;
+  }
+
   /** Counts a message of the log. */
   push(seq: number, message: Message): void {
+    this.masked(message.masks);
     this.#goal = goalWithMessage(this.#goal, seq, message);
     if (message.role === "user" && message.status !== "synthetic") this.#turns++;
     if (message.role === "assistant") this.#steps++;
@@ -56,6 +79,7 @@ export class Held {
 
   /** Takes over a record that the log holds. */
   apply(record: NewRecord): void {
+    this.masked(record.masks);
     if (record.kind === "snapshot") this.#snapshot = snapshotOf(record.data);
     if (record.kind !== "edit") return;
     this.#pins.apply(record);
@@ -138,6 +162,7 @@ export class Held {
       steps: this.#steps,
       ...(this.#told !== "" && { memory: this.#told }),
       ...(this.#offloaded && { offloaded: true }),
+      ...(this.#placeholders.size > 0 && { masked: [...this.#placeholders] }),
       ...(this.#pinLines.size > 0 && { pins: [...this.#pinLines.values()].map(told) }),
       ...(revisions.length > 0 && {
         goal: {
@@ -158,6 +183,7 @@ export class Held {
     }
     if (typeof data.memory === "string") this.#told = data.memory;
     this.#offloaded = data.offloaded === true;
+    for (const one of Array.isArray(data.masked) ? data.masked : []) this.#placeholders.add(String(one));
     if (data.goal !== undefined) this.#goal = data.goal as unknown as Goal;
   }
 }

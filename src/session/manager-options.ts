@@ -4,6 +4,8 @@ import type { JsonObject } from "../message/message.ts";
 import type { Memory } from "../memory/memory.ts";
 import type { Model as Summarizer } from "../model/model.ts";
 import type { Clock } from "../store/clock.ts";
+import type { Config } from "../config/config.ts";
+import type { TenantStore } from "../store/guarded.ts";
 import type { Store } from "../store/store.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import type { ModelDescription } from "../tokens/models.ts";
@@ -14,8 +16,8 @@ import type { Listener } from "./events.ts";
 
 /** How a manager is opened. */
 export interface ManagerOptions {
-  /** A folder, a URL (`file:`, `ram:`), or a Store. Default `./contexts`. */
-  readonly store?: string | Store;
+  /** A folder, a URL (`file:`, `sqlite:`, `ram:`), or a Store. Default `./contexts`. */
+  readonly store?: string | (Store & { readonly tenants?: false });
   /** A name, a preset, `{ use, ...options }`, or a Strategy. Default `adaptive`. */
   readonly strategy?: string | Strategy | StrategyChoice;
   /** A known model's id, or `{ contextWindow, maxOutput, prices, profile }`. Sets the budget and the profile. */
@@ -49,9 +51,18 @@ export interface ManagerOptions {
    * in tokens of the counter.
    */
   readonly calibrate?: boolean;
+  /**
+   * Takes what is not given here from the configuration (docs/configuration.md): `true` finds it from the working folder
+   * upwards, a path names the file. Default: nothing is looked for.
+   */
+  readonly config?: boolean | string | Config;
   /** On whose behalf: sessions of others do not exist for this manager. */
   readonly user?: string;
   readonly tenant?: string;
+  /** The user sees every user's sessions; new ones are their own. Default false. */
+  readonly admin?: boolean;
+  /** Writes every access into the store's audit, or into this file (docs/access.md). Default false. */
+  readonly audit?: boolean | string;
   /** Hears what happens. */
   readonly on?: Listener;
   /** The clock. Default: the system's. */
@@ -64,6 +75,12 @@ export interface ManagerOptions {
   /** What looks for idle sessions now and then. Default: a timer that does not keep the process alive. */
   readonly every?: Clock["every"];
 }
+
+/** How a manager is opened over a store that tenants share: it says which one. */
+export type TenantManagerOptions = Omit<ManagerOptions, "store" | "tenant"> & {
+  readonly store: TenantStore;
+  readonly tenant: string;
+};
 
 /** What a session is created with. */
 export interface CreateOptions {
@@ -110,8 +127,11 @@ const optionNames: readonly string[] = [
   "workingSet",
   "compaction",
   "calibrate",
+  "config",
   "user",
   "tenant",
+  "admin",
+  "audit",
   "on",
   "now",
   "idleTimeout",
@@ -123,7 +143,7 @@ const optionNames: readonly string[] = [
  *
  * @throws WindrowError `bad-option` for an option there is not, with the nearest name
  */
-export async function checkManagerOptions(options: ManagerOptions): Promise<void> {
+export async function checkManagerOptions(options: object): Promise<void> {
   for (const name of Object.keys(options)) {
     if (optionNames.includes(name)) continue;
     const { nearest } = await import("../nearest.ts");

@@ -21,8 +21,11 @@ import type { Strategy } from "../window/window.ts";
 import { tell } from "./events.ts";
 import type { Listener } from "./events.ts";
 import { Held } from "./held.ts";
+import { configured } from "./manager-config.ts";
+import { ownMemory } from "./manager-memory.ts";
 import { checkManagerOptions } from "./manager-options.ts";
 import type { CreateOptions, ManagerOptions, ResumeOptions, SessionForkOptions } from "./manager-options.ts";
+import type { TenantManagerOptions } from "./manager-options.ts";
 import { Meter } from "./meter.ts";
 import { bootstrapRecord } from "./offload.ts";
 import { noLock, readOnlyStore } from "./read-only.ts";
@@ -49,10 +52,7 @@ export class SessionManager {
     this.#store = store;
     this.#options = options;
     this.#check = parts.check;
-    this.#scope = {
-      ...(options.user !== undefined && { user: options.user }),
-      ...(options.tenant !== undefined && { tenant: options.tenant }),
-    };
+    this.#scope = scopeOf(options);
     const strategy = strategyOf(options.strategy ?? "adaptive");
     const { note: _, ...whole } = strategy;
     this.#strategy = options.summarizer ? whole : strategy;
@@ -76,17 +76,22 @@ export class SessionManager {
    * Opens a manager over a store.
    *
    * @throws WindrowError `bad-option` for an option it does not know, `unknown-store`, `unknown-strategy`,
-   * `unknown-model`, `unknown-profile`, `unknown-counter`, `store-unavailable`
+   * `unknown-model`, `unknown-profile`, `unknown-counter`, `store-unavailable`; `not-allowed` for a user that may not be
+   * an admin; with `config` also `input-not-found`, `input-unreadable`
    */
-  static async open(options: ManagerOptions = {}): Promise<SessionManager> {
-    await checkManagerOptions(options);
+  static async open(options: TenantManagerOptions): Promise<SessionManager>;
+  static async open(options?: ManagerOptions): Promise<SessionManager>;
+  static async open(given: TenantManagerOptions | ManagerOptions = {}): Promise<SessionManager> {
+    await checkManagerOptions(given);
+    const { options, storeOptions } = await configured(given as ManagerOptions);
     const [{ openStore }, { checkMessage }] = await Promise.all([
       import("../store/open.ts"),
       import("../message/schema.ts"),
     ]);
     const counter = await loadCounter(options.counter);
-    const store = await openStore(options.store ?? "./contexts");
-    return new SessionManager(store, { check: checkMessage, counter }, options);
+    const store = await openStore(options.store ?? "./contexts", storeOptions);
+    const memory = options.memory && ownMemory(options.memory, store, scopeOf(options));
+    return new SessionManager(store, { check: checkMessage, counter }, { ...options, ...(memory && { memory }) });
   }
 
   /**
@@ -339,6 +344,11 @@ export class SessionManager {
 interface ManagerParts {
   readonly check: (message: unknown) => NewMessage;
   readonly counter: TokenCounter;
+}
+
+/** What a manager sees: of an admin every user's sessions. */
+function scopeOf({ user, tenant, admin = false }: ManagerOptions): Scope {
+  return { ...(user !== undefined && !admin && { user }), ...(tenant !== undefined && { tenant }) };
 }
 
 function checkTimeout(idleTimeout: number): number {

@@ -31,7 +31,7 @@ export async function recallFromStore(
   const words = query.query;
   let left = false;
   let kept: (NumberedMessage & { readonly score: number })[] = [];
-  for await (const record of store.read(scope, id, { kind: "message", from, to })) {
+  for await (const record of store.read(scope, id, { kind: "message", originals: true, from, to })) {
     const score = words === undefined ? 0 : recallScore(record.message, words);
     if (words !== undefined && score === 0 && to - from >= shortRange) continue;
     kept.push({ seq: record.seq, message: record.message, score });

@@ -1,9 +1,8 @@
 /** A session: one conversation of one agent on one job, journalled as it happens and composed from its log. */
 import { WindrowError } from "../errors.ts";
-import type { JsonObject, JsonValue, Message, NewMessage, Usage } from "../message/message.ts";
-import type { EditRecord, NewRecord, StoredRecord } from "../message/record.ts";
+import type { JsonObject, Message, NewMessage, Usage } from "../message/message.ts";
+import type { EditRecord, NewRecord, StoredRecord, StoredRecordOf } from "../message/record.ts";
 import type { FinalStatus, SessionMetadata } from "../store/store.ts";
-import type { TokenCounter } from "../tokens/counter.ts";
 import { openCalls } from "../ops/log.ts";
 import type { OpenCall } from "../ops/log.ts";
 import type { ComposerOptions } from "../window/compose-options.ts";
@@ -18,6 +17,7 @@ import { Hooks } from "./hooks.ts";
 import type { HookWindow } from "./hooks.ts";
 import type { Meter } from "./meter.ts";
 import { tell } from "./events.ts";
+import { keepHostRecords } from "./host-records.ts";
 import { explainSession } from "./explain.ts";
 import { recallFromStore } from "./recall.ts";
 import type { Goal } from "./goal.ts";
@@ -28,7 +28,7 @@ import type { ContextSnapshot, SnapshotUpdate } from "./snapshot.ts";
 import { offloadAtEnd } from "./offload.ts";
 import type { SessionComposeOptions, SessionParts, SessionStats } from "./session-parts.ts";
 import { ToolRuns } from "./tool-run.ts";
-import type { ToolRun } from "./tool-run.ts";
+import type { StartedCall, StartOptions, ToolRun } from "./tool-run.ts";
 import { SessionWriter } from "./writer.ts";
 
 /** One conversation. Made by a SessionManager; not constructed by hand. */
@@ -38,7 +38,6 @@ export class Session {
   readonly #parts: SessionParts;
   readonly #epochs: Epochs;
   readonly #held: Held;
-  readonly #counter: TokenCounter;
   readonly #writer: SessionWriter;
   #messages = 0;
   #tokens = 0;
@@ -53,13 +52,13 @@ export class Session {
     this.id = parts.metadata.uuid;
     this.metadata = parts.metadata;
     this.#parts = parts;
-    this.#counter = parts.composer.counter;
     this.#held = parts.held;
     this.#writer = new SessionWriter({ ...parts, id: this.id });
     this.#runs = new ToolRuns({
       now: parts.now,
       tell: (event) => tell(parts.on, { ...event, sessionId: this.id }),
       write: (record) => this.#write([record], []),
+      placeholders: (args) => this.#held.placeholdersIn(args),
       finish: async (given, record) => {
         const message = completeMessage(this.#parts, given);
         // The line names the message by its number, which is only certain when nothing else is on its way.
@@ -79,6 +78,7 @@ export class Session {
       timestamp: () => parts.now().toISOString(),
       write: (records: readonly NewRecord[]) => this.#writer.store(records),
     };
+    keepHostRecords(this, writing);
     const held = (): JsonObject => ({ ...parts.held.toJSON(), calibration: parts.meter.toJSON() });
     this.#epochs = new Epochs({ ...writing, historyTokens: () => this.#tokens, heldData: held }, parts.recorded);
     const inTurn: SessionWriter["inTurn"] = (work) => this.#writer.inTurn(work);
@@ -97,7 +97,7 @@ export class Session {
 
   /** @internal Feeds the window what the log holds. */
   restore(seq: number, message: Message): void {
-    this.#epochs.push(seq, message);
+    this.#epochs.restore(seq, message);
   }
 
   /** @internal Counts what the log holds. */
@@ -124,11 +124,11 @@ export class Session {
 
   /**
    * Records that a tool is about to run, so that a crash in between leaves it in doubt and not unseen.
-   *
    * @param call - as it stands in the assistant's message; a missing callId is made
+   * @throws WindrowError `masked-value` where its arguments hold the placeholder of a masked secret
    */
-  startTool(call: { readonly callId?: string; readonly name: string; readonly args: JsonValue }): Promise<ToolRun> {
-    return this.#runs.start(call);
+  startTool(call: StartedCall, options?: StartOptions): Promise<ToolRun> {
+    return this.#runs.start(call, options);
   }
 
   /**
@@ -190,7 +190,7 @@ export class Session {
    */
   async pin(text: string, options: PinOptions = {}): Promise<string> {
     return this.#hold((time) => {
-      const { record, id } = this.#held.planPin(text, options, time, this.#counter);
+      const { record, id } = this.#held.planPin(text, options, time, this.#parts.composer.counter);
       return { record, result: id };
     });
   }
@@ -301,8 +301,9 @@ export class Session {
    */
   async recall(query: RecallQuery, options: { readonly maxTokens?: number } = {}): Promise<Recalled> {
     this.#writer.checkOpen();
-    const { store, scope } = this.#parts;
-    return recallFromStore(store, scope, this.id, this.#messages, query, { ...options, counter: this.#counter });
+    const { store, scope, composer } = this.#parts;
+    const { counter } = composer;
+    return recallFromStore(store, scope, this.id, this.#messages, query, { ...options, counter });
   }
 
   /**
@@ -342,9 +343,9 @@ export class Session {
   }
 
   /** What its windows are made with; `budget` in tokens, undefined where each `compose` brings its own. */
-  get settings(): Pick<ComposerOptions, "strategy" | "profile" | "counter"> & { readonly budget: number | undefined } {
-    const { strategy, profile, counter } = this.#parts.composer;
-    return { strategy, profile, counter, budget: this.#parts.budget };
+  get settings(): Omit<ComposerOptions, "state"> & { readonly budget: number | undefined } {
+    const { state: _state, ...composer } = this.#parts.composer;
+    return { ...composer, budget: this.#parts.budget };
   }
 
   /** The log's messages, oldest first, as the store keeps them. Streams. */
@@ -385,11 +386,11 @@ export class Session {
   /** Writes records and takes their messages over, in their order. */
   #write(records: readonly NewRecord[], messages: readonly Message[], signal?: AbortSignal): Promise<void> {
     const taken = (stored: readonly StoredRecord[]): void => {
-      for (const [index, { seq, tokenCount }] of stored.filter((record) => record.kind === "message").entries()) {
+      for (const [index, record] of stored.filter(({ kind }) => kind === "message").entries()) {
+        const { seq, tokenCount, message } = record as StoredRecordOf<"message">;
         // The window keeps what the host gave; what was masked on its way to disk is the store's.
-        this.restore(seq, messages[index] as Message);
-        this.#held.push(seq, messages[index] as Message);
-        this.#held.watch(seq, messages[index] as Message);
+        const shown = this.#parts.store.capabilities.liveMask ? message : (messages[index] as Message);
+        this.#epochs.push(seq, this.#held.take(seq, shown, message.masks));
         this.counted(seq, tokenCount);
         tell(this.#parts.on, { type: "message-appended", sessionId: this.id, seq, tokens: tokenCount });
       }

@@ -1,5 +1,6 @@
 /** A tool run of a session, from its start to the message that carries its result. */
 import { randomUUID } from "node:crypto";
+import { WindrowError } from "../errors.ts";
 import type { JsonValue, Message, NewMessage, ToolCallPart, ToolResultPart } from "../message/message.ts";
 import type { NewRecord } from "../message/record.ts";
 import { toolRecord } from "./tool-record.ts";
@@ -19,6 +20,18 @@ export interface ToolRun {
   ): Promise<Message>;
 }
 
+/** A call as `startTool` takes it. */
+export type StartedCall = { readonly callId?: string; readonly name: string; readonly args: JsonValue };
+
+/** How a run is started. */
+export interface StartOptions {
+  /**
+   * Let a call run whose arguments hold the placeholder of a masked secret, which is then meant as it stands, or replaced by
+   * who runs the tool. Default false.
+   */
+  readonly allowMasks?: boolean;
+}
+
 /** The call that a run answers. */
 export type RunCall = Pick<ToolCallPart, "callId" | "name" | "args">;
 
@@ -26,12 +39,20 @@ export type RunCall = Pick<ToolCallPart, "callId" | "name" | "args">;
 export interface ToolRunParts {
   readonly now: () => Date;
   readonly tell: (event: ToolRunEvent) => void;
+  /** The placeholders of masked secrets that stand in the arguments of a call. */
+  readonly placeholders: (args: JsonValue) => readonly string[];
   readonly write: (record: NewRecord) => Promise<void>;
   /** Writes the message of a result, and the line that knows its number. */
   readonly finish: (message: NewMessage, record: (messageSeq: number) => NewRecord) => Promise<Message>;
 }
 
 type ToolRunEvent =
+  | {
+      readonly type: "call-masked";
+      readonly callId: string;
+      readonly toolName: string;
+      readonly placeholders: readonly string[];
+    }
   | { readonly type: "tool-started"; readonly callId: string; readonly toolName: string }
   | { readonly type: "tool-finished"; readonly callId: string; readonly durationMs: number };
 
@@ -46,9 +67,14 @@ export class ToolRuns {
   }
 
   /** Records that a tool is about to run. */
-  async start(call: { readonly callId?: string; readonly name: string; readonly args: JsonValue }): Promise<ToolRun> {
+  async start(call: StartedCall, { allowMasks = false }: StartOptions = {}): Promise<ToolRun> {
     const started = this.#parts.now();
     const callId = call.callId ?? randomUUID();
+    const placeholders = this.#parts.placeholders(call.args);
+    if (placeholders.length > 0) {
+      this.#parts.tell({ type: "call-masked", callId, toolName: call.name, placeholders });
+      if (!allowMasks) throw maskedValue(callId, call.name, placeholders);
+    }
     const run: RunCall = { callId, name: call.name, args: call.args };
     const timestamp = started.toISOString();
     await this.#parts.write({ kind: "call", callId, toolName: call.name, arguments: call.args, timestamp });
@@ -84,4 +110,14 @@ export class ToolRuns {
     this.#parts.tell({ type: "tool-finished", callId: call.callId, durationMs });
     return written;
   }
+}
+
+function maskedValue(callId: string, toolName: string, placeholders: readonly string[]): WindrowError {
+  return new WindrowError(
+    "masked-value",
+    `The arguments of ${toolName} hold ${placeholders.join(", ")}, which took the place of a secret: the tool would run ` +
+      "with the placeholder for a value. Answer the call with an error, or put the value in; where the placeholder itself " +
+      "is meant, start it with { allowMasks: true }.",
+    { callId, toolName, placeholders },
+  );
 }

@@ -1,11 +1,15 @@
 /** What one needs to write a store of one's own (docs/writing-a-store.md): the contract, and what every store does alike. */
 export { WindrowError, isWindrowError } from "../errors.ts";
-export { createMask } from "../mask/mask.ts";
-export type { Mask } from "../mask/mask.ts";
+export { createMask, secretRules } from "../mask/mask.ts";
+export type { Mask, MaskOptions } from "../mask/mask.ts";
+export type { Found, MaskRule, Span } from "../mask/rules.ts";
+export type { Seal } from "../mask/seal.ts";
+export { secretVariables } from "../mask/values.ts";
+export type { SecretValues } from "../mask/values.ts";
 export type { NewRecord, RecordKind, StoredRecord, StoredRecordOf } from "../message/record.ts";
 export { systemClock, timestamp } from "./clock.ts";
 export type { Clock } from "./clock.ts";
-export { cannotStore, prepareMetadata, prepareRecord, prepareState } from "./prepare.ts";
+export { cannotStore, prepareMetadata, prepareRecord, prepareState, readRecord } from "./prepare.ts";
 export { alreadyExists, checkQuery, finished, foreignLock, inScope, initialState } from "./rules.ts";
 export { isFinal, notFound, released, sessionId, storeClosed } from "./rules.ts";
 export type { SqliteDatabase, SqliteStatement, SqlValue } from "./sqlite-driver.ts";

@@ -2,27 +2,14 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { WindrowError } from "../errors.ts";
-import type { Mask } from "../mask/mask.ts";
 import { nearest } from "../nearest.ts";
-import type { Clock } from "./clock.ts";
+import { guardOpened, storeDefaults } from "./guarded-open.ts";
+import type { OpenStoreOptions } from "./guarded-options.ts";
 import type { SqliteDatabase } from "./sqlite-driver.ts";
 import type { Store } from "./store.ts";
 
 export * from "./author.ts";
-
-/** What every store that is opened by path or URL takes. */
-export interface OpenStoreOptions {
-  /** Default: tokens of GitHub, OpenAI and GitLab are masked. */
-  readonly mask?: Mask;
-  /** Default: the system's. */
-  readonly clock?: Clock;
-  /** For stores on disk; default `strict`. Each store says what `group` and `relaxed` lose. */
-  readonly durability?: "strict" | "group" | "relaxed";
-  /** For stores of files: write and sync on the calling thread, for programs that have nothing else to do. Default false. */
-  readonly blocking?: boolean;
-  /** Whether a store that is not there is made, on its first use at the latest. Default true. */
-  readonly create?: boolean;
-}
+export type { OpenStoreOptions } from "./guarded-options.ts";
 
 /** The schemes {@link openStore} knows. A path without a scheme is a folder. */
 export const storeSchemes: readonly string[] = ["file", "ram", "sqlite"];
@@ -33,7 +20,8 @@ const sqlitePackages: readonly string[] = ["libsql", "better-sqlite3"];
 /**
  * Opens a store: a folder's path or a `file:` URL for files, `sqlite:path` for one file of SQLite, `ram:` for memory. An
  * open database of `node:sqlite`, `libsql` or `better-sqlite3` becomes a SQLite store, which closes it in the end. A
- * {@link Store} is given back as it is. The code of a store is loaded only when it is opened.
+ * {@link Store} is given back as it is; with `access` each of them is guarded. The code of a store is loaded only when it is
+ * opened.
  *
  * @throws WindrowError `unknown-store` for another scheme, with the nearest known one; `store-unavailable` where
  *   `sqlite:` finds no driver, or `create` is false and nothing is there; what the store itself throws
@@ -42,7 +30,15 @@ export async function openStore(
   target: string | Store | SqliteDatabase,
   options: OpenStoreOptions = {},
 ): Promise<Store> {
-  const { create = true, blocking, ...settings } = options;
+  const { access, ...rest } = { ...storeDefaults(), ...options };
+  const store = await openUnguarded(target, rest);
+  return access ? guardOpened(store, typeof target === "string" ? target : undefined, access, rest) : store;
+}
+
+async function openUnguarded(
+  target: string | Store | SqliteDatabase,
+  { create = true, blocking, folderPerUser = false, ...settings }: Omit<OpenStoreOptions, "access">,
+): Promise<Store> {
   if (typeof target !== "string") {
     if (!("prepare" in target)) return target;
     return (await import("./sqlite.ts")).sqliteStore({ database: target, ...settings });
@@ -67,7 +63,9 @@ export async function openStore(
     const { filesStore } = await import("./files/files.ts");
     const folder = scheme === undefined ? target : pathOf(target, scheme);
     if (!create) checkThere(folder);
-    return filesStore({ folder, ...settings, ...(blocking === undefined ? {} : { blocking }) });
+    const open = (place: string): Store =>
+      filesStore({ folder: place, ...settings, ...(blocking === undefined ? {} : { blocking }) });
+    return folderPerUser ? (await import("./guarded-folders.ts")).userFolders(folder, open) : open(folder);
   }
   throw new WindrowError("unknown-store", `No store handles "${scheme}:".${nearest(scheme, storeSchemes)}`, {
     target,

@@ -1,47 +1,38 @@
 /** What every store does with data before it keeps it: the mask, and the few fields that are filled in. */
 import { hostname } from "node:os";
 import { WindrowError } from "../errors.ts";
-import { maskJson, maskRecord } from "../mask/mask.ts";
+import { maskJson, maskRecord, mayHoldSecret } from "../mask/mask.ts";
 import type { Mask } from "../mask/mask.ts";
 import type { JsonObject, JsonValue } from "../message/message.ts";
 import type { NewRecord } from "../message/record.ts";
 import { formatVersion } from "./rules.ts";
-import type { NewSession, Scope, SessionMetadata, SessionState } from "./store.ts";
+import type { NewSession, ReadQuery, Scope, SessionMetadata, SessionState } from "./store.ts";
 
 /**
  * The record as a store keeps it: masked, a message with the record's timestamp where it has none of its own, a
  * duration in whole milliseconds. The input is not changed.
  */
 export function prepareRecord(mask: Mask, record: NewRecord): NewRecord {
-  const masked = mayHoldSecret(mask, record) ? maskRecord(mask, record) : record;
+  const masked = mayHold(mask, record as unknown as JsonValue) ? maskRecord(mask, record) : record;
   if (masked.kind === "tool") return { ...masked, durationMs: Math.round(masked.durationMs) };
   if (masked.kind !== "message") return masked;
   const timestamp = masked.message.timestamp ?? masked.timestamp;
   return { ...masked, timestamp, message: { ...masked.message, timestamp } };
 }
 
-const keywordPatterns = new WeakMap<Mask["rules"], RegExp>();
-
-/** Whether any keyword of the mask stands in a record: hardly ever, and looking costs a third of walking it. */
-function mayHoldSecret({ rules }: Mask, record: NewRecord): boolean {
-  let pattern = keywordPatterns.get(rules);
-  if (pattern === undefined) {
-    const keywords = rules
-      .flatMap((rule) => rule.keywords)
-      .map((word) => word.replaceAll(/[^\w\s-]/g, String.raw`\$&`));
-    pattern = new RegExp(keywords.length === 0 ? "(?!)" : keywords.join("|"));
-    keywordPatterns.set(rules, pattern);
-  }
-  return matchesIn(record as unknown as JsonValue, pattern);
+/** Whether any keyword of the mask stands in a record: seldom, and looking costs a third of walking it. */
+function mayHold(mask: Mask, value: JsonValue): boolean {
+  if (typeof value === "string") return mayHoldSecret(mask, value);
+  if (typeof value !== "object" || value === null) return false;
+  if (Array.isArray(value)) return value.some((item: JsonValue) => mayHold(mask, item));
+  const fields = value as JsonObject;
+  for (const name in fields) if (mayHoldSecret(mask, name) || mayHold(mask, fields[name]!)) return true;
+  return false;
 }
 
-function matchesIn(value: JsonValue, pattern: RegExp): boolean {
-  if (typeof value === "string") return pattern.test(value);
-  if (typeof value !== "object" || value === null) return false;
-  if (Array.isArray(value)) return value.some((item: JsonValue) => matchesIn(item, pattern));
-  const fields = value as JsonObject;
-  for (const name in fields) if (pattern.test(name) || matchesIn(fields[name]!, pattern)) return true;
-  return false;
+/** A record as a reader gets it: as it is kept, or, where the query asks for it and the mask has the key, as it came. */
+export function readRecord<R extends NewRecord>(mask: Mask, { originals }: ReadQuery, record: R): R {
+  return originals === true && mask.seal ? mask.seal.open(record) : record;
 }
 
 /** The metadata of a new session, masked; a scope's names are its identity and stay as they are. */

@@ -10,17 +10,17 @@ import type { Clock } from "./clock.ts";
 import { decodeRecord, encodeRecord } from "./files/codec.ts";
 import { encodeMetadata, encodeState, parseDocument } from "./files/documents.ts";
 import { encodeLine, lineText } from "./files/jsonl.ts";
-import { cannotStore, prepareMetadata, prepareRecord, prepareState } from "./prepare.ts";
+import { cannotStore, prepareMetadata, prepareRecord, prepareState, readRecord } from "./prepare.ts";
 import { alreadyExists, checkQuery, finished, foreignLock, inScope, initialState } from "./rules.ts";
 import { isFinal, notFound, released, sessionId, storeClosed } from "./rules.ts";
 import type { FinalStatus, Holding, ListQuery, Lock, LockOwner, NewSession, ReadQuery } from "./store.ts";
 import type { Recovered, Restored, Scope, SessionDump, SessionInfo, SessionMetadata, SessionState } from "./store.ts";
-import type { Store } from "./store.ts";
+import type { Store, StoreCapabilities } from "./store.ts";
 import { admit, compareExisting, logKinds, logNames, weigh } from "./transfer.ts";
 
 /** How a store in memory works. */
 export interface RamStoreOptions {
-  /** Default: tokens of GitHub, OpenAI and GitLab are masked ({@link createMask}). */
+  /** Default: secrets of a known form are masked ({@link createMask}). */
   readonly mask?: Mask;
   /** Default: the system's. */
   readonly clock?: Clock;
@@ -52,13 +52,14 @@ export function ramStore(options: RamStoreOptions = {}): Store {
 
 class RamStore implements Store {
   readonly name = "ram";
-  readonly capabilities = { durable: false, shared: false, transfer: true };
+  readonly capabilities: StoreCapabilities;
   readonly #mask: Mask;
   readonly #clock: Clock;
   readonly #sessions = new Map<string, RamSession>();
   #closed = false;
 
   constructor(mask: Mask, clock: Clock) {
+    this.capabilities = { durable: false, shared: false, transfer: true, liveMask: mask.liveMask };
     this.#mask = mask;
     this.#clock = clock;
   }
@@ -136,7 +137,7 @@ class RamStore implements Store {
     const asked = log.slice(Math.max(0, (query.from ?? 1) - 1), query.to);
     const wanted =
       query.last === undefined ? asked.slice(0, query.limit) : asked.slice(Math.max(0, asked.length - query.last));
-    for (const record of wanted) yield copy(record) as StoredRecordOf<K>;
+    for (const record of wanted) yield readRecord(this.#mask, query, copy(record) as StoredRecordOf<K>);
   }
 
   async setState(lock: Lock, state: SessionState): Promise<void> {

@@ -12,7 +12,7 @@ export interface SqliteStoreOptions {
    * `better-sqlite3`. It belongs to the store from now on, which closes it. `openStore("sqlite:path")` opens one by itself.
    */
   readonly database: SqliteDatabase;
-  /** Default: tokens of GitHub, OpenAI and GitLab are masked ({@link createMask}). */
+  /** Default: secrets of a known form are masked ({@link createMask}). */
   readonly mask?: Mask;
   /**
    * What an acknowledged append survives. `strict` (default): the death of the process and a power cut

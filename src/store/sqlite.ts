@@ -12,7 +12,7 @@ import type { Clock } from "./clock.ts";
 import { encodeMetadata, encodeState } from "./files/documents.ts";
 import { heartbeatMs, isHeld, ownIdentity, ownerOf } from "./holder.ts";
 import type { Holder } from "./holder.ts";
-import { cannotStore, prepareMetadata, prepareRecord, prepareState } from "./prepare.ts";
+import { cannotStore, prepareMetadata, prepareRecord, prepareState, readRecord } from "./prepare.ts";
 import { alreadyExists, checkQuery, finished, foreignLock, formatVersion, inScope, initialState } from "./rules.ts";
 import { isFinal, newerFormat, notFound, released, sessionId, storeClosed } from "./rules.ts";
 import { readyDatabase } from "./sqlite-database.ts";
@@ -37,7 +37,7 @@ import type {
   LockOwner,
   NewSession,
 } from "./store.ts";
-import type { ReadQuery, Recovered } from "./store.ts";
+import type { ReadQuery, Recovered, StoreCapabilities } from "./store.ts";
 import type { Restored, Scope, SessionDump, SessionInfo, SessionState, Store, UnlockOptions } from "./store.ts";
 import { kindLogs } from "./transfer.ts";
 
@@ -66,7 +66,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
 
 class SqliteStore implements Store {
   readonly name = "sqlite";
-  readonly capabilities = { durable: true, shared: true, transfer: true };
+  readonly capabilities: StoreCapabilities;
   readonly #connection: Connection;
   readonly #file: string;
   readonly #writer: Writer;
@@ -83,6 +83,7 @@ class SqliteStore implements Store {
     this.#file = file;
     this.#writer = new Writer(connection, file, options.durability === "relaxed" ? "NORMAL" : "FULL");
     this.#mask = options.mask ?? createMask();
+    this.capabilities = { durable: true, shared: true, transfer: true, liveMask: this.#mask.liveMask };
     this.#clock = options.clock ?? systemClock;
   }
 
@@ -151,7 +152,7 @@ class SqliteStore implements Store {
     const newest = newestOf(this.#connection, log);
     for await (const row of rowsOf(this.#connection, id, log, newest, query)) {
       const record = recordOf(query.kind, row.line);
-      if (record) yield record as StoredRecordOf<K>;
+      if (record) yield readRecord(this.#mask, query, record as StoredRecordOf<K>);
       else
         this.#noteDamage(id, {
           file: log,

@@ -22,6 +22,8 @@ export interface StoreCapabilities {
   readonly shared: boolean;
   /** It has {@link Store.dump} and {@link Store.restore}, so that sessions can be copied from and to it. */
   readonly transfer?: boolean;
+  /** Its mask asks that the live window shows what is kept, masked, in place of what the host gave. */
+  readonly liveMask?: boolean;
 }
 
 /** Where a session is in its life (seed 001 §3.2). */
@@ -146,6 +148,8 @@ export interface ReadQuery<K extends RecordKind = RecordKind> {
   readonly last?: number;
   /** Only the first N. */
   readonly limit?: number;
+  /** Records as they came, where the store's mask sealed what it took out and has the key. Default: as they are kept. */
+  readonly originals?: boolean;
 }
 
 /** Which sessions to list, newest first. */
@@ -154,6 +158,8 @@ export interface ListQuery {
   readonly limit?: number;
   /** Finished sessions are not asked for: a store leaves out those it knows of without a look, and may give the others. */
   readonly unfinished?: boolean;
+  /** Finished sessions that need not be told: a store may leave them out without a look, and may give them all the same. */
+  readonly without?: (id: string) => boolean;
 }
 
 /** What {@link Store.examine} is asked to do. */

@@ -141,6 +141,7 @@ describe("records", () => {
     const before = structuredClone(record);
     const result = maskRecord(mask, record);
     expect(record).toEqual(before);
+    const fingerprint = mask.fingerprint?.(github);
     expect(result).toEqual({
       ...record,
       message: {
@@ -167,6 +168,7 @@ describe("records", () => {
           { type: "image", mediaType: "image/png", url: `data:image/png;base64,${github}` },
         ],
         extra: { deep: [["[GITHUB_TOKEN]"]] },
+        masks: [{ kind: "github-token", placeholder: "[GITHUB_TOKEN]", fingerprint }],
       },
     });
   });
@@ -187,7 +189,7 @@ describe("records", () => {
           kind: "word",
           placeholder: "[WORD]",
           keywords: ["xyzzy"],
-          find: (text) => [{ start: text.indexOf("xyzzy"), length: 5 }],
+          find: (_text, at) => ({ start: at, length: 5 }),
         },
       ],
     });

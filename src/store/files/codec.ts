@@ -3,7 +3,7 @@
  * what a host or a provider brought (arguments, results, `extra`, `opaque`, edit data). docs/format.md describes the
  * lines.
  */
-import type { JsonObject, JsonValue } from "../../message/message.ts";
+import type { JsonObject, JsonValue, MaskFlag } from "../../message/message.ts";
 import type { NewRecord, RecordKind, StoredRecord } from "../../message/record.ts";
 import type { FetchBlob, Spill } from "./blobs.ts";
 import { blobValue, fieldOrBlob, noBlobs } from "./blobs.ts";
@@ -28,6 +28,14 @@ export const kindFiles: Readonly<Record<RecordKind, string>> = {
  * @param spill - takes values too large for a line; by default they stay in it
  */
 export function encodeRecord(record: NewRecord, spill: Spill = () => undefined): LineFields {
+  const fields = encodeFields(record, spill);
+  const masks = record.kind === "message" ? record.message.masks : record.masks;
+  if (masks === undefined) return fields;
+  const flags = masks.map((flag): JsonObject => ({ ...flag }));
+  return { ...fields, after: { ...fields.after, masks: flags, ...optional("sealed", record.sealed) } };
+}
+
+function encodeFields(record: NewRecord, spill: Spill): LineFields {
   switch (record.kind) {
     case "message":
       return encodeMessage(record, spill);
@@ -93,6 +101,20 @@ export function encodeRecord(record: NewRecord, spill: Spill = () => undefined):
  * @throws BadLine when a field the record cannot do without is missing or has the wrong type
  */
 export function decodeRecord(kind: RecordKind, fields: JsonObject, fetch: FetchBlob = noBlobs): StoredRecord {
+  const record = decodeFields(kind, fields, fetch);
+  const { masks, sealed } = fields;
+  if (!Array.isArray(masks)) return record;
+  const flags = { masks: (masks as readonly JsonValue[]).filter(isMaskFlag) };
+  const flagged =
+    record.kind === "message" ? { ...record, message: { ...record.message, ...flags } } : { ...record, ...flags };
+  return typeof sealed === "string" ? { ...flagged, sealed } : flagged;
+}
+
+function isMaskFlag(value: JsonValue): value is JsonValue & MaskFlag {
+  return isObject(value) && typeof value["kind"] === "string" && typeof value["placeholder"] === "string";
+}
+
+function decodeFields(kind: RecordKind, fields: JsonObject, fetch: FetchBlob): StoredRecord {
   const seq = integer(fields, kind === "summary" && fields["seq"] === undefined ? "summary_id" : "seq", 1);
   const stored = { seq, pos: fields["pos"] === undefined ? seq : integer(fields, "pos", 1) };
   switch (kind) {

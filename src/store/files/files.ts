@@ -12,14 +12,13 @@ import type { Mask } from "../../mask/mask.ts";
 import type { NewRecord, RecordKind, StoredRecord, StoredRecordOf } from "../../message/record.ts";
 import { systemClock, timestamp } from "../clock.ts";
 import type { Clock } from "../clock.ts";
-import { prepareMetadata } from "../prepare.ts";
+import { prepareMetadata, readRecord } from "../prepare.ts";
 import { alreadyExists, checkQuery, finished, foreignLock, formatVersion, initialState } from "../rules.ts";
 import { isFinal, newerFormat, released, sessionId, storeClosed } from "../rules.ts";
 import type { ExamineOptions, Examined, FinalStatus, Holding, ListQuery, Lock, NewSession } from "../store.ts";
 import type { ReadQuery, Recovered, Restored, Scope, SessionDump, SessionInfo } from "../store.ts";
-import type { SessionMetadata, SessionState, Store, UnlockOptions } from "../store.ts";
+import type { SessionMetadata, SessionState, Store, StoreCapabilities, UnlockOptions } from "../store.ts";
 import { BlobFolder } from "./blobs.ts";
-import type { BlobName } from "./blobs.ts";
 import { Catalogue } from "./catalogue.ts";
 import { kindFiles } from "./codec.ts";
 import { systemDisk } from "./disk.ts";
@@ -66,7 +65,7 @@ export function filesStore(options: FilesStoreOptions, internals: StoreInternals
 
 class FilesStore implements Store {
   readonly name = "files";
-  readonly capabilities = { durable: true, shared: true, transfer: true };
+  readonly capabilities: StoreCapabilities;
   readonly #layout: Layout;
   readonly #mask: Mask;
   readonly #durability: Durability;
@@ -84,6 +83,7 @@ class FilesStore implements Store {
   constructor(options: FilesStoreOptions, internals: StoreInternals) {
     this.#layout = layoutOf(resolve(options.folder));
     this.#mask = options.mask ?? createMask();
+    this.capabilities = { durable: true, shared: true, transfer: true, liveMask: this.#mask.liveMask };
     this.#durability = options.durability ?? "strict";
     this.#blocking = options.blocking ?? false;
     this.#clock = options.clock ?? systemClock;
@@ -199,10 +199,8 @@ class FilesStore implements Store {
     try {
       const damaged = (span: Damage): void => this.#recoveries.noteDamage(id, query.kind, file, path, span);
       const blobs = new BlobFolder(place.folder, this.#disk, (name) => this.#recoveries.noteMissing(id, name));
-      const fetch = (name: BlobName): string | undefined => blobs.fetch(name);
-      for await (const record of readRecords(file, query, extent, damaged, fetch, this.#disk)) {
-        yield record as StoredRecordOf<K>;
-      }
+      const records = readRecords(file, query, extent, damaged, (name) => blobs.fetch(name), this.#disk);
+      for await (const record of records) yield readRecord(this.#mask, query, record as StoredRecordOf<K>);
     } finally {
       this.#disk.close(file);
     }

@@ -93,7 +93,8 @@ async function copyAcross(layout: Layout, id: string, disk: Disk): Promise<void>
   await takeAway(layout, id, disk);
 }
 
-async function copyFolder(from: string, to: string, disk: Disk): Promise<void> {
+/** Copies a session to a folder that must not exist, without its locks, synced. */
+export async function copyFolder(from: string, to: string, disk: Disk): Promise<void> {
   makeNewFolder(to, disk);
   for (const name of await disk.readFolder(from)) {
     if (name === lockFile || name === stateLockFile) continue;

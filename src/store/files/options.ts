@@ -16,7 +16,7 @@ export type Durability = "strict" | "group" | "relaxed";
 export interface FilesStoreOptions {
   /** The base folder; `running/` and `completed/` are made in it. Made on the first `create`. */
   readonly folder: string;
-  /** Default: tokens of GitHub, OpenAI and GitLab are masked ({@link createMask}). */
+  /** Default: secrets of a known form are masked ({@link createMask}). */
   readonly mask?: Mask;
   /** Default `strict`. */
   readonly durability?: Durability;

@@ -1,0 +1,77 @@
+/** Settings in the environment: `WINDROW_` and the key, `WINDROW_MONITOR_INTERVAL` for `monitor.interval`. */
+import type { Settings } from "./schema.ts";
+
+/** Keys that a variable can carry, and how its text is read. */
+const keys = {
+  "store": "text",
+  "durability": "text",
+  "folderPerUser": "flag",
+  "user": "text",
+  "tenant": "text",
+  "admin": "flag",
+  "access.admins": "list",
+  "audit": "flag",
+  "mask.email": "flag",
+  "model": "text",
+  "strategy": "text",
+  "budget": "number",
+  "profile": "text",
+  "counter": "text",
+  "ingestCap": "number",
+  "maxBootstrapTokens": "number",
+  "workingSet": "flag",
+  "compaction": "text",
+  "calibrate": "flag",
+  "idleTimeout": "number",
+  "userConfig.url": "text",
+  "userConfig.timeout": "number",
+  "userConfig.cache": "number",
+  "monitor.interval": "number",
+  "monitor.timeout": "number",
+  "monitor.stale": "number",
+} as const satisfies Readonly<Record<string, "text" | "flag" | "number" | "list">>;
+
+/** The seed's own name for the address of users' configurations (seed 001 §6.1). */
+const seedVariable = "USER_CONFIG_API";
+
+/** The variable of a key: `WINDROW_MONITOR_INTERVAL`. */
+function variableOf(key: string): string {
+  return `WINDROW_${key.replaceAll(".", "_").replaceAll(/[A-Z]/g, "_$&").toUpperCase()}`;
+}
+
+/** Every variable that is read, with the key it sets. */
+export const variables: ReadonlyMap<string, string> = new Map([
+  [seedVariable, "userConfig.url"],
+  ...Object.keys(keys).map((key): [string, string] => [variableOf(key), key]),
+]);
+
+/** The variables that are set, and say something. */
+export function setVariables(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
+  return [...variables.keys()].filter((name) => (environment[name] ?? "") !== "");
+}
+
+/**
+ * What the environment sets.
+ *
+ * @throws WindrowError `bad-option` that names the variable
+ */
+export async function readEnvironment(environment: Readonly<Record<string, string | undefined>>): Promise<Settings> {
+  const found: Record<string, unknown> = {};
+  const names = new Map<string, string>();
+  for (const variable of setVariables(environment)) {
+    const key = variables.get(variable)!;
+    names.set(key, variable);
+    const [section, inner] = key.split(".");
+    const value = valueOf(keys[key as keyof typeof keys], environment[variable]!);
+    found[section!] = inner === undefined ? value : { ...(found[section!] as object | undefined), [inner]: value };
+  }
+  const { checkSettings } = await import("./check.ts");
+  return checkSettings(found, (path) => names.get(path.slice(0, 2).join(".")) ?? names.get(String(path[0])) ?? "");
+}
+
+function valueOf(kind: (typeof keys)[keyof typeof keys], text: string): unknown {
+  if (kind === "list") return text.split(",").map((item) => item.trim());
+  if (kind === "number") return text.trim() === "" || Number.isNaN(Number(text)) ? text : Number(text);
+  const flag = { true: true, 1: true, false: false, 0: false }[text.toLowerCase()];
+  return kind === "flag" ? (flag ?? text) : text;
+}

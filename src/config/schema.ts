@@ -1,0 +1,124 @@
+/** The keys of a `windrow.config` file, checked with zod. docs/windrow.schema.json is made of this. */
+import { z } from "zod";
+
+/** The newest version of the file's form that this code reads. */
+export const configVersion = 1;
+
+const name = z.string().min(1);
+const tokens = z.int().positive();
+const milliseconds = z.number().positive();
+const seconds = z.number().min(0);
+
+const model = z
+  .strictObject({
+    id: name,
+    provider: name,
+    contextWindow: tokens,
+    maxOutput: tokens,
+    imageTokens: tokens,
+    profile: name,
+    prices: z.strictObject({
+      input: z.number().min(0),
+      output: z.number().min(0),
+      cacheRead: z.number().min(0),
+      cacheWrite: z.number().min(0),
+    }),
+  })
+  .partial();
+
+/** What one provider's entry of seed 001's config.yaml says; a host's own keys beside these are passed over. */
+const provider = z.looseObject({
+  model: name.optional().describe("The model's id."),
+  context_length: tokens.optional().describe("The model's capacity in tokens."),
+  max_output: tokens.optional().describe("Most tokens of one answer. Default: the known model's, else 4096."),
+});
+
+const ratio = z.number().gt(0).max(1);
+
+/** Keys that may differ from user to user, and so may come from a user's own configuration (USER_CONFIG_API). */
+const perUser = {
+  model: z.union([name, model]).describe("A known model's id, or its contextWindow, maxOutput, prices and profile."),
+  strategy: z
+    .union([name, z.looseObject({ use: name })])
+    .describe("A strategy, a preset or a module, by name or as { use, ...options }."),
+  budget: tokens.describe("Tokens a window may use. Default: from the model."),
+  profile: name.describe("What the provider accepts: anthropic, openai-chat, gemini …"),
+  counter: name.describe("How tokens are counted: estimate, o200k, cl100k …"),
+  ingestCap: tokens.describe("Most tokens of one result when it is first shown."),
+  maxBootstrapTokens: tokens.describe("Most tokens of what a memory tells at the start."),
+  workingSet: z.union([z.boolean(), tokens]).describe("Shows files, commands and open questions in every window."),
+  compaction: z.enum(["background", "blocking"]).describe("Whether a step waits for the summary that is due after it."),
+  calibrate: z.boolean().describe("Whether budgets are in tokens as the provider counts them."),
+  llm: z
+    .record(z.string(), z.union([provider, z.string()]))
+    .describe(
+      "Seed 001's config.yaml: a provider's name to its model and context_length; `provider` names the one to use.",
+    ),
+  llm_provider: name.describe("Which entry of `llm` to use. Default: its first."),
+  context_length: tokens.describe("The model's capacity in tokens, over that of `llm`."),
+  compression_threshold: ratio.describe("Share of the context length that a window may use."),
+};
+
+/** What a user's own configuration may say; everything else in it is passed over. */
+export const userSettings = z.object(perUser).partial();
+
+/** A whole file. */
+export const settings = z
+  .strictObject({
+    $schema: z.string().describe("Where an editor finds this schema."),
+    version: z.literal(configVersion).describe("The version of this form."),
+    store: name.describe("Where sessions are: a folder (from this file) or a URL: file:, sqlite:, ram:."),
+    durability: z.enum(["strict", "group", "relaxed"]).describe("What an acknowledged record survives."),
+    folderPerUser: z.boolean().describe("For stores of files: a folder of its own for each user."),
+    user: name.describe("On whose behalf: sessions of others do not exist."),
+    tenant: name.describe("The tenant on whose behalf."),
+    admin: z.boolean().describe("Whether the user sees every user's sessions."),
+    access: z
+      .strictObject({ admins: z.array(name).describe("Who may be an admin. Default: whoever asks to be.") })
+      .partial(),
+    audit: z.union([z.boolean(), name]).describe("Write every access into the store's audit, or into this file."),
+    mask: z
+      .strictObject({
+        email: z.boolean().describe("Mask e-mail addresses too. Default: in preset coding-agent only."),
+        environment: z.boolean().describe("Mask the values of variables named like secrets (…TOKEN, …PASSWORD, …KEY)."),
+        seal: name.describe("The variable of the environment with the key that originals are kept under, encrypted."),
+        liveMask: z.boolean().describe("Show the model what is kept, masked."),
+      })
+      .partial(),
+    idleTimeout: milliseconds.describe("Milliseconds after which an untouched session is closed."),
+    userConfig: z
+      .strictObject({
+        url: z.url({ protocol: /^https?$/ }).describe("{user} in it becomes the user's name; else ?user= is added."),
+        timeout: milliseconds.describe("Milliseconds to wait. Default 2000."),
+        cache: z.number().min(0).describe("Milliseconds an answer holds. Default 300000."),
+      })
+      .partial(),
+    monitor: z
+      .strictObject({
+        interval: seconds.describe("Seconds between two looks. Default 300."),
+        timeout: seconds.describe("Seconds a session may run that sets no task_timeout."),
+        stale: seconds.describe("Seconds a dead process must have been silent. Default 60."),
+      })
+      .partial(),
+    ...perUser,
+  })
+  .partial();
+
+/** The JSON Schema of a file, for editors and other programs. */
+export function configSchema(): object {
+  const schema = z.toJSONSchema(settings, { target: "draft-2020-12", io: "input" });
+  return { title: "windrow.config", ...schema };
+}
+
+/** Absent keys are absent, not undefined. */
+type Exact<T> = T extends readonly unknown[]
+  ? T
+  : T extends object
+    ? { readonly [K in keyof T]: Exact<Exclude<T[K], undefined>> }
+    : T;
+
+/** What a file, or the layers together, say. */
+export type Settings = Exact<z.output<typeof settings>>;
+
+/** What a user's own configuration says. */
+export type UserSettings = Exact<z.output<typeof userSettings>>;

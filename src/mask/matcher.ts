@@ -1,0 +1,97 @@
+/**
+ * Finds many keywords in one pass (Aho and Corasick, 1975), whatever their number: what stands between them is looked at
+ * once and by nothing else. Letters are compared without their case.
+ */
+
+/** Told of every keyword in a text, in the order of their ends; `true` stops the search. */
+export type OnKeyword = (keyword: number, start: number) => boolean | undefined;
+
+/** Finds keywords. */
+export class Matcher {
+  readonly #keywords: readonly string[];
+  /** The class of each of the first 128 characters; 0 for those in no keyword, and for all others. */
+  readonly #classes = new Uint8Array(128);
+  readonly #width: number;
+  /** The next state, by state and class; a state is the place where its own row begins. */
+  readonly #next: Uint32Array;
+  /** Keywords that end in a state; undefined for most. */
+  readonly #ends: readonly (readonly number[] | undefined)[];
+  /** By state: whether a keyword ends in it. */
+  readonly #isEnd: Uint8Array;
+
+  /** @param keywords - printable ASCII, not empty */
+  constructor(keywords: readonly string[]) {
+    this.#keywords = keywords.map((keyword) => keyword.toLowerCase());
+    let classes = 1;
+    for (const keyword of this.#keywords) {
+      for (const character of keyword) {
+        const code = character.charCodeAt(0);
+        if (this.#classes[code] !== 0) continue;
+        this.#classes[code] = classes;
+        this.#classes[character.toUpperCase().charCodeAt(0)] = classes;
+        classes += 1;
+      }
+    }
+    this.#width = classes;
+    const states = 1 + this.#keywords.reduce((sum, keyword) => sum + keyword.length, 0);
+    this.#next = new Uint32Array(states * classes);
+    this.#ends = this.#build(states);
+    this.#isEnd = Uint8Array.from({ length: states * classes }, (_, place) =>
+      this.#ends[place / classes] === undefined ? 0 : 1,
+    );
+  }
+
+  /** Tells of every keyword in a text. */
+  scan(text: string, found: OnKeyword): void {
+    const [next, classes, isEnd] = [this.#next, this.#classes, this.#isEnd];
+    const { length } = text;
+    let state = 0;
+    for (let index = 0; index < length; index++) {
+      const code = text.charCodeAt(index);
+      state = code < 128 ? next[state + classes[code]!]! : 0;
+      if (state === 0 || isEnd[state] === 0) continue;
+      for (const keyword of this.#ends[state / this.#width]!) {
+        if (found(keyword, index + 1 - this.#keywords[keyword]!.length) === true) return;
+      }
+    }
+  }
+
+  /** Whether any keyword stands in a text. */
+  test(text: string): boolean {
+    let any = false;
+    this.scan(text, () => (any = true));
+    return any;
+  }
+
+  #build(states: number): readonly (readonly number[] | undefined)[] {
+    const [next, width] = [this.#next, this.#width];
+    const ends: (number[] | undefined)[] = Array.from({ length: states });
+    let count = 1;
+    for (const [index, keyword] of this.#keywords.entries()) {
+      let state = 0;
+      for (const character of keyword) {
+        const edge = state + this.#classes[character.charCodeAt(0)]!;
+        if (next[edge] === 0) next[edge] = width * count++;
+        state = next[edge]!;
+      }
+      (ends[state / width] ??= []).push(index);
+    }
+    // Breadth first: where a state has no edge, it goes where its longest proper suffix would go.
+    const fallback = new Uint32Array(count);
+    const queue = [0];
+    for (let state = queue.shift(); state !== undefined; state = queue.shift()) {
+      for (let character = 1; character < width; character++) {
+        const target = next[state + character]!;
+        const other = state === 0 ? 0 : next[fallback[state / width]! + character]!;
+        if (target === 0) next[state + character] = other;
+        else {
+          fallback[target / width] = other;
+          const inherited = ends[other / width];
+          if (inherited) ends[target / width] = [...(ends[target / width] ?? []), ...inherited];
+          queue.push(target);
+        }
+      }
+    }
+    return ends;
+  }
+}

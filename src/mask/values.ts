@@ -1,0 +1,78 @@
+/** Values the host knows to be secret: masked wherever they stand, whatever they look like. */
+import { WindrowError } from "../errors.ts";
+import type { MaskRule } from "./rules.ts";
+
+/** Secrets by their names: `{ DB_PASSWORD: "…" }` is masked as `[DB_PASSWORD]`. */
+export type SecretValues = Readonly<Record<string, string>>;
+
+/** A shorter value would mask words and numbers. */
+const shortest = 6;
+/** Printable ASCII of a value that the search can find it by. */
+const longestKeyword = 24;
+
+/**
+ * Rules for registered values: as they are, and as JSON, an address or base64 writes them.
+ *
+ * @throws WindrowError `bad-option` for a value that is shorter than 6 characters or has no four of ASCII in a row
+ */
+export function valueRules(values: SecretValues): readonly MaskRule[] {
+  return Object.entries(values).map(([name, value]) => {
+    const placeholder = `[${name.toUpperCase().replaceAll(/[^A-Z0-9]+/g, "_")}]`;
+    const forms = [...new Set(formsOf(value))].sort((a, b) => b.length - a.length);
+    const anchors = forms.map((form) => anchorOf(form));
+    if (value.length < shortest || anchors.includes("")) {
+      throw new WindrowError(
+        "bad-option",
+        `The secret registered as "${name}" is too short to be told from other text: at least ${shortest} characters, ` +
+          "four of them ASCII in a row.",
+        { name },
+      );
+    }
+    return {
+      kind: "registered-value",
+      placeholder,
+      keywords: [...new Set(anchors)],
+      find(text, at) {
+        for (const [index, form] of forms.entries()) {
+          const start = at - form.indexOf(anchors[index]!);
+          if (start >= 0 && text.startsWith(form, start)) return { start, length: form.length };
+        }
+        return undefined;
+      },
+    };
+  });
+}
+
+/**
+ * The variables of an environment whose names say that they are secret (`…TOKEN`, `…SECRET`, `…PASSWORD`, `…KEY`, …) and
+ * whose values are long enough to be told from other text.
+ */
+export function secretVariables(environment: Readonly<Record<string, string | undefined>>): SecretValues {
+  const names = /(?:^|_)(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PWD|APIKEY|KEY|CREDENTIALS?|AUTH)(?:_\w+)?$/i;
+  const isNumber = /^\d{1,9}$|^(?:true|false)$/;
+  return Object.fromEntries(
+    Object.entries(environment).filter((entry): entry is [string, string] => {
+      const [name, value = ""] = entry;
+      return (
+        name !== "PWD" &&
+        name !== "OLDPWD" &&
+        names.test(name) &&
+        value.length >= 8 &&
+        !isNumber.test(value) &&
+        !/^[/~.]/.test(value)
+      );
+    }),
+  );
+}
+
+function formsOf(value: string): readonly string[] {
+  const json = JSON.stringify(value).slice(1, -1);
+  const base64 = Buffer.from(value).toString("base64").replace(/=+$/, "");
+  return [value, json, JSON.stringify(json).slice(1, -1), encodeURIComponent(value), base64];
+}
+
+/** The longest run of printable ASCII in a value, cut short; empty where it has none of four characters. */
+function anchorOf(form: string): string {
+  const runs = form.match(/[\x20-\x7E]{4,}/g) ?? [];
+  return runs.reduce((best, run) => (run.length > best.length ? run : best), "").slice(0, longestKeyword);
+}

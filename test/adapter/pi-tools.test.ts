@@ -1,0 +1,123 @@
+/** Large results and recall under pi, and its extension, driven by hand; interop/pi drives them in the real pi. */
+import { describe, expect, it } from "vitest";
+import { piExtension } from "../../src/adapter/pi-extension.ts";
+import type { PiExtensionApi, PiExtensionContext } from "../../src/adapter/pi-extension.ts";
+import { createAfterToolCall, createRecallTool, createTransformContext, piMessages } from "../../src/adapter/pi.ts";
+import type { PiMessage } from "../../src/adapter/pi.ts";
+import { WindrowError } from "../../src/errors.ts";
+import { resultText } from "../../src/message/message.ts";
+import { SessionManager } from "../../src/session/manager.ts";
+import type { Session } from "../../src/session/session.ts";
+import { openStore } from "../../src/store/open.ts";
+import type { Store } from "../../src/store/store.ts";
+import { call, pi, result, user } from "./pi-transcripts.ts";
+
+const lines = Array.from({ length: 800 }, (_, line) => `line ${line} of the report`).join("\n");
+const outcome = (id: string, text = lines) => ({
+  toolCall: { id, name: "read" },
+  result: { content: [{ type: "text", text }] },
+});
+
+async function open(ingestCap?: number, store: string | Store = "ram:"): Promise<Session> {
+  const options = { store, budget: 8_000, profile: "pi", ...(ingestCap !== undefined && { ingestCap }) };
+  return (await SessionManager.open(options)).create();
+}
+
+describe("createAfterToolCall", () => {
+  it("asks for an ingestCap", async () => {
+    const session = await open();
+    expect(() => createAfterToolCall(session)).toThrow(expect.objectContaining({ code: "bad-option" }));
+  });
+
+  it("leaves small results alone, and gives the log the whole of a large one", async () => {
+    const session = await open(500);
+    const after = createAfterToolCall(session);
+    expect(await after(outcome("c1", "short"))).toBeUndefined();
+    const cut = await after(outcome("c1"));
+    const text = cut?.content[0]?.text ?? "";
+    expect(text).toMatch(/^\[Windrow: an excerpt; the whole \(800 lines, [\d,]+ tokens\) is in the session's log/);
+    expect(text.length).toBeLessThan(lines.length / 3);
+
+    const told = pi({ ...result("c1", text), content: cut?.content });
+    const messages = [user("Read"), call("c1"), told];
+    const transform = createTransformContext({ session });
+    const window = await transform(messages);
+    await transform(structuredClone(messages));
+    expect(session.stats().messages).toBe(3);
+    expect(JSON.stringify(window)).toMatch(/the whole \(.*\) is m3/);
+    const log = [];
+    for await (const message of session.messages()) log.push(message);
+    const part = log[2]?.parts[0];
+    expect(part?.type === "tool-result" && resultText(part)).toBe(lines);
+    expect(await piMessages(session)).toEqual(JSON.parse(JSON.stringify(messages)));
+    const recalled = await createRecallTool(session).execute("r", { query: "line 555" });
+    expect(recalled.content[0]?.text).toContain("line 555 of the report");
+  });
+
+  it("leaves every result whole while the log cannot be written", async () => {
+    const real = await openStore("ram:");
+    const append: Store["append"] = () => Promise.reject(new WindrowError("not-durable", "The disk is full."));
+    const store = new Proxy(real, {
+      get: (target, name) => {
+        if (name === "append") return append;
+        const value: unknown = Reflect.get(target, name, target);
+        return typeof value === "function" ? (value.bind(target) as unknown) : value;
+      },
+    });
+    const session = await open(500, store);
+    const messages = [user("Read")];
+    expect(await createTransformContext({ session })(messages)).toBe(messages);
+    expect(await createAfterToolCall(session)(outcome("c1"))).toBeUndefined();
+  });
+});
+
+describe("piExtension", () => {
+  function host(flag?: string) {
+    const handlers = new Map<string, (event: unknown, context: PiExtensionContext) => unknown>();
+    const entries: { type: string; id: string; customType: string; data: unknown }[] = [];
+    const notices: string[] = [];
+    piExtension({
+      on: (event: string, handler: (event: never, context: PiExtensionContext) => unknown) =>
+        handlers.set(event, handler as (event: unknown, context: PiExtensionContext) => unknown),
+      registerTool: () => {},
+      registerCommand: () => {},
+      registerFlag: () => {},
+      getFlag: () => flag,
+      appendEntry: (customType, data) =>
+        void entries.push({ type: "custom", id: `e${entries.length}`, customType, data: structuredClone(data) }),
+      getAllTools: () => [{ name: "read" }, { name: "off" }],
+      getActiveTools: () => ["read"],
+    } satisfies PiExtensionApi);
+    const context: PiExtensionContext = {
+      sessionManager: { getBranch: () => entries, buildSessionProjection: () => ({ messages: [] }) },
+      model: { contextWindow: 32_000, maxTokens: 4_000 },
+      ui: { notify: (text) => void notices.push(text) },
+      getSystemPrompt: () => "You read.",
+    };
+    const send = (messages: readonly PiMessage[]) =>
+      handlers.get("context")?.({ messages: [...messages] }, context) as { messages: PiMessage[] } | undefined;
+    return { send, entries, notices };
+  }
+
+  const run = (steps: number): PiMessage[] => [
+    user("Read it all"),
+    ...Array.from({ length: steps }, (_, step) => [call(`c${step}`), result(`c${step}`, lines.slice(0, 3_000))]).flat(),
+  ];
+
+  it("goes on from its entries, in another process, with the same window", () => {
+    const first = host();
+    for (let steps = 1; steps <= 40; steps++) first.send(run(steps));
+    expect(first.entries.length).toBeGreaterThan(0);
+    const second = host();
+    second.entries.push(...first.entries);
+    expect(second.send(run(40))).toEqual(first.send(run(40)));
+    expect(second.entries).toHaveLength(first.entries.length);
+  });
+
+  it("tells a wrong budget once, and leaves pi its messages", () => {
+    const { send, notices } = host("plenty");
+    expect(send(run(2))).toBeUndefined();
+    expect(send(run(3))).toBeUndefined();
+    expect(notices).toEqual([expect.stringContaining("plenty")]);
+  });
+});

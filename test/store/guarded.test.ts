@@ -1,0 +1,197 @@
+/** A store as one principal may use it; the contract holds through every guard. */
+import { randomUUID } from "node:crypto";
+import { rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { register } from "../../src/conformance.ts";
+import { SessionManager } from "../../src/session/manager.ts";
+import { storeConformance } from "../../src/store/conformance.ts";
+import { guardedStore, tenantStore } from "../../src/store/guarded.ts";
+import { userFolder } from "../../src/store/guarded-folders.ts";
+import { openStore } from "../../src/store/open.ts";
+import type { OpenStoreOptions } from "../../src/store/open.ts";
+import { ramStore } from "../../src/store/ram.ts";
+import type { Scope, SessionInfo, Store } from "../../src/store/store.ts";
+import { ramFixture, temporaryFolder } from "./fixtures.ts";
+
+const durable = { durable: true, shared: true, transfer: true };
+
+async function folderFixture(options: OpenStoreOptions) {
+  const folder = await temporaryFolder();
+  const stores: Store[] = [];
+  const open = async (): Promise<Store> => {
+    const store = await openStore(folder, { durability: "relaxed", ...options });
+    stores.push(store);
+    return store;
+  };
+  return {
+    store: await open(),
+    reopen: open,
+    async close() {
+      for (const store of stores) await store.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+describe("files behind a guard with an audit", () => {
+  register(
+    storeConformance(durable, () => folderFixture({ access: { audit: true } })),
+    { describe, it },
+  );
+});
+describe("files, a folder for each user", () => {
+  register(
+    storeConformance(durable, () => folderFixture({ folderPerUser: true })),
+    { describe, it },
+  );
+});
+describe("ram for an admin", () => {
+  register(
+    storeConformance({ durable: false, shared: false, transfer: true }, async () => {
+      const { store, ...fixture } = await ramFixture();
+      return { ...fixture, store: guardedStore(store, { principal: { name: "root", role: "admin" } }) };
+    }),
+    { describe, it },
+  );
+});
+
+const session = () => ({ uuid: randomUUID(), taskKey: {}, config: {}, createdAt: "2026-01-01T00:00:00.000Z" });
+
+async function all(list: AsyncIterable<SessionInfo>): Promise<readonly (string | undefined)[]> {
+  const users: (string | undefined)[] = [];
+  for await (const { metadata } of list) users.push(metadata.user);
+  return users.toSorted((left = "", right = "") => left.localeCompare(right, "en"));
+}
+
+async function shared() {
+  const behind = ramStore();
+  const ids: Record<string, string> = {};
+  for (const user of ["alice", "bob"]) {
+    const made = session();
+    ids[user] = made.uuid;
+    await (await behind.create({ user }, made)).release();
+  }
+  return { behind, ids };
+}
+
+describe("a user", () => {
+  it("sees only sessions of their own, whatever scope is asked for", async () => {
+    const { behind, ids } = await shared();
+    const store = guardedStore(behind, { principal: { name: "alice" } });
+    expect(await all(store.list({}))).toEqual(["alice"]);
+    expect((await store.info({}, ids["alice"]!)).metadata.user).toBe("alice");
+    const refused: readonly Promise<unknown>[] = [
+      store.info({}, ids["bob"]!),
+      store.lock({}, ids["bob"]!),
+      store.dump!({}, ids["bob"]!),
+      store.holder!({}, ids["bob"]!),
+      store.recovery({}, ids["bob"]!),
+      all(store.read({}, ids["bob"]!, { kind: "message" }) as never),
+    ];
+    for (const call of refused) await expect(call).rejects.toMatchObject({ code: "session-not-found" });
+  });
+
+  it("may not act for another user or tenant, nor ask for what concerns everybody", async () => {
+    const store = guardedStore(ramStore(), { principal: { name: "alice", tenant: "acme" } });
+    for (const scope of [{ user: "bob" }, { tenant: "other" }] satisfies Scope[]) {
+      await expect(store.create(scope, session())).rejects.toMatchObject({ code: "not-allowed" });
+      await expect(all(store.list(scope))).rejects.toMatchObject({ code: "not-allowed" });
+    }
+    const files = guardedStore(await openStore(await temporaryFolder()), { principal: { name: "alice" } });
+    await expect(all(files.examine!() as never)).rejects.toMatchObject({ code: "not-allowed" });
+    await expect(files.rebuildIndex!()).rejects.toMatchObject({ code: "not-allowed" });
+  });
+
+  it("owns what they create", async () => {
+    const behind = ramStore();
+    const store = guardedStore(behind, { principal: { name: "alice", tenant: "acme" } });
+    await (await store.create({}, session())).release();
+    expect(await all(behind.list({ tenant: "acme", user: "alice" }))).toEqual(["alice"]);
+  });
+
+  it("is given nothing that the contract does not name", async () => {
+    const behind = Object.assign(ramStore(), { everything: () => "all sessions" });
+    expect(guardedStore(behind, { principal: { name: "alice" } })).not.toHaveProperty("everything");
+  });
+});
+
+describe("an admin", () => {
+  it("sees every user's sessions, of a tenant's only that tenant's", async () => {
+    const { behind } = await shared();
+    await (await behind.create({ tenant: "acme", user: "carol" }, session())).release();
+    const root = guardedStore(behind, { principal: { name: "root", role: "admin" } });
+    expect(await all(root.list({}))).toEqual(["alice", "bob"]);
+    const acme = guardedStore(behind, { principal: { name: "root", role: "admin", tenant: "acme" } });
+    expect(await all(acme.list({}))).toEqual(["carol"]);
+    await expect(all(acme.list({ tenant: "other" }))).rejects.toMatchObject({ code: "not-allowed" });
+  });
+
+  it("opens a manager over all of them, and owns what it creates or forks", async () => {
+    const { behind, ids } = await shared();
+    const manager = await SessionManager.open({ store: behind, user: "root", admin: true });
+    const theirs = await manager.resume(ids["bob"]!);
+    await theirs.append({ role: "user", parts: [{ type: "text", text: "hello" }] });
+    const forked = await manager.fork(ids["bob"]!);
+    expect(forked.metadata.user).toBe("root");
+    expect((await manager.create()).metadata.user).toBe("root");
+    expect((await manager.info(ids["bob"]!)).metadata.user).toBe("bob");
+    await manager.close();
+  });
+});
+
+describe("a store that tenants share", () => {
+  it("refuses a call without a tenant, by type and at run time", async () => {
+    const store = tenantStore(ramStore());
+    // @ts-expect-error -- a tenant's store needs a tenant
+    await expect(store.create({}, session())).rejects.toMatchObject({ code: "bad-option" });
+    // @ts-expect-error -- a tenant's store needs a tenant
+    await expect(store.info({ user: "alice" }, randomUUID())).rejects.toMatchObject({ code: "bad-option" });
+    // @ts-expect-error -- a tenant's store needs a tenant
+    await expect(all(store.list({}))).rejects.toMatchObject({ code: "bad-option" });
+    await expect(store.dump!({}, randomUUID())).rejects.toMatchObject({ code: "bad-option" });
+    await (await store.create({ tenant: "acme" }, session())).release();
+    expect(await all(store.list({ tenant: "acme" }))).toEqual([undefined]);
+  });
+
+  it("opens a manager only with one", async () => {
+    const store = tenantStore(ramStore());
+    // @ts-expect-error -- the manager must say which tenant
+    const unnamed = await SessionManager.open({ store });
+    await expect(unnamed.create()).rejects.toMatchObject({ code: "bad-option" });
+    const manager = await SessionManager.open({ store, tenant: "acme" });
+    expect((await manager.create()).metadata.tenant).toBe("acme");
+    await manager.close();
+  });
+});
+
+describe("a folder for each user", () => {
+  it("keeps a user's sessions in that folder, and every other session where it was", async () => {
+    const folder = await temporaryFolder();
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const plain = await openStore(folder);
+    const before = session();
+    await (await plain.create({ user: "Alice" }, before)).release();
+    await plain.close();
+    const store = await openStore(folder, { folderPerUser: true });
+    const made = session();
+    await (await store.create({ user: "Alice" }, made)).release();
+    await (await store.create({ user: "../bob" }, session())).release();
+    expect((await stat(join(folder, "users", "%41lice", "running", made.uuid))).mode & 0o777).toBe(0o700);
+    expect(await all(store.list({}))).toEqual(["../bob", "Alice", "Alice"]);
+    expect(await all(store.list({ user: "Alice" }))).toHaveLength(2);
+    expect((await store.info({ user: "Alice" }, before.uuid)).metadata.uuid).toBe(before.uuid);
+    await expect(store.info({ user: "../bob" }, made.uuid)).rejects.toMatchObject({ code: "session-not-found" });
+    await expect(store.create({ user: "../bob" }, made)).rejects.toMatchObject({ code: "session-exists" });
+    await store.close();
+  });
+
+  it("names no two users' folders alike, and none outside", () => {
+    const names = ["alice", "Alice", "ALICE", "a/b", "..", ".", "%61lice", "ユーザー", "a b", "con:", "a%2fb"];
+    const folders = names.map(userFolder);
+    expect(new Set(folders.map((name) => name.toLowerCase())).size).toBe(names.length);
+    for (const name of folders) expect(name).toMatch(/^[a-z0-9_%-]+$/);
+    expect(() => userFolder("")).toThrow("1 to about 85");
+    expect(() => userFolder("x".repeat(300))).toThrow("1 to about 85");
+  });
+});
