@@ -5,20 +5,17 @@ import type { View } from "../window.ts";
 const highest = 0.97;
 /** Calls a room holds when all of it would be free for them: what sending all of them again costs then sets the mark. */
 const manyCalls = 620;
-/** By how much of the room a call's share of a rewrite may cost, in equivalents of uncached tokens, for an old session. */
+/** How much of the room a call's share of a rewrite may cost, in equivalents of uncached tokens. */
 const rewriteShare = 0.1;
 /** What a rewritten token costs, in the same. */
 const rewritePrice = 1.25;
-/** A session is old when its history would fill the room this often; a young one may well end before another epoch. */
-const oldAge = 4;
 /** Share of the room that the digest keeps where one step fills the rest. */
 const leastDigest = 0.2;
 
 /**
  * Tokens an epoch leaves: the target, or more where the room holds few calls. The more calls it holds, the more it costs
  * to send all of them again and again and the less is lost with the oldest; but an epoch rewrites what it leaves, so that
- * as much is free as keeps that in proportion to the calls between two of them. The longer a session went on, the longer
- * it is likely to go on, and the more that counts.
+ * as much is free as keeps that in proportion to the calls between two of them.
  *
  * @param kept - tokens of the steps that stay
  */
@@ -26,8 +23,6 @@ export function elasticTarget(view: View, target: number, limit: number, kept: n
   const calls = view.steps.filter(({ kind }) => kind === "assistant");
   const growth = calls.reduce((sum, step) => sum + step.tokens, 0) / Math.max(1, calls.length);
   const held = limit / Math.max(1, growth);
-  const age = view.steps.reduce((sum, step) => sum + step.logTokens, 0) / limit;
-  const rewrite = (rewriteShare / rewritePrice) * Math.max(1, oldAge / age);
-  const free = Math.max(held / manyCalls, 1 / (1 + rewrite * held));
+  const free = Math.max(held / manyCalls, 1 / (1 + (rewriteShare / rewritePrice) * held));
   return Math.max(target, Math.floor(limit * Math.max(1 - free, Math.min(highest, kept / limit + leastDigest))));
 }

@@ -5,8 +5,7 @@ import type { Strategy } from "../window.ts";
 /** Options of {@link adaptive}. */
 export interface AdaptiveOptions {
   /**
-   * Share of the budget an epoch brings the window down to. Default: 0.5 or more, by how many calls the budget holds and
-   * how long the session went on.
+   * Share of the budget an epoch brings the window down to. Default: 0.5 or more, by how many calls the budget holds.
    */
   readonly lowWater?: number;
   /** Share of that mark for the newest steps, whole. Default 0.15. */
