@@ -1,4 +1,5 @@
 /** `windrow/ops`: what keeps a store in order, for programs. docs/operations.md describes it. */
+export { auditAction, storeAudit } from "./audit.ts";
 export { doctor } from "./doctor.ts";
 export type { Diagnosis, DoctorOptions, StoreCount } from "./doctor.ts";
 export { logLine, logTo } from "./logs.ts";
@@ -7,3 +8,5 @@ export { defaultMonitorInterval, defaultStaleAfterMs, monitor } from "./monitor.
 export type { MonitorEvent, MonitorOptions, MonitorScan } from "./monitor.ts";
 export { search, searchFolderOf } from "./search.ts";
 export type { SearchHit, SearchOptions, SearchReport } from "./search.ts";
+export { scanFolder, scanStore } from "./scan.ts";
+export type { FoundSecret, ScanOptions, ScanReport } from "./scan.ts";

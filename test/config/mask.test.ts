@@ -1,0 +1,59 @@
+/** What is masked, as a configuration or a preset says. */
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { SessionManager } from "../../src/session/manager.ts";
+import type { ManagerOptions } from "../../src/session/manager-options.ts";
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "windrow-mask-"));
+});
+
+afterEach(async () => {
+  delete process.env["MASK_TEST_PASSWORD"];
+  delete process.env["MASK_TEST_SEAL"];
+  await rm(folder, { recursive: true });
+});
+
+const said = "Write to ann@example.org, the password is swordfish-and-chips";
+
+/** What stands on disk of a message, by a manager with these options. */
+async function kept(options: ManagerOptions): Promise<string> {
+  const manager = await SessionManager.open({ store: folder, ...options });
+  const session = await manager.create();
+  await session.append({ role: "user", parts: [{ type: "text", text: said }] });
+  await manager.close();
+  return readFile(join(folder, "running", session.id, "messages.jsonl"), "utf8");
+}
+
+async function configured(mask: object): Promise<ManagerOptions> {
+  const file = join(folder, "windrow.config.json");
+  await writeFile(file, JSON.stringify({ mask }));
+  return { config: file };
+}
+
+it("masks addresses in preset coding-agent, and elsewhere where the configuration says so", async () => {
+  expect(await kept({})).toContain("ann@example.org");
+  expect(await kept({ strategy: "coding-agent", model: "gpt-4o" })).toContain("[EMAIL]");
+  expect(await kept(await configured({ email: true }))).toContain("[EMAIL]");
+  const off = { strategy: "coding-agent", model: "gpt-4o", ...(await configured({ email: false })) };
+  expect(await kept(off)).toContain("ann@example.org");
+});
+
+it("masks what the environment holds under a name of secrets", async () => {
+  process.env["MASK_TEST_PASSWORD"] = "swordfish-and-chips";
+  expect(await kept({})).toContain("swordfish");
+  expect(await kept(await configured({ environment: true }))).toContain("[MASK_TEST_PASSWORD]");
+});
+
+it("seals under a key of the environment, and says when it is not there", async () => {
+  const options = await configured({ email: true, seal: "MASK_TEST_SEAL" });
+  await expect(kept(options)).rejects.toMatchObject({ code: "bad-option", message: expect.stringContaining("MASK_TEST_SEAL") as string });
+  process.env["MASK_TEST_SEAL"] = "k".repeat(40);
+  const line = await kept(options);
+  expect(line).toContain('"sealed":');
+  expect(line).not.toContain("ann@example.org");
+});
