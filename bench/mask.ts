@@ -65,6 +65,9 @@ function worstInput(mask: Mask): { readonly ms: number; readonly name: string; r
     const ms = Math.min(...[1, 2].map(() => milliseconds(() => void maskText(mask, text))));
     if (ms > worst.ms) worst = { ms, name };
   };
+  for (const coloured of ["\u001b[3m", "\u001b[3ma@b.co", "\u001b[3mghp_"]) {
+    measure(`${JSON.stringify(coloured)} repeated`, coloured.repeat(longRun / coloured.length));
+  }
   for (const { keywords } of mask.rules) {
     const [keyword = ""] = keywords;
     for (const filler of fillers) {

@@ -1,7 +1,7 @@
 /** OpenAI Agents with Windrow, offline: a scripted model reads this repository's sources under a small budget. */
 import { readFileSync } from "node:fs";
-import { Agent, Runner, setTracingDisabled, tool } from "@openai/agents-core";
-import { ScriptedModel, assistantMessage, functionCall } from "@openai/agents-core/testing";
+import { Agent, Runner, setTracingDisabled, tool } from "@openai/agents";
+import { ScriptedModel, assistantMessage, functionCall } from "@openai/agents/testing";
 import { SessionManager } from "windrow";
 import { AgentsSession } from "windrow/openai-agents";
 

@@ -1,31 +1,15 @@
 /** The lines of docs/hosts, pasted into an empty folder that has the packed tarball and ADK: they run. */
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { newcomer, pasted } from "../kit/newcomer.mjs";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
-const own = fileURLToPath(new URL("node_modules", import.meta.url));
-const pasted = (name) => readFileSync(join(root, `docs/hosts/${name}.md`), "utf8").match(/```js\n(.*?)```/s)[1];
-
-let folder;
+let host;
 
 before(() => {
-  folder = mkdtempSync(join(tmpdir(), "windrow-docs-"));
-  const npm = (...values) =>
-    execFileSync("npm", values, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
-  const [packed] = JSON.parse(npm("pack", root, "--json", "--ignore-scripts"));
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
-  const quiet = ["--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"];
-  npm("install", `./${packed.filename}`, ...quiet);
-  mkdirSync(join(folder, "node_modules/@google"), { recursive: true });
-  symlinkSync(join(own, "@google/adk"), join(folder, "node_modules/@google/adk"));
+  host = newcomer({ "@google/adk": new URL("node_modules/@google/adk", import.meta.url) });
 });
 
-after(() => rmSync(folder, { recursive: true }));
+after(() => host.remove());
 
 /** An agent as somebody has it before they read the page. */
 const agent = `
@@ -46,21 +30,16 @@ for await (const event of runner.runAsync({ ...key, newMessage: { parts: [{ text
 await manager.close();
 `;
 
-function run(name, code) {
-  writeFileSync(join(folder, name), code);
-  return execFileSync(process.execPath, [name], { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
-}
-
 test("docs/hosts/adk.md: a run is journalled, and goes on in the next process", () => {
-  const code = `${agent}${pasted("adk")}${talk}`;
-  assert.match(run("first.mjs", code), /^I was sent 1\.$/m);
-  assert.match(run("second.mjs", code), /^I was sent 3\.$/m);
+  const code = `${agent}${pasted("adk")[0]}${talk}`;
+  assert.match(host.run("first.mjs", code), /^I was sent 1\.$/m);
+  assert.match(host.run("second.mjs", code), /^I was sent 3\.$/m);
 });
 
 test("docs/hosts/gemini.md: the window of a history", () => {
   const given = `const history = [{ role: "user", parts: [{ text: "Hi" }] }]; const system = "Be brief."; let state;\n`;
   const shown = `\nconsole.log(JSON.stringify({ contents, systemInstruction }));`;
-  const said = JSON.parse(run("gemini.mjs", `${given}${pasted("gemini")}${shown}`));
+  const said = JSON.parse(host.run("gemini.mjs", `${given}${pasted("gemini")[0]}${shown}`));
   assert.deepEqual(said, {
     contents: [{ role: "user", parts: [{ text: "Hi" }] }],
     systemInstruction: { parts: [{ text: "Be brief." }] },

@@ -3,12 +3,7 @@
 #   interop/ai-sdk/run.sh [test name pattern]
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
-root="$(cd "$here/../.." && pwd)"
-source "$here/../kit/node24.sh"
-pattern=()
-[ $# -eq 0 ] || pattern=("--test-name-pattern=$1")
-
-[ -d "$root/dist/adapter" ] || (cd "$root" && npm run build --silent)
+source "$here/../kit/suite.sh"
 
 # drive MAJOR FOLDER NODE: types, then tests.
 drive() {

@@ -14,13 +14,15 @@ node24() {
   [ -x "$bin" ] && echo "$bin"
 }
 
-# install FOLDER PACKAGE: npm ci in FOLDER where PACKAGE is absent, or the reason why not.
+# install FOLDER PACKAGE [ARGUMENT…]: npm ci in FOLDER where PACKAGE is absent, or the reason why not.
 install() {
-  [ -e "$1/node_modules/$2" ] && return 0
-  if ! (cd "$1" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) >"$1/install.log" 2>&1; then
-    echo "SKIPPED: $1 cannot be installed:"
-    tail -n 5 "$1/install.log"
+  local folder="$1" package="$2"
+  shift 2
+  [ -e "$folder/node_modules/$package" ] && return 0
+  if ! (cd "$folder" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error "$@") >"$folder/install.log" 2>&1; then
+    echo "SKIPPED: $folder cannot be installed:"
+    tail -n 5 "$folder/install.log"
     return 1
   fi
-  rm -f "$1/install.log"
+  rm -f "$folder/install.log"
 }

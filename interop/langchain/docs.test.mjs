@@ -1,16 +1,11 @@
 /** The lines of docs/hosts/langchain.md, pasted into an empty folder that has the packed tarball and LangChain: they run. */
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { newcomer, pasted } from "../kit/newcomer.mjs";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
-const modules = fileURLToPath(new URL("node_modules", import.meta.url));
-const page = readFileSync(join(root, "docs/hosts/langchain.md"), "utf8");
-const [pasted, resumed] = [...page.matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code);
+const [first, resumed] = pasted("langchain");
 
 /** What somebody has before they read the page. */
 const own = `
@@ -20,42 +15,28 @@ const model = fakeModel().respond(new AIMessage("Hello.")).respond(new AIMessage
 const tools = [], checkpointer = new MemorySaver();
 `;
 
-let folder;
+let host;
 
 before(() => {
-  folder = mkdtempSync(join(tmpdir(), "windrow-docs-"));
-  const npm = (...values) =>
-    execFileSync("npm", values, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
-  const [packed] = JSON.parse(npm("pack", root, "--json", "--ignore-scripts"));
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
-  const quiet = ["--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"];
-  npm("install", `./${packed.filename}`, ...quiet);
-  // LangChain is taken from where it was installed for these tests.
-  for (const name of readdirSync(modules)) {
-    if (name === "windrow" || name.startsWith(".") || name === "zod") continue;
-    rmSync(join(folder, "node_modules", name), { recursive: true, force: true });
-    symlinkSync(join(modules, name), join(folder, "node_modules", name));
-  }
+  host = newcomer({
+    "langchain": new URL("node_modules/langchain", import.meta.url),
+    "@langchain/langgraph": new URL("node_modules/@langchain/langgraph", import.meta.url),
+  });
 });
 
-after(() => rmSync(folder, { recursive: true }));
-
-function run(name, code, ...values) {
-  writeFileSync(join(folder, name), code);
-  return execFileSync(process.execPath, [name, ...values], { cwd: folder, encoding: "utf8" }).trim();
-}
+after(() => host.remove());
 
 test("the pasted lines journal a thread, and those without a checkpointer go on with it", () => {
-  const id = run(
+  const id = host.run(
     "first.mjs",
-    `${own}${pasted}
+    `${own}${first}
 await agent.invoke({ messages: [{ role: "user", content: "Hi" }] }, { configurable: { thread_id: "one" } });
 console.log((await agent.getState({ configurable: { thread_id: "one" } })).values._windrow.session);
 await manager.close();`,
   );
-  const log = readFileSync(join(folder, `contexts/running/${id}/messages.jsonl`), "utf8");
+  const log = readFileSync(join(host.folder, `contexts/running/${id}/messages.jsonl`), "utf8");
   assert.match(log, /Hello\./);
-  const count = run(
+  const count = host.run(
     "second.mjs",
     `${own}import { SessionManager } from "windrow";
 const manager = await SessionManager.open({ store: "./contexts", model: "gpt-4o" });

@@ -80,16 +80,16 @@ async function written1(user, text) {
   return session.id;
 }
 
-const stdio = { command: process.execPath, args: [windrow, "mcp", "--user", "ann", "--store"] };
+const onStore = () => ({ command: process.execPath, args: [windrow, "mcp", "--user", "ann", "--store", store] });
 const headers = { requestInit: { headers: { authorization: `Bearer ${token}` } } };
 const clients = [
-  ["v1 over stdio", "1.32.2", ClientV1, () => new StdioV1({ ...stdio, args: [...stdio.args, store] })],
-  ["v2 over stdio", "2.4.0", ClientV2, () => new StdioV2({ ...stdio, args: [...stdio.args, store] })],
-  ["v1 over HTTP", "1.32.2", ClientV1, () => new HttpV1(url, headers)],
-  ["v2 over HTTP", "2.4.0", ClientV2, () => new HttpV2(url, headers)],
+  { name: "v1 over stdio", version: "1.32.2", Client: ClientV1, transport: () => new StdioV1(onStore()) },
+  { name: "v2 over stdio", version: "2.4.0", Client: ClientV2, transport: () => new StdioV2(onStore()) },
+  { name: "v1 over HTTP", version: "1.32.2", Client: ClientV1, transport: () => new HttpV1(url, headers) },
+  { name: "v2 over HTTP", version: "2.4.0", Client: ClientV2, transport: () => new HttpV2(url, headers) },
 ];
 
-for (const [name, version, Client, transport] of clients) {
+for (const { name, version, Client, transport } of clients) {
   test(`a client ${name}: recall, search, pins, stats, sessions and resources of a session that is being written`, async () => {
     const client = new Client({ name: "interop", version: "1" });
     await client.connect(transport());

@@ -123,7 +123,7 @@ test("streamed runs, a second run and a resumed session continue the same window
   const first = managed(session);
   const one = scripted([...answers(20), [assistantMessage("Again.")]]);
   const streamed = await first.run(one.agent, question, { stream: true });
-  for await (const _event of streamed) void _event;
+  for await (const _event of streamed.toStream()) void _event;
   await streamed.completed;
   await first.run(one.agent, "And now?");
   check(one.model, first.events);

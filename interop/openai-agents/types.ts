@@ -1,12 +1,12 @@
 /** Type-checked, never run: the SDK's own types take what windrow/openai-agents gives, without a cast. */
-import { Agent, Runner, tool } from "@openai/agents-core";
+import { Agent, Runner, tool } from "@openai/agents";
 import type {
   AgentInputItem,
   CallModelInputFilter,
   Session,
   SessionHistoryRewriteAwareSession,
   SessionHistoryTransactionAwareSession,
-} from "@openai/agents-core";
+} from "@openai/agents";
 import { AgentsSession, groupItems, openaiAgentsAdapter } from "../../dist/adapter/openai-agents.js";
 import { SessionManager } from "../../dist/index.js";
 

@@ -3,12 +3,12 @@
 #   interop/openstarry/run.sh
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
-root="$(cd "$here/../.." && pwd)"
+source "$here/../kit/suite.sh"
 
-[ -d "$root/dist/adapter" ] || (cd "$root" && npm run build --silent)
 echo "== examples/openstarry.ts"
 "$root/node_modules/.bin/tsc" -p "$here/tsconfig.json"
 printf '{ "type": "module" }\n' >"$here/build/package.json"
 mkdir -p "$here/build/node_modules"
 ln -sfn "$root" "$here/build/node_modules/windrow"
 node "$here/build/examples/openstarry.js" ram:
+row "OpenStarry's interface" "" "examples/openstarry.ts" 1

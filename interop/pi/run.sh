@@ -11,10 +11,12 @@ pattern=()
 
 [ -d "$root/dist/adapter" ] || (cd "$root" && npm run build --silent)
 
-# The package as a new user installs it, once for both versions.
-packed="$(mktemp -d)"
-trap 'rm -rf "$packed"' EXIT
+# The package as a new user installs it, once for both versions; the runner of all suites may have done it.
+own="$(mktemp -d)"
+trap 'rm -rf "$own"' EXIT
+packed="${WINDROW_PACKED:-$own}"
 pack() {
+  [ -z "${WINDROW_PACKED:-}" ] || return 0
   (
     cd "$packed"
     echo '{ "private": true, "type": "module" }' >package.json
@@ -40,7 +42,7 @@ failed=0
 pack || failed=1
 export WINDROW_PACKED="$packed"
 if [ -n "$new" ]; then
-  WINDROW_PI=next drive 0.87.1 "$node24" >"$packed/next.log" 2>&1 &
+  WINDROW_PI=next drive 0.87.1 "$node24" >"$own/next.log" 2>&1 &
   started=$!
 fi
 if [ -n "$old" ]; then drive 0.73.1 node || failed=1; fi
@@ -58,6 +60,6 @@ if [ -n "$new" ] && [ $# -eq 0 ]; then
 fi
 if [ -n "$new" ]; then
   wait "$started" || failed=1
-  cat "$packed/next.log"
+  cat "$own/next.log"
 fi
 exit "$failed"

@@ -2,16 +2,9 @@
 # The adapters against the SDKs' own types, and docs/hosts/plain-loop.md with the real SDKs (a local server answers them).
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
-root="$(cd "$here/../.." && pwd)"
+source "$here/../kit/suite.sh"
 
-if [ ! -e "$here/node_modules/openai" ]; then
-  if ! (cd "$here" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) >"$here/install.log" 2>&1; then
-    echo "SKIPPED: $here cannot be installed:"
-    tail -n 5 "$here/install.log"
-    exit 0
-  fi
-  rm -f "$here/install.log"
-fi
+install "$here" openai || exit 0
 
 rm -rf "$here/docs"
 mkdir "$here/docs"
@@ -21,8 +14,11 @@ awk -v folder="$here/docs" '
   /^```/ { inside = 0 }
   inside { print > (folder "/loop-" count ".ts") }
 ' "$root/docs/hosts/plain-loop.md"
-echo "== types of openai and @anthropic-ai/sdk, $(ls "$here/docs" | wc -l) loops of the docs"
+loops="$(ls "$here/docs" | wc -l)"
+echo "== types of openai and @anthropic-ai/sdk, $loops loops of the docs"
 "$root/node_modules/.bin/tsc" -p "$here/tsconfig.json"
 cd "$root"
 echo "== the loops of the docs, with the real SDKs"
 npx vitest run test/adapter/plain-loop.test.ts
+versions="$(cd "$here" && node -p 'Object.values(require("./package.json").dependencies).reverse().join(", ")')"
+row "openai, @anthropic-ai/sdk" "$versions" "loops of the docs" "$loops"

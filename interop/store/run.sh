@@ -1,26 +1,36 @@
 #!/usr/bin/env bash
 # The contract of a store, as a stranger runs it: the packed package, Node's own test runner; on this Node, where SQLite
-# is libsql, and on Node 24 with its own node:sqlite.
+# is libsql, and SQLite again on Node 24 with its own node:sqlite.
+#   interop/store/run.sh [test name pattern]
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
-root="$(cd "$here/../.." && pwd)"
-. "$here/../kit/node24.sh"
+source "$here/../kit/suite.sh"
 
-[ -d "$root/dist/store" ] || (cd "$root" && npm run build --silent)
-rm -rf "$here/node_modules"
-mkdir -p "$here/node_modules"
-(cd "$root" && npm pack --silent --ignore-scripts --pack-destination "$here/node_modules") >/dev/null
-tar -xzf "$here"/node_modules/windrow-*.tgz -C "$here/node_modules"
-mv "$here/node_modules/package" "$here/node_modules/windrow"
+modules="$here/node_modules"
+rm -rf "$modules"
+mkdir -p "$modules"
+tarball="${WINDROW_PACKED:-$modules}"
+[ -n "${WINDROW_PACKED:-}" ] || (cd "$root" && npm pack --silent --ignore-scripts --pack-destination "$modules") >/dev/null
+tar -xzf "$tarball"/windrow-*.tgz -C "$modules"
+mv "$modules/package" "$modules/windrow"
+
+# drive NODE: both Nodes side by side, most of a killed process's time is waiting.
+drive() {
+  echo "== stores, Node $("$1" --version)"
+  "$1" --test --test-reporter=spec "${pattern[@]}" "$here/store.test.mjs"
+}
 
 failed=0
-echo "== stores, Node $(node --version)"
-node --test --test-reporter=dot "$here/store.test.mjs" || failed=1
-
+started=
 if node24="$(node24)"; then
-  echo "== stores, Node $("$node24" --version), node:sqlite"
-  WINDROW_SQLITE=own "$node24" --test --test-reporter=dot "$here/store.test.mjs" || failed=1
+  WINDROW_SQLITE=own drive "$node24" >"$modules/log" 2>&1 &
+  started=$!
 else
   echo "SKIPPED: Node 24 cannot be installed from npm."
+fi
+drive node || failed=1
+if [ -n "$started" ]; then
+  wait "$started" || failed=1
+  cat "$modules/log"
 fi
 exit "$failed"

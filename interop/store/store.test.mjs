@@ -1,17 +1,35 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, it } from "node:test";
+import { after, describe, it } from "node:test";
 import { register } from "windrow/conformance";
 import { openStore } from "windrow/store";
 import { storeConformance, storeCrashCases } from "windrow/store/conformance";
+import { fired } from "../kit/kit.mjs";
 
-if (process.env.WINDROW_SQLITE === "own") {
+const ownSqlite = process.env.WINDROW_SQLITE === "own";
+const counted = {};
+
+it("the package is the packed one", () =>
+  assert.match(import.meta.resolve("windrow/store"), /\/store\/node_modules\//));
+
+if (ownSqlite) {
   it("node:sqlite is there", () => assert.ok(process.getBuiltinModule("node:sqlite").DatabaseSync));
 }
 
-const targets = { ram: () => "ram:", files: (folder) => folder, sqlite: (folder) => `sqlite:${folder}/contexts.db` };
+/** Registers cases, and counts those that ran through. */
+function count(name, cases) {
+  counted[name] = 0;
+  const counting = cases.map((one) => ({
+    ...one,
+    run: async (...given) => (await one.run(...given), counted[name]++),
+  }));
+  describe(name, () => register(counting, { describe, it }));
+}
+
+const sqlite = (folder) => `sqlite:${folder}/contexts.db`;
+const targets = ownSqlite ? { sqlite } : { ram: () => "ram:", files: (folder) => folder, sqlite };
 
 for (const [name, urlOf] of Object.entries(targets)) {
   const open = async () => {
@@ -30,12 +48,15 @@ for (const [name, urlOf] of Object.entries(targets)) {
   const probe = await open();
   const { capabilities } = probe.store;
   await probe.close();
-  describe(name, () => register(storeConformance(capabilities, open), { describe, it }));
+  count(name, storeConformance(capabilities, open));
   if (!capabilities.durable) continue;
   const place = async () => {
     const folder = mkdtempSync(join(tmpdir(), "windrow-stranger-"));
     return { where: urlOf(folder), remove: async () => rmSync(folder, { recursive: true }) };
   };
   const target = { module: import.meta.resolve("./store.mjs"), place };
-  describe(`${name}, killed`, () => register(storeCrashCases(target), { describe, it }));
+  count(`${name} killed`, storeCrashCases(target));
 }
+
+const { version } = JSON.parse(readFileSync(new URL("node_modules/windrow/package.json", import.meta.url), "utf8"));
+after(() => fired({ host: "a store's contract", version, fired: counted }));

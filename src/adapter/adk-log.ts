@@ -81,10 +81,12 @@ export class AdkLog {
       for (const [index, event] of events.entries()) {
         if (event.partial === true || this.#logged.has(event.id)) continue;
         const message = eventMessage(event, index, this.#calls);
-        const [only, ...others] = message.parts.flatMap((part) => (part.type === "tool-result" ? [part.callId] : []));
-        const run = only !== undefined && others.length === 0 ? this.#runs.get(only) : undefined;
-        this.#note(event, run ? await run.finish(message) : await this.session.append(message));
-        for (const callId of [only, ...others]) if (callId !== undefined) this.#runs.delete(callId);
+        const runs = message.parts.flatMap((part) =>
+          part.type === "tool-result" ? (this.#runs.get(part.callId) ?? []) : [],
+        );
+        const [first] = runs;
+        this.#note(event, first ? await first.finish(message) : await this.session.append(message));
+        for (const { callId } of runs) this.#runs.delete(callId);
       }
     };
     const result = this.#queue.then(work);

@@ -197,7 +197,7 @@ export class HostJournal<Host extends object> {
     return message !== undefined && this.#host.optional(message);
   }
 
-  /** Appends what belongs together at once; the result of a started tool goes with its tool record. */
+  /** Appends what belongs together at once; the results of started tools go with their tool records. */
   async #append(fresh: readonly Fresh<Host>[]): Promise<void> {
     let batch: Fresh<Host>[] = [];
     const flush = async (): Promise<void> => {
@@ -208,17 +208,20 @@ export class HostJournal<Host extends object> {
       taken.forEach(({ message, host }, index) => this.#add(stored[index] ?? message, message, host));
     };
     for (const item of fresh) {
-      const [result] = item.message.parts;
-      const callId = result?.type === "tool-result" ? result.callId : undefined;
-      const started = callId === undefined ? undefined : this.#runs.get(callId);
-      if (callId === undefined || !started) {
+      const runs = item.message.parts.flatMap((part) =>
+        part.type === "tool-result" ? (this.#runs.get(part.callId) ?? []) : [],
+      );
+      const [first] = runs;
+      if (!first) {
         batch.push(item);
         continue;
       }
       await flush();
-      const { run, durationMs } = started;
-      const stored = await run.finish(this.#forLog(item.message), durationMs === undefined ? {} : { durationMs });
-      this.#runs.delete(callId);
+      const durationMs = new Map(
+        runs.flatMap(({ run, durationMs: took }) => (took === undefined ? [] : [[run.callId, took] as const])),
+      );
+      const stored = await first.run.finish(this.#forLog(item.message), { durationMs });
+      for (const { run } of runs) this.#runs.delete(run.callId);
       this.#add(stored, item.message, item.host);
     }
     await flush();

@@ -40,7 +40,7 @@ export interface McpHttpOptions {
 export interface McpHttpServer {
   /** For clients: `http://127.0.0.1:7433/mcp`. */
   readonly url: string;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 const sessionField = z

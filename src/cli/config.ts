@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { Config, LayerName, Origin } from "../config/config.ts";
 import { exitStatus } from "./command.ts";
 import type { CliIo, ExitStatus } from "./command.ts";
+import { maskText, secretRules } from "../mask/mask.ts";
 import { plainTable, printable } from "./text.ts";
 
 interface ConfigFlags {
@@ -61,7 +62,9 @@ function configText({ settings, origins, notes, userConfigFailure }: Config): st
 function valueAt(settings: object, key: string): string {
   let value: unknown = settings;
   for (const name of key.split(".")) value = (value as Readonly<Record<string, unknown>> | undefined)?.[name];
-  return printable(typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
+  return printable(
+    typeof value === "string" ? maskText({ rules: secretRules }, value).text : (JSON.stringify(value) ?? ""),
+  );
 }
 
 const layerLabels: Readonly<Record<LayerName, string>> = {

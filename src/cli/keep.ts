@@ -84,7 +84,8 @@ class Writer {
     await this.#session.append(message);
     const { usage, model } = message;
     await this.#session.endStep({ ...(usage && { usage }), ...(model !== undefined && { model }) });
-    for (const call of toolCalls(message)) this.#runs.set(call.callId, await this.#session.startTool(call, { allowMasks: true }));
+    for (const call of toolCalls(message))
+      this.#runs.set(call.callId, await this.#session.startTool(call, { allowMasks: true }));
   }
 
   /** A window that cannot fit is the replay's to report; the history is kept all the same. */

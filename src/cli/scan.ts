@@ -7,6 +7,7 @@ import { createMask } from "../mask/mask.ts";
 import { secretVariables } from "../mask/values.ts";
 import { scanFolder, scanStore } from "../ops/scan.ts";
 import type { FoundSecret, ScanOptions, ScanReport } from "../ops/scan.ts";
+import { auditOf, storeDefaults, whoOf } from "../store/guarded-open.ts";
 import { openStore } from "../store/open.ts";
 import { exitStatus } from "./command.ts";
 import type { CliIo, ExitStatus } from "./command.ts";
@@ -55,10 +56,17 @@ async function runScan(flags: ScanFlags, io: CliIo, signal: AbortSignal | undefi
   }
 }
 
-/** A folder is read as it is, with all that lies in it; anything else through its store. */
+/** A folder is read as it is, with all that lies in it; anything else, and what one user may see, through the store. */
 async function scan(target: string, options: ScanOptions, signal: AbortSignal | undefined): Promise<ScanReport> {
   const folder = target.startsWith("file:///") ? fileURLToPath(target) : target.replace(/^file:/, "");
-  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return scanFolder(folder, options, signal);
+  const { access = {}, ...settings } = storeDefaults();
+  const seesAll = !access.principal || (access.principal.role === "admin" && access.principal.tenant === undefined);
+  if (seesAll && statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
+    const audit = auditOf(folder, access, settings);
+    audit?.record({ who: whoOf(access), action: "examine" });
+    audit?.close();
+    return scanFolder(folder, options, signal);
+  }
   const store = await openStore(target, { create: false });
   try {
     return await scanStore(store, options, signal);

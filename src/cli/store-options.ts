@@ -22,11 +22,20 @@ interface AccessFlags {
 }
 
 /** Options of commands that a configuration can set where the command line does not. */
-const fromConfig: readonly (readonly [option: string, value: (config: Config) => string | number | undefined])[] = [
+const fromConfig: readonly (readonly [
+  option: string,
+  value: (config: Config) => string | number | boolean | undefined,
+  command?: string,
+])[] = [
   ["store", ({ settings }) => settings.store],
   ["interval", ({ settings }) => settings.monitor?.interval],
   ["timeout", ({ settings }) => settings.monitor?.timeout],
   ["stale", ({ settings }) => settings.monitor?.stale],
+  ["compressAfter", ({ settings }) => settings.cleanup?.compressAfter],
+  ["olderThan", ({ settings }) => settings.cleanup?.olderThan],
+  ["trashFor", ({ settings }) => settings.cleanup?.trashFor],
+  // Of this command only: what it deletes passes through the trash.
+  ["yes", ({ settings }) => settings.cleanup?.delete, "cleanup"],
 ];
 
 /**
@@ -60,11 +69,11 @@ async function configure(command: Command, io: CliIo): Promise<OpenStoreOptions>
   const config = await loadConfig({ environment: io.env, ...(file !== undefined && { file }) });
   for (const note of config.notes) io.stderr.write(`windrow: note: ${note}\n`);
   if (config.userConfigFailure !== undefined) io.stderr.write(`windrow: note: ${config.userConfigFailure}\n`);
-  for (const [name, valueOf] of fromConfig) {
+  for (const [name, valueOf, only = command.name()] of fromConfig) {
     const value = valueOf(config);
-    const isOwn = command.options.some((option) => option.attributeName() === name);
+    const isOwn = only === command.name() && command.options.some((option) => option.attributeName() === name);
     if (!isOwn || value === undefined || isGiven(command, name)) continue;
-    command.setOptionValueWithSource(name, String(value), "config");
+    command.setOptionValueWithSource(name, typeof value === "boolean" ? value : String(value), "config");
   }
   const asked = {
     ...(user !== undefined && { user }),

@@ -1,6 +1,7 @@
 /** Text for a terminal: numbers, times, one-line excerpts, plain tables. */
 import Table from "cli-table3";
 import type { HorizontalAlignment } from "cli-table3";
+import { WindrowError } from "../errors.ts";
 
 /** A number with thousands parted: `45,678`. */
 export function count(value: number): string {
@@ -21,6 +22,31 @@ export function durationLabel(milliseconds: number): string {
   if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
   return `${Math.floor(seconds / 3_600)} h ${Math.floor((seconds % 3_600) / 60)} min`;
 }
+
+/** As {@link durationLabel}, in a language that writes no space between a number and its unit. */
+export function durationIn(units: {
+  readonly hours: string;
+  readonly minutes: string;
+  readonly seconds: string;
+}): (milliseconds: number) => string {
+  return (milliseconds) => {
+    const seconds = Math.floor(milliseconds / 1_000);
+    if (seconds < 10) return `${(milliseconds / 1_000).toFixed(1)}${units.seconds}`;
+    if (seconds < 60) return `${seconds}${units.seconds}`;
+    const minutes = Math.floor(seconds / 60);
+    if (minutes < 60) return `${minutes}${units.minutes}${seconds % 60}${units.seconds}`;
+    return `${Math.floor(minutes / 60)}${units.hours}${minutes % 60}${units.minutes}`;
+  };
+}
+
+/** Bytes as people read them, decimal: `120 MB`, `5.4 GB`. */
+export function sizeLabel(bytes: number): string {
+  let [value, unit] = [bytes, 0];
+  while (value >= 999.5 && unit < sizeUnits.length - 1) [value, unit] = [value / 1_000, unit + 1];
+  return `${unit > 0 && value < 9.95 ? value.toFixed(1) : Math.round(value)} ${sizeUnits[unit]}`;
+}
+
+const sizeUnits: readonly string[] = ["bytes", "kB", "MB", "GB", "TB"];
 
 /** Text without what a terminal would obey; line ends and tabs stay. */
 export function printable(text: string): string {
@@ -55,4 +81,17 @@ export function plainTable(
   });
   for (const row of rows) table.push([...row]);
   return table.toString().replaceAll(/ +$/gm, "");
+}
+
+/**
+ * Seconds as written, in milliseconds.
+ *
+ * @throws WindrowError `bad-option` for what is no number of seconds
+ */
+export function secondsOf(name: string, text: string | undefined): number | undefined {
+  if (text === undefined || text === "") return undefined;
+  const seconds = Number(text);
+  if (/^\d+(\.\d+)?$/.test(text) && Number.isFinite(seconds)) return 1_000 * seconds;
+  const message = `${name} is a number of seconds from 0, for example 300, not "${text}".`;
+  throw new WindrowError("bad-option", message, { name, value: text });
 }

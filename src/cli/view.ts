@@ -6,7 +6,9 @@ import { exitStatus, reportError, statusOf } from "./command.ts";
 import type { CliIo, ExitStatus } from "./command.ts";
 import { readSystem } from "./compose-options.ts";
 import { tokensOf } from "./replay-options.ts";
-import { count, durationLabel, oneLine, printable, timeLabel } from "./text.ts";
+import { languageOption, wordsFor } from "./text-language.ts";
+import type { Words } from "./text-words.ts";
+import { count, oneLine, printable, timeLabel } from "./text.ts";
 
 interface ViewFlags {
   readonly messages?: boolean;
@@ -17,6 +19,7 @@ interface ViewFlags {
   readonly system?: string;
   readonly store: string;
   readonly last?: string;
+  readonly lang?: string;
   readonly json?: boolean;
 }
 
@@ -41,12 +44,14 @@ export function addView(program: Command, io: CliIo, finish: (status: ExitStatus
     .option("--system <file>", "count this file's text as the system prompt of --window")
     .option("--last <n>", "only the newest n messages, tool runs or epochs (default: 10 messages without a section)")
     .option("--store <path>", "where the sessions are", "./contexts")
+    .addOption(languageOption())
     .option("--json", "one JSON document on stdout")
     .addHelpText("after", "\nExamples:\n  windrow view latest\n  windrow view 550e --tools --last 20\n")
     .action(async (id: string, flags: ViewFlags) => finish(await runView(id, flags, io)));
 }
 
 async function runView(id: string, flags: ViewFlags, io: CliIo): Promise<ExitStatus> {
+  const words = await wordsFor(flags.lang, io);
   const last = flags.last === undefined ? undefined : tokensOf("--last", flags.last);
   const system = await readSystem(flags.system);
   const [{ openStore }, { viewSession }] = await Promise.all([import("../store/open.ts"), import("../ops/view.ts")]);
@@ -61,7 +66,9 @@ async function runView(id: string, flags: ViewFlags, io: CliIo): Promise<ExitSta
       window: window && system !== undefined ? { system } : window,
       last: last ?? (plain ? 10 : Infinity),
     });
-    io.stdout.write(flags.json ? `${JSON.stringify(view, null, 2)}\n` : `${viewText(view, summaries || plain)}\n`);
+    io.stdout.write(
+      flags.json ? `${JSON.stringify(view, null, 2)}\n` : `${viewText(view, summaries || plain, words)}\n`,
+    );
     return exitStatus.done;
   } catch (error) {
     reportError(io, error, flags.store);
@@ -71,93 +78,108 @@ async function runView(id: string, flags: ViewFlags, io: CliIo): Promise<ExitSta
   }
 }
 
-/** A session as text for a terminal. */
-export function viewText(view: SessionView, summaries: boolean): string {
+/**
+ * A session as text for a terminal, in the layout of seed 001 §9.1.
+ *
+ * @param summaries - whether to show them
+ */
+export function viewText(view: SessionView, summaries: boolean, words: Words): string {
   const { statistics } = view;
+  const { view: labels } = words;
   const blocks = [
-    headerOf(view),
+    headerOf(view, words),
     [
-      "Statistics:",
-      `  LLM calls: ${count(statistics.llmCalls)}`,
-      `  Tool calls: ${count(statistics.toolCalls)}`,
-      `  Total tokens: ${count(statistics.totalTokens)}`,
-      `  Compressions: ${count(statistics.compressions)}`,
+      `${labels.statistics}:`,
+      `  ${labels.llmCalls}: ${count(statistics.llmCalls)}`,
+      `  ${labels.toolCalls}: ${count(statistics.toolCalls)}`,
+      `  ${labels.totalTokens}: ${count(statistics.totalTokens)}`,
+      `  ${labels.compressions}: ${count(statistics.compressions)}`,
     ],
-    ...(view.messages ? [section("Messages", view.messages, messageLine)] : []),
-    ...(summaries ? [section("Summaries", view.summaries, summaryLine)] : []),
-    ...(view.tools ? [section("Tools", view.tools, toolLine)] : []),
-    ...(view.epochs ? [section("Epochs", view.epochs, epochLine)] : []),
-    ...(view.window ? [windowLines(view.window)] : []),
+    ...(view.messages ? [section(labels.messages, view.messages, messageLine, words)] : []),
+    ...(summaries ? [section(labels.summaries, view.summaries, summaryLine, words)] : []),
+    ...(view.tools ? [section(labels.tools, view.tools, toolLine, words)] : []),
+    ...(view.epochs ? [section(labels.epochs, view.epochs, epochLine, words)] : []),
+    ...(view.window ? [windowLines(view.window, words)] : []),
   ];
   return blocks.map((lines) => lines.join("\n")).join("\n\n");
 }
 
-function headerOf(view: SessionView): readonly string[] {
+function headerOf(view: SessionView, words: Words): readonly string[] {
+  const { view: labels } = words;
   const other = Object.keys(view.taskKey).length > 0 ? oneLine(JSON.stringify(view.taskKey), lineLength) : "–";
-  const running = view.completedAt === null;
+  const duration = words.duration(view.durationMs);
   return [
-    `Task UUID: ${view.id}`,
-    `Status: ${view.status}`,
-    `Repository: ${view.repository === null ? "–" : oneLine(view.repository, lineLength)}`,
-    `Task: ${view.task === null ? other : oneLine(view.task, lineLength)}`,
-    `Started: ${timeLabel(view.startedAt)}`,
-    `Completed: ${view.completedAt === null ? "not yet" : timeLabel(view.completedAt)}`,
-    `Duration: ${durationLabel(view.durationMs)}${running ? " so far" : ""}`,
-    `Location: ${view.location}`,
-    ...(view.error === null ? [] : [`Error: ${oneLine(view.error, lineLength)}`]),
-    ...inDoubt(view),
-    ...(view.damage.length === 0 ? [] : [`Damaged: ${count(view.damage.length)} spans of the log were skipped`]),
+    `${labels.uuid}: ${view.id}`,
+    `${labels.status}: ${view.status}`,
+    `${labels.repository}: ${view.repository === null ? "–" : oneLine(view.repository, lineLength)}`,
+    `${labels.task}: ${view.task === null ? other : oneLine(view.task, lineLength)}`,
+    `${labels.started}: ${timeLabel(view.startedAt)}`,
+    `${labels.completed}: ${view.completedAt === null ? labels.notYet : timeLabel(view.completedAt)}`,
+    `${labels.duration}: ${view.completedAt === null ? labels.soFar(duration) : duration}`,
+    `${labels.location}: ${view.location}`,
+    ...(view.error === null ? [] : [`${labels.error}: ${oneLine(view.error, lineLength)}`]),
+    ...inDoubt(view, words),
+    ...(view.damage.length === 0 ? [] : [`${labels.damaged}: ${labels.damagedSpans(count(view.damage.length))}`]),
   ];
 }
 
-function inDoubt({ openCalls, completedAt }: SessionView): readonly string[] {
+function inDoubt({ openCalls, completedAt }: SessionView, { view: labels }: Words): readonly string[] {
   if (openCalls.length === 0) return [];
-  const still = completedAt === null ? "running still, or their process died" : "the session ended without it";
   return [
-    `In doubt: ${count(openCalls.length)} (tool runs without a recorded result: ${still}; never run again)`,
+    `${labels.inDoubt}: ${labels.inDoubtWhy(count(openCalls.length), completedAt === null)}`,
     ...openCalls.map(({ callId, toolName, arguments: given, timestamp }) => {
       const call = `${toolName}(${JSON.stringify(given)})`;
-      return `  [${oneLine(callId, 40)}] ${oneLine(call, lineLength)} since ${timeLabel(timestamp)}`;
+      return `  [${oneLine(callId, 40)}] ${oneLine(call, lineLength)} ${labels.since(timeLabel(timestamp))}`;
     }),
   ];
 }
 
-function section<T>(name: string, { total, shown }: Shown<T>, line: (item: T) => string): readonly string[] {
-  const some = shown.length < total ? ` (showing last ${count(shown.length)})` : "";
-  return [`${name}: ${count(total)}${some}`, ...shown.map((item) => `  ${line(item)}`)];
+function section<T>(
+  name: string,
+  { total, shown }: Shown<T>,
+  line: (item: T, words: Words) => string,
+  words: Words,
+): readonly string[] {
+  const some = shown.length < total ? words.view.showingLast(count(shown.length)) : "";
+  return [`${name}: ${count(total)}${some}`, ...shown.map((item) => `  ${line(item, words)}`)];
 }
 
-function messageLine({ seq, role, text, results }: ViewedMessage): string {
+function messageLine({ seq, role, text, results }: ViewedMessage, { view: labels }: Words): string {
   if (results.length === 0) return `[${seq}] ${role}: ${oneLine(text, lineLength)}`;
-  const ends = results.map(({ tool, isError }) => `${oneLine(tool, 60)} -> ${isError ? "Error" : "Success"}`);
+  const ends = results.map(
+    ({ tool, isError }) => `${oneLine(tool, 60)} -> ${isError ? labels.failure : labels.success}`,
+  );
   return `[${seq}] ${role}: ${ends.join(", ")}`;
 }
 
-function toolLine(run: ViewedTool): string {
+function toolLine(run: ViewedTool, { view: labels, duration }: Words): string {
   const call = oneLine(`${run.toolName}(${JSON.stringify(run.arguments)})`, lineLength);
-  const end = run.status === "error" ? `Error: ${oneLine(run.error ?? "", 60)}` : "Success";
-  return `[${run.seq}] ${timeLabel(run.timestamp)} ${call} -> ${end}, ${durationLabel(run.durationMs)}`;
+  const end = run.status === "error" ? `${labels.failure}: ${oneLine(run.error ?? "", 60)}` : labels.success;
+  return `[${run.seq}] ${timeLabel(run.timestamp)} ${call} -> ${end}, ${duration(run.durationMs)}`;
 }
 
 function summaryLine({ id, from, to, summary }: ViewedSummary): string {
   return `[${id}] seq ${from}-${to}: ${oneLine(summary, lineLength)}`;
 }
 
-function epochLine(epoch: ViewedEpoch): string {
+function epochLine(epoch: ViewedEpoch, { view: labels }: Words): string {
   const edits = Object.entries(epoch.edits).map(([pass, edited]) => `${pass} ${count(edited)}`);
+  const change = [count(epoch.tokensBefore), count(epoch.tokensAfter), edits.join(", ") || labels.noEdits] as const;
   return (
-    `[${epoch.epoch}] ${timeLabel(epoch.timestamp)} ${epoch.reason} at message ${epoch.opened}: ` +
-    `${count(epoch.tokensBefore)} -> ${count(epoch.tokensAfter)} tokens; ${edits.join(", ") || "no edits"}; ` +
-    `prefix ${epoch.prefixHash}`
+    `[${epoch.epoch}] ${timeLabel(epoch.timestamp)} ` +
+    `${labels.epoch(epoch.reason, epoch.opened, ...change)}; prefix ${epoch.prefixHash}`
   );
 }
 
-function windowLines({ messages, tokens, missing, report }: WindowPreview): readonly string[] {
-  const budget = report.budget === null ? "" : ` of ${count(report.budget)}`;
-  const opens = report.opened ? `; this call opens it: ${report.opened.reason}` : "";
-  const system = missing.length > 0 ? `; not on disk and not counted: ${missing.join(", ")}` : "";
-  const title = `Window: ${count(messages.length)} messages, ${count(tokens)}${budget} tokens, epoch ${report.epoch}`;
-  return [`${title}${opens}${system}`, ...messages.flatMap((message) => ["", ...messageLines(message)])];
+function windowLines({ messages, tokens, missing, report }: WindowPreview, { view: labels }: Words): readonly string[] {
+  const budget = report.budget === null ? undefined : count(report.budget);
+  const size = labels.windowSize(count(messages.length), count(tokens), budget, report.epoch);
+  const opens = report.opened ? labels.opensEpoch(report.opened.reason) : "";
+  const absent = missing.length > 0 ? labels.notCounted(missing.join(", ")) : "";
+  return [
+    `${labels.window}: ${size}${opens}${absent}`,
+    ...messages.flatMap((message) => ["", ...messageLines(message)]),
+  ];
 }
 
 function messageLines(message: WindowPreview["messages"][number]): readonly string[] {

@@ -33,6 +33,11 @@ const provider = z.looseObject({
   max_output: tokens.optional().describe("Most tokens of one answer. Default: the known model's, else 4096."),
 });
 
+const age = z
+  .string()
+  .regex(/^\d+(?:\.\d+)?[mhdw]?$/)
+  .describe("An age: 30d, 24h, 90m, 2w.");
+
 const ratio = z.number().gt(0).max(1);
 
 /** Keys that may differ from user to user, and so may come from a user's own configuration (USER_CONFIG_API). */
@@ -91,6 +96,14 @@ export const settings = z
         url: z.url({ protocol: /^https?$/ }).describe("{user} in it becomes the user's name; else ?user= is added."),
         timeout: milliseconds.describe("Milliseconds to wait. Default 2000."),
         cache: z.number().min(0).describe("Milliseconds an answer holds. Default 300000."),
+      })
+      .partial(),
+    cleanup: z
+      .strictObject({
+        compressAfter: age.describe("Compress finished sessions of this age. Default 7d."),
+        olderThan: age.describe("Sessions of this age are due for the trash. Default 30d."),
+        trashFor: age.describe("How long they stay in the trash. Default 7d."),
+        delete: z.boolean().describe("The policy: what is due goes, without --yes. Default false."),
       })
       .partial(),
     monitor: z

@@ -104,8 +104,11 @@ function addressOf(url: string, user: string): string {
   return address.href;
 }
 
-/** Node's fetch says "fetch failed"; its cause says why. */
+/** Node's fetch says "fetch failed"; its cause says why. An address may hold a password. */
 function reasonOf(error: unknown): string {
-  const { message, cause } = error as { readonly message?: string; readonly cause?: { readonly code?: string } };
-  return cause?.code ?? message ?? String(error);
+  const { message = String(error), cause } = error as {
+    readonly message?: string;
+    readonly cause?: { readonly code?: string };
+  };
+  return cause?.code ?? message.replaceAll(/[a-z]+:\/\/\S+/gi, "its address");
 }

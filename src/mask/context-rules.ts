@@ -19,16 +19,34 @@ export const privateKey: MaskRule = {
     const head = begin.exec(text)?.[0];
     if (head === undefined) return undefined;
     const rest = text.slice(at + head.length, at + head.length + longestPem);
-    const end = rest.indexOf("-----");
+    const end = rest.search(/-----(?:BEGIN|END) /);
     const body = end < 0 ? /^[A-Za-z0-9+/=\s\\":,-]*/.exec(rest)![0] : rest.slice(0, end);
     const foot =
       end < 0 ? "" : (/^-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----/.exec(rest.slice(end))?.[0] ?? "");
     const key = body.replaceAll(/(?:\n|\\n)[A-Za-z-]{1,24}: [^\n\\]{0,200}/g, "").replaceAll(/\\[nr]|[\s"',+\\]/g, "");
     const isKey = /^[A-Za-z0-9+/=]+$/.test(key) && /[0-9+/=]/.test(key) && (foot !== "" || key.length >= 40);
     const length = head.length + body.length + foot.length;
-    return isKey ? { start: at, length } : { start: at, length, rejected: true };
+    if (isKey || (foot !== "" && isMostlyKey(body))) return { start: at, length };
+    const lines = keyLines(rest.slice(0, end < 0 ? undefined : end));
+    if (foot === "" && isMostlyKey(lines)) return { start: at, length: head.length + lines.length };
+    return { start: at, length, rejected: true };
   },
 };
+
+/** Whether most of a text is long runs of base64: what stands before each line (numbers, marks of a diff) is the rest. */
+function isMostlyKey(body: string): boolean {
+  const runs = body.match(/[A-Za-z0-9+/=]{16,}/g) ?? [];
+  const length = runs.reduce((sum, run) => sum + run.length, 0);
+  return length >= 40 && length >= body.length / 2 && runs.some((run) => /\d/.test(run));
+}
+
+/** Lines of base64 at the beginning of a text, each behind a number or marks. */
+function keyLines(text: string): string {
+  const line = /[^A-Za-z0-9+/=]{0,24}(?:\d{1,6}[^A-Za-z0-9+/=]{1,6})?[A-Za-z0-9+/=]{16,}/y;
+  let end = 0;
+  while (line.test(text)) end = line.lastIndex;
+  return text.slice(0, end);
+}
 
 /** JSON Web Tokens (RFC 7519): two JSON objects in base64url and a signature. */
 export const webToken: MaskRule = tokenRule(
@@ -79,7 +97,7 @@ export const headerCredential: MaskRule = {
   keywords: ["authorization", "bearer ", "basic ", "api-key:", "apikey:", "api-token:", "token: "],
   find(text, at) {
     const shape =
-      /(?:(?:proxy-)?authorization["']?\s{0,3}[:=]\s{0,3}["']?(?:(?:bearer|basic|token|api-token|apikey|key)\s{1,3})?|bearer\s{1,3}|basic\s{1,3}|(?:api-?key|(?:api-)?token):\s{1,3})(?=([A-Za-z0-9_~.+/=-]{8,512}))/iy;
+      /(?:(?:proxy-)?authorization["']?\s{0,3}[:=]\s{0,3}["']?(?:(?:bearer|basic|token|api-token|apikey|key)\s{1,3})?|bearer\s{1,3}|basic\s{1,3}|(?:api-?key|(?:api-)?token):\s{1,3})(?=([A-Za-z0-9_~.+/=-]{8,}))/iy;
     shape.lastIndex = at;
     const [prefix, value] = shape.exec(text) ?? [];
     if (prefix === undefined || value === undefined) return undefined;
@@ -171,8 +189,11 @@ export const facebookAppToken: MaskRule = {
   },
 };
 
+/** Most characters of a named value: a session token of Amazon's has about a thousand. */
+const longestValue = 4_096;
+
 const secretName =
-  /(?:pass(?:w(?:or)?d|phrase)|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|auth[_-]?key|credential)/i;
+  /(?:pass(?:w(?:or)?d|phrase)|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|auth[_-]?key|credential|(?:^|[_-])pass$)/i;
 
 /** Whether a name says that its value is a secret: `DB_PASSWORD`, `apiKey`, `x-auth-token`. */
 function namesSecret(name: string): boolean {
@@ -181,7 +202,7 @@ function namesSecret(name: string): boolean {
 
 /** Whether the value of a name that says so is one: no word, no template, no path. */
 function isSecretValue(name: string, value: string): boolean {
-  if (value.length < 10 || value.length > 512 || !/\d/.test(value)) return false;
+  if (value.length < 10 || value.length > longestValue || !/\d/.test(value)) return false;
   if (
     /origin[_-]?trial|(?:public|credential)[_-]?(?:token|key|s?_?id)|secrets?_?id|secrets$|name$|url$|_id$|path|file/i.test(
       name,
@@ -198,9 +219,7 @@ export const namedSecret: MaskRule = {
   kind: "named-secret",
   placeholder: "[SECRET]",
   keywords: [
-    "passwd",
-    "password",
-    "passphrase",
+    "pass",
     "pwd",
     "secret",
     "token",
@@ -211,24 +230,29 @@ export const namedSecret: MaskRule = {
     "access-key",
     "accesskey",
     "private_key",
+    "private-key",
     "privatekey",
     "auth_key",
+    "auth-key",
     "authkey",
+    "credential",
   ],
   find(text, at) {
     const shape =
-      /([A-Za-z][\w.-]{2,40})(\\{0,2}["'`]?\]?(?:\s{0,12}(?::=|=>|=|:)\s{0,12}))(\\{0,2}["'`]?)([A-Za-z0-9_~.+/=!@#$%^&*?-]{8,512})/y;
+      /([A-Za-z][\w.-]{2,40})(\\{0,2}["'`]?\]?(?:\s{0,12}(?::=|=>|=|:)\s{0,12}))(\\{0,2}["'`]?)([A-Za-z0-9_~.+/=!@#$%^&*?-]{8,4096})/y;
     shape.lastIndex = at;
-    const [whole, name = "", , quote = "", value = ""] = shape.exec(text) ?? [];
+    const [whole, name = "", sign = "", quote = "", value = ""] = shape.exec(text) ?? [];
     if (whole === undefined) return undefined;
-    const start = at + whole.length - value.length;
     const before = nameBefore(text, at);
-    const secret = value.replace(/\\?$/, "");
+    if (!namesSecret(before + name)) return undefined;
+    const start = at + whole.length - value.length;
+    const isOne = quote === "" && sign === "=" && isParameter(text, at - before.length);
+    const given = isOne ? value.replace(/[&#].*/, "") : value;
+    const secret = given.replace(/\\?$/, "");
     const found: Found = { start, length: secret.length };
-    const isSet = quote !== "" || isEnvironment(before + name, text, at - before.length);
-    return isSet && isWhole(text, start + value.length, quote) && isSecretValue(before + name, secret)
-      ? found
-      : { ...found, rejected: true };
+    const isSet = quote !== "" || isOne || isEnvironment(before + name, text, at - before.length);
+    const isAll = given !== value || isWhole(text, start + value.length, quote);
+    return isSet && isAll && isSecretValue(before + name, secret) ? found : { ...found, rejected: true };
   },
   isField: (name, value) => namesSecret(name) && isSecretValue(name, value),
 };
@@ -243,6 +267,11 @@ function nameBefore(text: string, at: number): string {
 /** `NAME=value` on a line of its own, or after `export`: what environments and settings look like. */
 function isEnvironment(name: string, text: string, start: number): boolean {
   return /^[A-Z][A-Z0-9_]*$/.test(name) || /(?:^|\n|\\n)\s{0,20}$/.test(text.slice(Math.max(0, start - 22), start));
+}
+
+/** `?name=value`, `&name=value`, `;Name=value`, `--name=value`: an address, a connection's settings, a command. */
+function isParameter(text: string, start: number): boolean {
+  return /[?&;]/.test(text.charAt(start - 1)) || text.startsWith("--", start);
 }
 
 /** A quoted value ends with its quote; any other at a space, a line's end, or what ends an entry. */

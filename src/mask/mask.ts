@@ -5,6 +5,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import type { JsonObject, JsonValue, MaskFlag, Message, Part, ResultContent } from "../message/message.ts";
 import type { NewRecord } from "../message/record.ts";
+import { hasColours, withoutColours } from "./colours.ts";
 import { contextRules } from "./context-rules.ts";
 import { Matcher } from "./matcher.ts";
 import { emailAddress } from "./rules.ts";
@@ -83,10 +84,22 @@ export function createMask(options: MaskOptions = {}): Mask {
 }
 
 /**
- * Replaces the secrets in a text. Where two rules claim the same place, the earlier start wins, then the longer span, then the
- * earlier rule.
+ * Replaces the secrets in a text, also where a terminal's colours stand in them. Where two rules claim the same place, the
+ * earlier start wins, then the longer span, then the earlier rule; what overlaps its end goes with it.
  */
 export function maskText({ rules }: Pick<Mask, "rules">, text: string): MaskedText {
+  const found = claimsIn(rules, text);
+  const plain = withoutColours(text);
+  if (plain) {
+    for (const { start, length, ...claim } of claimsIn(rules, plain.text)) {
+      const from = plain.placeOf(start);
+      found.push({ ...claim, start: from, length: plain.placeOf(start + length - 1) + 1 - from });
+    }
+  }
+  return found.length === 0 ? { text, masks: [] } : replaced(text, found);
+}
+
+function claimsIn(rules: readonly MaskRule[], text: string): Claim[] {
   const { matcher, ruleOf } = finderOf(rules);
   const found: Claim[] = [];
   let looked: Map<number, number> | undefined;
@@ -102,12 +115,12 @@ export function maskText({ rules }: Pick<Mask, "rules">, text: string): MaskedTe
       found.push({ start: span.start, length: span.length, kind: rule.kind, placeholder: rule.placeholder, index });
     return undefined;
   });
-  return found.length === 0 ? { text, masks: [] } : replaced(text, found);
+  return found;
 }
 
 /** Whether any keyword of a mask stands in a text: a quick look that a clean text fails. */
 export function mayHoldSecret({ rules }: Mask, text: string): boolean {
-  return finderOf(rules).matcher.test(text);
+  return finderOf(rules).matcher.test(text) || hasColours(text);
 }
 
 /** Replaces the secrets in every string of a JSON value, keys included. Returns the same value when it is clean. */
@@ -164,14 +177,19 @@ interface Claim extends Masked {
 
 function replaced(text: string, found: Claim[]): MaskedText {
   found.sort((a, b) => a.start - b.start || b.length - a.length || a.index - b.index);
-  const masks: Masked[] = [];
+  const masks: { -readonly [K in keyof Masked]: Masked[K] }[] = [];
   let masked = "";
   let done = 0;
   for (const { index: _index, ...one } of found) {
-    if (one.start < done) continue;
-    masked += text.slice(done, one.start) + one.placeholder;
-    done = one.start + one.length;
-    masks.push(one);
+    const end = one.start + one.length;
+    const last = masks.at(-1);
+    if (last && one.start < done) {
+      if (end > done) last.length = end - last.start;
+    } else {
+      masked += text.slice(done, one.start) + one.placeholder;
+      masks.push(one);
+    }
+    done = Math.max(done, end);
   }
   return { text: masked + text.slice(done), masks };
 }
@@ -267,7 +285,7 @@ function isExact(key: string, value: unknown): boolean {
     key === "signature" ||
     key === "opaque" ||
     key === "data" ||
-    (key === "url" && typeof value === "string" && value.startsWith("data:"))
+    (key === "url" && typeof value === "string" && /^data:[^,]{0,200};base64,/i.test(value))
   );
 }
 

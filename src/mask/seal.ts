@@ -4,7 +4,7 @@
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 import { WindrowError } from "../errors.ts";
-import type { JsonObject, JsonValue } from "../message/message.ts";
+import type { JsonObject, JsonValue, MaskFlag } from "../message/message.ts";
 import type { NewRecord } from "../message/record.ts";
 import type { Replaced } from "./rules.ts";
 
@@ -18,7 +18,7 @@ export interface Seal {
    * @param spans - what was replaced in a text as it came
    */
   close(original: NewRecord, masked: NewRecord, spans: (text: string) => readonly Replaced[]): string;
-  /** The record as it came, without its flags; as it is where it was not sealed, or not with this key. */
+  /** The record as it came, with the flags it came with; as it is where it was not sealed, or not with this key. */
   open<R extends NewRecord>(record: R): R;
 }
 
@@ -58,7 +58,9 @@ export function createSeal(key: string): Seal {
       compare(original as unknown as JsonValue, masked as unknown as JsonValue, [], spans, patches);
       const nonce = randomBytes(nonceBytes);
       const cipher = createCipheriv("aes-256-gcm", cipherKey, nonce).setAAD(identity(masked));
-      const bytes = Buffer.concat([cipher.update(JSON.stringify(patches), "utf8"), cipher.final()]);
+      const flags = flagsOf(original);
+      const sealed = flags ? { patches, flags } : patches;
+      const bytes = Buffer.concat([cipher.update(JSON.stringify(sealed), "utf8"), cipher.final()]);
       return Buffer.concat([nonce, cipher.getAuthTag(), bytes]).toString("base64");
     },
     open(record) {
@@ -66,9 +68,10 @@ export function createSeal(key: string): Seal {
       const { sealed, ...rest } = record;
       const plain = decrypted(cipherKey, Buffer.from(sealed, "base64"), identity(record));
       if (plain === undefined) return record;
-      const patches = JSON.parse(plain) as readonly Patch[];
+      const content = JSON.parse(plain) as readonly Patch[] | { patches: readonly Patch[]; flags: readonly MaskFlag[] };
+      const { patches, flags } = "flags" in content ? content : { patches: content, flags: [] };
       const opened = patches.reduce<JsonValue>(applied, rest as unknown as JsonValue) as unknown;
-      return withoutFlags(opened as typeof record);
+      return withFlags(opened as typeof record, flags);
     },
   };
 }
@@ -147,13 +150,19 @@ function restored(masked: string, pieces: NonNullable<Patch["pieces"]>): string 
   return text + masked.slice(done);
 }
 
-function withoutFlags<T extends NewRecord>(record: T): T {
+function flagsOf(record: NewRecord): readonly MaskFlag[] | undefined {
+  return record.kind === "message" ? record.message.masks : record.masks;
+}
+
+/** The record with these flags in place of its own. */
+function withFlags<T extends NewRecord>(record: T, flags: readonly MaskFlag[]): T {
+  const kept = flags.length > 0 && { masks: flags };
   if (record.kind !== "message") {
     const { masks: _masks, ...rest } = record;
-    return rest as T;
+    return { ...rest, ...kept } as T;
   }
   const { masks: _masks, ...message } = record.message;
-  return { ...record, message };
+  return { ...record, message: { ...message, ...kept } };
 }
 
 function isObject(value: JsonValue): value is JsonObject {

@@ -48,7 +48,8 @@ export function valueRules(values: SecretValues): readonly MaskRule[] {
  * whose values are long enough to be told from other text.
  */
 export function secretVariables(environment: Readonly<Record<string, string | undefined>>): SecretValues {
-  const names = /(?:^|_)(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PWD|APIKEY|KEY|CREDENTIALS?|AUTH)(?:_\w+)?$/i;
+  const names =
+    /(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|APIKEY|SSHPASS|(?:^|_)(?:PASS|PWD|KEY|CREDENTIALS?|AUTH))(?:_\w+)?$/i;
   const isNumber = /^\d{1,9}$|^(?:true|false)$/;
   return Object.fromEntries(
     Object.entries(environment).filter((entry): entry is [string, string] => {
@@ -68,7 +69,7 @@ export function secretVariables(environment: Readonly<Record<string, string | un
 function formsOf(value: string): readonly string[] {
   const json = JSON.stringify(value).slice(1, -1);
   const base64 = Buffer.from(value).toString("base64").replace(/=+$/, "");
-  return [value, json, JSON.stringify(json).slice(1, -1), encodeURIComponent(value), base64];
+  return [value, value.trim(), json, JSON.stringify(json).slice(1, -1), encodeURIComponent(value), base64];
 }
 
 /** The longest run of printable ASCII in a value, cut short; empty where it has none of four characters. */

@@ -2,8 +2,10 @@
  * The doctor: reads everything in a store and says what is wrong with it. It changes nothing unless it is asked to mend,
  * deletes nothing even then, and looks again afterwards to see that nothing was lost.
  */
-import { isWindrowError, WindrowError } from "../errors.ts";
+import { WindrowError } from "../errors.ts";
 import type { Examined, Finding, Store } from "../store/store.ts";
+import { diskTrouble, runningTrouble, summaryTrouble } from "./doctor-trouble.ts";
+import type { FreeBytes } from "./doctor-trouble.ts";
 
 /** What a store holds, in numbers. */
 export interface StoreCount {
@@ -35,6 +37,12 @@ export interface Diagnosis {
 export interface DoctorOptions {
   /** Mend what can be mended. Default false: nothing is changed. */
   readonly mend?: boolean;
+  /** A folder on the store's disk, to see whether there is room. Default: not looked at. */
+  readonly folder?: string;
+  /** Asks the system for the free bytes of a folder's disk. Default: `statfs`. */
+  readonly freeBytes?: FreeBytes;
+  /** The clock. Default: the system's. */
+  readonly now?: () => Date;
   /** Told after each session: how many were examined. */
   readonly onProgress?: (done: number) => void;
 }
@@ -56,49 +64,24 @@ export async function doctor(store: Store, options: DoctorOptions = {}, signal?:
 async function examineAll(
   store: Store,
   mend: boolean,
-  { onProgress }: DoctorOptions,
+  { folder, freeBytes, onProgress, now = () => new Date() }: DoctorOptions,
   signal: AbortSignal | undefined,
 ): Promise<{ readonly findings: readonly Finding[]; readonly count: StoreCount }> {
   if (!store.examine) {
     const message = `The ${store.name} store cannot be examined: it has no Store.examine, as stores of files have.`;
     throw new WindrowError("bad-option", message, { store: store.name });
   }
-  const findings: Finding[] = [];
+  const findings: Finding[] = folder === undefined ? [] : [...(await diskTrouble(store, folder, freeBytes))];
   const count = { sessions: 0, records: 0, goodBytes: 0, badBytes: 0 };
   for await (const examined of store.examine({ mend }, signal)) {
     findings.push(...examined.findings);
-    if (examined.sessionId !== undefined) findings.push(...(await failingSummaries(store, examined.sessionId)));
+    if (examined.sessionId !== undefined) findings.push(...(await summaryTrouble(store, examined.sessionId)));
     add(count, examined);
     onProgress?.(count.sessions);
   }
+  findings.push(...(await runningTrouble(store, now())));
   return { findings, count };
 }
-
-/** Summaries that fail in a row: nothing is damaged, but what leaves the window leaves without one. */
-async function failingSummaries(store: Store, id: string): Promise<readonly Finding[]> {
-  let failures = 0;
-  let reason = "";
-  try {
-    for await (const { type, data } of store.read({}, id, { kind: "edit", last: 16 })) {
-      if (type === "epoch" && data["reason"] === "summary") failures = 0;
-      if (type !== "summary-failed") continue;
-      failures++;
-      reason = [data["reason"], data["problem"]].filter((text) => typeof text === "string").join(": ");
-    }
-  } catch (error) {
-    // A tenant's session, or one too damaged to read: the examination speaks of it.
-    if (isWindrowError(error)) return [];
-    throw error;
-  }
-  if (failures < leastFailures) return [];
-  const message =
-    `The last ${failures} summaries failed (${reason}). Look at the summarizer's address, key and contextWindow; ` +
-    `\`windrow compact ${id}\` tries again.`;
-  return [{ problem: "summaries-failing", severity: "notice", sessionId: id, file: id, message, mended: false }];
-}
-
-/** Fewer failures in a row than this are no news. */
-const leastFailures = 3;
 
 function add(count: { -readonly [name in keyof StoreCount]: number }, examined: Examined): void {
   if (examined.sessionId !== undefined) count.sessions += 1;

@@ -17,7 +17,8 @@ export interface LoggedEvent {
 /** How much matters: `DEBUG` for what happens on every message, `WARNING` for what was mended, `ERROR` for what failed. */
 export type LogLevel = "DEBUG" | "INFO" | "WARNING" | "ERROR";
 
-const levels: readonly LogLevel[] = ["DEBUG", "INFO", "WARNING", "ERROR"];
+/** Every level, the least first. */
+export const logLevels: readonly LogLevel[] = ["DEBUG", "INFO", "WARNING", "ERROR"];
 
 /** What a line says. */
 interface Words {
@@ -41,8 +42,13 @@ const words: Readonly<Record<string, (fields: Fields) => readonly Words[]>> = {
   "tool-finished": ({ callId, durationMs }) => [
     { level: "DEBUG", text: `Tool finished: ${plain(callId)} after ${plain(durationMs)} ms` },
   ],
-  "window-composed": ({ call, report }) =>
-    info(`LLM call${call === undefined ? "" : ` #${plain(call)}`}`, `${plain(field(report, "tokens"))} tokens`),
+  "window-composed": ({ call, report }) => {
+    const tokens = field(report, "tokens");
+    return info(
+      `LLM call${call === undefined ? "" : ` #${plain(call)}`}`,
+      tokens === undefined ? "" : `${plain(tokens)} tokens`,
+    );
+  },
   "epoch-opened": ({ report }) => [
     ...info("Context compression triggered"),
     ...info(
@@ -50,11 +56,36 @@ const words: Readonly<Record<string, (fields: Fields) => readonly Words[]>> = {
       `${plain(field(field(report, "opened"), "tokensBefore"))} -> ${plain(field(field(report, "opened"), "tokensAfter"))} tokens`,
     ),
   ],
+  "epoch-undone": ({ undone }) => info("Context compression undone", `epoch ${plain(undone)}`),
+  "summary-committed": ({ epoch }) => info("Summary committed", `epoch ${plain(epoch)}`),
+  "summary-failed": ({ reason, failures, open }) => [
+    {
+      level: "ERROR",
+      text: `Summary failed: ${plain(reason)} (${plain(failures)} in a row${open === true ? "; none is tried for a while" : ""})`,
+    },
+  ],
+  "call-masked": ({ toolName }) => [
+    { level: "WARNING", text: `Tool call with a masked value in its arguments: ${plain(toolName)}` },
+  ],
+  "usage-ignored": ({ warning: why }) => warning(`Usage ignored: ${plain(why)}`),
+  "session-offloaded": ({ memory, messages }) => info("Memory", `${plain(messages)} messages to ${plain(memory)}`),
+  "offload-failed": ({ memory, reason }) => warning(`Memory ${plain(memory)} took nothing: ${plain(reason)}`),
+  "bootstrap-failed": ({ memory, reason }) => warning(`Memory ${plain(memory)} told nothing: ${plain(reason)}`),
+  "pins-missing": ({ pins }) => [{ level: "ERROR", text: `${count(pins, "pin")} missing from a window` }],
+  "user-config-failed": ({ user, reason }) => warning(`Settings of ${plain(user)} not had: ${plain(reason)}`),
+  "session-closed": ({ reason }) => info("Session closed", plain(reason)),
+  "session-unlocked": ({ reason }) => warning(`Unlocked by force: ${plain(reason)}`),
+  "alert-raised": ({ level, message }) =>
+    level === "critical"
+      ? [{ level: "ERROR", text: `Critical alert: ${plain(message)}` }]
+      : warning(`Alert: ${plain(message)}`),
+  "alert-cleared": ({ message }) => info("Alert over", plain(message)),
+  "webhook-failed": ({ error }) => [{ level: "ERROR", text: `Webhook failed: ${plain(error)}` }],
   "append-failed": ({ error }) => [{ level: "ERROR", text: `Append failed: ${plain(field(error, "message"))}` }],
   "session-finished": ({ status, error }) => ended(status, error),
   "session-failed": ({ error }) => ended("failed", error),
   "session-timed-out": ({ error }) => ended("timeout", error),
-  "session-overdue": ({ error }) => [{ level: "WARNING", text: `Task overdue: ${plain(error)}` }],
+  "session-overdue": ({ error }) => warning(`Task overdue: ${plain(error)}`),
   "session-moved": () => info("Move to completed ended after a crash"),
   "monitor-failed": ({ error }) => [{ level: "ERROR", text: `Monitor failed: ${plain(field(error, "message"))}` }],
   "scan-finished": ({ looked, failed, timedOut, overdue }) => [
@@ -96,14 +127,47 @@ export function logTo(
 }
 
 function linesOf(event: LoggedEvent, time: Date, least: LogLevel): readonly string[] {
+  return logEntries(event, time, least).map(lineOf);
+}
+
+/** A line of a log in its parts, for programs. */
+export interface LogEntry {
+  /** ISO 8601, UTC. */
+  readonly time: string;
+  readonly level: LogLevel;
+  /** Absent where it is about no session. */
+  readonly sessionId?: string;
+  readonly text: string;
+}
+
+/**
+ * What an event says: of an opened epoch two entries, of one below the level none.
+ *
+ * @param least - the least level that is told. Default `DEBUG`: all
+ */
+export function logEntries(event: LoggedEvent, time: Date, least: LogLevel = "DEBUG"): readonly LogEntry[] {
   const known = words[event.type];
   const fields = event as unknown as Fields;
   const said = known ? known(fields) : [{ level: "DEBUG" as const, text: otherwise(event.type, fields) }];
-  const when = time.toISOString().slice(0, 19).replace("T", " ");
-  const about = event.sessionId === undefined ? "" : ` [uuid:${event.sessionId.slice(0, 8)}]`;
+  const { sessionId } = event;
   return said
-    .filter(({ level }) => levels.indexOf(level) >= levels.indexOf(least))
-    .map(({ level, text }) => `${when} ${level}${about} ${text.replaceAll(/\s*[\r\n]+\s*/g, " ")}`);
+    .filter(({ level }) => logLevels.indexOf(level) >= logLevels.indexOf(least))
+    .map(({ level, text }) => ({
+      time: time.toISOString(),
+      level,
+      ...(sessionId !== undefined && { sessionId }),
+      text: text.replaceAll(/\s*[\r\n]+\s*/g, " "),
+    }));
+}
+
+/** An entry as a line, without its line end. */
+export function lineOf({ time, level, sessionId, text }: LogEntry): string {
+  const about = sessionId === undefined ? "" : ` [uuid:${sessionId.slice(0, 8)}]`;
+  return `${time.slice(0, 19).replace("T", " ")} ${level}${about} ${text}`;
+}
+
+function warning(text: string): readonly Words[] {
+  return [{ level: "WARNING", text }];
 }
 
 function info(what: string, detail = ""): readonly Words[] {
@@ -116,8 +180,8 @@ function ended(status: unknown, error: unknown): readonly Words[] {
   return [{ level: "ERROR", text: status === "timeout" ? `Task timed out${why}` : `Task failed${why}` }];
 }
 
-/** `github/notfolder/coding_agent#27`, where the key has the seed's fields; else its values. */
-function taskName(key: unknown): string {
+/** A session's task in few words: `github/notfolder/coding_agent#27` where the key has the seed's fields, else its values. */
+export function taskName(key: unknown): string {
   if (typeof key !== "object" || key === null) return "";
   const fields = key as Fields;
   const { task_source: source, owner, repo, project_id: project } = fields;

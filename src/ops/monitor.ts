@@ -74,6 +74,8 @@ export interface MonitorOptions {
   readonly once?: boolean;
   /** Hears what is done. What it throws is dropped. */
   readonly onEvent?: (event: MonitorEvent) => void;
+  /** Awaited after each scan: alerts, metrics. What it throws is told as `monitor-failed`, and the monitor goes on. */
+  readonly afterScan?: (scan: MonitorScan) => Promise<void>;
   /** The clock. Default: the system's. */
   readonly now?: () => Date;
   /** Waits between two scans. Default: a timer. */
@@ -96,6 +98,7 @@ export async function monitor(store: Store, options: MonitorOptions = {}): Promi
   for (;;) {
     try {
       last = await scan(store, options);
+      await options.afterScan?.(last);
     } catch (error) {
       if (once || isWindrowError(error, "closed")) throw error;
       tell(options, { type: "monitor-failed", error: asError(error) });

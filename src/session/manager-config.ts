@@ -36,7 +36,10 @@ export async function configured(
 ): Promise<{ readonly options: ManagerOptions; readonly storeOptions: OpenStoreOptions }> {
   const config = await configOf(given);
   if (!config) {
-    return { options: given, storeOptions: { ...(await presetMask(given.strategy)), ...(await storeOptionsOf(given)) } };
+    return {
+      options: given,
+      storeOptions: { ...(await presetMask(given.strategy)), ...(await storeOptionsOf(given)) },
+    };
   }
   const { settings, origins, userConfigFailure } = config;
   const told = names.filter((name) => settings[name] !== undefined && origins.get(name)?.layer !== "default");
@@ -47,14 +50,19 @@ export async function configured(
     tell(given.on, { type: "user-config-failed", user: options.user ?? "", reason: userConfigFailure });
   }
   const { openOptionsOf } = await import("../store/guarded-principal.ts");
-  const storeOptions = openOptionsOf({ ...settings, ...accessGiven(options) });
-  return { options, storeOptions: { ...(await presetMask(options.strategy)), ...storeOptions } };
+  const named = given.strategy === undefined ? {} : { strategy: nameOf(given.strategy) };
+  return { options, storeOptions: openOptionsOf({ ...settings, ...named, ...accessGiven(options) }) };
+}
+
+/** The name of a strategy; of one's own, none that anything is known of. */
+function nameOf(strategy: NonNullable<ManagerOptions["strategy"]>): string {
+  const named = typeof strategy === "object" && "use" in strategy ? strategy.use : strategy;
+  return typeof named === "string" ? named : "own";
 }
 
 /** Seed 001 §3.3 masks e-mail addresses. */
 async function presetMask(strategy: ManagerOptions["strategy"]): Promise<Pick<OpenStoreOptions, "mask">> {
-  const named = typeof strategy === "object" && "use" in strategy ? strategy.use : strategy;
-  if (named !== "coding-agent") return {};
+  if (strategy === undefined || nameOf(strategy) !== "coding-agent") return {};
   const { createMask } = await import("../mask/mask.ts");
   return { mask: createMask({ email: true }) };
 }

@@ -59,15 +59,14 @@ export class Session {
       tell: (event) => tell(parts.on, { ...event, sessionId: this.id }),
       write: (record) => this.#write([record], []),
       placeholders: (args) => this.#held.placeholdersIn(args),
-      finish: async (given, record) => {
+      finish: async (given, recordsOf) => {
         const message = completeMessage(this.#parts, given);
         // The line names the message by its number, which is only certain when nothing else is on its way.
         await this.#writer.settled();
-        await this.#write([messageRecord(this.#parts, message), record(this.#messages + 1)], [message]);
-        await this.#writer.setState((state) => ({
-          toolCallCount: state.toolCallCount + 1,
-          lastActivity: "tool_execution",
-        }));
+        const ended = recordsOf(this.#messages + 1);
+        await this.#write([messageRecord(this.#parts, message), ...ended], [message]);
+        const more = { lastActivity: "tool_execution" } as const;
+        await this.#writer.setState((state) => ({ ...more, toolCallCount: state.toolCallCount + ended.length }));
         return message;
       },
     });

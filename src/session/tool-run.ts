@@ -11,13 +11,20 @@ export interface ToolRun {
   /**
    * Records the result: a `tool` message for the window and a line of `tools.jsonl`.
    *
-   * @param result - the content of the tool message: text, or parts; or a host's whole tool message, kept as it came
-   * @param options - `durationMs` where the caller measured it; default: since `startTool`
+   * @param result - the content of the tool message: text, or parts; or a host's whole tool message, kept as it came. A
+   *   message with the results of other runs that are under way finishes these too.
+   * @param options - `durationMs` where the caller measured it, by call id where it finishes several runs; default: since
+   *   `startTool`
    */
-  finish(
-    result: ToolResultPart["content"] | NewMessage,
-    options?: { readonly isError?: boolean; readonly durationMs?: number },
-  ): Promise<Message>;
+  finish(result: ToolResultPart["content"] | NewMessage, options?: FinishOptions): Promise<Message>;
+}
+
+/** How a run is finished. */
+export interface FinishOptions {
+  /** Default false. Not with a whole message, whose parts say so themselves. */
+  readonly isError?: boolean;
+  /** Milliseconds that the run took; by call id where the message finishes several. Default: since `startTool`. */
+  readonly durationMs?: number | ReadonlyMap<string, number>;
 }
 
 /** A call as `startTool` takes it. */
@@ -42,8 +49,8 @@ export interface ToolRunParts {
   /** The placeholders of masked secrets that stand in the arguments of a call. */
   readonly placeholders: (args: JsonValue) => readonly string[];
   readonly write: (record: NewRecord) => Promise<void>;
-  /** Writes the message of a result, and the line that knows its number. */
-  readonly finish: (message: NewMessage, record: (messageSeq: number) => NewRecord) => Promise<Message>;
+  /** Writes the message of a result or several, and the lines that know its number. */
+  readonly finish: (message: NewMessage, records: (messageSeq: number) => readonly NewRecord[]) => Promise<Message>;
 }
 
 type ToolRunEvent =
@@ -56,11 +63,16 @@ type ToolRunEvent =
   | { readonly type: "tool-started"; readonly callId: string; readonly toolName: string }
   | { readonly type: "tool-finished"; readonly callId: string; readonly durationMs: number };
 
+interface Running {
+  readonly call: RunCall;
+  readonly started: Date;
+}
+
 /** The tool runs of a session. */
 export class ToolRuns {
   readonly #parts: ToolRunParts;
-  /** The ids of calls that were started here and have not finished. */
-  readonly running = new Set<string>();
+  /** The calls that were started here and have not finished, by their ids. */
+  readonly running = new Map<string, Running>();
 
   constructor(parts: ToolRunParts) {
     this.#parts = parts;
@@ -75,39 +87,48 @@ export class ToolRuns {
       this.#parts.tell({ type: "call-masked", callId, toolName: call.name, placeholders });
       if (!allowMasks) throw maskedValue(callId, call.name, placeholders);
     }
-    const run: RunCall = { callId, name: call.name, args: call.args };
+    const run: Running = { call: { callId, name: call.name, args: call.args }, started };
     const timestamp = started.toISOString();
     await this.#parts.write({ kind: "call", callId, toolName: call.name, arguments: call.args, timestamp });
-    this.running.add(callId);
+    this.running.set(callId, run);
     this.#parts.tell({ type: "tool-started", callId, toolName: call.name });
-    return { callId, finish: (result, options) => this.#finish(run, started, result, options) };
+    return { callId, finish: (result, options) => this.#finish(run, result, options) };
   }
 
   async #finish(
-    call: RunCall,
-    started: Date,
+    run: Running,
     given: ToolResultPart["content"] | NewMessage,
-    { isError = false, ...options }: { readonly isError?: boolean; readonly durationMs?: number } = {},
+    { isError = false, durationMs }: FinishOptions = {},
   ): Promise<Message> {
     const ended = this.#parts.now();
-    const durationMs = Math.max(0, Math.round(options.durationMs ?? ended.getTime() - started.getTime()));
+    const { callId, name } = run.call;
     const made = (content: ToolResultPart["content"]): ToolResultPart => ({
       type: "tool-result",
-      callId: call.callId,
-      name: call.name,
+      callId,
+      name,
       content,
       ...(isError && { isError: true }),
     });
     const whole = typeof given === "object" && "role" in given;
     const message: NewMessage = whole ? given : { role: "tool", parts: [made(given)] };
-    const own = message.parts.find((part) => part.type === "tool-result" && part.callId === call.callId);
-    const part = own?.type === "tool-result" ? own : made([]);
+    const results = new Map(
+      message.parts.flatMap((part) => (part.type === "tool-result" ? [[part.callId, part] as const] : [])),
+    );
+    const others = [...results.keys()].flatMap((id) => (id === callId ? [] : (this.running.get(id) ?? [])));
+    const runs = [run, ...others].map(({ call, started }) => {
+      const told =
+        typeof durationMs === "object" ? durationMs.get(call.callId) : call === run.call ? durationMs : undefined;
+      const took = told ?? ended.getTime() - started.getTime();
+      return { call, result: results.get(call.callId) ?? made([]), durationMs: Math.max(0, Math.round(took)) };
+    });
     const timestamp = ended.toISOString();
     const written = await this.#parts.finish(message, (messageSeq) =>
-      toolRecord(call, part, { durationMs, timestamp, messageSeq }),
+      runs.map(({ call, result, ...took }) => toolRecord(call, result, { ...took, timestamp, messageSeq })),
     );
-    this.running.delete(call.callId);
-    this.#parts.tell({ type: "tool-finished", callId: call.callId, durationMs });
+    for (const { call, durationMs: took } of runs) {
+      this.running.delete(call.callId);
+      this.#parts.tell({ type: "tool-finished", callId: call.callId, durationMs: took });
+    }
     return written;
   }
 }

@@ -9,6 +9,7 @@ import { createInterface } from "node:readline";
 import { WindrowError } from "../errors.ts";
 import { createMask, maskJson } from "../mask/mask.ts";
 import type { Mask } from "../mask/mask.ts";
+import { emailAddress } from "../mask/rules.ts";
 import { systemClock, timestamp } from "./clock.ts";
 import type { Clock } from "./clock.ts";
 import { fileMode, makeNewFolder, systemCode } from "./files/layout.ts";
@@ -83,18 +84,26 @@ const lineEnd = 0x0a;
 const makers: ReadonlySet<AuditAction> = new Set(["create", "import"]);
 
 /**
- * The audit of a store. Its file is made on the first entry, its folder with the first session.
+ * The audit of a store. Its file, and its folder, are made on the first entry. Who asks may be an e-mail address, which
+ * stays readable: the audit is there to name them.
  *
  * @param options.mask - default: as a store's
+ * @param options.inStore - the file lies in the store's own folder, which is made with the first session and not before
  */
-export function openAudit(file: string, options: { readonly mask?: Mask; readonly clock?: Clock } = {}): Audit {
-  const { mask = createMask(), clock = systemClock } = options;
+export function openAudit(
+  file: string,
+  options: { readonly mask?: Mask; readonly clock?: Clock; readonly inStore?: boolean } = {},
+): Audit {
+  const { mask = createMask(), clock = systemClock, inStore = false } = options;
+  const open = identityRules(mask);
   let opened: number | undefined;
   return {
     record({ who, action, sessionId, ...rest }) {
-      if (opened === undefined && !makers.has(action) && !existsSync(dirname(file))) return;
-      const fields = { time: timestamp(clock), who, action, ...(sessionId && { session_id: sessionId }), ...rest };
-      const line = JSON.stringify({ ...maskJson(mask, fields), process_id: process.pid });
+      if (inStore && opened === undefined && !makers.has(action) && !existsSync(dirname(file))) return;
+      const { tenant } = rest;
+      const fields = { time: timestamp(clock), who: "", action, ...(sessionId && { session_id: sessionId }), ...rest };
+      const names = maskJson(open, { who, ...(tenant !== undefined && { tenant }) });
+      const line = JSON.stringify({ ...maskJson(mask, fields), ...names, process_id: process.pid });
       try {
         opened ??= openToAppend(file);
         const bytes = Buffer.from(`${line}\n`);
@@ -108,6 +117,11 @@ export function openAudit(file: string, options: { readonly mask?: Mask; readonl
       opened = undefined;
     },
   };
+}
+
+/** The mask without addresses. */
+function identityRules(mask: Mask): Mask {
+  return { ...mask, rules: mask.rules.filter((rule) => rule !== emailAddress) };
 }
 
 /** Opens the file and ends a line that a crash left half written. */

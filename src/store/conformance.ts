@@ -7,11 +7,13 @@ import type { StoreFixture } from "./conformance-kit.ts";
 import { lifeCases } from "./conformance-life.ts";
 import { logCases } from "./conformance-log.ts";
 import { transferCases } from "./conformance-transfer.ts";
+import { upkeepCases } from "./conformance-upkeep.ts";
 import type { StoreCapabilities } from "./store.ts";
 
 export type { StoreFixture } from "./conformance-kit.ts";
 export { storeCrashCases } from "./crash-cases.ts";
 export type { CrashTarget } from "./crash-cases.ts";
+export type { EraseElsewhere, Erased, ErasedPlace, KeepMark, SessionSize, TrashedSession, Upkeep } from "./upkeep.ts";
 export { faultyStore } from "./faulty.ts";
 export type { Fault, FaultyStore, StoreMethod } from "./faulty.ts";
 
@@ -25,7 +27,7 @@ export function storeConformance(
   capabilities: StoreCapabilities,
   open: () => Promise<StoreFixture>,
 ): readonly ConformanceCase[] {
-  return [...lifeCases, ...logCases, ...transferCases]
+  return [...lifeCases, ...logCases, ...transferCases, ...upkeepCases]
     .filter((one) => one.needs === undefined || capabilities[one.needs])
     .map((one) => ({
       group: one.group,

@@ -9,6 +9,7 @@ import { WindrowError } from "../errors.ts";
 import { layoutOf, locate } from "./files/layout.ts";
 import { alreadyExists, foreignLock, notFound, sessionId } from "./rules.ts";
 import type { ListQuery, Lock, Scope, SessionInfo, Store } from "./store.ts";
+import { joinedUpkeep } from "./upkeep-guarded.ts";
 
 const usersFolder = "users";
 /** Bytes a file's name may have on every system. */
@@ -46,6 +47,7 @@ export function userFolders(base: string, open: (folder: string) => Store): Stor
 class UserFolders implements Store {
   readonly name: string;
   readonly capabilities: Store["capabilities"];
+  readonly upkeep: NonNullable<Store["upkeep"]>;
   readonly #base: string;
   readonly #open: (folder: string) => Store;
   readonly #stores = new Map<string, Store>();
@@ -57,6 +59,7 @@ class UserFolders implements Store {
     const { name, capabilities } = this.#at(base);
     this.name = name;
     this.capabilities = capabilities;
+    this.upkeep = joinedUpkeep(() => this.#folders().map((folder) => this.#at(folder).upkeep!));
   }
 
   async create(...[scope, session]: Parameters<Store["create"]>): Promise<Lock> {

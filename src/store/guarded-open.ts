@@ -4,6 +4,7 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openAudit } from "./audit.ts";
+import type { Audit } from "./audit.ts";
 import { guardedStore, isGuarded } from "./guarded.ts";
 import type { AccessOptions, OpenStoreOptions } from "./guarded-options.ts";
 import type { Store } from "./store.ts";
@@ -42,14 +43,29 @@ export function auditFileOf(target: string): string | undefined {
 export function guardOpened(
   store: Store,
   target: string | undefined,
-  { principal, who = principal?.name ?? systemUser(), audit: wanted = false }: AccessOptions,
-  { mask, clock }: Pick<OpenStoreOptions, "mask" | "clock">,
+  access: AccessOptions,
+  settings: Pick<OpenStoreOptions, "mask" | "clock">,
 ): Store {
   if (isGuarded(store)) return store;
+  const { principal } = access;
+  const audit = auditOf(target, access, settings);
+  return guardedStore(store, { who: whoOf(access), ...(principal && { principal }), ...(audit && { audit }) });
+}
+
+/** The audit that a store's accesses go into; undefined where none is wanted. */
+export function auditOf(
+  target: string | undefined,
+  { audit: wanted = false }: AccessOptions,
+  { mask, clock }: Pick<OpenStoreOptions, "mask" | "clock">,
+): Audit | undefined {
   const file = wanted === true ? target && auditFileOf(target) : wanted;
-  const settings = { ...(mask && { mask }), ...(clock && { clock }) };
-  const audit = file === undefined || file === false || file === "" ? undefined : openAudit(file, settings);
-  return guardedStore(store, { who, ...(principal && { principal }), ...(audit && { audit }) });
+  if (file === undefined || file === false || file === "") return undefined;
+  return openAudit(file, { ...(mask && { mask }), ...(clock && { clock }), inStore: wanted === true });
+}
+
+/** The name that the audit says. */
+export function whoOf({ principal, who = principal?.name ?? systemUser() }: AccessOptions): string {
+  return who;
 }
 
 /** The name of the system's user, who stands in the audit where no principal is named. */

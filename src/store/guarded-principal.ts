@@ -54,13 +54,19 @@ export function accessOf(settings: AccessSettings, asked: Asked = {}): AccessOpt
 
 /** What every store is opened with under a configuration. */
 export function openOptionsOf(settings: Settings, asked?: Asked): OpenStoreOptions {
-  const { durability, folderPerUser, mask } = settings;
+  const { durability, folderPerUser } = settings;
+  const mask = isMailPreset(settings.strategy) ? { email: true, ...settings.mask } : settings.mask;
   return {
     ...(durability !== undefined && { durability }),
     ...(folderPerUser !== undefined && { folderPerUser }),
     ...(mask !== undefined && { mask: maskOf(mask) }),
     access: accessOf(settings, asked),
   };
+}
+
+/** Seed 001 §3.3 masks e-mail addresses. */
+function isMailPreset(strategy: Settings["strategy"]): boolean {
+  return (typeof strategy === "object" ? strategy.use : strategy) === "coding-agent";
 }
 
 /**
@@ -71,8 +77,13 @@ export function openOptionsOf(settings: Settings, asked?: Asked): OpenStoreOptio
 function maskOf({ email = false, environment = false, seal, liveMask = false }: NonNullable<Settings["mask"]>): Mask {
   const key = seal === undefined ? undefined : process.env[seal];
   if (seal !== undefined && key === undefined) {
-    const message = `The configuration's \`mask.seal\` names ${seal}, and the environment has no such variable.`;
-    throw new WindrowError("bad-option", message, { variable: seal });
+    // Somebody may have written the key itself there.
+    const isName = /^[A-Z][A-Z0-9_]{0,40}$/.test(seal);
+    const message = isName
+      ? `The configuration's \`mask.seal\` names ${seal}, and the environment has no such variable.`
+      : "The configuration's `mask.seal` should be the name of a variable that holds the key, such as WINDROW_SEAL_KEY; " +
+        "what stands there is no variable of the environment.";
+    throw new WindrowError("bad-option", message, { ...(isName && { variable: seal }) });
   }
   const values = environment ? secretVariables(process.env) : {};
   return createMask({ email, liveMask, values, ...(key !== undefined && { seal: key }) });

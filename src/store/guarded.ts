@@ -7,6 +7,7 @@ import { kindLogs } from "./transfer.ts";
 import type { Accessed, Audit, AuditAction } from "./audit.ts";
 import type { RecordKind, StoredRecordOf } from "../message/record.ts";
 import type { ReadQuery, Scope, Store } from "./store.ts";
+import { checkedUpkeep, guardedUpkeep } from "./upkeep-guarded.ts";
 
 /** Who asks. */
 export interface Principal {
@@ -109,6 +110,7 @@ export function guardedStore(behind: Store, access: Access): Store {
           return behind.rebuildIndex!();
         }),
     }),
+    ...(behind.upkeep && { upkeep: guardedUpkeep(behind.upkeep, guard) }),
     ...(behind.dump && {
       dump: (scope, id) => guard.look("export", scope, id, undefined, () => behind.dump!(guard.scope(scope), id)),
     }),
@@ -132,6 +134,7 @@ export function tenantStore(behind: Store): TenantStore {
   return new Proxy(behind, {
     get(target, name) {
       if (name === "tenants") return true;
+      if (name === "upkeep") return target.upkeep && checkedUpkeep(target.upkeep, checkTenant);
       const value: unknown = Reflect.get(target, name, target);
       if (typeof value !== "function") return value;
       const call = (given: readonly unknown[]): unknown => Reflect.apply(value, target, given);

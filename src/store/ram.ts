@@ -17,6 +17,8 @@ import type { FinalStatus, Holding, ListQuery, Lock, LockOwner, NewSession, Read
 import type { Recovered, Restored, Scope, SessionDump, SessionInfo, SessionMetadata, SessionState } from "./store.ts";
 import type { Store, StoreCapabilities } from "./store.ts";
 import { admit, compareExisting, logKinds, logNames, weigh } from "./transfer.ts";
+import { ramUpkeep } from "./upkeep-ram.ts";
+import type { Upkeep } from "./upkeep.ts";
 
 /** How a store in memory works. */
 export interface RamStoreOptions {
@@ -53,6 +55,7 @@ export function ramStore(options: RamStoreOptions = {}): Store {
 class RamStore implements Store {
   readonly name = "ram";
   readonly capabilities: StoreCapabilities;
+  readonly upkeep: Upkeep;
   readonly #mask: Mask;
   readonly #clock: Clock;
   readonly #sessions = new Map<string, RamSession>();
@@ -62,6 +65,7 @@ class RamStore implements Store {
     this.capabilities = { durable: false, shared: false, transfer: true, liveMask: mask.liveMask };
     this.#mask = mask;
     this.#clock = clock;
+    this.upkeep = ramUpkeep(this.#sessions, mask, () => this.#alive());
   }
 
   async create(scope: Scope, session: NewSession): Promise<Lock> {

@@ -40,6 +40,8 @@ import type {
 import type { ReadQuery, Recovered, StoreCapabilities } from "./store.ts";
 import type { Restored, Scope, SessionDump, SessionInfo, SessionState, Store, UnlockOptions } from "./store.ts";
 import { kindLogs } from "./transfer.ts";
+import { sqliteUpkeep } from "./upkeep-sqlite.ts";
+import type { Upkeep } from "./upkeep.ts";
 
 export type { SqliteStoreOptions } from "./sqlite-options.ts";
 
@@ -67,6 +69,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
 class SqliteStore implements Store {
   readonly name = "sqlite";
   readonly capabilities: StoreCapabilities;
+  readonly upkeep: Upkeep;
   readonly #connection: Connection;
   readonly #file: string;
   readonly #writer: Writer;
@@ -85,6 +88,11 @@ class SqliteStore implements Store {
     this.#mask = options.mask ?? createMask();
     this.capabilities = { durable: true, shared: true, transfer: true, liveMask: this.#mask.liveMask };
     this.#clock = options.clock ?? systemClock;
+    this.upkeep = sqliteUpkeep({
+      ...{ connection, file, writer: this.#writer, mask: this.#mask, clock: this.#clock },
+      find: (scope, id) => this.#find(scope, id),
+      alive: () => this.#alive(),
+    });
   }
 
   async create(scope: Scope, session: NewSession): Promise<Lock> {

@@ -4,15 +4,10 @@
  */
 import type { JsonObject } from "../message/message.ts";
 import type { NewRecord, RecordKind, StoredRecord, StoredRecordOf } from "../message/record.ts";
+import type { Scope } from "./scope.ts";
+import type { Upkeep } from "./upkeep.ts";
 
-/**
- * On whose behalf a call is made. A store shows and writes only what belongs to the scope: a session created under
- * `{ tenant: "a" }` does not exist for `{ tenant: "b" }`. An absent `user` sees every user of its tenant.
- */
-export interface Scope {
-  readonly tenant?: string;
-  readonly user?: string;
-}
+export type { Scope } from "./scope.ts";
 
 /** What a store can do; shared code asks these, never the store's name. */
 export interface StoreCapabilities {
@@ -307,6 +302,9 @@ export interface Store {
    * record, with `bad-option` where it does not belong to the scope.
    */
   restore?(scope: Scope, dump: SessionDump, signal?: AbortSignal): Promise<Restored>;
+
+  /** Compresses, keeps, trashes and erases sessions, where the store can. */
+  readonly upkeep?: Upkeep;
 
   /** Releases everything. Idempotent; calls after it are refused with `closed`. */
   close(): Promise<void>;

@@ -174,7 +174,7 @@ function contentPart(block: JsonValue, format: string): Part {
   if (type === "refusal") return { type: "text", text: asString(object["refusal"]) ?? "", opaque: { refusal: true } };
   const url = asName(asObject(object["image_url"])?.["url"]) ?? asName(object["image_url"]);
   if (url !== undefined) return imageFromUrl(url);
-  const file = asObject(object["file"]);
+  const file = type === "input_file" ? object : asObject(object["file"]);
   const data = dataOfUrl(asString(file?.["file_data"]) ?? "");
   if (data) return { type: "file", ...data, ...defined({ name: asName(file?.["filename"]) }) };
   const reasoning = asString(object["thinking"]) ?? (type === "reasoning" ? text : undefined);

@@ -1,6 +1,7 @@
 /** Opens a file of whatever known format and reads the sessions in it. */
 import { WindrowError } from "../errors.ts";
 import { basename, dirname, resolve } from "node:path";
+import { nearest } from "../nearest.ts";
 import { decoders } from "./decoders.ts";
 import { readEntries } from "./entries.ts";
 import type { ReadProgress } from "./entries.ts";
@@ -13,6 +14,8 @@ const sureEnough = 0.5;
 export interface ReadOptions {
   /** Called as the file is read, with bytes as they stand on disk. */
   readonly onProgress?: (progress: ReadProgress) => void;
+  /** Read as this format, whatever the file looks like: a decoder's name. Default: recognised from the content. */
+  readonly format?: string;
 }
 
 /**
@@ -21,7 +24,8 @@ export interface ReadOptions {
  * several), with their numbers from 1.
  *
  * @throws WindrowError `input-not-found`, `bad-option` (a folder), `input-unreadable` (no permission, damaged gzip),
- *   `not-a-transcript` (empty, binary, or no known format: the message says what was seen), `aborted`
+ *   `not-a-transcript` (empty, binary, or no known format: the message says what was seen), `bad-option` (no format of
+ *   this name), `aborted`
  */
 export async function readTranscripts(
   path: string,
@@ -30,11 +34,20 @@ export async function readTranscripts(
 ): Promise<readonly Transcript[]> {
   const { entries, problems, beginning } = await readEntries(path, options.onProgress, signal);
   const source: TranscriptSource = { name: sourceName(path), entries };
-  const decoder = entries.length === 0 ? undefined : recognise(source);
+  const named = options.format === undefined ? undefined : decoderOf(options.format);
+  const decoder = entries.length === 0 ? undefined : (named ?? recognise(source));
   const [first, ...others] = decoder?.decode(source) ?? [];
   if (first === undefined) throw notATranscript(path, beginning, entries.length, problems.length);
   const all = [...problems, ...first.problems].sort((left, right) => left.line - right.line);
   return [{ ...first, problems: all }, ...others];
+}
+
+function decoderOf(format: string): TranscriptDecoder {
+  const found = decoders.find((decoder) => decoder.format === format);
+  if (found) return found;
+  const known = decoders.map((decoder) => decoder.format);
+  const message = `There is no transcript format "${format}".${nearest(format, known)}`;
+  throw new WindrowError("bad-option", message, { format, known });
 }
 
 function recognise(source: TranscriptSource): TranscriptDecoder | undefined {

@@ -8,7 +8,7 @@ import type { JsonObject, Message } from "../message/message.ts";
 export interface Transcript {
   /** The session's own id where the format has one, else the file's name. */
   readonly id: string;
-  /** The decoder's name: `windrow`, `openai-chat`, `pi`, `claude-code`, `codex`, `trajectory`. */
+  /** The decoder's name: `windrow`, `openai-chat`, `pi`, `claude-code`, `codex`, `gemini-cli`, `trajectory`. */
   readonly format: string;
   /** The model that wrote most assistant messages, where the format tells. */
   readonly model?: string;

@@ -1,4 +1,7 @@
-/** Windrow's own messages: an array or JSON lines of messages, or the `messages.jsonl` of a session on disk. */
+/**
+ * Windrow's own messages: an array or JSON lines of messages, the `messages.jsonl` of a session on disk, or a whole session
+ * as `windrow export` writes it.
+ */
 import { isWindrowError } from "../errors.ts";
 import type { JsonObject, NewMessage } from "../message/message.ts";
 import { checkMessage } from "../message/schema.ts";
@@ -7,6 +10,7 @@ import { decodeMessage } from "../store/files/message-codec.ts";
 import { chatMessage, isChatMessage } from "./chat-message.ts";
 import { asArray, asName, asObject, objectsOf, restOf, TranscriptBuilder } from "./shapes.ts";
 import type { Entry, Transcript, TranscriptDecoder, TranscriptSource } from "./transcript.ts";
+import { sessionHead, sessionRecord } from "./windrow-session.ts";
 
 const format = "windrow";
 
@@ -25,6 +29,7 @@ const messageFields: ReadonlySet<string> = new Set([
 export const windrow: TranscriptDecoder = {
   format,
   recognise(source: TranscriptSource): number {
+    if (sessionHead(source.entries[0]?.value)) return 1;
     const messages = messageEntries(source)
       .slice(0, 50)
       .map((entry) => asObject(entry.value) ?? {});
@@ -47,11 +52,15 @@ export const windrow: TranscriptDecoder = {
         builder.problem(line, error.message);
       }
     }
-    return [builder.build(source.name, format)];
+    return [builder.build(sessionHead(source.entries[0]?.value)?.id ?? source.name, format)];
   },
 };
 
 function messageEntries(source: TranscriptSource): readonly Entry[] {
+  if (sessionHead(source.entries[0]?.value)) {
+    const records = source.entries.map(({ line, value }) => ({ line, ...sessionRecord(value) }));
+    return records.flatMap(({ line, log, record }) => (log === "messages" ? [{ line, value: record }] : []));
+  }
   const only = source.entries.length === 1 ? source.entries[0]?.value : undefined;
   const list = asArray(only) ?? asArray(asObject(only)?.["messages"]);
   return list === undefined ? source.entries : list.map((value) => ({ line: 1, value }));

@@ -1,6 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { SessionManager } from "../../src/session/manager.ts";
+import { openStore } from "../../src/store/open.ts";
 import { secretSamples } from "../mask/samples.ts";
 import { newFolder, windrow } from "./stage.ts";
 
@@ -42,4 +44,20 @@ it("a store that is not there is an error", async () => {
   const { status, stderr } = await windrow(["scan", "--store", join(await newFolder(), "none")]);
   expect(status).toBe(1);
   expect(stderr).toContain("store-unavailable");
+});
+
+it("shows a user nothing of others, and tells the audit of a look at everything", async () => {
+  const folder = await newFolder();
+  const store = join(folder, "store");
+  const manager = await SessionManager.open({ store: await openStore(store), user: "bob" });
+  const session = await manager.create();
+  await manager.close();
+  await writeFile(join(store, "running", session.id, "notes.txt"), secret);
+  const seen = await windrow(["scan", "--store", store, "--json", "--user", "alice"]);
+  expect(seen).toMatchObject({ status: 0 });
+  expect(seen.stdout).not.toContain(session.id);
+  const audited = { WINDROW_AUDIT: "true", WINDROW_USER: "root", WINDROW_ADMIN: "true" };
+  expect(await windrow(["scan", "--store", store], audited)).toMatchObject({ status: 1 });
+  const { stdout } = await windrow(["audit", "--store", store, "--action", "examine", "--json"]);
+  expect(JSON.parse(stdout)).toMatchObject({ entries: [{ who: "root", action: "examine" }] });
 });

@@ -165,3 +165,9 @@ it("is not read from a file that another user of the system planted", async ({ s
   expect(files).toEqual([]);
   expect(notes.join()).toContain("belongs to another user");
 });
+
+it("takes what is masked from the environment too", async () => {
+  const environment = { WINDROW_MASK_ENVIRONMENT: "1", WINDROW_MASK_SEAL: "MY_KEY", WINDROW_MASK_LIVE_MASK: "true" };
+  const { config } = await load({}, { environment });
+  expect(config.settings.mask).toEqual({ environment: true, seal: "MY_KEY", liveMask: true });
+});

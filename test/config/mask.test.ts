@@ -29,9 +29,9 @@ async function kept(options: ManagerOptions): Promise<string> {
   return readFile(join(folder, "running", session.id, "messages.jsonl"), "utf8");
 }
 
-async function configured(mask: object): Promise<ManagerOptions> {
+async function configured(mask: object, more: object = {}): Promise<ManagerOptions> {
   const file = join(folder, "windrow.config.json");
-  await writeFile(file, JSON.stringify({ mask }));
+  await writeFile(file, JSON.stringify({ mask, ...more }));
   return { config: file };
 }
 
@@ -43,6 +43,21 @@ it("masks addresses in preset coding-agent, and elsewhere where the configuratio
   expect(await kept(off)).toContain("ann@example.org");
 });
 
+it("masks addresses in preset coding-agent, also where the configuration names it or masks more", async () => {
+  const preset = { strategy: "coding-agent", model: "gpt-4o" };
+  expect(await kept(await configured({}, preset))).toContain("[EMAIL]");
+  expect(await kept(await configured({ environment: true }, preset))).toContain("[EMAIL]");
+  expect(await kept({ ...preset, ...(await configured({ environment: true })) })).toContain("[EMAIL]");
+  expect(await kept({ strategy: "adaptive", ...(await configured({}, preset)) })).toContain("ann@example.org");
+});
+
+it("does not repeat a key that was written where its variable's name belongs", async () => {
+  const key = "kV2mQp7Lr4Tz8Wk9Xv2mQp7Lr4Tz8WxYz01";
+  const refused: unknown = await kept(await configured({ seal: key })).catch((error: unknown) => error);
+  expect(refused).toMatchObject({ code: "bad-option", message: expect.stringContaining("WINDROW_SEAL_KEY") as string });
+  expect(JSON.stringify(refused) + String(refused)).not.toContain(key);
+});
+
 it("masks what the environment holds under a name of secrets", async () => {
   process.env["MASK_TEST_PASSWORD"] = "swordfish-and-chips";
   expect(await kept({})).toContain("swordfish");
@@ -51,7 +66,10 @@ it("masks what the environment holds under a name of secrets", async () => {
 
 it("seals under a key of the environment, and says when it is not there", async () => {
   const options = await configured({ email: true, seal: "MASK_TEST_SEAL" });
-  await expect(kept(options)).rejects.toMatchObject({ code: "bad-option", message: expect.stringContaining("MASK_TEST_SEAL") as string });
+  await expect(kept(options)).rejects.toMatchObject({
+    code: "bad-option",
+    message: expect.stringContaining("MASK_TEST_SEAL") as string,
+  });
   process.env["MASK_TEST_SEAL"] = "k".repeat(40);
   const line = await kept(options);
   expect(line).toContain('"sealed":');

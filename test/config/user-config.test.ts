@@ -137,3 +137,9 @@ describe("a manager with a configuration", () => {
     await manager.close();
   });
 });
+
+it("never repeats a password of the server's address", async () => {
+  const { failure } = await fetchUserConfig("alice", { url: "http://me:pa55w0rdX@127.0.0.1:9/x" });
+  expect(failure).toContain("127.0.0.1:9");
+  expect(failure).not.toContain("pa55w0rdX");
+});

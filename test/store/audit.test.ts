@@ -2,6 +2,7 @@
 import { appendFile, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { createMask } from "../../src/mask/mask.ts";
 import { SessionManager } from "../../src/session/manager.ts";
 import { openAudit, readAudit } from "../../src/store/audit.ts";
 import type { AuditEntry, AuditQuery } from "../../src/store/audit.ts";
@@ -97,4 +98,23 @@ it("leaves nothing where there is no store", async () => {
   for await (const info of manager.list()) expect(info).toBeUndefined();
   await manager.close();
   await expect(stat(base)).rejects.toMatchObject({ code: "ENOENT" });
+});
+
+it("makes the folder of a file of one's own with the first access, whatever that is", async () => {
+  const base = await folder();
+  const file = join(base, "logs", "audit.jsonl");
+  const audit = openAudit(file);
+  audit.record({ who: "alice", action: "read" });
+  audit.close();
+  expect(await entries(file)).toHaveLength(1);
+});
+
+it("names who asks by their address, also where addresses are masked", async () => {
+  const file = join(await folder(), "audit.jsonl");
+  const audit = openAudit(file, { mask: createMask({ email: true }) });
+  audit.record({ who: "ann@example.org", action: "read", tenant: "b@example.org", sessionId: "ann@example.org" });
+  audit.close();
+  expect(await entries(file)).toMatchObject([
+    { who: "ann@example.org", tenant: "b@example.org", sessionId: "[EMAIL]" },
+  ]);
 });

@@ -1,6 +1,6 @@
 /**
- * Ten tenants in one store, each with a word of its own: ten thousand operations (on disk only with WINDROW_LONG=1, else a
- * thousand), and nobody meets another's word.
+ * Ten tenants in one store, each with a word of its own: ten thousand operations (on disk only with WINDROW_LONG=1, else
+ * five hundred), and nobody meets another's word.
  */
 import { readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -97,7 +97,7 @@ const stores: Readonly<Record<string, (folder: string) => Promise<Store>>> = {
 };
 
 describe.each(Object.entries(stores))("ten tenants in %s", (name, open) => {
-  const operations = long || name === "ram" ? 10_000 : 1_000;
+  const operations = long || name === "ram" ? 10_000 : 500;
 
   it("never meet, and the audit has every access", { timeout: 240_000 }, async () => {
     const folder = await temporaryFolder();

@@ -313,6 +313,59 @@ export const trajectory = lines([
   },
 ]);
 
+const gemini = (id: string, second: number, more: object): object => ({
+  id,
+  timestamp: at(second),
+  type: "gemini",
+  content: "",
+  thoughts: [],
+  tokens: { input: 100, output: 5, cached: 40, thoughts: 7, tool: 0, total: 112 },
+  model: "gemini-x",
+  ...more,
+});
+
+/** Gemini CLI: a notice, thoughts, a line that is written twice, a failed and a cancelled call, an image, a rewind. */
+export const geminiCli = lines([
+  { sessionId: "g-1", projectHash: "abc", startTime: at(0), lastUpdated: at(0), kind: "main" },
+  { id: "n0", timestamp: at(0), type: "info", content: "Update available" },
+  { id: "u1", timestamp: at(1), type: "user", content: [{ text: "look" }], displayContent: "look" },
+  { $set: { lastUpdated: at(1) } },
+  gemini("g2", 2, { content: "half" }),
+  gemini("g2", 2, {
+    content: "Looking.",
+    thoughts: [{ subject: "Plan", description: "First the files.", timestamp: at(2) }, { description: "Then more." }],
+    toolCalls: [
+      {
+        id: "k1",
+        name: "ls",
+        args: { path: "." },
+        result: [{ functionResponse: { id: "k1", name: "ls", response: { output: "a b" } } }],
+        status: "success",
+        timestamp: at(3),
+        resultDisplay: "a b",
+        displayName: "List",
+      },
+      {
+        id: "k2",
+        name: "shot",
+        args: {},
+        result: [
+          { functionResponse: { id: "k2", name: "shot", response: { error: "too dark" } } },
+          { inlineData: { mimeType: "image/png", data: "QUJD" } },
+        ],
+        status: "error",
+        timestamp: at(4),
+      },
+      { id: "k3", name: "rm", args: {}, status: "cancelled", timestamp: at(4) },
+    ],
+  }),
+  { id: "u5", timestamp: at(5), type: "user", content: "wrong turn" },
+  gemini("g6", 6, { content: "never was" }),
+  { $rewindTo: "u5" },
+  { id: "u7", timestamp: at(7), type: "user", content: "right turn" },
+  gemini("g8", 8, { content: [{ text: "hm", thought: true, thoughtSignature: "c2ln+/==" }, { text: "Done." }] }),
+]);
+
 /** Every fixture with the format that must recognise it and how many sessions it holds. */
 export const fixtures: readonly {
   readonly name: string;
@@ -326,5 +379,6 @@ export const fixtures: readonly {
   { name: "claude-code", format: "claude-code", lines: claudeCode },
   { name: "codex", format: "codex", lines: codex },
   { name: "codex-flat", format: "codex", lines: codexFlat },
+  { name: "gemini-cli", format: "gemini-cli", lines: geminiCli },
   { name: "trajectory", format: "trajectory", lines: trajectory },
 ];

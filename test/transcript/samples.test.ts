@@ -131,9 +131,10 @@ describe.skipIf(!here)("samples of many agents", () => {
       const agent = file.split("/")[0] ?? "";
       kinds.set(agent, (kinds.get(agent) ?? new Set()).add(result.split(" ")[0] ?? ""));
     }
+    expect(kinds.get("gemini")).toEqual(new Set(["gemini-cli"]));
     expect(kinds.get("openclaw")).toEqual(new Set(["pi"]));
     expect(kinds.get("hermes")).toEqual(new Set(["openai-chat"]));
-    for (const agent of ["antigravity", "copilot", "cursor", "droid", "gemini", "grok", "kimi", "opencode", "qwen"]) {
+    for (const agent of ["antigravity", "copilot", "cursor", "droid", "grok", "kimi", "opencode", "qwen"]) {
       expect([agent, kinds.get(agent)]).toEqual([agent, new Set(["refused"])]);
     }
   });

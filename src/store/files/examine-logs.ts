@@ -1,12 +1,12 @@
 /** The logs of a session, examined; their unusable ends cut off and damaged spans copied out where mending is asked for. */
-import { closeSync, constants, existsSync, openSync } from "node:fs";
+import { constants, existsSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import type { RecordKind } from "../../message/record.ts";
 import type { Examined } from "../store.ts";
 import { BlobFolder } from "./blobs.ts";
 import type { FetchBlob } from "./blobs.ts";
 import { kindFiles } from "./codec.ts";
-import { systemDisk } from "./disk.ts";
+import { systemArchives } from "./archive-disk.ts";
 import type { Examination } from "./examination.ts";
 import { find } from "./examination.ts";
 import { blobsFolder, systemCode } from "./layout.ts";
@@ -21,7 +21,7 @@ export async function examineLogs(
 ): Promise<Pick<Examined, "records" | "goodBytes" | "badBytes">> {
   const total = { records: 0, goodBytes: 0, badBytes: 0 };
   const missing = new Set<string>();
-  const blobs = new BlobFolder(examination.place.folder, systemDisk, ({ sha256 }) => missing.add(sha256));
+  const blobs = new BlobFolder(examination.place.folder, systemArchives, ({ sha256 }) => missing.add(sha256));
   for (const kind of Object.keys(kindFiles) as readonly RecordKind[]) {
     const scan = await examineLog(examination, kind, (name) => blobs.fetch(name), alive);
     if (!scan) continue;
@@ -46,8 +46,9 @@ async function examineLog(
 ): Promise<LogScan | undefined> {
   const path = join(examination.place.folder, kindFiles[kind]);
   let file: number;
+  const toMend = examination.mend && existsSync(path);
   try {
-    file = openSync(path, examination.mend ? constants.O_RDWR | constants.O_APPEND : constants.O_RDONLY);
+    file = systemArchives.open(path, toMend ? constants.O_RDWR | constants.O_APPEND : constants.O_RDONLY);
   } catch (error) {
     if (systemCode(error) !== "ENOENT") throw error;
     if (kind === "message") {
@@ -57,13 +58,13 @@ async function examineLog(
     return undefined;
   }
   try {
-    const scan = await scanLog(file, kind, fetch, alive);
+    const scan = await scanLog(file, kind, fetch, alive, systemArchives);
     findSpans(examination, scan, file, path);
-    findTail(examination, scan, file, path);
+    findTail({ ...examination, mend: toMend }, scan, file, path);
     findOdd(examination, scan, path);
     return scan;
   } finally {
-    closeSync(file);
+    systemArchives.close(file);
   }
 }
 
@@ -77,7 +78,7 @@ function findSpans(examination: Examination, scan: LogScan, file: number, path: 
       find(examination, path, { ...where, severity: "notice", message, mended: false, keptAs });
       continue;
     }
-    const mended = examination.mend && keepDamaged(file, path, offset, length) !== undefined;
+    const mended = examination.mend && keepDamaged(file, path, offset, length, systemArchives) !== undefined;
     const message = `A damaged span (${why}). It is stepped over; a copy is put beside the log, which stays as it is.`;
     find(examination, path, { ...where, message, mended, ...(mended && { keptAs }) });
   }

@@ -18,10 +18,11 @@ import { isFinal, newerFormat, released, sessionId, storeClosed } from "../rules
 import type { ExamineOptions, Examined, FinalStatus, Holding, ListQuery, Lock, NewSession } from "../store.ts";
 import type { ReadQuery, Recovered, Restored, Scope, SessionDump, SessionInfo } from "../store.ts";
 import type { SessionMetadata, SessionState, Store, StoreCapabilities, UnlockOptions } from "../store.ts";
+import { filesUpkeep } from "../upkeep-files.ts";
+import { archiveDisk, systemArchives } from "./archive-disk.ts";
 import { BlobFolder } from "./blobs.ts";
 import { Catalogue } from "./catalogue.ts";
 import { kindFiles } from "./codec.ts";
-import { systemDisk } from "./disk.ts";
 import type { Disk } from "./disk.ts";
 import { encodeMetadata, encodeState, readState } from "./documents.ts";
 import { Journal } from "./journal.ts";
@@ -41,8 +42,7 @@ import { stateOf } from "./state.ts";
 import { Leases, acquire } from "./steal.ts";
 import { dumpFolder, restoreFolder } from "./transfer.ts";
 
-export type { Durability } from "./options.ts";
-export type { FilesStoreOptions } from "./options.ts";
+export type { Durability, FilesStoreOptions } from "./options.ts";
 
 /** A session this store writes. */
 interface Held {
@@ -66,6 +66,7 @@ export function filesStore(options: FilesStoreOptions, internals: StoreInternals
 class FilesStore implements Store {
   readonly name = "files";
   readonly capabilities: StoreCapabilities;
+  readonly upkeep: NonNullable<Store["upkeep"]>;
   readonly #layout: Layout;
   readonly #mask: Mask;
   readonly #durability: Durability;
@@ -87,11 +88,12 @@ class FilesStore implements Store {
     this.#durability = options.durability ?? "strict";
     this.#blocking = options.blocking ?? false;
     this.#clock = options.clock ?? systemClock;
-    this.#disk = internals.disk ?? systemDisk;
+    this.#disk = internals.disk ? archiveDisk(internals.disk) : systemArchives;
     this.#tools = { clock: this.#clock, disk: this.#disk, ...(internals.fault ? { fault: internals.fault } : {}) };
     this.#leases = new Leases(this.#clock);
     this.#recoveries = new Recoveries(this.#disk);
     this.#catalogue = new Catalogue(this.#layout, this.#disk);
+    this.upkeep = filesUpkeep(this.#layout, this.#catalogue, this.#mask, this.#tools, () => this.#alive());
   }
 
   async create(scope: Scope, session: NewSession): Promise<Lock> {

@@ -1,8 +1,8 @@
 /** One log, read from end to end to say what is wrong with it. Nothing is changed. */
-import { fstatSync } from "node:fs";
 import type { RecordKind } from "../../message/record.ts";
 import type { FetchBlob } from "./blobs.ts";
 import { decodeRecord } from "./codec.ts";
+import type { Disk } from "./disk.ts";
 import { BadLine } from "./fields.ts";
 import type { RawLine } from "./jsonl.ts";
 import { linesForward, parseLine } from "./jsonl.ts";
@@ -35,9 +35,15 @@ export interface LogScan {
  *
  * @param alive - a writer is at work, so that the end may be unfinished
  */
-export async function scanLog(file: number, kind: RecordKind, fetch: FetchBlob, alive: boolean): Promise<LogScan> {
-  const { size } = fstatSync(file);
-  const found = inspectTail(file, size);
+export async function scanLog(
+  file: number,
+  kind: RecordKind,
+  fetch: FetchBlob,
+  alive: boolean,
+  disk: Disk,
+): Promise<LogScan> {
+  const { size } = disk.stat(file);
+  const found = inspectTail(file, size, disk);
   const working = alive && found.problem === "unfinished";
   const end = found.cutAt ?? size;
   const scan: LogScan = {
@@ -50,7 +56,7 @@ export async function scanLog(file: number, kind: RecordKind, fetch: FetchBlob, 
     odd: { "welded-lines": none(), "empty-lines": none(), "crlf": none(), "duplicate-seq": none() },
   };
   let highest = 0;
-  for await (const line of linesForward(file, 0, end)) highest = scanLine(scan, kind, line, fetch, highest);
+  for await (const line of linesForward(file, 0, end, disk)) highest = scanLine(scan, kind, line, fetch, highest);
   return scan;
 }
 

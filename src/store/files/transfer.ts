@@ -1,5 +1,5 @@
 /** Sessions out of a file store and into it: whole folders, line by line as they are. */
-import { closeSync, existsSync, fstatSync, openSync } from "node:fs";
+import { constants } from "node:fs";
 import { open, rename, rm, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { WindrowError } from "../../errors.ts";
@@ -13,6 +13,7 @@ import { admit, compareExisting, logKinds, logNames, weigh } from "../transfer.t
 import { BlobFolder, largestInline, spillInto } from "./blobs.ts";
 import type { Blob, FetchBlob, Spill } from "./blobs.ts";
 import { decodeRecord, encodeRecord } from "./codec.ts";
+import { systemArchives } from "./archive-disk.ts";
 import { systemDisk } from "./disk.ts";
 import { decodeState, encodeState, page, parseDocument, readMetadata, readObject } from "./documents.ts";
 import { BadLine } from "./fields.ts";
@@ -184,15 +185,17 @@ async function stateFields(place: Place, metadata: SessionMetadata): Promise<Jso
  * the last place of all logs was looked up is taken, and so no place below it is missing.
  */
 function logEnds(folder: string): Readonly<Record<LogName, number>> {
-  const newest = Math.max(...logNames.map((log) => withLog(folder, log, (file, size) => inspectTail(file, size).pos)));
+  const newest = Math.max(
+    ...logNames.map((log) => withLog(folder, log, (file, size) => inspectTail(file, size, systemArchives).pos)),
+  );
   const ends = logNames.map((log) => [log, withLog(folder, log, (file, size) => endOf(file, size, newest))]);
   return Object.fromEntries(ends) as Record<LogName, number>;
 }
 
 function endOf(file: number, size: number, newest: number): number {
-  const tail = inspectTail(file, size);
+  const tail = inspectTail(file, size, systemArchives);
   let end = tail.problem === "unfinished" ? (tail.cutAt ?? size) : size;
-  for (const line of linesBackward(file, 0, end)) {
+  for (const line of linesBackward(file, 0, end, systemArchives)) {
     const pos = parseLine(line.bytes).objects.at(-1)?.["pos"];
     if (typeof pos !== "number" || pos <= newest) break;
     end = line.offset;
@@ -201,28 +204,32 @@ function endOf(file: number, size: number, newest: number): number {
 }
 
 function withLog(folder: string, log: LogName, look: (file: number, size: number) => number): number {
-  const path = logPath(folder, log);
-  if (!existsSync(path)) return 0;
-  const file = openSync(path, "r");
+  let file: number;
   try {
-    return look(file, fstatSync(file).size);
+    file = systemArchives.open(logPath(folder, log), constants.O_RDONLY);
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return 0;
+    throw error;
+  }
+  try {
+    return look(file, systemArchives.stat(file).size);
   } finally {
-    closeSync(file);
+    systemArchives.close(file);
   }
 }
 
 async function* linesOf(path: string, log: LogName, end: number, onDamage: DamageListener): AsyncGenerator<DumpedLine> {
   if (end === 0) return;
   const kind = logKinds[log];
-  const file = openSync(path, "r");
+  const file = systemArchives.open(path, constants.O_RDONLY);
   const damaged = (span: Damage): void => onDamage(kind, file, path, span);
-  const blobs = new BlobFolder(dirname(path), systemDisk);
+  const blobs = new BlobFolder(dirname(path), systemArchives);
   try {
-    for await (const raw of linesForward(file, 0, end)) {
+    for await (const raw of linesForward(file, 0, end, systemArchives)) {
       for (const line of textsOf(kind, raw, damaged, (name) => blobs.fetch(name))) yield { log, line };
     }
   } finally {
-    closeSync(file);
+    systemArchives.close(file);
   }
 }
 

@@ -1,0 +1,79 @@
+/** `windrow export`: a session as a file, in Windrow's format or another agent's. */
+import type { Command } from "commander";
+import type { Loss } from "../ops/export.ts";
+import { WindrowError } from "../errors.ts";
+import { scopeOf } from "./backup-scope.ts";
+import type { ScopeFlags } from "./backup-scope.ts";
+import { exitStatus, reportError, statusOf } from "./command.ts";
+import type { CliIo, ExitStatus } from "./command.ts";
+import { count } from "./text.ts";
+
+interface ExportFlags extends ScopeFlags {
+  readonly store: string;
+  readonly format: string;
+  readonly output?: string;
+  readonly json?: boolean;
+}
+
+/** Adds the command to a program. */
+export function addExport(program: Command, io: CliIo, finish: (status: ExitStatus) => void): void {
+  program
+    .command("export")
+    .summary("write a session as a file: Windrow's, OpenAI chat, Claude Code, Codex, pi, Gemini CLI")
+    .description(
+      "Writes a session to standard output, or into a new file. The format windrow has every record, and import brings\n" +
+        "back the very session; the others have its messages as that agent would have written them. What was written is\n" +
+        "read back, and what the format cannot hold is told. Secrets pass the mask.",
+    )
+    .argument("<id>", "the session: its id, at least its first four characters, or latest")
+    .option("--format <name>", "windrow, openai, claude-code, codex, pi or gemini-cli", "windrow")
+    .option("-o, --output <file>", "this file, which must not exist (default: standard output)")
+    .option("--store <store>", "folder or URL of the store", "./contexts")
+    .option("--json", "with --output: the report as one JSON document")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  windrow export latest -o session.jsonl\n  windrow export 550e --format claude-code -o session.jsonl\n",
+    )
+    .action(async (id: string, flags: ExportFlags) => finish(await runExport(id, flags, io)));
+}
+
+async function runExport(name: string, flags: ExportFlags, io: CliIo): Promise<ExitStatus> {
+  const { output } = flags;
+  const [{ openStore }, { storeDefaults }, { findSession }, { exportFormat, exportSession, lossKinds }] =
+    await Promise.all([
+      import("../store/open.ts"),
+      import("../store/guarded-open.ts"),
+      import("../ops/find.ts"),
+      import("../ops/export.ts"),
+    ]);
+  const format = exportFormat(flags.format);
+  if (flags.json === true && output === undefined) {
+    throw new WindrowError("bad-option", "--json tells of the file that --output names; name one.");
+  }
+  const store = await openStore(flags.store, { create: false });
+  try {
+    const scope = scopeOf(flags);
+    const { metadata } = await findSession(store, scope, name);
+    const { mask } = storeDefaults();
+    const { id, lines, lost } = await exportSession(store, scope, metadata.uuid, { format, ...(mask && { mask }) });
+    const told = (loss: Loss): string => `${count(loss.count)} × ${lossKinds[loss.kind]}`;
+    const notes = lost.length === 0 ? "" : `${format} could not hold: ${lost.map(told).join("; ")}\n`;
+    if (output === undefined) {
+      for await (const line of lines) io.stdout.write(`${line}\n`);
+      io.stderr.write(notes);
+      return exitStatus.done;
+    }
+    const { writeNewFile } = await import("./export-file.ts");
+    const bytes = await writeNewFile(output, lines);
+    const report = { id, format, file: output, bytes, lost };
+    io.stdout.write(
+      flags.json ? `${JSON.stringify(report, null, 2)}\n` : `${output}: session ${id}, ${count(bytes)} bytes\n${notes}`,
+    );
+    return exitStatus.done;
+  } catch (error) {
+    reportError(io, error, flags.store);
+    return statusOf(error);
+  } finally {
+    await store.close();
+  }
+}

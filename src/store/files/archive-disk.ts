@@ -1,0 +1,87 @@
+/** A disk on which the files of compressed sessions are read under the names they had before. */
+import { constants } from "node:fs";
+import { ArchiveFile, archiveEnding } from "./archive.ts";
+import type { Disk } from "./disk.ts";
+import { systemDisk } from "./disk.ts";
+import { systemCode } from "./layout.ts";
+
+/** A {@link Disk} that reads `x.gz` where `x` is asked for and is not there; all else is that of the disk behind. */
+export function archiveDisk(disk: Disk): Disk {
+  const open = new Map<number, ArchiveFile>();
+
+  const openArchive = (path: string, missing: unknown): number => {
+    let file: number;
+    try {
+      file = disk.open(`${path}${archiveEnding}`, constants.O_RDONLY);
+    } catch (error) {
+      throw systemCode(error) === "ENOENT" ? missing : error;
+    }
+    try {
+      open.set(file, new ArchiveFile(file, disk));
+      return file;
+    } catch (error) {
+      disk.close(file);
+      throw error;
+    }
+  };
+
+  return {
+    open(path, flags, mode) {
+      try {
+        return disk.open(path, flags, mode);
+      } catch (error) {
+        if (flags !== constants.O_RDONLY || systemCode(error) !== "ENOENT") throw error;
+        return openArchive(path, error);
+      }
+    },
+    close(file) {
+      open.delete(file);
+      disk.close(file);
+    },
+    read: (file, into, offset, length, position) =>
+      open.get(file)?.read(into, offset, length, position) ?? disk.read(file, into, offset, length, position),
+    readLater: async (file, into, offset, length, position) =>
+      open.get(file)?.read(into, offset, length, position) ?? disk.readLater(file, into, offset, length, position),
+    stat(file) {
+      const archive = open.get(file);
+      return archive ? { ...disk.stat(file), size: archive.size } : disk.stat(file);
+    },
+    readFile(path) {
+      try {
+        return disk.readFile(path);
+      } catch (error) {
+        if (systemCode(error) !== "ENOENT") throw error;
+        const file = openArchive(path, error);
+        try {
+          return wholeOf(open.get(file)!);
+        } finally {
+          this.close(file);
+        }
+      }
+    },
+    write: (file, from, offset, length, position) => disk.write(file, from, offset, length, position),
+    truncate: (file, size) => disk.truncate(file, size),
+    syncData: (file) => disk.syncData(file),
+    syncDataNow: (file) => disk.syncDataNow(file),
+    sync: (file) => disk.sync(file),
+    statPath: (path) => disk.statPath(path),
+    exists: (path) => disk.exists(path),
+    setMode: (file, mode) => disk.setMode(file, mode),
+    makeFolder: (path, mode) => disk.makeFolder(path, mode),
+    readFolder: (path) => disk.readFolder(path),
+    rename: (from, to) => disk.rename(from, to),
+    unlink: (path) => disk.unlink(path),
+    removeTree: (path) => disk.removeTree(path),
+    tryLock: (file, byte) => disk.tryLock(file, byte),
+    unlock: (file, byte) => disk.unlock(file, byte),
+  };
+}
+
+function wholeOf(archive: ArchiveFile): Buffer {
+  const bytes = Buffer.allocUnsafe(archive.size);
+  for (let at = 0; at < bytes.length;) at += archive.read(bytes, at, bytes.length - at, at);
+  return bytes;
+}
+
+/** The system's file system, read so. */
+export const systemArchives: Disk = archiveDisk(systemDisk);

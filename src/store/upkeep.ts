@@ -1,0 +1,137 @@
+/**
+ * Upkeep: what a store can do with sessions that nobody writes any more. They are compressed, marked to be kept, put into
+ * a trash, brought back, and erased so that nothing of them is left. An optional facet of a {@link Store}.
+ */
+import { WindrowError } from "../errors.ts";
+import type { Scope } from "./scope.ts";
+
+/** What a session takes, in bytes. */
+export interface SessionSize {
+  /** As it lies there. */
+  readonly bytes: number;
+  /** As it would lie there with nothing compressed. */
+  readonly plainBytes: number;
+  /** Whether it is compressed: all of it that is worth that. */
+  readonly compressed: boolean;
+}
+
+/** Why a session is kept: no clean-up touches it. */
+export interface KeepMark {
+  /** ISO 8601, UTC. */
+  readonly keptAt: string;
+  readonly by?: string;
+  readonly reason?: string;
+}
+
+/** A session in the trash. */
+export interface TrashedSession {
+  readonly sessionId: string;
+  /** ISO 8601, UTC; absent where it was put there by hand. */
+  readonly trashedAt?: string;
+  readonly user?: string;
+  /** ISO 8601, UTC. */
+  readonly createdAt: string;
+  /** Bytes. */
+  readonly bytes: number;
+}
+
+/** One place that was looked at for what is left of a session. It names no content. */
+export interface ErasedPlace {
+  /**
+   * `session`: its folder or rows. `trash`. `aside`: what a doctor or a cut-short move left. `index`: the list of all
+   * sessions. `search-index`. `memory`: what it had offloaded. `free-space`: pages of a database that were in use.
+   */
+  readonly kind: "session" | "trash" | "aside" | "index" | "search-index" | "memory" | "free-space";
+  /** Relative to the store's folder, the name of a table, or a path outside. */
+  readonly place: string;
+  /** How many files, rows or lines were taken out; 0 where it held nothing. */
+  readonly count: number;
+  /** Bytes that were taken out. */
+  readonly bytes: number;
+}
+
+/** A session that was erased, and from where. */
+export interface Erased {
+  readonly sessionId: string;
+  readonly places: readonly ErasedPlace[];
+}
+
+/**
+ * Erases sessions from places outside the store; they join the places of each. Called while the store still knows that
+ * the erasure is under way: one that throws is tried again by the next.
+ */
+export type EraseElsewhere = (sessionIds: readonly string[]) => Promise<readonly ErasedPlace[]>;
+
+/**
+ * The facet. Every method sees only sessions of its scope; others are `session-not-found`. Killed between any two steps,
+ * a session is as it was or as it should be, or the next call ends what was begun.
+ */
+export interface Upkeep {
+  /** What a session takes. Reads no records. */
+  size(scope: Scope, id: string): Promise<SessionSize>;
+
+  /** Marks a session to be kept, running or finished; a mark that is there is replaced. */
+  keep(scope: Scope, id: string, mark: KeepMark): Promise<void>;
+
+  /** Takes the mark away; returns whether there was one. */
+  unkeep(scope: Scope, id: string): Promise<boolean>;
+
+  /** The mark, if the session is kept. */
+  kept(scope: Scope, id: string): Promise<KeepMark | undefined>;
+
+  /**
+   * Compresses a finished session; everything reads on as before. Absent where a store has nothing to compress.
+   * `bad-option` for one that is not finished.
+   */
+  compress?(scope: Scope, id: string): Promise<SessionSize>;
+
+  /** Undoes {@link Upkeep.compress}. */
+  decompress?(scope: Scope, id: string): Promise<SessionSize>;
+
+  /**
+   * Moves finished sessions into the trash: they are listed and read no more, and {@link Upkeep.untrash} brings them
+   * back. `bad-option` for one that is not finished, is kept, or has a namesake there.
+   *
+   * @param time - when, ISO 8601, UTC
+   */
+  trash(scope: Scope, ids: readonly string[], time: string): Promise<void>;
+
+  /** What is in the trash, in no order. */
+  trashed(scope: Scope): AsyncIterable<TrashedSession>;
+
+  /** Brings a session back from the trash; `session-exists` where another has its id by now. */
+  untrash(scope: Scope, id: string): Promise<void>;
+
+  /**
+   * Removes sessions for good, from wherever the store has anything of them: the log and all beside it, the trash, what
+   * a doctor put aside, the index. `session-busy` while a process writes one, `bad-option` for one that is kept; nothing
+   * is removed then. `session-not-found` where there is nothing of it.
+   */
+  erase(scope: Scope, ids: readonly string[], elsewhere?: EraseElsewhere): Promise<readonly Erased[]>;
+
+  /** Sessions whose erasure was begun and not ended: {@link Upkeep.erase} ends it. */
+  unerased(scope: Scope): Promise<readonly string[]>;
+}
+
+/** The session is still being worked on. */
+export function notFinished(id: string): WindrowError {
+  const message = `Session ${id} is not finished: only finished sessions are compressed or put into the trash.`;
+  return new WindrowError("bad-option", message, { id });
+}
+
+/** The session is marked to be kept. */
+export function isKept(id: string): WindrowError {
+  const message = `Session ${id} is marked to be kept; nothing was changed. \`windrow unkeep ${id}\` takes the mark away.`;
+  return new WindrowError("bad-option", message, { id });
+}
+
+/** A session of this id lies in the trash already. */
+export function inTrash(id: string): WindrowError {
+  const message = `A session ${id} lies in the trash already; nothing was changed. Erase that one first.`;
+  return new WindrowError("bad-option", message, { id });
+}
+
+/** The trash has no such session. */
+export function notInTrash(id: string): WindrowError {
+  return new WindrowError("session-not-found", `There is no session ${id} in the trash.`, { id });
+}

@@ -1,0 +1,62 @@
+/** The examples of seed 001 §9.1 and §9.2, in every language, beside files that were compared with the seed by eye. */
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { statsText } from "../../src/cli/stats.ts";
+import { wordsOf } from "../../src/cli/text-language.ts";
+import { locales } from "../../src/config/locale.ts";
+import { stats } from "../../src/ops/stats.ts";
+import { seedId, seedSession, seedStore } from "./seed-example.ts";
+import { newFolder, windrow } from "./stage.ts";
+
+function golden(name: string): string {
+  return readFileSync(new URL(`golden/${name}.txt`, import.meta.url), "utf8");
+}
+
+describe.each(locales)("in %s", (locale) => {
+  it("view shows the session of §9.1", async () => {
+    const folder = await newFolder();
+    await seedSession(folder);
+    const { status, stdout } = await windrow(["view", seedId, "--store", folder, "--lang", locale]);
+    expect(status).toBe(0);
+    expect(stdout.replace(folder, "STORE")).toBe(golden(`view.${locale}`));
+  });
+
+  it("stats shows the store of §9.2", async () => {
+    const report = await stats(seedStore(), { now: () => new Date("2024-01-31T00:00:00Z") });
+    expect(`${statsText(report, await wordsOf(locale))}\n`).toBe(golden(`stats.${locale}`));
+  });
+});
+
+it("has the seed's own lines in English", async () => {
+  const report = await stats(seedStore(), { now: () => new Date("2024-01-31T00:00:00Z") });
+  const text = statsText(report, await wordsOf("en"));
+  for (const lines of [
+    "Context Storage Statistics\n==========================\n\nTotal contexts: 1,234\n  - Running: 12\n  - Completed: 1,222\n",
+    "Disk usage:\n  - Running: 120 MB\n  - Completed: 5.4 GB (2.1 GB after compression)\n",
+    "Average per task:\n  - Messages: 85\n  - Tokens: 42,000\n  - Duration: 12 min 30 s\n  - Compressions: 1.8\n",
+  ]) {
+    expect(text).toContain(lines);
+  }
+  for (const [user, tasks] of [
+    ["notfolder", "890 tasks (72%)"],
+    ["user2", "244 tasks (20%)"],
+    ["user3", "100 tasks (8%)"],
+  ]) {
+    expect(text).toContain(`  - ${user}: ${tasks}`);
+  }
+});
+
+it("takes the language from the flag, then WINDROW_LANG, then the system", async () => {
+  const folder = await newFolder();
+  await seedSession(folder);
+  const labelOf = async (flags: readonly string[], env: Record<string, string>): Promise<string> =>
+    (await windrow(["view", seedId, "--store", folder, ...flags], env)).stdout.split(":")[0] ?? "";
+  expect(await labelOf([], {})).toBe("Task UUID");
+  expect(await labelOf([], { LANG: "ja_JP.UTF-8" })).toBe("タスクUUID");
+  expect(await labelOf([], { LANG: "de_DE.UTF-8" })).toBe("Task UUID");
+  expect(await labelOf([], { LANG: "ja_JP.UTF-8", WINDROW_LANG: "zh" })).toBe("任务 UUID");
+  expect(await labelOf(["--lang", "en"], { WINDROW_LANG: "zh" })).toBe("Task UUID");
+  const wrong = await windrow(["view", seedId, "--store", folder], { WINDROW_LANG: "klingon" });
+  expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining("en, ja, zh")]);
+  expect((await windrow(["stats", "--store", folder, "--lang", "de"])).status).toBe(2);
+});

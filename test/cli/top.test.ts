@@ -1,0 +1,82 @@
+/** `windrow top`: the sessions that run, seen from outside. */
+import { expect, it } from "vitest";
+import { run } from "../../src/cli/program.ts";
+import type { Top } from "../../src/ops/top.ts";
+import { SessionManager } from "../../src/session/manager.ts";
+import { newFolder, windrow } from "./stage.ts";
+
+const taskKey = { task_source: "github", owner: "notfolder", repo: "coding_agent", task_id: "27" };
+
+it("shows who runs what: holder, calls, tokens, budget", async () => {
+  const folder = await newFolder();
+  const manager = await SessionManager.open({ store: folder, budget: 9_000, user: "alice" });
+  const running = await manager.create({ taskKey });
+  await running.append({ role: "user", parts: [{ type: "text", text: "hello" }] });
+  const { tokens } = await running.compose();
+  await running.endStep({ usage: { input: 1_200, output: 34 } });
+  await (await manager.create()).close();
+  await (await manager.create()).finish("completed");
+
+  const { status, stdout } = await windrow(["top", "--once", "--json", "--store", folder]);
+  expect(status).toBe(0);
+  const top = JSON.parse(stdout) as Top;
+  expect(top).toMatchObject({ running: 2, tokens: 1_234 });
+  expect(top.sessions.find(({ id }) => id === running.id)).toMatchObject({
+    user: "alice",
+    task: "github/notfolder/coding_agent#27",
+    status: "processing",
+    holder: { state: "held", owner: { processId: process.pid } },
+    llmCalls: 1,
+    tokens: 1_234,
+    windowTokens: tokens,
+    budget: 9_000,
+  });
+  expect(top.sessions.find(({ id }) => id !== running.id)?.holder?.state).toBe("none");
+
+  const text = await windrow(["top", "--once", "--store", folder]);
+  expect(text.stdout).toMatch(new RegExp(`^2 running, 1,234 tokens; .*UTC\\n`));
+  expect(text.stdout).toContain(`${running.id.slice(0, 8)}  alice`);
+  expect(text.stdout).toContain(`held ${process.pid}@`);
+  expect((await windrow(["top", "--once", "--lang", "ja", "--store", folder])).stdout).toContain("実行中2件");
+  expect((await windrow(["top", "--once", "--limit", "1", "--store", folder])).stdout).toContain("and 1 more");
+  expect((await windrow(["top", "--once", "--user", "bob", "--store", folder])).stdout).toContain(
+    "No session is running",
+  );
+  await manager.close();
+});
+
+it("looks again until it is stopped, each look over the last", async () => {
+  const folder = await newFolder();
+  const manager = await SessionManager.open({ store: folder });
+  const session = await manager.create();
+  const stop = new AbortController();
+  const frames: string[] = [];
+  let finished: Promise<void> | undefined;
+  const stdout = {
+    isTTY: true,
+    write(frame: string) {
+      frames.push(frame);
+      if (frames.length === 1) finished = session.finish("completed");
+      else if (frame.includes("No session")) stop.abort();
+    },
+  };
+  const io = { stdout, stderr: { write: () => undefined }, env: {} };
+  expect(await run(["top", "--interval", "0.02", "--store", folder], io, stop.signal)).toBe(0);
+  await finished;
+  await manager.close();
+  expect(frames[0]).toContain(session.id.slice(0, 8));
+  for (const frame of frames) expect(frame.startsWith("\u001b[H\u001b[J")).toBe(true);
+});
+
+it("says what is wrong", async () => {
+  const folder = await newFolder();
+  expect(await windrow(["top", "--once", "--store", folder])).toMatchObject({
+    status: 0,
+    stdout: expect.stringContaining("No session is running") as string,
+  });
+  const missing = await windrow(["top", "--once", "--store", `${folder}/none`]);
+  expect([missing.status, missing.stderr]).toEqual([1, expect.stringContaining("no store at")]);
+  expect((await windrow(["top", "--once", "--limit", "few", "--store", folder])).status).toBe(2);
+  expect((await windrow(["top", "--onec", "--store", folder])).stderr).toContain("--once");
+  expect((await windrow(["top", "--help"])).stdout).toContain("windrow top --once --json");
+});

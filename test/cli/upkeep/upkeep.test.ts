@@ -1,0 +1,150 @@
+import { existsSync } from "node:fs";
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { filesStore } from "../../../src/store/files/files.ts";
+import { everybody, messageRecord, newSession, stateOf } from "../../../src/store/conformance-kit.ts";
+import { newFolder, windrow } from "../stage.ts";
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await newFolder();
+});
+
+/** A finished session whose last record is so many days old, by the system's clock. */
+async function aged(days: number): Promise<string> {
+  const store = filesStore({ folder, durability: "relaxed" });
+  const timestamp = new Date(Date.now() - days * 86_400_000).toISOString();
+  const lock = await store.create({ user: "ann" }, newSession({ createdAt: timestamp }));
+  const text = `${days} days, and a secret canary. `.repeat(100);
+  await store.append(lock, [{ ...messageRecord(text, { timestamp }), timestamp }]);
+  await store.finish(lock, stateOf("completed"));
+  await store.close();
+  return lock.id;
+}
+
+const at = (...words: readonly string[]): readonly string[] => [...words, "--store", folder];
+
+describe("windrow cleanup", () => {
+  it("deletes nothing unasked, and says what is due and how", async () => {
+    const [old, week] = [await aged(31), await aged(8)];
+    const { status, stdout } = await windrow(at("cleanup"));
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/Compressed +2 /);
+    expect(stdout).toMatch(/% saved/);
+    expect(stdout).toContain("1 due and left where they are; --yes moves them into the trash");
+    expect(stdout).toContain(old);
+    expect(existsSync(join(folder, "completed", old))).toBe(true);
+    const asked = JSON.parse((await windrow(at("cleanup", "--yes", "--json"))).stdout) as Record<string, object[]>;
+    expect(asked["trashed"]).toMatchObject([{ sessionId: old, user: "ann" }]);
+    expect([existsSync(join(folder, "trash", old)), existsSync(join(folder, "completed", week))]).toEqual([true, true]);
+  });
+
+  it("takes ages, an emergency, and a trial", async () => {
+    const id = await aged(15);
+    expect((await windrow(at("cleanup", "--older-than", "10d", "--dry-run"))).stdout).toContain(id);
+    expect((await windrow(at("cleanup", "--older-than", "360h", "--dry-run"))).stdout).toContain(id);
+    expect((await windrow(at("cleanup", "--dry-run"))).stdout).not.toContain(id);
+    const young = await aged(0);
+    expect((await windrow(at("cleanup", "--emergency", "--yes"))).status).toBe(0);
+    expect(existsSync(join(folder, "trash", id))).toBe(true);
+    expect(existsSync(join(folder, "completed", young, "messages.jsonl.gz"))).toBe(true);
+    await windrow(at("cleanup", "--yes", "--trash-for", "0"));
+    expect(existsSync(join(folder, "trash", id))).toBe(false);
+  });
+
+  it("refuses an age that is none, and a store that is not there", async () => {
+    const wrong = await windrow(at("cleanup", "--older-than", "soon"));
+    expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining("for example 30d") as string]);
+    const nowhere = await windrow(["cleanup", "--store", join(folder, "nowhere")]);
+    expect([nowhere.status, nowhere.stderr]).toEqual([1, expect.stringContaining("store-unavailable") as string]);
+  });
+});
+
+it("cleans by the policy of the configuration, which erases nothing by itself elsewhere", async () => {
+  const old = await aged(40);
+  const file = join(folder, "windrow.config.yaml");
+  await writeFile(file, "cleanup:\n  olderThan: 35d\n  delete: true\n");
+  expect((await windrow(at("erase", old, "--config", file))).status).toBe(1);
+  expect(existsSync(join(folder, "completed", old))).toBe(true);
+  const { stdout } = await windrow(at("cleanup", "--config", file, "--json"));
+  expect(JSON.parse(stdout)).toMatchObject({ trashed: [{ sessionId: old }] });
+  await writeFile(file, "cleanup:\n  olderThan: soon\n");
+  expect((await windrow(at("cleanup", "--config", file))).stderr).toContain("windrow.config.yaml:2");
+});
+
+describe("windrow keep and unkeep", () => {
+  it("keep a session from every clean-up, and say who wanted it", async () => {
+    const id = await aged(60);
+    const { status, stdout } = await windrow(at("keep", id.slice(0, 8), "--reason", "evidence"));
+    expect([status, stdout]).toEqual([0, `Session ${id} is kept: no clean-up touches it.\n`]);
+    const mark = JSON.parse(await readFile(join(folder, "completed", id, "keep.json"), "utf8")) as object;
+    expect(mark).toMatchObject({ reason: "evidence" });
+    expect((await stat(join(folder, "completed", id, "keep.json"))).mode & 0o777).toBe(0o600);
+    await windrow(at("cleanup", "--yes"));
+    expect(existsSync(join(folder, "completed", id, "messages.jsonl"))).toBe(true);
+    expect((await windrow(at("erase", id, "--yes"))).status).toBe(2);
+    const unkept = JSON.parse((await windrow(at("unkeep", id, "--json"))).stdout) as object;
+    expect(unkept).toEqual({ sessions: [{ sessionId: id, kept: false, changed: true }] });
+    expect((await windrow(at("unkeep", id))).stdout).toContain("was not kept");
+    expect((await windrow(at("keep", "ffffffff"))).status).toBe(1);
+  });
+});
+
+describe("windrow archive", () => {
+  it("compresses at once, and brings back, also from the trash", async () => {
+    const id = await aged(0);
+    expect((await windrow(at("archive", "latest"))).stdout).toMatch(/is compressed: .+ → .+\./);
+    expect((await windrow(at("view", id, "--messages"))).stdout).toContain("0 days");
+    expect((await windrow(at("archive", id, "--undo"))).stdout).toContain("is decompressed");
+    await windrow(at("cleanup", "--older-than", "0", "--yes"));
+    expect((await windrow(at("view", id))).status).toBe(1);
+    const back = JSON.parse((await windrow(at("archive", id, "--undo", "--json"))).stdout) as { sessions: object[] };
+    expect(back.sessions).toMatchObject([{ sessionId: id, done: "restored" }]);
+    expect((await windrow(at("view", id))).status).toBe(0);
+  });
+
+  it("refuses a session that is not finished", async () => {
+    const store = filesStore({ folder });
+    const lock = await store.create(everybody, newSession());
+    await store.close();
+    const { status, stderr } = await windrow(at("archive", lock.id));
+    expect([status, stderr]).toEqual([2, expect.stringContaining("not finished") as string]);
+  });
+});
+
+describe("windrow erase", () => {
+  it("erases only when told twice, and writes a receipt free of content", async () => {
+    const id = await aged(3);
+    const looked = await windrow(at("erase", id.slice(0, 8)));
+    expect([looked.status, looked.stdout]).toEqual([1, expect.stringContaining(`${id}  store`) as string]);
+    expect(existsSync(join(folder, "completed", id))).toBe(true);
+    const file = join(folder, "..", `${id}.json`);
+    const { status, stdout } = await windrow(at("erase", id, "--yes", "--receipt", file));
+    expect(status).toBe(0);
+    expect(stdout).toContain(join("completed", id, "messages.jsonl"));
+    expect(stdout).toContain("index.jsonl");
+    const receipt = await readFile(file, "utf8");
+    expect(JSON.parse(receipt)).toMatchObject({ erased: [{ sessionId: id, resumed: false, forks: [] }] });
+    expect(receipt).not.toContain("canary");
+    expect((await windrow(at("erase", id, "--yes"))).status).toBe(1);
+    const again = await windrow(at("erase", id, "--yes", "--receipt", file));
+    expect([again.status, again.stderr]).toEqual([2, expect.stringContaining("receipt cannot be written") as string]);
+  });
+
+  it("is for the session's user and for admins only", async () => {
+    const id = await aged(3);
+    expect((await windrow(at("erase", id, "--yes", "--user", "bob"))).status).toBe(1);
+    expect(existsSync(join(folder, "completed", id))).toBe(true);
+    expect((await windrow(at("erase", id, "--yes", "--user", "ann"))).status).toBe(0);
+  });
+});
+
+it("every command shows an example in its help", async () => {
+  for (const name of ["cleanup", "keep", "unkeep", "archive", "erase"]) {
+    const { status, stdout } = await windrow([name, "--help"]);
+    expect([status, stdout.includes("windrow ".concat(name)), /Examples?:/.test(stdout)]).toEqual([0, true, true]);
+  }
+  expect((await windrow(["cleanup", "--help"])).stdout).toContain("0 0 * * *  windrow cleanup");
+});

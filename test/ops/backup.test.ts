@@ -1,0 +1,311 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createMask } from "../../src/mask/mask.ts";
+import { backup, findGeneration, generationNames, readGeneration } from "../../src/ops/backup.ts";
+import { restore } from "../../src/ops/restore.ts";
+import { everybody, everyKind, messageRecord, newSession, stateOf, texts } from "../../src/store/conformance-kit.ts";
+import { filesStore } from "../../src/store/files/files.ts";
+import { openStore } from "../../src/store/open.ts";
+import { ramStore } from "../../src/store/ram.ts";
+import type { Store } from "../../src/store/store.ts";
+import { summaryOf } from "../../src/store/transfer.ts";
+import { newFolder, windrow } from "../cli/stage.ts";
+import { driver } from "../store/sqlite-fixtures.ts";
+import { buildSource } from "../support/build.ts";
+
+/** A clock that is a day further at every look. */
+function daily(): { now(): number; every(): () => void } {
+  let day = 0;
+  return { now: () => Date.UTC(2026, 0, 1 + Math.floor(day++ / 2)), every: () => () => undefined };
+}
+
+async function finishedSession(store: Store, text: string): Promise<string> {
+  const lock = await store.create(everybody, newSession());
+  await store.append(lock, [messageRecord(text), ...everyKind(), messageRecord("ü\u2028".repeat(50_000))]);
+  await store.finish(lock, stateOf("completed"));
+  return lock.id;
+}
+
+const hashOf = async (store: Store, id: string): Promise<string> =>
+  (await summaryOf(await store.dump!(everybody, id))).hash;
+
+const copies = (folder: string): readonly string[] =>
+  (readdirSync(join(folder, "objects"), { recursive: true }) as string[]).filter((name) => name.endsWith(".gz"));
+
+describe("backup and restore", () => {
+  it("brings back what was finished, record by record; running sessions only where they are asked for", async () => {
+    const [from, to, again] = [await newFolder(), join(await newFolder(), "b"), await newFolder()];
+    const store = filesStore({ folder: from });
+    const finished = await finishedSession(store, "done");
+    const running = await store.create(everybody, newSession());
+    await store.append(running, [messageRecord("at work")]);
+    const report = await backup(store, to);
+    expect(report).toMatchObject({ written: 1, unchanged: 0, failed: 0, sessions: [{ id: finished, lines: 10 }] });
+    expect(await backup(store, to, { running: true })).toMatchObject({ written: 1, unchanged: 1 });
+
+    const target = filesStore({ folder: again });
+    expect(await restore(to, target)).toMatchObject({ restored: 2, same: 0, failed: 0 });
+    for (const id of [finished, running.id]) expect(await hashOf(target, id)).toBe(await hashOf(store, id));
+    await expect(target.lock(everybody, finished)).rejects.toMatchObject({ code: "read-only" });
+    const goesOn = await target.lock(everybody, running.id);
+    await target.append(goesOn, [messageRecord("again at work")]);
+    expect(await restore(to, target)).toMatchObject({ restored: 0, same: 1, failed: 1 });
+    expect(await texts(target, running.id)).toEqual(["at work", "again at work"]);
+    await Promise.all([store.close(), target.close()]);
+  });
+
+  it("writes nothing twice, keeps seven generations, and the eighth removes the first with its own copies", async () => {
+    const to = await newFolder();
+    const clock = daily();
+    let store = ramStore({});
+    const first = await finishedSession(store, "only in the first");
+    await backup(store, to, { clock });
+    expect(copies(to)).toHaveLength(1);
+    store = ramStore({});
+    const stays = await finishedSession(store, "stays");
+    expect(await backup(store, to, { clock })).toMatchObject({ written: 1, gone: 1, removed: [] });
+    for (let day = 3; day <= 7; day += 1) {
+      expect(await backup(store, to, { clock })).toMatchObject({ written: 0, unchanged: 1, bytes: 0, removed: [] });
+    }
+    const names = generationNames(to);
+    expect(names).toHaveLength(7);
+    expect(names[0]).toBe("2026-01-01T00-00-00-000Z");
+    expect(copies(to)).toHaveLength(2);
+    const { removed } = await backup(store, to, { clock });
+    expect(removed).toEqual([names[0]]);
+    expect(generationNames(to)).toHaveLength(7);
+    expect(copies(to)).toHaveLength(1);
+    await expect(restore(to, ramStore({}), { ids: [first] })).rejects.toMatchObject({ code: "session-not-found" });
+    expect(await restore(to, ramStore({}), { ids: [stays.slice(0, 8)] })).toMatchObject({ restored: 1 });
+  });
+
+  it.skipIf(!driver)("takes a database, and compressed sessions, as it takes files", async () => {
+    const [from, to] = [await newFolder(), await newFolder()];
+    const files = filesStore({ folder: from });
+    const id = await finishedSession(files, "text");
+    const plain = await backup(files, to);
+    await files.upkeep?.compress?.(everybody, id);
+    expect(await backup(files, to)).toMatchObject({ written: 0, unchanged: 1 });
+    const [database, again] = [await openStore(`sqlite:${join(from, "a.db")}`), await newFolder()];
+    expect(await restore(to, database)).toMatchObject({ restored: 1, sessions: [{ lines: 10 }] });
+    expect(await backup(database, again)).toMatchObject({ written: 1, bytes: plain.bytes });
+    expect(findGeneration(again).generation.sessions[0]?.hash).toBe(findGeneration(to).generation.sessions[0]?.hash);
+    expect(await restore(again, files)).toMatchObject({ same: 1 });
+    await Promise.all([files.close(), database.close()]);
+  });
+
+  it("forgets a session in every generation, and leaves no copy of it", async () => {
+    const to = await newFolder();
+    const store = ramStore({});
+    const [canary, other] = [await finishedSession(store, "canary"), await finishedSession(store, "other")];
+    for (let run = 0; run < 3; run += 1) await backup(store, to);
+    const forgotten = await windrow(["backup", to, "--forget", canary, "--json"]);
+    expect(forgotten).toMatchObject({ status: 0, stderr: "" });
+    expect(JSON.parse(forgotten.stdout)).toMatchObject({ id: canary, copies: 1, generations: generationNames(to) });
+    expect(copies(to)).toHaveLength(1);
+    const left = (readdirSync(to, { recursive: true, encoding: "utf8" }) as string[])
+      .map((name) => join(to, name))
+      .filter((path) => statSync(path).isFile())
+      .map((path) => (path.endsWith(".gz") ? gunzipSync(readFileSync(path)) : readFileSync(path)).toString());
+    expect(left.filter((text) => text.includes(canary) || text.includes("canary"))).toEqual([]);
+    for (const name of generationNames(to)) {
+      const path = join(to, "generations", `${name}.json`);
+      expect(await restore(path, ramStore({}))).toMatchObject({ restored: 1, sessions: [{ id: other }] });
+    }
+    expect(await windrow(["backup", to, "--forget", "550e"])).toMatchObject({ status: 1 });
+  });
+
+  it("does not follow a store that lost everything", async () => {
+    const to = await newFolder();
+    const full = ramStore({});
+    await finishedSession(full, "text");
+    await backup(full, to, { keep: 1 });
+    for (let run = 0; run < 3; run += 1) await backup(ramStore({}), to, { keep: 1 });
+    const [oldest] = generationNames(to);
+    const path = join(to, "generations", `${oldest}.json`);
+    expect(await restore(path, ramStore({}))).toMatchObject({ restored: 1 });
+  });
+
+  it("names a damaged copy, restores the rest, and writes it anew on the next run that looks", async () => {
+    const [from, to] = [await newFolder(), await newFolder()];
+    const store = filesStore({ folder: from });
+    const [broken, whole] = [await finishedSession(store, "one"), await finishedSession(store, "two")];
+    await backup(store, to);
+    const { generation } = findGeneration(to);
+    const { hash, bytes } = generation.sessions.find(({ id }) => id === broken)!;
+    const path = join(to, "objects", hash.slice(0, 2), `${hash}.gz`);
+    const content = readFileSync(path);
+    content[bytes - 20]! ^= 1;
+    writeFileSync(path, content);
+    const target = ramStore({});
+    const report = await restore(to, target);
+    expect(report).toMatchObject({ restored: 1, failed: 1 });
+    expect(report.sessions.find(({ id }) => id === broken)).toMatchObject({ error: { code: "store-corrupt" } });
+    await expect(target.info(everybody, broken)).rejects.toMatchObject({ code: "session-not-found" });
+    expect(await hashOf(target, whole)).toBe(await hashOf(store, whole));
+    await backup(store, to, { verify: true });
+    expect(await restore(to, target)).toMatchObject({ restored: 1, same: 1 });
+    truncateSync(path, bytes - 1);
+    await backup(store, to);
+    expect(await restore(to, target)).toMatchObject({ same: 2, failed: 0 });
+    await store.close();
+  });
+
+  it("keeps the last copy of a session that cannot be read any more, and says so", async () => {
+    const to = await newFolder();
+    const store = ramStore({});
+    const id = await finishedSession(store, "text");
+    await backup(store, to);
+    const torn: Store = {
+      ...store,
+      name: "torn",
+      capabilities: store.capabilities,
+      list: (scope, query) => store.list(scope, query),
+      recovery: (scope, name) => store.recovery(scope, name),
+      dump: () => Promise.reject(Object.assign(new Error(), { code: "EIO" })),
+    };
+    await expect(backup(torn, to)).rejects.toMatchObject({ code: "store-unavailable" });
+    expect(generationNames(to)).toHaveLength(1);
+    const refusing: Store = {
+      ...torn,
+      dump: async (scope, name) => ({
+        ...(await store.dump!(scope, name)),
+        metadata: { format: 1 },
+      }),
+    };
+    expect(await backup(refusing, to)).toMatchObject({
+      kept: 1,
+      sessions: [{ id, outcome: "kept", error: { code: "bad-message" } }],
+    });
+    expect(await restore(to, ramStore({}))).toMatchObject({ restored: 1 });
+  });
+
+  it("masks what lies in clear, and writes every file for its owner alone", async () => {
+    const [from, to] = [await newFolder(), join(await newFolder(), "b")];
+    const clear = filesStore({ folder: from, mask: createMask({ rules: [] }) });
+    const secret = `ghp_${"a1B2c3D4e5F6g7H8i9J0".repeat(2).slice(0, 36)}`;
+    await finishedSession(clear, `token ${secret}`);
+    const umask = process.umask(0);
+    try {
+      expect(await backup(clear, to)).toMatchObject({ sessions: [{ masked: 1 }] });
+    } finally {
+      process.umask(umask);
+    }
+    for (const name of ["", ...(readdirSync(to, { recursive: true }) as string[])]) {
+      const path = join(to, name);
+      const isFolder = statSync(path).isDirectory();
+      expect([name, statSync(path).mode & 0o777]).toEqual([name, isFolder ? 0o700 : 0o600]);
+      const bytes = isFolder ? Buffer.alloc(0) : readFileSync(path);
+      const text = name.endsWith(".gz") ? gunzipSync(bytes) : bytes;
+      expect(text.includes(secret)).toBe(false);
+    }
+    await clear.close();
+  });
+
+  it("keeps tenants apart, refuses a second backup at the same time, and damaged generations are never used", async () => {
+    const to = await newFolder();
+    const store = ramStore({});
+    await finishedSession(store, "text");
+    await backup(store, to);
+    await expect(backup(store, to, { scope: { tenant: "a" } })).rejects.toMatchObject({ code: "bad-option" });
+    await expect(backup(store, to, { keep: 0 })).rejects.toMatchObject({ code: "bad-option" });
+    const slow: Store = { ...store, list: (scope, query) => late(store.list(scope, query)) };
+    async function* late(list: ReturnType<Store["list"]>): ReturnType<Store["list"]> {
+      await expect(backup(store, to)).rejects.toMatchObject({ code: "session-busy" });
+      yield* list;
+    }
+    slow.dump = (scope, id) => store.dump!(scope, id);
+    slow.recovery = (scope, id) => store.recovery(scope, id);
+    await backup(slow, to);
+    const [name] = generationNames(to);
+    const path = join(to, "generations", `${name}.json`);
+    writeFileSync(path, readFileSync(path, "utf8").replace('"lines":10', '"lines":11'));
+    expect(readGeneration(to, name!)).toBeUndefined();
+    await expect(restore(path, ramStore({}))).rejects.toMatchObject({ code: "store-corrupt" });
+    await expect(restore(join(to, "none"), ramStore({}))).rejects.toMatchObject({ code: "input-not-found" });
+  });
+});
+
+describe("backup beside processes", () => {
+  let build: { readonly folder: string; remove(): Promise<void> };
+  beforeAll(async () => {
+    build = await buildSource();
+  }, 120_000);
+  afterAll(() => build.remove());
+
+  interface Writing {
+    readonly id: string;
+    acknowledged(): number;
+    kill(): Promise<void>;
+  }
+
+  async function startWriting(folder: string): Promise<Writing> {
+    const child = spawn(process.execPath, [resolve("test/ops/child/backup-writer.js"), build.folder, folder], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let said = "";
+    child.stdout.on("data", (chunk: Buffer) => (said += chunk.toString()));
+    const whole = (): readonly string[] => said.split("\n").slice(0, -1);
+    while (whole().length < 20) await once(child.stdout, "data");
+    return {
+      id: whole()[0]!,
+      acknowledged: () => Number(whole().at(-1)),
+      async kill() {
+        const closed = once(child, "close");
+        child.kill("SIGKILL");
+        await closed;
+      },
+    };
+  }
+
+  it("takes every acknowledged record of four sessions that are being written", { timeout: 120_000 }, async () => {
+    const [from, to] = [await newFolder(), await newFolder()];
+    const writers = await Promise.all([1, 2, 3, 4].map(() => startWriting(from)));
+    const store = filesStore({ folder: from });
+    const before = writers.map((writer) => writer.acknowledged());
+    const report = await backup(store, to, { running: true });
+    await Promise.all(writers.map((writer) => writer.kill()));
+    expect(report).toMatchObject({ written: 4, failed: 0 });
+    const target = await openStore(join(await newFolder(), "restored"));
+    const back = await restore(to, target);
+    expect(back).toMatchObject({ restored: 4, failed: 0 });
+    const { generation } = findGeneration(to);
+    for (const [index, { id }] of writers.entries()) {
+      const [restored, source] = [await texts(target, id), await texts(store, id)];
+      expect(restored.length).toBeGreaterThanOrEqual(before[index]!);
+      expect(restored).toEqual(source.slice(0, restored.length));
+      expect(await hashOf(target, id)).toBe(generation.sessions.find((session) => session.id === id)?.hash);
+    }
+    await Promise.all([store.close(), target.close()]);
+  });
+
+  it("leaves no generation when it is killed, and goes on from there", { timeout: 120_000 }, async () => {
+    const [from, to] = [await newFolder(), await newFolder()];
+    const store = filesStore({ folder: from, durability: "relaxed" });
+    const ids: string[] = [];
+    for (let session = 0; session < 30; session += 1) ids.push(await finishedSession(store, `session ${session}`));
+    const child = spawn(process.execPath, [join(build.folder, "cli/main.js"), "backup", to, "--store", from], {
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+    const closed = once(child, "close");
+    const begun = (): boolean => existsSync(join(to, "objects")) && copies(to).length >= 3;
+    while (child.exitCode === null && !begun()) await new Promise(setImmediate);
+    child.kill("SIGKILL");
+    expect((await closed)[1]).toBe("SIGKILL");
+    expect(generationNames(to)).toEqual([]);
+    expect(await windrow(["restore", "--all", "--from", to, "--to", "ram:"])).toMatchObject({ status: 1 });
+    writeFileSync(join(to, "objects", ".writing-00000000-0000-4000-8000-000000000000"), "half");
+    const report = await backup(store, to);
+    expect(report).toMatchObject({ failed: 0, sessions: { length: 30 } });
+    expect(readdirSync(join(to, "objects")).filter((name) => name.startsWith("."))).toEqual([]);
+    const target = ramStore({});
+    expect(await restore(to, target)).toMatchObject({ restored: 30, failed: 0 });
+    for (const id of ids) expect(await hashOf(target, id)).toBe(await hashOf(store, id));
+    rmSync(to, { recursive: true });
+    await store.close();
+  });
+});

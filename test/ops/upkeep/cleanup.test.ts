@@ -1,0 +1,183 @@
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { archive, unarchive } from "../../../src/ops/archive.ts";
+import { cleanup, cleanupEvery } from "../../../src/ops/cleanup.ts";
+import type { CleanupReport } from "../../../src/ops/cleanup.ts";
+import { doctor } from "../../../src/ops/doctor.ts";
+import { keep, unkeep } from "../../../src/ops/keep.ts";
+import { search } from "../../../src/ops/search.ts";
+import { everybody, listAll, messageRecord, newSession, stateOf, texts } from "../../../src/store/conformance-kit.ts";
+import { storeFolder } from "../store-kit.ts";
+import type { StoreFolder } from "../store-kit.ts";
+import { agedSession, backdate, daysAgo, dayMs, today } from "./aged.ts";
+
+let place: StoreFolder;
+
+beforeEach(async () => {
+  place = await storeFolder();
+});
+afterEach(() => place.remove());
+
+const now = (): Date => today;
+const ids = (sessions: readonly { readonly sessionId: string }[]): readonly string[] =>
+  sessions.map(({ sessionId }) => sessionId).toSorted();
+
+describe("cleanup", () => {
+  it("goes by the last record, not by the times of files", async () => {
+    const store = place.open();
+    const young = await agedSession(store, 1);
+    const week = await agedSession(store, 8, { messages: 20 });
+    const month = await agedSession(store, 31, { messages: 20 });
+    await backdate(place.folder);
+    const report = await cleanup(store, { now });
+    expect(ids(report.compressed)).toEqual([week, month].toSorted());
+    expect([ids(report.due), report.trashed, report.erased]).toEqual([[month], [], []]);
+    expect((await store.upkeep!.size(everybody, young)).compressed).toBe(false);
+    expect((await listAll(store)).length).toBe(3);
+    expect(report.failures).toEqual([]);
+  });
+
+  it("moves what is due into the trash only where that is asked for, and from there a week later", async () => {
+    const store = place.open();
+    const month = await agedSession(store, 31, { messages: 20 });
+    const stays = await agedSession(store, 29);
+    const index = join(place.folder, "search-index");
+    await search(store, { query: "x", index });
+    const first = await cleanup(store, { now, index, remove: true });
+    expect([ids(first.trashed), first.erased]).toEqual([[month], []]);
+    expect(await readdir(join(place.folder, "trash"))).toEqual([month]);
+    expect(first.trashBytes).toBeGreaterThan(0);
+    const next = await cleanup(store, { now: () => new Date(today.getTime() + 6 * dayMs), index, remove: true });
+    expect([next.erased, ids(next.trashed)]).toEqual([[], [stays]]);
+    const unasked = await cleanup(store, { now: () => new Date(today.getTime() + 8 * dayMs), index });
+    expect([ids(unasked.due).includes(month), unasked.erased]).toEqual([true, []]);
+    const last = await cleanup(store, { now: () => new Date(today.getTime() + 8 * dayMs), index, remove: true });
+    expect([ids(last.erased), last.trashBytes > 0]).toEqual([[month], true]);
+    expect(last.erased[0]?.places.map(({ kind }) => kind)).toEqual(
+      expect.arrayContaining(["trash", "aside", "index", "search-index"]),
+    );
+  });
+
+  it("never touches a kept session, until it is kept no more", async () => {
+    const store = place.open();
+    const id = await agedSession(store, 400, { messages: 20 });
+    expect(await keep(store, id.slice(0, 8), { by: "ann", now })).toEqual({ sessionId: id, kept: true, changed: true });
+    const mark: unknown = JSON.parse(await readFile(join(place.folder, "completed", id, "keep.json"), "utf8"));
+    expect(mark).toEqual({ kept_at: today.toISOString(), by: "ann" });
+    const report = await cleanup(store, { now, remove: true, emergency: true });
+    expect([report.kept, report.compressed, report.trashed, report.due]).toEqual([1, [], [], []]);
+    expect((await unkeep(store, id)).changed).toBe(true);
+    expect(ids((await cleanup(store, { now, remove: true })).trashed)).toEqual([id]);
+  });
+
+  it("in an emergency compresses all, and takes what is 14 days old", async () => {
+    const store = place.open();
+    const today_ = await agedSession(store, 0, { messages: 20 });
+    const old = await agedSession(store, 15, { messages: 20 });
+    const report = await cleanup(store, { now, emergency: true, remove: true });
+    expect([ids(report.compressed), ids(report.trashed)]).toEqual([[today_, old].toSorted(), [old]]);
+    expect((await cleanup(store, { now, emergency: true, compressAfter: 7 * dayMs })).compressed).toEqual([]);
+  });
+
+  it("changes nothing when it is only tried", async () => {
+    const store = place.open();
+    const id = await agedSession(store, 31, { messages: 20 });
+    const before = await readdir(place.folder, { recursive: true });
+    const report = await cleanup(store, { now, remove: true, dryRun: true });
+    expect([ids(report.compressed), ids(report.due), report.trashed]).toEqual([[id], [id], []]);
+    expect(await readdir(place.folder, { recursive: true })).toEqual(before);
+  });
+
+  it("leaves unfinished sessions alone, and ends those whose process died", async () => {
+    const store = place.open();
+    const lock = await store.create(everybody, newSession({ createdAt: daysAgo(90) }));
+    await store.append(lock, [messageRecord("at work")]);
+    const report = await cleanup(store, { now, remove: true });
+    expect([report.looked, report.locks?.looked]).toEqual([0, 1]);
+    await store.append(lock, [messageRecord("goes on")]);
+    await store.finish(lock, stateOf("failed"));
+    expect(await texts(store, lock.id)).toEqual(["at work", "goes on"]);
+  });
+
+  it("tells what it could not do, and does the rest", async () => {
+    const store = place.open();
+    const broken = await agedSession(store, 31, { messages: 20 });
+    const other = await agedSession(store, 31, { messages: 20 });
+    await writeFile(join(place.folder, "completed", broken, "messages.jsonl.gz"), "no gzip");
+    await mkdir(join(place.folder, "trash", broken), { recursive: true });
+    const report = await cleanup(store, { now, remove: true });
+    expect([ids(report.compressed), ids(report.trashed)]).toEqual([[broken, other].toSorted(), [other]]);
+    expect(report.failures).toEqual([
+      { sessionId: broken, message: expect.stringContaining("in the trash") as string },
+    ]);
+    expect((await texts(store, broken)).length).toBe(20);
+  });
+
+  it("does not take a session away with its namesake in the trash", async () => {
+    const store = place.open();
+    const id = await agedSession(store, 31);
+    await cleanup(store, { now, remove: true });
+    await agedSession(store, 1, { session: { uuid: id } });
+    const report = await cleanup(store, { now: () => new Date(today.getTime() + 9 * dayMs), remove: true });
+    expect(report.erased).toEqual([]);
+    expect(report.failures).toEqual([{ sessionId: id, message: expect.stringContaining("same id") as string }]);
+    expect((await listAll(store)).length).toBe(1);
+  });
+
+  it("goes on until it is stopped, and outlives a failure", async () => {
+    const store = place.open();
+    await agedSession(store, 8, { messages: 20 });
+    const stop = new AbortController();
+    const reports: CleanupReport[] = [];
+    const waits: number[] = [];
+    await cleanupEvery(
+      store,
+      {
+        now,
+        every: 5_000,
+        onReport: (report) => reports.push(report),
+        sleep: async (milliseconds) => {
+          waits.push(milliseconds);
+          if (waits.length === 2) stop.abort();
+        },
+      },
+      stop.signal,
+    );
+    expect([reports.map(({ compressed }) => compressed.length), waits]).toEqual([
+      [1, 0],
+      [5_000, 5_000],
+    ]);
+  });
+
+  it("refuses ages that make no sense", async () => {
+    await expect(cleanup(place.open(), { compressAfter: -1 })).rejects.toMatchObject({ code: "bad-option" });
+    await expect(cleanup(place.open(), { deleteAfter: Number.NaN })).rejects.toMatchObject({ code: "bad-option" });
+  });
+});
+
+describe("archive", () => {
+  it("compresses at once, and undoes it, also out of the trash", async () => {
+    const store = place.open();
+    const id = await agedSession(store, 0, { messages: 20 });
+    const report = await archive(store, id.slice(0, 6));
+    expect([report.done, report.after.compressed]).toEqual(["compressed", true]);
+    expect((await readdir(join(place.folder, "completed", id))).includes("messages.jsonl.gz")).toBe(true);
+    expect((await texts(store, id)).length).toBe(20);
+    const back = await unarchive(store, id);
+    expect([back.done, back.after]).toEqual(["decompressed", report.before]);
+    await store.upkeep!.trash(everybody, [id], today.toISOString());
+    expect((await unarchive(store, id.slice(0, 6))).done).toBe("restored");
+    expect((await texts(store, id)).length).toBe(20);
+    await expect(unarchive(store, "ffffffff")).rejects.toMatchObject({ code: "session-not-found" });
+  });
+
+  it("leaves a store in which the doctor finds nothing", async () => {
+    const store = place.open();
+    for (const days of [1, 8, 31, 60]) await agedSession(store, days, { messages: 20 });
+    await cleanup(store, { now, remove: true });
+    const found = await doctor(store, {});
+    expect(found.findings).toEqual([]);
+    expect([found.before.sessions, found.before.records]).toEqual([2, 40]);
+  });
+});

@@ -1,0 +1,199 @@
+import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { cleanup } from "../../../src/ops/cleanup.ts";
+import { erase, planErase } from "../../../src/ops/erase.ts";
+import { keep } from "../../../src/ops/keep.ts";
+import { search, searchFolderOf } from "../../../src/ops/search.ts";
+import {
+  everybody,
+  everyKind,
+  listAll,
+  messageRecord,
+  newSession,
+  stateOf,
+} from "../../../src/store/conformance-kit.ts";
+import { filesStore } from "../../../src/store/files/files.ts";
+import { openStore } from "../../../src/store/open.ts";
+import { driver } from "../../store/sqlite-fixtures.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { buildSource } from "../../support/build.ts";
+import { startWriter, storeFolder } from "../store-kit.ts";
+import type { StoreFolder } from "../store-kit.ts";
+import { agedSession, daysAgo, grep, today } from "./aged.ts";
+
+const canary = "canary-7f3a-認証-kanarienvogel";
+const now = (): Date => today;
+
+let place: StoreFolder;
+let index: string;
+
+beforeEach(async () => {
+  place = await storeFolder();
+  index = searchFolderOf(place.folder) ?? "";
+});
+afterEach(() => place.remove());
+
+/** A session that says the canary in every kind of record, in a large value, and in what it is about. */
+async function telltale(store: Store, finish = true): Promise<string> {
+  const taskKey = { title: canary };
+  const lock = await store.create({ user: "ann" }, newSession({ taskKey, createdAt: daysAgo(40) }));
+  await store.append(
+    lock,
+    everyKind().map(
+      (record) =>
+        JSON.parse(
+          JSON.stringify(record)
+            .replaceAll("hello", canary)
+            .replaceAll("Said hello.", canary)
+            .replaceAll("fix it", canary),
+        ) as typeof record,
+    ),
+  );
+  await store.append(lock, [messageRecord(`${canary} `.repeat(20_000), { timestamp: daysAgo(40) })]);
+  if (finish) await store.finish(lock, { ...stateOf("failed"), error: canary });
+  else await lock.release();
+  return lock.id;
+}
+
+describe("erase", () => {
+  it("leaves the canary nowhere: log, blobs, summaries, index, trash, aside, search index, raw or compressed", async () => {
+    const store = place.open();
+    const plain = await telltale(store);
+    const compressed = await telltale(store);
+    const trashed = await telltale(store);
+    const running = await telltale(store, false);
+    const stays = await agedSession(store, 1, { text: "stays here" });
+    await store.upkeep!.compress!(everybody, compressed);
+    await store.upkeep!.compress!(everybody, trashed);
+    await store.upkeep!.trash(everybody, [trashed], today.toISOString());
+    await putAside(plain);
+    expect((await search(store, { query: "kanarienvogel", index })).hits.length).toBeGreaterThan(0);
+    expect((await grep(place.folder, canary)).length).toBeGreaterThan(10);
+
+    const receipts = await erase(store, [plain, compressed, trashed, running.slice(0, 8)], { index, now });
+
+    expect(await grep(place.folder, canary)).toEqual([]);
+    for (const id of [plain, compressed, trashed, running]) expect(await grep(place.folder, id)).toEqual([]);
+    const kinds = new Set(receipts.flatMap(({ places }) => places.map(({ kind }) => kind)));
+    expect([...kinds].toSorted()).toEqual(["aside", "index", "search-index", "session", "trash"]);
+    const places = receipts[0]?.places.map(({ place: where }) => where) ?? [];
+    for (const name of ["messages.jsonl", "blobs", "summaries.jsonl", "tools.jsonl", "metadata.json"]) {
+      expect(places).toContain(join("completed", plain, name));
+    }
+    expect(JSON.stringify(receipts)).not.toContain("canary");
+    expect((await search(store, { query: "kanarienvogel", index })).hits).toEqual([]);
+    expect((await search(store, { query: "stays", index })).hits.length).toBe(3);
+    expect((await listAll(store)).map(({ metadata }) => metadata.uuid)).toEqual([stays]);
+  });
+
+  it("is in the audit, which keeps only the id", async () => {
+    const store = await openStore(place.folder, { access: { audit: true, who: "operator" } });
+    const id = await telltale(store);
+    await erase(store, [id], { index, now });
+    await store.close();
+    expect(await grep(place.folder, canary)).toEqual([]);
+    const audit = await readFile(join(place.folder, "audit.jsonl"), "utf8");
+    expect(audit.split("\n").some((line) => line.includes('"action":"erase"') && line.includes(id))).toBe(true);
+    expect(audit.includes("operator")).toBe(true);
+  });
+
+  it("reaches every user's folder where each has one", async () => {
+    const store = await openStore(place.folder, { folderPerUser: true });
+    const id = await telltale(store);
+    await store.upkeep!.trash({ user: "ann" }, [id], today.toISOString());
+    await expect(erase(store, [id], { scope: { user: "bob" } })).rejects.toMatchObject({ code: "session-not-found" });
+    await erase(store, [id], { scope: { user: "ann" }, index, now });
+    await store.close();
+    expect(await grep(place.folder, canary)).toEqual([]);
+  });
+
+  it.skipIf(!driver)("wipes the pages and the write-ahead log of a database", async () => {
+    const target = `sqlite:${join(place.folder, "contexts.db")}`;
+    const store = await openStore(target);
+    const folder = searchFolderOf(target) ?? "";
+    const [here, away] = [await telltale(store), await telltale(store)];
+    await store.upkeep!.trash(everybody, [away], today.toISOString());
+    await search(store, { query: "kanarienvogel", index: folder });
+    expect((await grep(place.folder, canary)).length).toBeGreaterThan(0);
+    const receipts = await erase(store, [here, away], { index: folder, now });
+    expect(await grep(place.folder, canary)).toEqual([]);
+    expect(receipts[0]?.places.map(({ kind }) => kind)).toContain("free-space");
+    await store.close();
+    expect(await grep(place.folder, canary)).toEqual([]);
+  });
+
+  it("refuses a kept session and says how to go on; a dry look changes nothing", async () => {
+    const store = place.open();
+    const id = await telltale(store);
+    await keep(store, id);
+    await expect(erase(store, [id])).rejects.toMatchObject({
+      code: "bad-option",
+      message: expect.stringContaining("unkeep") as string,
+    });
+    expect((await planErase(store, id.slice(0, 8))).where).toBe("store");
+    expect((await listAll(store)).length).toBe(1);
+    await expect(erase(store, ["ffffffff"])).rejects.toMatchObject({ code: "session-not-found" });
+  });
+
+  it("names the forks that hold messages of it", async () => {
+    const store = place.open();
+    const id = await telltale(store);
+    const fork = await agedSession(store, 1, { session: { forkedFrom: { uuid: id, at: 1 } } });
+    expect((await erase(store, [id], { index })).map(({ forks }) => forks)).toEqual([[fork]]);
+  });
+
+  it("erases what a doctor put aside of a session that is gone", async () => {
+    const store = place.open();
+    const id = await telltale(store);
+    const aside = join(place.folder, "aside", "20260101T000000000Z", "completed");
+    await mkdir(aside, { recursive: true });
+    await rename(join(place.folder, "completed", id), join(aside, id));
+    await expect(erase(store, [id], { scope: { user: "ann" } })).rejects.toMatchObject({ code: "session-not-found" });
+    await erase(store, [id], { index });
+    expect(await grep(place.folder, canary)).toEqual([]);
+  });
+
+  it("is ended by the next clean-up where it was cut short", async () => {
+    const store = place.open();
+    const id = await telltale(store);
+    const fail = (): Promise<never> => Promise.reject(new Error("cut short"));
+    await expect(erase(store, [id], { index, elsewhere: fail })).rejects.toThrow("cut short");
+    const report = await cleanup(store, { now, index });
+    expect(report.erased.map(({ sessionId, resumed }) => [sessionId, resumed])).toEqual([[id, true]]);
+    expect(await readdir(join(place.folder, "erasing"))).toEqual([]);
+    expect(await grep(place.folder, id)).toEqual([]);
+  });
+
+  async function putAside(id: string): Promise<void> {
+    const folder = join(place.folder, "aside", "20260101T000000000Z", "running", id);
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, "messages.jsonl"), `{"content":"${canary}"}\n`);
+  }
+});
+
+describe("erase, beside another process", () => {
+  let build: Awaited<ReturnType<typeof buildSource>>;
+  beforeAll(async () => {
+    build = await buildSource();
+  }, 120_000);
+  afterAll(() => build.remove());
+
+  it("refuses a session that it writes, by name, and takes it once the process is dead", async () => {
+    const writer = await startWriter(build.folder, place.folder);
+    const store = filesStore({ folder: place.folder });
+    try {
+      await expect(erase(store, [writer.id])).rejects.toMatchObject({
+        code: "session-busy",
+        message: expect.stringContaining(`process ${writer.processId}`) as string,
+      });
+      expect((await listAll(store)).length).toBe(1);
+      await writer.kill();
+      await erase(store, [writer.id]);
+      expect(await grep(place.folder, writer.id)).toEqual([]);
+    } finally {
+      await writer.kill();
+      await store.close();
+    }
+  }, 60_000);
+});

@@ -1,0 +1,98 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { rmSync } from "node:fs";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { everybody, messageRecord, newSession, readAll, stateOf, texts } from "../../../src/store/conformance-kit.ts";
+import { ramStore } from "../../../src/store/ram.ts";
+import type { StoreFixture } from "../../../src/store/conformance.ts";
+import { filesFixture } from "../fixtures.ts";
+
+let fixture: StoreFixture & { readonly folder: string };
+
+beforeEach(async () => {
+  fixture = await filesFixture({ durability: "relaxed" });
+});
+afterEach(() => fixture.close());
+
+const large = 60;
+
+/** About six MiB of messages, so that the compressed log has several members. */
+async function longSession(): Promise<{ readonly id: string; readonly log: string }> {
+  const { store, folder } = fixture;
+  const lock = await store.create(everybody, newSession());
+  for (let number = 1; number <= large; number++) {
+    const words = Array.from({ length: 6_000 }, (_, place) => (place * number * 7919).toString(36));
+    await store.append(lock, [messageRecord(`${number} `), messageRecord(words.join(" ").slice(0, 40_000))]);
+  }
+  await store.finish(lock, stateOf("completed"));
+  return { id: lock.id, log: join(folder, "completed", lock.id, "messages.jsonl") };
+}
+
+describe("a compressed log", () => {
+  it("is gzip as every program reads it, and gives any record as before", async () => {
+    const { store } = fixture;
+    const { id, log } = await longSession();
+    const plain = await readFile(log);
+    expect(plain.length).toBeGreaterThan(2_000_000);
+    const queries = [{ from: 3, to: 5 }, { from: 2 * large - 1 }, { last: 4 }, { limit: 2 }, { from: 57, limit: 3 }];
+    const ask = async () => {
+      const found = [];
+      for (const query of queries) found.push(await readAll(store, id, { kind: "message", ...query }));
+      return found;
+    };
+    const before = await ask();
+    await store.upkeep!.compress!(everybody, id);
+    expect(gunzipSync(await readFile(`${log}.gz`)).equals(plain)).toBe(true);
+    expect(await ask()).toEqual(before);
+    await store.upkeep!.decompress!(everybody, id);
+    expect((await readFile(log)).equals(plain)).toBe(true);
+  });
+
+  it("goes into another store like any other", async () => {
+    const { store } = fixture;
+    const { id } = await longSession();
+    await store.upkeep!.compress!(everybody, id);
+    const other = ramStore();
+    await other.restore!(everybody, await store.dump!(everybody, id));
+    expect(await texts(other, id)).toEqual(await texts(store, id));
+    expect((await store.restore!(everybody, await other.dump!(everybody, id))).outcome).toBe("same");
+  });
+
+  it("that another program compressed is read too", async () => {
+    const { store } = fixture;
+    const { id, log } = await longSession();
+    const before = await texts(store, id, { last: 5 });
+    const plain = await readFile(log);
+    await writeFile(`${log}.gz`, gzipSync(plain));
+    rmSync(log);
+    expect(await texts(store, id, { last: 5 })).toEqual(before);
+    expect((await store.upkeep!.size(everybody, id)).plainBytes).toBeGreaterThan(plain.length);
+    await store.upkeep!.decompress!(everybody, id);
+    expect((await readFile(log)).equals(plain)).toBe(true);
+  });
+
+  it("with a damaged member hides only what stood there, and the doctor says so", async () => {
+    const { store } = fixture;
+    const { id, log } = await longSession();
+    await store.upkeep!.compress!(everybody, id);
+    const packed = await readFile(`${log}.gz`);
+    packed.fill(0xff, 40, 60);
+    await writeFile(`${log}.gz`, packed);
+    const left = await texts(store, id);
+    expect(left.length).toBeGreaterThan(large / 2);
+    expect(left.length).toBeLessThan(2 * large);
+    expect((await store.recovery(everybody, id)).length).toBeGreaterThan(0);
+    const problems = [];
+    for await (const { findings } of store.examine!()) problems.push(...findings.map(({ problem }) => problem));
+    expect(problems).toContain("damaged");
+  });
+
+  it("that no program can read is refused by name, not read as empty", async () => {
+    const { store } = fixture;
+    const { id, log } = await longSession();
+    rmSync(log);
+    await writeFile(`${log}.gz`, "no gzip at all");
+    await expect(texts(store, id)).rejects.toMatchObject({ code: "store-corrupt" });
+  });
+});

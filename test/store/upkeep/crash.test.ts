@@ -1,0 +1,150 @@
+/** Upkeep on a disk that dies after any number of steps: what was begun is undone or ended by the next run. */
+import { existsSync } from "node:fs";
+import { cp, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  everybody,
+  everyKind,
+  listAll,
+  messageRecord,
+  newSession,
+  stateOf,
+} from "../../../src/store/conformance-kit.ts";
+import { texts } from "../../../src/store/conformance-kit.ts";
+import { systemDisk } from "../../../src/store/files/disk.ts";
+import type { Disk } from "../../../src/store/files/disk.ts";
+import { filesStore } from "../../../src/store/files/files.ts";
+import type { Store } from "../../../src/store/store.ts";
+import type { Upkeep } from "../../../src/store/upkeep.ts";
+import { grep } from "../../ops/upkeep/aged.ts";
+import { temporaryFolder } from "../fixtures.ts";
+
+const canary = "canary-7f3a";
+const time = "2026-06-01T00:00:00.000Z";
+const changing = ["open", "write", "sync", "makeFolder", "rename", "unlink", "removeTree", "setMode"] as const;
+
+/** A disk that does so many changing steps, and then nothing any more. */
+function dyingDisk(steps: number): { readonly disk: Disk; readonly died: () => boolean } {
+  let left = steps;
+  const disk = { ...systemDisk } as Record<string, unknown>;
+  for (const name of changing) {
+    disk[name] = (...given: unknown[]) => {
+      if (left <= 0) throw Object.assign(new Error("the process is dead"), { code: "EDEAD" });
+      left -= 1;
+      return (systemDisk[name] as (...all: unknown[]) => unknown)(...given);
+    };
+  }
+  return { disk: disk as unknown as Disk, died: () => left <= 0 };
+}
+
+let template: string;
+let id: string;
+
+beforeAll(async () => {
+  template = await temporaryFolder();
+  const store = filesStore({ folder: template, durability: "relaxed" });
+  const lock = await store.create(everybody, newSession());
+  for (let round = 0; round < 3; round++) await store.append(lock, everyKind());
+  await store.append(lock, [messageRecord(`${canary} `.repeat(20_000))]);
+  await store.finish(lock, stateOf("completed"));
+  ({ id } = lock);
+  await store.close();
+});
+afterAll(() => rm(template, { recursive: true, force: true }));
+
+/** Runs work on a fresh copy with a disk that dies after each number of steps, until it no longer does. */
+async function atEveryStep(
+  prepare: (upkeep: Upkeep) => Promise<unknown>,
+  work: (upkeep: Upkeep) => Promise<unknown>,
+  check: (store: Store, folder: string) => Promise<void>,
+): Promise<number> {
+  for (let steps = 1; ; steps++) {
+    const folder = await temporaryFolder();
+    await cp(template, folder, { recursive: true });
+    const sound = filesStore({ folder });
+    await prepare(sound.upkeep!);
+    const { disk, died } = dyingDisk(steps);
+    const dying = filesStore({ folder }, { disk });
+    await work(dying.upkeep!).catch(() => undefined);
+    await dying.close();
+    await check(sound, folder);
+    await sound.close();
+    await rm(folder, { recursive: true });
+    if (!died()) return steps;
+  }
+}
+
+const nothing = async (): Promise<void> => undefined;
+
+describe("killed between any two steps,", () => {
+  it("compressing loses nothing and is ended by the next", async () => {
+    const steps = await atEveryStep(
+      nothing,
+      (upkeep) => upkeep.compress!(everybody, id),
+      async (store, folder) => {
+        expect((await texts(store, id)).at(-1)?.startsWith(canary)).toBe(true);
+        expect((await store.upkeep!.compress!(everybody, id)).compressed).toBe(true);
+        const names = await readdir(join(folder, "completed", id), { recursive: true });
+        expect(names.filter((name) => name.endsWith(".tmp"))).toEqual([]);
+        expect(names.includes("messages.jsonl")).toBe(false);
+        expect((await texts(store, id)).length).toBe(4);
+      },
+    );
+    expect(steps).toBeGreaterThan(20);
+  }, 60_000);
+
+  it("unpacking loses nothing and is ended by the next", async () => {
+    await atEveryStep(
+      (upkeep) => upkeep.compress!(everybody, id),
+      (upkeep) => upkeep.decompress!(everybody, id),
+      async (store) => {
+        expect((await texts(store, id)).at(-1)?.startsWith(canary)).toBe(true);
+        expect((await store.upkeep!.decompress!(everybody, id)).compressed).toBe(false);
+        expect((await texts(store, id)).length).toBe(4);
+      },
+    );
+  }, 60_000);
+
+  it("a session is in its place or in the trash, whole", async () => {
+    await atEveryStep(
+      nothing,
+      (upkeep) => upkeep.trash(everybody, [id], time),
+      async (store, folder) => {
+        if (!existsSync(join(folder, "trash", id))) await store.upkeep!.trash(everybody, [id], time);
+        expect(await listAll(store)).toEqual([]);
+        await store.upkeep!.untrash(everybody, id);
+        expect((await texts(store, id)).length).toBe(4);
+      },
+    );
+  }, 60_000);
+
+  it("a session on its way back is in one place", async () => {
+    await atEveryStep(
+      (upkeep) => upkeep.trash(everybody, [id], time),
+      (upkeep) => upkeep.untrash(everybody, id),
+      async (store, folder) => {
+        if (existsSync(join(folder, "trash", id))) await store.upkeep!.untrash(everybody, id);
+        expect((await texts(store, id)).length).toBe(4);
+        await store.upkeep!.trash(everybody, [id], time);
+      },
+    );
+  }, 60_000);
+
+  it("an erasure is not begun, or ended by the next", async () => {
+    const steps = await atEveryStep(
+      nothing,
+      (upkeep) => upkeep.erase(everybody, [id]),
+      async (store, folder) => {
+        const begun = await store.upkeep!.unerased(everybody);
+        const isThere = (await listAll(store)).length === 1;
+        expect(isThere ? (await texts(store, id)).length : 4).toBe(4);
+        if (begun.length === 0 && isThere) return;
+        if (begun.length > 0) await store.upkeep!.erase(everybody, begun);
+        expect(await grep(folder, canary)).toEqual([]);
+        expect(await grep(folder, id)).toEqual([]);
+      },
+    );
+    expect(steps).toBeGreaterThan(15);
+  }, 60_000);
+});
