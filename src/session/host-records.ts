@@ -25,7 +25,11 @@ interface Writing {
 
 const open = new WeakMap<object, HostRecords>();
 
-/** @internal Lets adapters keep records in a session. */
+/**
+ * Lets adapters keep records of their own in a session; `hostRecords` finds them again.
+ *
+ * @internal
+ */
 export function keepHostRecords(session: object, { id, store, scope, timestamp, write }: Writing): void {
   open.set(session, {
     async append(type, data) {
