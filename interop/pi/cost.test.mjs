@@ -71,22 +71,32 @@ test("windows cost at most 0.9 of append-only and half of clearing on every call
   const strategy = { use: "adaptive", lowWater: 0.4 };
   const tools = next ? [] : [{ name: reading.name, description: reading.description, inputSchema: reading.parameters }];
   const windows = await run(createTransformContext({ budget, system: systemPrompt, tools: [reading], strategy, on }));
+  const plain = await run(createTransformContext({ budget, system: systemPrompt, tools: [reading] }));
   const [appended, cleared] = [await run(), await run(clearing)];
-  for (const { messages, systemPrompt: beside } of windows.contexts) {
+  for (const { messages, systemPrompt: beside } of [...windows.contexts, ...plain.contexts]) {
     const system = beside === "" ? [] : [{ id: "s", role: "system", parts: [{ type: "text", text: beside }] }];
     const counted = [...system, ...piAdapter.decode(messages)];
     const tokens = counted.reduce((sum, message) => sum + countMessage(estimate, message), countTools(estimate, tools));
     assert(tokens <= budget, `${tokens} tokens`);
   }
   assert.equal(windows.contexts.length, calls + 1);
-  console.log(`windows ${windows.cost}, append-only ${appended.cost}, clearing on every call ${cleared.cost}`);
+  console.log(
+    `windows ${windows.cost}, by default ${plain.cost}, append-only ${appended.cost}, clearing on every call ${cleared.cost}`,
+  );
   fired({
     host: "pi, cost",
     version,
     calls: calls + 1,
     epochs: epochs.size - 1,
-    fired: { "windows": windows.cost, "append-only": appended.cost, "clearing": cleared.cost },
+    fired: {
+      "windows": windows.cost,
+      "by default": plain.cost,
+      "append-only": appended.cost,
+      "clearing": cleared.cost,
+    },
   });
   assert(windows.cost <= 0.9 * appended.cost, `${windows.cost} against ${appended.cost} append-only`);
   assert(windows.cost <= 0.5 * cleared.cost, `${windows.cost} against ${cleared.cost} clearing`);
+  // More text at hand, and still no dearer than sending all of it, which this budget does not hold.
+  assert(plain.cost <= 1.05 * appended.cost, `${plain.cost} by default against ${appended.cost} append-only`);
 });
