@@ -40,7 +40,7 @@ export function addBackup(
     .option("--keep <n>", "generations to keep", "7")
     .option("--verify", "read every copy of the new generation again, not only those written now")
     .option("--list", "show the generations that are there; back nothing up")
-    .option("--forget <id>", "take this session out of every generation, for good; back nothing up")
+    .option("--forget <id>", "take this session (its id, or the beginning of it) out of every generation, for good")
     .option("--json", "one JSON document on stdout")
     .addHelpText(
       "after",
@@ -126,12 +126,12 @@ function backupText({ sessions, generation, removed, gone, ...report }: BackupRe
   ].join("\n");
 }
 
-async function runForget(folder: string, id: string, flags: BackupFlags, io: CliIo): Promise<ExitStatus> {
+async function runForget(folder: string, name: string, flags: BackupFlags, io: CliIo): Promise<ExitStatus> {
   const { forgetInBackup } = await import("../ops/backup-forget.ts");
   try {
-    const report = await forgetInBackup(folder, id);
+    const report = await forgetInBackup(folder, name);
     const { generations, copies } = report;
-    const text = `${id}: taken out of ${count(generations.length)} generations, ${count(copies)} copies removed`;
+    const text = `${report.id}: taken out of ${count(generations.length)} generations, ${count(copies)} copies removed`;
     io.stdout.write(flags.json ? `${JSON.stringify(report, null, 2)}\n` : `${text}\n`);
     return exitStatus.done;
   } catch (error) {

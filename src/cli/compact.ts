@@ -40,7 +40,7 @@ async function runCompact(name: string, flags: CompactFlags, io: CliIo): Promise
     import("../ops/find.ts"),
     import("../session/manager.ts"),
   ]);
-  const store = await openStore(flags.store);
+  const store = await openStore(flags.store, { create: false });
   const scope = {
     ...(flags.user !== undefined && { user: flags.user }),
     ...(flags.tenant !== undefined && { tenant: flags.tenant }),

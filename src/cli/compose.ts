@@ -76,7 +76,7 @@ async function composeSession(target: string, settings: ComposeSettings, path: s
   const { openStore } = await import("../store/open.ts");
   const { composeStored } = await import("../ops/compose.ts");
   const { findSession } = await import("../ops/find.ts");
-  const store = await openStore(path);
+  const store = await openStore(path, { create: false });
   try {
     const session = await findSession(store, {}, target);
     return { name: session.metadata.uuid, window: await composeStored(store, {}, session, settings) };

@@ -36,6 +36,7 @@ export function addDoctor(
     .summary("say what is wrong with a store, and mend it")
     .description(
       "Reads everything in a store and says what is wrong with it. Changes nothing without --mend.\n" +
+        "It concerns everybody's sessions: where the configuration names a user, it takes --admin.\n" +
         "With it, what must be taken out is copied beside its file or moved into aside/, never deleted, and\n" +
         "everything is counted again. What a live process writes is left alone. Ends with status 1 while\n" +
         "there is damage that is not mended. Tells of trouble too: a full disk, locks that linger, failing summaries.",
@@ -50,7 +51,7 @@ export function addDoctor(
 
 async function runDoctor(flags: DoctorFlags, io: CliIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
   const words = await wordsFor(flags.lang, io);
-  const store = await openStore(flags.store);
+  const store = await openStore(flags.store, { create: false });
   const folder = folderOf(flags.store);
   const progress = new Progress(io);
   try {

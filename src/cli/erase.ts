@@ -30,7 +30,7 @@ export function addErase(program: Command, io: CliIo, finish: (status: ExitStatu
         "Without --yes it only says what it would erase, and the exit status is 1. Backups and copies elsewhere\n" +
         "are not reached.",
     )
-    .argument("<id...>", "the sessions, also in the trash: their ids, or the beginnings of them")
+    .argument("<id...>", "the sessions, also in the trash: their ids, the beginnings of them, or latest")
     .option("--store <store>", "folder or URL of the store", "./contexts")
     .option("--yes", "erase; it cannot be undone")
     .option("--receipt <file>", "write the receipt into a file too, which must not exist")

@@ -21,9 +21,9 @@ export function addExport(program: Command, io: CliIo, finish: (status: ExitStat
     .command("export")
     .summary("write a session as a file: Windrow's, OpenAI chat, Claude Code, Codex, pi, Gemini CLI")
     .description(
-      "Writes a session to standard output, or into a new file. The format windrow has every record, and import brings\n" +
-        "back the very session; the others have its messages as that agent would have written them. What was written is\n" +
-        "read back, and what the format cannot hold is told. Secrets pass the mask.",
+      "Writes a session to standard output, or into a new file. The format windrow has every record, and import\n" +
+        "brings back the very session; the others have its messages as that agent would have written them. What\n" +
+        "was written is read back, and what the format cannot hold is told. Secrets pass the mask.",
     )
     .argument("<id>", "the session: its id, at least its first four characters, or latest")
     .option("--format <name>", "windrow, openai, claude-code, codex, pi or gemini-cli", "windrow")

@@ -87,7 +87,7 @@ async function runMonitor(flags: MonitorFlags, io: CliIo, signal: AbortSignal | 
     if (flags.once === true) events.push(plainEvent(event));
     else io.stdout.write(`${JSON.stringify({ time: new Date().toISOString(), ...plainEvent(event) })}\n`);
   };
-  const store = await openStore(flags.store);
+  const store = await openStore(flags.store, { create: flags.once !== true });
   let watch: Watch | undefined;
   try {
     watch = await watchOf(flags, io, scope, onEvent, signal);

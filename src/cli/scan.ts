@@ -36,6 +36,10 @@ export function addScan(program: Command, io: CliIo, finish: (status: ExitStatus
     .option("--email", "look for e-mail addresses too")
     .option("--environment", "look for the values of this environment's secret variables too (…TOKEN, …KEY, …)")
     .option("--json", "one JSON document on stdout")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  windrow scan\n  windrow scan --email --environment --store sqlite:contexts.db\n",
+    )
     .action(async (flags: ScanFlags) => finish(await runScan(flags, io, signal)));
 }
 

@@ -55,7 +55,7 @@ async function runView(id: string, flags: ViewFlags, io: CliIo): Promise<ExitSta
   const last = flags.last === undefined ? undefined : tokensOf("--last", flags.last);
   const system = await readSystem(flags.system);
   const [{ openStore }, { viewSession }] = await Promise.all([import("../store/open.ts"), import("../ops/view.ts")]);
-  const store = await openStore(flags.store);
+  const store = await openStore(flags.store, { create: false });
   try {
     const { messages = false, tools = false, epochs = false, window = false, summaries = false } = flags;
     const plain = !(messages || tools || epochs || window || summaries);

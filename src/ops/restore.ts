@@ -1,10 +1,11 @@
 /** Sessions out of a backup, checked. */
+import { join } from "node:path";
 import { isWindrowError, WindrowError } from "../errors.ts";
 import type { Store } from "../store/store.ts";
 import { summaryOf } from "../store/transfer.ts";
 import { copyPath, readCopy } from "./backup-copy.ts";
-import { findGeneration } from "./backup-generations.ts";
-import type { StoredSession } from "./backup-generations.ts";
+import { findGeneration, generationNames, generationsFolder, readGeneration } from "./backup-generations.ts";
+import type { Generation, StoredSession } from "./backup-generations.ts";
 import { namesSession } from "./find.ts";
 
 /** What is restored. */
@@ -59,7 +60,7 @@ export async function restore(
     });
   }
   const { folder, generation } = findGeneration(from);
-  const wanted = options.ids?.map((name) => chosen(generation.sessions, name)) ?? generation.sessions;
+  const wanted = options.ids?.map((name) => chosen(folder, generation, name)) ?? generation.sessions;
   const sessions: RestoredSession[] = [];
   for (const entry of wanted) {
     const tenant = generation.tenant === undefined ? {} : { tenant: generation.tenant };
@@ -109,15 +110,28 @@ async function restored(
   }
 }
 
-function chosen(sessions: readonly StoredSession[], name: string): StoredSession {
-  const begins = sessions.filter(({ id }) => namesSession(name) && id.startsWith(name.toLowerCase()));
+function chosen(folder: string, generation: Generation, name: string): StoredSession {
+  const begins = namedIn(generation, name);
   const [only] = begins;
   if (only !== undefined && begins.length === 1) return only;
   const message =
     begins.length === 0
-      ? `There is no session ${name} in this generation.`
+      ? `There is no session ${name} in the generation ${generation.name}.${whereElse(folder, name)}`
       : `"${name}" is the beginning of ${begins.length} ids; give more of it.`;
   throw new WindrowError(begins.length === 0 ? "session-not-found" : "bad-option", message, { id: name });
+}
+
+function namedIn({ sessions }: Generation, name: string): readonly StoredSession[] {
+  return sessions.filter(({ id }) => namesSession(name) && id.startsWith(name.toLowerCase()));
+}
+
+/** A running session is only in generations that were made with those that run. */
+function whereElse(folder: string, name: string): string {
+  const having = generationNames(folder).findLast((other) => {
+    const generation = readGeneration(folder, other);
+    return generation !== undefined && namedIn(generation, name).length > 0;
+  });
+  return having === undefined ? "" : ` Another one has it: ${join(generationsFolder(folder), `${having}.json`)}`;
 }
 
 function stopped(): WindrowError {

@@ -126,6 +126,8 @@ class UserFolders implements Store {
 
   async *examine(...[options, signal]: Parameters<NonNullable<Store["examine"]>>) {
     for (const folder of this.#folders()) {
+      // Where every session has a user, the base folder is no store of its own.
+      if (folder === this.#base && this.#folders().length > 1 && !hasSessions(folder)) continue;
       const under = folder.slice(this.#base.length + 1);
       for await (const examined of this.#at(folder).examine!(options, signal)) {
         const findings = examined.findings.map((finding) => ({
@@ -211,4 +213,9 @@ function isNewer(one: SessionInfo, other: SessionInfo | undefined): boolean {
   if (!other) return true;
   const [left, right] = [Date.parse(one.metadata.createdAt), Date.parse(other.metadata.createdAt)];
   return left === right ? one.metadata.uuid < other.metadata.uuid : left > right;
+}
+
+function hasSessions(folder: string): boolean {
+  const { running, completed } = layoutOf(folder);
+  return existsSync(running) || existsSync(completed);
 }

@@ -191,7 +191,7 @@ class Guard {
   mustSeeAll(what: string): void {
     const principal = this.#principal;
     if (!principal || (principal.role === "admin" && principal.tenant === undefined)) return;
-    throw notAllowed(`${what} reads the sessions of every user and tenant: that is for an admin.`, {
+    throw notAllowed(`${what} reads the sessions of every user and tenant: that is for an admin (--admin).`, {
       principal: principal.name,
     });
   }

@@ -139,6 +139,6 @@ it("finds a session by the beginning of its id, and says what is wrong with a na
 it("makes no folder where there is none", async () => {
   const folder = await newFolder();
   const { status, stderr } = await windrow(["view", "latest", "--store", `${folder}/none`]);
-  expect([status, stderr]).toEqual([1, expect.stringContaining("no session in this store")]);
+  expect([status, stderr]).toEqual([1, expect.stringContaining("no store at")]);
   expect((await windrow(["view", "latest", "--store", folder])).status).toBe(1);
 });

@@ -103,7 +103,7 @@ describe("backup and restore", () => {
     const store = ramStore({});
     const [canary, other] = [await finishedSession(store, "canary"), await finishedSession(store, "other")];
     for (let run = 0; run < 3; run += 1) await backup(store, to);
-    const forgotten = await windrow(["backup", to, "--forget", canary, "--json"]);
+    const forgotten = await windrow(["backup", to, "--forget", canary.slice(0, 13), "--json"]);
     expect(forgotten).toMatchObject({ status: 0, stderr: "" });
     expect(JSON.parse(forgotten.stdout)).toMatchObject({ id: canary, copies: 1, generations: generationNames(to) });
     expect(copies(to)).toHaveLength(1);
@@ -116,7 +116,29 @@ describe("backup and restore", () => {
       const path = join(to, "generations", `${name}.json`);
       expect(await restore(path, ramStore({}))).toMatchObject({ restored: 1, sessions: [{ id: other }] });
     }
-    expect(await windrow(["backup", to, "--forget", "550e"])).toMatchObject({ status: 1 });
+    expect(await windrow(["backup", to, "--forget", canary, "--json"])).toMatchObject({ status: 0 });
+    expect(await windrow(["backup", to, "--forget", canary.slice(0, 13)])).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining("session-not-found"),
+    });
+    expect(await windrow(["backup", to, "--forget", "latest"])).toMatchObject({ status: 1 });
+  });
+
+  it("says which generation has a session that the newest has not", async () => {
+    const to = await newFolder();
+    const store = ramStore({});
+    await finishedSession(store, "ended");
+    const running = await store.create(everybody, newSession());
+    const first = await backup(store, to, { running: true });
+    await backup(store, to);
+    const missing = restore(to, ramStore({}), { ids: [running.id] });
+    await expect(missing).rejects.toMatchObject({
+      code: "session-not-found",
+      message: expect.stringContaining(join(to, "generations", `${first.generation}.json`)),
+    });
+    await expect(restore(to, ramStore({}), { ids: ["ffffffff"] })).rejects.toMatchObject({
+      message: expect.not.stringContaining("Another"),
+    });
   });
 
   it("does not follow a store that lost everything", async () => {

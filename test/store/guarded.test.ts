@@ -195,3 +195,16 @@ describe("a folder for each user", () => {
     expect(() => userFolder("x".repeat(300))).toThrow("1 to about 85");
   });
 });
+
+it("examines a store whose sessions all have a user", async () => {
+  const folder = await temporaryFolder();
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const manager = await SessionManager.open({ store: await openStore(folder, { folderPerUser: true }), user: "ann" });
+  const session = await manager.create();
+  await manager.close();
+  const store = await openStore(folder, { folderPerUser: true });
+  const examined: (string | undefined)[] = [];
+  for await (const { sessionId } of store.examine!()) examined.push(sessionId);
+  await store.close();
+  expect(examined).toContain(session.id);
+});

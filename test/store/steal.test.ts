@@ -15,9 +15,11 @@ afterAll(async () => {
 });
 
 it("a session taken by force from a stopped or running writer loses nothing, and the writer is fenced", async () => {
+  let acknowledged = 0;
   for (const stop of [true, true, false]) {
     const outcome = await hostileSteal(fixture.store, { build: build.folder, folder: fixture.folder }, stop);
     expect(outcome).toMatchObject({ lost: 0, damaged: 0, fenced: true });
-    expect(outcome.acknowledged).toBeGreaterThan(0);
+    acknowledged += outcome.acknowledged;
   }
+  expect(acknowledged).toBeGreaterThan(0);
 }, 60_000);
