@@ -30,7 +30,7 @@ export async function benchSearch(): Promise<BenchReport> {
   return {
     name: "search",
     rows,
-    note: "Goal: under 200 ms once indexed, over 2,000 sessions. A search lists all sessions and reads those it shows.",
+    note: "Goal: under 200 ms once indexed, over 2,000 sessions. A search reads the messages it shows, and no others than the stretches they stand in.",
   };
 }
 

@@ -144,7 +144,7 @@ export function sampleHistories(): readonly Sample[] {
       messages: new HistoryBuilder()
         .user("Show the log")
         .assistant("", ["log", "bash", { command: "cat build.log" }])
-        .result("log", `${"all is well ".repeat(20_000)}\nERROR in src/main.ts:12\n${"all is well ".repeat(20_000)}`)
+        .result("log", `${"all is well ".repeat(4_000)}\nERROR in src/main.ts:12\n${"all is well ".repeat(4_000)}`)
         .messages,
     },
   ];

@@ -32,6 +32,9 @@ export function parseQuery(text: string): SearchQuery {
 
 /** Whether a text answers a query. */
 export function answers(text: string, { terms, phrases }: SearchQuery): boolean {
+  const letters = text.replaceAll(colours, "").normalize("NFKC").toLowerCase();
+  // A term is a part of its word, but for the `y` of `queries`: most texts are told apart without their terms.
+  for (const term of terms) if (!letters.includes(term.replace(/(?<=...)y$/, ""))) return false;
   const known = searchTerms(text);
   for (const term of terms) if (!known.has(term)) return false;
   if (phrases.length === 0) return true;
