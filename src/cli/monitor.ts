@@ -8,27 +8,18 @@ import type { Scope } from "../store/store.ts";
 import { exitStatus } from "./command.ts";
 import type { CliIo, ExitStatus } from "./command.ts";
 import { watchOf, webhookVariable } from "./monitor-watch.ts";
-import type { Watch, WatchEvent } from "./monitor-watch.ts";
+import type { Watch, WatchEvent, WatchFlags } from "./monitor-watch.ts";
 import { secondsOf } from "./text.ts";
 
 /** The environment variable that sets the interval, in seconds; `--interval` goes before it. */
 export const intervalVariable = "WINDROW_MONITOR_INTERVAL";
 
-interface MonitorFlags {
+interface MonitorFlags extends WatchFlags {
   readonly store: string;
-  readonly once?: boolean;
   readonly interval?: string;
   readonly timeout?: string;
   readonly stale?: string;
   readonly tenant?: string;
-  readonly alerts: boolean;
-  readonly diskWarning?: string;
-  readonly diskCritical?: string;
-  readonly failures?: string;
-  readonly stuck?: string;
-  readonly long?: string;
-  readonly webhook?: string;
-  readonly metrics?: string;
   readonly json?: boolean;
 }
 
