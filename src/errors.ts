@@ -13,6 +13,7 @@ export const errorCodes = {
   "fenced": "Another process took over the session's lock; this one writes nothing more.",
   "format-newer": "The session was written by a newer version of Windrow and opens read-only.",
   "input-not-found": "A file or folder named on the command line does not exist.",
+  "input-too-large": "A file holds more bytes or lines, unpacked, than the limits of its reading allow.",
   "input-unreadable": "A file exists but could not be read as text or gzip.",
   "not-a-transcript": "A file was read, but no known transcript format recognises it.",
   "masked-value": "A tool's arguments hold the placeholder of a masked secret where its value should stand.",
@@ -27,7 +28,8 @@ export const errorCodes = {
   "session-exists": "A session with this id exists already and is never overwritten.",
   "session-id-invalid": "A session id must be a UUID; paths and other names are refused.",
   "session-not-found": "No session with this id is in the store.",
-  "store-corrupt": "A file that the store cannot do without (metadata.json, a database) is unreadable.",
+  "store-corrupt":
+    "A file that the store cannot do without (metadata.json, a database) is unreadable, or records that were kept are gone.",
   "store-foreign": "The file belongs to another program; Windrow does not touch it.",
   "store-unavailable": "The store's folder or server cannot be reached or written.",
   "unknown-counter": "No token counter has this name.",

@@ -3,6 +3,7 @@
  * history into steps a provider accepts and says what it did. It reads messages one by one and never looks ahead further
  * than the next assistant message, so a longer history never changes the steps of a shorter one.
  */
+import { inlineName, inlineText, jsonLine, quoteHint, quoteText } from "./quote.ts";
 import { resultText, toolResults } from "./message.ts";
 import type { Message, Part, ToolCallPart, ToolResultPart } from "./message.ts";
 import type { NumberedMessage, Step } from "./step.ts";
@@ -43,7 +44,7 @@ interface OpenCall {
   readonly part: ToolCallPart;
   /** The id as the host wrote it, which its results use. */
   readonly hostId: string;
-  result?: { readonly seq: number; readonly message: Message; readonly part: ToolResultPart };
+  result?: { readonly numbered: NumberedMessage; readonly part: ToolResultPart };
 }
 
 interface OpenStep {
@@ -55,9 +56,14 @@ interface OpenStep {
   readonly beside: NumberedMessage[];
 }
 
+/** Steps after which those that were shifted are let go of. */
+const stepsPerRelease = 16_384;
+
 /** Reads a history message by message and gives valid steps. */
 export class StepReader {
-  readonly #closed: Step[] = [];
+  #closed: Step[] = [];
+  /** How many of them were shifted. */
+  #shifted = 0;
   /** Call ids of this history: true when answered. */
   readonly #known = new Map<string, boolean>();
   readonly #repairs: Repair[] = [];
@@ -65,23 +71,31 @@ export class StepReader {
 
   /** Takes the next message; `seq` must rise. */
   push(seq: number, message: Message): void {
+    this.take({ seq, message });
+  }
+
+  /** As {@link StepReader.push}; the numbered message itself stands in its step where nothing had to be mended. */
+  take(numbered: NumberedMessage): void {
+    const { seq, message } = numbered;
     const tidy = tidyMessage(message);
     if (!tidy) return this.#note("empty-message", seq);
     if (tidy !== message) this.#note("mended-text", seq);
     const spoken = tidy.parts.filter((part) => part.type !== "tool-result");
     if (tidy.role === "assistant" && spoken.some((part) => part.type !== "reasoning")) {
-      this.#assistant(seq, spoken.length === tidy.parts.length ? tidy : { ...tidy, parts: spoken });
+      const same = spoken.length === tidy.parts.length;
+      this.#assistant(same && tidy === message ? numbered : { seq, message: same ? tidy : { ...tidy, parts: spoken } });
     }
-    this.#rest(seq, tidy);
+    this.#rest(tidy === message ? numbered : { seq, message: tidy });
   }
 
   /** Results go to their calls; what else a message holds stays beside them, or is a message of its own. */
-  #rest(seq: number, message: Message): void {
+  #rest(numbered: NumberedMessage): void {
+    const { seq, message } = numbered;
     const own = message.role === "assistant" ? [] : message.parts.filter((part) => part.type !== "tool-result");
     const parts: Part[] = own.map((part) => (part.type === "tool-call" ? strayCall(part) : part));
     let attached = false;
     for (const result of toolResults(message)) {
-      const note = this.#result(seq, message, result);
+      const note = this.#result(numbered, result);
       if (note === "attached") attached = true;
       else if (note) parts.push(note);
     }
@@ -91,13 +105,29 @@ export class StepReader {
     const synthetic = own.length === 0 ? ({ status: "synthetic" } as const) : {};
     const shown: Message = same ? message : { ...message, role, parts, ...synthetic };
     if (parts.length > 0 && attached && this.#open) this.#open.beside.push({ seq, message: shown });
-    else if (parts.length > 0) this.#message(seq, shown);
+    else if (parts.length > 0) this.#message(same ? numbered : { seq, message: shown });
     if (attached) this.#closeAnswered(seq);
   }
 
-  /** Steps that no later message can change, in order. Each is the same object on every call. */
+  /** Steps that no later message can change and that were not shifted, in order. Each is the same object on every call. */
   get closed(): readonly Step[] {
-    return this.#closed;
+    return this.#shifted === 0 ? this.#closed : this.#closed.slice(this.#shifted);
+  }
+
+  /** Takes the first of the closed steps away, to be kept by the caller alone; undefined where there is none. */
+  shift(): Step | undefined {
+    const step = this.#closed[this.#shifted];
+    if (!step) {
+      this.#closed = [];
+      this.#shifted = 0;
+      return undefined;
+    }
+    this.#shifted++;
+    if (this.#shifted % stepsPerRelease === 0) {
+      this.#closed.splice(0, stepsPerRelease);
+      this.#shifted = 0;
+    }
+    return step;
   }
 
   /** What a window composed now needs behind the closed steps: the step still open, its unanswered calls closed. */
@@ -110,7 +140,8 @@ export class StepReader {
     return this.#repairs;
   }
 
-  #assistant(seq: number, message: Message): void {
+  #assistant(numbered: NumberedMessage): void {
+    const { seq, message } = numbered;
     this.#close();
     const calls: OpenCall[] = [];
     const parts: Part[] = [];
@@ -128,7 +159,7 @@ export class StepReader {
     }
     const renamed = calls.some((call) => call.part.callId !== call.hostId);
     this.#open = {
-      assistant: { seq, message: renamed ? { ...message, parts } : message },
+      assistant: renamed ? { seq, message: { ...message, parts } } : numbered,
       calls,
       waiting: [],
       beside: [],
@@ -144,11 +175,12 @@ export class StepReader {
   }
 
   /** Attaches a result to its call; or gives what is shown of one that has none, undefined for a second one. */
-  #result(seq: number, message: Message, part: ToolResultPart): "attached" | Part | undefined {
+  #result(numbered: NumberedMessage, part: ToolResultPart): "attached" | Part | undefined {
+    const { seq } = numbered;
     const own = this.#open?.calls.filter((call) => call.hostId === part.callId) ?? [];
     const call = own.find((candidate) => !candidate.result);
     if (call) {
-      call.result = { seq, message, part };
+      call.result = { numbered, part };
       this.#known.set(call.part.callId, true);
       return "attached";
     }
@@ -169,8 +201,8 @@ export class StepReader {
     this.#close();
   }
 
-  #message(seq: number, message: Message): void {
-    const step: Step = { kind: message.role === "system" ? "system" : "user", messages: [{ seq, message }] };
+  #message(numbered: NumberedMessage): void {
+    const step: Step = { kind: numbered.message.role === "system" ? "system" : "user", messages: [numbered] };
     if (this.#open) this.#open.waiting.push(step);
     else this.#closed.push(step);
   }
@@ -185,26 +217,26 @@ export class StepReader {
   #finished(open: OpenStep, onClosed: (callId: string, seq: number) => void): readonly Step[] {
     const { assistant, calls } = open;
     const messages: NumberedMessage[] = [assistant];
-    const placed = new Map<Message, { seq: number; source: Message; parts: ToolResultPart[] }>();
-    const order: { seq: number; source: Message; parts: ToolResultPart[] }[] = [];
+    const placed = new Map<Message, { source: NumberedMessage; parts: ToolResultPart[] }>();
+    const order: { source: NumberedMessage; parts: ToolResultPart[] }[] = [];
     for (const { part, result } of calls) {
       if (!result) {
         onClosed(part.callId, assistant.seq);
         const closing = closingResult(assistant.message, part);
-        order.push({ seq: assistant.seq, source: closing, parts: [...toolResults(closing)] });
+        order.push({ source: { seq: assistant.seq, message: closing }, parts: [...toolResults(closing)] });
         continue;
       }
       const answer = result.part.callId === part.callId ? result.part : { ...result.part, callId: part.callId };
-      const place = placed.get(result.message);
+      const place = placed.get(result.numbered.message);
       if (place) {
         place.parts.push(answer);
         continue;
       }
-      const fresh = { seq: result.seq, source: result.message, parts: [answer] };
-      placed.set(result.message, fresh);
+      const fresh = { source: result.numbered, parts: [answer] };
+      placed.set(result.numbered.message, fresh);
       order.push(fresh);
     }
-    for (const { seq, source, parts } of order) messages.push({ seq, message: withParts(source, parts) });
+    for (const { source, parts } of order) messages.push(withParts(source, parts));
     messages.push(...open.beside);
     return [{ kind: "assistant", messages }, ...open.waiting];
   }
@@ -229,11 +261,12 @@ export function repairMessages(messages: readonly Message[]): {
   return { messages: steps.flatMap((step) => step.messages.map(({ message }) => message)), repairs: reader.repairs };
 }
 
-function withParts(message: Message, parts: readonly ToolResultPart[]): Message {
+function withParts(numbered: NumberedMessage, parts: readonly ToolResultPart[]): NumberedMessage {
+  const { seq, message } = numbered;
   const same = message.role === "tool" && message.parts.length === parts.length;
   return same && parts.every((part, index) => part === message.parts[index])
-    ? message
-    : { ...message, role: "tool", parts };
+    ? numbered
+    : { seq, message: { ...message, role: "tool", parts } };
 }
 
 function closingResult(assistant: Message, call: ToolCallPart): Message {
@@ -247,10 +280,12 @@ function closingResult(assistant: Message, call: ToolCallPart): Message {
 
 function noteOfResult(part: ToolResultPart, late: boolean): Part {
   const what = late ? "Late result of" : "Result without its call, of";
-  return { type: "text", text: `[${what} ${part.name ?? "a tool"}, call ${part.callId}]\n${resultText(part)}` };
+  const name = part.name === undefined ? "a tool" : inlineName(part.name);
+  const label = `[${what} ${name}, call ${inlineText(part.callId)}, ${quoteHint}]`;
+  return { type: "text", text: `${label}\n${quoteText(resultText(part))}` };
 }
 
 /** A call that no assistant made cannot be answered; it is shown as what it says. */
 function strayCall(part: ToolCallPart): Part {
-  return { type: "text", text: `[Call of ${part.name}] ${JSON.stringify(part.args)}` };
+  return { type: "text", text: `[Call of ${inlineName(part.name)}] ${jsonLine(part.args)}` };
 }

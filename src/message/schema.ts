@@ -1,10 +1,16 @@
 /** Zod schemas of the message model, for input that was not typed: files, flags, other programs. */
 import { z } from "zod";
 import { WindrowError } from "../errors.ts";
+import { copyJson, jsonFault } from "./json.ts";
 import type { JsonValue, NewMessage } from "./message.ts";
 
 /** Any JSON value. */
-export const jsonSchema: z.ZodType<JsonValue> = z.json() as z.ZodType<JsonValue>;
+export const jsonSchema: z.ZodType<JsonValue> = z.unknown().transform((value, context): JsonValue => {
+  const fault = jsonFault(value);
+  if (fault === undefined) return copyJson(value as JsonValue);
+  context.issues.push({ code: "custom", message: `${fault}`, input: undefined });
+  return z.NEVER;
+});
 
 const opaque = { opaque: jsonSchema.optional() };
 const textPart = z.strictObject({ type: z.literal("text"), text: z.string(), ...opaque });
@@ -91,9 +97,11 @@ export const newMessageSchema = z.strictObject({
 /**
  * Checks a message that came from outside.
  *
- * @throws WindrowError `bad-message`, naming the field
+ * @throws WindrowError `bad-message`, naming the field; also for JSON that is nested too deep, holds itself or cannot be read
  */
 export function checkMessage(value: unknown): NewMessage {
+  const fault = jsonFault(value, { undefinedToo: true, whole: true });
+  if (fault !== undefined) throw new WindrowError("bad-message", `This is not a message: ${fault}.`, {});
   const result = newMessageSchema.safeParse(value);
   if (result.success) return result.data as NewMessage;
   throw new WindrowError("bad-message", `This is not a message: ${z.prettifyError(result.error)}`, {

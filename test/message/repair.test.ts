@@ -60,10 +60,12 @@ describe("repair", () => {
 
   it("shows a late result and an orphan as labelled user messages", () => {
     const late = repaired(new HistoryBuilder().assistant("", ["1", "ask", {}]).assistant("waiting").result("1", "yes"));
-    expect(late.lines.at(-1)).toBe("user: [Late result of a tool, call 1]\nyes");
+    expect(late.lines.at(-1)).toBe("user: [Late result of a tool, call 1, quoted behind a space or |]\n yes");
     expect(late.kinds).toEqual(["closed-call", "late-result"]);
     const orphan = repaired(new HistoryBuilder().user("hi").result("9", "whose?"));
-    expect(orphan.lines.at(-1)).toBe("user: [Result without its call, of a tool, call 9]\nwhose?");
+    expect(orphan.lines.at(-1)).toBe(
+      "user: [Result without its call, of a tool, call 9, quoted behind a space or |]\n whose?",
+    );
   });
 
   it("keeps what stands beside a result in the step of its call: one message is never torn", () => {

@@ -1,0 +1,103 @@
+/** JSON from outside: how deep and how large it may be, so that nothing that walks it runs out of stack. */
+import { WindrowError } from "../errors.ts";
+import type { JsonObject, JsonValue, Message } from "./message.ts";
+
+/** Most levels of objects and arrays inside of each other that JSON from outside may have. */
+export const deepestJson = 500;
+
+/** Levels that a record or a transcript line has around such JSON. */
+const levelsAround = 24;
+
+/** Most values that one message or record may hold. */
+const mostValues = 2_000_000;
+
+/** How {@link jsonFault} looks. */
+export interface JsonLimits {
+  /** A field or an item may be undefined: it is left out when the value is written. Default false. */
+  readonly undefinedToo?: boolean;
+  /** The value is a whole record, line or document, with levels of its own. Default false. */
+  readonly whole?: boolean;
+}
+
+/** Why a value cannot be taken as JSON, for the end of a sentence; undefined where it can. Never throws. */
+export function jsonFault(value: unknown, limits: JsonLimits = {}): string | undefined {
+  try {
+    const most = deepestJson + (limits.whole === true ? levelsAround : 0);
+    return faultIn(value, most, { left: mostValues }, limits.undefinedToo === true);
+  } catch (error) {
+    return `reading it fails (${error instanceof Error ? error.message : String(error)})`;
+  }
+}
+
+function faultIn(value: unknown, levels: number, count: { left: number }, undefinedToo: boolean): string | undefined {
+  if (count.left-- <= 0) return `it holds more than ${mostValues.toLocaleString("en-US")} values`;
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return undefined;
+    case "number":
+      return Number.isFinite(value) || undefinedToo ? undefined : `${value} is no number that JSON has`;
+    case "undefined":
+      return undefinedToo ? undefined : "a value in it is undefined";
+    case "object":
+      break;
+    default:
+      return `it holds a ${typeof value}, which JSON cannot carry`;
+  }
+  if (value === null || (undefinedToo && ArrayBuffer.isView(value))) return undefined;
+  if (levels <= 0) return `it is nested more than ${deepestJson} levels deep, or holds itself`;
+  if (Array.isArray(value)) {
+    for (const item of value as readonly unknown[]) {
+      const fault = faultIn(item, levels - 1, count, undefinedToo);
+      if (fault !== undefined) return fault;
+    }
+    return undefined;
+  }
+  for (const key in value) {
+    if (!Object.hasOwn(value, key)) continue;
+    const fault = faultIn((value as Readonly<Record<string, unknown>>)[key], levels - 1, count, undefinedToo);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+const checked = new WeakSet<Message>();
+
+/**
+ * Checks a message of a host before anything walks it. One that was checked is taken to stay as it is.
+ *
+ * @param index - its place, from 0
+ * @throws WindrowError `bad-message`
+ */
+export function checkMessageJson(message: Message, index: number): void {
+  if (typeof message !== "object" || message === null || checked.has(message)) return;
+  const fault = jsonFault(message, { undefinedToo: true, whole: true });
+  if (fault !== undefined)
+    throw new WindrowError("bad-message", `Message ${index} cannot be used: ${fault}.`, { index });
+  checked.add(message);
+}
+
+const ownField = { enumerable: true, configurable: true, writable: true };
+
+/** A copy that shares nothing with the value. The value has no {@link jsonFault}. */
+export function copyJson(value: JsonValue): JsonValue {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(copyJson);
+  const copy: Record<string, JsonValue> = {};
+  for (const [key, item] of Object.entries(value as JsonObject)) {
+    // An assignment would set the prototype and lose the field.
+    if (key === "__proto__") Object.defineProperty(copy, key, { ...ownField, value: copyJson(item) });
+    else copy[key] = copyJson(item);
+  }
+  return copy;
+}
+
+/** The JSON in a text; undefined where it is none, or nested deeper than {@link deepestJson}. */
+export function parseJson(text: string): JsonValue | undefined {
+  try {
+    const value = JSON.parse(text) as JsonValue;
+    return jsonFault(value) === undefined ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
