@@ -2,6 +2,9 @@
  * Secrets that tell themselves by what stands around them: keys in PEM, web tokens, addresses with a password, headers,
  * and values given to a name that says what they are. Each looks a bounded number of characters around its keyword.
  */
+import { namedValue } from "./assignments.ts";
+import { commandRules } from "./command-rules.ts";
+import { structureRules } from "./structure-rules.ts";
 import { entropy, isFiller, tokenRule } from "./rules.ts";
 import type { Found, MaskRule } from "./rules.ts";
 
@@ -289,5 +292,8 @@ export const contextRules: readonly MaskRule[] = [
   facebookAppToken,
   headerCredential,
   curlUser,
+  ...structureRules,
+  ...commandRules,
+  namedValue,
   namedSecret,
 ];

@@ -5,21 +5,17 @@
 import { createHmac, randomBytes } from "node:crypto";
 import type { JsonObject, JsonValue, MaskFlag, Message, Part, ResultContent } from "../message/message.ts";
 import type { NewRecord } from "../message/record.ts";
-import { hasColours, withoutColours } from "./colours.ts";
-import { contextRules } from "./context-rules.ts";
-import { Matcher } from "./matcher.ts";
 import { emailAddress } from "./rules.ts";
-import type { MaskRule, Replaced } from "./rules.ts";
+import type { MaskRule } from "./rules.ts";
 import { createSeal } from "./seal.ts";
 import type { Seal } from "./seal.ts";
-import { prefixedTokens } from "./token-rules.ts";
+import { finderOf, maskText, secretRules } from "./text.ts";
+import type { Masked, SecretRules } from "./text.ts";
 import { valueRules } from "./values.ts";
 import type { SecretValues } from "./values.ts";
 
 /** What a store masks by. Made by {@link createMask}. */
-export interface Mask {
-  /** In the order of their say: of two that find the same stretch, the earlier one names it. */
-  readonly rules: readonly MaskRule[];
+export interface Mask extends SecretRules {
   /** Tells equal secrets apart from others without telling them; without it, masks are flagged by their kind alone. */
   readonly fingerprint?: (secret: string) => string;
   /** Keeps what was masked, encrypted, so that a resume with the same key has it again. */
@@ -49,22 +45,6 @@ export interface MaskOptions {
   readonly liveMask?: boolean;
 }
 
-/** A secret that was found: where it stood in the text as it came, in UTF-16 code units. */
-export interface Masked extends Replaced {
-  /** The rule's kind: `github-token`. */
-  readonly kind: string;
-}
-
-/** A text with its secrets replaced. */
-export interface MaskedText {
-  readonly text: string;
-  /** In order; empty for a clean text. */
-  readonly masks: readonly Masked[];
-}
-
-/** The rules that are on unless they are replaced. */
-export const secretRules: readonly MaskRule[] = [...prefixedTokens, ...contextRules];
-
 /**
  * Makes a mask.
  *
@@ -83,48 +63,8 @@ export function createMask(options: MaskOptions = {}): Mask {
   };
 }
 
-/**
- * Replaces the secrets in a text, also where a terminal's colours stand in them. Where two rules claim the same place, the
- * earlier start wins, then the longer span, then the earlier rule; what overlaps its end goes with it.
- */
-export function maskText({ rules }: Pick<Mask, "rules">, text: string): MaskedText {
-  const found = claimsIn(rules, text);
-  const plain = withoutColours(text);
-  if (plain) {
-    for (const { start, length, ...claim } of claimsIn(rules, plain.text)) {
-      const from = plain.placeOf(start);
-      found.push({ ...claim, start: from, length: plain.placeOf(start + length - 1) + 1 - from });
-    }
-  }
-  return found.length === 0 ? { text, masks: [] } : replaced(text, found);
-}
-
-function claimsIn(rules: readonly MaskRule[], text: string): Claim[] {
-  const { matcher, ruleOf } = finderOf(rules);
-  const found: Claim[] = [];
-  let looked: Map<number, number> | undefined;
-  matcher.scan(text, (keyword, at) => {
-    const index = ruleOf[keyword]!;
-    looked ??= new Map();
-    if (at < (looked.get(index) ?? 0)) return undefined;
-    const rule = rules[index]!;
-    const span = rule.find(text, at);
-    if (!span) return undefined;
-    looked.set(index, span.start + span.length);
-    if (!span.rejected)
-      found.push({ start: span.start, length: span.length, kind: rule.kind, placeholder: rule.placeholder, index });
-    return undefined;
-  });
-  return found;
-}
-
-/** Whether any keyword of a mask stands in a text: a quick look that a clean text fails. */
-export function mayHoldSecret({ rules }: Mask, text: string): boolean {
-  return finderOf(rules).matcher.test(text) || hasColours(text);
-}
-
 /** Replaces the secrets in every string of a JSON value, keys included. Returns the same value when it is clean. */
-export function maskJson<T extends JsonValue>(mask: Mask, value: T): T {
+export function maskJson<T extends JsonValue>(mask: SecretRules, value: T): T {
   return new Walk(mask).value(value) as T;
 }
 
@@ -147,59 +87,12 @@ export function maskRecord(mask: Mask, record: NewRecord): NewRecord {
   return { ...flagged, sealed: mask.seal.close(open as NewRecord, masked, spans) };
 }
 
-interface Finder {
-  readonly matcher: Matcher;
-  /** The rule of each keyword. */
-  readonly ruleOf: readonly number[];
-  /** Those that go by a field's name. */
-  readonly fieldRules: readonly MaskRule[];
-}
-
-const finders = new WeakMap<readonly MaskRule[], Finder>();
-
-function finderOf(rules: readonly MaskRule[]): Finder {
-  const known = finders.get(rules);
-  if (known) return known;
-  const pairs = rules.flatMap(({ keywords }, index) => keywords.map((keyword) => ({ keyword, index })));
-  const finder = {
-    matcher: new Matcher(pairs.map(({ keyword }) => keyword)),
-    ruleOf: pairs.map(({ index }) => index),
-    fieldRules: rules.filter((rule) => rule.isField !== undefined),
-  };
-  finders.set(rules, finder);
-  return finder;
-}
-
-/** A stretch that a rule claims, by the rule's place. */
-interface Claim extends Masked {
-  readonly index: number;
-}
-
-function replaced(text: string, found: Claim[]): MaskedText {
-  found.sort((a, b) => a.start - b.start || b.length - a.length || a.index - b.index);
-  const masks: { -readonly [K in keyof Masked]: Masked[K] }[] = [];
-  let masked = "";
-  let done = 0;
-  for (const { index: _index, ...one } of found) {
-    const end = one.start + one.length;
-    const last = masks.at(-1);
-    if (last && one.start < done) {
-      if (end > done) last.length = end - last.start;
-    } else {
-      masked += text.slice(done, one.start) + one.placeholder;
-      masks.push(one);
-    }
-    done = Math.max(done, end);
-  }
-  return { text: masked + text.slice(done), masks };
-}
-
 /** One value on its way through the mask, and what was found in it. */
 class Walk {
-  readonly #mask: Mask;
+  readonly #mask: SecretRules & Pick<Partial<Mask>, "fingerprint">;
   readonly #flags = new Map<string, MaskFlag>();
 
-  constructor(mask: Mask) {
+  constructor(mask: SecretRules & Pick<Partial<Mask>, "fingerprint">) {
     this.#mask = mask;
   }
 

@@ -36,9 +36,8 @@ export class Matcher {
     const states = 1 + this.#keywords.reduce((sum, keyword) => sum + keyword.length, 0);
     this.#next = new Uint32Array(states * classes);
     this.#ends = this.#build(states);
-    this.#isEnd = Uint8Array.from({ length: states * classes }, (_, place) =>
-      this.#ends[place / classes] === undefined ? 0 : 1,
-    );
+    this.#isEnd = new Uint8Array(states * classes);
+    for (const [state, ends] of this.#ends.entries()) if (ends !== undefined) this.#isEnd[state * classes] = 1;
   }
 
   /** Tells of every keyword in a text. */
@@ -79,7 +78,7 @@ export class Matcher {
     // Breadth first: where a state has no edge, it goes where its longest proper suffix would go.
     const fallback = new Uint32Array(count);
     const queue = [0];
-    for (let state = queue.shift(); state !== undefined; state = queue.shift()) {
+    for (const state of queue) {
       for (let character = 1; character < width; character++) {
         const target = next[state + character]!;
         const other = state === 0 ? 0 : next[fallback[state / width]! + character]!;

@@ -15,6 +15,8 @@ export interface Replaced extends Span {
 export interface Found extends Span {
   /** It was looked at and is no secret: keywords inside it are not looked at again, which keeps a rule linear. */
   readonly rejected?: true;
+  /** Other secrets that the same look found, behind it or before it. */
+  readonly more?: readonly Span[];
 }
 
 /** One kind of secret. */

@@ -2,7 +2,7 @@
  * Secrets that tell themselves by their form: a fixed prefix and a run of characters. The forms are those that the
  * services document, or that their scanners (GitHub secret scanning, gitleaks, secretlint) look for.
  */
-import { createHash } from "node:crypto";
+import { hashName, hashText } from "../message/hash.ts";
 import { entropy, isFiller, looksRandom, tokenRule } from "./rules.ts";
 import type { MaskRule } from "./rules.ts";
 
@@ -49,7 +49,7 @@ export const prefixedTokens: readonly MaskRule[] = [
   // `sk-learn-contrib-extensions` is told apart by what no word has: letters and digits mixed, or 24 in a row.
   tokens("openai-key", ["sk-"], /(?!ant-)[A-Za-z0-9_-]{16,}/, hasRandomPart),
   tokens("aws-key-id", ["AKIA", "ASIA", "ABIA", "ACCA"], /[A-Z0-9]{16}(?![A-Za-z0-9])/, isAwsKeyId),
-  tokens("aws-bedrock-key", ["ABSK"], /[A-Za-z0-9+/]{109,269}={0,2}(?![A-Za-z0-9+/])/),
+  tokens("aws-bedrock-key", ["ABSK"], /(?=([A-Za-z0-9+/]{109,269}))\1={0,2}(?![A-Za-z0-9+/])/),
   tokens("google-key", ["AIza"], /[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])/, isGoogleKey),
   tokens("google-secret", ["GOCSPX-"], /[A-Za-z0-9_-]{28,}/),
   tokens("google-token", ["ya29."], /[A-Za-z0-9_-]{20,}/),
@@ -161,19 +161,20 @@ function isNoFiller(token: string): boolean {
 }
 
 /**
- * Keys that stand in public documentation and are meant to be seen, by the first 12 digits of their SHA-256: the allow list
- * of gitleaks for this form (MIT; docs/masks.md has the notice).
+ * Keys that stand in public documentation and are meant to be seen, by {@link hashName}: the allow list of gitleaks for this
+ * form (MIT; docs/masks.md has the notice).
  */
 const publicGoogleKeys: ReadonlySet<string> = new Set(
   (
-    "2037abcaffb2 3f370c9dd822 e4a5542bb7fd a19f89ab3555 0b476bdf9acf eb540d2b6ee2 37f8f09bdf12 8731261cb72d " +
-    "49f777db995e 27a9a42931df dc0fcf046c61 4c98242dcadc ea9bb1082cf9 3a8b61d0f636 a6c814bc555a"
+    "0066e1e88e3cd0 007a340c721d9c 0116d592b00825 0255e9447ddb6d 04a1d6e64ea31c 09c61c780e1f0b " +
+    "0a15e428c6d554 0a6d91d11f9b31 0de5ec12d32a3b 11871691e63d56 145e0f710bcf5b 150fa380abc567 " +
+    "19001040968c9c 1e305a643e33ac 1fd3656a2fa859"
   ).split(" "),
 );
 
 function isGoogleKey(token: string): boolean {
   if (!isVaried(token) || /abcdefghij/.test(token)) return false;
-  return !publicGoogleKeys.has(createHash("sha256").update(token).digest("hex").slice(0, 12));
+  return !publicGoogleKeys.has(hashName(hashText(token)));
 }
 
 /** Amazon's documentation ends its made-up ids in EXAMPLE. */

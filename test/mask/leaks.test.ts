@@ -1,6 +1,7 @@
 /** Ways a secret could get past the rules: what tools print around it, into it and over it. */
 import { describe, expect, it } from "vitest";
-import { createMask, maskRecord, maskText } from "../../src/mask/mask.ts";
+import { createMask, maskRecord } from "../../src/mask/mask.ts";
+import { maskText } from "../../src/mask/text.ts";
 import { secretVariables } from "../../src/mask/values.ts";
 import type { JsonValue, Part } from "../../src/message/message.ts";
 import type { NewRecord } from "../../src/message/record.ts";

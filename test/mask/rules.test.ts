@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { createMask, maskJson, maskText, secretRules } from "../../src/mask/mask.ts";
+import { createMask, maskJson } from "../../src/mask/mask.ts";
+import { maskText, secretRules } from "../../src/mask/text.ts";
 import { secretVariables } from "../../src/mask/values.ts";
 import { secretSamples, textOf } from "./samples.ts";
 
