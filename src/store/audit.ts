@@ -13,6 +13,7 @@ import { emailAddress } from "../mask/rules.ts";
 import { systemClock, timestamp } from "./clock.ts";
 import type { Clock } from "./clock.ts";
 import { fileMode, makeNewFolder, systemCode } from "./files/layout.ts";
+import { checkNoOpenDatabase } from "./sqlite-file.ts";
 
 /**
  * What was done. `read` and `write` name the file; `export` and `import` are whole sessions on their way to and from
@@ -127,6 +128,7 @@ function identityRules(mask: Mask): Mask {
 /** Opens the file and ends a line that a crash left half written. */
 function openToAppend(file: string): number {
   makeFolders(dirname(file));
+  checkNoOpenDatabase(file);
   const opened = openSync(file, toAppend, fileMode);
   fchmodSync(opened, fileMode);
   const { size } = fstatSync(opened);

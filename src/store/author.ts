@@ -1,6 +1,7 @@
 /** What one needs to write a store of one's own (docs/writing-a-store.md): the contract, and what every store does alike. */
 export { WindrowError, isWindrowError } from "../errors.ts";
-export { createMask, secretRules } from "../mask/mask.ts";
+export { createMask } from "../mask/mask.ts";
+export { secretRules } from "../mask/text.ts";
 export type { Mask, MaskOptions } from "../mask/mask.ts";
 export type { Found, MaskRule, Span } from "../mask/rules.ts";
 export type { Seal } from "../mask/seal.ts";

@@ -1,6 +1,8 @@
 /** A store that fails when it is told to: for tests of what a host, an adapter or a session does then. */
 import { WindrowError } from "../errors.ts";
 import type { ErrorCode } from "../errors.ts";
+import { inFrontOf, storeShape } from "./shape.ts";
+import type { Call, MethodShape } from "./shape.ts";
 import type { Store } from "./store.ts";
 
 /** A method of a store. */
@@ -35,8 +37,6 @@ export interface FaultyStore {
   mend(): void;
 }
 
-const streams: readonly StoreMethod[] = ["list", "read", "examine"];
-
 /** Puts a store that can be made to fail in front of another one. */
 export function faultyStore(behind: Store): FaultyStore {
   const calls = new Map<StoreMethod, number>();
@@ -54,14 +54,14 @@ export function faultyStore(behind: Store): FaultyStore {
     await gates.get(method)?.opened;
     failing(method, "before");
   };
-  const guarded = (method: StoreMethod, call: (...given: unknown[]) => unknown) =>
-    streams.includes(method)
-      ? async function* (...given: unknown[]): AsyncGenerator<unknown> {
+  const guarded = (method: StoreMethod, { is }: MethodShape, call: Call): Call =>
+    is === "stream"
+      ? async function* (...given): AsyncGenerator<unknown> {
           await enter(method);
           yield* call(...given) as AsyncIterable<unknown>;
           failing(method, "after");
         }
-      : async (...given: unknown[]): Promise<unknown> => {
+      : async (...given): Promise<unknown> => {
           // What is appended is kept as it was at the time of the call: no waiting where nothing was asked for.
           if (faults.has(method) || gates.has(method)) await enter(method);
           else calls.set(method, (calls.get(method) ?? 0) + 1);
@@ -69,13 +69,8 @@ export function faultyStore(behind: Store): FaultyStore {
           failing(method, "after");
           return result;
         };
-  const store = new Proxy(behind, {
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name, target);
-      if (typeof value !== "function") return value;
-      return guarded(name as StoreMethod, (...given) => Reflect.apply(value, target, given) as unknown);
-    },
-  });
+  const methods = inFrontOf(behind, storeShape, (name, method, call) => guarded(name as StoreMethod, method, call));
+  const store: Store = { ...methods, ...(behind.upkeep && { upkeep: behind.upkeep }) };
   return {
     store,
     calls,

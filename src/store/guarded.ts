@@ -6,7 +6,9 @@ import { isWindrowError, WindrowError } from "../errors.ts";
 import { kindLogs } from "./transfer.ts";
 import type { Accessed, Audit, AuditAction } from "./audit.ts";
 import type { RecordKind, StoredRecordOf } from "../message/record.ts";
-import type { ReadQuery, Scope, Store } from "./store.ts";
+import { after, decided, inFrontOf, storeShape } from "./shape.ts";
+import type { MethodShape } from "./shape.ts";
+import type { Lock, ReadQuery, Scope, Store } from "./store.ts";
 import { checkedUpkeep, guardedUpkeep } from "./upkeep-guarded.ts";
 
 /** Who asks. */
@@ -61,7 +63,7 @@ export function isGuarded(store: Store): boolean {
  */
 export function guardedStore(behind: Store, access: Access): Store {
   const guard = new Guard(access);
-  const store: Store = {
+  const store = decided<Store>({
     name: behind.name,
     capabilities: behind.capabilities,
     create: (scope, session) =>
@@ -89,36 +91,36 @@ export function guardedStore(behind: Store, access: Access): Store {
       await behind.close();
       access.audit?.close();
     },
-    ...(behind.holder && {
-      holder: (scope, id) => guard.look("read", scope, id, ".lock", () => behind.holder!(guard.scope(scope), id)),
-    }),
-    ...(behind.unlock && {
-      unlock: (scope, id, options) =>
-        guard.change("unlock", scope, id, ".lock", () => behind.unlock!(guard.scope(scope), id, options)),
-    }),
-    ...(behind.examine && {
-      examine: (options, signal) =>
+    holder:
+      behind.holder &&
+      ((scope, id) => guard.look("read", scope, id, ".lock", () => behind.holder!(guard.scope(scope), id))),
+    unlock:
+      behind.unlock &&
+      ((scope, id, options) =>
+        guard.change("unlock", scope, id, ".lock", () => behind.unlock!(guard.scope(scope), id, options))),
+    examine:
+      behind.examine &&
+      ((options, signal) =>
         guard.stream("examine", {}, undefined, undefined, () => {
           guard.mustSeeAll("Examining a store");
           return behind.examine!(options, signal);
-        }),
-    }),
-    ...(behind.rebuildIndex && {
-      rebuildIndex: () =>
+        })),
+    rebuildIndex:
+      behind.rebuildIndex &&
+      (() =>
         guard.change("write", {}, undefined, "index.jsonl", async () => {
           guard.mustSeeAll("Building the index anew");
           return behind.rebuildIndex!();
-        }),
-    }),
-    ...(behind.upkeep && { upkeep: guardedUpkeep(behind.upkeep, guard) }),
-    ...(behind.dump && {
-      dump: (scope, id) => guard.look("export", scope, id, undefined, () => behind.dump!(guard.scope(scope), id)),
-    }),
-    ...(behind.restore && {
-      restore: (scope, given, signal) =>
-        guard.change("import", scope, given.id, undefined, () => behind.restore!(guard.scope(scope), given, signal)),
-    }),
-  };
+        })),
+    upkeep: behind.upkeep && guardedUpkeep(behind.upkeep, guard),
+    dump:
+      behind.dump &&
+      ((scope, id) => guard.look("export", scope, id, undefined, () => behind.dump!(guard.scope(scope), id))),
+    restore:
+      behind.restore &&
+      ((scope, given, signal) =>
+        guard.change("import", scope, given.id, undefined, () => behind.restore!(guard.scope(scope), given, signal))),
+  });
   guards.add(store);
   return store;
 }
@@ -126,30 +128,24 @@ export function guardedStore(behind: Store, access: Access): Store {
 /**
  * Makes every call name its tenant. For stores that more than one tenant writes to.
  *
- * @throws WindrowError its methods: `bad-option` for a scope without a tenant
+ * @throws WindrowError its methods: `bad-option` for a scope without a tenant, `not-allowed` for what concerns every
+ *   session (`examine`, `rebuildIndex`)
  */
 export function tenantStore(behind: Store): TenantStore {
-  const streams = new Set<PropertyKey>(["list", "read"]);
-  const scoped = new Set<PropertyKey>(["create", "info", "lock", "recovery", "holder", "unlock", "dump", "restore"]);
-  return new Proxy(behind, {
-    get(target, name) {
-      if (name === "tenants") return true;
-      if (name === "upkeep") return target.upkeep && checkedUpkeep(target.upkeep, checkTenant);
-      const value: unknown = Reflect.get(target, name, target);
-      if (typeof value !== "function") return value;
-      const call = (given: readonly unknown[]): unknown => Reflect.apply(value, target, given);
-      if (streams.has(name))
-        return async function* (...given: unknown[]) {
-          checkTenant(given[0]);
-          yield* call(given) as AsyncIterable<unknown>;
-        };
-      if (!scoped.has(name)) return (...given: unknown[]) => call(given);
-      return async (...given: unknown[]) => {
-        checkTenant(given[0]);
-        return call(given);
-      };
+  const checks: Readonly<Record<MethodShape["of"], (name: string, given: unknown) => void>> = {
+    scope: (_name, scope) => checkTenant(scope),
+    lock: (_name, lock) => checkTenant((lock as Lock | undefined)?.scope),
+    all: (name) => {
+      const message = `"${name}" concerns the sessions of every tenant: call it on the store behind the tenants' one.`;
+      throw notAllowed(message, { method: name });
     },
-  }) as TenantStore;
+    none: () => undefined,
+  };
+  const store = inFrontOf(behind, storeShape, (name, method, call) =>
+    after((given) => checks[method.of](name, given), method, call),
+  );
+  const upkeep = behind.upkeep && checkedUpkeep(behind.upkeep, checkTenant);
+  return { ...store, ...(upkeep && { upkeep }), tenants: true };
 }
 
 function checkTenant(scope: unknown): void {

@@ -3,9 +3,11 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { WindrowError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
+import { withoutSecrets } from "../address.ts";
 import { guardOpened, storeDefaults } from "./guarded-open.ts";
 import type { OpenStoreOptions } from "./guarded-options.ts";
 import type { SqliteDatabase } from "./sqlite-driver.ts";
+import type { DatabaseClass } from "./sqlite-read-only.ts";
 import type { Store } from "./store.ts";
 
 export * from "./author.ts";
@@ -51,13 +53,11 @@ async function openUnguarded(
     return ramStore(common);
   }
   if (scheme === "sqlite") {
-    const { sqliteStore } = await import("./sqlite.ts");
-    const { prepareFile } = await import("./sqlite-database.ts");
-    const Database = await sqliteDriver();
+    const { sqliteFileStore } = await import("./sqlite.ts");
+    const driver = await sqliteDriver();
     const path = pathOf(target, scheme);
     if (!create) checkThere(path);
-    const file = await prepareFile(path);
-    return sqliteStore({ database: new Database(file), ...settings });
+    return sqliteFileStore(path, driver, settings);
   }
   if (scheme === undefined || scheme === "file") {
     const { filesStore } = await import("./files/files.ts");
@@ -68,14 +68,11 @@ async function openUnguarded(
     return folderPerUser ? (await import("./guarded-folders.ts")).userFolders(folder, open) : open(folder);
   }
   throw new WindrowError("unknown-store", `No store handles "${scheme}:".${nearest(scheme, storeSchemes)}`, {
-    target,
+    target: withoutSecrets(target),
     scheme,
     known: storeSchemes,
   });
 }
-
-/** A driver's class of databases. */
-type DatabaseClass = new (path: string) => SqliteDatabase;
 
 /** The driver of Node itself, else the first package that is installed. */
 async function sqliteDriver(): Promise<DatabaseClass> {
@@ -106,7 +103,18 @@ function checkThere(path: string): void {
 /** `file:///a/b` is a URL; `file:./a` names a folder relative to the working folder, which URLs cannot. */
 function pathOf(target: string, scheme: string): string {
   const rest = target.slice(scheme.length + 1);
-  const path = rest.startsWith("//") ? fileURLToPath(`file:${rest}`) : rest;
+  const path = rest.startsWith("//") ? pathOfUrl(`file:${rest}`, scheme) : rest;
   if (path !== "") return path;
   throw new WindrowError("bad-option", `"${target}" names no path; for example ${scheme}:./contexts.`, { target });
+}
+
+function pathOfUrl(url: string, scheme: string): string {
+  try {
+    return fileURLToPath(url);
+  } catch (error) {
+    // The parser's own error holds the whole address, which may have a password.
+    const { code } = error as { readonly code?: string };
+    const message = `The store's address names no path of this machine: write ${scheme}:///folder or ${scheme}:./folder.`;
+    throw new WindrowError("bad-option", message, { scheme, ...(code !== undefined && { reason: code }) });
+  }
 }

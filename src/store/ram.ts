@@ -13,6 +13,8 @@ import { encodeLine, lineText } from "./files/jsonl.ts";
 import { cannotStore, prepareMetadata, prepareRecord, prepareState, readRecord } from "./prepare.ts";
 import { alreadyExists, checkQuery, finished, foreignLock, inScope, initialState } from "./rules.ts";
 import { isFinal, notFound, released, sessionId, storeClosed } from "./rules.ts";
+import { SealHash, checksumOf, noCounts } from "./seal.ts";
+import type { Seal } from "./seal.ts";
 import type { FinalStatus, Holding, ListQuery, Lock, LockOwner, NewSession, ReadQuery } from "./store.ts";
 import type { Recovered, Restored, Scope, SessionDump, SessionInfo, SessionMetadata, SessionState } from "./store.ts";
 import type { Store, StoreCapabilities } from "./store.ts";
@@ -62,7 +64,13 @@ class RamStore implements Store {
   #closed = false;
 
   constructor(mask: Mask, clock: Clock) {
-    this.capabilities = { durable: false, shared: false, transfer: true, liveMask: mask.liveMask };
+    this.capabilities = {
+      durable: false,
+      shared: false,
+      transfer: true,
+      liveMask: mask.liveMask,
+      mask: { rules: mask.rules },
+    };
     this.#mask = mask;
     this.#clock = clock;
     this.upkeep = ramUpkeep(this.#sessions, mask, () => this.#alive());
@@ -267,13 +275,30 @@ function dumpOf(session: RamSession): SessionDump {
   return {
     id: metadata.uuid,
     metadata: copy(origin?.metadata ?? parseDocument(encodeMetadata(metadata)) ?? {}),
-    state: copy(origin?.state === state ? origin.fields : (parseDocument(encodeState(state)) ?? {})),
+    state: copy(
+      origin?.state === state ? origin.fields : (parseDocument(encodeState(state, {}, sealOf(session))) ?? {}),
+    ),
     async *lines() {
       for (const log of logNames) {
         for (const record of [...(records.get(logKinds[log]) ?? [])]) yield { log, line: lineOf(record, origin) };
       }
     },
   };
+}
+
+/** What a state on disk would say of the logs. */
+function sealOf({ state, records, pos, origin }: RamSession): Seal {
+  const counts = noCounts();
+  const hash = new SealHash();
+  for (const log of logNames) {
+    for (const record of records.get(logKinds[log]) ?? []) {
+      counts[log] = record.seq;
+      if (!isFinal(state.status)) continue;
+      const text = lineOf(record, origin);
+      hash.add(log, record.seq, checksumOf({ fields: JSON.parse(text) as JsonObject, text }));
+    }
+  }
+  return { counts, pos, ...(isFinal(state.status) && { hash: hash.digest() }) };
 }
 
 function lineOf(record: StoredRecord, origin: Origin | undefined): string {

@@ -14,7 +14,7 @@ export function sessionId(id: string): string {
   if (isSessionId(id)) return id;
   throw new WindrowError(
     "session-id-invalid",
-    `A session id is a UUID in lowercase, as crypto.randomUUID() makes it; this is none: ${JSON.stringify(id)}.`,
+    `A session id is a UUID in lowercase, as crypto.randomUUID() makes it; this is none: ${typeof id === "string" ? JSON.stringify(id) : `a ${typeof id}`}.`,
     { id },
   );
 }

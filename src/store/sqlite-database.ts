@@ -1,11 +1,10 @@
 /** A database made ready to be a store: whose it is, whether it is whole, its settings, its tables, its file's mode. */
-import { chmodSync, closeSync, existsSync, openSync, statfsSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { chmodSync, existsSync, realpathSync } from "node:fs";
 import { WindrowError } from "../errors.ts";
-import { makeFolder } from "./files/layout.ts";
+import { fileMode } from "./files/layout.ts";
 import { schema, schemaVersion } from "./sql.ts";
-import { Connection, faultOf, sqliteFailure } from "./sqlite-driver.ts";
-import type { SqliteDatabase } from "./sqlite-driver.ts";
+import { faultOf } from "./sqlite-driver.ts";
+import type { Connection, SqliteDatabase, SqlRow } from "./sqlite-driver.ts";
 
 /** How long a call waits for another process that writes, in milliseconds. */
 const busyTimeoutMs = 5_000;
@@ -16,81 +15,39 @@ const applicationId = 0x57_4e_44_52;
 /** A write-ahead log that grew beyond this is cut back to it, in bytes. */
 const journalBytes = 64 * 1024 * 1024;
 
-const fileMode = 0o600;
-
-/** File systems on which several machines meet; SQLite's shared memory does not reach over them. Linux's numbers. */
-const networkFileSystems: ReadonlyMap<number, string> = new Map([
-  [0x6969, "NFS"],
-  [0x517b, "SMB"],
-  [0xff534d42, "CIFS"],
-  [0xfe534d42, "SMB2"],
-  [0x01021997, "9P"],
-]);
-
 /**
- * Makes the file of a database, empty and for its owner only, before a driver opens it; SQLite gives its side files the
- * mode of this one.
+ * The path of an open database, without symbolic links.
  *
- * @returns the absolute path
- * @throws WindrowError `store-unavailable` where it cannot be made, or lies on a network file system
+ * @throws WindrowError `bad-option` for one in memory
  */
-export async function prepareFile(path: string): Promise<string> {
-  const file = resolve(path);
-  const folder = dirname(file);
-  try {
-    await makeFolder(folder);
-    const network = networkFileSystems.get(statfsSync(folder).type >>> 0);
-    if (network !== undefined) {
-      throw new WindrowError(
-        "store-unavailable",
-        `${file} is on a network file system (${network}), where SQLite loses data. Keep it on a disk of this machine.`,
-        { location: file, fileSystem: network },
-      );
-    }
-    closeSync(openSync(file, "a", fileMode));
-    chmodSync(file, fileMode);
-    return file;
-  } catch (error) {
-    throw sqliteFailure(error, "Making the database", file);
-  }
-}
-
-/** A database that is ready. */
-export interface ReadyDatabase {
-  readonly connection: Connection;
-  /** The absolute path of its file. */
-  readonly file: string;
+export function pathOf(database: SqliteDatabase): string {
+  const rows = database.prepare("PRAGMA database_list").all() as SqlRow[];
+  const path = rows.find((row) => row["name"] === "main")?.["file"];
+  if (typeof path === "string" && path !== "") return realpathSync(path);
+  const message = "A SQLite store needs a database in a file; for one in memory there is the ram store.";
+  throw new WindrowError("bad-option", message, { option: "database" });
 }
 
 /**
- * Takes a database in use as a store.
+ * Makes a database ready to be a store.
  *
  * @param checked - whether all of an existing database is read and checked first
- * @throws WindrowError `store-foreign`, `store-corrupt`, `format-newer`, `store-unavailable`, `bad-option`
+ * @param readOnly - whether it can only be read: nothing is set up then
+ * @throws WindrowError `store-foreign`, `store-corrupt`, `format-newer`, `store-unavailable`
  */
-export function readyDatabase(database: SqliteDatabase, checked: boolean): ReadyDatabase {
-  const connection = new Connection(database);
-  let file = "the database";
-  try {
-    connection.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
-    const path = connection.all("PRAGMA database_list").find((row) => row["name"] === "main")?.["file"];
-    if (typeof path !== "string" || path === "") {
-      const message = "A SQLite store needs a database in a file; for one in memory there is the ram store.";
-      throw new WindrowError("bad-option", message, { option: "database" });
-    }
-    file = path;
-    const isNew = checkOwnership(connection, file);
-    if (!isNew && checked) checkWhole(connection, file);
-    chmodSync(file, fileMode);
-    useWriteAheadLog(connection, file);
-    connection.exec(`PRAGMA journal_size_limit = ${journalBytes}`);
-    if (isNew) makeTables(connection);
-    for (const side of [`${file}-wal`, `${file}-shm`]) if (existsSync(side)) chmodSync(side, fileMode);
-    return { connection, file };
-  } catch (error) {
-    database.close();
-    throw sqliteFailure(error, "Opening the database", file);
+export function readyDatabase(connection: Connection, file: string, checked: boolean, readOnly: boolean): void {
+  connection.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
+  const isNew = checkOwnership(connection, file);
+  if (!isNew && checked) checkWhole(connection, file);
+  if (readOnly) {
+    if (!isNew) return;
+    throw new WindrowError("store-unavailable", `${file} is empty and cannot be written.`, { location: file });
   }
+  chmodSync(file, fileMode);
+  useWriteAheadLog(connection, file);
+  connection.exec(`PRAGMA journal_size_limit = ${journalBytes}`);
+  if (isNew) makeTables(connection);
+  for (const side of [`${file}-wal`, `${file}-shm`]) if (existsSync(side)) chmodSync(side, fileMode);
 }
 
 /** Whether the database is new; one that another program made is refused before anything is changed. */

@@ -87,10 +87,12 @@ export function sqliteFailure(error: unknown, doing: string, location: string): 
 export class Connection {
   readonly #database: SqliteDatabase;
   readonly #statements = new Map<string, SqliteStatement>();
-  #synchronous = "";
+  readonly #settings: { synchronous: string };
 
-  constructor(database: SqliteDatabase) {
+  /** @param settings - what was last set, shared by all that use the same database */
+  constructor(database: SqliteDatabase, settings: { synchronous: string }) {
     this.#database = database;
+    this.#settings = settings;
   }
 
   /** Runs SQL that gives nothing back; several statements are allowed. */
@@ -129,9 +131,18 @@ export class Connection {
    * @param synchronous - `FULL`: on the disk when it returns; `NORMAL`: a power cut may take it, and what came after
    */
   transaction<T>(synchronous: "FULL" | "NORMAL", work: () => T): T {
-    if (this.#synchronous !== synchronous) this.exec(`PRAGMA synchronous = ${synchronous}`);
-    this.#synchronous = synchronous;
-    this.exec("BEGIN IMMEDIATE");
+    if (this.#settings.synchronous !== synchronous) this.exec(`PRAGMA synchronous = ${synchronous}`);
+    this.#settings.synchronous = synchronous;
+    return this.#within("BEGIN IMMEDIATE", work);
+  }
+
+  /** Runs work that only reads, all of it in one state of the database. */
+  snapshot<T>(work: () => T): T {
+    return this.#within("BEGIN", work);
+  }
+
+  #within<T>(begin: string, work: () => T): T {
+    this.exec(begin);
     try {
       const result = work();
       this.exec("COMMIT");

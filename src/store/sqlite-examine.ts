@@ -3,39 +3,18 @@
  * mending was asked for; nothing is ever deleted: what is taken out goes into the table `aside`.
  */
 import { WindrowError } from "../errors.ts";
-import type { JsonObject } from "../message/message.ts";
-import { decodeRecord } from "./files/codec.ts";
 import { decodeMetadata, decodeState, encodeMetadata, encodeState, parseDocument } from "./files/documents.ts";
-import { BadLine } from "./files/fields.ts";
-import { parseLine } from "./files/jsonl.ts";
 import { isHeld } from "./holder.ts";
 import type { Holder } from "./holder.ts";
 import { formatVersion, initialState } from "./rules.ts";
-import { columnValues, deleteLines, insertSession, logTables, sessionColumns } from "./sql.ts";
+import { asideSchema, moveAside, putAside } from "./sqlite-aside.ts";
+import { insertSession, logTables, sessionColumns } from "./sql.ts";
 import type { Connection, SqlRow, SqlValue } from "./sqlite-driver.ts";
-import type { Writer } from "./sqlite-writer.ts";
-import type { Examined, ExamineOptions, Finding, LogName, SessionMetadata, SessionState } from "./store.ts";
-import { logKinds, logNames } from "./transfer.ts";
-
-/** Lines read at once. */
-const pageLines = 16;
-
-/** What is examined, and how. */
-export interface DatabaseExamination {
-  readonly connection: Connection;
-  readonly writer: Writer;
-  /** For the table `aside`: when this examination began. */
-  readonly time: string;
-  /** Milliseconds since 1970. */
-  readonly now: number;
-}
-
-/** One session under examination. */
-interface Patient extends DatabaseExamination {
-  readonly id: string;
-  readonly mend: boolean;
-  readonly findings: Finding[];
-}
+import { checkOf, examineLines, examineLosses } from "./sqlite-examine-lines.ts";
+import { find } from "./sqlite-patient.ts";
+import type { DatabaseExamination, Patient } from "./sqlite-patient.ts";
+import type { Examined, ExamineOptions, Finding, SessionMetadata, SessionState } from "./store.ts";
+import { logNames } from "./transfer.ts";
 
 /**
  * Examines every session, and last the database around them.
@@ -49,20 +28,30 @@ export async function* examineDatabase(
 ): AsyncGenerator<Examined> {
   const { connection } = database;
   if (mend) await database.writer.commit(false, () => connection.exec(asideSchema));
+  // First: lines are found by the indexes, and what a broken one hides is not missing.
+  const whole = await examineWhole(database, mend);
+  const isReadable = whole.every(({ mended }) => mended);
   const drafts: Finding[] = [];
   for (const id of idsOf(connection)) {
     if (signal?.aborted)
       throw new WindrowError("aborted", "The examination was aborted; what was mended stays mended.");
     const row = connection.get(`SELECT ${sessionColumns}, created_at FROM sessions WHERE id = ?`, id);
+    // Erased, or put into the trash, since the sessions were listed.
+    if (!row && !hasLines(connection, id)) continue;
     const holder = holderIn(row);
     const isAtWork = holder !== undefined && isHeld(holder, database.now);
-    const patient: Patient = { ...database, id, mend: mend && !isAtWork, findings: [] };
+    const check = checkOf(connection, id, row);
+    const patient: Patient = {
+      ...{ ...database, id, mend: mend && !isAtWork, findings: [], check, inDamage: new Set<string>() },
+    };
     if (row?.["restoring"] === 1) {
       await examineDraft(patient, isAtWork);
       drafts.push(...patient.findings);
       continue;
     }
     const logs = await examineLines(patient);
+    if (row && !hasRow(connection, id)) continue;
+    if (isReadable) examineLosses(patient);
     await examineRow(patient, row);
     if (holder && !isAtWork) {
       const message = `Its process ${holder.processId} died without letting go. Resume it, or let the monitor end it.`;
@@ -70,7 +59,7 @@ export async function* examineDatabase(
     }
     yield { sessionId: id, ...logs, findings: patient.findings };
   }
-  yield { records: 0, goodBytes: 0, badBytes: 0, findings: [...drafts, ...(await examineWhole(database, mend))] };
+  yield { records: 0, goodBytes: 0, badBytes: 0, findings: [...drafts, ...whole] };
 }
 
 /**
@@ -93,13 +82,6 @@ export async function rebuildColumns({ connection, writer }: DatabaseExamination
   });
 }
 
-const asideSchema = `CREATE TABLE IF NOT EXISTS aside (
-  id INTEGER PRIMARY KEY, time TEXT NOT NULL, source TEXT NOT NULL, source_id INTEGER, session_id TEXT NOT NULL,
-  content TEXT NOT NULL
-)`;
-
-const putAside = "INSERT INTO aside (time, source, source_id, session_id, content) VALUES (?, ?, ?, ?, ?)";
-
 /** Every session of which there is a row or a line. */
 function idsOf(connection: Connection): readonly string[] {
   const tables = logNames.map((log) => `SELECT session_id FROM ${logTables[log].table}`);
@@ -107,84 +89,15 @@ function idsOf(connection: Connection): readonly string[] {
   return connection.all(sql).map((row) => String(row["id"]));
 }
 
-async function examineLines(patient: Patient): Promise<Pick<Examined, "records" | "goodBytes" | "badBytes">> {
-  const total = { records: 0, goodBytes: 0, badBytes: 0 };
-  for (const log of logNames) {
-    const { table, columns } = logTables[log];
-    const names = ["id", "seq", "pos", ...columns.map(({ name }) => name), "line"].join(", ");
-    const sql = `SELECT ${names} FROM ${table} WHERE session_id = ? AND id > ? ORDER BY id LIMIT ${pageLines}`;
-    const seen = { highest: 0, twice: 0 };
-    for (let page = [] as readonly SqlRow[], after = 0; ; after = Number(page.at(-1)?.["id"])) {
-      page = patient.connection.all(sql, patient.id, after);
-      for (const row of page) {
-        const size = Buffer.byteLength(String(row["line"]));
-        const fields = await examineLine(patient, log, row);
-        total.records += fields ? 1 : 0;
-        total[fields ? "goodBytes" : "badBytes"] += size;
-        if (fields && Number(row["seq"]) <= seen.highest) seen.twice += 1;
-        seen.highest = Math.max(seen.highest, Number(row["seq"]));
-      }
-      if (page.length < pageLines) break;
-    }
-    if (seen.twice > 0) {
-      const message = `${seen.twice} lines carry a number that came before. Every one is read.`;
-      find(patient, { problem: "duplicate-seq", severity: "notice", file: table, message });
-    }
-  }
-  return total;
+function hasRow(connection: Connection, id: string): boolean {
+  return connection.get("SELECT 1 FROM sessions WHERE id = ?", id) !== undefined;
 }
 
-/** @returns the line's fields, where it is a record */
-async function examineLine(patient: Patient, log: LogName, row: SqlRow): Promise<JsonObject | undefined> {
-  const { connection, id, mend, time } = patient;
-  const { table, columns } = logTables[log];
-  const [rowId, line] = [Number(row["id"]), String(row["line"])];
-  const where = { file: table, offset: rowId, length: Buffer.byteLength(line) };
-  const [fields] = parseLine(Buffer.from(line)).objects;
-  const numbers = fields && numbersOf(log, fields);
-  if (!fields || !numbers) {
-    const known = hasAside(connection) && connection.get(isAside, table, rowId) !== undefined;
-    const message = known
-      ? "A damaged line, copied into the table aside before. It is stepped over; every line around it is read."
-      : "A damaged line. It is stepped over; a copy is put into the table aside, and it stays where it is.";
-    if (mend && !known) {
-      await patient.writer.commit(false, () => connection.run(putAside, time, table, rowId, id, line));
-    }
-    find(patient, {
-      ...where,
-      problem: "damaged",
-      severity: known ? "notice" : "damage",
-      message,
-      mended: mend && !known,
-    });
-    return undefined;
-  }
-  const names = ["seq", "pos", ...columns.map(({ name }) => name)];
-  const values = [numbers.seq, numbers.pos, ...columnValues(log, fields)];
-  if (values.some((value, index) => value !== row[names[index]!])) {
-    if (mend) {
-      const sql = `UPDATE ${table} SET ${names.map((name) => `${name} = ?`).join(", ")} WHERE id = ?`;
-      await patient.writer.commit(false, () => connection.run(sql, ...values, rowId));
-    }
-    const message = "Columns of a line say something else than the line. They are copied from it again.";
-    find(patient, { ...where, problem: "columns-differ", message, mended: mend });
-  }
-  return fields;
-}
-
-const isAside = "SELECT 1 FROM aside WHERE source = ? AND source_id = ?";
-
-function hasAside(connection: Connection): boolean {
-  return connection.get("SELECT 1 FROM sqlite_schema WHERE name = 'aside'") !== undefined;
-}
-
-function numbersOf(log: LogName, fields: JsonObject): { readonly seq: number; readonly pos: number } | undefined {
-  try {
-    return decodeRecord(logKinds[log], fields);
-  } catch (error) {
-    if (error instanceof BadLine) return undefined;
-    throw error;
-  }
+function hasLines(connection: Connection, id: string): boolean {
+  return logNames.some((log) => {
+    const sql = `SELECT 1 FROM ${logTables[log].table} WHERE session_id = ? LIMIT 1`;
+    return connection.get(sql, id) !== undefined;
+  });
 }
 
 /** The documents, and the columns that are copies of what they say. */
@@ -288,17 +201,7 @@ function counted(connection: Connection, id: string, metadata: SessionMetadata):
 async function examineDraft(patient: Patient, isAtWork: boolean): Promise<void> {
   const { connection, id, mend, time } = patient;
   if (mend) {
-    await patient.writer.commit(true, () => {
-      for (const log of logNames) {
-        const { table } = logTables[log];
-        const select = `SELECT ?, '${table}', id, session_id, line FROM ${table} WHERE session_id = ? ORDER BY id`;
-        connection.run(`INSERT INTO aside (time, source, source_id, session_id, content) ${select}`, time, id);
-        connection.run(deleteLines[log], id);
-      }
-      const select = "SELECT ?, 'sessions.metadata', NULL, id, metadata FROM sessions WHERE id = ?";
-      connection.run(`INSERT INTO aside (time, source, source_id, session_id, content) ${select}`, time, id);
-      connection.run("DELETE FROM sessions WHERE id = ?", id);
-    });
+    await patient.writer.commit(true, () => moveAside(connection, id, time));
   }
   const message = "The beginning of a session that a restore left when it was cut short. It goes aside.";
   find(patient, {
@@ -332,12 +235,4 @@ async function examineWhole({ connection, writer }: DatabaseExamination, mend: b
 function holderIn(row: SqlRow | undefined): Holder | undefined {
   const text = row?.["holder"];
   return typeof text === "string" ? (parseDocument(text) as unknown as Holder | undefined) : undefined;
-}
-
-function find(
-  { id, findings }: Patient,
-  finding: Pick<Finding, "problem" | "message"> &
-    Partial<Pick<Finding, "severity" | "file" | "offset" | "length" | "mended">>,
-): void {
-  findings.push({ severity: "damage", sessionId: id, mended: false, ...finding });
 }

@@ -9,22 +9,28 @@ import type { SqliteDatabase } from "./sqlite-driver.ts";
 export interface SqliteStoreOptions {
   /**
    * An open database: `new DatabaseSync(path)` of `node:sqlite` (Node from 22.13), or `new Database(path)` of `libsql` or
-   * `better-sqlite3`. It belongs to the store from now on, which closes it. `openStore("sqlite:path")` opens one by itself.
+   * `better-sqlite3`. It belongs to the store from now on, which closes it: with the last store on the same file, or at once
+   * where this process has the file open as a store already, whose connection is used then. `openStore("sqlite:path")`
+   * opens one by itself.
    */
   readonly database: SqliteDatabase;
   /** Default: secrets of a known form are masked ({@link createMask}). */
   readonly mask?: Mask;
   /**
    * What an acknowledged append survives. `strict` (default): the death of the process and a power cut
-   * (`synchronous=FULL`: one sync a transaction, shared by what waits). `group`: the same here. `relaxed`: the death of the process; a power cut takes the newest
-   * transactions, since the last checkpoint at most, and never leaves half of one (`synchronous=NORMAL`).
+   * (`synchronous=FULL`: one sync a transaction, shared by what waits). `group`: the same here. `relaxed`: the death of the
+   * process; a power cut takes the newest transactions, since the last checkpoint at most, and never leaves half of one
+   * (`synchronous=NORMAL`). Stores on one file share transactions: what the strictest of them asks holds for all in it.
    */
   readonly durability?: "strict" | "group" | "relaxed";
   /** Default: the system's. */
   readonly clock?: Clock;
-  /** Whether all of the database is read and checked when it is opened (`PRAGMA quick_check`). Default true. */
+  /** Whether all of the database is read and checked when it is opened (`PRAGMA quick_check`); once for all stores on it. Default true. */
   readonly checked?: boolean;
 }
+
+/** The options that each store on one database has for itself. */
+export type SharedOptions = Omit<SqliteStoreOptions, "database">;
 
 const optionNames = ["database", "mask", "durability", "clock", "checked"];
 
@@ -33,7 +39,7 @@ const optionNames = ["database", "mask", "durability", "clock", "checked"];
  *
  * @throws WindrowError `bad-option`
  */
-export function checkSqliteOptions(options: SqliteStoreOptions): void {
+export function checkSqliteOptions(options: SharedOptions): void {
   for (const name of Object.keys(options)) {
     if (optionNames.includes(name)) continue;
     const message = `The SQLite store has no option "${name}".${nearest(name, optionNames)}`;

@@ -28,8 +28,8 @@ export interface RestoreTarget {
 }
 
 /** A session as it is now; what is added while it is read does not belong to it. */
-export async function dumpSession(connection: Connection, writer: Writer, id: string): Promise<SessionDump> {
-  const { texts, newest } = await writer.commit(false, () => {
+export function dumpSession(connection: Connection, id: string): SessionDump {
+  const { texts, newest } = connection.snapshot(() => {
     const row = findRow(connection, id);
     if (!row) throw notFound(id);
     return { texts: row.texts, newest: logNames.map((log) => newestOf(connection, log)) };
@@ -65,7 +65,7 @@ export async function restoreSession(
   const existing = findRow(connection, dump.id);
   if (existing && !existing.restoring) {
     if (!inScope(scope, existing.metadata)) throw alreadyExists(dump.id);
-    return compareExisting(admitted, await dumpSession(connection, writer, dump.id));
+    return compareExisting(admitted, dumpSession(connection, dump.id));
   }
   const generation = await stage(target, admitted);
   try {

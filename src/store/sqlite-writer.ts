@@ -13,9 +13,12 @@ const patienceMs = 10;
 /** Operations in one transaction at most. */
 const groupSize = 1_000;
 
+/** How long operations are taken into one transaction, in milliseconds. */
+const transactionMs = 20;
+
 interface Operation {
-  /** Whether a power cut must not take it. */
-  readonly synced: boolean;
+  /** `FULL` where a power cut must not take it. */
+  readonly synchronous: "FULL" | "NORMAL";
   /** Reads and writes. Refuses with a WindrowError, before its first write. */
   work(): unknown;
   /** Takes back what `work` changed in memory, when the transaction is not kept. */
@@ -24,42 +27,29 @@ interface Operation {
   reject(error: unknown): void;
 }
 
-/** The queue of operations on one database. */
-export class Writer {
+/** What waits to be written to one database, whichever stores ask for it. */
+export class CommitQueue {
   readonly #connection: Connection;
   readonly #location: string;
-  readonly #synchronous: "FULL" | "NORMAL";
+  readonly #check: () => void;
   readonly #queue: Operation[] = [];
-  #working: Promise<void> | undefined;
+  #working = false;
 
-  /** @param synchronous - of operations that ask to be synced */
-  constructor(connection: Connection, location: string, synchronous: "FULL" | "NORMAL") {
+  /** @param check - asked after each transaction, before it is acknowledged; throws where it went nowhere */
+  constructor(connection: Connection, location: string, check: () => void) {
     this.#connection = connection;
     this.#location = location;
-    this.#synchronous = synchronous;
+    this.#check = check;
   }
 
-  /**
-   * Runs an operation, after those before it and in a transaction with those beside it.
-   *
-   * @param undo - takes back what `work` changed in memory, when the transaction is not kept
-   * @returns what `work` returned, once it is kept
-   * @throws WindrowError what `work` refused with; `not-durable`, `store-unavailable`, `store-corrupt`
-   */
-  commit<T>(synced: boolean, work: () => T, undo?: () => void): Promise<T> {
-    const result = new Promise<T>((resolve, reject) => {
-      this.#queue.push({ synced, work, undo, resolve, reject });
-    });
-    this.#working ??= this.#drain();
-    return result;
-  }
-
-  /** Waits until nothing waits any more. */
-  async settled(): Promise<void> {
-    await this.#working;
+  /** Adds an operation. */
+  add(operation: Operation): void {
+    this.#queue.push(operation);
+    if (!this.#working) void this.#drain();
   }
 
   async #drain(): Promise<void> {
+    this.#working = true;
     await Promise.resolve();
     let crowded = false;
     let began = performance.now();
@@ -69,28 +59,38 @@ export class Writer {
         await nextTurn();
         began = performance.now();
       }
-      const group = this.#queue.splice(0, groupSize);
-      crowded = group.length > 1;
-      this.#commitGroup(group);
+      crowded = this.#commitGroup() > 1;
       await Promise.resolve();
     }
-    this.#working = undefined;
+    this.#working = false;
   }
 
-  #commitGroup(group: readonly Operation[]): void {
+  /** @returns how many operations it took from the queue */
+  #commitGroup(): number {
+    const waiting = this.#queue.slice(0, groupSize);
     const outcomes: (() => void)[] = [];
-    const synchronous = group.some(({ synced }) => synced) ? this.#synchronous : "NORMAL";
+    const synchronous = waiting.some((operation) => operation.synchronous === "FULL") ? "FULL" : "NORMAL";
+    const end = performance.now() + transactionMs;
+    let group = waiting;
     try {
       this.#connection.transaction(synchronous, () => {
-        for (const operation of group) outcomes.push(attempt(operation));
+        for (const operation of waiting) {
+          outcomes.push(attempt(operation));
+          if (performance.now() > end) break;
+        }
+        group = waiting.slice(0, outcomes.length);
       });
+      this.#check();
     } catch (error) {
       const failure = this.#failure(error);
+      this.#queue.splice(0, group.length);
       for (const operation of group.toReversed()) operation.undo?.();
       for (const operation of group) operation.reject(failure);
-      return;
+      return group.length;
     }
+    this.#queue.splice(0, group.length);
     for (const settle of outcomes) settle();
+    return group.length;
   }
 
   #failure(error: unknown): WindrowError {
@@ -103,6 +103,70 @@ export class Writer {
       { cause: error },
     );
   }
+}
+
+/** What a store writes to. */
+export interface WriteTarget {
+  readonly queue: CommitQueue;
+  readonly file: string;
+  /** Why it cannot be written; undefined where it can. */
+  readonly readOnly: string | undefined;
+}
+
+/** One store's way to write. */
+export class Writer {
+  readonly #share: WriteTarget;
+  readonly #synchronous: "FULL" | "NORMAL";
+  readonly #pending = new Set<Promise<unknown>>();
+
+  /** @param synchronous - of operations that ask to be synced */
+  constructor(share: WriteTarget, synchronous: "FULL" | "NORMAL") {
+    this.#share = share;
+    this.#synchronous = synchronous;
+  }
+
+  /**
+   * Runs an operation, after those before it and in a transaction with those beside it.
+   *
+   * @param undo - takes back what `work` changed in memory, when the transaction is not kept
+   * @returns what `work` returned, once it is kept
+   * @throws WindrowError what `work` refused with; `not-durable`, `store-unavailable`, `store-corrupt`
+   */
+  commit<T>(synced: boolean, work: () => T, undo?: () => void): Promise<T> {
+    const { queue, readOnly, file } = this.#share;
+    if (readOnly !== undefined) return Promise.reject(cannotWrite(file, readOnly));
+    const synchronous = synced ? this.#synchronous : "NORMAL";
+    const result = new Promise<T>((resolve, reject) => {
+      queue.add({ synchronous, work, undo, resolve, reject });
+    });
+    void this.#follow(result);
+    return result;
+  }
+
+  /** Waits until nothing of this store waits any more. */
+  async settled(): Promise<void> {
+    while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
+  }
+
+  async #follow(result: Promise<unknown>): Promise<void> {
+    this.#pending.add(result);
+    try {
+      await result;
+    } catch {
+      // Its caller hears of it.
+    } finally {
+      this.#pending.delete(result);
+    }
+  }
+}
+
+function cannotWrite(file: string, reason: string): WindrowError {
+  return new WindrowError(
+    "store-unavailable",
+    `${file} was opened for reading only, since it or its folder cannot be written (${reason}). Nothing was changed. Make ` +
+      "both writable, or copy the file to a disk that is, and open the store again.",
+    { location: file, reason },
+  );
 }
 
 /** Runs one operation; its caller hears of it when the transaction is kept. */

@@ -12,31 +12,33 @@ import type { Clock } from "./clock.ts";
 import { encodeMetadata, encodeState } from "./files/documents.ts";
 import { heartbeatMs, isHeld, ownIdentity, ownerOf } from "./holder.ts";
 import type { Holder } from "./holder.ts";
-import { cannotStore, prepareMetadata, prepareRecord, prepareState, readRecord } from "./prepare.ts";
+import {
+  durableCapabilities,
+  cannotStore,
+  prepareMetadata,
+  prepareRecord,
+  prepareState,
+  readRecord,
+} from "./prepare.ts";
 import { alreadyExists, checkQuery, finished, foreignLock, formatVersion, inScope, initialState } from "./rules.ts";
 import { isFinal, newerFormat, notFound, released, sessionId, storeClosed } from "./rules.ts";
-import { readyDatabase } from "./sqlite-database.ts";
 import type { Connection } from "./sqlite-driver.ts";
-import { sqliteFailure } from "./sqlite-driver.ts";
 import { addRecord, encode, newestOf, readCounters, recordOf, rowsOf } from "./sqlite-log.ts";
+import { countersOf, goOn, sealOf, sealOfSession } from "./sqlite-seal.ts";
+import type { Continued } from "./sqlite-seal.ts";
 import type { Counters } from "./sqlite-log.ts";
 import { busy, findRow, holdingOf, infoOf, insertRow, listRows, takeFrom } from "./sqlite-session.ts";
 import type { SessionRow } from "./sqlite-session.ts";
-import type { DatabaseExamination } from "./sqlite-examine.ts";
+import type { DatabaseExamination } from "./sqlite-patient.ts";
 import { checkSqliteOptions } from "./sqlite-options.ts";
-import type { SqliteStoreOptions } from "./sqlite-options.ts";
+import type { SharedOptions, SqliteStoreOptions } from "./sqlite-options.ts";
+import type { DatabaseClass } from "./sqlite-read-only.ts";
+import { adoptDatabase, openDatabase } from "./sqlite-shared.ts";
+import type { DatabaseShare } from "./sqlite-shared.ts";
 import { dumpSession, restoreSession } from "./sqlite-transfer.ts";
 import { Writer } from "./sqlite-writer.ts";
-import type {
-  ExamineOptions,
-  Examined,
-  FinalStatus,
-  Holding,
-  ListQuery,
-  Lock,
-  LockOwner,
-  NewSession,
-} from "./store.ts";
+import type { ExamineOptions, Examined, FinalStatus, Holding, ListQuery } from "./store.ts";
+import type { Lock, LockOwner, NewSession } from "./store.ts";
 import type { ReadQuery, Recovered, StoreCapabilities } from "./store.ts";
 import type { Restored, Scope, SessionDump, SessionInfo, SessionState, Store, UnlockOptions } from "./store.ts";
 import { kindLogs } from "./transfer.ts";
@@ -63,13 +65,24 @@ interface Held {
  */
 export function sqliteStore(options: SqliteStoreOptions): Store {
   checkSqliteOptions(options);
-  return new SqliteStore(options);
+  return new SqliteStore(adoptDatabase(options.database, options.checked ?? true), options);
+}
+
+/**
+ * Opens a SQLite store on a file, with the connection that this process has to it, or a new one.
+ *
+ * @throws WindrowError as {@link sqliteStore}
+ */
+export async function sqliteFileStore(path: string, driver: DatabaseClass, options: SharedOptions): Promise<Store> {
+  checkSqliteOptions(options);
+  return new SqliteStore(await openDatabase(path, driver, options.checked ?? true), options);
 }
 
 class SqliteStore implements Store {
   readonly name = "sqlite";
   readonly capabilities: StoreCapabilities;
   readonly upkeep: Upkeep;
+  readonly #share: DatabaseShare;
   readonly #connection: Connection;
   readonly #file: string;
   readonly #writer: Writer;
@@ -80,13 +93,14 @@ class SqliteStore implements Store {
   readonly #damaged = new Map<string, Map<string, Recovered>>();
   #closing: Promise<void> | undefined;
 
-  constructor(options: SqliteStoreOptions) {
-    const { connection, file } = readyDatabase(options.database, options.checked ?? true);
+  constructor(share: DatabaseShare, options: SharedOptions) {
+    const { connection, file } = share;
+    this.#share = share;
     this.#connection = connection;
     this.#file = file;
-    this.#writer = new Writer(connection, file, options.durability === "relaxed" ? "NORMAL" : "FULL");
+    this.#writer = new Writer(share, options.durability === "relaxed" ? "NORMAL" : "FULL");
     this.#mask = options.mask ?? createMask();
-    this.capabilities = { durable: true, shared: true, transfer: true, liveMask: this.#mask.liveMask };
+    this.capabilities = durableCapabilities(this.#mask);
     this.#clock = options.clock ?? systemClock;
     this.upkeep = sqliteUpkeep({
       ...{ connection, file, writer: this.#writer, mask: this.#mask, clock: this.#clock },
@@ -106,7 +120,7 @@ class SqliteStore implements Store {
       const texts = { metadata: encodeMetadata(metadata), state: encodeState(state) };
       insertRow(this.#connection, { metadata, state, holder, restoring: false }, texts);
     });
-    return this.#hold(scope, id, holder);
+    return this.#hold(scope, id, holder, { counters: readCounters(this.#connection, id), missing: [] });
   }
 
   async info(scope: Scope, id: string): Promise<SessionInfo> {
@@ -124,17 +138,18 @@ class SqliteStore implements Store {
   async lock(scope: Scope, id: string): Promise<Lock> {
     this.#alive();
     sessionId(id);
-    const holder = await this.#writer.commit(true, () => {
+    const [holder, continued] = await this.#writer.commit(true, () => {
       const row = this.#find(scope, id);
       if (row.format > formatVersion) throw newerFormat(id, row.format);
       if (isFinal(row.state.status)) throw finished(id);
       if (row.holder && isHeld(row.holder, this.#clock.now())) throw busy(row.holder);
+      const found = goOn(this.#connection, id, row.texts.state);
       const next = this.#newHolder(row.generation + 1);
       const sql = "UPDATE sessions SET generation = ?, holder = ? WHERE id = ?";
       this.#connection.run(sql, next.generation, JSON.stringify(next), id);
-      return next;
+      return [next, found] as const;
     });
-    return this.#hold(scope, id, holder);
+    return this.#hold(scope, id, holder, continued);
   }
 
   async append(lock: Lock, records: readonly NewRecord[]): Promise<readonly StoredRecord[]> {
@@ -179,7 +194,7 @@ class SqliteStore implements Store {
     const changed = this.#find(lock.scope, held.id).state.status !== prepared.status;
     await this.#writer.commit(changed, () => {
       this.#checkFence(held);
-      this.#writeState(held.id, prepared);
+      this.#writeState(held, prepared);
     });
   }
 
@@ -192,8 +207,8 @@ class SqliteStore implements Store {
   }
 
   async recovery(scope: Scope, id: string): Promise<readonly Recovered[]> {
-    this.#find(scope, id);
-    return [...(this.#damaged.get(id)?.values() ?? [])];
+    const { missing } = countersOf(this.#connection, id, this.#find(scope, id).texts.state);
+    return [...(this.#damaged.get(id)?.values() ?? []), ...missing];
   }
 
   async holder(scope: Scope, id: string): Promise<Holding> {
@@ -227,7 +242,7 @@ class SqliteStore implements Store {
 
   async dump(scope: Scope, id: string): Promise<SessionDump> {
     this.#find(scope, id);
-    return dumpSession(this.#connection, this.#writer, id);
+    return dumpSession(this.#connection, id);
   }
 
   async restore(scope: Scope, dump: SessionDump, signal?: AbortSignal): Promise<Restored> {
@@ -246,16 +261,13 @@ class SqliteStore implements Store {
   async #close(): Promise<void> {
     const releases = await Promise.allSettled([...this.#held].map((held) => this.#release(held)));
     await this.#writer.settled();
-    try {
-      this.#connection.close();
-    } catch (error) {
-      throw sqliteFailure(error, "Closing the database", this.#file);
-    }
+    this.#share.release();
     for (const release of releases) if (release.status === "rejected") throw release.reason;
   }
 
   #alive(): void {
     if (this.#closing) throw storeClosed();
+    this.#share.check();
   }
 
   #prepared(record: NewRecord): NewRecord {
@@ -283,16 +295,16 @@ class SqliteStore implements Store {
     return { ...ownIdentity(), acquiredAt: now, heartbeatAt: now, generation };
   }
 
-  #hold(scope: Scope, id: string, holder: Holder): Lock {
+  #hold(scope: Scope, id: string, holder: Holder, { counters, missing }: Continued): Lock {
     const stopHeartbeat = this.#clock.every(heartbeatMs, () => void this.#heartbeat(held).catch(() => undefined));
-    const held: Held = { id, holder, stopHeartbeat, counters: readCounters(this.#connection, id) };
+    const held: Held = { id, holder, stopHeartbeat, counters };
     const lock: Lock = {
       id,
       scope,
       get owner(): LockOwner {
         return ownerOf(held.holder);
       },
-      recovery: [],
+      recovery: missing,
       release: () => this.#release(held),
     };
     this.#held.add(held);
@@ -336,17 +348,19 @@ class SqliteStore implements Store {
     );
   }
 
-  #writeState(id: string, state: SessionState): void {
+  #writeState({ id, counters }: Held, state: SessionState, hash?: string): void {
     const sql = "UPDATE sessions SET state = ?, status = ? WHERE id = ?";
-    this.#connection.run(sql, encodeState(state), state.status, id);
+    this.#connection.run(sql, encodeState(state, {}, sealOf(counters, hash)), state.status, id);
   }
 
   async #finish(held: Held, state: SessionState): Promise<void> {
     held.ended = "finished";
     try {
+      await this.#writer.settled();
+      const hash = await sealOfSession(this.#connection, held.id);
       await this.#writer.commit(true, () => {
         this.#checkFence(held);
-        this.#writeState(held.id, state);
+        this.#writeState(held, state, hash);
         this.#connection.run("UPDATE sessions SET holder = NULL WHERE id = ?", held.id);
       });
     } catch (error) {

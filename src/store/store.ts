@@ -2,6 +2,8 @@
  * The contract of a store: where sessions persist. Ten methods, each with its law; `conformance.ts` beside this file
  * is the contract as runnable cases.
  */
+import type { WindrowError } from "../errors.ts";
+import type { SecretRules } from "../mask/text.ts";
 import type { JsonObject } from "../message/message.ts";
 import type { NewRecord, RecordKind, StoredRecord, StoredRecordOf } from "../message/record.ts";
 import type { Scope } from "./scope.ts";
@@ -19,6 +21,11 @@ export interface StoreCapabilities {
   readonly transfer?: boolean;
   /** Its mask asks that the live window shows what is kept, masked, in place of what the host gave. */
   readonly liveMask?: boolean;
+  /**
+   * The rules by which it masks what it keeps. Sessions apply them to texts before they cut them, and to events. Default:
+   * the rules for secrets of a known form.
+   */
+  readonly mask?: SecretRules;
 }
 
 /** Where a session is in its life (seed 001 §3.2). */
@@ -127,9 +134,17 @@ export interface Recovered {
   /** Byte offset in the file as it was found. */
   readonly offset: number;
   readonly length: number;
-  /** `torn-tail`: an unfinished last write, cut off; `damaged`: a bad span in the middle, skipped. */
-  readonly problem: "torn-tail" | "damaged";
+  /**
+   * `torn-tail`: an unfinished last write, cut off; `damaged`: a bad span in the middle, skipped; `missing`: records that
+   * were acknowledged and are gone, from the end of the file.
+   */
+  readonly problem: "torn-tail" | "damaged" | "missing";
+  /** Where a copy of the bytes lies; empty where there is none, as of a compressed log that keeps them. */
   readonly quarantine: string;
+  /** How many records are missing. */
+  readonly records?: number;
+  /** Of a compressed log (`messages.jsonl.gz`): which member cannot be unpacked, from 1. */
+  readonly member?: number;
 }
 
 /** Which records to read. All conditions hold together. */
@@ -155,6 +170,8 @@ export interface ListQuery {
   readonly unfinished?: boolean;
   /** Finished sessions that need not be told: a store may leave them out without a look, and may give them all the same. */
   readonly without?: (id: string) => boolean;
+  /** Told of each session that is there and cannot be described, as its metadata is damaged; the list goes on. */
+  readonly unreadable?: (id: string, error: WindrowError) => void;
 }
 
 /** What {@link Store.examine} is asked to do. */
@@ -180,6 +197,13 @@ export interface Finding {
   readonly message: string;
   /** Whether it was mended. */
   readonly mended: boolean;
+  /**
+   * What helps against damage: `mend`, which a doctor does; `backup`, the session restored; `hand`, what the message
+   * says. Absent: `mend`.
+   */
+  readonly remedy?: "mend" | "backup" | "hand";
+  /** How many records are lost, where that is known. */
+  readonly records?: number;
   /** What was moved or copied aside lies here, relative to the store's folder. */
   readonly keptAs?: string;
 }

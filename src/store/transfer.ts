@@ -1,4 +1,5 @@
 /** Sessions on their way from one store to another: what every store does with a dump before it keeps it. */
+import { jsonFault } from "../message/json.ts";
 import { createHash } from "node:crypto";
 import { WindrowError } from "../errors.ts";
 import { maskJson, maskRecord } from "../mask/mask.ts";
@@ -10,6 +11,7 @@ import { decodeMetadata, decodeState } from "./files/documents.ts";
 import { BadLine, isObject } from "./files/fields.ts";
 import { encodeLine, lineText } from "./files/jsonl.ts";
 import { alreadyExists, formatVersion, inScope, sessionId } from "./rules.ts";
+import { checksumOf, originalChecksum } from "./seal.ts";
 import type { DumpedLine, LogName, Restored, Scope, SessionDump, SessionMetadata, SessionState } from "./store.ts";
 
 /** The record kind of each log, in the order of a dump. */
@@ -94,6 +96,12 @@ export interface Admitted {
  */
 export function admit(scope: Scope, mask: Mask, dump: SessionDump): Admitted {
   const id = sessionId(dump.id);
+  const fault = jsonFault([dump.metadata, dump.state], { undefinedToo: true, whole: true });
+  if (fault !== undefined) {
+    throw new WindrowError("bad-message", `The metadata or the state of session ${id} cannot be used: ${fault}.`, {
+      id,
+    });
+  }
   const documents = { metadata: maskMetadata(mask, dump.metadata), state: maskJson(mask, dump.state) };
   const metadata = decodeMetadata(documents.metadata, id);
   const state = decodeState(documents.state);
@@ -153,6 +161,8 @@ export function parseDumped(one: DumpedLine): {
   try {
     const fields = JSON.parse(one.line) as JsonValue;
     if (!isObject(fields)) throw new BadLine("it is no object");
+    const fault = jsonFault(fields, { whole: true });
+    if (fault !== undefined) throw new BadLine(fault);
     const { seq, pos } = decodeRecord(logKinds[one.log], fields);
     return { fields, seq, pos };
   } catch (error) {
@@ -186,7 +196,9 @@ function maskLine(mask: Mask, one: DumpedLine): string {
   if (masked === record && maskedForeign === foreign) return one.line;
   const encoded = encodeRecord(masked);
   const more = typeof fields["more"] === "number" ? fields["more"] : undefined;
-  const bytes = encodeLine(lineText({ ...encoded, after: { ...encoded.after, ...maskedForeign } }), seq, pos, more);
+  const original = { [originalChecksum]: checksumOf({ fields, text: one.line }) };
+  const after = { ...encoded.after, ...maskedForeign, ...original };
+  const bytes = encodeLine(lineText({ ...encoded, after }), seq, pos, more);
   return bytes.toString("utf8").trimEnd();
 }
 

@@ -2,18 +2,22 @@
 import { join } from "node:path";
 import type { Mask } from "../mask/mask.ts";
 import { maskJson } from "../mask/mask.ts";
-import { compressFolder, decompressFolder, keepFile, sizeOfFolder } from "./files/archive.ts";
+import { compressFolder, decompressFolder, keepFile, sizeOfFolder, verifyFolder } from "./files/archive.ts";
 import type { Catalogue } from "./files/catalogue.ts";
 import { page, readObject } from "./files/documents.ts";
 import { eraseFolders, unerasedIn } from "./files/erase.ts";
 import type { Layout, Place } from "./files/layout.ts";
-import { replaceFile, syncFolder, unavailable } from "./files/layout.ts";
+import { replaceFile, syncFolder, systemCode, unavailable } from "./files/layout.ts";
 import type { LockTools } from "./files/lock.ts";
+import { putAside } from "./files/put-aside.ts";
 import { alone, dropFromIndex, moveFromTrash, moveToTrash, trashedIn, trashFolder } from "./files/trash.ts";
 import { sessionId } from "./rules.ts";
 import type { Scope } from "./store.ts";
 import { inTrash, isKept, notFinished } from "./upkeep.ts";
 import type { KeepMark, Upkeep } from "./upkeep.ts";
+
+/** Looks at a session that moves meanwhile. */
+const looks = 20;
 
 /**
  * Makes it.
@@ -54,7 +58,23 @@ export function filesUpkeep(
     };
   };
   return {
-    size: async (scope, id) => sizeOfFolder(find(scope, id).folder, disk),
+    async size(scope, id) {
+      for (let look = 1; ; look += 1) {
+        try {
+          return await sizeOfFolder(find(scope, id).folder, disk);
+        } catch (error) {
+          // It went into the trash, or came back from there, meanwhile.
+          if (systemCode(error) !== "ENOENT" || look === looks)
+            throw unavailable(error, "Reading a session", layout.base);
+        }
+      }
+    },
+    async verify(scope, id) {
+      const { folder } = find(scope, id);
+      await verifyFolder(folder, disk).catch((error: unknown) => {
+        throw unavailable(error, "Reading a session", folder);
+      });
+    },
     async keep(scope, id, { keptAt, ...why }) {
       const { folder } = find(scope, id);
       const write = (): Promise<void> =>
@@ -105,6 +125,7 @@ export function filesUpkeep(
       yield* trashedIn(layout, scope, disk);
     },
     untrash: (scope, id) => change(() => moveFromTrash(layout, scope, sessionId(id), disk)),
+    putAside: (scope, id) => change(() => putAside(layout, scope, sessionId(id), { clock, disk })),
     async erase(scope, ids, elsewhere = async () => []) {
       const known = [...new Set(ids.map(sessionId))];
       if (known.length === 0) return [];

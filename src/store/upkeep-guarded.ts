@@ -2,6 +2,7 @@
 import type { AuditAction } from "./audit.ts";
 import { notFound, sessionId } from "./rules.ts";
 import type { Scope } from "./scope.ts";
+import { after, decided, inFrontOf, upkeepShape } from "./shape.ts";
 import type { Upkeep } from "./upkeep.ts";
 
 /** What the guard of a store does for it. */
@@ -37,27 +38,31 @@ export function guardedUpkeep(behind: Upkeep, guard: UpkeepGuard): Upkeep {
     run: () => Promise<T>,
   ): Promise<T> =>
     ids.reduceRight<() => Promise<T>>((inner, id) => () => guard.change(action, scope, id, file, inner), run)();
-  return {
+  return decided<Upkeep>({
     size: (scope, id) => guard.look("read", scope, id, "metadata.json", () => behind.size(guard.scope(scope), id)),
+    verify:
+      behind.verify &&
+      ((scope, id) => guard.look("read", scope, id, "messages.jsonl", () => behind.verify!(guard.scope(scope), id))),
     keep: (scope, id, given) =>
       guard.change("write", scope, id, mark, () => behind.keep(guard.scope(scope), id, given)),
     unkeep: (scope, id) => guard.change("write", scope, id, mark, () => behind.unkeep(guard.scope(scope), id)),
     kept: (scope, id) => guard.look("read", scope, id, mark, () => behind.kept(guard.scope(scope), id)),
-    ...(behind.compress && {
-      compress: (scope, id) =>
-        guard.change("write", scope, id, undefined, () => behind.compress!(guard.scope(scope), id)),
-    }),
-    ...(behind.decompress && {
-      decompress: (scope, id) =>
-        guard.change("write", scope, id, undefined, () => behind.decompress!(guard.scope(scope), id)),
-    }),
+    compress:
+      behind.compress &&
+      ((scope, id) => guard.change("write", scope, id, undefined, () => behind.compress!(guard.scope(scope), id))),
+    decompress:
+      behind.decompress &&
+      ((scope, id) => guard.change("write", scope, id, undefined, () => behind.decompress!(guard.scope(scope), id))),
     trash: (scope, ids, time) => each("write", scope, ids, "trash", () => behind.trash(guard.scope(scope), ids, time)),
     trashed: (scope) => guard.stream("list", scope, undefined, "trash", () => behind.trashed(guard.scope(scope))),
     untrash: (scope, id) => guard.change("write", scope, id, "trash", () => behind.untrash(guard.scope(scope), id)),
+    putAside:
+      behind.putAside &&
+      ((scope, id) => guard.change("write", scope, id, "aside", () => behind.putAside!(guard.scope(scope), id))),
     erase: (scope, ids, elsewhere) =>
       each("erase", scope, ids, undefined, () => behind.erase(guard.scope(scope), ids, elsewhere)),
     unerased: (scope) => behind.unerased(guard.scope(scope)),
-  };
+  });
 }
 
 /** The upkeep of several stores as one: each call goes to the store that has the session. */
@@ -76,13 +81,14 @@ export function joinedUpkeep(stores: () => readonly Upkeep[]): Upkeep {
     }
     return parts;
   };
-  return {
+  return decided<Upkeep>({
     size: async (scope, id) => (await having(scope, id)).size(scope, id),
+    verify: first?.verify && (async (scope, id) => (await having(scope, id)).verify!(scope, id)),
     keep: async (scope, id, given) => (await having(scope, id)).keep(scope, id, given),
     unkeep: async (scope, id) => (await having(scope, id)).unkeep(scope, id),
     kept: async (scope, id) => (await having(scope, id)).kept(scope, id),
-    ...(first?.compress && { compress: async (scope, id) => (await having(scope, id)).compress!(scope, id) }),
-    ...(first?.decompress && { decompress: async (scope, id) => (await having(scope, id)).decompress!(scope, id) }),
+    compress: first?.compress && (async (scope, id) => (await having(scope, id)).compress!(scope, id)),
+    decompress: first?.decompress && (async (scope, id) => (await having(scope, id)).decompress!(scope, id)),
     async trash(scope, ids, time) {
       for (const [upkeep, own] of await sorted(scope, ids)) await upkeep.trash(scope, own, time);
     },
@@ -90,6 +96,7 @@ export function joinedUpkeep(stores: () => readonly Upkeep[]): Upkeep {
       for (const upkeep of stores()) yield* upkeep.trashed(scope);
     },
     untrash: async (scope, id) => (await having(scope, id)).untrash(scope, id),
+    putAside: first?.putAside && (async (scope, id) => (await having(scope, id)).putAside!(scope, id)),
     async erase(scope, ids, elsewhere) {
       const erased = [];
       for (const [upkeep, own] of await sorted(scope, ids)) erased.push(...(await upkeep.erase(scope, own, elsewhere)));
@@ -98,7 +105,7 @@ export function joinedUpkeep(stores: () => readonly Upkeep[]): Upkeep {
     async unerased(scope) {
       return (await Promise.all(stores().map((upkeep) => upkeep.unerased(scope)))).flat();
     },
-  };
+  });
 }
 
 /** Whether a store has a session, in the trash too, or half erased. */
@@ -114,21 +121,5 @@ async function has(upkeep: Upkeep, scope: Scope, id: string): Promise<boolean> {
 
 /** Upkeep that is refused where a call does not say whose sessions. */
 export function checkedUpkeep(behind: Upkeep, check: (scope: unknown) => void): Upkeep {
-  const streams = new Set<PropertyKey>(["trashed"]);
-  return new Proxy(behind, {
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name, target);
-      if (typeof value !== "function") return value;
-      const call = (given: readonly unknown[]): unknown => Reflect.apply(value, target, given);
-      if (streams.has(name))
-        return async function* (...given: unknown[]) {
-          check(given[0]);
-          yield* call(given) as AsyncIterable<unknown>;
-        };
-      return async (...given: unknown[]) => {
-        check(given[0]);
-        return call(given);
-      };
-    },
-  });
+  return inFrontOf(behind, upkeepShape, (_name, method, call) => after(check, method, call));
 }

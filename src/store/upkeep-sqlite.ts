@@ -6,12 +6,15 @@ import { WindrowError } from "../errors.ts";
 import { maskJson } from "../mask/mask.ts";
 import type { Mask } from "../mask/mask.ts";
 import type { JsonObject } from "../message/message.ts";
+import { timestamp } from "./clock.ts";
 import type { Clock } from "./clock.ts";
 import { decodeMetadata, decodeState, parseDocument } from "./files/documents.ts";
 import { parseLine } from "./files/jsonl.ts";
 import { isHeld, ownIdentity } from "./holder.ts";
+import type { Holder } from "./holder.ts";
 import { alreadyExists, inScope, isFinal, notFound, sessionId } from "./rules.ts";
 import type { Scope } from "./scope.ts";
+import { asideSchema, moveAside } from "./sqlite-aside.ts";
 import { columnValues, deleteLines, insertLine, logTables } from "./sql.ts";
 import type { Connection, SqlRow } from "./sqlite-driver.ts";
 import { busy, findRow, insertRow } from "./sqlite-session.ts";
@@ -52,7 +55,7 @@ export interface SqliteUpkeep {
 
 /** Makes it. */
 export function sqliteUpkeep(database: SqliteUpkeep): Upkeep {
-  const { connection, writer, mask, find, alive } = database;
+  const { connection, writer, mask, clock, find, alive } = database;
   const has = (table: string): boolean =>
     connection.get("SELECT name FROM sqlite_schema WHERE type = 'table' AND name = ?", table) !== undefined;
   const change = async <T>(work: () => T): Promise<T> => {
@@ -122,6 +125,20 @@ export function sqliteUpkeep(database: SqliteUpkeep): Upkeep {
       const metadata = row && decodeMetadata(parseDocument(String(row["metadata"])), id);
       if (!row || !metadata || !inScope(scope, metadata)) throw notInTrash(id);
       await change(() => moveFromTrash(connection, id, row));
+    },
+    async putAside(scope, id) {
+      alive();
+      sessionId(id);
+      const time = timestamp(clock);
+      return change(() => {
+        const row = connection.get("SELECT tenant, user, holder FROM sessions WHERE id = ?", id);
+        if (!row || !inScope(scope, ownerOf(row))) throw notFound(id);
+        const holder = parseDocument(String(row["holder"])) as unknown as Holder | undefined;
+        if (holder && isHeld(holder, clock.now())) throw busy(holder);
+        connection.exec(asideSchema);
+        moveAside(connection, id, time);
+        return `table aside, time ${time}`;
+      });
     },
     async erase(scope, ids, elsewhere = async () => []) {
       alive();

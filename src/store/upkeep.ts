@@ -67,6 +67,13 @@ export type EraseElsewhere = (sessionIds: readonly string[]) => Promise<readonly
  * a session is as it was or as it should be, or the next call ends what was begun.
  */
 export interface Upkeep {
+  /**
+   * Unpacks everything of a session that is compressed, and keeps nothing of it. Absent where nothing is compressed.
+   *
+   * @throws WindrowError `store-corrupt`, which names the file, the member and the place that are damaged
+   */
+  verify?(scope: Scope, id: string): Promise<void>;
+
   /** What a session takes. Reads no records. */
   size(scope: Scope, id: string): Promise<SessionSize>;
 
@@ -101,6 +108,14 @@ export interface Upkeep {
 
   /** Brings a session back from the trash; `session-exists` where another has its id by now. */
   untrash(scope: Scope, id: string): Promise<void>;
+
+  /**
+   * Takes a session out of the store without deleting anything: it is listed and read no more, and lies where a doctor
+   * puts what it takes out. For a damaged one, whose backup is to take its place. `session-busy` while a process writes it.
+   *
+   * @returns where it lies now, relative to the store's folder, or the name of a table
+   */
+  putAside?(scope: Scope, id: string): Promise<string>;
 
   /**
    * Removes sessions for good, from wherever the store has anything of them: the log and all beside it, the trash, what

@@ -14,6 +14,8 @@ export interface Writer {
   /** Whole lines it has said after `ready`. */
   lines(): readonly string[];
   ready(): Promise<void>;
+  /** Waits until it was told that so many records are safe. */
+  acknowledged(count: number): Promise<void>;
   ended(): Promise<void>;
 }
 
@@ -40,19 +42,22 @@ export function startWriter(options: WriterOptions): Writer {
   const closed = once(child, "close");
   let said = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
+  const lines = (): readonly string[] =>
+    said
+      .slice(0, said.lastIndexOf("\n") + 1)
+      .split("\n")
+      .filter((line) => line !== "" && line !== "ready");
+  const until = async (isSaid: () => boolean): Promise<void> => {
+    while (!isSaid()) {
+      if (child.exitCode !== null) throw new Error(`the writer ended with ${child.exitCode}`);
+      await Promise.race([once(child.stdout, "data"), closed]);
+    }
+  };
   return {
     child,
-    lines: () =>
-      said
-        .slice(0, said.lastIndexOf("\n") + 1)
-        .split("\n")
-        .filter((line) => line !== "" && line !== "ready"),
-    async ready() {
-      while (!said.includes("ready\n")) {
-        if (child.exitCode !== null) throw new Error(`the writer ended with ${child.exitCode}`);
-        await Promise.race([once(child.stdout, "data"), closed]);
-      }
-    },
+    lines,
+    ready: () => until(() => said.includes("ready\n")),
+    acknowledged: (count) => until(() => lines().filter((line) => /^\d/.test(line)).length >= count),
     async ended() {
       await closed;
     },
@@ -93,16 +98,21 @@ export interface Outcome {
   readonly damaged: number;
 }
 
-/** Takes a session by force from a writer at full speed, stopped meanwhile or not, and lets it go on. */
+/**
+ * Takes a session by force from a writer at full speed, stopped meanwhile or not, and lets it go on.
+ *
+ * @param after - how many acknowledgements the writer gets first
+ */
 export async function hostileSteal(
   store: Store,
   options: Omit<WriterOptions, "id" | "prefix" | "size">,
   stop: boolean,
+  after = 1 + Math.floor(Math.random() * 100),
 ): Promise<Outcome & { readonly fenced: boolean }> {
   const id = await freeSession(store);
   const writer = startWriter({ ...options, id, prefix: "w", size: 1_000 });
   await writer.ready();
-  await sleep(20 + Math.random() * 150);
+  await writer.acknowledged(after);
   if (stop) writer.child.kill("SIGSTOP");
   await store.unlock?.(everybody, id, { force: true, reason: "a test takes it" });
   const lock = await store.lock(everybody, id);

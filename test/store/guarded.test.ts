@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { register } from "../../src/conformance.ts";
 import { SessionManager } from "../../src/session/manager.ts";
 import { storeConformance } from "../../src/store/conformance.ts";
+import { faultyStore } from "../../src/store/faulty.ts";
 import { guardedStore, tenantStore } from "../../src/store/guarded.ts";
 import { userFolder } from "../../src/store/guarded-folders.ts";
 import { openStore } from "../../src/store/open.ts";
@@ -57,6 +58,12 @@ describe("ram for an admin", () => {
 });
 
 const session = () => ({ uuid: randomUUID(), taskKey: {}, config: {}, createdAt: "2026-01-01T00:00:00.000Z" });
+
+async function collect<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
 
 async function all(list: AsyncIterable<SessionInfo>): Promise<readonly (string | undefined)[]> {
   const users: (string | undefined)[] = [];
@@ -154,6 +161,23 @@ describe("a store that tenants share", () => {
     expect(await all(store.list({ tenant: "acme" }))).toEqual([undefined]);
   });
 
+  it("refuses what concerns the sessions of every tenant, and what is behind a lock of none", async () => {
+    const behind = ramStore();
+    const store = tenantStore(behind);
+    const alone = session();
+    const lock = await behind.create({}, alone);
+    await expect(store.append(lock, [])).rejects.toMatchObject({ code: "bad-option" });
+    const folder = await temporaryFolder();
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const files = await openStore(folder);
+    const shared = tenantStore(files);
+    await (await shared.create({ tenant: "acme" }, session())).release();
+    await expect(collect(shared.examine!())).rejects.toMatchObject({ code: "not-allowed" });
+    await expect(shared.rebuildIndex!()).rejects.toMatchObject({ code: "not-allowed" });
+    expect(await collect(files.examine!())).not.toEqual([]);
+    await files.close();
+  });
+
   it("opens a manager only with one", async () => {
     const store = tenantStore(ramStore());
     // @ts-expect-error -- the manager must say which tenant
@@ -162,6 +186,29 @@ describe("a store that tenants share", () => {
     const manager = await SessionManager.open({ store, tenant: "acme" });
     expect((await manager.create()).metadata.tenant).toBe("acme");
     await manager.close();
+  });
+});
+
+describe("a method that no contract names", () => {
+  const wrappers = {
+    guardedStore: (store: Store) => guardedStore(store, { principal: { name: "alice", tenant: "acme" } }),
+    tenantStore: (store: Store): Store => tenantStore(store),
+    faultyStore: (store: Store) => faultyStore(store).store,
+  };
+
+  it.each(Object.entries(wrappers))("is not passed on by %s, nor that of its upkeep", async (_name, wrap) => {
+    const purged: unknown[] = [];
+    const further = { purge: (...given: readonly unknown[]) => purged.push(given), secrets: ["of another tenant"] };
+    const behind = Object.assign(ramStore(), further);
+    if (behind.upkeep) Object.assign(behind.upkeep, further);
+    const store = wrap(behind) as Partial<typeof further> & Store;
+    expect(store.purge).toBeUndefined();
+    expect(store.secrets).toBeUndefined();
+    const upkeep = wrap === wrappers.faultyStore ? undefined : (store.upkeep as Partial<typeof further> | undefined);
+    expect(upkeep?.purge).toBeUndefined();
+    expect(Object.getPrototypeOf(store)).toBe(Object.prototype);
+    expect(purged).toEqual([]);
+    await (await store.create({ tenant: "acme", user: "alice" }, session())).release();
   });
 });
 

@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { appendFile, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { everybody, listAll, newSession, sessionWith, stateOf } from "../../src/store/conformance-kit.ts";
 import { systemDisk } from "../../src/store/files/disk.ts";
@@ -79,12 +78,12 @@ describe("the index of all sessions", () => {
     let read = 0;
     const disk = { ...systemDisk, readFile: (path: string) => ((read += 1), systemDisk.readFile(path)) };
     const store = filesStore({ folder: fixture.folder }, { disk });
-    await sleep(120);
+    // A folder that has just changed is looked into again.
+    const past = new Date("2024-01-16T00:00:00.000Z");
+    for (const name of ["running", "completed"]) utimesSync(join(fixture.folder, name), past, past);
     await listAll(store, everybody, { limit: 1 });
     read = 0;
-    const before = performance.now();
     expect(await listAll(store, everybody, { status: "processing", limit: 20 })).toEqual([]);
-    console.log(`3,000 sessions filtered in ${(performance.now() - before).toFixed(2)} ms, ${read} files read`);
     expect(read).toBeLessThan(5);
     await store.close();
   });

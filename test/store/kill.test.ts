@@ -2,7 +2,6 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { everybody, newSession, readAll, sessionWith } from "../../src/store/conformance-kit.ts";
 import type { StoredRecord } from "../../src/message/record.ts";
@@ -34,8 +33,8 @@ function start(script: string, ...args: readonly string[]) {
         .slice(0, said.lastIndexOf("\n") + 1)
         .split("\n")
         .filter((line) => line !== ""),
-    async until(line: string) {
-      while (!said.includes(`${line}\n`)) {
+    async until(line: string, more = 0) {
+      while (!said.includes(`${line}\n`) || said.split("\n").length - 2 < more) {
         if (child.exitCode !== null) throw new Error(`${script} ended with ${child.exitCode}: ${said}`);
         await once(child.stdout, "data");
       }
@@ -52,20 +51,20 @@ async function kill(child: ChildProcess): Promise<void> {
 describe("a writer that is killed in the middle of its appends", () => {
   it("twenty times loses nothing that it acknowledged, and leaves no gap", async () => {
     let acknowledged = 0;
+    let awaited = 0;
     let mended = 0;
-    const takeovers: number[] = [];
     for (let session = 0; session < 4; session += 1) {
       const { uuid } = newSession();
       await (await fixture.store.create(everybody, newSession({ uuid }))).release();
       for (let round = 0; round < 5; round += 1) {
         const writer = start("writer.js", uuid, `r${round}`);
-        await writer.until("ready");
-        await sleep(20 + Math.random() * 280);
+        // The kill comes while the appends after this acknowledgement are under way.
+        const least = 3 + ((7 * session + 5 * round) % 11);
+        awaited += least;
+        await writer.until("ready", least);
         await kill(writer.child);
 
-        const before = performance.now();
         const lock = await fixture.store.lock(everybody, uuid);
-        takeovers.push(performance.now() - before);
         mended += lock.recovery.length;
         expect(lock.recovery.every((one) => one.problem === "torn-tail")).toBe(true);
         const records = await everyRecord(uuid);
@@ -82,11 +81,8 @@ describe("a writer that is killed in the middle of its appends", () => {
         await lock.release();
       }
     }
-    expect(acknowledged).toBeGreaterThan(100);
-    const slowest = Math.max(...takeovers).toFixed(1);
-    console.log(
-      `20 kills: ${acknowledged} acknowledged, 0 lost; ${mended} torn tails mended; slowest takeover ${slowest} ms`,
-    );
+    expect(acknowledged).toBeGreaterThanOrEqual(awaited);
+    console.log(`20 kills: ${acknowledged} acknowledged, 0 lost; ${mended} torn tails mended`);
   }, 120_000);
 });
 

@@ -40,8 +40,8 @@ function start(...args: readonly string[]) {
         .slice(0, said.lastIndexOf("\n") + 1)
         .split("\n")
         .slice(0, -1),
-    async until(line: string) {
-      while (!said.includes(`${line}\n`)) {
+    async until(line: string | RegExp) {
+      while (typeof line === "string" ? !said.includes(`${line}\n`) : !line.test(said)) {
         if (child.exitCode !== null) throw new Error(`the writer ended with ${child.exitCode}: ${said}`);
         await Promise.race([once(child.stdout, "data"), ended]);
       }
@@ -64,7 +64,8 @@ describe.skipIf(!driver)("a writer that is killed in the middle of its appends",
       for (let round = 0; round < 5; round += 1) {
         const writer = start(id, `r${round}`);
         await writer.until("ready");
-        await sleep(20 + Math.random() * 200);
+        await writer.until(/ .*\n.* .*\n/);
+        await sleep(Math.random() * 200);
         await expect(fixture.store.lock(everybody, id)).rejects.toMatchObject({ code: "session-busy" });
         writer.child.kill("SIGKILL");
         await writer.ended;
@@ -85,7 +86,7 @@ describe.skipIf(!driver)("a writer that is killed in the middle of its appends",
         await lock.release();
       }
     }
-    expect(acknowledged).toBeGreaterThan(50);
+    expect(acknowledged).toBeGreaterThanOrEqual(15);
     const database = openDatabase(fixture.file);
     expect(database.prepare("PRAGMA integrity_check").all()).toMatchObject([{ integrity_check: "ok" }]);
     database.close();
@@ -98,9 +99,11 @@ describe.skipIf(!driver || process.platform === "win32")(
   "a writer that is stopped in the middle of its appends",
   () => {
     it("loses its session by force, nothing that it acknowledged, and writes nothing more when it goes on", async () => {
+      await fixture.store.close();
       const database = openDatabase(fixture.file);
       const taker = sqliteStore({ database });
       database.exec("PRAGMA busy_timeout = 100");
+      fixture = { ...fixture, store: taker };
       for (let round = 0; round < 3; round += 1) {
         const id = await newId();
         const writer = start(id, `s${round}`);
@@ -121,6 +124,7 @@ describe.skipIf(!driver || process.platform === "win32")(
         await taken.release();
       }
       await taker.close();
+      fixture = { ...fixture, store: await fixture.reopen() };
     }, 120_000);
   },
 );

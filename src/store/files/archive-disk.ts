@@ -1,23 +1,31 @@
 /** A disk on which the files of compressed sessions are read under the names they had before. */
 import { constants } from "node:fs";
-import { ArchiveFile, archiveEnding } from "./archive.ts";
+import { ArchiveFile } from "./archive-file.ts";
 import type { Disk } from "./disk.ts";
 import { systemDisk } from "./disk.ts";
-import { systemCode } from "./layout.ts";
+import { archiveEnding, systemCode } from "./layout.ts";
+
+/**
+ * How often a file is looked for under both of its names: while it is compressed or unpacked, one of them is always there,
+ * but each look sees only one. Every further look is needed only where the file changed its name between two of them.
+ */
+const looks = 8;
 
 /** A {@link Disk} that reads `x.gz` where `x` is asked for and is not there; all else is that of the disk behind. */
 export function archiveDisk(disk: Disk): Disk {
   const open = new Map<number, ArchiveFile>();
 
-  const openArchive = (path: string, missing: unknown): number => {
+  const openArchive = (path: string): number | undefined => {
     let file: number;
+    const archive = `${path}${archiveEnding}`;
     try {
-      file = disk.open(`${path}${archiveEnding}`, constants.O_RDONLY);
+      file = disk.open(archive, constants.O_RDONLY);
     } catch (error) {
-      throw systemCode(error) === "ENOENT" ? missing : error;
+      if (systemCode(error) !== "ENOENT") throw error;
+      return undefined;
     }
     try {
-      open.set(file, new ArchiveFile(file, disk));
+      open.set(file, new ArchiveFile(file, archive, disk));
       return file;
     } catch (error) {
       disk.close(file);
@@ -25,14 +33,28 @@ export function archiveDisk(disk: Disk): Disk {
     }
   };
 
+  /** A file under either of its names. */
+  const either = <T>(path: string, plain: () => T, archive: (file: number) => T): T => {
+    for (let look = 1; ; look += 1) {
+      try {
+        return plain();
+      } catch (error) {
+        if (systemCode(error) !== "ENOENT") throw error;
+        const file = openArchive(path);
+        if (file !== undefined) return archive(file);
+        if (look === looks) throw error;
+      }
+    }
+  };
+
   return {
     open(path, flags, mode) {
-      try {
-        return disk.open(path, flags, mode);
-      } catch (error) {
-        if (flags !== constants.O_RDONLY || systemCode(error) !== "ENOENT") throw error;
-        return openArchive(path, error);
-      }
+      if (flags !== constants.O_RDONLY) return disk.open(path, flags, mode);
+      return either(
+        path,
+        () => disk.open(path, flags, mode),
+        (file) => file,
+      );
     },
     close(file) {
       open.delete(file);
@@ -46,19 +68,20 @@ export function archiveDisk(disk: Disk): Disk {
       const archive = open.get(file);
       return archive ? { ...disk.stat(file), size: archive.size } : disk.stat(file);
     },
-    readFile(path) {
-      try {
-        return disk.readFile(path);
-      } catch (error) {
-        if (systemCode(error) !== "ENOENT") throw error;
-        const file = openArchive(path, error);
-        try {
-          return wholeOf(open.get(file)!);
-        } finally {
-          this.close(file);
-        }
-      }
-    },
+    readFile: (path) =>
+      either(
+        path,
+        () => disk.readFile(path),
+        (file) => {
+          try {
+            return wholeOf(open.get(file)!);
+          } finally {
+            open.delete(file);
+            disk.close(file);
+          }
+        },
+      ),
+    damage: (file) => open.get(file)?.damage(),
     write: (file, from, offset, length, position) => disk.write(file, from, offset, length, position),
     truncate: (file, size) => disk.truncate(file, size),
     syncData: (file) => disk.syncData(file),

@@ -1,21 +1,15 @@
-/**
- * Compressed files: gzip, as `zcat` and `zgrep` read it, in members of one MiB, each with its length in its header
- * (RFC 1952 §2.3.1.1), so that any place is read by unpacking one member. What another program gzipped is read too,
- * whole. A member that is damaged reads as zeros: it hides nothing around it.
- */
+/** Compressing the files of a session nobody writes, and unpacking them: nothing goes before what replaces it is whole. */
 import { constants } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { promisify } from "node:util";
-import { crc32, deflateRaw, gunzipSync, inflateRawSync } from "node:zlib";
 import { WindrowError } from "../../errors.ts";
 import type { SessionSize } from "../upkeep.ts";
+import { ArchiveFile, damagedArchive } from "./archive-file.ts";
+import { membersOf } from "./archive-map.ts";
+import { memberBytes, packMember } from "./archive-member.ts";
 import type { Disk } from "./disk.ts";
 import { readExactly } from "./jsonl.ts";
-import { blobsFolder, draftOf, lockFile, metadataFile, openNew, remove, removeDrafts } from "./layout.ts";
-import { stateFile, stateLockFile, syncFolder, writeAll } from "./layout.ts";
-
-/** What is put behind the name of a file that is compressed. */
-export const archiveEnding = ".gz";
+import { archiveEnding, blobsFolder, draftOf, lockFile, metadataFile, openNew, remove } from "./layout.ts";
+import { removeDrafts, stateFile, stateLockFile, syncFolder, systemCode, writeAll } from "./layout.ts";
 
 /** The mark of a session that is kept. */
 export const keepFile = "keep.json";
@@ -23,16 +17,11 @@ export const keepFile = "keep.json";
 /** When a session was put into the trash. */
 export const trashedFile = "trashed.json";
 
-/** Plain bytes of a member. */
-const memberBytes = 1024 * 1024;
-
 /** Smaller files take one block of the disk either way. */
 const smallestBytes = 512;
 
-/** Magic, deflate, an extra field, no time, best compression, Unix; the field: 12 bytes, "WR", 8 bytes. */
-const headerStart = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 2, 3, 12, 0, 0x57, 0x52, 8, 0]);
-const headerBytes = headerStart.length + 8;
-const trailerBytes = 8;
+/** Looks at a folder whose files change their names meanwhile. */
+const looks = 20;
 
 /** Files that stay as they are: small, and read whenever sessions are listed. */
 const plainFiles: ReadonlySet<string> = new Set([
@@ -44,142 +33,43 @@ const plainFiles: ReadonlySet<string> = new Set([
   trashedFile,
 ]);
 
-const deflate = promisify(deflateRaw);
-
-interface Member {
-  /** Where it begins, in plain bytes and in the file. */
-  readonly start: number;
-  readonly offset: number;
-  /** Bytes, plain and with header and trailer. */
-  readonly size: number;
-  readonly length: number;
-}
-
-/** A compressed file that is read as if it were not. */
-export class ArchiveFile {
-  /** Plain bytes. */
-  readonly size: number;
-  readonly #file: number;
-  readonly #disk: Disk;
-  readonly #members: readonly Member[];
-  /** The last two: a line may lie across both. */
-  readonly #unpacked: { readonly member: Member; readonly bytes: Buffer }[] = [];
-
-  /** @param file - open for reading */
-  constructor(file: number, disk: Disk) {
-    this.#file = file;
-    this.#disk = disk;
-    const { size } = disk.stat(file);
-    const members = membersOf(file, size, disk);
-    if (members) this.#members = members;
-    else {
-      const bytes = foreign(readExactly(file, 0, size, disk));
-      this.#members = [{ start: 0, offset: 0, size: bytes.length, length: size }];
-      this.#unpacked.push({ member: this.#members[0]!, bytes });
-    }
-    const last = this.#members.at(-1);
-    this.size = last ? last.start + last.size : 0;
-  }
-
-  /** As {@link Disk.read}. */
-  read(into: Buffer, offset: number, length: number, position: number): number {
-    const member = this.#memberAt(position);
-    if (!member) return 0;
-    const from = position - member.start;
-    return this.#bytesOf(member).copy(into, offset, from, Math.min(member.size, from + length));
-  }
-
-  #memberAt(position: number): Member | undefined {
-    let [low, high] = [0, this.#members.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const { start, size } = this.#members[middle]!;
-      if (start + size <= position) low = middle + 1;
-      else high = middle;
-    }
-    return this.#members[low];
-  }
-
-  #bytesOf(member: Member): Buffer {
-    const known = this.#unpacked.find((one) => one.member === member);
-    if (known) return known.bytes;
-    const packed = readExactly(this.#file, member.offset, member.length, this.#disk);
-    const bytes = unpack(packed, member.size) ?? Buffer.alloc(member.size);
-    this.#unpacked.unshift({ member, bytes });
-    this.#unpacked.length = Math.min(2, this.#unpacked.length);
-    return bytes;
-  }
-}
-
-/** Its members; undefined where another program compressed it. */
-function membersOf(file: number, size: number, disk: Disk): readonly Member[] | undefined {
-  const members: Member[] = [];
-  let start = 0;
-  for (let offset = 0; offset < size;) {
-    const header = readExactly(file, offset, headerBytes, disk);
-    if (header.length < headerBytes || !header.subarray(0, headerStart.length).equals(headerStart)) return undefined;
-    const length = header.readUInt32LE(headerStart.length);
-    const plain = header.readUInt32LE(headerStart.length + 4);
-    if (length < headerBytes + trailerBytes || plain > memberBytes) return undefined;
-    members.push({ start, offset, size: plain, length });
-    offset += length;
-    start += plain;
-  }
-  return members;
-}
-
-/** A member's plain bytes; undefined where it is damaged. */
-function unpack(packed: Buffer, size: number): Buffer | undefined {
-  try {
-    const bytes = inflateRawSync(packed.subarray(headerBytes, -trailerBytes), { maxOutputLength: memberBytes });
-    return bytes.length === size && crc32(bytes) === packed.readUInt32LE(packed.length - 8) ? bytes : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function foreign(packed: Buffer): Buffer {
-  try {
-    return gunzipSync(packed);
-  } catch (error) {
-    const message = "A compressed file of a session cannot be unpacked: restore it from a backup.";
-    throw new WindrowError("store-corrupt", message, {}, { cause: error });
-  }
-}
-
-async function pack(bytes: Buffer): Promise<Buffer> {
-  const packed = await deflate(bytes, { level: 9 });
-  const numbers = Buffer.alloc(8 + trailerBytes);
-  numbers.writeUInt32LE(headerBytes + packed.length + trailerBytes, 0);
-  numbers.writeUInt32LE(bytes.length, 4);
-  numbers.writeUInt32LE(crc32(bytes), 8);
-  numbers.writeUInt32LE(bytes.length, 12);
-  const member = Buffer.concat([headerStart, numbers.subarray(0, 8), packed, numbers.subarray(8)]);
-  if (unpack(member, bytes.length)?.equals(bytes) === true) return member;
-  throw new Error("what was compressed does not come back the same");
-}
-
-/** Compresses what is large enough in the folder of a session that nobody writes. */
+/**
+ * Compresses what is large enough in the folder of a session that nobody writes.
+ *
+ * @throws WindrowError `store-corrupt` where a file is there under both of its names, and the two differ
+ */
 export async function compressFolder(folder: string, disk: Disk): Promise<void> {
   await eachFile(folder, disk, async (path) => {
-    if (path.endsWith(archiveEnding) || disk.statPath(path).size < smallestBytes) return;
-    await exchange(path, `${path}${archiveEnding}`, disk, async (file, size, write) => {
+    if (path.endsWith(archiveEnding)) return;
+    const archive = `${path}${archiveEnding}`;
+    if (disk.exists(archive)) return endExchange(path, archive, path, disk);
+    if (disk.statPath(path).size < smallestBytes) return;
+    await exchange(path, archive, disk, async (file, size, write) => {
       for (let at = 0; at < size; at += memberBytes) {
-        write(await pack(readExactly(file, at, Math.min(memberBytes, size - at), disk)));
+        write(await packMember(readExactly(file, at, Math.min(memberBytes, size - at), disk), at, size));
       }
     });
   });
 }
 
-/** Undoes it. */
+/**
+ * Undoes it, after every member of every file was unpacked and found whole.
+ *
+ * @throws WindrowError `store-corrupt` where one is not: it names file, member and place, and nothing is changed
+ */
 export async function decompressFolder(folder: string, disk: Disk): Promise<void> {
-  await eachFile(folder, disk, async (path) => {
-    if (!path.endsWith(archiveEnding)) return;
-    await exchange(path, path.slice(0, -archiveEnding.length), disk, async (file, _size, write) => {
-      const archive = new ArchiveFile(file, disk);
+  await verifyFolder(folder, disk);
+  await eachFile(folder, disk, async (archive) => {
+    if (!archive.endsWith(archiveEnding)) return;
+    const path = archive.slice(0, -archiveEnding.length);
+    if (disk.exists(path)) return endExchange(path, archive, archive, disk);
+    await exchange(archive, path, disk, async (file, _size, write) => {
+      const whole = new ArchiveFile(file, archive, disk);
       const bytes = Buffer.allocUnsafe(memberBytes);
-      for (let at = 0; at < archive.size;) {
-        const length = archive.read(bytes, 0, bytes.length, at);
+      for (let at = 0; at < whole.size;) {
+        const length = whole.read(bytes, 0, bytes.length, at);
+        const damage = whole.damage();
+        if (damage.length > 0) throw damagedArchive(archive, damage);
         write(bytes.subarray(0, length));
         at += length;
       }
@@ -187,7 +77,26 @@ export async function decompressFolder(folder: string, disk: Disk): Promise<void
   });
 }
 
-/** Puts one file in the place of another: the new one is durable before the old one goes. */
+/**
+ * Unpacks every member of every compressed file of a session.
+ *
+ * @throws WindrowError `store-corrupt` for the first that is damaged: it names file, member and place
+ */
+export async function verifyFolder(folder: string, disk: Disk): Promise<void> {
+  for (const path of await filesIn(folder, disk)) {
+    // One that is unpacked meanwhile is verified by who unpacks it.
+    if (!path.endsWith(archiveEnding) || !disk.exists(path)) continue;
+    const file = disk.open(path, constants.O_RDONLY);
+    try {
+      const damage = new ArchiveFile(file, path, disk).verify();
+      if (damage.length > 0) throw damagedArchive(path, damage);
+    } finally {
+      disk.close(file);
+    }
+  }
+}
+
+/** Puts one file in the place of another: the new one is durable, and was read again, before the old one goes. */
 async function exchange(
   from: string,
   to: string,
@@ -202,6 +111,8 @@ async function exchange(
       try {
         await fill(file, disk.stat(file).size, (bytes) => writeAll(made, bytes, disk));
         await disk.sync(made);
+        const [plain, archive] = from.endsWith(archiveEnding) ? [made, file] : [file, made];
+        if (!holdsSame(plain, archive, to, disk)) throw new Error(`${to} reads back different from ${from}`);
       } finally {
         disk.close(made);
       }
@@ -218,12 +129,59 @@ async function exchange(
   await syncFolder(dirname(to), disk);
 }
 
-/** What the folder of a session takes. */
+/** Ends an exchange that a crash cut short between its last two steps: both files are there, and hold the same. */
+async function endExchange(path: string, archive: string, old: string, disk: Disk): Promise<void> {
+  const [plain, packed] = [disk.open(path, constants.O_RDONLY), disk.open(archive, constants.O_RDONLY)];
+  try {
+    if (!holdsSame(plain, packed, archive, disk)) {
+      const message =
+        `${path} and ${basename(archive)} are both there, and do not hold the same. Nothing was changed: compare them, ` +
+        "and move the one that is not wanted out of the session's folder.";
+      throw new WindrowError("store-corrupt", message, { path, archive });
+    }
+    // One of them may never have been synced.
+    await disk.sync(plain);
+    await disk.sync(packed);
+  } finally {
+    disk.close(packed);
+    disk.close(plain);
+  }
+  disk.unlink(old);
+  await syncFolder(dirname(path), disk);
+}
+
+function holdsSame(plain: number, archive: number, path: string, disk: Disk): boolean {
+  const packed = new ArchiveFile(archive, path, disk);
+  const { size } = disk.stat(plain);
+  if (packed.size !== size) return false;
+  const bytes = Buffer.allocUnsafe(memberBytes);
+  for (let at = 0; at < size;) {
+    const length = packed.read(bytes, 0, bytes.length, at);
+    if (length === 0 || !bytes.subarray(0, length).equals(readExactly(plain, at, length, disk))) return false;
+    at += length;
+  }
+  return packed.damage().length === 0;
+}
+
+/** What the folder of a session takes; a file that changes its name meanwhile is counted once. */
 export async function sizeOfFolder(folder: string, disk: Disk): Promise<SessionSize> {
+  for (let look = 1; ; look += 1) {
+    try {
+      return sizeOf(await filesIn(folder, disk), disk);
+    } catch (error) {
+      if (systemCode(error) !== "ENOENT" || look === looks || !disk.exists(folder)) throw error;
+    }
+  }
+}
+
+function sizeOf(paths: readonly string[], disk: Disk): SessionSize {
   let [bytes, plainBytes, archives, others] = [0, 0, 0, 0];
-  for (const path of await filesIn(folder, disk)) {
-    const { size } = disk.statPath(path);
+  const names = new Set(paths);
+  for (const path of paths) {
     const isArchive = path.endsWith(archiveEnding);
+    const isTwin = isArchive && names.has(path.slice(0, -archiveEnding.length));
+    if (isTwin || /^\..+\.tmp$/.test(basename(path))) continue;
+    const { size } = disk.statPath(path);
     bytes += size;
     plainBytes += isArchive ? plainSize(path, disk) : size;
     if (isArchive) archives += 1;

@@ -3,8 +3,10 @@
  * that names it, never changed, and shared by every line that holds the same value.
  */
 import { createHash } from "node:crypto";
+import { constants } from "node:fs";
 import { join } from "node:path";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
+import { Turns } from "../../turns.ts";
 import type { Disk } from "./disk.ts";
 import { isObject } from "./fields.ts";
 import { blobsFolder, draftOf, makeNewFolder, openNew, remove, syncFolder, systemCode, writeAll } from "./layout.ts";
@@ -15,8 +17,14 @@ export const largestInline = 64 * 1024;
 /** Characters of a blob's beginning, and of its end, that its line shows. */
 const shownCharacters = 1024;
 
+/** Looks for a blob of a session that may move. */
+const looks = 3;
+
 /** Characters that are hashed or written at once, so that a value is never copied as a whole. */
 const chunkCharacters = 1024 * 1024;
+
+/** Bytes of a blob that are read, hashed and decoded at once. */
+const pieceBytes = 1024 * 1024;
 
 /** A value on its way into a file of its own. */
 export interface Blob {
@@ -39,6 +47,9 @@ export type Spill = (text: string) => BlobName | undefined;
 
 /** Brings a blob's text back; undefined where it is missing or not what its name says. */
 export type FetchBlob = (name: BlobName) => string | undefined;
+
+/** As {@link FetchBlob}, with turns for the event loop. */
+export type LoadBlob = (name: BlobName) => Promise<string | undefined>;
 
 /** For lines without their folder: no blob can be had. */
 export const noBlobs: FetchBlob = () => undefined;
@@ -107,18 +118,31 @@ function* chunksOf(text: string): Generator<string> {
 
 /** The blobs of one session. */
 export class BlobFolder {
-  readonly #session: string;
-  readonly #folder: string;
+  #session: string;
   readonly #disk: Disk;
   readonly #missing: (name: BlobName) => void;
+  readonly #whereNow: (() => string) | undefined;
   readonly #durable = new Set<string>();
 
-  /** @param missing - told of every blob that cannot be had */
-  constructor(session: string, disk: Disk, missing: (name: BlobName) => void = () => undefined) {
+  /**
+   * @param missing - told of every blob that cannot be had
+   * @param whereNow - the session's folder, asked where a blob is not found: the session may have moved meanwhile; throws
+   *   where it is in no folder any more
+   */
+  constructor(
+    session: string,
+    disk: Disk,
+    missing: (name: BlobName) => void = () => undefined,
+    whereNow?: () => string,
+  ) {
     this.#session = session;
-    this.#folder = join(session, blobsFolder);
     this.#disk = disk;
     this.#missing = missing;
+    this.#whereNow = whereNow;
+  }
+
+  get #folder(): string {
+    return join(this.#session, blobsFolder);
   }
 
   /** Keeps blobs durably; those that are there already are not written again. Throws the system's error. */
@@ -139,12 +163,57 @@ export class BlobFolder {
   }
 
   #read({ sha256, bytes }: Pick<BlobName, "sha256" | "bytes">): string | undefined {
+    for (let look = 1; ; look += 1) {
+      try {
+        const content = this.#disk.readFile(join(this.#folder, sha256));
+        const whole = content.length === bytes && createHash("sha256").update(content).digest("hex") === sha256;
+        return whole ? content.toString("utf8") : undefined;
+      } catch (error) {
+        if (systemCode(error) !== "ENOENT" || !this.#whereNow || look === looks) return undefined;
+      }
+      this.#session = this.#whereNow();
+    }
+  }
+
+  /** As {@link BlobFolder.fetch}, piece by piece, with turns for the event loop. */
+  async load(name: BlobName): Promise<string | undefined> {
+    for (let look = 1; ; look += 1) {
+      try {
+        const text = await this.#readInTurns(name);
+        if (text === undefined) this.#missing(name);
+        return text;
+      } catch (error) {
+        if (systemCode(error) !== "ENOENT" || !this.#whereNow || look === looks) {
+          this.#missing(name);
+          return undefined;
+        }
+      }
+      this.#session = this.#whereNow();
+    }
+  }
+
+  async #readInTurns({ sha256, bytes }: BlobName): Promise<string | undefined> {
+    const file = this.#disk.open(join(this.#folder, sha256), constants.O_RDONLY);
     try {
-      const content = this.#disk.readFile(join(this.#folder, sha256));
-      const whole = content.length === bytes && createHash("sha256").update(content).digest("hex") === sha256;
-      return whole ? content.toString("utf8") : undefined;
-    } catch {
-      return undefined;
+      if (this.#disk.stat(file).size !== bytes) return undefined;
+      const hash = createHash("sha256");
+      const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+      const pieces: string[] = [];
+      const turns = new Turns();
+      for (let at = 0; at < bytes;) {
+        const piece = Buffer.allocUnsafe(Math.min(pieceBytes, bytes - at));
+        const length = await this.#disk.readLater(file, piece, 0, piece.length, at);
+        if (length === 0) return undefined;
+        const read = piece.subarray(0, length);
+        hash.update(read);
+        pieces.push(decoder.decode(read, { stream: true }));
+        at += length;
+        await turns.turn();
+      }
+      pieces.push(decoder.decode());
+      return hash.digest("hex") === sha256 ? pieces.join("") : undefined;
+    } finally {
+      this.#disk.close(file);
     }
   }
 

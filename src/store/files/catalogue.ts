@@ -11,10 +11,12 @@ import type { JsonObject, JsonValue } from "../../message/message.ts";
 import { inScope, isFinal, isSessionId, notFound, sessionId } from "../rules.ts";
 import type { FinalStatus, ListQuery, Scope, SessionInfo, SessionMetadata } from "../store.ts";
 import type { Disk } from "./disk.ts";
+import { kindFiles } from "./codec.ts";
 import { readMetadata, readState } from "./documents.ts";
 import { isObject, optional } from "./fields.ts";
-import { fileMode, locate, replaceFile, systemCode, unavailable, writeAll } from "./layout.ts";
+import { fileMode, locate, metadataFile, replaceFile, systemCode, unavailable, writeAll } from "./layout.ts";
 import type { Layout, Place } from "./layout.ts";
+import { hasNoLog } from "./has-no-log.ts";
 
 /** The index of all sessions, in the base folder. */
 export const indexFile = "index.jsonl";
@@ -61,6 +63,8 @@ export class Catalogue {
   >();
   #newestFirst: readonly Entry[] | undefined;
   #seen: Seen | undefined;
+  /** Sessions that the index does not know and that cannot be looked into. */
+  #broken: readonly Place[] = [];
 
   constructor(layout: Layout, disk: Disk) {
     this.#layout = layout;
@@ -110,10 +114,26 @@ export class Catalogue {
       }
       const place = locate(this.#layout, entry.id, this.#disk);
       const metadata = place && this.#glance(place);
+      if (place && !metadata) this.#tell(place, query);
       if (!place || !metadata || !inScope(scope, metadata)) continue;
-      const info = await describe(place, metadata);
+      const info = await orGone(describe(place, metadata));
+      if (!info) continue;
       if (place.completed) this.#remember(place, info);
       yield info;
+    }
+    // Whose they are cannot be told: only who sees every user's hears of them.
+    if (scope.user !== undefined || scope.tenant !== undefined) return;
+    for (const place of this.#broken) this.#tell(place, query);
+  }
+
+  /** Tells of a session whose metadata is damaged. */
+  #tell(place: Place, { unreadable }: ListQuery): void {
+    if (!unreadable || !isMade(place, this.#disk)) return;
+    try {
+      readMetadata(place.folder, place.id, this.#disk);
+    } catch (error) {
+      if (!isWindrowError(error, "store-corrupt")) throw error;
+      if (this.#disk.exists(place.folder)) unreadable(place.id, error);
     }
   }
 
@@ -154,7 +174,7 @@ export class Catalogue {
   async rebuild(): Promise<number> {
     const entries: Entry[] = [];
     for (const place of (await this.#places()).values()) {
-      const entry = this.#look(place);
+      const entry = hasNoLog(place, this.#disk) ? undefined : this.#look(place);
       if (entry) entries.push(entry);
       if (entries.length % lookedAtOnce === 0) await nextTurn();
     }
@@ -185,16 +205,20 @@ export class Catalogue {
     const places = await this.#places();
     for (const id of this.#entries.keys()) if (!places.has(id)) this.#entries.delete(id);
     const unknown: Entry[] = [];
+    const broken: Place[] = [];
     let looked = 0;
     for (const place of places.values()) {
       if (this.#entries.has(place.id)) continue;
       const entry = this.#look(place);
       if (entry) unknown.push(entry);
+      else broken.push(place);
       looked += 1;
       if (looked % lookedAtOnce === 0) await nextTurn();
     }
     for (const entry of unknown) this.#entries.set(entry.id, entry);
-    this.#append(unknown);
+    // The index has a line only of what was made to its end: the doctor tells a cut-short making by that.
+    this.#append(unknown.filter(({ id }) => !hasNoLog(places.get(id)!, this.#disk)));
+    this.#broken = broken;
     this.#seen = now;
   }
 
@@ -302,6 +326,29 @@ export class Catalogue {
       const moved = locate(this.#layout, id, this.#disk);
       return moved && moved.folder !== folder ? this.#glance(moved) : undefined;
     }
+  }
+}
+
+/** Whether a session was made to its end; one that is just being made has no metadata yet, and no records. */
+function isMade({ folder, completed }: Place, disk: Disk): boolean {
+  return completed || [metadataFile, kindFiles.message].some((name) => sizeOf(join(folder, name), disk) > 0);
+}
+
+function sizeOf(path: string, disk: Disk): number {
+  try {
+    return disk.statPath(path).size;
+  } catch {
+    return 0;
+  }
+}
+
+/** A session that may go into the trash while it is looked into. */
+async function orGone(info: Promise<SessionInfo>): Promise<SessionInfo | undefined> {
+  try {
+    return await info;
+  } catch (error) {
+    if (isWindrowError(error, "session-not-found")) return undefined;
+    throw error;
   }
 }
 

@@ -9,6 +9,19 @@ import { readdir, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { promisify } from "node:util";
 
+/** A stretch of a compressed file that cannot be unpacked; it reads as zeros. */
+export interface DamagedMember {
+  /** Which member, from 1, of how many. */
+  readonly member: number;
+  readonly members: number;
+  /** Bytes in the compressed file; a length of 0 is an end that is missing. */
+  readonly offset: number;
+  readonly length: number;
+  /** Bytes of the text that cannot be had. */
+  readonly start: number;
+  readonly size: number;
+}
+
 /** What the store asks about a file. */
 export interface DiskStat {
   /** Bytes. */
@@ -43,6 +56,8 @@ export interface Disk {
   /** Makes a file, or a folder's names, durable. */
   sync(file: number): Promise<void>;
   stat(file: number): DiskStat;
+  /** What an open file's compression was found to hide so far; undefined for a file that is not compressed. */
+  damage?(file: number): readonly DamagedMember[] | undefined;
   statPath(path: string): DiskStat;
   exists(path: string): boolean;
   readFile(path: string): Buffer;

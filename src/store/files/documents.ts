@@ -8,6 +8,8 @@ import { systemDisk } from "./disk.ts";
 import { isObject, optional } from "./fields.ts";
 import { metadataFile, stateFile } from "./layout.ts";
 import { initialState } from "../rules.ts";
+import { encodeSeal, sealField, sealIn } from "../seal.ts";
+import type { Seal } from "../seal.ts";
 
 const statuses: readonly SessionStatus[] = [
   "initializing",
@@ -80,9 +82,15 @@ function originOf(value: JsonValue | undefined): Pick<SessionMetadata, "forkedFr
  * state.json as text.
  *
  * @param foreign - fields of another writer, kept behind Windrow's own
+ * @param seal - what the logs hold, where that is known
  */
-export function encodeState(state: SessionState, foreign: JsonObject = {}): string {
-  return page({ ...stateFields(state), ...foreign });
+export function encodeState(state: SessionState, foreign: JsonObject = {}, seal?: Seal): string {
+  return page({ ...stateFields(state), ...(seal && { [sealField]: encodeSeal(seal) }), ...foreign });
+}
+
+/** What state.json says of the logs; undefined where it says nothing. */
+export function readSeal(folder: string, disk: Disk = systemDisk): Seal | undefined {
+  return sealIn(readObject(join(folder, stateFile), disk));
 }
 
 function stateFields(state: SessionState): JsonObject {
@@ -128,7 +136,7 @@ export function decodeState(fields: JsonObject | undefined): SessionState | unde
 
 /** The fields of state.json that this version does not know: a rewrite keeps them. */
 export function foreignState(folder: string, disk: Disk = systemDisk): JsonObject {
-  const known = stateFields(initialState(""));
+  const known: JsonObject = { ...stateFields(initialState("")), [sealField]: {} };
   const fields = readObject(join(folder, stateFile), disk) ?? {};
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !(name in known)));
 }

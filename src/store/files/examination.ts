@@ -27,7 +27,7 @@ export function find(
   finding: Omit<Finding, "file" | "sessionId" | "severity"> & Partial<Pick<Finding, "severity">>,
 ): void {
   const { layout, place, findings } = examination;
-  findings.push({ severity: "damage", sessionId: place.id, file: relative(layout.base, path), ...finding });
+  findings.push({ severity: "damage", sessionId: place.id, file: relative(layout.base, path) || ".", ...finding });
 }
 
 /** Moves a file or folder into `aside/`, where it keeps its path; returns where it lies now, under the base folder. */

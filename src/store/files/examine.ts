@@ -6,7 +6,7 @@
 import { existsSync, statSync } from "node:fs";
 import { chmod, readFile, readdir } from "node:fs/promises";
 import { basename, join, relative } from "node:path";
-import { WindrowError } from "../../errors.ts";
+import { WindrowError, isWindrowError } from "../../errors.ts";
 import type { Clock } from "../clock.ts";
 import { timestamp } from "../clock.ts";
 import { isFinal, isSessionId } from "../rules.ts";
@@ -21,6 +21,7 @@ import type { Layout, Place } from "./layout.ts";
 import { lockFile, systemCode } from "./layout.ts";
 import { holdQuietly, holderOf } from "./lock.ts";
 import { endMove } from "./move.ts";
+import { examineUnmade, isUnmade } from "./unmade.ts";
 
 /**
  * Examines every session, and last the store around them.
@@ -46,13 +47,17 @@ export async function* examineFiles(
   for (const folder of [layout.running, layout.completed]) {
     for (const name of await namesIn(folder)) {
       if (isSessionId(name)) ids.add(name);
-      else around.push(await examineStranger({ layout, mend, stamp }, join(folder, name)));
+      else {
+        const stranger = await unlessGone(() => examineStranger({ layout, mend, stamp }, join(folder, name)));
+        if (stranger) around.push(stranger);
+      }
     }
   }
   for (const id of [...ids].sort()) {
     if (signal?.aborted)
       throw new WindrowError("aborted", "The examination was aborted; what was mended stays mended.");
-    yield await examineSession({ layout, mend, clock, stamp }, id);
+    const examined = await examineWhereItIs({ layout, mend, clock, stamp }, id);
+    if (examined) yield examined;
   }
   for (const folder of [layout.base, layout.running, layout.completed]) {
     const examination = { layout, mend, clock, stamp, place: { id: "", folder, completed: false }, findings: [] };
@@ -79,21 +84,76 @@ async function examineStranger(
   const keptAs = mended ? await moveAside({ layout, stamp }, path) : undefined;
   const message = "The beginning of a session that a restore or a move left when it was cut short. It is moved aside.";
   const severity = atWork ? "notice" : "damage";
-  return { problem: "draft", severity, file, message, mended, ...(keptAs === undefined ? {} : { keptAs }) };
+  const kept = keptAs === undefined ? {} : { keptAs };
+  return { problem: "draft", severity, file, message, mended, ...kept };
 }
 
-async function examineSession(
-  common: Pick<Examination, "layout" | "mend" | "clock" | "stamp">,
-  id: string,
-): Promise<Examined> {
+/** How often a session is looked for again that was moved while it was examined. */
+const mostLooks = 5;
+
+type Common = Pick<Examination, "layout" | "mend" | "clock" | "stamp">;
+
+/**
+ * Examines a session that other processes may move, compress, trash or erase meanwhile: it is looked at again where it is
+ * then. One that cannot be read is a finding, and hides no other.
+ *
+ * @returns undefined for a session that is gone
+ */
+async function examineWhereItIs(common: Common, id: string): Promise<Examined | undefined> {
+  for (let looks = 1; ; looks += 1) {
+    const before = foldersOf(common.layout, id);
+    if (before.length === 0) return undefined;
+    try {
+      const examined = await examineSession(common, id);
+      const after = foldersOf(common.layout, id);
+      const stayed = before.join() === after.join() || looks === mostLooks || isMended(examined);
+      if (stayed && examined) return examined;
+      if (after.length === 0) return undefined;
+    } catch (error) {
+      if (!isWindrowError(error) && systemCode(error) === undefined) throw error;
+      if (systemCode(error) === "ENOENT" && looks < mostLooks) continue;
+      return { sessionId: id, records: 0, goodBytes: 0, badBytes: 0, findings: [unreadable(common.layout, id, error)] };
+    }
+  }
+}
+
+function isMended(examined: Examined | undefined): boolean {
+  return examined?.findings.some(({ mended }) => mended) === true;
+}
+
+function foldersOf(layout: Layout, id: string): readonly string[] {
+  return [join(layout.running, id), join(layout.completed, id)].filter((folder) => existsSync(folder));
+}
+
+function unreadable(layout: Layout, id: string, error: unknown): Finding {
+  const path = error instanceof Error && "path" in error && typeof error.path === "string" ? error.path : undefined;
+  const file = relative(layout.base, path ?? foldersOf(layout, id)[0] ?? join(layout.running, id));
+  const reason = isWindrowError(error) ? error.message : (systemCode(error) ?? String(error));
+  const message = `The session cannot be read: ${reason}. Everything else was examined.`;
+  const about = { sessionId: id, file, message, mended: false, remedy: "hand" } as const;
+  return { problem: "unreadable", severity: "damage", ...about };
+}
+
+/** What the work comes to; undefined where what it is about was moved or removed meanwhile. */
+async function unlessGone<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+async function examineSession(common: Common, id: string): Promise<Examined | undefined> {
   const places = [
     { id, folder: join(common.layout.running, id), completed: false },
     { id, folder: join(common.layout.completed, id), completed: true },
   ].filter(({ folder }) => existsSync(folder));
   const place = places.length === 2 ? await richer(places) : places[0];
-  if (!place) return { sessionId: id, records: 0, goodBytes: 0, badBytes: 0, findings: [] };
-  const hold = quietHold(place, common.mend);
+  if (!place) return undefined;
   const findings: Finding[] = [];
+  if (places.length === 1 && isUnmade(common.layout, place)) return examineUnmade({ ...common, place, findings });
+  const hold = quietHold(place, common.mend);
   const examination: Examination = { ...common, mend: common.mend && hold !== "busy", place, findings };
   try {
     for (const other of places) if (other !== place) await examineTwin(examination, other);
@@ -137,7 +197,7 @@ async function examineTwin(examination: Examination, other: Place): Promise<void
     const message =
       "The session lies in running/ and in completed/, and each copy has records that the other lacks. Compare their " +
       "logs and move one away by hand.";
-    return find(examination, other.folder, { problem, message, mended: false });
+    return find(examination, other.folder, { problem, message, mended: false, remedy: "hand" });
   }
   const kept = relative(examination.layout.base, examination.place.folder);
   const message = `The session lies in both folders; ${kept} has all of it. The other copy is moved aside.`;
@@ -165,6 +225,7 @@ async function examineEntries(examination: Examination): Promise<void> {
     const path = join(entry.parentPath, entry.name);
     if (entry.isDirectory()) await examineMode(examination, path, 0o700);
     else if (/^\..+\.tmp$/.test(entry.name)) {
+      if (isAtWork(entry.name)) continue;
       const keptAs = examination.mend ? await moveAside(examination, path) : undefined;
       const message = "A draft that a crash left; it is no part of the session. It is moved aside.";
       find(examination, path, { problem: "draft", message, mended: examination.mend, ...(keptAs && { keptAs }) });
@@ -172,9 +233,20 @@ async function examineEntries(examination: Examination): Promise<void> {
   }
 }
 
+/** Whether the process that made a draft lives: it is about to give the draft its name. */
+function isAtWork(draft: string): boolean {
+  const processId = Number(/\.(\d+)\.\d+\.tmp$/.exec(draft)?.[1] ?? 0);
+  try {
+    return processId > 0 && process.kill(processId, 0);
+  } catch {
+    return false;
+  }
+}
+
 async function examineMode(examination: Examination, path: string, wanted: number): Promise<void> {
-  if (process.platform === "win32" || !existsSync(path)) return;
-  const mode = statSync(path).mode & 0o777;
+  const found = process.platform === "win32" ? undefined : statSync(path, { throwIfNoEntry: false });
+  if (!found) return;
+  const mode = found.mode & 0o777;
   if (mode === wanted) return;
   if (examination.mend) await chmod(path, wanted);
   const message = `Its mode is 0${mode.toString(8)}; 0${wanted.toString(8)} keeps other users of the machine out.`;

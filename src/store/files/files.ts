@@ -3,7 +3,6 @@
  * record is on disk; one process writes a session at a time; whatever a crash left is mended when the session is next
  * locked.
  */
-import { constants } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isWindrowError } from "../../errors.ts";
@@ -12,15 +11,16 @@ import type { Mask } from "../../mask/mask.ts";
 import type { NewRecord, RecordKind, StoredRecord, StoredRecordOf } from "../../message/record.ts";
 import { systemClock, timestamp } from "../clock.ts";
 import type { Clock } from "../clock.ts";
-import { prepareMetadata, readRecord } from "../prepare.ts";
+import { durableCapabilities, prepareMetadata, readRecord } from "../prepare.ts";
 import { alreadyExists, checkQuery, finished, foreignLock, formatVersion, initialState } from "../rules.ts";
-import { isFinal, newerFormat, released, sessionId, storeClosed } from "../rules.ts";
+import { isFinal, newerFormat, notFound, released, sessionId, storeClosed } from "../rules.ts";
 import type { ExamineOptions, Examined, FinalStatus, Holding, ListQuery, Lock, NewSession } from "../store.ts";
 import type { ReadQuery, Recovered, Restored, Scope, SessionDump, SessionInfo } from "../store.ts";
 import type { SessionMetadata, SessionState, Store, StoreCapabilities, UnlockOptions } from "../store.ts";
 import { filesUpkeep } from "../upkeep-files.ts";
 import { archiveDisk, systemArchives } from "./archive-disk.ts";
 import { BlobFolder } from "./blobs.ts";
+import type { BlobName } from "./blobs.ts";
 import { Catalogue } from "./catalogue.ts";
 import { kindFiles } from "./codec.ts";
 import type { Disk } from "./disk.ts";
@@ -33,6 +33,7 @@ import { holderOf } from "./lock.ts";
 import type { LockTools, SessionLock } from "./lock.ts";
 import { endMove, moveToCompleted } from "./move.ts";
 import type { StoreInternals } from "./internals.ts";
+import { openLog } from "./open-log.ts";
 import { checkOptions } from "./options.ts";
 import type { Durability, FilesStoreOptions } from "./options.ts";
 import { readRecords } from "./reader.ts";
@@ -84,7 +85,7 @@ class FilesStore implements Store {
   constructor(options: FilesStoreOptions, internals: StoreInternals) {
     this.#layout = layoutOf(resolve(options.folder));
     this.#mask = options.mask ?? createMask();
-    this.capabilities = { durable: true, shared: true, transfer: true, liveMask: this.#mask.liveMask };
+    this.capabilities = durableCapabilities(this.#mask);
     this.#durability = options.durability ?? "strict";
     this.#blocking = options.blocking ?? false;
     this.#clock = options.clock ?? systemClock;
@@ -108,7 +109,8 @@ class FilesStore implements Store {
       await writeNew(join(folder, metadataFile), encodeMetadata(metadata), disk);
       const state = initialState(session.createdAt);
       await writeNew(join(folder, stateFile), encodeState(state), disk);
-      sessionLock = acquire(folder, this.#tools, this.#leases);
+      // Who looks whether it is held has the kernel's lock for an instant.
+      sessionLock = await this.#acquire(folder);
       for (const file of Object.values(kindFiles)) await writeNew(join(folder, file), "", disk);
       await syncFolder(folder, disk);
       await syncFolder(this.#layout.running, disk);
@@ -189,7 +191,8 @@ class FilesStore implements Store {
   async *read<K extends RecordKind>(scope: Scope, id: string, query: ReadQuery<K>): AsyncGenerator<StoredRecordOf<K>> {
     this.#alive();
     checkQuery(query);
-    const { place, file, path } = this.#openLog(scope, id, query.kind);
+    const find = (): Place => this.#catalogue.find(scope, id).place;
+    const { place, file, path } = openLog(find, query.kind, this.#disk);
     if (file === undefined) return;
     const held = this.#held.get(id);
     const extent =
@@ -200,8 +203,9 @@ class FilesStore implements Store {
           : "finished";
     try {
       const damaged = (span: Damage): void => this.#recoveries.noteDamage(id, query.kind, file, path, span);
-      const blobs = new BlobFolder(place.folder, this.#disk, (name) => this.#recoveries.noteMissing(id, name));
-      const records = readRecords(file, query, extent, damaged, (name) => blobs.fetch(name), this.#disk);
+      const missing = (name: BlobName): void => this.#recoveries.noteMissing(id, name);
+      const blobs = new BlobFolder(place.folder, this.#disk, missing, () => find().folder);
+      const records = readRecords(file, query, extent, damaged, (name) => blobs.load(name), this.#disk);
       for await (const record of records) yield readRecord(this.#mask, query, record as StoredRecordOf<K>);
     } finally {
       this.#disk.close(file);
@@ -227,14 +231,17 @@ class FilesStore implements Store {
 
   async recovery(scope: Scope, id: string): Promise<readonly Recovered[]> {
     this.#alive();
-    this.#catalogue.find(scope, id);
-    return this.#recoveries.of(id);
+    const { place } = this.#catalogue.find(scope, id);
+    return this.#recoveries.of(id, place.folder);
   }
 
   async dump(scope: Scope, id: string): Promise<SessionDump> {
     this.#alive();
     const { metadata } = this.#catalogue.find(scope, id);
-    return dumpFolder(this.#layout, metadata, (...damage) => this.#recoveries.noteDamage(id, ...damage));
+    return dumpFolder(this.#layout, metadata, {
+      damaged: (...damage) => this.#recoveries.noteDamage(id, ...damage),
+      missing: (name) => this.#recoveries.noteMissing(id, name),
+    });
   }
 
   async restore(scope: Scope, dump: SessionDump, signal?: AbortSignal): Promise<Restored> {
@@ -370,8 +377,7 @@ class FilesStore implements Store {
   async #finish(held: Held, id: string, state: SessionState & { readonly status: FinalStatus }): Promise<void> {
     this.#alive();
     held.ended = "finished";
-    await held.journal.settle();
-    await held.journal.setState(state);
+    await held.journal.finish(state);
     await moveToCompleted(this.#layout, id, this.#disk, () => held.sessionLock.check());
     this.#catalogue.ended(id, state.status);
     held.journal.close();
@@ -382,19 +388,11 @@ class FilesStore implements Store {
   async #describe(place: Place, metadata: SessionMetadata): Promise<SessionInfo> {
     const state = await stateOf(place, metadata, this.#disk);
     // A session that moved while it was looked at is looked at again, where it is now.
-    const now = this.#disk.exists(place.folder) ? undefined : locate(this.#layout, place.id, this.#disk);
-    if (now) return this.#describe(now, metadata);
-    return { metadata, state, location: place.folder, readOnly: place.completed || metadata.format > formatVersion };
-  }
-
-  #openLog(scope: Scope, id: string, kind: RecordKind): { place: Place; file: number | undefined; path: string } {
-    const { place } = this.#catalogue.find(scope, id);
-    const path = join(place.folder, kindFiles[kind]);
-    try {
-      return { place, file: this.#disk.open(path, constants.O_RDONLY), path };
-    } catch (error) {
-      if (systemCode(error) !== "ENOENT") throw unavailable(error, "Reading a session", path);
-      return this.#disk.exists(place.folder) ? { place, file: undefined, path } : this.#openLog(scope, id, kind);
+    if (!this.#disk.exists(place.folder)) {
+      const now = locate(this.#layout, place.id, this.#disk);
+      if (!now) throw notFound(place.id);
+      return this.#describe(now, metadata);
     }
+    return { metadata, state, location: place.folder, readOnly: place.completed || metadata.format > formatVersion };
   }
 }

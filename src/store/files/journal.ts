@@ -10,20 +10,25 @@ import type { JsonObject } from "../../message/message.ts";
 import type { NewRecord, RecordKind, StoredRecord } from "../../message/record.ts";
 import type { Clock } from "../clock.ts";
 import { prepareState } from "../prepare.ts";
-import type { Recovered, SessionState, SessionStatus } from "../store.ts";
+import type { LogCounts, Seal } from "../seal.ts";
+import { noCounts } from "../seal.ts";
+import type { LogName, Recovered, SessionState, SessionStatus } from "../store.ts";
+import { kindLogs } from "../transfer.ts";
 import { prepareAppend, writingOrder } from "./append.ts";
 import type { PreparedAppend } from "./append.ts";
 import { BlobFolder } from "./blobs.ts";
 import type { Blob } from "./blobs.ts";
 import { kindFiles } from "./codec.ts";
 import type { Disk } from "./disk.ts";
-import { encodeState, foreignState } from "./documents.ts";
+import { encodeState, foreignState, readSeal } from "./documents.ts";
 import { lineRoom, writeLine } from "./jsonl.ts";
 import { replaceFile, stateFile, systemCode } from "./layout.ts";
 import type { SessionLock } from "./lock.ts";
 import { LogFile } from "./log-file.ts";
 import type { SeededFault } from "./internals.ts";
 import type { Durability } from "./options.ts";
+import { hasNoLog } from "./has-no-log.ts";
+import { checkLogs, missingFrom, sealOfFolder } from "./seal-folder.ts";
 import { withStateLock } from "./state-lock.ts";
 
 /** How long an append of durability `group` waits for its sync at most, in milliseconds. */
@@ -77,6 +82,7 @@ export class Journal {
   readonly #options: JournalOptions;
   readonly #blobs: BlobFolder;
   readonly #foreign: JsonObject;
+  readonly #missing: readonly Recovered[];
   readonly #logs = new Map<RecordKind, LogFile>();
   readonly #queue: Pending[] = [];
   #pos = 0;
@@ -85,11 +91,16 @@ export class Journal {
   #newest: Promise<unknown> = Promise.resolve();
   #bytes = Buffer.alloc(0);
   #status: SessionStatus | undefined;
-  #wanted: { readonly state: SessionState; readonly synced: boolean } | undefined;
+  #wanted: { readonly state: SessionState; readonly synced: boolean; readonly hash?: string } | undefined;
   #flushing: Promise<void> | undefined;
   #stopTimer: (() => void) | undefined;
 
-  /** Opens the logs and mends their ends. */
+  /**
+   * Opens the logs and mends their ends. Numbers that were given out are not given out again, also where their records
+   * are gone.
+   *
+   * @throws WindrowError `store-corrupt` where a log is gone that held records
+   */
   constructor(folder: string, lock: SessionLock, options: JournalOptions) {
     this.folder = folder;
     this.lock = lock;
@@ -97,6 +108,11 @@ export class Journal {
     this.#blobs = new BlobFolder(folder, options.disk);
     this.#foreign = foreignState(folder, options.disk);
     this.#status = options.status;
+    const seal = readSeal(folder, options.disk);
+    // A making that was cut short left no log and no count: its logs are made now.
+    const isNew = (options.status ?? "initializing") === "initializing" && seal === undefined;
+    const isUnmade = isNew && hasNoLog({ folder }, options.disk);
+    if (!isUnmade) checkLogs(folder, seal, options.disk);
     try {
       const crashed = !lock.predecessorReleased;
       for (const kind of writingOrder) {
@@ -104,15 +120,18 @@ export class Journal {
         this.#logs.set(kind, log);
         this.#pos = Math.max(this.#pos, log.pos);
       }
+      this.#missing = missingFrom(folder, this.#logs, seal);
+      for (const [kind, log] of this.#logs) log.skipTo(seal?.counts[kindLogs[kind]] ?? 0);
+      this.#pos = Math.max(this.#pos, seal?.pos ?? 0);
     } catch (error) {
       this.close();
       throw error;
     }
   }
 
-  /** What was mended when the logs were opened. */
+  /** What was mended when the logs were opened, and what was missing. */
   get recovered(): readonly Recovered[] {
-    return [...this.#logs.values()].flatMap((log) => log.recovered ?? []);
+    return [...[...this.#logs.values()].flatMap((log) => log.recovered ?? []), ...this.#missing];
   }
 
   /** Bytes of a log that are acknowledged. */
@@ -134,11 +153,15 @@ export class Journal {
 
   /**
    * Replaces the state. Written at once, but synced only when the status changed; of many at a time the newest wins.
+   *
+   * @param hash - over all logs, with the last state
    */
-  async setState(state: SessionState): Promise<void> {
+  async setState(state: SessionState, hash?: string): Promise<void> {
     const synced = state.status !== this.#status;
     this.#status = state.status;
-    this.#wanted = { state: prepareState(this.#options.mask, state), synced: synced || this.#wanted?.synced === true };
+    const prepared = prepareState(this.#options.mask, state);
+    const isLast = hash === undefined ? {} : { hash };
+    this.#wanted = { state: prepared, synced: synced || this.#wanted?.synced === true, ...isLast };
     this.#flushing ??= this.#flush();
     await this.#flushing;
   }
@@ -147,6 +170,16 @@ export class Journal {
   async settle(): Promise<void> {
     await this.#newestSettled();
     if (this.#options.durability !== "strict") await this.sync();
+  }
+
+  /** Waits for what was appended, makes it durable, and writes the session's last state, with the hash over all logs. */
+  async finish(state: SessionState): Promise<void> {
+    await this.settle();
+    try {
+      await this.setState(state, await sealOfFolder(this.folder, this.#options.disk));
+    } catch (error) {
+      throw notDurable(error, this.folder);
+    }
   }
 
   /** Syncs every log that holds something. */
@@ -313,13 +346,12 @@ export class Journal {
     const { disk, clock } = this.#options;
     try {
       while (this.#wanted) {
-        const { state, synced } = this.#wanted;
+        const { state, synced, hash } = this.#wanted;
         this.#wanted = undefined;
         await this.#readyForState(synced);
+        const content = encodeState(state, this.#foreign, { ...this.#seal(), ...(hash !== undefined && { hash }) });
         await withStateLock(this.folder, disk, clock, () =>
-          replaceFile(join(this.folder, stateFile), encodeState(state, this.#foreign), synced, disk, () =>
-            this.lock.check(),
-          ),
+          replaceFile(join(this.folder, stateFile), content, synced, disk, () => this.lock.check()),
         );
       }
     } catch (error) {
@@ -328,6 +360,19 @@ export class Journal {
     } finally {
       this.#flushing = undefined;
     }
+  }
+
+  /** How far the logs go that a power cut leaves: a state that survives one must not count more. */
+  #seal(): Seal {
+    const isStrict = this.#options.durability === "strict";
+    const counts: Record<LogName, number> = noCounts();
+    let pos = isStrict ? this.#pos : 0;
+    for (const [kind, log] of this.#logs) {
+      const last = isStrict ? log : log.synced;
+      counts[kindLogs[kind]] = last.seq;
+      pos = Math.max(pos, last.pos);
+    }
+    return { counts: counts satisfies LogCounts, pos };
   }
 
   async #readyForState(synced: boolean): Promise<void> {

@@ -29,6 +29,9 @@ export const stateLockFile = ".state.lock";
 /** Large values, each a file named by its SHA-256. */
 export const blobsFolder = "blobs";
 
+/** What is put behind the name of a file that is compressed. */
+export const archiveEnding = ".gz";
+
 /** Where a session was found. */
 export interface Place {
   readonly id: string;
@@ -147,14 +150,18 @@ export async function replaceFile(
   if (synced) await syncFolder(dirname(path), disk);
 }
 
-/** Copies a span of an open file into a file that must not exist, synced. */
+/**
+ * Copies a span of an open file into a file that must not exist, synced.
+ *
+ * @throws Error where the file has less than the span
+ */
 export function copySpan(file: number, target: string, offset: number, length: number, disk: Disk = systemDisk): void {
   const copy = openNew(target, disk);
   try {
     const bytes = Buffer.allocUnsafe(Math.min(copyBytes, length));
     for (let done = 0; done < length;) {
       const got = disk.read(file, bytes, 0, Math.min(bytes.length, length - done), offset + done);
-      if (got === 0) break;
+      if (got === 0) throw new Error(`${target} cannot be copied: its original became shorter meanwhile`);
       writeAll(copy, bytes.subarray(0, got), disk);
       done += got;
     }

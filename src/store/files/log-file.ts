@@ -25,11 +25,15 @@ export class LogFile {
   seq = 0;
   /** Of the last record; 0 in an empty log. */
   pos = 0;
+  /** Of the last record that a sync was good for. */
+  synced: { readonly seq: number; readonly pos: number };
   /** What was mended when it was opened. */
   readonly recovered: Recovered | undefined;
   readonly #path: string;
   readonly #disk: Disk;
   #file: number;
+  /** Of the last record that is there. */
+  #last: number;
   /** Bytes that a sync was good for. */
   #synced: number;
   #poisoned = false;
@@ -51,8 +55,9 @@ export class LogFile {
       this.recovered = mendTail(this.#file, path, name, tail, stamp, disk);
       this.size = disk.stat(this.#file).size;
       this.#synced = this.size;
-      this.seq = tail.seq;
+      this.seq = this.#last = tail.seq;
       this.pos = tail.pos;
+      this.synced = { seq: tail.seq, pos: tail.pos };
     } catch (error) {
       disk.close(this.#file);
       throw error;
@@ -71,10 +76,12 @@ export class LogFile {
   /** Makes what was written survive a power cut. After a failure nothing on this handle can be trusted any more. */
   async sync(): Promise<void> {
     this.#heal();
-    const { size } = this;
+    const { size, seq, pos } = this;
     try {
       await this.#disk.syncData(this.#file);
-      this.#synced = Math.max(this.#synced, size);
+      if (size < this.#synced) return;
+      this.#synced = size;
+      this.synced = { seq, pos };
     } catch (error) {
       this.#poisoned = true;
       throw error;
@@ -86,7 +93,7 @@ export class LogFile {
     this.#heal();
     try {
       this.#disk.syncDataNow(this.#file);
-      this.#synced = this.size;
+      this.#isSynced();
     } catch (error) {
       this.#poisoned = true;
       throw error;
@@ -100,9 +107,20 @@ export class LogFile {
    */
   accept(bytes: number, seq: number, pos: number, synced: boolean): void {
     this.size += bytes;
-    this.seq = seq;
+    this.seq = this.#last = seq;
     this.pos = pos;
-    if (synced) this.#synced = this.size;
+    if (synced) this.#isSynced();
+  }
+
+  #isSynced(): void {
+    this.#synced = this.size;
+    this.synced = { seq: this.seq, pos: this.pos };
+  }
+
+  /** Numbers up to this one were given out before, whatever the log still holds: they are not given out again. */
+  skipTo(seq: number): void {
+    this.seq = Math.max(this.seq, seq);
+    this.synced = { ...this.synced, seq: Math.max(this.synced.seq, seq) };
   }
 
   /**
@@ -132,7 +150,7 @@ export class LogFile {
     const file = this.#synced < this.size ? this.#rewritten() : this.#cutBack();
     this.#disk.close(this.#file);
     this.#file = file;
-    this.#synced = this.size;
+    this.#isSynced();
     this.#poisoned = false;
   }
 
@@ -144,7 +162,7 @@ export class LogFile {
       if (ino !== disk.stat(this.#file).ino) throw passedOver(this.#path);
       if (size < this.size) throw new Error("the log is shorter than what was acknowledged");
       disk.truncate(file, this.size);
-      if (inspectTail(file, this.size, disk).seq !== this.seq) {
+      if (inspectTail(file, this.size, disk).seq !== this.#last) {
         throw new Error("the last acknowledged record is not there");
       }
       disk.syncDataNow(file);

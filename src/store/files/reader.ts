@@ -1,8 +1,8 @@
 /** Reading the records of one log: only the part a query needs, whatever the size of the file. */
 import type { RecordKind, StoredRecord } from "../../message/record.ts";
 import type { ReadQuery } from "../store.ts";
-import type { FetchBlob } from "./blobs.ts";
-import { noBlobs } from "./blobs.ts";
+import type { JsonObject } from "../../message/message.ts";
+import type { BlobName, LoadBlob } from "./blobs.ts";
 import { decodeRecord } from "./codec.ts";
 import type { Disk } from "./disk.ts";
 import { systemDisk } from "./disk.ts";
@@ -35,14 +35,14 @@ interface ReadLine {
 /**
  * The records a query asks for, oldest first. Spans that are no record are told to `damaged` and stepped over.
  *
- * @param fetch - brings large values; without it they show their beginning and end
+ * @param load - brings large values; without it they show their beginning and end
  */
 export async function* readRecords(
   file: number,
   query: ReadQuery,
   extent: Extent,
   damaged: (span: Damage) => void,
-  fetch: FetchBlob = noBlobs,
+  load?: LoadBlob,
   disk: Disk = systemDisk,
 ): AsyncGenerator<StoredRecord> {
   const end = endOf(file, extent, disk);
@@ -53,13 +53,13 @@ export async function* readRecords(
   let left = query.limit ?? Number.POSITIVE_INFINITY;
   if (left === 0 || query.last === 0) return;
   for await (const line of found.lines ?? parsedLines(file, found.start, stop, disk)) {
-    for (const record of recordsOf(query.kind, line, damaged, fetch)) {
-      if (!isAskedFor(query, record)) continue;
+    for (const found of recordsOf(query.kind, line, damaged)) {
+      if (!isAskedFor(query, found.record)) continue;
       if (skip > 0) {
         skip -= 1;
         continue;
       }
-      yield record;
+      yield load && found.blobs.length > 0 ? await withBlobs(query.kind, found, load) : found.record;
       left -= 1;
       if (left === 0) return;
     }
@@ -97,8 +97,7 @@ function newest(
     const line = { raw, parsed: parseLine(raw.bytes) };
     offset = raw.offset;
     if (stop - offset <= keptBytes) lines.push(line);
-    for (const record of recordsOf(query.kind, line, () => undefined, noBlobs))
-      count += isAskedFor(query, record) ? 1 : 0;
+    for (const { record } of recordsOf(query.kind, line, () => undefined)) count += isAskedFor(query, record) ? 1 : 0;
     if (count >= last) break;
   }
   const skip = Math.max(0, count - last);
@@ -109,21 +108,34 @@ function isAskedFor(query: ReadQuery, record: StoredRecord): boolean {
   return record.seq >= (query.from ?? 0) && record.seq <= (query.to ?? Number.POSITIVE_INFINITY);
 }
 
-function recordsOf(
-  kind: RecordKind,
-  { raw, parsed }: ReadLine,
-  damaged: (span: Damage) => void,
-  fetch: FetchBlob,
-): readonly StoredRecord[] {
+/** A record whose large values show their beginning and end, and what it takes to have them whole. */
+interface Found {
+  readonly record: StoredRecord;
+  readonly object: JsonObject;
+  readonly blobs: readonly BlobName[];
+}
+
+function recordsOf(kind: RecordKind, { raw, parsed }: ReadLine, damaged: (span: Damage) => void): readonly Found[] {
   for (const span of parsed.damaged) damaged({ offset: raw.offset + span.offset, length: span.length });
-  const records: StoredRecord[] = [];
+  const found: Found[] = [];
   for (const object of parsed.objects) {
     try {
-      records.push(decodeRecord(kind, object, fetch));
+      const blobs: BlobName[] = [];
+      const record = decodeRecord(kind, object, (name) => {
+        blobs.push(name);
+        return undefined;
+      });
+      found.push({ record, object, blobs });
     } catch (error) {
       if (!(error instanceof BadLine)) throw error;
       damaged({ offset: raw.offset, length: raw.bytes.length });
     }
   }
-  return records;
+  return found;
+}
+
+async function withBlobs(kind: RecordKind, { object, blobs }: Found, load: LoadBlob): Promise<StoredRecord> {
+  const texts = new Map<string, string | undefined>();
+  for (const name of blobs) if (!texts.has(name.sha256)) texts.set(name.sha256, await load(name));
+  return decodeRecord(kind, object, ({ sha256 }) => texts.get(sha256));
 }

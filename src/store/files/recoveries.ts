@@ -5,9 +5,10 @@ import type { BlobName } from "./blobs.ts";
 import { kindFiles } from "./codec.ts";
 import type { Disk } from "./disk.ts";
 import { systemDisk } from "./disk.ts";
-import { blobsFolder } from "./layout.ts";
+import { archiveEnding, blobsFolder } from "./layout.ts";
 import type { Damage } from "./reader.ts";
-import { keepDamaged } from "./tail.ts";
+import { missingNow } from "./seal-folder.ts";
+import { hiddenBehind, keepDamaged } from "./tail.ts";
 
 /** Damaged spans of one session of which a copy is kept; the log itself still holds the others. */
 const damagedCopies = 100;
@@ -21,9 +22,11 @@ export class Recoveries {
     this.#disk = disk;
   }
 
-  /** What was found in a session. */
-  of(id: string): readonly Recovered[] {
-    return [...(this.#sessions.get(id)?.values() ?? [])];
+  /** What was found in a session, and what is missing from the ends of its logs now. */
+  of(id: string, folder: string): readonly Recovered[] {
+    const found = new Map(this.#sessions.get(id));
+    for (const one of missingNow(folder, this.#disk)) found.set(spanKey(one.file, one.offset), one);
+    return [...found.values()];
   }
 
   /** Remembers a span. */
@@ -33,11 +36,20 @@ export class Recoveries {
     this.#sessions.set(id, spans);
   }
 
-  /** Copies a damaged span beside its log and remembers it, when it was not met before. */
+  /**
+   * Copies a damaged span beside its log and remembers it, when it was not met before; of a compressed log whose member
+   * cannot be unpacked, remembers the member.
+   */
   noteDamage(id: string, kind: RecordKind, file: number, path: string, span: Damage): void {
     const known = this.#sessions.get(id);
     const name = kindFiles[kind];
     const problem = "damaged";
+    const hidden = hiddenBehind(file, span, this.#disk);
+    for (const { offset, length, member } of hidden) {
+      const archive = `${name}${archiveEnding}`;
+      this.note(id, { file: archive, offset, length, problem, quarantine: "", member });
+    }
+    if (hidden.length > 0) return;
     if (known?.has(spanKey(name, span.offset))) return;
     const wanted = (known?.size ?? 0) < damagedCopies;
     const copy = wanted ? keepDamaged(file, path, span.offset, span.length, this.#disk) : undefined;

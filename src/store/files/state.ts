@@ -1,10 +1,10 @@
 /** The state of a session whose state.json a power cut took: counted again from its logs. */
 import { constants } from "node:fs";
 import { join } from "node:path";
+import { isWindrowError } from "../../errors.ts";
 import type { RecordKind, StoredRecord } from "../../message/record.ts";
 import type { SessionMetadata, SessionState } from "../store.ts";
 import { initialState } from "../rules.ts";
-import { noBlobs } from "./blobs.ts";
 import { kindFiles } from "./codec.ts";
 import { readState } from "./documents.ts";
 import type { Disk } from "./disk.ts";
@@ -13,9 +13,17 @@ import type { Place } from "./layout.ts";
 import { systemCode } from "./layout.ts";
 import { readRecords } from "./reader.ts";
 
+/** Looks for a state before it counts as lost. */
+const looks = 3;
+
 /** A session's state: as state.json has it, else rebuilt from usage.jsonl and tools.jsonl. */
 export async function stateOf(place: Place, metadata: SessionMetadata, disk: Disk = systemDisk): Promise<SessionState> {
-  return readState(place.folder, disk) ?? (await rebuildState(place, metadata, disk));
+  // Gone from its folder, and there again: it was in the trash meanwhile.
+  for (let look = 1; look <= looks; look += 1) {
+    const state = readState(place.folder, disk);
+    if (state) return state;
+  }
+  return rebuildState(place, metadata, disk);
 }
 
 async function rebuildState(place: Place, metadata: SessionMetadata, disk: Disk): Promise<SessionState> {
@@ -54,11 +62,12 @@ async function eachRecord(
   try {
     file = disk.open(join(place.folder, kindFiles[kind]), constants.O_RDONLY);
   } catch (error) {
-    if (systemCode(error) === "ENOENT") return;
+    // One that cannot be read adds nothing; who reads it is told why.
+    if (systemCode(error) === "ENOENT" || isWindrowError(error, "store-corrupt")) return;
     throw error;
   }
   try {
-    for await (const record of readRecords(file, { kind }, "finished", () => undefined, noBlobs, disk)) visit(record);
+    for await (const record of readRecords(file, { kind }, "finished", () => undefined, undefined, disk)) visit(record);
   } finally {
     disk.close(file);
   }

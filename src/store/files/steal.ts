@@ -92,7 +92,8 @@ function replaceLock(folder: string, old: LockFile, tools: LockTools): SessionLo
       lock = new SessionLock(file, old.previous, tools, { stealing: true });
       disk.rename(draft, path);
       syncFolderNow(folder, disk);
-      for (const log of Object.values(kindFiles)) renew(folder, log, lock, disk);
+      // The last written first: what the old holder still adds to two logs is then never in the later one alone.
+      for (const log of Object.values(kindFiles).toReversed()) renew(folder, log, lock, disk);
       syncFolderNow(folder, disk);
       lock.stolen();
       disk.unlock(file, stealingByte);

@@ -1,7 +1,7 @@
 /** The end of a log: what is there, what a crash left unfinished, and cutting that off without losing a byte. */
 import { dirname } from "node:path";
 import type { Recovered } from "../store.ts";
-import type { Disk } from "./disk.ts";
+import type { DamagedMember, Disk } from "./disk.ts";
 import { systemDisk } from "./disk.ts";
 import { linesBackward, numberOf, parseLine, readExactly } from "./jsonl.ts";
 import type { RawLine } from "./jsonl.ts";
@@ -131,10 +131,21 @@ export function quarantine(
   }
 }
 
+/** The damaged members of a compressed log that a span of its text lies in; none for a log that is not compressed. */
+export function hiddenBehind(
+  file: number,
+  { offset, length }: { readonly offset: number; readonly length: number },
+  disk: Disk,
+): readonly DamagedMember[] {
+  const damage = disk.damage?.(file) ?? [];
+  return damage.filter(({ start, size }) => start < offset + length && offset < start + size);
+}
+
 /**
  * Copies a damaged span beside its log, once: the log keeps the bytes too, as nothing of it is ever rewritten.
  *
- * @returns what was put behind the log's name; undefined where no copy could be made
+ * @returns what was put behind the log's name; undefined where no copy could be made, as of a span that a damaged member
+ *   of a compressed log hides: there is nothing to copy, and the compressed file has all that is left
  */
 export function keepDamaged(
   file: number,
@@ -144,6 +155,7 @@ export function keepDamaged(
   disk: Disk = systemDisk,
 ): string | undefined {
   const suffix = `corrupt-at-${offset}`;
+  if (hiddenBehind(file, { offset, length }, disk).length > 0) return undefined;
   try {
     copySpan(file, `${path}.${suffix}`, offset, length, disk);
     return suffix;

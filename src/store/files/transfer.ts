@@ -1,7 +1,6 @@
 /** Sessions out of a file store and into it: whole folders, line by line as they are. */
-import { constants } from "node:fs";
 import { open, rename, rm, unlink } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { WindrowError } from "../../errors.ts";
 import type { Mask } from "../../mask/mask.ts";
 import type { JsonObject } from "../../message/message.ts";
@@ -9,19 +8,21 @@ import type { RecordKind, StoredRecord } from "../../message/record.ts";
 import type { Clock } from "../clock.ts";
 import { alreadyExists, inScope, isFinal } from "../rules.ts";
 import type { DumpedLine, LogName, Restored, Scope, SessionDump, SessionMetadata } from "../store.ts";
+import { originalChecksum } from "../seal.ts";
 import { admit, compareExisting, logKinds, logNames, weigh } from "../transfer.ts";
 import { BlobFolder, largestInline, spillInto } from "./blobs.ts";
-import type { Blob, FetchBlob, Spill } from "./blobs.ts";
+import type { Blob, BlobName, FetchBlob, Spill } from "./blobs.ts";
 import { decodeRecord, encodeRecord } from "./codec.ts";
 import { systemArchives } from "./archive-disk.ts";
 import { systemDisk } from "./disk.ts";
 import { decodeState, encodeState, page, parseDocument, readMetadata, readObject } from "./documents.ts";
-import { BadLine } from "./fields.ts";
+import { BadLine, optional } from "./fields.ts";
 import type { RawLine } from "./jsonl.ts";
 import { encodeLine, lineText, linesBackward, linesForward, parseLine } from "./jsonl.ts";
 import { blobsFolder, fileMode, locate, lockFile, makeFolder, metadataFile, stateFile, syncFolder } from "./layout.ts";
 import { systemCode, unavailable, writeNew } from "./layout.ts";
 import type { Layout, Place } from "./layout.ts";
+import { openLog } from "./open-log.ts";
 import type { Damage } from "./reader.ts";
 import { stateOf } from "./state.ts";
 import { acquire } from "./steal.ts";
@@ -37,26 +38,34 @@ export interface RestoreTarget {
   readonly clock: Clock;
 }
 
-/** Is told of every span of a log that is no record. */
-type DamageListener = (kind: RecordKind, file: number, path: string, span: Damage) => void;
+/** Is told of what cannot be given out. */
+interface DamageListener {
+  /** A span of a log that is no record. */
+  damaged(kind: RecordKind, file: number, path: string, span: Damage): void;
+  /** A large value that is missing or damaged: its line is given out as it stands, and names it. */
+  missing(name: BlobName): void;
+}
+
+const nobody: DamageListener = { damaged: () => undefined, missing: () => undefined };
 
 /** A session as it is now; what is added while it is read does not belong to it. */
 export async function dumpFolder(
   layout: Layout,
   metadata: SessionMetadata,
-  onDamage: DamageListener = () => undefined,
+  listener: DamageListener = nobody,
 ): Promise<SessionDump> {
   const id = metadata.uuid;
-  const place = placeOf(layout, id);
+  const find = (): Place => placeOf(layout, id);
+  const place = find();
   const raw = readObject(join(place.folder, metadataFile)) ?? {};
   const state = await stateFields(place, metadata);
-  const ends = logEnds(place.folder);
+  const ends = logEnds(find);
   return {
     id,
     metadata: raw,
     state,
     async *lines() {
-      for (const log of logNames) yield* linesOf(logPath(placeOf(layout, id).folder, log), log, ends[log], onDamage);
+      for (const log of logNames) yield* linesOf(find, log, ends[log], listener);
     },
   };
 }
@@ -135,9 +144,11 @@ async function writeFolder(folder: string, dump: SessionDump, signal: AbortSigna
   await syncFolder(folder);
 }
 
-/** A record as its line; `more` is taken from the fields it was read from. */
-function lineOf({ seq, pos, ...record }: StoredRecord, { more }: JsonObject, spill?: Spill): string {
-  const text = lineText(encodeRecord(record, spill));
+/** A record as its line; what is no part of a record is taken from the fields it was read from. */
+function lineOf({ seq, pos, ...record }: StoredRecord, fields: JsonObject, spill?: Spill): string {
+  const { more, [originalChecksum]: original } = fields;
+  const encoded = encodeRecord(record, spill);
+  const text = lineText({ ...encoded, after: { ...encoded.after, ...optional(originalChecksum, original) } });
   return encodeLine(text, seq, pos, typeof more === "number" ? more : undefined)
     .toString("utf8")
     .trimEnd();
@@ -184,11 +195,15 @@ async function stateFields(place: Place, metadata: SessionMetadata): Promise<Jso
  * How far each log is to be read, in bytes. A writer at work adds to one log after the other: only what was there when
  * the last place of all logs was looked up is taken, and so no place below it is missing.
  */
-function logEnds(folder: string): Readonly<Record<LogName, number>> {
+function logEnds(find: () => Place): Readonly<Record<LogName, number>> {
   const newest = Math.max(
-    ...logNames.map((log) => withLog(folder, log, (file, size) => inspectTail(file, size, systemArchives).pos)),
+    ...logNames.map((log) => withLog(find, log, (file, size) => inspectTail(file, size, systemArchives).pos)),
   );
-  const ends = logNames.map((log) => [log, withLog(folder, log, (file, size) => endOf(file, size, newest))]);
+  const ends = logNames.map((log) => [
+    log,
+    // Nobody adds to a finished session: what cannot be read at its end is damage.
+    withLog(find, log, (file, size, { completed }) => (completed ? size : endOf(file, size, newest))),
+  ]);
   return Object.fromEntries(ends) as Record<LogName, number>;
 }
 
@@ -203,27 +218,29 @@ function endOf(file: number, size: number, newest: number): number {
   return end;
 }
 
-function withLog(folder: string, log: LogName, look: (file: number, size: number) => number): number {
-  let file: number;
+function withLog(find: () => Place, log: LogName, look: (file: number, size: number, place: Place) => number): number {
+  const { file, place } = openLog(find, logKinds[log], systemArchives);
+  if (file === undefined) return 0;
   try {
-    file = systemArchives.open(logPath(folder, log), constants.O_RDONLY);
-  } catch (error) {
-    if (systemCode(error) === "ENOENT") return 0;
-    throw error;
-  }
-  try {
-    return look(file, systemArchives.stat(file).size);
+    return look(file, systemArchives.stat(file).size, place);
   } finally {
     systemArchives.close(file);
   }
 }
 
-async function* linesOf(path: string, log: LogName, end: number, onDamage: DamageListener): AsyncGenerator<DumpedLine> {
+async function* linesOf(
+  find: () => Place,
+  log: LogName,
+  end: number,
+  listener: DamageListener,
+): AsyncGenerator<DumpedLine> {
   if (end === 0) return;
   const kind = logKinds[log];
-  const file = systemArchives.open(path, constants.O_RDONLY);
-  const damaged = (span: Damage): void => onDamage(kind, file, path, span);
-  const blobs = new BlobFolder(dirname(path), systemArchives);
+  const { file, path, place } = openLog(find, kind, systemArchives);
+  if (file === undefined) return;
+  const damaged = (span: Damage): void => listener.damaged(kind, file, path, span);
+  const missing = (name: BlobName): void => listener.missing(name);
+  const blobs = new BlobFolder(place.folder, systemArchives, missing, () => find().folder);
   try {
     for await (const raw of linesForward(file, 0, end, systemArchives)) {
       for (const line of textsOf(kind, raw, damaged, (name) => blobs.fetch(name))) yield { log, line };
@@ -246,14 +263,16 @@ function textsOf(kind: RecordKind, raw: RawLine, damaged: (span: Damage) => void
   });
 }
 
-/** The line with its large values in it; undefined where it has none. */
+/** The line with its large values in it; undefined where it has none, or not all of them can be had. */
 function inlined(kind: RecordKind, fields: JsonObject, fetch: FetchBlob): string | undefined {
-  let fetched = false;
+  let [fetched, lacking] = [false, false];
   const record = decodeRecord(kind, fields, (name) => {
     fetched = true;
-    return fetch(name);
+    const text = fetch(name);
+    lacking ||= text === undefined;
+    return text;
   });
-  return fetched ? lineOf(record, fields) : undefined;
+  return fetched && !lacking ? lineOf(record, fields) : undefined;
 }
 
 function isRecord(kind: RecordKind, fields: JsonObject): boolean {

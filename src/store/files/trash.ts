@@ -50,10 +50,21 @@ export async function* trashedIn(layout: Layout, scope: Scope, disk: Disk): Asyn
     if (!metadata || !inScope(scope, metadata)) continue;
     const folder = join(trash, sessionId);
     const trashedAt = readObject(join(folder, trashedFile), disk)?.["trashed_at"];
-    const { bytes } = await sizeOfFolder(folder, disk);
+    const bytes = await bytesOf(folder, disk);
+    // It came back, or was erased, meanwhile.
+    if (bytes === undefined) continue;
     const { user, createdAt } = metadata;
     const when = typeof trashedAt === "string" ? { trashedAt } : {};
     yield { sessionId, ...when, ...(user !== undefined && { user }), createdAt, bytes };
+  }
+}
+
+async function bytesOf(folder: string, disk: Disk): Promise<number | undefined> {
+  try {
+    return (await sizeOfFolder(folder, disk)).bytes;
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return undefined;
+    throw error;
   }
 }
 
@@ -117,7 +128,7 @@ export async function namesIn(folder: string, disk: Disk): Promise<readonly stri
 }
 
 /** Moves a folder, also to another file system: it is there whole before it leaves its old place. */
-async function moveFolder(from: string, to: string, disk: Disk): Promise<void> {
+export async function moveFolder(from: string, to: string, disk: Disk): Promise<void> {
   try {
     disk.rename(from, to);
   } catch (error) {

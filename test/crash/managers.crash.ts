@@ -1,0 +1,50 @@
+/** Every kind of store that lasts, with several managers in each process and commands beside them. */
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { openStore } from "../../src/store/open.ts";
+import { temporaryFolder } from "../store/fixtures.ts";
+import { driver } from "../store/sqlite-fixtures.ts";
+import { buildSource } from "../support/build.ts";
+import { calm, readBack, storm, windrow } from "../support/storm.ts";
+import { count, leftOut } from "./totals.ts";
+
+const rounds = 4;
+
+/** A kind that is added here is put through all of it. */
+const kinds: readonly (readonly [name: string, url: (folder: string) => string])[] = [
+  ["files", (folder) => join(folder, "store")],
+  ["sqlite", (folder) => `sqlite:${join(folder, "all.db")}`],
+];
+
+let build: Awaited<ReturnType<typeof buildSource>>;
+beforeAll(async () => {
+  build = await buildSource();
+});
+afterAll(() => build.remove());
+
+it.each(kinds)("a storm of processes with three managers each, %s: nothing acknowledged is lost", async (name, url) => {
+  if (name === "sqlite" && !driver) return leftOut(name, "there is no SQLite driver");
+  const scratch = await temporaryFolder();
+  const target = { root: build.folder, url: url(scratch), scratch };
+  for (const outcome of [await calm(target), await storm(target, rounds)]) {
+    count("kills", outcome.kills);
+    count("acknowledged", outcome.acknowledged.length);
+    expect(outcome.refused).toEqual([]);
+    const store = await openStore(target.url, { create: false });
+    const { lost, wrong } = await readBack(store, outcome.acknowledged);
+    await store.close();
+    count("lost", lost.length);
+    expect({ lost, wrong }).toEqual({ lost: [], wrong: [] });
+  }
+  // A process that is killed while it makes a session leaves one without a log, which no doctor can mend.
+  const mended = await windrow(target, ["doctor", "--mend", "--json"]);
+  const { findings, addsUp } = JSON.parse(mended.stdout) as {
+    readonly findings: readonly Readonly<Record<"problem" | "severity", string> & { readonly mended: boolean }>[];
+    readonly addsUp: boolean;
+  };
+  const open = findings.filter((finding) => finding.severity === "damage" && !finding.mended);
+  expect(open.filter(({ problem }) => !["log-missing", "metadata-unreadable"].includes(problem))).toEqual([]);
+  expect(addsUp).toBe(true);
+  await rm(scratch, { recursive: true });
+});
