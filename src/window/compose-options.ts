@@ -4,7 +4,7 @@ import type { Repair } from "../message/repair.ts";
 import type { NumberedMessage } from "../message/step.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import type { Profile } from "./profile.ts";
-import type { DynamicBlock, PinnedBlock, Strategy, WindowState } from "./window.ts";
+import type { DynamicBlock, PinnedBlock, Strategy, TextMask, WindowState } from "./window.ts";
 
 /** What a composer is made for. */
 export interface ComposerOptions {
@@ -13,6 +13,8 @@ export interface ComposerOptions {
   readonly counter: TokenCounter;
   /** Most tokens one result may have when it is first shown; the rest of it is a recall away. Default: any number. */
   readonly ingestCap?: number;
+  /** Replaces secrets in texts before they are cut. Default: those of a known form. */
+  readonly mask?: TextMask;
   /** The state of the last composition, to go on from. */
   readonly state?: WindowState;
 }

@@ -1,9 +1,11 @@
 /** composeWindow: the window for hosts that keep their own messages, and for servers that keep nothing. */
 import { estimate } from "../tokens/estimate.ts";
 import { WindrowError } from "../errors.ts";
+import { checkMessageJson } from "../message/json.ts";
 import type { Message } from "../message/message.ts";
 import { Composer } from "./epoch.ts";
-import { hashMessage, hashName } from "./hash.ts";
+import { hashName } from "../message/hash.ts";
+import { hashMessage } from "./hash.ts";
 import { profileOf } from "./profile.ts";
 import { strategyOf } from "./strategy.ts";
 import type { ComposeInput, Composed, WindowState } from "./window.ts";
@@ -18,14 +20,16 @@ import type { ComposeInput, Composed, WindowState } from "./window.ts";
  * const window = composeWindow({ messages, system, budget: 32_000, profile: "anthropic", state });
  * state = window.state;
  *
- * @throws WindrowError `bad-option`, `unknown-strategy`, `unknown-profile`, `budget-too-small`, `over-budget`
+ * @throws WindrowError `bad-option`, `bad-message` (JSON that is nested too deep or holds itself), `unknown-strategy`, `unknown-profile`, `budget-too-small`, `over-budget`
  */
 export function composeWindow(input: ComposeInput): Composed {
   if (!Array.isArray(input.messages)) throw new WindrowError("bad-option", "`messages` is an array of messages.");
+  input.messages.forEach(checkMessageJson);
   const composer = new Composer({
     strategy: strategyOf(input.strategy ?? "adaptive"),
     profile: profileOf(input.profile ?? "openai-chat"),
     counter: input.counter ?? estimate,
+    ...(input.mask && { mask: input.mask }),
     ...(input.ingestCap !== undefined && { ingestCap: input.ingestCap }),
     ...(input.state && { state: stateFor(input.messages, input.state) }),
   });

@@ -5,14 +5,17 @@
 import type { Message } from "../message/message.ts";
 import type { NumberedMessage } from "../message/step.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
+import { atOnce } from "../turns.ts";
+import type { Work } from "../turns.ts";
 import { checkBudget } from "./budget.ts";
 import { initialState } from "./compose-options.ts";
 import type { ComposeOptions, ComposerOptions, Shown } from "./compose-options.ts";
+import { defaultMask } from "./excerpt.ts";
 import { FixedBlocks } from "./fixed.ts";
-import type { Fixed } from "./fixed.ts";
-import { hashMessage, hashMessages, hashName } from "./hash.ts";
+import { hashName } from "../message/hash.ts";
+import { hashMessage, hashMessages } from "./hash.ts";
 import { History } from "./history.ts";
-import type { Shape } from "./history.ts";
+import type { Layout } from "./layout.ts";
 import { dynamicParts, insertsFor, slotMessage, startMessage, tailMessage } from "./pinned.ts";
 import { planWindow } from "./plan-window.ts";
 import { mergeEdits, protect } from "./planner.ts";
@@ -25,7 +28,7 @@ import { countFates, overBudget } from "./report.ts";
 import { isTriggered } from "./trigger.ts";
 import { tokensOf } from "./view.ts";
 import { validateWindow } from "./validate.ts";
-import type { Composed, DynamicBlock, Edit, EpochReason, Report, Strategy, WindowState } from "./window.ts";
+import type { Composed, Edit, EpochReason, Report, Strategy, TextMask, WindowState } from "./window.ts";
 
 /** Composes windows over one history that it is fed message by message. */
 export class Composer {
@@ -34,17 +37,19 @@ export class Composer {
   readonly #counter: TokenCounter;
   readonly #blocks: FixedBlocks;
   readonly #ingestCap: number | undefined;
+  readonly #mask: TextMask;
   #state: WindowState;
   #history: History;
   #last = 0;
-  #lastHash = 0;
+  #lastMessage: Message | undefined;
   /** What opened the epoch that the next composition reports. */
   #pending:
     | { readonly reason: EpochReason; readonly edits: readonly Edit[]; readonly tokensBefore: number }
     | undefined;
 
-  constructor({ strategy, profile, counter, ingestCap, state = initialState }: ComposerOptions) {
+  constructor({ strategy, profile, counter, ingestCap, mask = defaultMask, state = initialState }: ComposerOptions) {
     this.#ingestCap = ingestCap;
+    this.#mask = mask;
     this.#strategy = strategy;
     this.#profile = profile;
     this.#counter = counter;
@@ -77,7 +82,7 @@ export class Composer {
   push(seq: number, message: Message): void {
     if (seq > this.#last) {
       this.#last = seq;
-      this.#lastHash = hashMessage(message);
+      this.#lastMessage = message;
     }
     this.#history.push(seq, message);
   }
@@ -88,16 +93,44 @@ export class Composer {
    * @throws WindrowError `budget-too-small`, `over-budget` (with the size of each block), `bad-option`
    */
   compose(options: ComposeOptions): Composed {
+    return atOnce(this.composing(options));
+  }
+
+  /** As {@link Composer.compose}, in steps. What is pushed meanwhile waits; work that is given up leaves things as they were. */
+  *composing(options: ComposeOptions): Work<Composed> {
+    const [state, history] = [this.#state, this.#history];
+    let ended = false;
+    try {
+      const composed = yield* this.#composing(options);
+      ended = true;
+      return composed;
+    } catch (error) {
+      ended = true;
+      throw error;
+    } finally {
+      if (!ended) this.#goBack(state, history.raw);
+    }
+  }
+
+  #goBack(state: WindowState, held: readonly NumberedMessage[]): void {
+    this.#state = state;
+    this.#history = this.#historyOf(state);
+    atOnce(this.#history.pushing(held));
+  }
+
+  *#composing(options: ComposeOptions): Work<Composed> {
     const budget = checkBudget(options.budget);
+    yield* this.#history.taking();
     this.#refresh(options);
     const before = this.#layout(options);
+    yield;
     const changed = this.#changed(before);
     const weighed = this.#weigh(before, budget, options);
     const full = this.#full(before, weighed);
     const reason = full ?? changed;
     if (reason === undefined) return this.#finish(before, weighed, this.#committed(before, weighed));
 
-    let planned = full ? this.#plan(options, budget) : [];
+    let planned = full ? yield* this.#plan(options, budget) : [];
     if (planned.length === 0 && !changed) {
       // The passes had nothing to give: what was paid so far buys nothing.
       this.#state = { ...this.#state, rent: 0 };
@@ -106,14 +139,14 @@ export class Composer {
     const price = { rent: Math.round(this.#state.rent ?? 0), rewrite: Math.round(rewritePrice(weighed)) };
     const epoch = this.#state.epoch;
     let edits = mergeEdits(this.#state.edits, planned);
-    this.#reopen(this.#withoutReasoning(edits, changed !== undefined), epoch, options);
+    yield* this.#reopening(this.#withoutReasoning(edits, changed !== undefined), epoch, options);
     let after = this.#layout(options);
     // Repair reads what is left anew and may write a few tokens more than was planned for.
     for (let tries = 0; after.tokens > budget && tries < 3; tries++) {
-      const more = this.#plan(options, budget);
+      const more = yield* this.#plan(options, budget);
       planned = mergeEdits(planned, more);
       edits = mergeEdits(edits, more);
-      this.#reopen(this.#withoutReasoning(edits, changed !== undefined), epoch, options);
+      yield* this.#reopening(this.#withoutReasoning(edits, changed !== undefined), epoch, options);
       after = this.#layout(options);
     }
     if (after.tokens > budget) throw overBudget(after.blocks, after.tokens, budget);
@@ -135,7 +168,7 @@ export class Composer {
     if (!fits) return false;
     const merged = mergeEdits(this.#state.edits, edits);
     this.#pending = { reason, edits, tokensBefore: tokens };
-    this.#reopen(this.#withoutReasoning(merged, false), this.#state.epoch, {});
+    atOnce(this.#reopening(this.#withoutReasoning(merged, false), this.#state.epoch, {}));
     this.#state = { ...this.#state, length: 0 };
     return true;
   }
@@ -166,9 +199,13 @@ export class Composer {
     };
   }
 
+  #lastHash(): string {
+    return hashName(this.#lastMessage ? hashMessage(this.#lastMessage) : 0);
+  }
+
   #historyOf({ edits, inserts = [] }: WindowState): History {
     const ingestCap = this.#ingestCap ?? Infinity;
-    return new History({ profile: this.#profile, counter: this.#counter, edits, inserts, ingestCap });
+    return new History({ profile: this.#profile, counter: this.#counter, edits, inserts, ingestCap, mask: this.#mask });
   }
 
   /** What stands before the history: the pinned blocks, or what makes it begin with the user. */
@@ -246,17 +283,20 @@ export class Composer {
   }
 
   /** Edits for the window as it would open now: pinned blocks in their slot, nothing inserted but what is sticky. */
-  #plan(options: ComposeOptions, budget: number): readonly Edit[] {
+  *#plan(options: ComposeOptions, budget: number): Work<readonly Edit[]> {
     const view = this.view();
+    yield;
     const { blocks, sticky } = this.#layout(options);
     const count = (texts: readonly (Message | undefined)[]): number =>
       texts.reduce((total, message) => total + (message ? tokensOf(this.#counter, message) : 0), 0);
     const slot = slotMessage(options.pinned ?? []);
-    return planWindow({
+    yield;
+    return yield* planWindow({
       view,
       strategy: this.#strategy,
       counter: this.#counter,
       profile: this.#profile,
+      mask: this.#mask,
       budget,
       blocks: {
         system: blocks.system,
@@ -276,25 +316,27 @@ export class Composer {
   }
 
   /** Opens the epoch after `epoch` with these edits: blocks go to their slot, what was inserted is shown no more. */
-  #reopen(
+  *#reopening(
     edits: readonly Edit[],
     epoch: number,
     { pinned = this.#state.slot ?? [], ...options }: Partial<ComposeOptions>,
-  ): void {
+  ): Work<void> {
     const { raw } = this.#history;
-    this.#state = {
+    const state: WindowState = {
       ...this.#state,
       epoch: epoch + 1,
       previous: epoch,
       edits,
       opened: this.#last,
-      openedHash: hashName(this.#lastHash),
+      openedHash: this.#lastHash(),
       slot: pinned,
       inserts: [],
       rent: 0,
     };
-    this.#history = this.#historyOf(this.#state);
-    for (const { seq, message } of raw) this.#history.push(seq, message);
+    const history = this.#historyOf(state);
+    yield* history.pushing(raw);
+    this.#state = state;
+    this.#history = history;
     this.#refresh({ ...options, pinned, budget: 1 });
   }
 
@@ -314,7 +356,7 @@ export class Composer {
     this.#pending = undefined;
     this.#state = {
       ...this.#state,
-      ...(first && { opened: this.#last, openedHash: hashName(this.#lastHash) }),
+      ...(first && { opened: this.#last, openedHash: this.#lastHash() }),
       systemHash: fixed.systemHash,
       toolsHash: fixed.toolsHash,
       length: history.length,
@@ -344,15 +386,4 @@ export class Composer {
     };
     return { messages, tokens, report, state: this.#state };
   }
-}
-
-/** A window's blocks, before anything is decided. */
-interface Layout extends Shape {
-  readonly fixed: Fixed;
-  readonly lead: readonly Message[];
-  readonly history: readonly Message[];
-  readonly sticky: readonly DynamicBlock[];
-  readonly blocks: Report["blocks"];
-  /** Of the whole request. */
-  readonly tokens: number;
 }

@@ -1,9 +1,11 @@
 /** The blocks of a window that are no history: system, tools, the ephemeral tail. Counted again only where they changed. */
+import { WindrowError } from "../errors.ts";
 import type { Message, ToolDefinition } from "../message/message.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { toolCosts } from "./tool-costs.ts";
 import type { ToolCosts } from "./tool-costs.ts";
-import { hashMessages, hashName, hashText } from "./hash.ts";
+import { hashName, hashText } from "../message/hash.ts";
+import { hashMessages } from "./hash.ts";
 import { tailMessage } from "./pinned.ts";
 import { tokensOf } from "./view.ts";
 import type { DynamicBlock } from "./window.ts";
@@ -32,6 +34,15 @@ export interface Fixed {
   readonly toolsHash: string;
 }
 
+function jsonOf(tools: readonly ToolDefinition[]): string {
+  try {
+    return JSON.stringify(tools);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new WindrowError("bad-option", `\`tools\` cannot be written as JSON: ${reason}.`, {}, { cause: error });
+  }
+}
+
 /** Remembers the blocks of the last call. */
 export class FixedBlocks {
   readonly #counter: TokenCounter;
@@ -49,7 +60,7 @@ export class FixedBlocks {
     const dynamic = tailMessage(tail);
     const dynamicMessages = dynamic ? [dynamic] : [];
     // A host may change the array in place: only its text tells.
-    const json = JSON.stringify(tools);
+    const json = jsonOf(tools);
     if (json !== this.#tools.json || toolsBudget !== this.#tools.budget) {
       const costs = toolCosts(this.#counter, tools, toolsBudget);
       this.#tools = { json, budget: toolsBudget, costs, hash: hashName(hashText(json)) };

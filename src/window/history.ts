@@ -3,12 +3,15 @@ import type { Message } from "../message/message.ts";
 import { StepReader } from "../message/repair.ts";
 import type { Repair } from "../message/repair.ts";
 import type { NumberedMessage, Step } from "../message/step.ts";
+import { atOnce } from "../turns.ts";
+import type { Work } from "../turns.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { ingestEdits } from "./ingest.ts";
-import { hashMessages, hashName } from "./hash.ts";
+import { hashName } from "../message/hash.ts";
+import { hashMessages } from "./hash.ts";
 import type { Profile } from "./profile.ts";
 import { EditIndex, insertStep, noteStep, sumTokens, viewStep } from "./view.ts";
-import type { Edit, Insert, ViewStep } from "./window.ts";
+import type { Edit, Insert, TextMask, ViewStep } from "./window.ts";
 
 /** What a history is shown with. */
 export interface HistoryOptions {
@@ -18,6 +21,7 @@ export interface HistoryOptions {
   readonly inserts: readonly Insert[];
   /** Most tokens one result may have when it is first shown. */
   readonly ingestCap: number;
+  readonly mask: TextMask;
 }
 
 /** The steps of a window and their sums. */
@@ -31,12 +35,19 @@ export interface Shape {
   readonly turns: number;
 }
 
+/** Messages that are taken in one go. */
+const messagesPerTurn = 1_024;
+
+/** Steps that are looked at in one go. */
+const stepsPerTurn = 32;
+
 /** One window's history. Steps that no later message can change are looked at once. */
 export class History {
   readonly index: EditIndex;
   readonly #profile: Profile;
   readonly #counter: TokenCounter;
   readonly #ingestCap: number;
+  readonly #mask: TextMask;
   #ingested: Edit[] = [];
   /** The history's messages that are not out of the window whole. */
   readonly #raw: NumberedMessage[] = [];
@@ -49,7 +60,8 @@ export class History {
   #inserts: readonly Insert[];
   #hashes: { lead: number; readonly values: number[] } = { lead: 0, values: [] };
 
-  constructor({ profile, counter, edits, inserts, ingestCap }: HistoryOptions) {
+  constructor({ profile, counter, edits, inserts, ingestCap, mask }: HistoryOptions) {
+    this.#mask = mask;
     this.#ingestCap = ingestCap;
     this.#profile = profile;
     this.#counter = counter;
@@ -61,8 +73,17 @@ export class History {
   /** Takes the next message; `seq` rises. One that left the window whole is not kept. */
   push(seq: number, message: Message): void {
     if (this.index.covers(seq)) return;
-    this.#raw.push({ seq, message });
-    this.#reader.push(seq, message);
+    const numbered = { seq, message };
+    this.#raw.push(numbered);
+    this.#reader.take(numbered);
+  }
+
+  /** Takes messages that another history of this log kept, in steps; those it gains meanwhile too. */
+  *pushing(messages: readonly NumberedMessage[]): Work<void> {
+    for (const [index, { seq, message }] of messages.entries()) {
+      this.push(seq, message);
+      if (index % messagesPerTurn === 0) yield;
+    }
   }
 
   /** Shows a text behind all messages so far. */
@@ -122,18 +143,27 @@ export class History {
 
   /** Looks at the steps that were closed since it last did. */
   take(): void {
-    for (; this.#taken < this.#reader.closed.length; this.#taken++) {
-      const step = this.#reader.closed[this.#taken] as Step;
-      if (step.kind === "system" && this.#closed.steps.length === 0 && this.#precedesNotes(step)) {
-        this.#system.push(...step.messages);
-        continue;
-      }
-      const { shown, edits } = this.#show(step);
-      if (!shown) continue;
-      this.#ingested.push(...edits);
-      for (const before of this.#before(shown)) this.#closed.push(before);
-      this.#closed.push(shown);
+    atOnce(this.taking());
+  }
+
+  /** As {@link History.take}, in steps. */
+  *taking(): Work<void> {
+    for (let step = this.#reader.shift(); step; step = this.#reader.shift()) {
+      this.#takeStep(step);
+      if (++this.#taken % stepsPerTurn === 0) yield;
     }
+  }
+
+  #takeStep(step: Step): void {
+    if (step.kind === "system" && this.#closed.steps.length === 0 && this.#precedesNotes(step)) {
+      this.#system.push(...step.messages);
+      return;
+    }
+    const { shown, edits } = this.#show(step);
+    if (!shown) return;
+    this.#ingested.push(...edits);
+    for (const before of this.#before(shown)) this.#closed.push(before);
+    this.#closed.push(shown);
   }
 
   /** The edits by which results were cut as they came in, since this was last asked. */
@@ -146,7 +176,7 @@ export class History {
   /** A step as it stands in the window. A result above the cap is cut at once: it was never sent whole. */
   #show(step: Step): { readonly shown: ViewStep | undefined; readonly edits: readonly Edit[] } {
     const shown = viewStep(step, this.index, this.#profile, this.#counter);
-    const edits = shown ? ingestEdits(shown, this.#ingestCap, this.#counter) : [];
+    const edits = shown ? ingestEdits(shown, this.#ingestCap, { counter: this.#counter, mask: this.#mask }) : [];
     if (!shown || edits.length === 0) return { shown, edits };
     const index = new EditIndex(edits);
     const messages = shown.messages.map(({ seq, message }) => ({ seq, message: index.apply(seq, message) }));
@@ -156,6 +186,9 @@ export class History {
   /** The notes and inserts that stand before a step; they are taken off what waits. */
   #before(step: ViewStep): readonly ViewStep[] {
     const first = step.messages[0]?.seq ?? step.from;
+    const noNote = (this.#notes[0]?.from ?? Infinity) >= step.from;
+    const noInsert = (this.#inserts[0]?.after ?? Infinity) >= first;
+    if (noNote && noInsert) return [];
     const notes = this.#notes.filter((edit) => edit.from < step.from);
     const inserts = this.#inserts.filter((insert) => insert.after < first);
     this.#notes = this.#notes.slice(notes.length);

@@ -1,7 +1,6 @@
 /** Results that are too large are cut as they come in, before they were ever sent whole. */
-import type { TokenCounter } from "../tokens/counter.ts";
 import { truncateStep } from "./passes/truncate-tool-results.ts";
-import type { Edit, ViewStep } from "./window.ts";
+import type { Edit, PassContext, ViewStep } from "./window.ts";
 
 /**
  * Stub edits that show every result above a cap as an excerpt of at most that many tokens: errors, paths, ids and names
@@ -10,9 +9,13 @@ import type { Edit, ViewStep } from "./window.ts";
  *
  * @param cap - most tokens of one result
  */
-export function ingestEdits(step: ViewStep, cap: number, counter: TokenCounter): readonly Edit[] {
+export function ingestEdits(
+  step: ViewStep,
+  cap: number,
+  context: Pick<PassContext, "counter" | "mask">,
+): readonly Edit[] {
   if (step.kind !== "assistant" || step.tokens <= cap) return [];
-  return truncateStep(step, { counter }, cap).map((edit) => ({
+  return truncateStep(step, context, cap).map((edit) => ({
     ...edit,
     pass: "ingest-cap",
     reason: `a result of ${edit.tokensBefore} tokens; one may have ${cap}`,

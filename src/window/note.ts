@@ -1,4 +1,5 @@
 /** The labelled message that stands where messages left the window: what they were about, and their ids for recall. */
+import { inlineText, looksStructural } from "../message/quote.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { parseRecallId, recallId } from "./stub.ts";
 import type { Stub } from "./window.ts";
@@ -30,8 +31,9 @@ export function renderNote(
   cap: number,
 ): { readonly text: string; readonly stubs: readonly Stub[] } {
   const head = header(content);
-  const lines = linesOf(content.stubs);
   const room = cap - counter.count(head);
+  if (room < 1) return { text: head, stubs: [] };
+  const lines = linesOf(content.stubs);
   for (const fold of [folderOf, rootOf, () => ""]) {
     const folded = foldToFit(lines, fold, counter, room);
     if (folded) return { text: [head, ...folded.map(render)].join("\n"), stubs: folded.flatMap((line) => line.stubs) };
@@ -64,7 +66,13 @@ function render({ tool, subject, stubs }: Line): string {
   const newest = stubs.slice(-4);
   const more = stubs.length > newest.length ? `${recallId(...spanOf(stubs))}: ` : "";
   const count = stubs.length === 1 && stubs[0] && stubs[0].count > 1 ? ` (${stubs[0].count})` : "";
-  return `${[tool, subject].filter((word) => word !== "").join(" ")}${count} ${more}${newest.map((stub) => stub.id).join(" ")}`;
+  return `${nameLine(tool, subject)}${count} ${more}${newest.map((stub) => stub.id).join(" ")}`;
+}
+
+/** A tool and what its call was about, which stubs of before may hold as the call had them. */
+export function nameLine(tool: string, subject: string): string {
+  const line = inlineText([tool, subject].join(" "));
+  return looksStructural(line) ? `tool:${line}` : line;
 }
 
 function foldToFit(

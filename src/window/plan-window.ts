@@ -1,9 +1,10 @@
 /** What a window's history may use beside its other blocks, and the edits that bring it there. */
 import { WindrowError } from "../errors.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
+import type { Work } from "../turns.ts";
 import { plan, planSparing } from "./planner.ts";
 import type { Profile } from "./profile.ts";
-import type { Edit, Strategy, View, ViewStep, WindowState } from "./window.ts";
+import type { Edit, Strategy, TextMask, View, ViewStep, WindowState } from "./window.ts";
 
 /** What is planned for. */
 export interface WindowPlan {
@@ -11,6 +12,7 @@ export interface WindowPlan {
   readonly strategy: Strategy;
   readonly counter: TokenCounter;
   readonly profile: Profile;
+  readonly mask: TextMask;
   /** Tokens the whole request may use. */
   readonly budget: number;
   /** Tokens of what is no history. */
@@ -25,7 +27,15 @@ export interface WindowPlan {
  *
  * @throws WindrowError `budget-too-small`, `over-budget` with the size of each block
  */
-export function planWindow({ view, strategy, budget, blocks, start, reverted, ...rest }: WindowPlan): readonly Edit[] {
+export function* planWindow({
+  view,
+  strategy,
+  budget,
+  blocks,
+  start,
+  reverted,
+  ...rest
+}: WindowPlan): Work<readonly Edit[]> {
   const { system, tools, pinned, dynamic } = blocks;
   const fixed = system + tools + pinned + dynamic;
   const limit = budget - fixed - start;
@@ -42,8 +52,8 @@ export function planWindow({ view, strategy, budget, blocks, start, reverted, ..
   if (reverted.length > 0) {
     const undone = (step: ViewStep): boolean => reverted.some(({ from, to }) => step.from <= to && step.to >= from);
     const steps = view.steps.map((step) => (undone(step) ? { ...step, protected: true } : step));
-    const edits = planSparing({ ...view, steps }, strategy, context);
+    const edits = yield* planSparing({ ...view, steps }, strategy, context);
     if (edits) return edits;
   }
-  return plan(view, strategy, context, blocks);
+  return yield* plan(view, strategy, context, blocks);
 }

@@ -6,6 +6,7 @@ import { isUsers, taskIn } from "./task.ts";
 import { dropOldest } from "./passes/drop-oldest.ts";
 import { truncateStep } from "./passes/truncate-tool-results.ts";
 import { EditIndex, noteStep, sumTokens } from "./view.ts";
+import type { Work } from "../turns.ts";
 import type { Edit, Pass, PassContext, Strategy, View, ViewStep } from "./window.ts";
 
 /** Steps marked with what may not leave: system messages, the task, the current user message, the newest step. */
@@ -17,7 +18,8 @@ export function protect(steps: readonly ViewStep[], strategy: Strategy): View {
   const marked = steps.map((step, index): ViewStep => {
     const waiting = index > lastAssistant && isUsers(step);
     const kept = index === task || index === lastUser || index === newest || waiting;
-    return { ...step, protected: kept || step.kind === "system" };
+    const stays = kept || step.kind === "system";
+    return stays === step.protected ? step : { ...step, protected: stays };
   });
   return viewOf(marked);
 }
@@ -33,51 +35,56 @@ export function viewOf(steps: readonly ViewStep[]): View {
  * @throws WindrowError `over-budget` with the size of each block where even the floor (current user message, newest step
  * with its results cut to stubs) is larger than the limit
  */
-export function plan(
+export function* plan(
   view: View,
   strategy: Strategy,
   context: PassContext,
   blocks: Readonly<Record<string, number>>,
-): readonly Edit[] {
-  return planned(view, strategy, context, blocks, false) ?? [];
+): Work<readonly Edit[]> {
+  return (yield* planned(view, strategy, context, blocks, false)) ?? [];
 }
 
 /** Edits that bring the view under the limit and leave protected steps as they are, or undefined where that cannot be. */
-export function planSparing(view: View, strategy: Strategy, context: PassContext): readonly Edit[] | undefined {
+export function planSparing(view: View, strategy: Strategy, context: PassContext): Work<readonly Edit[] | undefined> {
   return planned(view, strategy, context, {}, true);
 }
 
-function planned(
+function* planned(
   view: View,
   strategy: Strategy,
   context: PassContext,
   blocks: Readonly<Record<string, number>>,
   sparing: boolean,
-): readonly Edit[] | undefined {
-  const edits: Edit[] = [];
+): Work<readonly Edit[] | undefined> {
+  let edits: readonly Edit[] = [];
   let current = view;
-  const run = (pass: Pass, target: number): void => {
-    const found = pass.plan(current, { ...context, target });
+  const run = function* (pass: Pass, target: number): Work<void> {
+    const given = { ...context, target };
+    const found = pass.planning ? yield* pass.planning(current, given) : pass.plan(current, given);
+    yield;
     if (found.length === 0) return;
-    edits.splice(0, edits.length, ...mergeEdits(edits, found));
+    edits = mergeEdits(edits, found);
     current = applyToView(current, found, context);
+    yield;
   };
-  for (const pass of strategy.passes) run(pass, context.target);
+  for (const pass of strategy.passes) yield* run(pass, context.target);
   if (current.tokens <= context.limit) return edits;
   if (sparing) return undefined;
 
   // Nothing that a strategy likes to keep outweighs law 4: first its room for more, then the task, then results.
-  run(dropOldest(), context.limit);
+  yield* run(dropOldest(), context.limit);
   // An excerpt can come out some tokens larger than it was meant to; a second cut takes that off.
-  for (let tries = 0; tries < 3 && current.tokens > context.limit; tries++) run(shrinkNewest, context.limit);
+  for (let tries = 0; tries < 3 && current.tokens > context.limit; tries++) yield* run(shrinkNewest, context.limit);
   if (current.tokens > context.limit) {
-    const last = current.steps.findLastIndex((step) => step.kind === "assistant" || isUsers(step));
+    const { steps } = current;
+    const last = steps.findLastIndex((step) => step.kind === "assistant" || isUsers(step));
+    const running = currentSteps(current);
     current = viewOf(
-      current.steps.map((step, index) => {
-        return { ...step, protected: index === last || step.kind === "system" || isCurrent(current, index) };
+      steps.map((step, index) => {
+        return { ...step, protected: index === last || step.kind === "system" || running.has(index) };
       }),
     );
-    run(dropOldest(), context.limit);
+    yield* run(dropOldest(), context.limit);
   }
   if (current.tokens <= context.limit) return edits;
   const floor = current.steps.filter((step) => step.protected);
@@ -92,12 +99,10 @@ function planned(
   );
 }
 
-/** Whether a step belongs to the running turn's floor: the newest user message or the newest step. */
-function isCurrent(view: View, index: number): boolean {
-  return (
-    index === view.steps.findLastIndex(isUsers) ||
-    (index === view.steps.findLastIndex((step) => step.kind === "assistant") && index === view.steps.length - 1)
-  );
+/** The indexes of the running turn's floor: the newest user message, and the newest step where it stands last. */
+function currentSteps({ steps }: View): ReadonlySet<number> {
+  const newest = steps.at(-1)?.kind === "assistant" ? [steps.length - 1] : [];
+  return new Set([steps.findLastIndex(isUsers), ...newest]);
 }
 
 function floorBlocks(view: View): Record<string, number> {
@@ -157,12 +162,13 @@ function callerOf(step: ViewStep): ViewStep["messages"][number] {
 export function applyToView(view: View, edits: readonly Edit[], context: PassContext): View {
   const index = new EditIndex(edits);
   const steps: ViewStep[] = [];
-  const notes = [...index.notes];
+  const { notes } = index;
+  let next = 0;
   for (const step of view.steps) {
     if (index.covers(step.from) && (step.kind === "note" || step.messages.every(({ seq }) => index.covers(seq))))
       continue;
-    while (notes[0] && notes[0].from <= step.from)
-      steps.push(noteStep(notes.shift() as Edit, context.profile, context.counter));
+    for (let note = notes[next]; note && note.from <= step.from; note = notes[++next])
+      steps.push(noteStep(note, context.profile, context.counter));
     const messages = step.messages.map((numbered) => {
       const message = index.apply(numbered.seq, numbered.message);
       return message === numbered.message ? numbered : { seq: numbered.seq, message };
@@ -170,7 +176,7 @@ export function applyToView(view: View, edits: readonly Edit[], context: PassCon
     const same = messages.every((numbered, position) => numbered === step.messages[position]);
     steps.push(same ? step : { ...step, messages, tokens: sumTokens(context.counter, messages) });
   }
-  for (const note of notes) steps.push(noteStep(note, context.profile, context.counter));
+  for (const note of notes.slice(next)) steps.push(noteStep(note, context.profile, context.counter));
   return viewOf(steps);
 }
 
@@ -182,6 +188,7 @@ export function mergeEdits(older: readonly Edit[], newer: readonly Edit[]): read
     older.filter((edit) => edit.kind === "stub").map((edit) => [stubKey(edit), edit.tokensBefore]),
   );
   const replaced = new Set(newer.filter((edit) => edit.kind === "stub").map(stubKey));
+  const bare = newer.some((candidate) => candidate.only === "reasoning");
   const merged: Edit[] = [];
   // What an older drop took out is no step of the view any more, so the edit that swallows it has not counted it.
   const swallowed = new Map<Edit, number>();
@@ -189,7 +196,7 @@ export function mergeEdits(older: readonly Edit[], newer: readonly Edit[]): read
     const wider = isPlainDrop(edit) ? index.rangeOf(edit.from) : undefined;
     if (wider) swallowed.set(wider, (swallowed.get(wider) ?? 0) + edit.tokensBefore);
     if (edit.only === "reasoning") {
-      if (!newer.some((candidate) => candidate.only === "reasoning")) merged.push(edit);
+      if (!bare) merged.push(edit);
     } else if (
       edit.kind === "stub" ? !replaced.has(stubKey(edit)) && !index.covers(edit.from) : !index.covers(edit.from)
     ) {

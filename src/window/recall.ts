@@ -1,10 +1,25 @@
 /** Recall: brings back what an edit took out, from the log, offline. */
 import { WindrowError } from "../errors.ts";
-import type { TokenCounter } from "../tokens/counter.ts";
-import { resultText, toolCalls } from "../message/message.ts";
-import type { Message, Part } from "../message/message.ts";
+import { quoteText } from "../message/quote.ts";
+import type { Message } from "../message/message.ts";
 import type { NumberedMessage } from "../message/step.ts";
-import { clip } from "./excerpt.ts";
+import type { TokenCounter } from "../tokens/counter.ts";
+import { atOnce, Turns } from "../turns.ts";
+import type { Work } from "../turns.ts";
+import { clip, defaultMask } from "./excerpt.ts";
+import type { TextMask } from "./window.ts";
+import { RecallSearch } from "./recall-search.ts";
+import {
+  documentOf,
+  fit,
+  longestLine,
+  recallNotice,
+  renderBeginning,
+  renderPassages,
+  renderWhole,
+} from "./recall-text.ts";
+import type { RecallDocument } from "./recall-text.ts";
+import { wordsOf } from "./recall-words.ts";
 import { parseRecallId, recallId } from "./stub.ts";
 
 /** What to bring back. `id` or `from`/`to` say where to look, `query` what for; a query alone looks everywhere. */
@@ -20,7 +35,10 @@ export interface RecallQuery {
 
 /** What recall found. */
 export interface Recalled {
-  /** Each message or passage under a line that says which it is; empty where nothing was found. */
+  /**
+   * Each message or passage quoted under a line that says which it is; the first line says how, and that it is no
+   * instruction. Empty where nothing was found.
+   */
   readonly text: string;
   readonly tokens: number;
   /** The messages it is from, oldest first. */
@@ -34,20 +52,53 @@ export interface RecallLimits {
   /** Default 4,000. */
   readonly maxTokens?: number;
   readonly counter: TokenCounter;
+  /** Replaces the secrets of lines that are cut. Default: those of a known form. */
+  readonly mask?: TextMask;
 }
 
 /** The default of `maxTokens`. */
 export const recallTokens = 4_000;
 
+/** Most characters a token is thought to stand for: more text than that cannot fit and is not worth counting. */
+const charactersPerToken = 12;
+
+/** Passages kept beside those there may be room for: some of the best turn out too long for what room is left. */
+const sparePassages = 1_024;
+
+/** Tokens of the shortest passage with its line's number, a third of what one is reckoned with. */
+const shortestPassage = 3;
+
 /**
- * Recall from a whole history: message n of the array is `m<n>`.
+ * Recall from a whole history: message n of the array is `m<n>`. At once, in time that grows with the text.
  *
  * @throws WindrowError `not-found` when the id or the range names no message of the history, `bad-option` for no id
  */
 export function recallFrom(history: readonly Message[], query: RecallQuery, limits: RecallLimits): Recalled {
+  return atOnce(recalled(history, query, limits));
+}
+
+/**
+ * As {@link recallFrom}, with turns for the event loop.
+ *
+ * @throws WindrowError `not-found`, `bad-option`, `aborted`
+ */
+export function recallInTurns(
+  history: readonly Message[],
+  query: RecallQuery,
+  limits: RecallLimits,
+  signal?: AbortSignal,
+): Promise<Recalled> {
+  return new Turns(signal).run(recalled(history, query, limits));
+}
+
+function* recalled(history: readonly Message[], query: RecallQuery, limits: RecallLimits): Work<Recalled> {
   const { from, to } = recallRange(query, history.length);
-  const messages = history.slice(from - 1, to).map((message, index) => ({ seq: from + index, message }));
-  return recallPassages(messages, query.query, limits);
+  const recalling = new Recalling(query.query, limits, true);
+  for (let seq = from; seq <= to; seq++) {
+    if (!(yield* recalling.take({ seq, message: history[seq - 1] as Message }))) break;
+    yield;
+  }
+  return yield* recalling.result();
 }
 
 /**
@@ -57,6 +108,7 @@ export function recallFrom(history: readonly Message[], query: RecallQuery, limi
  * @throws WindrowError `not-found`, `bad-option`
  */
 export function recallRange(query: RecallQuery, length: number): { readonly from: number; readonly to: number } {
+  checkQuery(query);
   if (query.id === undefined && query.query === undefined && query.from === undefined) {
     throw new WindrowError("bad-option", "Recall needs an `id`, a `query`, or `from` and `to`.");
   }
@@ -72,218 +124,165 @@ export function recallRange(query: RecallQuery, length: number): { readonly from
   return { from: range.from, to: Math.min(range.to, length) };
 }
 
+function checkQuery(query: RecallQuery): void {
+  if (typeof query !== "object" || query === null) throw new WindrowError("bad-option", "Recall needs a query.");
+  for (const name of ["id", "query"] as const) {
+    const given: unknown = query[name];
+    if (given !== undefined && typeof given !== "string")
+      throw new WindrowError("bad-option", `Recall's \`${name}\` is a text, not a ${typeof given}.`);
+  }
+  for (const name of ["from", "to"] as const) {
+    const given: unknown = query[name];
+    if (given !== undefined && typeof given !== "number")
+      throw new WindrowError("bad-option", `Recall's \`${name}\` is a number, not a ${typeof given}.`);
+  }
+}
+
 /**
- * The best passages of some messages for a query, or the messages themselves where they fit. Without a query the
- * messages stand from the first on, as far as there is room.
+ * Takes messages one by one, oldest first, and answers with the best passages for a query, or with the messages
+ * themselves where they fit. Without a query the messages stand from the first on, as far as there is room. Holds no
+ * more than it may answer with.
  */
-export function recallPassages(
-  messages: readonly NumberedMessage[],
-  query: string | undefined,
-  { maxTokens = recallTokens, counter }: RecallLimits,
-): Recalled {
-  const documents = messages.map(documentOf).filter(({ body }) => body !== "");
-  const whole = documents.map(({ head, body }) => `${head}\n${body}`).join("\n\n");
-  // Whole messages are worth more than passages, where they fit; far too much text is not worth counting.
-  if (whole.length <= maxTokens * 12 && counter.count(whole) <= maxTokens) {
-    return { text: whole, tokens: counter.count(whole), seqs: documents.map(({ seq }) => seq), more: false };
+export class Recalling {
+  readonly #search: RecallSearch | undefined;
+  /** The first line of the answer. */
+  readonly #notice: string;
+  readonly #maxTokens: number;
+  readonly #counter: TokenCounter;
+  readonly #mask: TextMask;
+  readonly #every: boolean;
+  /** All that was taken, while it may fit. */
+  #whole: RecallDocument[] | undefined = [];
+  #wholeLength = 0;
+  #filling: Filling | undefined;
+
+  /** @param every - whether messages without any of the words are worth showing where all fit */
+  constructor(
+    query: string | undefined,
+    { maxTokens = recallTokens, counter, mask = defaultMask }: RecallLimits,
+    every: boolean,
+  ) {
+    const words = wordsOf(query);
+    this.#search = words && new RecallSearch(words, sparePassages + Math.ceil(maxTokens / shortestPassage), mask);
+    this.#notice = recallNotice(maxTokens);
+    this.#maxTokens = Math.max(1, maxTokens - counter.count(this.#notice) - 1);
+    this.#counter = counter;
+    this.#mask = mask;
+    this.#every = every;
   }
-  const terms = query === undefined ? [] : termsOf(query);
-  return terms.length === 0
-    ? fill(documents, maxTokens, counter)
-    : search(documents, query ?? "", terms, maxTokens, counter);
-}
 
-/** How well a message answers a query; 0 where nothing of it is there. For picking candidates out of a long log. */
-export function recallScore(message: Message, query: string): number {
-  const body = documentOf({ seq: 0, message }).body.toLowerCase();
-  const terms = termsOf(query);
-  const found = terms.filter((term) => body.includes(term)).reduce((sum, term) => sum + weight(term), 0);
-  return body.includes(query.trim().toLowerCase()) ? found + 1_000 : found;
-}
-
-interface Document {
-  readonly seq: number;
-  readonly head: string;
-  readonly body: string;
-}
-
-function documentOf({ seq, message }: NumberedMessage): Document {
-  const names = toolCalls(message).map((call) => call.name);
-  const head = `[${[recallId(seq), message.role, ...names].join(" ")}]`;
-  return {
-    seq,
-    head,
-    body: message.parts
-      .map(bodyOf)
-      .filter((text) => text !== "")
-      .join("\n"),
-  };
-}
-
-function bodyOf(part: Part): string {
-  switch (part.type) {
-    case "text":
-    case "reasoning":
-      return part.text;
-    case "tool-result":
-      return resultText(part);
-    case "tool-call":
-      return `${part.name} ${readable(part.args)}`;
-    default:
-      return `[${part.type}]`;
-  }
-}
-
-/** Arguments with their texts as they are, not escaped: an edit's lines stay lines. */
-function readable(value: unknown): string {
-  if (typeof value === "string") return value;
-  if (value === null || typeof value !== "object") return String(value);
-  return Object.entries(value)
-    .map(([key, item]) => `${key}: ${readable(item)}`)
-    .join("\n");
-}
-
-function fill(documents: readonly Document[], maxTokens: number, counter: TokenCounter): Recalled {
-  const texts: string[] = [];
-  const seqs: number[] = [];
-  let left = maxTokens;
-  for (const { seq, head, body } of documents) {
-    const text = `${head}\n${body}`;
-    const tokens = text.length > left * 12 ? Infinity : counter.count(text) + 2;
-    if (tokens <= left) {
-      texts.push(text);
-      seqs.push(seq);
-      left -= tokens;
-      continue;
+  /** Takes the next message; false where nothing that follows can be shown. */
+  *take(message: NumberedMessage): Work<boolean> {
+    const document = documentOf(message);
+    if (document.texts.length === 0) return true;
+    const matched = this.#search ? yield* this.#search.take(document) : true;
+    if (this.#whole && (matched || this.#every)) {
+      this.#wholeLength += document.head.length + document.length + 3;
+      this.#whole.push(document);
+      if (this.#wholeLength <= this.#maxTokens * charactersPerToken + 2) return true;
+      return this.#overflow(this.#whole);
     }
-    const room = left - counter.count(head) - 16;
+    return this.#filling ? this.#filling.take(document) : true;
+  }
+
+  /**
+   * What was found.
+   *
+   * @param title - a line that stands before it
+   */
+  *result(title = ""): Work<Recalled> {
+    const found = yield* this.#found();
+    if (found.text === "") return found;
+    const text = [this.#notice, title, found.text].filter((part) => part !== "").join("\n");
+    return { ...found, text, tokens: this.#counter.count(text) };
+  }
+
+  *#found(): Work<Recalled> {
+    const counter = this.#counter;
+    if (this.#whole) {
+      // Whole messages are worth more than passages, where they fit.
+      const text = this.#whole.map(renderWhole).join("\n\n");
+      const tokens = counter.count(text);
+      if (tokens <= this.#maxTokens) return { text, tokens, seqs: this.#whole.map(({ seq }) => seq), more: false };
+      this.#overflow(this.#whole);
+    }
+    if (this.#filling) return this.#filling.result();
+    const found = this.#search ? yield* this.#search.choose(this.#maxTokens, counter) : [];
+    const text = fit(found.map(renderPassages).join("\n\n"), this.#maxTokens, counter);
+    return { text, tokens: counter.count(text), seqs: found.map(({ seq }) => seq), more: true };
+  }
+
+  /** Not all of it fits: from here on passages are looked for, or the first messages are shown. */
+  #overflow(documents: readonly RecallDocument[]): boolean {
+    this.#whole = undefined;
+    if (this.#search) return true;
+    const filling = new Filling(this.#maxTokens, this.#counter, this.#mask);
+    this.#filling = filling;
+    return documents.every((document) => filling.take(document));
+  }
+}
+
+/** Messages from the first on, as many as fit, and the beginning of the one that does not. */
+class Filling {
+  readonly #maxTokens: number;
+  readonly #counter: TokenCounter;
+  readonly #mask: TextMask;
+  readonly #texts: string[] = [];
+  readonly #seqs: number[] = [];
+  #left: number;
+  #more = false;
+
+  constructor(maxTokens: number, counter: TokenCounter, mask: TextMask) {
+    this.#mask = mask;
+    this.#maxTokens = maxTokens;
+    this.#counter = counter;
+    this.#left = maxTokens;
+  }
+
+  take(document: RecallDocument): boolean {
+    if (this.#more) return false;
+    const { seq, head, length } = document;
+    const counter = this.#counter;
+    const small = head.length + 1 + length <= this.#left * charactersPerToken;
+    const text = small ? renderWhole(document) : "";
+    const tokens = small ? counter.count(text) + 2 : Infinity;
+    if (tokens <= this.#left) {
+      this.#texts.push(text);
+      this.#seqs.push(seq);
+      this.#left -= tokens;
+      return true;
+    }
+    const room = this.#left - counter.count(head) - 16;
     const lines: string[] = [];
     let used = 0;
-    for (const line of body.split("\n")) {
-      const shown = clip(line, 2_000);
-      used += counter.count(shown) + 1;
+    for (const line of linesOf(document)) {
+      const shown = clip(line, longestLine, this.#mask);
+      used += counter.count(quoteText(shown)) + 1;
       if (used > room) break;
       lines.push(shown);
     }
     if (lines.length > 0) {
-      texts.push(`${head}\n${moreFollows}\n${lines.join("\n")}`);
-      seqs.push(seq);
+      this.#texts.push(renderBeginning(document, lines));
+      this.#seqs.push(seq);
     }
-    break;
+    this.#more = true;
+    return false;
   }
-  const text = fit(texts.join("\n\n"), maxTokens, counter);
-  return {
-    text,
-    tokens: counter.count(text),
-    seqs,
-    more: seqs.length < documents.length || text.includes(moreFollows),
-  };
-}
 
-const moreFollows = "[the beginning; recall with words for the rest]";
-
-/** Counts are not quite additive: what came out some tokens too large loses its last lines. */
-function fit(text: string, maxTokens: number, counter: TokenCounter): string {
-  let shown = text;
-  while (shown !== "" && counter.count(shown) > maxTokens) {
-    const end = shown.lastIndexOf("\n");
-    shown = end < 0 ? shown.slice(0, Math.floor(shown.length / 2)).toWellFormed() : shown.slice(0, end);
+  result(): Recalled {
+    const text = fit(this.#texts.join("\n\n"), this.#maxTokens, this.#counter);
+    return { text, tokens: this.#counter.count(text), seqs: this.#seqs, more: this.#more };
   }
-  return shown;
 }
 
-interface Passage {
-  readonly document: Document;
-  readonly line: number;
-  readonly score: number;
-}
-
-function search(
-  documents: readonly Document[],
-  query: string,
-  terms: readonly string[],
-  maxTokens: number,
-  counter: TokenCounter,
-): Recalled {
-  const passages = documents.flatMap((document) => passagesOf(document, query.trim().toLowerCase(), terms));
-  passages.sort(
-    (left, right) => right.score - left.score || right.document.seq - left.document.seq || left.line - right.line,
-  );
-  const chosen = new Map<Document, Set<number>>();
-  let left = maxTokens - 8;
-  for (const { document, line } of passages) {
-    const lines = document.body.split("\n");
-    const known = chosen.get(document) ?? new Set<number>();
-    const fresh: number[] = [];
-    for (let index = Math.max(0, line - 3); index <= Math.min(lines.length - 1, line + 3); index++) {
-      if (!known.has(index)) fresh.push(index);
+/** Lines of a message, each cut off when it is asked for. */
+function* linesOf({ texts }: RecallDocument): Generator<string> {
+  for (const text of texts) {
+    for (let start = 0; start <= text.length;) {
+      const newline = text.indexOf("\n", start);
+      const end = newline < 0 ? text.length : newline;
+      yield text.slice(start, end);
+      start = end + 1;
     }
-    // The line itself counts more than its neighbours: where both do not fit, it stands alone.
-    for (const group of [fresh, fresh.includes(line) ? [line] : []]) {
-      const cost =
-        counter.count(group.map((index) => shownLine(lines[index] ?? "", query)).join("\n")) + group.length + 24;
-      if (group.length === 0 || cost > left) continue;
-      left -= cost;
-      chosen.set(document, known);
-      for (const index of group) known.add(index);
-      break;
-    }
-    if (left < 48) break;
   }
-  const found = [...chosen].toSorted(([first], [second]) => first.seq - second.seq);
-  const text = fit(
-    found.map(([document, lines]) => renderPassages(document, lines, query)).join("\n\n"),
-    maxTokens,
-    counter,
-  );
-  return { text, tokens: counter.count(text), seqs: found.map(([document]) => document.seq), more: true };
-}
-
-function passagesOf(document: Document, query: string, terms: readonly string[]): readonly Passage[] {
-  const passages: Passage[] = [];
-  document.body.split("\n").forEach((text, line) => {
-    const lower = text.toLowerCase();
-    let score = terms.reduce((sum, term) => (lower.includes(term) ? sum + weight(term) : sum), 0);
-    if (score === 0) return;
-    if (query !== "" && lower.includes(query)) score += 1_000;
-    passages.push({ document, line, score });
-  });
-  return passages;
-}
-
-function renderPassages({ head, body }: Document, chosen: ReadonlySet<number>, query: string): string {
-  const lines = body.split("\n");
-  const shown: string[] = [];
-  let before = -1;
-  for (const index of [...chosen].toSorted((left, right) => left - right)) {
-    if (index > before + 1) shown.push(`[… line ${index + 1} of ${lines.length}]`);
-    shown.push(shownLine(lines[index] ?? "", query));
-    before = index;
-  }
-  return [head, ...shown].join("\n");
-}
-
-/** A very long line shows the stretch around what was asked for. */
-function shownLine(line: string, query: string): string {
-  if (line.length <= 2_000) return line;
-  const at = line.toLowerCase().indexOf(query.trim().toLowerCase());
-  if (at < 0) return clip(line, 2_000);
-  const from = Math.max(0, at - 800);
-  const cut = line.slice(from, at + query.length + 800);
-  return `… ${cut.replace(/^[\uDC00-\uDFFF]/, "").replace(/[\uD800-\uDBFF]$/, "")} …`;
-}
-
-function weight(term: string): number {
-  return Math.min(12, term.length);
-}
-
-/** Words of a query, lower case; text without spaces (Japanese, Chinese) as its pairs of characters. */
-function termsOf(query: string): readonly string[] {
-  const terms = new Set<string>();
-  for (const word of query.toLowerCase().match(/[\p{L}\p{N}_./@-]+/gu) ?? []) {
-    if (/[\u3040-\u30ff\u3400-\u9fff]/.test(word) && word.length > 2) {
-      for (let index = 0; index + 2 <= word.length; index++) terms.add(word.slice(index, index + 2));
-    } else terms.add(word);
-  }
-  return [...terms];
 }

@@ -1,9 +1,10 @@
 /** Stubs: the text left in a place, which says what was there, how large, and the id that brings it back. */
 import type { JsonValue, Message } from "../message/message.ts";
+import { inlineName, inlineText, splitLines } from "../message/quote.ts";
 import { toolCalls, toolResults } from "../message/message.ts";
 import type { NumberedMessage } from "../message/step.ts";
-import { cuttable } from "./excerpt.ts";
-import type { Stub } from "./window.ts";
+import { defaultMask } from "./excerpt.ts";
+import type { Stub, TextMask } from "./window.ts";
 
 /** The id `recall` takes for a message, or for a range of messages. */
 export function recallId(from: number, to = from): string {
@@ -23,11 +24,11 @@ export function parseRecallId(id: string): { readonly from: number; readonly to:
 const longestSubject = 96;
 
 /** What a call was about, found by shape: a path, else a command, else its first text. Empty where nothing says. */
-export function subjectOf(args: JsonValue): string {
+export function subjectOf(args: JsonValue, mask: TextMask = defaultMask): string {
   const texts = leaves(args);
   const subject = texts.find(isPath) ?? texts.find((text) => text.trim() !== "") ?? "";
-  const line = subject.trim().split("\n", 1)[0] ?? "";
-  return shorten(line.replaceAll(/\s+/g, " "));
+  const [line = ""] = splitLines(subject.trim());
+  return inlineText(shorten(line, mask));
 }
 
 /** Whether a text is one path or file name: no spaces, and a slash or an extension. */
@@ -43,9 +44,9 @@ function leaves(value: JsonValue, found: string[] = [], depth = 0): string[] {
   return found;
 }
 
-function shorten(text: string): string {
+function shorten(text: string, mask: TextMask): string {
   if (text.length <= longestSubject) return text;
-  const points = [...cuttable(text).slice(0, 4 * longestSubject)];
+  const points = [...mask(text).slice(0, 4 * longestSubject)];
   if (points.length <= longestSubject) return text.length > 4 * longestSubject ? `${points.join("")}…` : text;
   return isPath(text)
     ? `…${points.slice(1 - longestSubject).join("")}`
@@ -53,20 +54,20 @@ function shorten(text: string): string {
 }
 
 /** The stubs of a step: one for each result, one for a user's message; an assistant's own words need none. */
-export function stubsOf(messages: readonly NumberedMessage[]): readonly Stub[] {
+export function stubsOf(messages: readonly NumberedMessage[], mask: TextMask = defaultMask): readonly Stub[] {
   const subjects = new Map<string, string>();
   const stubs: Stub[] = [];
   for (const { seq, message } of messages) {
-    for (const call of toolCalls(message)) subjects.set(call.callId, subjectOf(call.args));
+    for (const call of toolCalls(message)) subjects.set(call.callId, subjectOf(call.args, mask));
     const id = recallId(seq);
     if (message.role === "user") {
       // A late result is shown in the user's role and is not the user's.
       const tool = message.status === "synthetic" ? "result" : "user";
-      stubs.push({ tool, subject: firstWords(message), id, count: 1 });
+      stubs.push({ tool, subject: firstWords(message, mask), id, count: 1 });
     }
     for (const result of toolResults(message)) {
       stubs.push({
-        tool: result.name ?? nameOf(messages, result.callId),
+        tool: inlineName(result.name ?? nameOf(messages, result.callId)),
         subject: subjects.get(result.callId) ?? "",
         id,
         count: 1,
@@ -84,7 +85,8 @@ function nameOf(messages: readonly NumberedMessage[], callId: string): string {
   return "tool";
 }
 
-function firstWords(message: Message): string {
+function firstWords(message: Message, mask: TextMask): string {
   const text = message.parts.find((part) => part.type === "text");
-  return shorten((text?.text.trim() ?? `[${message.parts[0]?.type ?? "empty"}]`).split("\n", 1)[0] ?? "");
+  const [line = ""] = splitLines(text?.text.trim() ?? `[${message.parts[0]?.type ?? "empty"}]`);
+  return inlineText(shorten(line, mask));
 }

@@ -37,8 +37,11 @@ export function taskIn(steps: readonly ViewStep[]): number {
 
 /** Whether the assistant answers in words, without going to work. */
 function isAnswered(steps: readonly ViewStep[], index: number): boolean {
-  const next = steps.slice(index + 1).find(({ kind }) => kind !== "user" && kind !== "system");
-  return next?.kind === "assistant" && !works(next);
+  for (let at = index + 1; at < steps.length; at++) {
+    const next = steps[at];
+    if (next && next.kind !== "user" && next.kind !== "system") return next.kind === "assistant" && !works(next);
+  }
+  return false;
 }
 
 function works({ messages }: ViewStep): boolean {

@@ -1,6 +1,6 @@
 /** The view: the log's steps with the edits of an epoch applied. */
 import { messageText } from "../message/message.ts";
-import type { Message, Part } from "../message/message.ts";
+import type { Message, Part, ToolResultPart } from "../message/message.ts";
 import type { NumberedMessage, Step } from "../message/step.ts";
 import { countMessage } from "../tokens/counter.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
@@ -68,11 +68,29 @@ export class EditIndex {
           : undefined;
       if (stub && part.type === "tool-result") {
         changed = true;
-        parts.push({ ...part, content: stub.text ?? "" });
+        parts.push(stubPart(part, stub));
       } else parts.push(part);
     }
     return changed ? { ...message, parts } : message;
   }
+}
+
+const stubParts = new WeakMap<ToolResultPart, Edit>();
+
+function stubPart(part: ToolResultPart, edit: Edit): ToolResultPart {
+  const stub = { ...part, content: edit.text ?? "" };
+  stubParts.set(stub, edit);
+  return stub;
+}
+
+/** Whether an edit wrote a result's text; a tool's own text may look the same. */
+export function isStub(part: ToolResultPart): boolean {
+  return stubParts.has(part);
+}
+
+/** The pass whose edit wrote a result's text; undefined for a tool's own text. */
+export function stubPass(part: ToolResultPart): string | undefined {
+  return stubParts.get(part)?.pass;
 }
 
 const counts = new WeakMap<TokenCounter, WeakMap<Message, number>>();
@@ -89,19 +107,26 @@ export function tokensOf(counter: TokenCounter, message: Message): number {
 /** A step as it stands in the window, or undefined where nothing of it is left to send. */
 export function viewStep(step: Step, edits: EditIndex, profile: Profile, counter: TokenCounter): ViewStep | undefined {
   const messages: NumberedMessage[] = [];
-  for (const { seq, message } of step.messages) {
+  let from = Infinity;
+  let to = -Infinity;
+  for (const numbered of step.messages) {
+    const { seq, message } = numbered;
+    if (seq < from) from = seq;
+    if (seq > to) to = seq;
     const shown = encodeFor(profile, edits.apply(seq, message));
-    if (!shown.parts.every((part) => part.type === "reasoning")) messages.push({ seq, message: shown });
+    if (shown.parts.every((part) => part.type === "reasoning")) continue;
+    messages.push(shown === message ? numbered : { seq, message: shown });
   }
-  const first = messages[0];
-  if (!first) return undefined;
+  if (messages.length === 0) return undefined;
+  const same = messages.length === step.messages.length && messages.every((one, at) => one === step.messages[at]);
+  const tokens = sumTokens(counter, messages);
   return {
     kind: step.kind,
-    from: Math.min(...step.messages.map(({ seq }) => seq)),
-    to: Math.max(...step.messages.map(({ seq }) => seq)),
-    messages,
-    tokens: sumTokens(counter, messages),
-    logTokens: sumTokens(counter, step.messages),
+    from,
+    to,
+    messages: same ? step.messages : messages,
+    tokens,
+    logTokens: same ? tokens : sumTokens(counter, step.messages),
     protected: false,
   };
 }

@@ -2,6 +2,7 @@
  * The contract of the window: what goes to the model on one call, the edits that make it differ from the log, and the
  * passes that plan those edits. Pure data; nothing here reads a clock, a file or a random number.
  */
+import type { Work } from "../turns.ts";
 import type { JsonObject, Message, Role, ToolDefinition, Usage } from "../message/message.ts";
 import type { NewRecord, StoredRecordOf, UsageRecord } from "../message/record.ts";
 import type { NumberedMessage } from "../message/step.ts";
@@ -45,6 +46,8 @@ export interface Edit {
 export interface DigestState {
   /** Lines of the text before the first passage. */
   readonly skip: number;
+  /** Whether the lines of passages stand behind marks; absent for digests that were made before there were any. */
+  readonly quoted?: boolean;
   /** The newest message that was read for it. */
   readonly seen: number;
   /** In the order of the text. */
@@ -108,6 +111,12 @@ export interface View {
   readonly tokens: number;
 }
 
+/**
+ * Replaces the secrets of a text, as the session's store does before it keeps one. Texts pass it before they are cut:
+ * half a secret passes every mask.
+ */
+export type TextMask = (text: string) => string;
+
 /** What a pass is told beside the view. */
 export interface PassContext {
   /** Tokens the steps together should come down to. */
@@ -120,6 +129,8 @@ export interface PassContext {
   readonly fixed: number;
   readonly counter: TokenCounter;
   readonly profile: Profile;
+  /** Applied by a pass to every text that it cuts. */
+  readonly mask: TextMask;
 }
 
 /**
@@ -129,6 +140,8 @@ export interface PassContext {
 export interface Pass {
   readonly name: string;
   plan(view: View, context: PassContext): readonly Edit[];
+  /** The same, in short steps, so that a session can let other work run in between; for a pass that may take long. */
+  planning?(view: View, context: PassContext): Work<readonly Edit[]>;
 }
 
 /**
@@ -186,6 +199,8 @@ export interface StrategyContext {
   readonly last: number;
   readonly counter: TokenCounter;
   readonly profile: Profile;
+  /** Applied to every text that is cut for a summariser. */
+  readonly mask: TextMask;
   /** The time; ISO 8601, UTC. */
   readonly timestamp: string;
   /** What writes summaries, where the session has one. */
@@ -266,6 +281,8 @@ export interface ComposeInput {
   readonly profile?: string | Profile;
   /** Default `estimate`. */
   readonly counter?: TokenCounter;
+  /** Replaces secrets in texts before they are cut, where a host keeps the state. Default: those of a known form. */
+  readonly mask?: TextMask;
   /** What the last composition of this history returned. */
   readonly state?: WindowState | undefined;
 }

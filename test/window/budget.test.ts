@@ -4,6 +4,7 @@ import { StepReader } from "../../src/message/repair.ts";
 import { HistoryBuilder } from "../../src/message/samples.ts";
 import { countTools } from "../../src/tokens/counter.ts";
 import { estimate } from "../../src/tokens/estimate.ts";
+import { defaultMask } from "../../src/window/excerpt.ts";
 import { budgetOf } from "../../src/window/budget.ts";
 import { ingestEdits } from "../../src/window/ingest.ts";
 import { toolCosts } from "../../src/window/tool-costs.ts";
@@ -16,6 +17,8 @@ const tools = [
   { name: "read", description: "Reads a file.", inputSchema: { type: "object" } },
   { name: "search", description: "Searches the whole repository for a pattern. ".repeat(20) },
 ];
+
+const context = { counter: estimate, mask: defaultMask };
 
 describe("budgetOf", () => {
   it("takes the smaller of the share and what output and reserve leave", () => {
@@ -66,7 +69,7 @@ describe("ingestEdits", () => {
   }
 
   it("shows a result above the cap as an excerpt that keeps its error, and leaves the others alone", () => {
-    const edits = ingestEdits(shown(), 500, estimate);
+    const edits = ingestEdits(shown(), 500, context);
     expect(edits).toHaveLength(1);
     expect(edits[0]).toMatchObject({ kind: "stub", from: 3, to: 3, pass: "ingest-cap", stubs: [{ id: "m3" }] });
     expect(edits[0]?.text).toContain("error: cannot find src/deep/inside.ts");
@@ -74,11 +77,11 @@ describe("ingestEdits", () => {
     const after = shown(new EditIndex(mergeEdits([], edits)));
     expect(after.tokens).toBeLessThan(700);
     expect(JSON.stringify(after.messages)).toContain(small);
-    expect(ingestEdits(after, 520, estimate)).toEqual([]);
+    expect(ingestEdits(after, 520, context)).toEqual([]);
   });
 
   it("gives the same edits for the same step, and none below the cap", () => {
-    expect(ingestEdits(shown(), 500, estimate)).toEqual(ingestEdits(shown(), 500, estimate));
-    expect(ingestEdits(shown(), 1_000_000, estimate)).toEqual([]);
+    expect(ingestEdits(shown(), 500, context)).toEqual(ingestEdits(shown(), 500, context));
+    expect(ingestEdits(shown(), 1_000_000, context)).toEqual([]);
   });
 });

@@ -36,7 +36,10 @@ function digestOf(messages: readonly Message[], options: DigestOptions = {}): st
 /** The lines under titles that name a path, title and marks left out. */
 function under(text: string, path: string): readonly string[] {
   const groups = text.split("\n--- ").filter((group) => group.startsWith(path));
-  return groups.flatMap((group) => group.split("\n").slice(1)).filter((line) => !/^(?:…|\[m\d)/.test(line));
+  return groups
+    .flatMap((group) => group.split("\n").slice(1))
+    .filter((line) => /^[ |]/.test(line))
+    .map((line) => line.slice(1));
 }
 
 describe("the digest's files", () => {
@@ -52,8 +55,8 @@ describe("the digest's files", () => {
     const lines = under(text, "src/a.ts");
     expect(lines.indexOf("  return callEarlier();")).toBeGreaterThanOrEqual(0);
     expect(lines.indexOf("  return callLater();")).toBeGreaterThan(lines.indexOf("  return callEarlier();"));
-    expect(text).toContain("\n… 10\nexport function earlierOne() {");
-    expect(text).toContain("\n… 40\nexport function laterOne() {");
+    expect(text).toContain("\n… 10\n export function earlierOne() {");
+    expect(text).toContain("\n… 40\n export function laterOne() {");
   });
 
   it("shows an edited file whole: what stood around the edit, then what it put in, without a gap", () => {
@@ -65,7 +68,7 @@ describe("the digest's files", () => {
         history.assistant("", ["e", "edit", change]).result("e", "Successfully replaced text in src/a.ts.");
       }),
     );
-    expect(text).toContain("const alphaValue = 1;\nconst betaValue = 20;\nconst gammaValue = 3;");
+    expect(text).toContain("\n const alphaValue = 1;\n const betaValue = 20;\n const gammaValue = 3;");
     expect(text).not.toContain("betaValue = 2;");
     expect(text, "an acknowledgement needs no lines").not.toContain("Successfully replaced");
   });
@@ -109,7 +112,7 @@ describe("the digest's files", () => {
     const old = under(text, "src/old.ts");
     expect(old).toContain("const twentiethLine = 20;");
     expect(old).toContain("const needle_found = true;");
-    expect(text).toContain("\n… 77\nconst needle_found = true;");
+    expect(text).toContain("\n… 77\n const needle_found = true;");
   });
 
   it("learns from an option what a tool's call does that its arguments do not show", () => {
@@ -144,6 +147,6 @@ describe("the digest's files", () => {
     const resumed = composeWindow({ messages: more, budget: 4_000, state: revived?.state });
     expect(went.report.opened).toBeDefined();
     expect(resumed.messages).toEqual(went.messages);
-    expect(resumed.messages.map(messageText).join("\n")).toContain("\n --- a title?\n");
+    expect(resumed.messages.map(messageText).join("\n")).toContain("\n|--- a title?\n|… 3\n| […] last");
   });
 });

@@ -27,12 +27,13 @@ function digestOf(messages: readonly Message[]): { readonly text: string; readon
   return { text: note?.text ?? "", lines: linesOf(note?.text ?? "") };
 }
 
-/** The lines a digest shows, without its own: those before the first title, titles, gaps, marks. */
+/** The quoted lines of a digest, without their marks. */
 function linesOf(digest: string): readonly string[] {
   const lines = digest.split("\n");
   return lines
     .slice(lines.findIndex((line) => line.startsWith("---")))
-    .filter((line) => !/^(?:---|…|\[m\d)/.test(line));
+    .filter((line) => /^[ |]/.test(line))
+    .map((line) => line.slice(1));
 }
 
 describe("the digest", () => {
@@ -94,7 +95,7 @@ describe("the digest", () => {
       }),
     );
     expect(text).toMatch(/^\[Windrow: a record, no instruction\. \d+ earlier messages \(m2-m\d+/);
-    expect(text).toContain("--- what the user wrote\n[m2]\nNever touch the generated files in src/generated.");
+    expect(text).toContain("--- what the user wrote\n[m2]\n Never touch the generated files in src/generated.");
     expect(text).toMatch(/\[m4 bash npm test\]/);
     expect(text).toContain("ERROR src/parser.ts:17 expected 3, got 4");
     expect(text).toContain("\n…\n");

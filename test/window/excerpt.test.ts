@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { estimate } from "../../src/tokens/estimate.ts";
+import { defaultMask } from "../../src/window/excerpt.ts";
 import { excerpt } from "../../src/window/digest/excerpt.ts";
 
-const options = { maxTokens: 120, counter: estimate };
+const options = { maxTokens: 120, counter: estimate, mask: defaultMask };
 
 describe("an excerpt of one large result", () => {
   it("values lines as the digest does: names that no kept line shows yet before more of the same", () => {
@@ -20,7 +21,7 @@ describe("an excerpt of one large result", () => {
       seats: { economy: n },
     }));
     const short = excerpt(JSON.stringify(flights), options);
-    expect(short.split("\n")).toContain('{"flight":"HAT100","from":"JFK","seats":{"economy":0}}');
+    expect(short.split("\n")).toContain(' {"flight":"HAT100","from":"JFK","seats":{"economy":0}}');
     expect(estimate.count(short)).toBeLessThanOrEqual(options.maxTokens);
   });
 

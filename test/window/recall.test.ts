@@ -1,8 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { HistoryBuilder } from "../../src/message/samples.ts";
 import { estimate } from "../../src/tokens/estimate.ts";
+import { defaultMask } from "../../src/window/excerpt.ts";
 import { excerpt } from "../../src/window/digest/excerpt.ts";
-import { recallFrom } from "../../src/window/recall.ts";
+import type { TokenCounter } from "../../src/tokens/counter.ts";
+import { recallFrom, recallInTurns, Recalling } from "../../src/window/recall.ts";
+import { recallNotice } from "../../src/window/recall-text.ts";
 import { parseRecallId, recallId, stubsOf, subjectOf } from "../../src/window/stub.ts";
 
 const log = Array.from({ length: 3_000 }, (_, line) => `row ${line} of the log, all is well`);
@@ -17,7 +20,11 @@ const history = new HistoryBuilder()
 describe("recall", () => {
   it("brings back a message whole where it fits", () => {
     const recalled = recallFrom(history, { id: "m4" }, { counter: estimate });
-    expect(recalled).toMatchObject({ text: "[m4 user]\n認証のバグも直してください", seqs: [4], more: false });
+    expect(recalled).toMatchObject({
+      text: `${recallNotice(4_000)}\n[m4 user]\n 認証のバグも直してください`,
+      seqs: [4],
+      more: false,
+    });
   });
 
   it("brings back the passage asked for out of one that does not", () => {
@@ -83,7 +90,7 @@ describe("stubs", () => {
 
 describe("excerpt", () => {
   it("keeps what is looked back for, marks every gap, and stays under its cap", () => {
-    const short = excerpt(log.join("\n"), { maxTokens: 200, counter: estimate });
+    const short = excerpt(log.join("\n"), { maxTokens: 200, counter: estimate, mask: defaultMask });
     expect(short).toContain("FATAL: cannot open /var/lib/queue/17.db");
     expect(short).toMatch(/\[… [\d,]+ lines …\]/);
     expect(estimate.count(short)).toBeLessThanOrEqual(220);
@@ -94,7 +101,74 @@ describe("excerpt", () => {
 
   it("does not repeat what stands elsewhere, and never cuts inside a character", () => {
     const seen = new Set(["FATAL: cannot open /var/lib/queue/17.db"]);
-    expect(excerpt(log.join("\n"), { maxTokens: 200, counter: estimate, seen })).not.toContain("FATAL");
-    expect(excerpt("😀".repeat(50_000), { maxTokens: 300, counter: estimate }).isWellFormed()).toBe(true);
+    expect(excerpt(log.join("\n"), { maxTokens: 200, counter: estimate, mask: defaultMask, seen })).not.toContain(
+      "FATAL",
+    );
+    expect(excerpt("😀".repeat(50_000), { maxTokens: 300, counter: estimate, mask: defaultMask }).isWellFormed()).toBe(
+      true,
+    );
+  });
+});
+
+describe("recall of much text", () => {
+  it("looks at every line once: work grows with the text", () => {
+    const texts = [1, 4].map((times) => Array.from({ length: 8_000 * times }, (_, n) => `words ${n}`).join("\n"));
+    const steps = texts.map((text) => {
+      const [message] = new HistoryBuilder().user(text).messages;
+      const recalling = new Recalling("words 12345", { counter: estimate, maxTokens: 400 }, true);
+      let count = 0;
+      for (const work = recalling.take({ seq: 1, message: message! }); work.next().done !== true;) count++;
+      return count;
+    });
+    expect(steps[1]! / steps[0]!).toBeLessThan(8);
+  });
+
+  it("ends at all, where every one of a million lines answers", { timeout: 60_000 }, () => {
+    const text = Array.from({ length: 1_000_000 }, (_, n) => `words ${n}`).join("\n");
+    const recalled = recallFrom(
+      new HistoryBuilder().user(text).messages,
+      { query: "words 12345" },
+      { counter: estimate },
+    );
+    expect(recalled.text).toContain("words 12345\n");
+    expect(recalled.text).toContain("[… line 12343 of 1000000]");
+  });
+
+  it("counts tokens for a bounded number of passages", () => {
+    let calls = 0;
+    const counter: TokenCounter = { name: "counting", count: (text) => (calls++, estimate.count(text)) };
+    const text = Array.from({ length: 50_000 }, (_, n) => `words ${n}`).join("\n");
+    recallFrom(new HistoryBuilder().user(text).messages, { query: "words" }, { counter, maxTokens: 400 });
+    expect(calls).toBeLessThan(5_000);
+  });
+
+  it("gives the same in turns, during which timers run, and stops when it is aborted", async () => {
+    const text = Array.from({ length: 400_000 }, (_, n) => `words ${n}`).join("\n");
+    const { messages } = new HistoryBuilder().user("Why?").user(text).user("words and no more");
+    const query = { query: "words 12345" };
+    let ticks = 0;
+    const ticker = setInterval(() => ticks++, 1);
+    const found = await recallInTurns(messages, query, { counter: estimate });
+    clearInterval(ticker);
+    expect(found).toEqual(recallFrom(messages, query, { counter: estimate }));
+    expect(ticks).toBeGreaterThan(0);
+    const controller = new AbortController();
+    setImmediate(() => controller.abort());
+    await expect(recallInTurns(messages, query, { counter: estimate }, controller.signal)).rejects.toMatchObject({
+      code: "aborted",
+    });
+  });
+
+  it("cuts a line of many megabytes around the words, wherever its pieces are parted", () => {
+    for (const place of [65_530, 131_060, 3_000_000]) {
+      const { messages } = new HistoryBuilder().user(`${"x ".repeat(place / 2)}needle of 42${" y".repeat(500_000)}`);
+      const recalled = recallFrom(messages, { query: "Needle of 42" }, { counter: estimate, maxTokens: 1_200 });
+      expect(recalled.text).toContain("needle of 42");
+    }
+  });
+
+  it("finds signs that are no word as they stand", () => {
+    const { messages } = new HistoryBuilder().user(`${"line\n".repeat(20_000)}a <=> b\n${"line\n".repeat(20_000)}`);
+    expect(recallFrom(messages, { query: "<=>" }, { counter: estimate, maxTokens: 100 }).text).toContain("a <=> b");
   });
 });

@@ -30,7 +30,7 @@ export function actionOf(
   const find = (key: RegExp): string | undefined => texts.find(([name]) => key.test(name))?.[1];
   const path = find(pathName) ?? texts.find(([key, text]) => !command.test(key) && isPath(text))?.[1];
   const shell = find(command);
-  if (path === undefined) return shell === undefined ? undefined : shellAction(shell);
+  if (path === undefined || isAddress(path)) return shell === undefined ? undefined : shellAction(shell);
   const changes = changesOf(object);
   if (changes.length > 0) return { kind: "edit", path, changes };
   const from = numberOf(entries, start, 0);
@@ -49,6 +49,11 @@ export function actionOf(
   }
   const part = from !== undefined || numberOf(entries, end, 1) !== undefined;
   return { kind: "read", path, whole: !part, ...(from !== undefined && { from: Math.max(1, from) }) };
+}
+
+/** Whether a text is the address of something that is no file. */
+function isAddress(text: string): boolean {
+  return /^\s*(?!file:)[a-z][a-z0-9+.-]+:\/\//i.test(text);
 }
 
 /** Old and new texts, in the arguments themselves or in a list of edits. */

@@ -1,6 +1,9 @@
 /** The choice of lines: greedy by value per token, so that what later calls look back for stays, and in passages. */
 import type { TokenCounter } from "../../tokens/counter.ts";
+import { atOnce } from "../../turns.ts";
+import type { Work } from "../../turns.ts";
 import { factsBy, wordsOf } from "./facts.ts";
+import type { Facts } from "./facts.ts";
 import { Heap } from "./heap.ts";
 import type { Line, LineKind, Word } from "./line.ts";
 import type { Passage } from "./passages.ts";
@@ -61,6 +64,9 @@ interface Candidate {
   chosen: boolean;
 }
 
+/** Lines that are looked at in one step. */
+const linesPerStep = 256;
+
 /** The choices made so far: what one of them showed bears its number. */
 let choices = 0;
 
@@ -72,10 +78,24 @@ export function lineChooser(
   passages: readonly Passage[],
   options: ChoiceOptions,
 ): (room: number) => readonly Passage[] {
-  const { counter, recency, heat, shownTexts } = options;
-  const facts = factsBy(counter);
+  const facts = factsBy(options.counter);
   facts.age();
-  const seen = seenLines(passages, options.shownLines);
+  const choosing = atOnce(lineChoosing(passages, options, facts));
+  return (room) => atOnce(choosing(room));
+}
+
+/**
+ * As {@link lineChooser}, in steps.
+ *
+ * @param facts - lent to this choice alone until it was made
+ */
+export function* lineChoosing(
+  passages: readonly Passage[],
+  options: ChoiceOptions,
+  facts: Facts,
+): Work<(room: number) => Work<readonly Passage[]>> {
+  const { recency, heat, shownTexts } = options;
+  const seen = yield* seenLines(passages, options.shownLines);
   const latest = latestOf(passages);
   const titles = new Map<string, Title>();
   const titleOf = (passage: Passage): Title => {
@@ -118,13 +138,19 @@ export function lineChooser(
       if (before) before.after = candidate;
       before = candidate;
       candidates.push(candidate);
+      if (candidates.length % linesPerStep === 0) yield;
     }
   }
-  const shownWords = new Set(shownTexts.flatMap(wordsOf).map((word) => facts.word(word)));
+  const shownWords = new Set<Word>();
+  for (const text of shownTexts) {
+    for (const word of wordsOf(text)) shownWords.add(facts.word(word));
+    yield;
+  }
   return (room) => choose(candidates, shownWords, room);
 }
 
-function choose(candidates: readonly Candidate[], shownWords: Iterable<Word>, room: number): readonly Passage[] {
+function* choose(candidates: readonly Candidate[], shownWords: Iterable<Word>, room: number): Work<readonly Passage[]> {
+  let steps = 0;
   const choice = ++choices;
   for (const word of shownWords) word.shownIn = choice;
   const density = (candidate: Candidate): number => {
@@ -141,9 +167,13 @@ function choose(candidates: readonly Candidate[], shownWords: Iterable<Word>, ro
     heap.push(candidate, candidate.value);
   };
   for (const candidate of candidates) candidate.chosen = false;
-  for (const candidate of candidates) if (candidate.words.length > 0) offer(candidate);
+  for (const candidate of candidates) {
+    if (candidate.words.length > 0) offer(candidate);
+    if (++steps % linesPerStep === 0) yield;
+  }
   let left = room;
   for (let candidate = heap.pop(); candidate && left > 4; candidate = heap.pop()) {
+    if (++steps % linesPerStep === 0) yield;
     if (candidate.chosen) continue;
     const now = density(candidate);
     // Others that were chosen meanwhile may have shown what this one would have: then it waits its turn again.
@@ -236,13 +266,15 @@ interface SeenLine {
 }
 
 /** The keys of all lines. */
-function seenLines(passages: readonly Passage[], shown: ReadonlySet<string>): ReadonlyMap<string, SeenLine> {
+function* seenLines(passages: readonly Passage[], shown: ReadonlySet<string>): Work<ReadonlyMap<string, SeenLine>> {
   const seen = new Map<string, SeenLine>();
   const order = passages.toSorted((left, right) => {
     return Number(right.file) - Number(left.file) || (right.lines[0]?.seq ?? 0) - (left.lines[0]?.seq ?? 0);
   });
+  let steps = 0;
   for (const { lines } of order) {
     for (const line of lines) {
+      if (++steps % linesPerStep === 0) yield;
       const known = seen.get(line.key);
       if (!known) {
         const elsewhere = shown.has(line.key);

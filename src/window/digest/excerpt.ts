@@ -2,7 +2,9 @@
  * Look-back-aware excerpts: of one text that is too large, the lines later calls look back for, valued as the digest
  * values lines, in their order, with every gap marked.
  */
+import { quoteLine, quoteText } from "../../message/quote.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
+import type { TextMask } from "../window.ts";
 import { lineChooser } from "./choose.ts";
 import { condensed, linesOf } from "./line.ts";
 import type { Passage } from "./passages.ts";
@@ -12,6 +14,7 @@ export interface ExcerptOptions {
   /** Most tokens the excerpt may have. */
   readonly maxTokens: number;
   readonly counter: TokenCounter;
+  readonly mask: TextMask;
   /** Lines that stand elsewhere in the window already (trimmed); not worth showing twice. */
   readonly seen?: ReadonlySet<string>;
 }
@@ -20,12 +23,13 @@ export interface ExcerptOptions {
 const leastRoom = 12;
 
 /**
- * The text itself where it fits; else its most useful lines. JSON in one piece is broken into short records first; a
+ * The text as a quotation where it fits; else its most useful lines. JSON in one piece is broken into short records first; a
  * line that is very long keeps its head and its tail, cut at code points. Empty where not even a line fits.
  */
-export function excerpt(text: string, { maxTokens, counter, seen }: ExcerptOptions): string {
-  if (counter.count(text) <= maxTokens) return text;
-  const lines = linesOf(condensed(text), 1, "result");
+export function excerpt(text: string, { maxTokens, counter, mask, seen }: ExcerptOptions): string {
+  const whole = quoteText(text);
+  if (counter.count(whole) <= maxTokens) return whole;
+  const lines = linesOf(condensed(text), 1, "result", mask);
   const choose = lineChooser([{ file: false, subject: "", label: "", at: 1, lines }], {
     counter,
     recency: () => 1,
@@ -53,7 +57,7 @@ function render(passages: readonly Passage[], count: number): string {
   };
   for (const { at, lines } of passages) {
     gapTo(at);
-    shown.push(...lines.map(({ text }) => text));
+    shown.push(...lines.map(({ text }) => quoteLine(text)));
     next = at + lines.length;
   }
   if (passages.length > 0) gapTo(count + 1);

@@ -1,4 +1,5 @@
 /** What a line's text says of itself. Lines come back at every epoch; each text is looked at once, as far as memory goes. */
+import { quoteLine } from "../../message/quote.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { errorWords } from "../excerpt.ts";
 import type { Line, LineFacts, Word } from "./line.ts";
@@ -60,16 +61,39 @@ export class Facts {
 
   #look(text: string): LineFacts {
     const words = new Set(wordsOf(text).map((spelling) => this.word(spelling)));
-    return { tokens: this.#counter.count(text), words: [...words], failing: errorWords.test(text), home: this.#newer };
+    return {
+      tokens: this.#counter.count(quoteLine(text)),
+      words: [...words],
+      failing: errorWords.test(text),
+      home: this.#newer,
+    };
   }
 }
 
 const known = new WeakMap<TokenCounter, Facts>();
 
-/** What is known of texts by a counter. */
+const lent = new WeakSet<Facts>();
+
+/**
+ * What is known of texts by a counter, for work with pauses. What another work has is not lent a second time: choices mark
+ * words, and a word belongs to one choice at a time. Hand them back with {@link giveBack}.
+ */
+export function lendFacts(counter: TokenCounter): Facts {
+  const facts = factsBy(counter);
+  lent.add(facts);
+  facts.age();
+  return facts;
+}
+
+/** Ends a loan. */
+export function giveBack(facts: Facts): void {
+  lent.delete(facts);
+}
+
+/** What is known of texts by a counter; never what another work has on loan. */
 export function factsBy(counter: TokenCounter): Facts {
   let facts = known.get(counter);
-  if (!facts) known.set(counter, (facts = new Facts(counter)));
+  if (!facts || lent.has(facts)) known.set(counter, (facts = new Facts(counter)));
   return facts;
 }
 

@@ -1,4 +1,5 @@
 /** File views: the current text of a file as far as the session's reads, edits and writes imply it. */
+import { splitLines } from "../../message/quote.ts";
 import type { Change } from "./action.ts";
 import { keyOf } from "./line.ts";
 import type { Line, Stretch } from "./line.ts";
@@ -98,7 +99,7 @@ export class FileView {
   }
 
   #replace({ before, after }: Change, toLines: (text: string) => readonly Line[]): boolean {
-    const old = before.split("\n").map((line) => line.trimEnd());
+    const old = splitLines(before).map((line) => line.trimEnd());
     for (const [index, stretch] of this.#stretches.entries()) {
       const start = findRun(stretch.lines, old);
       if (start < 0) continue;
@@ -122,10 +123,9 @@ export class FileView {
   }
 
   #removeAnywhere({ before, after }: Change, toLines: (text: string) => readonly Line[]): void {
-    const kept = new Set(after.split("\n").map(keyOf));
+    const kept = new Set(splitLines(after).map(keyOf));
     const gone = new Set(
-      before
-        .split("\n")
+      splitLines(before)
         .map(keyOf)
         .filter((key) => key !== "" && !kept.has(key)),
     );

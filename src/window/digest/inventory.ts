@@ -1,5 +1,8 @@
 /** What left the window, by tool: how often, what about, and the range that recall takes. */
+import type { Work } from "../../turns.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
+import { inlineText } from "../../message/quote.ts";
+import { nameLine } from "../note.ts";
 import { isPath, parseRecallId, recallId } from "../stub.ts";
 import type { Stub } from "../window.ts";
 
@@ -8,84 +11,149 @@ const others = "…";
 
 interface ToolLine {
   readonly tool: string;
+  /** All its stubs together. */
+  readonly all: Extent;
+  /** The newest call about each subject, the newest first. */
+  readonly subjects: readonly Stub[];
+  /** The other calls about the same subjects. */
+  readonly rest: Extent;
+  /** What `rest` and the subjects from the n-th on are together; the last is `rest` alone. */
+  readonly unnamed: readonly Extent[];
+}
+
+/** How much stubs stand for, and between which messages. */
+interface Extent {
   readonly from: number;
   readonly to: number;
   readonly count: number;
-  /** The newest call about each subject, the newest first. */
-  readonly subjects: readonly Stub[];
-  readonly rest: readonly Stub[];
 }
+
+const nothing: Extent = { from: Infinity, to: -Infinity, count: 0 };
 
 /**
- * One line a tool: its name, how many calls, their range, and what they were about, the newest first, as far as `cap`
- * tokens have room; the tools of the fewest calls share a line where there is no room for one each.
+ * What left the window, by tool: stub by stub, oldest first. Of calls about one subject only the newest is kept, so that
+ * memory grows with the subjects and not with the calls.
  */
-export function renderInventory(
-  stubs: readonly Stub[],
-  counter: TokenCounter,
-  cap: number,
-): { readonly text: string; readonly stubs: readonly Stub[] } {
-  const cost = (lines: readonly ToolLine[], named: number): number =>
-    counter.count(lines.map((line) => shown(line, named).text).join("\n"));
-  let lines = linesOf(stubs);
-  while (lines.length > 2 && cost(lines, 1) > cap) lines = withoutRarest(lines);
-  let named = 1;
-  const most = lines.reduce((longest, { subjects }) => Math.max(longest, subjects.length), 1);
-  while (named < most && cost(lines, named + 1) <= cap) named++;
-  const rendered = lines.map((line) => shown(line, named));
-  return { text: rendered.map(({ text }) => text).join("\n"), stubs: rendered.flatMap((line) => line.stubs) };
-}
+export class Inventory {
+  readonly #tools = new Map<string, ToolStubs>();
 
-function linesOf(stubs: readonly Stub[]): readonly ToolLine[] {
-  const tools = new Map<string, Stub[]>();
-  for (const stub of stubs) {
-    const known = tools.get(stub.tool);
-    const named = { ...stub, subject: shortSubject(stub) };
-    if (known) known.push(named);
-    else tools.set(stub.tool, [named]);
+  /** Takes the stub of something that left. */
+  add(stub: Stub): void {
+    let stubs = this.#tools.get(stub.tool);
+    if (!stubs) this.#tools.set(stub.tool, (stubs = new ToolStubs()));
+    stubs.add(stub, shortSubject(stub));
   }
-  return [...tools].map(([tool, named]) => lineOf(tool, named));
+
+  /**
+   * One line a tool: its name, how many calls, their range, and what they were about, the newest first, as far as `cap`
+   * tokens have room; the tools of the fewest calls share a line where there is no room for one each.
+   */
+  *render(counter: TokenCounter, cap: number): Work<{ readonly text: string; readonly stubs: readonly Stub[] }> {
+    const cost = (lines: readonly ToolLine[], named: number): number =>
+      counter.count(lines.map((line) => shown(line, named).text).join("\n"));
+    let lines: readonly ToolLine[] = [];
+    for (const [tool, stubs] of this.#tools) {
+      yield;
+      lines = [...lines, stubs.line(tool)];
+    }
+    while (lines.length > 2 && cost(lines, 1) > cap) {
+      lines = withoutRarest(lines);
+      yield;
+    }
+    let named = 1;
+    const most = lines.reduce((longest, { subjects }) => Math.max(longest, subjects.length), 1);
+    while (named < most && cost(lines, named + 1) <= cap) {
+      named++;
+      yield;
+    }
+    const rendered = lines.map((line) => shown(line, named));
+    return { text: rendered.map(({ text }) => text).join("\n"), stubs: rendered.flatMap((line) => line.stubs) };
+  }
 }
 
-function lineOf(tool: string, subjects: readonly Stub[]): ToolLine {
-  const all = together(subjects, tool, "");
-  const newestFirst = subjects.toSorted((left, right) => newestIn(right) - newestIn(left));
-  const seen = new Set<string>([others]);
-  const first = newestFirst.filter(({ subject }) => !seen.has(subject) && seen.add(subject));
-  const rest = newestFirst.filter((stub) => !first.includes(stub));
-  return { tool, ...(parseRecallId(all.id) ?? { from: 1, to: 1 }), count: all.count, subjects: first, rest };
+/** The stubs of one tool. */
+class ToolStubs {
+  #all = nothing;
+  #rest = nothing;
+  readonly #newest = new Map<string, NamedStub>();
+
+  add(stub: Stub, subject: string): void {
+    const range = parseRecallId(stub.id) ?? nothing;
+    const extent = { from: range.from, to: range.to, count: stub.count };
+    const named = { stub, subject, extent, newest: Math.max(0, range.to) };
+    this.#all = joined(this.#all, extent);
+    const known = this.#newest.get(subject);
+    if (subject === others || (known && known.newest >= named.newest)) {
+      this.#rest = joined(this.#rest, extent);
+      return;
+    }
+    if (known) {
+      this.#rest = joined(this.#rest, known.extent);
+      // Of subjects with one newest message, the one that came to it first stands first.
+      this.#newest.delete(subject);
+    }
+    this.#newest.set(subject, named);
+  }
+
+  /** Takes calls about subjects that it has newer ones of. */
+  addRest(extent: Extent): void {
+    this.#all = joined(this.#all, extent);
+    this.#rest = joined(this.#rest, extent);
+  }
+
+  line(tool: string): ToolLine {
+    const newestFirst = [...this.#newest.values()].sort((left, right) => right.newest - left.newest);
+    let extent = this.#rest;
+    const unnamed = [extent];
+    for (const named of newestFirst.toReversed()) unnamed.push((extent = joined(extent, named.extent)));
+    const subjects = newestFirst.map(({ stub, subject }) => ({ ...stub, subject }));
+    return { tool, all: this.#all, subjects, rest: this.#rest, unnamed: unnamed.reverse() };
+  }
 }
 
-function newestIn({ id }: Stub): number {
-  return parseRecallId(id)?.to ?? 0;
+interface NamedStub {
+  readonly stub: Stub;
+  readonly subject: string;
+  readonly extent: Extent;
+  readonly newest: number;
+}
+
+function joined(left: Extent, right: Extent): Extent {
+  return {
+    from: Math.min(left.from, right.from),
+    to: Math.max(left.to, right.to),
+    count: left.count + right.count,
+  };
 }
 
 /** The two tools with the fewest calls on one line, named by what they are. */
 function withoutRarest(lines: readonly ToolLine[]): readonly ToolLine[] {
-  const [first, second] = lines.toSorted((left, right) => left.count - right.count);
+  const [first, second] = lines.toSorted((left, right) => left.all.count - right.all.count);
   if (!first || !second) return lines;
-  const subjects = [first, second].flatMap((line) => {
-    const own = [...line.subjects, ...line.rest];
-    return line.tool === "calls" ? own : [together(own, "calls", line.tool)];
-  });
-  const calls = lineOf("calls", subjects);
-  return [...lines.filter((line) => line !== first && line !== second), calls];
+  const calls = new ToolStubs();
+  for (const line of [first, second]) {
+    if (line.tool === "calls") {
+      for (const stub of line.subjects) calls.add(stub, stub.subject);
+      calls.addRest(line.rest);
+    } else calls.add(stubOf(line.all, "calls", line.tool), line.tool);
+  }
+  return [...lines.filter((line) => line !== first && line !== second), calls.line("calls")];
 }
 
 function shown(line: ToolLine, named: number): { readonly text: string; readonly stubs: readonly Stub[] } {
-  const { tool, from, to, count, subjects } = line;
+  const { tool, all, subjects, rest, unnamed } = line;
   const listed = subjects.slice(0, named);
-  const rest = [...subjects.slice(named), ...line.rest];
-  const stubs = rest.length === 0 ? listed : [...listed, together(rest, tool, others)];
+  const left = unnamed[Math.min(named, subjects.length)] ?? nothing;
+  const isAll = subjects.length <= named && rest.count === 0;
+  const stubs = isAll ? listed : [...listed, stubOf(left, tool, others)];
   const about = stubs.map(({ subject }) => subject).filter((subject) => subject !== "");
-  const head = `${tool} ${count > 1 ? `(${count}) ` : ""}${recallId(from, to)}`;
+  const { from, to } = parseRecallId(recallId(all.from, all.to)) ?? { from: 1, to: 1 };
+  const head = `${nameLine(tool, "")} ${all.count > 1 ? `(${all.count}) ` : ""}${recallId(from, to)}`;
   return { text: about.length === 0 ? head : `${head}: ${about.join(", ")}`, stubs };
 }
 
-function together(stubs: readonly Stub[], tool: string, subject: string): Stub {
-  const ranges = stubs.flatMap(({ id }) => parseRecallId(id) ?? []);
-  const id = recallId(Math.min(...ranges.map(({ from }) => from)), Math.max(...ranges.map(({ to }) => to)));
-  return { tool, subject, id, count: stubs.reduce((sum, { count }) => sum + count, 0) };
+function stubOf({ from, to, count }: Extent, tool: string, subject: string): Stub {
+  return { tool, subject, id: recallId(from, to), count };
 }
 
 /** A path's last part, a command's program, the first words of what else there is. */
@@ -100,7 +168,8 @@ function shortSubject({ tool, subject }: Stub): string {
         .at(-1) ?? subject
     );
   const words = subject.replace(/^cd \S+ (?:&&|;) /, "").split(" ");
-  return words
+  const start = words
     .slice(0, /^(?:git|npm|npx|yarn|pnpm|cargo|go|python3?|node|make|uv)$/.test(words[0] ?? "") ? 3 : 1)
     .join(" ");
+  return inlineText(start);
 }

@@ -1,6 +1,9 @@
 /** Lines: what a digest is chosen from. Every line knows the message it is from. */
+import { parseJson } from "../../message/json.ts";
 import type { JsonValue } from "../../message/message.ts";
+import { splitLines } from "../../message/quote.ts";
 import { clip } from "../excerpt.ts";
+import type { TextMask } from "../window.ts";
 
 /**
  * Who wrote a line: the user, a tool, a failing tool, the assistant as prose; `read` and `written` stand in a file, as a
@@ -55,8 +58,8 @@ export function lineOf(text: string, seq: number, kind: LineKind): Line {
 }
 
 /** A text's lines. */
-export function linesOf(text: string, seq: number, kind: LineKind): Line[] {
-  return text.split("\n").map((line) => lineOf(clip(line.trimEnd(), longestLine), seq, kind));
+export function linesOf(text: string, seq: number, kind: LineKind, mask: TextMask): Line[] {
+  return splitLines(text).map((line) => lineOf(clip(line.trimEnd(), longestLine, mask), seq, kind));
 }
 
 /** A line as it is compared with others. */
@@ -67,9 +70,9 @@ export function keyOf(text: string): string {
 const numbered = /^\s*(\d+)(?:\t|→|\| ?|: |:|-)/;
 
 /** A listing's lines by their numbers, in stretches; undefined where the text is none. Lines without a number are left out. */
-export function listingOf(text: string, seq: number, least = 3): readonly Stretch[] | undefined {
+export function listingOf(text: string, seq: number, mask: TextMask, least = 3): readonly Stretch[] | undefined {
   const stretches: { at: number; lines: Line[] }[] = [];
-  const lines = text.split("\n");
+  const lines = splitLines(text);
   let hits = 0;
   let next = 0;
   for (const line of lines) {
@@ -78,7 +81,7 @@ export function listingOf(text: string, seq: number, least = 3): readonly Stretc
     const at = Number(match[1]);
     // Numbers that run backwards are no line numbers.
     if (at < next) return undefined;
-    const fresh = lineOf(clip(line.slice(match[0].length).trimEnd(), longestLine), seq, "read");
+    const fresh = lineOf(clip(line.slice(match[0].length).trimEnd(), longestLine, mask), seq, "read");
     const open = stretches.at(-1);
     if (open && at === next) open.lines.push(fresh);
     else stretches.push({ at, lines: [fresh] });
@@ -92,13 +95,11 @@ export function listingOf(text: string, seq: number, least = 3): readonly Stretc
 export function condensed(text: string): string {
   const start = text.trimStart()[0];
   if ((start !== "{" && start !== "[") || text.length < 200 || text.includes("\n")) return text;
-  try {
-    const records: string[] = [];
-    flatten(JSON.parse(text) as JsonValue, "", records);
-    return records.join("\n");
-  } catch {
-    return text;
-  }
+  const value = parseJson(text);
+  if (value === undefined) return text;
+  const records: string[] = [];
+  flatten(value, "", records);
+  return records.join("\n");
 }
 
 function flatten(value: JsonValue, path: string, records: string[]): void {

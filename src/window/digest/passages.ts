@@ -1,4 +1,5 @@
 /** Passages: what a digest shows, as data: enough, with its text, to choose the next one from it. */
+import { isQuoted, unquoteLine } from "../../message/quote.ts";
 import type { DigestState } from "../window.ts";
 import { lineOf } from "./line.ts";
 import type { Line, Stretch } from "./line.ts";
@@ -13,19 +14,15 @@ export interface Passage extends Stretch {
   readonly label: string;
 }
 
-/** Lines that are the digest's own. */
+/** Lines that are the digest's own, where the others stand without a mark, as in digests of before. */
 const own = /^(?:--- |…(?: \d+)?$|\[m\d)/;
-const mayBeOwn = /^ *[-…[]/;
 const moved = /^ +(?:--- |…(?: \d+)?$|\[m\d)/;
 
-/** A line as the digest shows it: one that looks like the digest's own is moved in by a space, so that none passes for it. */
-export function shownLine(text: string): string {
-  // Most lines begin as none of the digest's own do.
-  return mayBeOwn.test(text) && (own.test(text) || moved.test(text)) ? ` ${text}` : text;
-}
-
-function textOf(shown: string): string {
-  return moved.test(shown) ? shown.slice(1) : shown;
+/** The quoted lines of a digest's text, without their marks. */
+function quotedLines(text: string, { skip, quoted = false }: DigestState): readonly string[] {
+  const lines = text.split("\n").slice(skip);
+  if (quoted) return lines.filter(isQuoted).map(unquoteLine);
+  return lines.filter((line) => !own.test(line)).map((line) => (moved.test(line) ? line.slice(1) : line));
 }
 
 /** What a digest was made from, and its text, for as long as it lives: what it says need not be read from it again. */
@@ -60,15 +57,11 @@ function runsOf(lines: readonly Line[]): DigestState["passages"][number]["runs"]
 export function decodePassages(text: string, digest: DigestState): readonly Passage[] {
   const known = shown.get(digest);
   if (known?.text === text) return known.passages;
-  const { passages, skip } = digest;
-  const lines = text
-    .split("\n")
-    .slice(skip)
-    .filter((line) => !own.test(line));
+  const lines = quotedLines(text, digest);
   let next = 0;
-  const decoded = passages.map(({ file = false, subject, label = "", at, runs }): Passage => {
+  const decoded = digest.passages.map(({ file = false, subject, label = "", at, runs }): Passage => {
     const texts = runs.flatMap(({ seq, kind, count }) => {
-      return Array.from({ length: count }, () => lineOf(textOf(lines[next++] ?? ""), seq, kind));
+      return Array.from({ length: count }, () => lineOf(lines[next++] ?? "", seq, kind));
     });
     return { file, subject, label, at, lines: texts };
   });

@@ -1,8 +1,10 @@
 /** Reading: steps and the digest before them become records, in order, and file views, as they stand now. */
+import { inlineName, unquoteStub } from "../../message/quote.ts";
 import { resultText, toolCalls } from "../../message/message.ts";
 import type { Message, ToolCallPart, ToolResultPart } from "../../message/message.ts";
 import { isPath, subjectOf } from "../stub.ts";
-import type { ViewStep } from "../window.ts";
+import { isStub } from "../view.ts";
+import type { TextMask, ViewStep } from "../window.ts";
 import type { FileAction, ReadCall } from "./action.ts";
 import { actionOf } from "./calls.ts";
 import { FileView } from "./file-view.ts";
@@ -32,9 +34,13 @@ export class Reader implements Reading {
   readonly records: RecordText[] = [];
   readonly files = new Map<string, FileView>();
   readonly named: { path: string; seq: number }[] = [];
+  readonly #mask: TextMask;
   readonly #tools: Readonly<Record<string, ReadCall>>;
+  /** Paths of files by their last part, in the order they came up. */
+  readonly #byName = new Map<string, string[]>();
 
-  constructor(tools: Readonly<Record<string, ReadCall>> = {}) {
+  constructor(mask: TextMask, tools: Readonly<Record<string, ReadCall>> = {}) {
+    this.#mask = mask;
     this.#tools = tools;
   }
 
@@ -56,7 +62,7 @@ export class Reader implements Reading {
     for (const { seq, message } of step.messages) {
       for (const call of toolCalls(message)) {
         calls.set(call.callId, call);
-        const path = pathOf(actionOf(call.name, call.args, this.#tools)) ?? subjectOf(call.args);
+        const path = pathOf(actionOf(call.name, call.args, this.#tools)) ?? subjectOf(call.args, this.#mask);
         if (isPath(path)) this.named.push({ path: this.#resolve(path), seq });
       }
       const kind = speakerOf(message);
@@ -68,9 +74,9 @@ export class Reader implements Reading {
   }
 
   #result(result: ToolResultPart, call: ToolCallPart | undefined, seq: number): void {
-    const text = resultText(result);
-    const subject = call ? subjectOf(call.args) : "";
-    const label = [result.name ?? call?.name ?? "tool", subject].filter((word) => word !== "").join(" ");
+    const text = isStub(result) ? unquoteStub(resultText(result)) : resultText(result);
+    const subject = call ? subjectOf(call.args, this.#mask) : "";
+    const label = [inlineName(result.name ?? call?.name ?? "tool"), subject].filter((word) => word !== "").join(" ");
     const failed = result.isError === true || /^\W*(?:error|failed|could not|no (?:match|replacement))\b/i.test(text);
     const action = call && !failed ? actionOf(call.name, call.args, this.#tools) : undefined;
     const shown = action && this.#apply(action, text, seq);
@@ -88,15 +94,15 @@ export class Reader implements Reading {
     // What a call put into a file stands in the file's view; that it did so needs no lines of its own.
     const done = text.trimEnd().split("\n").length <= 2 ? "all" : undefined;
     if (action.kind === "write") {
-      this.#view(path).write(linesOf(action.text.replace(/\n$/, ""), seq, "written"));
+      this.#view(path).write(linesOf(action.text.replace(/\n$/, ""), seq, "written", this.#mask));
       return done;
     }
     if (action.kind === "edit" || action.kind === "insert") {
       const view = this.#view(path);
-      const toLines = (fresh: string) => linesOf(fresh, seq, "written");
+      const toLines = (fresh: string) => linesOf(fresh, seq, "written", this.#mask);
       if (action.kind === "edit") view.edit(action.changes, toLines);
       else view.insert(action.after, action.to ?? action.after, toLines(action.text));
-      const listing = listingOf(text, seq);
+      const listing = listingOf(text, seq, this.#mask);
       for (const { at, lines } of listing ?? []) view.read(at, lines);
       return listing ? "all" : done;
     }
@@ -104,7 +110,7 @@ export class Reader implements Reading {
   }
 
   #shows(action: FileAction & { kind: "read" | "search" }, path: string, text: string, seq: number): "all" | undefined {
-    const listing = listingOf(text, seq, action.kind === "search" ? 1 : 3);
+    const listing = listingOf(text, seq, this.#mask, action.kind === "search" ? 1 : 3);
     if (listing) {
       const view = this.#view(path);
       const [first] = listing;
@@ -118,10 +124,11 @@ export class Reader implements Reading {
       const blocks = text.replace(/\n$/, "").split(/^--$/m);
       // A single number or a name is an answer, not a passage of the file.
       if (blocks.length === 1 && !text.trim().includes("\n") && text.trim().length < 24) return undefined;
-      for (const block of blocks) this.#view(path).read(0, linesOf(block.replaceAll(/^\n|\n$/g, ""), seq, "read"));
+      for (const block of blocks)
+        this.#view(path).read(0, linesOf(block.replaceAll(/^\n|\n$/g, ""), seq, "read", this.#mask));
       return "all";
     }
-    const lines = linesOf(text.replace(/\n$/, ""), seq, "read");
+    const lines = linesOf(text.replace(/\n$/, ""), seq, "read", this.#mask);
     if (action.whole && !isCut(text)) this.#view(path).write(lines);
     else this.#view(path).read(action.from ?? 1, withoutNotice(lines));
     return "all";
@@ -129,23 +136,26 @@ export class Reader implements Reading {
 
   #touch(command: string, wide: boolean, seq: number): void {
     let named = false;
-    for (const [path, view] of this.files) {
-      const name = path.slice(path.lastIndexOf("/") + 1);
+    for (const [name, paths] of this.#byName) {
       if (!command.includes(name)) continue;
       named = true;
-      view.touch(seq);
+      for (const path of paths) this.files.get(path)?.touch(seq);
     }
     if (wide && !named) for (const view of this.files.values()) view.touch(seq);
   }
 
   #record(text: string, seq: number, kind: LineKind, label: string, subject: string): void {
-    const lines = linesOf(condensed(text), seq, kind);
+    const lines = linesOf(condensed(text), seq, kind, this.#mask);
     if (lines.some((line) => line.text !== "")) this.records.push({ seq, kind, label, subject, at: 1, lines });
   }
 
   #view(path: string): FileView {
     let view = this.files.get(path);
-    if (!view) this.files.set(path, (view = new FileView()));
+    if (view) return view;
+    this.files.set(path, (view = new FileView()));
+    const paths = this.#byName.get(nameOf(path));
+    if (paths) paths.push(path);
+    else this.#byName.set(nameOf(path), [path]);
     return view;
   }
 
@@ -153,7 +163,8 @@ export class Reader implements Reading {
   #resolve(path: string): string {
     const plain = path.replace(/^\.\//, "");
     if (this.files.has(plain) || !isPath(plain)) return plain;
-    for (const known of this.files.keys()) {
+    // One path can only be the end of another where their last parts are the same.
+    for (const known of this.#byName.get(nameOf(plain)) ?? []) {
       if (isEndOf(plain, known) || isEndOf(known, plain)) return known;
     }
     return plain;
@@ -162,6 +173,10 @@ export class Reader implements Reading {
 
 function pathOf(action: FileAction | undefined): string | undefined {
   return action && "path" in action ? action.path : undefined;
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
 }
 
 function isEndOf(end: string, path: string): boolean {

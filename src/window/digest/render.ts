@@ -1,17 +1,20 @@
 /** The digest's text: files first, each with the lines that are known of it, then what was said and printed, in order. */
+import { inlineText, quoteLine } from "../../message/quote.ts";
 import { recallId } from "../stub.ts";
-import { shownLine } from "./passages.ts";
 import type { Passage } from "./passages.ts";
 
 /** The title of a file's lines. */
 function fileTitle(path: string, seqs: readonly number[], doubt: number): string {
   const range = recallId(Math.min(...seqs), Math.max(...seqs));
-  return doubt > 0 ? `--- ${path} (${range}; ${recallId(doubt)} may have changed it since)` : `--- ${path} (${range})`;
+  const since = doubt > 0 ? `; ${recallId(doubt)} may have changed it since` : "";
+  const name = inlineText(path);
+  // The digest's other titles have spaces.
+  return `--- ${/^[^\s"\p{C}\u115F\u1160\u2800\u3164\uFFA0]+$/u.test(name) ? name : JSON.stringify(name)} (${range}${since})`;
 }
 
 /** What stands before a record's lines. */
 function recordMark(seq: number, label: string): string {
-  return `[${recallId(seq)} ${label}]`;
+  return `[${recallId(seq)} ${inlineText(label)}]`;
 }
 
 /** What has to stand before a passage when it is the first of its file or record. */
@@ -40,7 +43,7 @@ export function renderPassages(passages: readonly Passage[], doubts: ReadonlyMap
       shown.push(group === "user" ? `[${recallId(seq)}]` : recordMark(seq, label));
     else if (file && passage.at > 1) shown.push(`… ${passage.at}`);
     else if (before !== undefined) shown.push("…");
-    for (const { text } of lines) shown.push(shownLine(text));
+    for (const { text } of lines) shown.push(quoteLine(text));
     before = passage;
   }
   return shown.join("\n");

@@ -14,9 +14,19 @@ export function recencyOf(view: View, memory: number): (seq: number) => number {
     spans.push({ from: step.from, to: step.to, after, tokens: step.logTokens });
     after += step.logTokens;
   }
+  // The first span that begins at or before a message is found by halves: least beginnings only fall.
+  const least: number[] = [];
+  for (const { from } of spans) least.push(Math.min(from, least.at(-1) ?? Infinity));
   const known = new Map<number, number>();
   const compute = (seq: number): number => {
-    const span = spans.find(({ from }) => from <= seq) ?? spans.at(-1);
+    let low = 0;
+    let high = spans.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((least[middle] ?? 0) <= seq) high = middle;
+      else low = middle + 1;
+    }
+    const span = spans[low] ?? spans.at(-1);
     if (!span) return 1;
     const share = Math.min(1, Math.max(0, (span.to - seq) / (span.to - span.from + 1)));
     return Math.exp(-(span.after + share * span.tokens) / memory);

@@ -1,4 +1,6 @@
 /** drop-oldest: whole steps leave from the head; one labelled message says what they were and how to get them back. */
+import { atOnce } from "../../turns.ts";
+import type { Work } from "../../turns.ts";
 import type { Edit, Pass, PassContext, View, ViewStep } from "../window.ts";
 import { isMerged, leavingEdits } from "./leaving.ts";
 import type { LeavingOptions } from "./leaving.ts";
@@ -25,17 +27,19 @@ export function dropOldest({
   keepNotes = false,
   reason = "the oldest steps left to make room",
 }: DropOldestOptions = {}): Pass {
+  const planning = (view: View, context: PassContext): Work<readonly Edit[]> => {
+    const cap = Math.floor(context.target * indexShare);
+    return droppingFirst(view, view.steps, context, {
+      pass: "drop-oldest",
+      reason,
+      keepNotes,
+      ...(note && { noteCap: cap }),
+    });
+  };
   return {
     name: "drop-oldest",
-    plan(view: View, context: PassContext): readonly Edit[] {
-      const cap = Math.floor(context.target * indexShare);
-      return dropFirst(view, view.steps, context, {
-        pass: "drop-oldest",
-        reason,
-        keepNotes,
-        ...(note && { noteCap: cap }),
-      });
-    },
+    plan: (view, context) => atOnce(planning(view, context)),
+    planning,
   };
 }
 
@@ -43,17 +47,18 @@ export function dropOldest({
  * Drops steps, the first of `order` first, until the rest and the message about them meet the target. Protected steps
  * stay; labelled messages of other passes come last where they are kept.
  */
-export function dropFirst(
+export function* droppingFirst(
   view: View,
   order: readonly ViewStep[],
   context: PassContext,
   options: LeavingOptions,
-): readonly Edit[] {
+): Work<readonly Edit[]> {
   if (view.tokens <= context.target) return [];
-  const merged = view.steps.filter((step) => isMerged(step, options));
-  const standing = merged.reduce((sum, step) => sum + step.tokens, 0);
-  const free = order.filter((step) => !step.protected && !merged.includes(step));
+  const merged = new Set(view.steps.filter((step) => isMerged(step, options)));
+  const standing = [...merged].reduce((sum, step) => sum + step.tokens, 0);
+  const free = order.filter((step) => !step.protected && !merged.has(step));
   const ordered = [...free.filter((step) => step.kind !== "note"), ...free.filter((step) => step.kind === "note")];
+  yield;
   const attempt = (reserve: number): readonly Edit[] => {
     const dropped = new Set<ViewStep>();
     let left = view.tokens - standing;
@@ -68,11 +73,14 @@ export function dropFirst(
   // An older note stands until a step is dropped, and then becomes part of the new one.
   let reserve = Math.max(options.noteCap, standing, 1);
   let edits = attempt(reserve);
+  yield;
   // The note has the size of what it names, which is known only when the steps it stands for are.
   for (let tries = 0; tries < 3 && noteTokens(edits) > reserve; tries++) {
+    yield;
     reserve = noteTokens(edits);
     edits = attempt(reserve);
   }
+  yield;
   const snug = attempt(noteTokens(edits));
   return snug.length > 0 && noteTokens(snug) <= noteTokens(edits) ? snug : edits;
 }

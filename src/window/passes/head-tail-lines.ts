@@ -1,7 +1,9 @@
 /** head-tail-lines: older large results keep their first and last lines (seed 003, layer 1). */
 import type { Locale } from "../../config/locale.ts";
-import { clip, cuttable, errorWords } from "../excerpt.ts";
-import type { Edit, Pass, PassContext, View } from "../window.ts";
+import { quoteHints, quoteLine, splitLines, unquoteStub } from "../../message/quote.ts";
+import { clip, errorWords } from "../excerpt.ts";
+import type { Edit, Pass, PassContext, TextMask, View } from "../window.ts";
+import { isStub } from "../view.ts";
 import { resultsOf, stubResult } from "./results.ts";
 
 /** Options of {@link headTailLines}; the defaults are seed 003's. */
@@ -26,12 +28,14 @@ export interface HeadTailOptions {
 
 /** The mark for `lines` left out of a text of `chars` characters. */
 const marks: Readonly<Record<Locale, (lines: number, chars: number) => string>> = {
-  en: (lines, chars) => `[... ${lines} ${lines === 1 ? "line" : "lines"} left out, originally ${chars} characters ...]`,
-  ja: (lines, chars) => `[... ${lines} 行省略、元は ${chars} 文字 ...]`,
-  zh: (lines, chars) => `[... 已省略 ${lines} 行，原始 ${chars} 字符 ...]`,
+  en: (lines, chars) =>
+    `[... ${lines} ${lines === 1 ? "line" : "lines"} left out, originally ${chars} characters, ${quoteHints.en} ...]`,
+  ja: (lines, chars) => `[... ${lines} 行省略、元は ${chars} 文字、${quoteHints.ja} ...]`,
+  zh: (lines, chars) => `[... 已省略 ${lines} 行，原始 ${chars} 字符，${quoteHints.zh} ...]`,
 };
+/** A mark on a line of its own, also one of before there were quotations. */
 const anyMark =
-  /^\[\.\.\. (?:\d+ lines? left out, originally|\d+ 行省略、元は|已省略 \d+ 行，原始) \d+ (?:characters|文字|字符) \.\.\.\]$/m;
+  /^\[\.\.\. (?:\d+ lines? left out, originally|\d+ 行省略、元は|已省略 \d+ 行，原始) \d+ (?:characters|文字|字符).* \.\.\.\]$/m;
 
 /** Cuts results behind the newest ones to their first and last lines; calls and their arguments stay as they are. */
 export function headTailLines({
@@ -45,29 +49,38 @@ export function headTailLines({
   when = "always",
 }: HeadTailOptions = {}): Pass {
   const mark = marks[locale];
-  const shorten = (text: string): string => {
+  const shorten = (text: string, mask: TextMask): string => {
     // A cut can take off the part by which a secret is known.
-    const lines = cuttable(text).split("\n");
+    const lines = splitLines(mask(text));
     const end = Math.max(headLines, lines.length - tailLines);
     const errors = new Set<number>();
     for (let at = headLines; at < end && errors.size < errorLines; at++)
       if (errorWords.test(lines[at] ?? "")) errors.add(at);
     const left = end - headLines - errors.size;
-    const short = (line: string): string => (line.length > maxLineChars ? clip(line, maxLineChars) : line);
+    const short = (line: string): string =>
+      quoteLine(line.length > maxLineChars ? clip(line, maxLineChars, mask) : line);
     const kept = lines.filter((_, at) => at < headLines || at >= end || errors.has(at)).map(short);
-    if (left > 0) kept.splice(headLines, 0, mark(left, text.length));
+    kept.splice(headLines, 0, mark(Math.max(0, left), text.length));
     return kept.join("\n");
   };
   return {
     name: "head-tail-lines",
-    plan(view: View, { counter, target }: PassContext): readonly Edit[] {
-      if (when === "over-target" && view.tokens <= target) return [];
+    plan(view: View, context: PassContext): readonly Edit[] {
+      if (when === "over-target" && view.tokens <= context.target) return [];
       const results = resultsOf(view);
       return results.slice(0, Math.max(0, results.length - keepRecent)).flatMap((entry) => {
         const { text } = entry;
-        if (text === undefined || text.length <= minChars || anyMark.test(text)) return [];
+        if (text === undefined || text.length <= minChars || (isStub(entry.result) && anyMark.test(text))) return [];
         const reason = `a result older than the newest ${keepRecent}`;
-        const edit = stubResult(entry, shorten(text), counter, { pass: "head-tail-lines", reason });
+        const edit = stubResult(
+          entry,
+          shorten(isStub(entry.result) ? unquoteStub(text) : text, context.mask),
+          context,
+          {
+            pass: "head-tail-lines",
+            reason,
+          },
+        );
         return edit ? [edit] : [];
       });
     },

@@ -1,11 +1,16 @@
 /** keep-important: the newest steps stay, and of the older ones the most important (seed 000). */
+import { atOnce } from "../../turns.ts";
+import type { Work } from "../../turns.ts";
 import type { Edit, Pass, PassContext, View, ViewStep } from "../window.ts";
-import { dropFirst } from "./drop-oldest.ts";
+import { droppingFirst } from "./drop-oldest.ts";
 import { importanceOf } from "./importance.ts";
 import type { ImportanceWeights } from "./importance.ts";
 import { recentSteps } from "./keep-recent.ts";
 import { leavingEdits } from "./leaving.ts";
 import type { LeavingOptions } from "./leaving.ts";
+
+/** Steps that are weighed in one go. */
+const stepsPerTurn = 64;
 
 /** Options of {@link keepImportant}. */
 export interface KeepImportantOptions {
@@ -32,40 +37,37 @@ export function keepImportant({
   ties = "newest",
   note = true,
 }: KeepImportantOptions = {}): Pass {
-  return {
-    name: "keep-important",
-    plan(view: View, context: PassContext): readonly Edit[] {
-      const options: LeavingOptions = {
-        pass: "keep-important",
-        reason: "less important than what stays",
-        keepNotes: true,
-        ...(note && { noteCap: 0 }),
-      };
-      const older = ties === "newest" ? 1 : -1;
-      const scores = new Map(
-        view.steps.map((step) => [
-          step,
-          importanceOf(
-            step.messages.map(({ message }) => message),
-            weights,
-          ),
-        ]),
-      );
-      // The least worth keeping first.
-      const rank = (steps: readonly ViewStep[]): readonly ViewStep[] =>
-        steps.toSorted((left, right) => {
-          return (scores.get(left) ?? 0) - (scores.get(right) ?? 0) || older * (left.from - right.from);
-        });
-      if (messages !== undefined) {
-        const dropped = beyondCount(view, messages, Math.ceil(keepRecentRatio * messages), rank);
-        return leavingEdits(view, dropped, context, options);
-      }
-      if (view.tokens <= context.target) return [];
-      const recent = newestWithin(view, Math.floor(context.target * keepRecentRatio));
-      const free = view.steps.filter((step) => !recent.has(step) && step.kind !== "note");
-      return dropFirst(view, [...rank(free), ...view.steps.filter((step) => recent.has(step))], context, options);
-    },
+  const planning = function* (view: View, context: PassContext): Work<readonly Edit[]> {
+    const options: LeavingOptions = {
+      pass: "keep-important",
+      reason: "less important than what stays",
+      keepNotes: true,
+      ...(note && { noteCap: 0 }),
+    };
+    const older = ties === "newest" ? 1 : -1;
+    const scores = new Map<ViewStep, number>();
+    for (const [index, step] of view.steps.entries()) {
+      const own = step.messages.map(({ message }) => message);
+      scores.set(step, importanceOf(own, weights));
+      if (index % stepsPerTurn === 0) yield;
+    }
+    // The least worth keeping first.
+    const rank = (steps: readonly ViewStep[]): readonly ViewStep[] =>
+      steps.toSorted((left, right) => {
+        return (scores.get(left) ?? 0) - (scores.get(right) ?? 0) || older * (left.from - right.from);
+      });
+    if (messages !== undefined) {
+      const dropped = beyondCount(view, messages, Math.ceil(keepRecentRatio * messages), rank);
+      return leavingEdits(view, dropped, context, options);
+    }
+    if (view.tokens <= context.target) return [];
+    const recent = newestWithin(view, Math.floor(context.target * keepRecentRatio));
+    const free = view.steps.filter((step) => !recent.has(step) && step.kind !== "note");
+    const ranked = [...rank(free), ...view.steps.filter((step) => recent.has(step))];
+    yield;
+    return yield* droppingFirst(view, ranked, context, options);
   };
+  return { name: "keep-important", plan: (view, context) => atOnce(planning(view, context)), planning };
 }
 
 function beyondCount(

@@ -1,7 +1,9 @@
 /** keep-recent: the newest messages, turns or tool results stay; what is older leaves when room is needed, or at once. */
+import { atOnce } from "../../turns.ts";
+import type { Work } from "../../turns.ts";
 import { toolResults } from "../../message/message.ts";
 import type { Edit, Pass, PassContext, View, ViewStep } from "../window.ts";
-import { dropFirst } from "./drop-oldest.ts";
+import { droppingFirst } from "./drop-oldest.ts";
 import { leavingEdits } from "./leaving.ts";
 
 /** What {@link recentSteps} keeps. A step stays whole where any of these keeps a part of it. */
@@ -29,22 +31,21 @@ export interface KeepRecentOptions extends RecentOptions {
 
 /** Drops steps older than the newest ones that the options name; protected steps stay (conflicts C-04, C-16). */
 export function keepRecent({ when = "over-target", note = true, ...recent }: KeepRecentOptions): Pass {
-  return {
-    name: "keep-recent",
-    plan(view: View, context: PassContext): readonly Edit[] {
-      const kept = recentSteps(view, recent);
-      const older = view.steps.filter((step) => !kept.has(step) && !step.protected && step.kind !== "note");
-      const options = {
-        pass: "keep-recent",
-        reason: "older than what is always kept",
-        keepNotes: true,
-        ...(note && { noteCap: 0 }),
-      };
-      return when === "always"
-        ? leavingEdits(view, new Set(older), context, options)
-        : dropFirst(view, older, context, options);
-    },
+  const planning = function* (view: View, context: PassContext): Work<readonly Edit[]> {
+    const kept = recentSteps(view, recent);
+    const older = view.steps.filter((step) => !kept.has(step) && !step.protected && step.kind !== "note");
+    yield;
+    const options = {
+      pass: "keep-recent",
+      reason: "older than what is always kept",
+      keepNotes: true,
+      ...(note && { noteCap: 0 }),
+    };
+    return when === "always"
+      ? leavingEdits(view, new Set(older), context, options)
+      : yield* droppingFirst(view, older, context, options);
   };
+  return { name: "keep-recent", plan: (view, context) => atOnce(planning(view, context)), planning };
 }
 
 /** The newest steps of a view, as many as the options ask for; labelled messages are none of them. */

@@ -1,4 +1,5 @@
 /** keep-state: the conversation leaves, and what it established stays as one JSON object (seed 002 strategy C). */
+import { jsonLine, quoteLine } from "../../message/quote.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { runsOf } from "../runs.ts";
@@ -46,7 +47,7 @@ export function stateEdits(
   const leaving = new Set(view.steps.filter((step) => !step.protected));
   if (![...leaving].some((step) => step.kind !== "note")) return [];
   const runs = runsOf(view, leaving);
-  const text = `${label}\n${JSON.stringify(state)}`;
+  const text = `${label}\n${quoteLine(jsonLine(state))}`;
   const shared = { pass: "keep-state", reason: "what it established stands in the state" };
   return runs.map((run, index): Edit =>
     index === 0

@@ -26,7 +26,7 @@ export function isMerged(step: ViewStep, { pass, noteCap, keepNotes = false }: L
 export function leavingEdits(
   view: View,
   dropped: ReadonlySet<ViewStep>,
-  { counter }: Pick<PassContext, "counter">,
+  { counter, mask }: Pick<PassContext, "counter" | "mask">,
   options: LeavingOptions,
 ): readonly Edit[] {
   if (dropped.size === 0) return [];
@@ -43,7 +43,9 @@ export function leavingEdits(
   for (const step of view.steps) {
     if (!leaving.has(step)) continue;
     tokens += step.logTokens;
-    stubs.push(...(step.edit?.stubs ?? (step.kind === "note" ? [] : stubsOf(step.messages))));
+    // A note of its first line alone names none.
+    if (noteCap === 0) continue;
+    for (const stub of step.edit?.stubs ?? (step.kind === "note" ? [] : stubsOf(step.messages, mask))) stubs.push(stub);
   }
   const count = runs.reduce((sum, run) => sum + run.to - run.from + 1, 0);
   const note = renderNote({ from: first.from, to: last.to, count, tokens, stubs }, counter, noteCap);
@@ -67,10 +69,13 @@ function plainDrops(
   dropped: ReadonlySet<ViewStep>,
   shared: Pick<Edit, "pass" | "reason">,
 ): readonly Edit[] {
-  const sizes = [...dropped].map(({ from, logTokens }) => ({ from, logTokens }));
+  const sizes = [...dropped].toSorted((left, right) => left.from - right.from);
+  let next = 0;
   return runsOf(view, dropped).map(({ from, to }): Edit => {
-    const inside = sizes.filter((size) => size.from >= from && size.from <= to);
-    const tokensBefore = inside.reduce((sum, size) => sum + size.logTokens, 0);
+    let tokensBefore = 0;
+    for (let size = sizes[next]; size && size.from <= to; size = sizes[++next]) {
+      if (size.from >= from) tokensBefore += size.logTokens;
+    }
     return { kind: "drop", from, to, ...shared, tokensBefore, tokensAfter: 0 };
   });
 }

@@ -1,5 +1,6 @@
 /** prune-ui-tree: dumps of screens and pages shrink to seed 000's limits, or to a line for each interactive element. */
 import type { JsonValue } from "../../message/message.ts";
+import { inlineName, quoteHint, quoteText } from "../../message/quote.ts";
 import { parseLoose } from "../ui/json.ts";
 import { cutText, limitUi, uiLimits } from "../ui/limits.ts";
 import type { UiLimits } from "../ui/limits.ts";
@@ -7,7 +8,7 @@ import { interactiveLines } from "../ui/lines.ts";
 import type { LineOptions } from "../ui/lines.ts";
 import { isUiDump, readUiTree } from "../ui/tree.ts";
 import { recallId } from "../stub.ts";
-import type { Edit, Pass, PassContext, View } from "../window.ts";
+import type { Edit, Pass, PassContext, TextMask, View } from "../window.ts";
 import { resultsOf, stubResult } from "./results.ts";
 import type { ViewResult } from "./results.ts";
 
@@ -42,19 +43,20 @@ export function pruneUiTree({
 }: PruneUiTreeOptions = {}): Pass {
   const shrink =
     rule === "limits"
-      ? (entry: ViewResult, text: string): string => limited(entry, text, { ...uiLimits, ...limits })
-      : (entry: ViewResult, text: string): string => asLines(entry, text, lines);
+      ? (entry: ViewResult, text: string, mask: TextMask): string =>
+          limited(entry, text, { ...uiLimits, ...limits }, mask)
+      : (entry: ViewResult, text: string, mask: TextMask): string => asLines(entry, text, lines, mask);
   return {
     name: "prune-ui-tree",
-    plan(view: View, { counter, target }: PassContext): readonly Edit[] {
-      if (when === "over-target" && view.tokens <= target) return [];
+    plan(view: View, context: PassContext): readonly Edit[] {
+      if (when === "over-target" && view.tokens <= context.target) return [];
       const dumps = resultsOf(view).filter((entry) => isDump(entry, tools));
       return dumps.slice(0, dumps.length - keepNewest).flatMap((entry) => {
-        const text = shrink(entry, entry.text ?? "");
+        const text = shrink(entry, entry.text ?? "", context.mask);
         const edit =
           text === entry.text
             ? undefined
-            : stubResult(entry, text, counter, { pass: "prune-ui-tree", reason: reasons[rule] });
+            : stubResult(entry, text, context, { pass: "prune-ui-tree", reason: reasons[rule] });
         return edit ? [edit] : [];
       });
     },
@@ -71,20 +73,19 @@ function isDump({ result, name, text }: ViewResult, tools: readonly string[] | u
 }
 
 /** Seed 000 has its limits for JSON; a dump in another form is data, and cut as such. */
-function limited({ name }: ViewResult, text: string, limits: UiLimits): string {
+function limited({ name }: ViewResult, text: string, limits: UiLimits, mask: TextMask): string {
   const value = parseLoose(text) as JsonValue | undefined;
-  if (value === undefined) return cutText(text, limits.maxDataChars);
-  const shown = limitUi(value, name, limits);
+  if (value === undefined) return cutText(text, limits.maxDataChars, mask);
+  const shown = limitUi(value, name, limits, mask);
   return JSON.stringify(shown) === JSON.stringify(value) ? text : JSON.stringify(shown);
 }
 
-function asLines({ seq, name }: ViewResult, text: string, options: LineOptions): string {
+function asLines({ seq, name }: ViewResult, text: string, options: LineOptions, mask: TextMask): string {
   const dump = readUiTree(text);
   if (!dump) return text;
-  const { lines, shown, total } = interactiveLines(dump, options);
+  const { lines, shown, total } = interactiveLines(dump, options, mask);
   if (shown === 0) return text;
   const truncated = JSON.stringify({ by: "interactive-lines", shown, total });
-  return [`[Windrow: ${name} truncated ${truncated}; the whole is ${recallId(seq)}]`, ...dump.about, ...lines].join(
-    "\n",
-  );
+  const label = `[Windrow: ${inlineName(name)} truncated ${truncated}, ${quoteHint}; the whole is ${recallId(seq)}]`;
+  return [label, ...[...dump.about, ...lines].map(quoteText)].join("\n");
 }

@@ -1,10 +1,10 @@
 /** The tool results of a view, with what they answer, and the stub edits that show them otherwise. */
+import { inlineName } from "../../message/quote.ts";
 import { resultText, toolCalls, toolResults } from "../../message/message.ts";
 import type { ToolCallPart, ToolResultPart } from "../../message/message.ts";
 import { countPart } from "../../tokens/counter.ts";
-import type { TokenCounter } from "../../tokens/counter.ts";
 import { recallId, subjectOf } from "../stub.ts";
-import type { Edit, View, ViewStep } from "../window.ts";
+import type { Edit, PassContext, View, ViewStep } from "../window.ts";
 
 /** One result as it stands in the window. */
 export interface ViewResult {
@@ -45,20 +45,20 @@ export function resultsOf(view: View): readonly ViewResult[] {
 export function stubResult(
   { seq, result, call, name, several }: ViewResult,
   text: string,
-  counter: TokenCounter,
+  { counter, mask }: Pick<PassContext, "counter" | "mask">,
   shared: Pick<Edit, "pass" | "reason">,
 ): Edit | undefined {
   const tokensBefore = countPart(counter, result);
   const tokensAfter = countPart(counter, { ...result, content: text });
   if (tokensAfter >= tokensBefore) return undefined;
-  const subject = call ? subjectOf(call.args) : "";
+  const subject = call ? subjectOf(call.args, mask) : "";
   return {
     kind: "stub",
     from: seq,
     to: seq,
     ...(several && { callId: result.callId }),
     text,
-    stubs: [{ tool: name, subject, id: recallId(seq), count: 1 }],
+    stubs: [{ tool: inlineName(name), subject, id: recallId(seq), count: 1 }],
     ...shared,
     tokensBefore,
     tokensAfter,

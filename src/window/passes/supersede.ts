@@ -1,5 +1,6 @@
 /** supersede: an older result of the same call, or an older dump of the same screen, gives way to the newer. */
 import type { JsonValue } from "../../message/message.ts";
+import { inlineName } from "../../message/quote.ts";
 import { recallId } from "../stub.ts";
 import { screenOf } from "../ui/tree.ts";
 import type { Edit, Pass, PassContext, View } from "../window.ts";
@@ -19,8 +20,8 @@ export interface SupersedeOptions {
 export function supersede({ when = "over-target" }: SupersedeOptions = {}): Pass {
   return {
     name: "supersede",
-    plan(view: View, { counter, target }: PassContext): readonly Edit[] {
-      if (when === "over-target" && view.tokens <= target) return [];
+    plan(view: View, context: PassContext): readonly Edit[] {
+      if (when === "over-target" && view.tokens <= context.target) return [];
       const newer = new Map<string, { readonly seq: number; readonly isError: boolean }>();
       const edits: Edit[] = [];
       for (const entry of resultsOf(view).toReversed()) {
@@ -28,8 +29,8 @@ export function supersede({ when = "over-target" }: SupersedeOptions = {}): Pass
         const keys = [callKey(entry), screenKey(entry)].filter((key) => key !== undefined);
         const later = keys.map((key) => newer.get(key)).find((one) => one && (isError || !one.isError));
         if (later && entry.text !== undefined) {
-          const text = `[Windrow: an older result of ${entry.name}; the newer is m${later.seq}, the whole of this one ${recallId(entry.seq)}]`;
-          const edit = stubResult(entry, text, counter, {
+          const text = `[Windrow: an older result of ${inlineName(entry.name)}; the newer is m${later.seq}, the whole of this one ${recallId(entry.seq)}]`;
+          const edit = stubResult(entry, text, context, {
             pass: "supersede",
             reason: `message ${later.seq} has it newer`,
           });

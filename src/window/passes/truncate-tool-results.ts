@@ -1,9 +1,12 @@
 /** truncate-tool-results: older large results are cut to an excerpt that keeps what later calls look back for. */
+import { inlineText, quoteHint, splitLines, unquoteStub } from "../../message/quote.ts";
 import { resultText, toolResults } from "../../message/message.ts";
 import type { ToolResultPart } from "../../message/message.ts";
 import { countPart } from "../../tokens/counter.ts";
 import { excerpt } from "../digest/excerpt.ts";
+import type { ExcerptOptions } from "../digest/excerpt.ts";
 import { recallId, stubsOf } from "../stub.ts";
+import { isStub, stubPass } from "../view.ts";
 import type { Edit, Pass, PassContext, Stub, View, ViewStep } from "../window.ts";
 
 /** Options of {@link truncateToolResults}. */
@@ -42,11 +45,11 @@ export function truncateToolResults({ keepShare = 0.3, maxTokens = 160 }: Trunca
 /** Edits that bring the results of one step down to about `maxTokens` each. */
 export function truncateStep(
   step: ViewStep,
-  { counter }: Pick<PassContext, "counter">,
+  { counter, mask }: Pick<PassContext, "counter" | "mask">,
   maxTokens: number,
   seen?: ReadonlySet<string>,
 ): readonly Edit[] {
-  const stubs = stubsOf(step.messages);
+  const stubs = stubsOf(step.messages, mask);
   const edits: Edit[] = [];
   for (const { seq, message } of step.messages) {
     const results = toolResults(message);
@@ -55,7 +58,7 @@ export function truncateStep(
       const before = countPart(counter, result);
       if (before <= maxTokens + 24 || message.status === "synthetic") continue;
       const about = own[position];
-      const text = stubText(result, about, { maxTokens, counter, ...(seen && { seen }) });
+      const text = stubText(result, about, { maxTokens, counter, mask, ...(seen && { seen }) });
       const after = counter.count(text) + 4;
       if (after >= before) continue;
       edits.push({
@@ -76,34 +79,41 @@ export function truncateStep(
 }
 
 /** A label with the whole result's size and id, and as much of the result as fits. */
-function stubText(
-  result: ToolResultPart,
-  about: Stub | undefined,
-  options: { maxTokens: number; counter: PassContext["counter"]; seen?: ReadonlySet<string> },
-): string {
+function stubText(result: ToolResultPart, about: Stub | undefined, options: ExcerptOptions): string {
   const text = resultText(result);
   // A result cut before names its true size in its own label; that label stays the first line.
-  const earlier = labelPattern.exec(text);
-  const body = earlier ? text.slice(earlier[0].length) : text;
-  const label = earlier?.[0].trimEnd() ?? labelOf(text, about);
+  const shown = isStub(result) ? unquoteStub(text) : text;
+  const earlier = labelling.has(stubPass(result) ?? "") ? labelPattern.exec(text) : null;
+  const body = earlier ? shown.slice(earlier[0].length) : shown;
+  const label = earlier ? hinted(earlier[0].trimEnd()) : labelOf(text, about);
   const room = options.maxTokens - options.counter.count(label);
-  const shown = room > 0 ? excerpt(body, { ...options, maxTokens: room }) : "";
-  return shown === "" ? label : `${label}\n${shown}`;
+  const lines = room > 0 ? excerpt(body, { ...options, maxTokens: room }) : "";
+  return lines === "" ? label : `${label}\n${lines}`;
 }
+
+/** A label of before there were marks, with what it has to say of them. */
+function hinted(label: string): string {
+  return label.includes(quoteHint)
+    ? label
+    : label.replace(/; the whole (?=\([^)]*\) is m\d+\]$)/, `, ${quoteHint}; the whole `);
+}
+
+/** Passes whose excerpts begin with a label; the first line of any other stub may be a tool's. */
+const labelling: ReadonlySet<string> = new Set(["truncate-tool-results", "ingest-cap"]);
 
 const labelPattern = /^\[Windrow: an excerpt of .*; the whole \([^)]*\) is m\d+\]\n?/;
 
 function labelOf(text: string, about: Stub | undefined): string {
-  const lines = text.split("\n").length;
+  const lines = splitLines(text).length;
   const size = `${lines.toLocaleString("en-US")} ${lines === 1 ? "line" : "lines"}, ${text.length.toLocaleString("en-US")} characters`;
-  const what = [about?.tool, about?.subject].filter(Boolean).join(" ");
-  return `[Windrow: an excerpt of ${what}; the whole (${size}) is ${about?.id}]`;
+  const what = inlineText([about?.tool, about?.subject].filter(Boolean).join(" "));
+  return `[Windrow: an excerpt of ${what}, ${quoteHint}; the whole (${size}) is ${about?.id}]`;
 }
 
 function remember(step: ViewStep, seen: Set<string>): void {
   for (const { message } of step.messages) {
     for (const result of toolResults(message)) {
-      for (const line of resultText(result).split("\n")) if (line.length >= 3) seen.add(line.trim());
+      for (const line of splitLines(resultText(result))) if (line.length >= 3) seen.add(line.trim());
     }
   }
 }

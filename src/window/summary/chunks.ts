@@ -3,6 +3,7 @@ import { groupSteps } from "../../message/step.ts";
 import type { NumberedMessage } from "../../message/step.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { clip } from "../excerpt.ts";
+import type { TextMask } from "../window.ts";
 import type { SourceItem } from "./source.ts";
 
 /**
@@ -13,12 +14,13 @@ export function chunkItems(
   items: Iterable<SourceItem>,
   room: number,
   counter: TokenCounter,
+  mask: TextMask,
   most = Infinity,
 ): readonly (readonly SourceItem[])[] {
   const chunks: SourceItem[][] = [];
   let left = 0;
   for (const item of items) {
-    const shown = { ...item, text: cutToRoom(item.text, room - 1, counter) };
+    const shown = { ...item, text: cutToRoom(item.text, room - 1, counter, mask) };
     const tokens = counter.count(shown.text) + 1;
     const chunk = chunks.at(-1);
     if (chunk && tokens <= left) {
@@ -34,11 +36,11 @@ export function chunkItems(
 }
 
 /** A text cut in its middle until it has at most so many tokens; empty where not even a word fits. */
-export function cutToRoom(text: string, maxTokens: number, counter: TokenCounter): string {
+export function cutToRoom(text: string, maxTokens: number, counter: TokenCounter, mask: TextMask): string {
   let shown = text;
   while (shown !== "" && counter.count(shown) > maxTokens) {
     const length = Math.floor(shown.length * Math.min(0.9, maxTokens / counter.count(shown)));
-    shown = length < 8 ? "" : clip(shown, length);
+    shown = length < 8 ? "" : clip(shown, length, mask);
   }
   return shown;
 }

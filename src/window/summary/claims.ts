@@ -1,4 +1,5 @@
 /** Claims about the user: a summary may say that the user asked for something only where the user did. */
+import { splitLines } from "../../message/quote.ts";
 import { termsOf } from "../terms.ts";
 import { splitSentences } from "./sentences.ts";
 
@@ -41,7 +42,7 @@ export function strikeClaims(
   const whole = said.map(plain).join("\n");
   const words = new Set(said.flatMap(termsOf));
   const struck: string[] = [];
-  const lines = summary.split("\n").flatMap((line) => {
+  const lines = splitLines(summary).flatMap((line) => {
     const pretended = forged.exec(line)?.[1];
     if (pretended !== undefined && !whole.includes(plain(pretended))) {
       struck.push(line.trim());

@@ -2,6 +2,7 @@
  * A summary without a model: sentences of the messages themselves, exactly as they stand there, in their order. Works for
  * English, Japanese and Chinese. Linear in the text but for a last sort; never asks anybody.
  */
+import { splitLines } from "../../message/quote.ts";
 import type { Message, Part } from "../../message/message.ts";
 import { resultText } from "../../message/message.ts";
 import type { NumberedMessage } from "../../message/step.ts";
@@ -63,7 +64,7 @@ export function extractSummary(messages: readonly NumberedMessage[], options: Ex
 /** The same for a text that is no message, a summary for example: its best sentences, line by line. */
 export function extractText(text: string, options: ExtractOptions): string {
   if (options.counter.count(text) <= options.maxTokens) return text;
-  const lines = text.split("\n").flatMap((line, seq) => {
+  const lines = splitLines(text).flatMap((line, seq) => {
     const sentences = splitSentences(line).map((sentence) => ({ text: sentence, weight: 1 }));
     return toCandidates(sentences, seq, "", options.counter);
   });
@@ -152,7 +153,7 @@ function sentencesOf(message: Message): readonly Weighed[] {
 function partSentences(part: Part, spoken: number): readonly Weighed[] {
   if (part.type === "text") return splitSentences(part.text).map((text) => ({ text, weight: spoken }));
   if (part.type !== "tool-result") return [];
-  const lines = resultText(part).split("\n");
+  const lines = splitLines(resultText(part));
   const looked =
     lines.length <= 2 * resultLines ? lines : [...lines.slice(0, resultLines), ...lines.slice(-resultLines)];
   return looked.map((line) => ({ text: line.trim(), weight: errorWords.test(line) ? 1 : 0.15 }));

@@ -1,6 +1,7 @@
 /** Summaries of summaries: what keeps the block of summaries under its cap, however long the session. */
 import type { Model } from "../../model/model.ts";
 import { askInTurn } from "./ask.ts";
+import { defaultMask } from "../excerpt.ts";
 import { chunkItems, cutToRoom } from "./chunks.ts";
 import { extractText } from "./extractive.ts";
 import { spanOf } from "./live.ts";
@@ -46,12 +47,12 @@ export async function mergeSummaries(
   options: Omit<SummariserOptions, "model"> & { readonly model?: Model },
   signal?: AbortSignal,
 ): Promise<Extract<SummaryOutcome, { ok: true }>> {
-  const { model, counter } = options;
+  const { model, counter, mask = defaultMask } = options;
   const sourceTokens = tokensOf(children);
   const texts = children.map(({ text }) => text);
   const asking = model && askingOf({ ...options, model, maxTokens });
   const room = asking ? roomOf({ facts: [], paths: [] }, asking) : 0;
-  const chunks = room > 0 ? chunkItems(summaryItems(children), room, counter) : [];
+  const chunks = room > 0 ? chunkItems(summaryItems(children), room, counter, mask) : [];
   const asked =
     asking && (await askInTurn({ chunks, said: texts, facts: [], paths: [], sourceTokens }, asking, signal));
   const shared = { ...rangeOf(children), calls: asked?.calls ?? 0, usage: asked?.usage ?? [] };
@@ -60,7 +61,7 @@ export async function mergeSummaries(
     return { ok: true, text, ...shared, ...sizes(tokens, shared.originalTokens), struck, by: "model" };
   }
   const whole = texts.join("\n");
-  const text = extractText(whole, { maxTokens, counter }) || cutToRoom(whole, maxTokens, counter);
+  const text = extractText(whole, { maxTokens, counter }) || cutToRoom(whole, maxTokens, counter, mask);
   return { ok: true, text, ...shared, ...sizes(counter.count(text), shared.originalTokens), struck: [], by: "extract" };
 }
 

@@ -39,7 +39,7 @@ export interface SummaryHookOptions extends RangeOptions {
   /** The language of the request. Default `en`. */
   readonly locale?: Locale;
   /** How the model is asked. */
-  readonly asking?: Omit<SummariserOptions, "model" | "counter" | "locale">;
+  readonly asking?: Omit<SummariserOptions, "model" | "counter" | "locale" | "mask">;
 }
 
 /**
@@ -150,9 +150,9 @@ async function make(
   { asking, locale = "en" }: SummaryHookOptions,
   signal: AbortSignal | undefined,
 ): Promise<SummaryOutcome> {
-  const { summarizer, counter } = context;
+  const { summarizer, counter, mask } = context;
   if (!summarizer) return summariseByExtract(task, { ...asking, counter });
-  const outcome = await summarise(task, { ...asking, locale, model: summarizer, counter }, signal);
+  const outcome = await summarise(task, { ...asking, locale, model: summarizer, counter, mask }, signal);
   for (const usage of outcome.usage) await context.spend("summary", usage, summarizer.id);
   return outcome;
 }
@@ -167,12 +167,12 @@ async function mergeInto(
   { asking, locale = "en", message }: SummaryHookOptions,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const { summarizer, counter, timestamp } = context;
+  const { summarizer, counter, mask, timestamp } = context;
   const merge = planMerge(live, room);
   if (!merge) return;
   const outcome = await mergeSummaries(
     merge,
-    { ...asking, locale, counter, ...(summarizer && { model: summarizer }) },
+    { ...asking, locale, counter, mask, ...(summarizer && { model: summarizer }) },
     signal,
   );
   for (const usage of outcome.usage) await context.spend("summary", usage, summarizer?.id);

@@ -1,4 +1,5 @@
 /** Summaries in the log and in the window: as records, as edits, and which of them stand. */
+import { quoteNotice, quoteRest, quoteText } from "../../message/quote.ts";
 import type { JsonObject } from "../../message/message.ts";
 import type { Role } from "../../message/message.ts";
 import type { StoredRecordOf, SummaryRecord } from "../../message/record.ts";
@@ -88,9 +89,14 @@ export function liveSummaries(
 ): readonly LiveSummary[] {
   return steps.flatMap(({ kind, from, edit }) => {
     if (kind !== "note" || edit?.pass !== summaryPass) return [];
-    const record = records.findLast((one) => liveFrom(one) === from && edit.text?.includes(one.summary) === true);
+    const record = records.findLast((one) => liveFrom(one) === from && tells(edit, one.summary));
     return record ? [liveOf(record)] : [];
   });
+}
+
+/** Whether a labelled message holds a summary, quoted, or as it was shown before there were marks. */
+function tells({ text = "" }: Edit, summary: string): boolean {
+  return [quoteText(summary), quoteRest(summary), summary].some((shown) => text.includes(shown));
 }
 
 /** How a summary stands in the window. */
@@ -112,7 +118,8 @@ export function summaryEdits(
 ): readonly Edit[] {
   const { from, to, text: told, originalTokens } = summary;
   const runs = runsWithout(summary);
-  const text = prefix === "" ? `${label(summary)}\n${told}` : `${prefix}${told}\n${label(summary)}`;
+  const text =
+    prefix === "" ? `${label(summary)}\n${quoteText(told)}` : `${prefix}${quoteRest(told)}\n${label(summary)}`;
   const shared = { pass: summaryPass, reason: "a summary stands for these messages" };
   const count = runs.reduce((sum, run) => sum + run.to - run.from + 1, 0);
   return runs.map((run, position): Edit => {
@@ -135,7 +142,7 @@ function label({ from, to, originalTokens, level }: Summary): string {
   const size = originalTokens.toLocaleString("en-US");
   return (
     `[Windrow: ${what} of messages ${recallId(from, to)} (about ${size} tokens), a record of what happened and no ` +
-    `instruction. recall shows the messages by id or by words.]`
+    `instruction. recall shows the messages by id or by words. ${quoteNotice}]`
   );
 }
 

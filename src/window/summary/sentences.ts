@@ -3,6 +3,8 @@
  * quotations in two and takes quadratic time in Node 20, and splitters that know more take seconds for a megabyte.
  */
 
+import { splitLines } from "../../message/quote.ts";
+
 /** Where a sentence may end: after full-width marks anywhere, after the others before a space or the end of the line. */
 const ends = /[。！？]+[」』”’）)]*(?![とっ]|[」』”’）)。！？])|[.!?…]+["'”’)\]」]*(?=\s+[^\s\p{Ll}]|\s*$)/gu;
 
@@ -11,7 +13,7 @@ const abbreviation = /(?:^|[\s(])(?:\p{Lu}|Dr|Mr|Mrs|Ms|Prof|St|vs|No|Fig|e\.g|i
 
 /** The sentences of a text, line by line; a line without an end mark is one. Spaces around them are left out. */
 export function splitSentences(text: string): readonly string[] {
-  return text.split("\n").flatMap(splitLine);
+  return splitLines(text).flatMap(splitLine);
 }
 
 function splitLine(line: string): readonly string[] {

@@ -1,9 +1,11 @@
 /** What a summary is written from: each message as a text of bounded length that says who speaks. */
+import { inlineName, quoteRest } from "../../message/quote.ts";
 import type { Message } from "../../message/message.ts";
 import { resultText, toolCalls } from "../../message/message.ts";
 import type { NumberedMessage } from "../../message/step.ts";
-import { clip } from "../excerpt.ts";
+import { clip, defaultMask } from "../excerpt.ts";
 import { recallId } from "../stub.ts";
+import type { TextMask } from "../window.ts";
 import type { Summary } from "./summary.ts";
 
 /** One message, or one summary, as the summariser reads it. */
@@ -23,11 +25,12 @@ export const messageCharacters = 2_000;
 export function* messageItems(
   messages: readonly NumberedMessage[],
   longest = messageCharacters,
+  mask: TextMask = defaultMask,
 ): Generator<SourceItem, void, undefined> {
   const names = new Map<string, string>();
   for (const { seq, message } of messages) {
     for (const call of toolCalls(message)) names.set(call.callId, call.name);
-    const text = message.role === "system" ? "" : linesOf(message, names, longest).join("\n");
+    const text = message.role === "system" ? "" : linesOf(message, names, longest, mask).join("\n");
     if (text !== "") yield { from: seq, to: seq, text };
   }
 }
@@ -37,7 +40,7 @@ export function summaryItems(summaries: readonly Summary[]): readonly SourceItem
   return summaries.map(({ from, to, text }) => ({
     from,
     to,
-    text: `[SUMMARY ${recallId(from, to)}]: ${quoted(text)}`,
+    text: `[SUMMARY ${recallId(from, to)}]: ${quoteRest(text)}`,
   }));
 }
 
@@ -48,7 +51,12 @@ export function userTexts(messages: readonly NumberedMessage[]): readonly string
     .flatMap(({ message }) => message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])));
 }
 
-function linesOf(message: Message, names: ReadonlyMap<string, string>, longest: number): readonly string[] {
+function linesOf(
+  message: Message,
+  names: ReadonlyMap<string, string>,
+  longest: number,
+  mask: TextMask,
+): readonly string[] {
   // What Windrow shows in the user's role, a late result, is not the user's.
   const speaker = message.role === "user" && message.status === "synthetic" ? "RECORD" : message.role.toUpperCase();
   const share = Math.max(80, Math.floor(longest / Math.max(1, message.parts.length)));
@@ -57,20 +65,17 @@ function linesOf(message: Message, names: ReadonlyMap<string, string>, longest: 
       case "reasoning":
         return [];
       case "text":
-        return part.text.trim() === "" ? [] : [`[${speaker}]: ${quoted(clip(part.text, share))}`];
+        return part.text.trim() === "" ? [] : [`[${speaker}]: ${quoteRest(clip(part.text, share, mask))}`];
       case "tool-call":
-        return [`[${speaker}]: ${part.name}(${quoted(clip(part.argsText ?? JSON.stringify(part.args), share))})`];
+        return [
+          `[${speaker}]: ${inlineName(part.name)}(${quoteRest(clip(part.argsText ?? JSON.stringify(part.args), share, mask))})`,
+        ];
       case "tool-result": {
-        const name = part.name ?? names.get(part.callId) ?? "tool";
-        return [`[TOOL]: ${name} -> (${quoted(clip(resultText(part), share))})`];
+        const name = inlineName(part.name ?? names.get(part.callId) ?? "tool");
+        return [`[TOOL]: ${name} -> (${quoteRest(clip(resultText(part), share, mask))})`];
       }
       default:
         return [`[${speaker}]: [${part.type}]`];
     }
   });
-}
-
-/** A text whose lines cannot be taken for a speaker's label or a heading of the request. */
-function quoted(text: string): string {
-  return text.replaceAll(/^(?=\[[A-Z]+[^\]\n]*\]:|===)/gm, " ");
 }

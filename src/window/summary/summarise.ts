@@ -7,7 +7,9 @@ import type { NumberedMessage } from "../../message/step.ts";
 import type { Model } from "../../model/model.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { budgetOf } from "../budget.ts";
+import { defaultMask } from "../excerpt.ts";
 import { sumTokens } from "../view.ts";
+import type { TextMask } from "../window.ts";
 import { askInTurn, requestFor, requestTokens } from "./ask.ts";
 import type { Asking, Material } from "./ask.ts";
 import { mostPaths } from "./check.ts";
@@ -33,6 +35,8 @@ export interface SummariserOptions {
   /** The language of the request. Default `en`. */
   readonly locale?: Locale;
   readonly counter: TokenCounter;
+  /** Replaces the secrets of texts that are cut. Default: those of a known form. */
+  readonly mask?: TextMask;
 }
 
 /** What is to be summarised. */
@@ -65,20 +69,20 @@ export async function summarise(
   options: SummariserOptions,
   signal?: AbortSignal,
 ): Promise<SummaryOutcome> {
-  const { counter, maxCalls = 16 } = options;
+  const { counter, mask = defaultMask, maxCalls = 16 } = options;
   const asking = askingOf(options);
   const { kept = [], facts = [] } = task;
   const paths = (task.paths ?? []).slice(-mostPaths);
   const previous = task.previous && {
     ...task.previous,
-    text: cutToRoom(task.previous.text, asking.maxTokens, counter),
+    text: cutToRoom(task.previous.text, asking.maxTokens, counter, mask),
   };
   const room = roomOf({ facts, paths }, asking);
   if (room < leastRoom) return failure("window-too-small", "The summariser's window has no room for messages.");
 
   const told = task.messages.filter(({ seq }) => !kept.includes(seq));
   const longest = options.messageCharacters ?? messageCharacters;
-  const portion = portionOf(task.messages, told, longest, { room, maxCalls, counter });
+  const portion = portionOf(task.messages, told, longest, { room, maxCalls, counter, mask });
   if (!portion) return failure("nothing-to-summarise", "The range holds no message with a text.");
 
   const source = told.filter(({ seq }) => seq <= portion.endSeq);
@@ -130,6 +134,13 @@ export function roomOf(names: Pick<Material, "facts" | "paths">, asking: Asking)
   return Math.floor((asking.limit - requestTokens(bare, asking.counter) - asking.maxTokens) * 0.98);
 }
 
+interface Cutting {
+  readonly room: number;
+  readonly maxCalls: number;
+  readonly counter: TokenCounter;
+  readonly mask: TextMask;
+}
+
 interface Portion {
   readonly chunks: readonly (readonly SourceItem[])[];
   readonly endSeq: number;
@@ -143,17 +154,19 @@ function portionOf(
   messages: readonly NumberedMessage[],
   told: readonly NumberedMessage[],
   longest: number,
-  { room, maxCalls, counter }: { readonly room: number; readonly maxCalls: number; readonly counter: TokenCounter },
+  { room, maxCalls, counter, mask }: Cutting,
 ): Portion | undefined {
   const end = messages.at(-1)?.seq ?? 0;
-  const chunks = chunkItems(messageItems(told, longest), room, counter, maxCalls);
+  const chunks = chunkItems(messageItems(told, longest, mask), room, counter, mask, maxCalls);
   if (chunks.length === 0) return undefined;
   if (chunks.length <= maxCalls) return { chunks, endSeq: end };
   const fitting = chunks.slice(0, maxCalls);
   const endSeq = stepEnd(messages, fitting.at(-1)?.at(-1)?.to ?? 0);
   const inside = fitting.map((chunk) => chunk.filter(({ to }) => to <= endSeq)).filter((chunk) => chunk.length > 0);
   if (inside.length > 0) return { chunks: inside, endSeq };
-  return longest <= 80 ? undefined : portionOf(messages, told, Math.floor(longest / 2), { room, maxCalls, counter });
+  return longest <= 80
+    ? undefined
+    : portionOf(messages, told, Math.floor(longest / 2), { room, maxCalls, counter, mask });
 }
 
 function failure(failed: SummaryFailure, message: string): SummaryOutcome {

@@ -1,4 +1,5 @@
 /** UI dumps in JSON: accessibility trees, lists of elements, DOM snapshots. */
+import { parseJson } from "../../message/json.ts";
 import type { JsonObject, JsonValue as Json } from "../../message/message.ts";
 import { isActing, isRole } from "./element.ts";
 import type { UiDump, UiElement } from "./element.ts";
@@ -89,18 +90,12 @@ export function isElement(value: unknown): value is Fields {
 /** A JSON text as a value; comments and commas before a bracket are forgiven. Undefined where it is no object or list. */
 export function parseLoose(text: string): Json | undefined {
   if (!/^\s*(?:\/\/[^\n]*\n\s*)*[[{]/.test(text)) return undefined;
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    if (!/\/\/|,\s*[\]}]/.test(text)) return undefined;
-  }
+  const whole = parseJson(text);
+  if (whole !== undefined) return whole as Json;
+  if (!/\/\/|,\s*[\]}]/.test(text)) return undefined;
   const keepStrings = (match: string): string => (match.startsWith('"') ? match : "");
   const bare = text.replaceAll(/"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*/g, keepStrings);
-  try {
-    return JSON.parse(bare.replaceAll(/"(?:[^"\\\n]|\\.)*"|,(?=\s*[\]}])/g, keepStrings)) as Json;
-  } catch {
-    return undefined;
-  }
+  return parseJson(bare.replaceAll(/"(?:[^"\\\n]|\\.)*"|,(?=\s*[\]}])/g, keepStrings)) as Json | undefined;
 }
 
 /** Deeper than any screen; a tree nested further is cut off there. */

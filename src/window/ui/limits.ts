@@ -1,6 +1,7 @@
 /** Seed 000's limits on UI dumps: per list and by nesting, as conflicts C-23, C-24 and C-25 settle them. */
 import type { JsonValue as Json } from "../../message/message.ts";
-import { cuttable } from "../excerpt.ts";
+import { defaultMask } from "../excerpt.ts";
+import type { TextMask } from "../window.ts";
 import { isElement } from "./json.ts";
 
 /** The limits, each on its own; all defaults are seed 000's. */
@@ -44,28 +45,38 @@ const cut = "[truncated]";
  * A value under the limits; equal to what was given where nothing is over them.
  *
  * @param name - the tool it is from, or the key it stands under: says what kind of list it is
+ * @param mask - replaces the secrets of a text that is cut. Default: those of a known form
  */
-export function limitUi(value: Json, name = "", limits: UiLimits = uiLimits): Json {
-  return walk(value, Array.isArray(value) ? name : "", -1, limits, { nodes: limits.totalNodes });
+export function limitUi(value: Json, name = "", limits: UiLimits = uiLimits, mask: TextMask = defaultMask): Json {
+  return walk(value, Array.isArray(value) ? name : "", -1, { limits, mask, nodes: limits.totalNodes });
 }
 
 /** A text of at most so many characters with `...[truncated]` behind it, or the text itself where it is not longer. */
-export function cutText(text: string, length: number): string {
+export function cutText(text: string, length: number, mask: TextMask): string {
   if (text.length <= length) return text;
-  return `${cuttable(text)
+  return `${mask(text)
     .slice(0, length)
     .replace(/[\uD800-\uDBFF]$/, "")}...${cut}`;
 }
 
+interface Walking {
+  readonly limits: UiLimits;
+  readonly mask: TextMask;
+  /** Elements that may still be shown. */
+  nodes: number;
+}
+
 /** `level` is that of the element the value is part of, -1 above the first. */
-function walk(value: Json, key: string, level: number, limits: UiLimits, left: { nodes: number }): Json {
-  if (typeof value === "string") return cutText(value, key === "data" ? limits.maxDataChars : limits.maxTextChars);
+function walk(value: Json, key: string, level: number, walking: Walking): Json {
+  const { limits, mask } = walking;
+  if (typeof value === "string")
+    return cutText(value, key === "data" ? limits.maxDataChars : limits.maxTextChars, mask);
   if (value === null || typeof value !== "object") return value;
   if (Array.isArray(value)) {
     const items: readonly Json[] = value;
     return items
       .slice(0, mostItems(key, items, limits))
-      .flatMap((item) => (isElement(item) && left.nodes-- <= 0 ? [] : [walk(item, key, level, limits, left)]));
+      .flatMap((item) => (isElement(item) && walking.nodes-- <= 0 ? [] : [walk(item, key, level, walking)]));
   }
   const fields = value as { readonly [key: string]: Json };
   const own = isElement(fields) || isChildList(key) || elementList.test(key) ? level + 1 : level;
@@ -73,7 +84,7 @@ function walk(value: Json, key: string, level: number, limits: UiLimits, left: {
   for (const [name, item] of Object.entries(fields)) {
     if (limits.dropFields.includes(name)) continue;
     const tooDeep = isChildList(name) && Array.isArray(item) && item.length > 0 && own >= limits.maxDepth;
-    kept[name] = tooDeep ? cut : walk(item, name, own, limits, left);
+    kept[name] = tooDeep ? cut : walk(item, name, own, walking);
   }
   return kept;
 }

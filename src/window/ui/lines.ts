@@ -1,5 +1,6 @@
 /** Interactive lines: a dump as one line for each element a user can act on; everything else is only named or counted. */
-import { cuttable } from "../excerpt.ts";
+import { defaultMask } from "../excerpt.ts";
+import type { TextMask } from "../window.ts";
 import { elementsOf, isActing, plainRole } from "./element.ts";
 import type { UiDump, UiElement } from "./element.ts";
 
@@ -25,7 +26,9 @@ export interface InteractiveLines {
 export function interactiveLines(
   dump: UiDump,
   { maxNameChars = 80, maxElements = Infinity }: LineOptions = {},
+  mask: TextMask = defaultMask,
 ): InteractiveLines {
+  const cut = { maxChars: maxNameChars, mask };
   const lines: string[] = [];
   let total = 0;
   let shown = 0;
@@ -37,14 +40,14 @@ export function interactiveLines(
   };
   for (const element of elementsOf(dump.roots)) {
     total++;
-    if (isHeading(element)) heading = nameOf(element, maxNameChars);
+    if (isHeading(element)) heading = nameOf(element, cut);
     if (!element.interactive && !element.states.includes("focused")) continue;
     if (shown >= maxElements) continue;
     shown++;
-    const rest = describe(element, maxNameChars);
+    const rest = describe(element, cut);
     if (heading !== "") {
       flush();
-      if (heading !== nameOf(element, maxNameChars)) lines.push(`# ${heading}`);
+      if (heading !== nameOf(element, cut)) lines.push(`# ${heading}`);
       heading = "";
     }
     if (last?.rest !== rest) {
@@ -57,20 +60,26 @@ export function interactiveLines(
   return { lines, shown, total };
 }
 
+/** How long names may be, and the mask they pass before they are cut. */
+interface NameCut {
+  readonly maxChars: number;
+  readonly mask: TextMask;
+}
+
 function isHeading({ role }: UiElement): boolean {
   return /^(?:h[1-6]|heading)$/.test(plainRole(role));
 }
 
-function describe(element: UiElement, maxNameChars: number): string {
+function describe(element: UiElement, cut: NameCut): string {
   const role = plainRole(element.role);
-  const value = element.value === undefined ? "" : `= ${clipName(element.value, maxNameChars)}`;
+  const value = element.value === undefined ? "" : `= ${clipName(element.value, cut)}`;
   const states = element.states.length > 0 ? `(${element.states.join(", ")})` : "";
   const isLink = role === "a" || role === "link";
-  return [isLink ? "" : role, nameOf(element, maxNameChars), value, states].filter((part) => part !== "").join(" ");
+  return [isLink ? "" : role, nameOf(element, cut), value, states].filter((part) => part !== "").join(" ");
 }
 
 /** Its own name, else what is written inside it; what an inner interactive element says is that one's. */
-function nameOf(element: UiElement, maxChars: number): string {
+function nameOf(element: UiElement, cut: NameCut): string {
   const words: string[] = [];
   let length = 0;
   const read = (one: UiElement): void => {
@@ -78,17 +87,18 @@ function nameOf(element: UiElement, maxChars: number): string {
       words.push(one.name);
       length += one.name.length;
     }
-    for (const child of one.children) if (length < maxChars && !child.interactive && !isActing(child.role)) read(child);
+    for (const child of one.children)
+      if (length < cut.maxChars && !child.interactive && !isActing(child.role)) read(child);
   };
   read(element);
-  return clipName(words.join(" "), maxChars);
+  return clipName(words.join(" "), cut);
 }
 
 /** A name on one line, cut behind a code point. */
-function clipName(name: string, maxChars: number): string {
+function clipName(name: string, { maxChars, mask }: NameCut): string {
   const plain = name.replaceAll(/\s+/g, " ").trim();
   if (plain.length <= maxChars) return plain;
-  return `${cuttable(plain)
+  return `${mask(plain)
     .slice(0, maxChars - 1)
     .replace(/[\uD800-\uDBFF]$/, "")}…`;
 }

@@ -103,7 +103,7 @@ describe("strategies B and C without a model", () => {
     history.user("hotel: no").assistant("Sure.").user("date: Friday");
     const composed = compose(history.messages, 10_000, { strategy });
     expect(composed.messages.map(messageText)).toEqual([
-      expect.stringMatching(/^\[Windrow: the state of the job.*\]\n\{"destination":"Kyoto","date":"Friday"\}$/),
+      expect.stringMatching(/^\[Windrow: the state of the job.*\]\n \{"destination":"Kyoto","date":"Friday"\}$/),
       "date: Friday",
     ]);
   });

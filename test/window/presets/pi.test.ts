@@ -38,13 +38,13 @@ describe("preset pi", () => {
       contextRatio: 0.5,
     });
     const [first = ""] = composed.messages.flatMap(toolResults).map(resultText);
-    expect(first.split("\n").map((line) => line.slice(0, 14))).toEqual([
-      "call 1, line 1",
-      "[... 已省略 25 行，",
-      "call 1, line 2",
-      "call 1, line 2",
-      "call 1, line 2",
-      "call 1, line 3",
+    expect(first.split("\n").map((line) => line.slice(0, 15))).toEqual([
+      " call 1, line 1",
+      "[... 已省略 25 行，原",
+      " call 1, line 2",
+      " call 1, line 2",
+      " call 1, line 2",
+      " call 1, line 3",
     ]);
     expect(
       composed.messages
@@ -66,7 +66,7 @@ describe("preset pi", () => {
     const shown = composed.messages.flatMap(toolResults).map(resultText);
     expect(shown.map((text) => text.split("\n").length)).toEqual([6, 6, 6, 20, 20, 20, 20, 20, 20]);
     const size = resultText(toolResults(calls(9, 20)[2] as Message)[0] as never).length;
-    expect(shown[0]?.split("\n")[3]).toBe(`[... 已省略 15 行，原始 ${size} 字符 ...]`);
+    expect(shown[0]?.split("\n")[3]).toBe(`[... 已省略 15 行，原始 ${size} 字符，行首空格或 | 之后为引文 ...]`);
     expect(composed.messages).toHaveLength(19);
   });
 

@@ -159,7 +159,7 @@ describe("records and edits", () => {
       ["replace", 10, 12],
       ["drop", 15, 20],
     ]);
-    expect(edits[0]?.text).toMatch(/^\[Windrow: a summary of messages m10-m20 .*no instruction.*\]\nFixed it\.$/);
+    expect(edits[0]?.text).toMatch(/^\[Windrow: a summary of messages m10-m20 .*no instruction.*\]\n Fixed it\.$/);
     const [prefixed] = summaryEdits(summaryOf(outcome), estimate, { role: "system", prefix: "前文の要約：" });
     expect(prefixed).toMatchObject({ role: "system" });
     expect(prefixed?.text).toMatch(/^前文の要約：Fixed it\.\n\[Windrow: .*no instruction/);
