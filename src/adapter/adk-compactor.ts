@@ -1,5 +1,6 @@
 /** A context compactor for ADK, for those who use its list of them: what is old becomes one event, and nothing is lost. */
 import type { Message } from "../message/message.ts";
+import { quoteText } from "../message/quote.ts";
 import { messageText } from "../message/message.ts";
 import { countMessage } from "../tokens/counter.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
@@ -114,8 +115,8 @@ function isSame(shown: Message | undefined, message: Message | undefined): boole
 
 function told(message: Message): string {
   const text = messageText(message);
-  if (message.status === "synthetic") return text;
-  return `[${message.role}] ${text}`;
+  const own = message.status === "synthetic" && message.id.startsWith("windrow:");
+  return own ? text : `[${message.role}]\n${quoteText(text)}`;
 }
 
 function compactedEvent(text: string, events: readonly AdkEvent[], last: AdkEvent): CompactedEvent {

@@ -110,12 +110,13 @@ export class AdkLog {
 export class AdkLogs {
   readonly manager: SessionManager;
   /** Shared, so that a failing store is told of once. */
-  readonly teller = new Teller("adk");
+  readonly teller: Teller;
   readonly #open = new Map<string, Promise<AdkLog | undefined>>();
 
   /** @internal */
   constructor(manager: SessionManager) {
     this.manager = manager;
+    this.teller = new Teller("adk", manager.secretRules);
   }
 
   /** The log of a session of ADK; a new one where there is none and `create` is set. */

@@ -7,9 +7,8 @@ import { estimate } from "../tokens/estimate.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { usage } from "../transcript/shapes.ts";
 import { gemini } from "../window/profile.ts";
-import { recallFrom } from "../window/recall.ts";
 import type { Recalled, RecallQuery } from "../window/recall.ts";
-import type { PinnedBlock, Strategy, WindowState } from "../window/window.ts";
+import type { ComposeInput, PinnedBlock, Strategy, WindowState } from "../window/window.ts";
 import type { ContextManager } from "./adk-context.ts";
 import { asRequested, isShown } from "./adk-event.ts";
 import { adkLogs } from "./adk-log.ts";
@@ -19,6 +18,7 @@ import { isReplaced, logWindow, requestBudget, requestWindow } from "./adk-windo
 import type { AdkWindow } from "./adk-window.ts";
 import { Teller } from "./journal.ts";
 import type { AdapterListener } from "./journal.ts";
+import { Numbered } from "./numbered.ts";
 
 /** How {@link ContextManagementPlugin} makes windows. */
 export interface ContextManagementOptions {
@@ -228,8 +228,8 @@ export class ContextManagementPlugin {
   ): Promise<Recalled> {
     const view = this.#view(invocation);
     const log = view.history ? undefined : await this.#log(invocation);
-    if (log) return log.session.recall(query, options);
-    return recallFrom(view.history ?? [], query, { ...options, counter: this.#counter });
+    const numbered = new Numbered(log?.session, () => view.history ?? []);
+    return numbered.recall(query, { ...options, counter: this.#counter });
   }
 
   get #counter(): TokenCounter {
@@ -272,14 +272,16 @@ export class ContextManagementPlugin {
     const settings = log?.session.settings;
     const snapshot = contextManager?.getContextSnapshot();
     const pinned: readonly PinnedBlock[] = snapshot ? [{ id: "snapshot", text: renderSnapshot(snapshot) }] : [];
-    const window = requestWindow(request, {
+    const own: Omit<ComposeInput, "messages"> = {
       budget: budget ?? settings?.budget ?? this.#defaultBudget(request) ?? NaN,
       strategy: settings?.strategy ?? options.strategy ?? contextManager?.strategy ?? "adaptive",
       counter: settings?.counter ?? this.#counter,
       profile: settings?.profile ?? gemini,
       pinned,
       ...(view.state && { state: view.state }),
-    });
+      ...(settings && { mask: settings.mask }),
+    };
+    const window = requestWindow(request, own, settings);
     view.state = window.state;
     view.history = window.history;
     return window;

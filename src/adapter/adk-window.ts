@@ -12,6 +12,8 @@ import { asRequested, isSame, isShown } from "./adk-event.ts";
 import type { AdkLog } from "./adk-log.ts";
 import type { AdkEvent, AdkRequest } from "./adk-types.ts";
 import { contentsOf, fromContents } from "./gemini.ts";
+import { liveHistory, mayShowOwn } from "./live-history.ts";
+import type { LiveSettings } from "./live-history.ts";
 import type { GeminiContent } from "./gemini.ts";
 
 /** A composed window and the contents that go to the model. */
@@ -80,7 +82,10 @@ export async function logWindow(
     if (!isShown(event)) continue;
     const content = request.contents[place];
     if (!content || !isSame(content, event)) return undefined;
-    given.set(logged.messageId, { content, hash: logged.hash });
+    const [message] = log.session.settings.liveMask ? fromContents([content]) : [];
+    if (!message || mayShowOwn(log.session.settings, message)) {
+      given.set(logged.messageId, { content, hash: logged.hash });
+    }
     place++;
   }
   const behind = request.contents.slice(place);
@@ -113,10 +118,12 @@ export function isReplaced(log: AdkLog, events: readonly AdkEvent[]): boolean {
 export function requestWindow(
   request: AdkRequest,
   options: Omit<ComposeInput, "messages">,
+  settings?: LiveSettings,
 ): AdkWindow & { readonly history: readonly Message[]; readonly state: WindowState } {
-  const history = fromContents(request.contents);
+  const given = fromContents(request.contents);
+  const history = liveHistory(settings, given);
   const composed = composeWindow({ ...options, ...surroundings(request), messages: history });
-  const own = new Map(history.map((message, index) => [message.id, { message, content: request.contents[index] }]));
+  const own = new Map(given.map((message, index) => [message.id, { message, content: request.contents[index] }]));
   const original = (message: Message): object | undefined => {
     const entry = own.get(message.id);
     if (!entry || wantsSignature(message, request)) return undefined;

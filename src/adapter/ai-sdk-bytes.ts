@@ -7,25 +7,29 @@ export const urlMark = "windrow:url";
 const bytesMark = "windrow:bytes";
 const bufferMark = "windrow:buffer";
 
+/** Levels that are followed; what lies deeper is left for the check of the message to refuse. */
+const deepest = 600;
+
 /** A copy in which bytes and URLs are marked JSON; the value itself where it holds none. */
-export function marked(value: unknown): unknown {
-  if (typeof value !== "object" || value === null) return value;
+export function marked(value: unknown, levels = deepest): unknown {
+  if (typeof value !== "object" || value === null || levels <= 0) return value;
   if (value instanceof URL) return { [urlMark]: value.href };
   if (value instanceof ArrayBuffer) return { [bufferMark]: base64(new Uint8Array(value)) };
   if (value instanceof Uint8Array) return { [bytesMark]: base64(value) };
-  return mapped(value, marked);
+  return mapped(value, (item) => marked(item, levels - 1));
 }
 
 /** The value with bytes and URLs as they were; the value itself where it holds none. */
-export function unmarked(value: unknown): unknown {
-  if (typeof value !== "object" || value === null) return value;
+export function unmarked(value: unknown, levels = deepest): unknown {
+  if (typeof value !== "object" || value === null || levels <= 0) return value;
   const [[mark, text] = [], ...others] = Object.entries(value as Readonly<Record<string, unknown>>);
   if (others.length === 0 && typeof text === "string") {
-    if (mark === urlMark) return new URL(text);
-    if (mark === bytesMark) return bytes(text);
-    if (mark === bufferMark) return bytes(text).buffer;
+    // A tool's own JSON may look like a mark.
+    if (mark === urlMark && URL.canParse(text)) return new URL(text);
+    if (mark === bytesMark && isBase64(text)) return bytes(text);
+    if (mark === bufferMark && isBase64(text)) return bytes(text).buffer;
   }
-  return mapped(value, unmarked);
+  return mapped(value, (item) => unmarked(item, levels - 1));
 }
 
 function mapped(value: object, change: (item: unknown) => unknown): unknown {
@@ -74,6 +78,10 @@ function base64(value: Uint8Array): string {
   let text = "";
   for (let at = 0; at < value.length; at += 0x8000) text += String.fromCharCode(...value.subarray(at, at + 0x8000));
   return btoa(text);
+}
+
+function isBase64(text: string): boolean {
+  return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
 }
 
 function bytes(text: string): Uint8Array {

@@ -45,7 +45,7 @@ export function encodeMessages<Host extends AiSdkMessage>(
   return messages.flatMap((message) => {
     for (const { callId, name } of toolCalls(message)) names.set(callId, name);
     const own = original(message);
-    return own ? [own] : (encodeMessage(message, names).map(unmarked) as Host[]);
+    return own ? [own] : (encodeMessage(message, names).map((one) => unmarked(one)) as Host[]);
   });
 }
 

@@ -1,4 +1,5 @@
 /** Content parts of the AI SDK's messages, majors 5 to 7, as parts, and back. */
+import { parseJson } from "../message/json.ts";
 import type {
   FilePart,
   ImagePart,
@@ -208,19 +209,11 @@ function outputOf(part: ToolResultPart): JsonObject {
   const type = asString(given?.["type"]);
   const text = { type: part.isError === true ? "error-text" : "text", value: resultText(part) };
   if (typeof part.content === "string") {
-    const value = type === "json" || type === "error-json" ? parsed(part.content) : undefined;
+    const value = type === "json" || type === "error-json" ? parseJson(part.content) : undefined;
     if (value !== undefined) return { ...given, value };
     return type === text.type ? { ...given, ...text } : text;
   }
   return type === "content" ? { ...given, value: part.content.map((item) => ownPart(item) ?? standIn(item)) } : text;
-}
-
-function parsed(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return undefined;
-  }
 }
 
 /**

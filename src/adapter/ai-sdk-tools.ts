@@ -2,6 +2,7 @@
 import type { JsonValue, ToolDefinition } from "../message/message.ts";
 import { isWindrowError } from "../errors.ts";
 import type { Recalled, RecallQuery } from "../window/recall.ts";
+import { recalledText } from "./numbered.ts";
 
 /** What is read of a tool of the SDK. */
 export interface AiSdkTool {
@@ -84,9 +85,7 @@ export function recallTool(recall: (query: RecallQuery) => Recalled | Promise<Re
     } as never,
     execute: async ({ id, query }) => {
       try {
-        const { text, more } = await recall({ ...(id && { id }), ...(query && { query }) });
-        if (text === "") return "Nothing was found.";
-        return more ? `${text}\n[There is more; ask with other words or a smaller range.]` : text;
+        return recalledText(await recall({ ...(id && { id }), ...(query && { query }) }));
       } catch (error) {
         if (isWindrowError(error)) return error.message;
         throw error;

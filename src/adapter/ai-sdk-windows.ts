@@ -9,7 +9,7 @@ import { composeWindow } from "../window/compose.ts";
 import { hashMessage } from "../window/hash.ts";
 import { pi } from "../window/profile.ts";
 import type { Profile } from "../window/profile.ts";
-import type { Composed, Strategy, WindowState } from "../window/window.ts";
+import type { Composed, Strategy, TextMask, WindowState } from "../window/window.ts";
 
 /** How windows are made where no session says so. */
 export interface AiSdkWindowOptions {
@@ -45,12 +45,18 @@ interface Conversation {
   readonly state: WindowState;
 }
 
+/** By what all windows are made. */
+export interface ConversationOptions extends Pick<AiSdkWindowOptions, "strategy" | "counter"> {
+  /** Replaces the secrets of texts that are cut. Default: those of a known form. */
+  readonly mask?: TextMask;
+}
+
 /** Composes windows of conversations told apart by their messages, each with the epoch it is in. */
 export class ConversationWindows {
-  readonly #options: Pick<AiSdkWindowOptions, "strategy" | "counter">;
+  readonly #options: ConversationOptions;
   #conversations: readonly Conversation[] = [];
 
-  constructor(options: Pick<AiSdkWindowOptions, "strategy" | "counter">) {
+  constructor(options: ConversationOptions) {
     this.#options = options;
   }
 
@@ -66,6 +72,7 @@ export class ConversationWindows {
       budget: budget ?? NaN,
       strategy: this.#options.strategy ?? "adaptive",
       counter: this.#options.counter ?? estimate,
+      ...(this.#options.mask && { mask: this.#options.mask }),
       state: known?.state,
     });
     const others = this.#conversations.filter((one) => one !== known);

@@ -6,8 +6,6 @@
 import { WindrowError } from "../errors.ts";
 import type { JsonValue, Message, ToolDefinition } from "../message/message.ts";
 import type { Session } from "../session/session.ts";
-import { estimate } from "../tokens/estimate.ts";
-import { recallFrom } from "../window/recall.ts";
 import type { Recalled, RecallQuery } from "../window/recall.ts";
 import type { Composed } from "../window/window.ts";
 import { aiSdkAdapter, encodeWindow } from "./ai-sdk-message.ts";
@@ -22,6 +20,8 @@ import { aiSdkUiMessagesOf } from "./ai-sdk-ui.ts";
 import type { AiSdkUiMessage } from "./ai-sdk-ui.ts";
 import { journalOf, Teller } from "./journal.ts";
 import type { AdapterListener, HostJournal } from "./journal.ts";
+import { liveHistory } from "./live-history.ts";
+import { Numbered } from "./numbered.ts";
 
 export { aiSdkMiddleware } from "./ai-sdk-middleware.ts";
 export type { AiSdkMiddleware, AiSdkMiddlewareOptions } from "./ai-sdk-middleware.ts";
@@ -105,11 +105,11 @@ export function aiSdk(options: AiSdkOptions = {}): AiSdkConversation {
   let replaced = false;
   let definitions: Promise<readonly ToolDefinition[]> | undefined;
 
-  const recall = recallTool((query: RecallQuery): Recalled | Promise<Recalled> =>
-    session
-      ? session.recall(query)
-      : recallFrom(aiSdkAdapter.decode(history), query, { counter: options.counter ?? estimate }),
-  );
+  const inHistory = (): readonly Message[] => aiSdkAdapter.decode(history);
+  const numbered = new Numbered(session, inHistory);
+  const counter = settings ? undefined : options.counter;
+
+  const recall = recallTool((query: RecallQuery): Promise<Recalled> => numbered.recall(query, { counter }));
 
   const journal = async (): Promise<void> => {
     const broken = await log?.sync(inCallOrder(history));
@@ -126,9 +126,13 @@ export function aiSdk(options: AiSdkOptions = {}): AiSdkConversation {
     const system = instructionsText(step.instructions) ?? options.system;
     const given = { ...(system !== undefined && { system }), tools: await definitions };
     await journal();
-    if (session && !replaced) return session.compose({ ...given, ...(budget !== undefined && { budget }) });
+    if (session && !replaced) {
+      numbered.fromLog();
+      return session.compose({ ...given, ...(budget !== undefined && { budget }) });
+    }
+    numbered.fromHistory(inHistory);
     const profile = settings?.profile ?? options.profile ?? profileFor(step.model ?? {});
-    return windows.compose({ ...given, history: aiSdkAdapter.decode(history), budget, profile });
+    return windows.compose({ ...given, history: liveHistory(settings, inHistory()), budget, profile });
   };
 
   const prepareStep = async <M extends AiSdkMessage>(step: AiSdkStep<M>): Promise<{ messages: M[] }> => {

@@ -1,4 +1,5 @@
 /** Content blocks and tool calls of the chat-completions API as parts, and back. */
+import { parseJson } from "../message/json.ts";
 import type { FilePart, ImagePart, JsonObject, JsonValue, OpaquePart, Part, TextPart } from "../message/message.ts";
 import type { ResultContent, ToolCallPart } from "../message/message.ts";
 import type { CallPairing } from "../transcript/shapes.ts";
@@ -180,7 +181,7 @@ function argumentsOf(inner: JsonObject, field: string): Arguments {
   if (value === undefined) return { given: { args: {} }, kept: { ...kept, [field]: absent }, odd: true };
   if (typeof value !== "string") return { given: { args: value }, kept: { ...kept, [field]: asValue }, odd: true };
   if (field === "input") return { given: { args: value }, kept, odd: true };
-  const args = parsed(value);
+  const args = parseJson(value);
   if (args === undefined) return { given: { args: {}, argsText: value }, kept, odd: true };
   const exact = JSON.stringify(args) === value;
   return { given: exact ? { args } : { args, argsText: value }, kept, odd: !isObject(args) };
@@ -196,15 +197,7 @@ function calledWith(part: ToolCallPart, kept: JsonObject, form: string): JsonObj
 
 /** The text as it came, unless an edit changed the arguments since; of another host, an object and nothing else. */
 function argumentsText({ args, argsText }: ToolCallPart, own: boolean): string {
-  const value = argsText === undefined ? undefined : parsed(argsText);
+  const value = argsText === undefined ? undefined : parseJson(argsText);
   if (argsText !== undefined && (value === undefined ? own : sameJson(value, args))) return argsText;
   return JSON.stringify(own || isObject(args) ? args : { input: args });
-}
-
-function parsed(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,5 @@
 /** Parts of Gemini's `Content` as Windrow's, and back. */
+import { parseJson } from "../message/json.ts";
 import type { FilePart, ImagePart, JsonObject, JsonValue, Message, Part } from "../message/message.ts";
 import type { ResultContent, ToolCallPart, ToolResultPart } from "../message/message.ts";
 import type { CallPairing } from "../transcript/shapes.ts";
@@ -165,12 +166,8 @@ function resultBlock(part: ToolResultPart, kept: JsonObject): JsonObject {
 function responseOf(text: string, field: string | undefined, isError: boolean): JsonObject {
   const plain = field === undefined || field === absent;
   if (plain && text.startsWith("{")) {
-    try {
-      const value = JSON.parse(text) as JsonValue;
-      if (isObject(value)) return value;
-    } catch {
-      // No JSON: it goes as text.
-    }
+    const value = parseJson(text);
+    if (isObject(value)) return value;
   }
   return { [isError ? "error" : plain ? "output" : field]: text };
 }

@@ -3,6 +3,8 @@
  * the history is a continuation of it, else from the history alone.
  */
 import { WindrowError } from "../errors.ts";
+import { inlineText } from "../message/quote.ts";
+import type { SecretRules } from "../mask/text.ts";
 import type { JsonValue, ToolDefinition } from "../message/message.ts";
 import type { Session } from "../session/session.ts";
 import { estimate } from "../tokens/estimate.ts";
@@ -13,10 +15,11 @@ import { budgetOf } from "../window/budget.ts";
 import { composeWindow } from "../window/compose.ts";
 import type { Profile } from "../window/profile.ts";
 import type { RecallQuery } from "../window/recall.ts";
-import { recallFrom } from "../window/recall.ts";
 import type { Composed, DynamicBlock, Strategy, WindowState } from "../window/window.ts";
 import { journalOf, Teller } from "./journal.ts";
 import type { AdapterListener, HostJournal, JournalHost } from "./journal.ts";
+import { liveHistory } from "./live-history.ts";
+import { Numbered, recalledText } from "./numbered.ts";
 
 /** How an adapter makes windows. */
 export interface HostWindowOptions {
@@ -58,14 +61,16 @@ export class HostWindows<Host extends object> {
   readonly teller: Teller;
   readonly #host: JournalHost<Host>;
   readonly #options: HostWindowOptions;
+  readonly #numbered: Numbered;
   #replaced = false;
-  #seen: readonly Host[] = [];
 
-  constructor(host: JournalHost<Host>, options: HostWindowOptions, session?: Session) {
+  /** @param rules - of the secrets that no listener hears, where there is no session */
+  constructor(host: JournalHost<Host>, options: HostWindowOptions, session?: Session, rules?: SecretRules) {
     this.#host = host;
     this.#options = options;
     this.log = session && journalOf(session, host);
-    this.teller = this.log?.teller ?? new Teller(host.adapter.name);
+    this.#numbered = new Numbered(session);
+    this.teller = this.log?.teller ?? new Teller(host.adapter.name, rules);
     this.teller.add(options.on);
   }
 
@@ -99,7 +104,6 @@ export class HostWindows<Host extends object> {
     blocks: RequestBlocks,
     state?: WindowState,
   ): Promise<HostWindow<Host> | undefined> {
-    this.#seen = messages;
     try {
       const made =
         (this.log && (await this.#fromLog(this.log, messages, blocks))) ?? this.alone(messages, blocks, state);
@@ -120,17 +124,17 @@ export class HostWindows<Host extends object> {
     }
   }
 
-  /** What left the window, for the model: the text that a recall tool answers. Says what is wrong instead of throwing. */
-  async recall(query: RecallQuery): Promise<string> {
+  /**
+   * What left the window, for the model: the text that a recall tool answers. Says what is wrong instead of throwing.
+   *
+   * @param messages - of the conversation that asks, where several share these windows. Default: those of the newest window
+   */
+  async recall(query: RecallQuery, messages?: readonly Host[]): Promise<string> {
     try {
-      const counter = this.#options.counter ?? estimate;
-      const found =
-        this.log && !this.#replaced
-          ? await this.log.session.recall(query)
-          : recallFrom(this.#host.adapter.decode(this.#seen), query, { counter });
-      return found.text === "" ? "Nothing was found." : found.text;
+      const own = messages && (() => this.#host.adapter.decode(messages));
+      return recalledText(await this.#numbered.recall(query, { counter: this.#options.counter }, own));
     } catch (error) {
-      return error instanceof Error ? error.message : String(error);
+      return inlineText(error instanceof Error ? error.message : String(error));
     }
   }
 
@@ -149,6 +153,7 @@ export class HostWindows<Host extends object> {
     await this.#sync(messages);
     if (this.#replaced) return undefined;
     await log.session.prepare();
+    this.#numbered.fromLog();
     const budget = this.#budget();
     const composed = await log.session.compose({ ...blocks, ...(budget !== undefined && { budget }) });
     const { adapter } = this.#host;
@@ -165,14 +170,16 @@ export class HostWindows<Host extends object> {
    * @throws WindrowError `over-budget` or `budget-too-small` with the size of each block; `bad-option`, `bad-message`
    */
   alone(messages: readonly Host[], blocks: RequestBlocks, state?: WindowState): HostWindow<Host> {
+    this.#numbered.fromHistory(() => this.#host.adapter.decode(messages));
     const settings = this.log?.session.settings;
     const composed = composeWindow({
-      messages: this.#host.adapter.decode(messages),
+      messages: liveHistory(settings, this.#host.adapter.decode(messages)),
       ...blocks,
       budget: this.#budget() ?? settings?.budget ?? NaN,
       strategy: this.#options.strategy ?? settings?.strategy ?? "adaptive",
       profile: this.#options.profile ?? settings?.profile ?? "openai-chat",
       counter: this.#options.counter ?? settings?.counter ?? estimate,
+      ...(settings && { mask: settings.mask }),
       ...(state && { state }),
     });
     return { composed, messages: this.#host.adapter.encode(shown(composed)) };

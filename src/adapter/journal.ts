@@ -4,14 +4,21 @@
  * that is.
  */
 import { isWindrowError, WindrowError } from "../errors.ts";
-import { createMask, maskJson } from "../mask/mask.ts";
+import { maskJson } from "../mask/mask.ts";
+import { knownSecrets } from "../mask/text.ts";
+import type { SecretRules } from "../mask/text.ts";
+import { maskEvent } from "../mask/masked-event.ts";
+import { checkMessageJson } from "../message/json.ts";
 import type { JsonValue, Message, NewMessage, Part } from "../message/message.ts";
 import type { Session } from "../session/session.ts";
 import type { ToolRun } from "../session/tool-run.ts";
-import { hashMessage, hashText } from "../window/hash.ts";
+import { hashText } from "../message/hash.ts";
+import { hashMessage } from "../window/hash.ts";
 import type { Report } from "../window/window.ts";
 import type { Adapter } from "./adapter.ts";
 import { asHostHas, shownParts } from "./kept.ts";
+import { mayShowOwn } from "./live-history.ts";
+import { Numbered } from "./numbered.ts";
 
 /** Something an adapter tells its host's application. */
 export type AdapterEvent =
@@ -53,17 +60,20 @@ interface Fresh<Host> {
   readonly host: Host;
 }
 
-const mask = createMask({ email: true });
-
 /** Failures told once each time they begin, to every listener once. */
 export class Teller {
   readonly #adapter: string;
+  readonly #rules: SecretRules;
   readonly #listeners = new Set<AdapterListener>();
   #failing = false;
 
-  /** @param adapter - the name that events carry */
-  constructor(adapter: string) {
+  /**
+   * @param adapter - the name that events carry
+   * @param rules - of the secrets that no listener hears
+   */
+  constructor(adapter: string, rules: SecretRules = knownSecrets) {
     this.#adapter = adapter;
+    this.#rules = rules;
   }
 
   /** Adds a listener; the same function is told once however often it is added. */
@@ -73,9 +83,10 @@ export class Teller {
 
   /** Tells every listener. */
   tell(event: AdapterEvent): void {
+    const safe = maskEvent(event, this.#rules);
     for (const listener of this.#listeners) {
       try {
-        listener(event);
+        listener(safe);
       } catch {
         // A listener's failure is its own.
       }
@@ -104,7 +115,10 @@ export class Teller {
 export class HostJournal<Host extends object> {
   readonly session: Session;
   readonly teller: Teller;
+  /** What the notes of this session's windows number, where one host conversation makes them all. */
+  readonly numbered: Numbered;
   readonly #host: JournalHost<Host>;
+  readonly #prints: Prints;
   readonly #entries: Entry<Host>[] = [];
   readonly #byId = new Map<string, Entry<Host>>();
   readonly #known = new Set<string>();
@@ -117,8 +131,10 @@ export class HostJournal<Host extends object> {
   /** @internal */
   constructor(session: Session, host: JournalHost<Host>) {
     this.session = session;
+    this.numbered = new Numbered(session);
     this.#host = host;
-    this.teller = new Teller(host.adapter.name);
+    this.#prints = new Prints(session.settings.secretRules);
+    this.teller = new Teller(host.adapter.name, session.settings.secretRules);
   }
 
   /**
@@ -132,10 +148,11 @@ export class HostJournal<Host extends object> {
     return this.#inTurn(async () => {
       await this.#load();
       const decoded = this.#host.adapter.decode(messages);
+      decoded.forEach(checkMessageJson);
       const { end, broken } = this.#match(messages, decoded);
       const fresh = decoded.flatMap((message, index) => {
         const host = messages[index];
-        const missing = broken === undefined ? index >= end : !this.#known.has(keyOf(message));
+        const missing = broken === undefined ? index >= end : !this.#known.has(this.#prints.keyOf(message));
         return host && missing ? [{ message, host }] : [];
       });
       await this.#append(fresh);
@@ -162,6 +179,23 @@ export class HostJournal<Host extends object> {
     this.#whole.set(callId, parts);
   }
 
+  /** The host's messages with the log's whole results in the place of those that the host was given cut. */
+  async whole(messages: readonly Message[]): Promise<readonly Message[]> {
+    const given = new Set(messages.map((message) => this.#prints.of(message)));
+    const whole = new Map<number, readonly Part[]>();
+    if (this.session.stats().messages > 0) {
+      for await (const message of this.session.messages()) {
+        if (message.extra?.[shownParts] === undefined) continue;
+        const print = this.#prints.of(message);
+        if (given.has(print)) whole.set(print, message.parts);
+      }
+    }
+    return messages.map((message) => {
+      const parts = whole.get(this.#prints.of(message));
+      return parts ? { ...message, parts } : message;
+    });
+  }
+
   /** The host's own object for a message of a window that no edit changed. */
   hostOf(message: Message): Host | undefined {
     const entry = this.#byId.get(message.id);
@@ -185,9 +219,9 @@ export class HostJournal<Host extends object> {
     for (const entry of this.#entries) {
       while (!entry.optional && this.#isOptional(messages[at])) at++;
       const message = decoded[at];
-      if (message && printOf(message) === entry.print) {
+      if (message && this.#prints.of(message) === entry.print) {
         const host = messages[at++];
-        if (host) entry.host ??= host;
+        if (host && mayShowOwn(this.session.settings, message)) entry.host ??= host;
       } else if (!entry.optional) return { end: at, broken: at };
     }
     return { end: at };
@@ -237,7 +271,7 @@ export class HostJournal<Host extends object> {
 
   #add(stored: Message, message: Message, host: Host | undefined): void {
     const entry: Entry<Host> = {
-      print: printOf(message),
+      print: this.#prints.of(message),
       time: message.timestamp ?? "",
       optional: this.#isOptional(host),
       hash: hashMessage(stored),
@@ -245,7 +279,7 @@ export class HostJournal<Host extends object> {
     };
     this.#entries.push(entry);
     this.#byId.set(stored.id, entry);
-    this.#known.add(keyOf(message));
+    this.#known.add(this.#prints.keyOf(message));
     for (const part of message.parts) if (part.type === "tool-result") this.#whole.delete(part.callId);
   }
 
@@ -270,32 +304,42 @@ export function journalOf<Host extends object>(session: Session, host: JournalHo
 
 /** A host's array as it was seen last, for windows without a session: tells continuations from replacements. */
 export class SeenHistory {
+  readonly #printer = new Prints(knownSecrets);
   #prints: readonly number[] = [];
 
   /** @returns the first place at which the messages are no continuation of those seen before; undefined where they are */
   see(messages: readonly Message[]): number | undefined {
     const before = this.#prints;
-    this.#prints = messages.map(printOf);
+    this.#prints = messages.map((message) => this.#printer.of(message));
     const at = before.findIndex((print, index) => this.#prints[index] !== print);
     return at === -1 ? undefined : at;
   }
 }
 
-const prints = new WeakMap<Message, number>();
+/** Fingerprints of what messages say. Secrets are masked first, so a message has the same one before and after a resume. */
+class Prints {
+  readonly #rules: SecretRules;
+  readonly #known = new WeakMap<Message, number>();
 
-function printOf(message: Message): number {
-  let print = prints.get(message);
-  if (print === undefined) {
-    const { role, parts, extra = {} } = asHostHas(message);
-    const said = [role, parts, extra] as unknown as JsonValue;
-    print = hashText(JSON.stringify(sorted(maskJson(mask, said))));
-    prints.set(message, print);
+  /** @param rules - by which the store masks what it keeps */
+  constructor(rules: SecretRules) {
+    this.#rules = rules;
   }
-  return print;
-}
 
-function keyOf(message: Message): string {
-  return `${printOf(message)} ${message.timestamp ?? ""}`;
+  of(message: Message): number {
+    let print = this.#known.get(message);
+    if (print === undefined) {
+      const { role, parts, extra = {} } = asHostHas(message);
+      const said = [role, parts, extra] as unknown as JsonValue;
+      print = hashText(JSON.stringify(sorted(maskJson(this.#rules, said))));
+      this.#known.set(message, print);
+    }
+    return print;
+  }
+
+  keyOf(message: Message): string {
+    return `${this.of(message)} ${message.timestamp ?? ""}`;
+  }
 }
 
 /** With the keys of every object in order: a message from disk has them in another than one from a host. */

@@ -143,9 +143,14 @@ export interface WindowMiddleware {
  * const agent = createAgent({ model, tools, middleware: [windowMiddleware({ manager })] });
  */
 export function windowMiddleware(options: WindowMiddlewareOptions = {}): WindowMiddleware {
-  const sessions = new LangChainSessions(options, (session) => new HostWindows(host, options, session));
+  const sessions = new LangChainSessions(
+    options,
+    (session) => new HostWindows(host, options, session, options.manager?.secretRules),
+  );
   /** By the model's answer: what its window left to go on from. */
   const states = new WeakMap<object, WindowState>();
+  /** By the model's answer: the messages that the notes of its window number, where it was not made from a log. */
+  const requests = new WeakMap<object, readonly LangChainMessage[]>();
   const revived = new Revived();
   const results = new ToolResults();
 
@@ -154,8 +159,10 @@ export function windowMiddleware(options: WindowMiddlewareOptions = {}): WindowM
     stateSchema,
     tools: [
       forLangChain({ ...recallTool, schema: recallTool.inputSchema }, async (args, state) => {
-        const windows = await sessions.of(stateOf(state), "between");
-        return windows.recall(recallQuery(args));
+        const thread = stateOf(state);
+        const windows = await sessions.of(thread, "between");
+        const answer = thread.messages.findLast((message) => requests.has(message));
+        return windows.recall(recallQuery(args), (answer && requests.get(answer)) ?? thread.messages);
       }),
     ],
     async beforeAgent(state) {
@@ -173,7 +180,10 @@ export function windowMiddleware(options: WindowMiddlewareOptions = {}): WindowM
       if (!sent) return handler(request);
       const messages = revived.all(sent.messages, request.messages);
       const answer = await handler({ ...request, messages });
-      for (const message of answersIn(answer)) states.set(message, sent.composed.state);
+      for (const message of answersIn(answer)) {
+        states.set(message, sent.composed.state);
+        requests.set(message, request.messages);
+      }
       return answer;
     },
     async afterModel(state) {

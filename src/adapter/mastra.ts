@@ -94,6 +94,8 @@ const host = { adapter: mastraAdapter, optional: () => false };
 interface Run {
   windows: HostWindows<MastraMessage>;
   tools: readonly ToolDefinition[];
+  /** What the newest window was made for. */
+  messages?: readonly MastraMessage[];
   /** What the next window goes on from. */
   window?: WindowState;
 }
@@ -107,7 +109,8 @@ interface Run {
  * const agent = new Agent({ …, inputProcessors: [windows], outputProcessors: [windows] });
  */
 export function windowProcessor(options: WindowProcessorOptions = {}): WindowProcessor {
-  const make = (session?: Session): HostWindows<MastraMessage> => new HostWindows(host, options, session);
+  const make = (session?: Session): HostWindows<MastraMessage> =>
+    new HostWindows(host, options, session, options.manager?.secretRules);
   const only = make(options.session);
   const manager = options.session ? undefined : options.manager;
   const bySession = new WeakMap<Session, HostWindows<MastraMessage>>();
@@ -137,7 +140,7 @@ export function windowProcessor(options: WindowProcessorOptions = {}): WindowPro
     async processInputStep(given) {
       const run = await runOf(given);
       const { name, description } = recallTool;
-      const execute = (input: unknown): Promise<string> => run.windows.recall(recallQuery(input));
+      const execute = (input: unknown): Promise<string> => run.windows.recall(recallQuery(input), run.messages);
       const own = { id: name, description, inputSchema: recallInput, execute };
       const tools: Record<string, unknown> = { ...given.tools, [name]: own };
       run.tools = Object.entries(tools).map(([key, tool]) => {
@@ -150,6 +153,7 @@ export function windowProcessor(options: WindowProcessorOptions = {}): WindowPro
       const run = await runOf(given);
       const { system, messages } = readPrompt(given.prompt);
       const blocks = { ...(system.length > 0 && { system: systemText(system) }), tools: run.tools };
+      run.messages = messages;
       const sent = await run.windows.window(messages, blocks, run.window);
       if (!sent) return undefined;
       run.window = sent.composed.state;

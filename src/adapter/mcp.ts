@@ -4,19 +4,13 @@
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { serve } from "@hono/node-server";
-import {
-  createMcpHandler,
-  hostHeaderValidationResponse,
-  localhostAllowedHostnames,
-  localhostAllowedOrigins,
-  McpServer,
-  originValidationResponse,
-  ResourceTemplate,
-} from "@modelcontextprotocol/server";
+import { getRequestListener } from "@hono/node-server";
+import { createMcpHandler, localhostAllowedHostnames, McpServer, ResourceTemplate } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { z } from "zod";
 import { isWindrowError, WindrowError } from "../errors.ts";
+import { serveHttp } from "../http/http.ts";
+import { inlineText, jsonText } from "../message/quote.ts";
 import type { McpTools } from "./mcp-tools.ts";
 
 export { McpTools } from "./mcp-tools.ts";
@@ -74,7 +68,8 @@ export function mcpServer(tools: McpTools): McpServer {
       inputSchema: z.object({ ...queryShape, session: sessionField }),
       annotations: reads,
     },
-    ({ session, max_tokens: maxTokens, ...query }) => answer(tools.recall(session, present(query), maxTokens)),
+    ({ session, max_tokens: maxTokens, ...query }, { mcpReq: { signal } }) =>
+      answer(tools.recall(session, present(query), maxTokens, signal)),
   );
   server.registerTool(
     "windrow_search",
@@ -87,7 +82,7 @@ export function mcpServer(tools: McpTools): McpServer {
       }),
       annotations: reads,
     },
-    ({ session, query, limit }) => answer(tools.search(session, query, limit)),
+    ({ session, query, limit }, { mcpReq: { signal } }) => answer(tools.search(session, query, limit, signal)),
   );
   server.registerTool(
     "windrow_sessions",
@@ -160,34 +155,34 @@ export async function serveMcpHttp(tools: McpTools, options: McpHttpOptions = {}
     throw new WindrowError("bad-option", message, { host });
   }
   const handler = createMcpHandler(() => mcpServer(tools), { ...(onError && { onerror: onError }) });
-  const hosts = [...localhostAllowedHostnames(), ...allowedHosts];
-  const origins = [...localhostAllowedOrigins(), ...allowedHosts];
-  const fetch = (request: Request): Response | Promise<Response> => {
-    const rejected = hostHeaderValidationResponse(request, hosts) ?? originValidationResponse(request, origins);
-    if (rejected) return rejected;
-    if (token !== undefined && !isBearer(request, token)) {
-      return new Response("A bearer token is needed.\n", { status: 401, headers: { "www-authenticate": "Bearer" } });
-    }
-    if (new URL(request.url).pathname !== "/mcp") return new Response("The server is at /mcp.\n", { status: 404 });
-    return handler.fetch(request);
-  };
-  return new Promise((resolve, reject) => {
-    const server = serve({ fetch, port, hostname: host }, ({ port: bound }) => {
-      const name = host.includes(":") ? `[${host}]` : host;
-      const close = async (): Promise<void> => {
-        await handler.close();
-        await new Promise((done) => {
-          server.close(done);
-          if ("closeAllConnections" in server) server.closeAllConnections();
-        });
-      };
-      resolve({ url: `http://${name}:${bound}/mcp`, close });
-    });
-    server.once("error", (error: Error) => {
-      const message = `Nothing can listen on ${host}:${port}: ${error.message}`;
-      reject(new WindrowError("store-unavailable", message, { host, port }, { cause: error }));
-    });
+  const listener = getRequestListener((request) => handler.fetch(request), {
+    overrideGlobalObjects: false,
+    // Without this the listener writes the error, and so the request's text, to the console.
+    errorHandler(error) {
+      onError?.(error instanceof Error ? error : new Error(String(error)));
+      return new Response("The request could not be answered.\n", { status: 500 });
+    },
   });
+  const server = await serveHttp({
+    port,
+    host,
+    allowedHosts,
+    methods: ["GET", "POST", "DELETE"],
+    ...(onError && { onError }),
+    async handle({ request, response, url, body }) {
+      if (token !== undefined && !isBearer(request.headers.authorization, token)) {
+        response.writeHead(401, { "www-authenticate": "Bearer" }).end("A bearer token is needed.\n");
+      } else if (url.pathname !== "/mcp") response.writeHead(404).end("The server is at /mcp.\n");
+      else await listener(Object.assign(request, { rawBody: body }), response);
+    },
+  });
+  return {
+    url: `${server.url}/mcp`,
+    async close() {
+      await handler.close();
+      await server.close();
+    },
+  };
 }
 
 function addResources(server: McpServer, tools: McpTools): void {
@@ -203,7 +198,7 @@ function addResources(server: McpServer, tools: McpTools): void {
     { title: "A session", description: "What it is, and its newest messages", mimeType: "application/json" },
     async (uri, { id }) => {
       const view = await tools.view(Array.isArray(id) ? id[0] : id);
-      return { contents: [{ uri: uri.href, mimeType: "application/json", text: JSON.stringify(view, null, 2) }] };
+      return { contents: [{ uri: uri.href, mimeType: "application/json", text: jsonText(view) }] };
     },
   );
 }
@@ -219,7 +214,7 @@ async function answer(work: Promise<string>): Promise<ToolAnswer> {
     return { content: [{ type: "text", text: await work }] };
   } catch (error) {
     if (!isWindrowError(error)) throw error;
-    return { content: [{ type: "text", text: `${error.code}: ${error.message}` }], isError: true };
+    return { content: [{ type: "text", text: `${error.code}: ${inlineText(error.message)}` }], isError: true };
   }
 }
 
@@ -227,10 +222,8 @@ function present<T extends object>(query: T): { [K in keyof T]: Exclude<T[K], un
   return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined)) as never;
 }
 
-function isBearer(request: Request, token: string): boolean {
-  const [given, wanted] = [request.headers.get("authorization") ?? "", `Bearer ${token}`].map((text) =>
-    createHash("sha256").update(text).digest(),
-  );
+function isBearer(header: string | undefined, token: string): boolean {
+  const [given, wanted] = [header ?? "", `Bearer ${token}`].map((text) => createHash("sha256").update(text).digest());
   return given !== undefined && wanted !== undefined && timingSafeEqual(given, wanted);
 }
 

@@ -1,4 +1,5 @@
 /** What is read of the OpenAI Agents SDK's events, usage and tools. */
+import { parseJson } from "../message/json.ts";
 import type { JsonValue, ToolDefinition, Usage } from "../message/message.ts";
 import { toolDefinition } from "./host-window.ts";
 
@@ -16,11 +17,7 @@ export function toolCallOf(given: readonly unknown[]): ToolCall | undefined {
   if (typeof callId !== "string" || callId === "") return undefined;
   const tool = typeof name === "string" ? name : String(type);
   if (typeof text !== "string") return { callId, name: tool, args: {} };
-  try {
-    return { callId, name: tool, args: JSON.parse(text) as JsonValue };
-  } catch {
-    return { callId, name: tool, args: text };
-  }
+  return { callId, name: tool, args: parseJson(text) ?? text };
 }
 
 /** What one model call used, as the SDK tells it. */

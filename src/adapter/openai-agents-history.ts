@@ -4,12 +4,16 @@
  * (an item popped, a session cleared, a history replaced) is a record that says how much of it still holds.
  */
 import { randomUUID } from "node:crypto";
+import { WindrowError } from "../errors.ts";
+import { maskJson } from "../mask/mask.ts";
+import type { SecretRules } from "../mask/text.ts";
+import { jsonFault } from "../message/json.ts";
 import type { JsonObject, JsonValue, Message } from "../message/message.ts";
 import { hostRecords } from "../session/host-records.ts";
 import type { Session } from "../session/session.ts";
 import type { ToolRun } from "../session/tool-run.ts";
 import { asString } from "../transcript/shapes.ts";
-import { hashText } from "../window/hash.ts";
+import { hashText } from "../message/hash.ts";
 import { isObject, without } from "./kept.ts";
 import { callOf, groupItems, kindOf, openaiAgentsAdapter } from "./openai-agents-item.ts";
 import type { AgentItem } from "./openai-agents-item.ts";
@@ -34,6 +38,8 @@ const operationField = "openai-agents:operation";
 
 /** An item as it is kept: plain JSON, without the ids that the host takes off as well before it stores an item. */
 export function plainItem(item: AgentItem): AgentItem {
+  const fault = jsonFault(item, { undefinedToo: true });
+  if (fault !== undefined) throw new WindrowError("bad-message", `An item of the history cannot be used: ${fault}.`);
   const plain = toPlain(item) as JsonObject;
   const callId = plain["call_id"] ?? plain["callId"];
   const searched = kindOf(item).startsWith("tool_search_") && typeof callId === "string" && callId !== "";
@@ -60,6 +66,17 @@ function sorted(value: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)));
 }
 
+/**
+ * What an item says without its secrets, as a number: the same before and after a resume. It is taken of the item as a
+ * message, since the log's mask goes by the fields of messages.
+ */
+function maskedPrint(item: AgentItem, rules: SecretRules): number {
+  const [message] = openaiAgentsAdapter.decode([[item]]);
+  if (!message) return printOf(item);
+  const { role, parts, extra = {} } = message;
+  return printOf({ said: maskJson(rules, [role, parts, extra] as unknown as JsonValue) } as AgentItem);
+}
+
 /** The history of one session. */
 export class AgentHistory {
   readonly session: Session;
@@ -68,6 +85,7 @@ export class AgentHistory {
   readonly #ahead = new Map<number, number>();
   readonly #operations = new Map<string, JsonValue>();
   readonly #runs = new Map<string, { readonly run: ToolRun; durationMs?: number }>();
+  readonly #prints = new WeakMap<AgentItem, number>();
   readonly #writes: Write[] = [];
   #cut = false;
   #loading: Promise<void> | undefined;
@@ -75,6 +93,16 @@ export class AgentHistory {
 
   constructor(session: Session) {
     this.session = session;
+  }
+
+  /** What a plain item says, as a number; a secret counts as its placeholder, as it does in the log. */
+  print(item: AgentItem): number {
+    let print = this.#prints.get(item);
+    if (print === undefined) {
+      print = maskedPrint(item, this.session.settings.secretRules);
+      this.#prints.set(item, print);
+    }
+    return print;
   }
 
   /** Whether the host took something back: the log then holds more than the history. */
@@ -108,7 +136,7 @@ export class AgentHistory {
    */
   see(items: readonly AgentItem[]): number | undefined {
     const plain = items.map(plainItem);
-    const prints = plain.map(printOf);
+    const prints = plain.map((item) => this.print(item));
     const open = this.#unanswered();
     let at = 0;
     let broken = false;
@@ -120,7 +148,7 @@ export class AgentHistory {
       }
     }
     const known = new Set(broken ? this.#entries.map(({ print }) => print) : []);
-    const fresh = plain.slice(broken ? 0 : at).filter((item) => !known.has(printOf(item)));
+    const fresh = plain.slice(broken ? 0 : at).filter((item) => !known.has(this.print(item)));
     for (const entry of this.#push(fresh)) this.#ahead.set(entry.print, (this.#ahead.get(entry.print) ?? 0) + 1);
     return broken ? at : undefined;
   }
@@ -141,7 +169,7 @@ export class AgentHistory {
   replace(kept: number, items: readonly AgentItem[], operation: string = randomUUID(), said: JsonValue = null): void {
     if (kept < this.#entries.length) this.#cut = true;
     this.#entries.splice(kept);
-    const entries = items.map(plainItem).map((item): Entry => ({ item, print: printOf(item) }));
+    const entries = items.map(plainItem).map((item): Entry => ({ item, print: this.print(item) }));
     this.#entries.push(...entries);
     this.#operations.set(operation, said);
     this.#writes.push({ entries, cut: { kept, operation, said } });
@@ -212,15 +240,15 @@ export class AgentHistory {
 
   #fresh(items: readonly AgentItem[], own: ReadonlySet<number>): readonly AgentItem[] {
     return items.map(plainItem).filter((item) => {
-      const print = printOf(item);
+      const print = this.print(item);
       const ahead = this.#ahead.get(print) ?? 0;
       if (ahead > 0) this.#ahead.set(print, ahead - 1);
-      return ahead === 0 && !own.has(print);
+      return ahead === 0 && !own.has(printOf(item));
     });
   }
 
   #push(items: readonly AgentItem[]): readonly Entry[] {
-    const entries = items.map((item): Entry => ({ item, print: printOf(item) }));
+    const entries = items.map((item): Entry => ({ item, print: this.print(item) }));
     this.#entries.push(...entries);
     if (entries.length > 0) this.#writes.push({ entries });
     return entries;
@@ -274,7 +302,7 @@ export class AgentHistory {
           continue;
         }
         for (const item of openaiAgentsAdapter.encode([message]).flat()) {
-          entries.push({ item, print: printOf(item), messageId: message.id });
+          entries.push({ item, print: this.print(item), messageId: message.id });
         }
       }
     }

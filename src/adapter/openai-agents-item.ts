@@ -3,6 +3,7 @@
  * What a
  * model answered is several items and one message: {@link groupItems} puts together what belongs together.
  */
+import { parseJson } from "../message/json.ts";
 import { WindrowError } from "../errors.ts";
 import type { JsonObject, JsonValue, Message, Part, ResultContent, ToolResultPart } from "../message/message.ts";
 import { asString, dataOfUrl, imageFromUrl } from "../transcript/shapes.ts";
@@ -173,12 +174,9 @@ function answerParts(item: JsonObject): readonly Part[] {
 }
 
 function argumentsOf(text: string): { readonly args: JsonValue; readonly argsText?: string } {
-  try {
-    const args = JSON.parse(text) as JsonValue;
-    return JSON.stringify(args) === text ? { args } : { args, argsText: text };
-  } catch {
-    return { args: {}, argsText: text };
-  }
+  const args = parseJson(text);
+  if (args === undefined) return { args: {}, argsText: text };
+  return JSON.stringify(args) === text ? { args } : { args, argsText: text };
 }
 
 function resultPart(item: JsonObject): ToolResultPart {

@@ -10,8 +10,10 @@ import type { ModelDescription } from "../tokens/models.ts";
 import { budgetOf } from "../window/budget.ts";
 import { composeWindow } from "../window/compose.ts";
 import type { Composed, WindowState } from "../window/window.ts";
-import { Teller } from "./journal.ts";
+import { liveHistory } from "./live-history.ts";
+import { SeenHistory, Teller } from "./journal.ts";
 import type { AdapterListener } from "./journal.ts";
+import { Numbered, recalledText } from "./numbered.ts";
 import { recallQuery, recallTool as recallText } from "./host-window.ts";
 import { toolCallOf, toolsOf, usageOf } from "./openai-agents-events.ts";
 import { AgentHistory, plainItem, printOf } from "./openai-agents-history.ts";
@@ -84,17 +86,22 @@ export class AgentsSession {
   readonly acceptsRunContext = true;
   readonly #history: AgentHistory;
   readonly #options: AgentsSessionOptions;
-  readonly #teller = new Teller(openaiAgentsAdapter.name);
+  readonly #teller: Teller;
   /** What Windrow wrote itself into windows: no items of the host's. */
   readonly #own = new Set<number>();
   readonly #calls = new WeakMap<object, number>();
+  /** The messages of the newest window that was not made from the log. */
+  readonly #seen = new SeenHistory();
+  readonly #numbered: Numbered;
   #state: WindowState | undefined;
   #replaced = false;
 
   constructor(session: Session, options: AgentsSessionOptions = {}) {
     this.session = session;
     this.#history = new AgentHistory(session);
+    this.#numbered = new Numbered(session);
     this.#options = options;
+    this.#teller = new Teller(openaiAgentsAdapter.name, session.settings.secretRules);
     this.#teller.add(options.on);
   }
 
@@ -179,8 +186,8 @@ export class AgentsSession {
       }
       const { expectedSuffix, replacement } = transaction;
       const kept = this.#history.items.length - expectedSuffix.length;
-      const suffix = kept < 0 ? [] : this.#history.items.slice(kept).map(printOf);
-      const expected = expectedSuffix.map((item) => printOf(plainItem(item)));
+      const suffix = kept < 0 ? [] : this.#history.items.slice(kept).map((item) => this.#history.print(item));
+      const expected = expectedSuffix.map((item) => this.#history.print(plainItem(item)));
       if (kept < 0 || suffix.some((print, index) => print !== expected[index])) {
         throw refused("the history does not end with the expected items");
       }
@@ -273,8 +280,7 @@ export class AgentsSession {
       },
       strict: false,
       execute: async (input) => {
-        const { text } = await this.session.recall(recallQuery(input));
-        return text === "" ? "Nothing was found." : text;
+        return recalledText(await this.#numbered.recall(recallQuery(input)));
       },
     };
   }
@@ -312,14 +318,20 @@ export class AgentsSession {
     const { session } = this;
     if (!this.#replaced && !this.#history.isCut) {
       this.#state = undefined;
+      this.#seen.see([]);
+      this.#numbered.fromLog();
       await session.prepare();
       return session.compose({ ...blocks, ...(budget !== undefined && { budget }) });
     }
     const { strategy, profile, counter } = session.settings;
+    const messages = this.#replaced
+      ? openaiAgentsAdapter.decode(groupItems(input.map(plainItem)))
+      : this.#history.messages();
+    if (this.#seen.see(messages) !== undefined) this.#state = undefined;
+    this.#numbered.fromHistory(() => messages);
     const composed = composeWindow({
-      messages: this.#replaced
-        ? openaiAgentsAdapter.decode(groupItems(input.map(plainItem)))
-        : this.#history.messages(),
+      messages: liveHistory(session.settings, messages),
+      mask: session.settings.mask,
       ...blocks,
       budget: budget ?? session.settings.budget ?? NaN,
       strategy,

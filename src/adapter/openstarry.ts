@@ -8,6 +8,7 @@ import type { ManagerOptions } from "../session/manager-options.ts";
 import type { Session } from "../session/session.ts";
 import { loadStrategy } from "../session/strategy-module.ts";
 import type { ContextStrategyConfig, LoadOptions } from "../session/strategy-module.ts";
+import type { RecallQuery } from "../window/recall.ts";
 import type { Report } from "../window/window.ts";
 import { chatAdapter } from "./chat.ts";
 import type { ChatMessage } from "./chat.ts";
@@ -108,6 +109,14 @@ export class ContextManager implements IContextManager {
   async onTurnComplete(newHistory: readonly ChatMessage[]): Promise<void> {
     await this.#windows.record(newHistory);
     await this.#windows.note((log) => log.session.endStep());
+  }
+
+  /**
+   * What left the payload, for the model: what a recall tool answers, by the id that a note names or by words. Says what is
+   * wrong instead of throwing.
+   */
+  recall(query: RecallQuery): Promise<string> {
+    return this.#windows.recall(query);
   }
 }
 

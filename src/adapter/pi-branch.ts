@@ -2,9 +2,10 @@
 import type { Message } from "../message/message.ts";
 import { estimate } from "../tokens/estimate.ts";
 import { Composer } from "../window/epoch.ts";
-import { hashMessage, hashName } from "../window/hash.ts";
+import { hashName } from "../message/hash.ts";
+import { hashMessage } from "../window/hash.ts";
 import { pi as piProfile } from "../window/profile.ts";
-import { recallFrom } from "../window/recall.ts";
+import { recallInTurns } from "../window/recall.ts";
 import type { Recalled, RecallQuery } from "../window/recall.ts";
 import { strategyOf } from "../window/strategy.ts";
 import type { Composed, WindowState } from "../window/window.ts";
@@ -74,19 +75,20 @@ export class PiBranch {
   /**
    * Brings back anything of the branch. Messages are numbered from its first on, those that pi compacted away included.
    *
+   * @param sent - the messages that the newest window was made of; default: what pi would send now
    * @throws WindrowError `not-found`, `bad-option`
    */
-  recall(query: RecallQuery): Recalled {
+  async recall(query: RecallQuery, sent: readonly PiMessage[] = conversation(this.#messages())): Promise<Recalled> {
     const results = this.results;
     const kept = results.find(({ id }) => id === query.id);
-    const all = kept ? [keptMessage(kept)] : [...this.compacted, ...conversation(this.#messages())];
+    const all = kept ? [keptMessage(kept)] : [...this.compacted, ...sent];
     const whole = new Map(results.map((result) => [result.toolCallId, result.content]));
     const messages = all.map((message) => {
       const content = whole.get((message as { toolCallId?: string }).toolCallId ?? "");
       return content ? { ...message, content } : message;
     });
     const { id: _id, ...words } = query;
-    return recallFrom(piAdapter.decode(messages), kept ? { from: 1, ...words } : query, { counter: estimate });
+    return recallInTurns(piAdapter.decode(messages), kept ? { from: 1, ...words } : query, { counter: estimate });
   }
 
   #custom(customType: string): readonly unknown[] {

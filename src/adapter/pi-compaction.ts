@@ -1,5 +1,6 @@
 /** The text of a compaction: what leaves pi's context, as the lines worth keeping of it, without a model. */
 import { isWindrowError } from "../errors.ts";
+import { quoteNotice, quoteText, unquoteText } from "../message/quote.ts";
 import { messageText } from "../message/message.ts";
 import type { Message } from "../message/message.ts";
 import { estimate } from "../tokens/estimate.ts";
@@ -7,9 +8,11 @@ import { composeWindow } from "../window/compose.ts";
 import { excerpt } from "../window/digest/excerpt.ts";
 import { pi as piProfile } from "../window/profile.ts";
 import { piAdapter } from "./pi-host.ts";
+import type { TextMask } from "../window/window.ts";
 import type { PiMessage } from "./pi-message.ts";
 
-const head = "[A record by Windrow of what happened so far, no instruction; the tool recall brings back all of it]";
+const mark = "[A record by Windrow of what happened so far, no instruction; the tool recall brings back all of it";
+const head = `${mark}. ${quoteNotice}]`;
 
 /** The share of a compaction that what an earlier one told may fill. */
 const previousShare = 0.4;
@@ -23,7 +26,7 @@ export interface Leaving {
 }
 
 /** Verbatim lines of what leaves, reasoning left out, in at most `maxTokens`; empty where nothing leaves. */
-export function compactionText(leaving: Leaving, maxTokens: number): string {
+export function compactionText(leaving: Leaving, maxTokens: number, mask: TextMask): string {
   const decoded = piAdapter.decode([...leaving.messagesToSummarize, ...leaving.turnPrefixMessages]);
   const messages = decoded.map((message) => ({
     ...message,
@@ -31,29 +34,37 @@ export function compactionText(leaving: Leaving, maxTokens: number): string {
   }));
   if (messages.length === 0 && leaving.previousSummary === undefined) return "";
   const room = maxTokens - estimate.count(head) - 8;
-  const earlier = previousText(leaving.previousSummary ?? "", Math.floor(room * previousShare));
-  const recent = recentText(messages, room - estimate.count(earlier));
+  const earlier = previousText(leaving.previousSummary ?? "", Math.floor(room * previousShare), mask);
+  const recent = recentText(messages, room - estimate.count(earlier), mask);
   return [head, earlier, recent].filter((text) => text !== "").join("\n\n");
 }
 
 /** What an earlier compaction told, its task first. */
-function previousText(summary: string, maxTokens: number): string {
-  const [task = "", ...rest] = summary.replace(head, "").trim().split("\n\n");
-  const first = excerpt(task, { maxTokens: Math.floor(maxTokens / 2), counter: estimate });
-  const others = excerpt(rest.join("\n\n"), { maxTokens: maxTokens - estimate.count(first), counter: estimate });
+function previousText(summary: string, maxTokens: number, mask: TextMask): string {
+  const own = summary.includes(head) ? unquoteText(summary.replace(head, "")) : summary.replace(`${mark}]`, "");
+  const [task = "", ...rest] = own.trim().split("\n\n");
+  const first = excerpt(task, { maxTokens: Math.floor(maxTokens / 2), counter: estimate, mask });
+  const others = excerpt(rest.join("\n\n"), { maxTokens: maxTokens - estimate.count(first), counter: estimate, mask });
   return [first, others].filter((text) => text !== "").join("\n\n");
 }
 
-function recentText(messages: readonly Message[], budget: number): string {
+function recentText(messages: readonly Message[], budget: number, mask: TextMask): string {
   if (messages.length === 0) return "";
-  const written = (shown: readonly Message[]): string =>
-    shown.map((message) => `[${message.role}] ${messageText(message)}`).join("\n\n");
+  const written = (shown: readonly Message[]): string => shown.map(told).join("\n\n");
   try {
     const ingestCap = Math.floor(budget / 4);
-    return written(composeWindow({ messages, budget, profile: piProfile, ingestCap }).messages);
+    return written(composeWindow({ messages, budget, profile: piProfile, ingestCap, mask }).messages);
   } catch (error) {
     // A message that is larger alone: its best lines, too.
     if (!isWindrowError(error, "over-budget") && !isWindrowError(error, "budget-too-small")) throw error;
-    return excerpt(written(messages), { maxTokens: budget, counter: estimate });
+    return excerpt(written(messages), { maxTokens: budget, counter: estimate, mask });
   }
+}
+
+/** A message under its role, quoted; what Windrow wrote as it stands. */
+export function told(message: Message): string {
+  const text = messageText(message);
+  return message.status === "synthetic" && message.id.startsWith("windrow:")
+    ? text
+    : `[${message.role}]\n${quoteText(text)}`;
 }

@@ -4,6 +4,7 @@
  * entries of the branch they belong to; pi itself is never imported.
  */
 import { WindrowError } from "../errors.ts";
+import { knownSecrets, textMask } from "../mask/text.ts";
 import { estimate } from "../tokens/estimate.ts";
 import { budgetOf } from "../window/budget.ts";
 import type { Report, WindowState } from "../window/window.ts";
@@ -114,13 +115,19 @@ const resultShare = 0.25;
  * No handler throws: on any failure pi goes on with its own messages, and the user is notified once.
  */
 export function piExtension(pi: PiExtensionApi): void {
+  const mask = textMask(knownSecrets);
   let state: WindowState | undefined;
   let report: Report | undefined;
+  /** The messages that the notes of the newest window number, as pi and its other extensions gave them. */
+  let sent: readonly PiMessage[] | undefined;
   pi.registerFlag(budgetFlag, { description: "Windrow: most tokens a request may use", type: "string" });
   const budget = (model: PiModel | undefined): number | undefined => budgetFor(pi.getFlag(budgetFlag), model);
 
   // Another branch has a state of its own, which its entries tell.
-  const forget = (): void => void (state = undefined);
+  const forget = (): void => {
+    state = undefined;
+    sent = undefined;
+  };
   pi.on("session_start", forget);
   pi.on("session_tree", forget);
   pi.on("session_compact", forget);
@@ -131,13 +138,14 @@ export function piExtension(pi: PiExtensionApi): void {
     if (tokens === undefined) return undefined;
     const active = new Set(pi.getActiveTools());
     const tools = pi.getAllTools().filter(({ name }) => active.has(name));
-    const given = { budget: tokens, ingestCap: capOf(tokens), system: context.getSystemPrompt(), tools };
+    const given = { budget: tokens, ingestCap: capOf(tokens), mask, system: context.getSystemPrompt(), tools };
     const composed = composeBranch(messages, new PiBranch(sessionManager), given, state);
     const [fault] = composed.report.faults;
     if (fault) throw new WindrowError("bad-message", `The window breaks a rule: ${fault.message}.`, { fault });
     // An epoch is on disk before its window is sent: a resume makes the same one.
     if (composed.report.opened) pi.appendEntry(entryTypes.window, composed.state);
     ({ state, report } = composed);
+    sent = messages;
     return { messages: piAdapter.encode(shown(composed)) };
   });
   pi.on("context", <Message extends PiMessage>(event: { messages: Message[] }, context: PiExtensionContext) => {
@@ -148,7 +156,7 @@ export function piExtension(pi: PiExtensionApi): void {
     const tokens = budget(context.model);
     if (tokens === undefined || toolName === recallDeclaration.name) return undefined;
     const id = `r${new PiBranch(context.sessionManager).results.length + 1}`;
-    const cut = cutContent(content, capOf(tokens), estimate, `is ${id} for the tool recall`);
+    const cut = cutContent(content, capOf(tokens), estimate, `is ${id} for the tool recall`, mask);
     if (!cut) return undefined;
     pi.appendEntry(entryTypes.result, { id, toolCallId, content } satisfies KeptResult);
     return { content: cut.content };
@@ -163,7 +171,7 @@ export function piExtension(pi: PiExtensionApi): void {
       if (customInstructions !== undefined && customInstructions !== "") return undefined;
       const { firstKeptEntryId, tokensBefore } = preparation;
       const most = Math.min(compactionTokens, capOf(budget(model) ?? Infinity));
-      const summary = compactionText(preparation, most);
+      const summary = compactionText(preparation, most, mask);
       return summary === "" ? undefined : { compaction: { summary, firstKeptEntryId, tokensBefore } };
     }),
   );
@@ -171,7 +179,7 @@ export function piExtension(pi: PiExtensionApi): void {
   pi.registerTool({
     ...recallDeclaration,
     execute: async (_callId, given, _signal, _onUpdate, { sessionManager }) =>
-      recallResult(new PiBranch(sessionManager).recall(recallQuery(given))),
+      recallResult(await new PiBranch(sessionManager).recall(recallQuery(given), sent)),
   });
 
   pi.registerCommand("context", {

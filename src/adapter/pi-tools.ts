@@ -1,12 +1,15 @@
 /** Tools under pi: large results that stay out of the agent's messages, and the tool that brings anything back. */
 import { WindrowError } from "../errors.ts";
 import type { JsonObject } from "../message/message.ts";
+import { quoteHint } from "../message/quote.ts";
 import type { RecallQuery, Recalled } from "../window/recall.ts";
 import type { Session } from "../session/session.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { excerpt } from "../window/digest/excerpt.ts";
 import { journalOf } from "./journal.ts";
+import { recalledText } from "./numbered.ts";
 import { piHost } from "./pi-host.ts";
+import type { TextMask } from "../window/window.ts";
 import { fromPi } from "./pi-message.ts";
 
 /** A block of a tool's content in pi: text, or an image that is handed on as it is. */
@@ -30,12 +33,14 @@ export interface Cut<Content> {
  * no larger than that. Images stay.
  *
  * @param where - how the whole is brought back, for the model to read
+ * @param mask - replaces the secrets of the text before it is cut
  */
 export function cutContent<Content extends PiContent>(
   content: readonly Content[],
   cap: number,
   counter: TokenCounter,
   where: string,
+  mask: TextMask,
 ): Cut<Content> | undefined {
   const text = content.flatMap((block) => (block.type === "text" ? [block.text ?? ""] : [])).join("\n");
   // No counter gives a token to every byte of so short a text.
@@ -43,9 +48,9 @@ export function cutContent<Content extends PiContent>(
   const tokens = counter.count(text);
   if (tokens <= cap) return undefined;
   const lines = text.split("\n").length.toLocaleString("en-US");
-  const label = `[Windrow: an excerpt; the whole (${lines} lines, ${tokens.toLocaleString("en-US")} tokens) ${where}]`;
+  const label = `[Windrow: an excerpt, ${quoteHint}; the whole (${lines} lines, ${tokens.toLocaleString("en-US")} tokens) ${where}]`;
   const room = Math.max(1, cap - counter.count(label));
-  const block = { type: "text" as const, text: `${label}\n${excerpt(text, { maxTokens: room, counter })}` };
+  const block = { type: "text" as const, text: `${label}\n${excerpt(text, { maxTokens: room, counter, mask })}` };
   return { content: [block, ...content.filter(({ type }) => type !== "text")], tokens };
 }
 
@@ -62,7 +67,7 @@ export function cutContent<Content extends PiContent>(
 export function createAfterToolCall(
   session: Session,
 ): <Content extends PiContent>(outcome: PiToolOutcome<Content>) => Promise<{ content: Content[] } | undefined> {
-  const { ingestCap, counter } = session.settings;
+  const { ingestCap, counter, mask } = session.settings;
   if (ingestCap === undefined || ingestCap === Infinity) {
     throw new WindrowError("bad-option", "Open the manager with an `ingestCap`: the most tokens one result may have.");
   }
@@ -71,7 +76,7 @@ export function createAfterToolCall(
     try {
       if (log.teller.failing) return undefined;
       const where = `is in the session's log; recall with words of it brings them back`;
-      const cut = cutContent(result.content, ingestCap, counter, where);
+      const cut = cutContent(result.content, ingestCap, counter, where, mask);
       const whole = cut && fromPi(toolResult(toolCall, result.content));
       if (!cut || !whole) return undefined;
       log.keepWhole(toolCall.id, whole.parts);
@@ -104,15 +109,17 @@ export interface PiRecallTool {
 }
 
 /**
- * A tool for the model: brings back what left the window, by the id a stub names or by words, from the log.
+ * A tool for the model: brings back what left the window, by the id a stub names or by words. It reads the log, or pi's own
+ * messages where the window was made of those.
  *
  * @example
  * agent.state.tools = [...agent.state.tools, createRecallTool(session)];
  */
 export function createRecallTool(session: Session): PiRecallTool {
+  const { numbered } = journalOf(session, piHost);
   return {
     ...recallDeclaration,
-    execute: async (_callId, given) => recallResult(await session.recall(recallQuery(given))),
+    execute: async (_callId, given) => recallResult(await numbered.recall(recallQuery(given))),
   };
 }
 
@@ -142,7 +149,7 @@ export function recallQuery(given: unknown): RecallQuery {
 }
 
 /** What recall found, as a tool's result. */
-export function recallResult({ text, seqs, more }: Recalled): Awaited<ReturnType<PiRecallTool["execute"]>> {
-  const said = text === "" ? "Nothing was found; try other words." : text;
-  return { content: [{ type: "text", text: said }], details: { seqs, more } };
+export function recallResult(found: Recalled): Awaited<ReturnType<PiRecallTool["execute"]>> {
+  const { seqs, more } = found;
+  return { content: [{ type: "text", text: recalledText(found) }], details: { seqs, more } };
 }

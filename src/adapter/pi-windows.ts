@@ -15,6 +15,7 @@ import type { StrategyChoice } from "../window/strategy.ts";
 import type { Composed, Strategy, WindowState } from "../window/window.ts";
 import { journalOf, SeenHistory, Teller } from "./journal.ts";
 import type { AdapterListener, HostJournal } from "./journal.ts";
+import { liveHistory } from "./live-history.ts";
 import { agents, piAdapter, piHost } from "./pi-host.ts";
 import type { PiAgent, PiModel, PiTool } from "./pi-host.ts";
 import { isCutOff, toPi } from "./pi-message.ts";
@@ -81,18 +82,21 @@ export function piWindows(options: TransformContextOptions): PiWindows {
       teller.tell({ type: "history-replaced", adapter: "pi", at: broken });
     }
     if (replaced) return undefined;
+    log.numbered.fromLog();
     const { blocks, budget } = surroundings(options, messages, model);
     const composed = await log.session.compose({ ...blocks, ...(budget !== undefined && { budget }) });
     return { composed, window: shown(composed).map((message) => log.hostOf(message) ?? toPi(message)) };
   };
 
   const composeAlone = (messages: readonly PiMessage[], model: PiModel | undefined): Sent => {
-    const history = piAdapter.decode(messages);
-    const broken = seen.see(history);
+    const given = piAdapter.decode(messages);
+    const broken = seen.see(given);
+    const history = liveHistory(session?.settings, given);
     if (broken !== undefined) {
       state = undefined;
       if (!replaced) teller.tell({ type: "history-replaced", adapter: "pi", at: broken });
     }
+    journalled?.numbered.fromHistory(() => journalled.whole(given));
     const { blocks, budget = NaN } = surroundings(options, messages, model);
     const settings = session?.settings ?? { strategy: "adaptive", profile: piProfile, counter: estimate };
     const composed = composeWindow({
@@ -102,6 +106,7 @@ export function piWindows(options: TransformContextOptions): PiWindows {
       strategy: strategyOf(options.strategy ?? settings.strategy),
       profile: options.profile ?? settings.profile,
       counter: options.counter ?? settings.counter,
+      ...(session && { mask: session.settings.mask }),
       state,
     });
     state = composed.state;

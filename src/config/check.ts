@@ -2,6 +2,7 @@
 import type { z } from "zod";
 import { WindrowError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
+import { withoutSecrets } from "../address.ts";
 import { configVersion, settings } from "./schema.ts";
 import type { Settings } from "./schema.ts";
 import { isObject } from "./values.ts";
@@ -45,7 +46,9 @@ function faultsOf(issue: z.core.$ZodIssue, value: unknown, locate: Locate, above
     if (meant) return meant.flatMap((inner) => faultsOf(inner, value, locate, path));
   }
   const shown = path.length === 0 ? "the file" : `"${path.join(".")}"`;
-  return [`${locate(path)}: ${shown} should be ${expected(issue)}, not ${JSON.stringify(valueAt(value, path))}.`];
+  return [
+    `${locate(path)}: ${shown} should be ${expected(issue)}, not ${withoutSecrets(JSON.stringify(valueAt(value, path)))}.`,
+  ];
 }
 
 function isOtherType({ code, path }: z.core.$ZodIssue): boolean {

@@ -1,10 +1,11 @@
 /** Reads `windrow.config.{yaml,yml,json,mjs}`, and a host's config.yaml with seed 001's `llm` in it. */
+import { jsonFault } from "../message/json.ts";
 import { readFileSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isMap, isScalar, LineCounter, parseDocument } from "yaml";
 import type { Document, Node } from "yaml";
-import { WindrowError } from "../errors.ts";
+import { isWindrowError, WindrowError } from "../errors.ts";
 import { checkSettings } from "./check.ts";
 import type { Locate } from "./check.ts";
 import type { Settings } from "./schema.ts";
@@ -44,7 +45,7 @@ interface Parsed {
 
 function parseText(path: string): Parsed {
   const lines = new LineCounter();
-  const document = parseDocument(readText(path), { lineCounter: lines });
+  const document = foreseen(path, () => parseDocument(readText(path), { lineCounter: lines }));
   const [fault] = document.errors;
   if (fault) {
     const { line = 1, col = 1 } = fault.linePos?.[0] ?? {};
@@ -56,7 +57,24 @@ function parseText(path: string): Parsed {
     return offset === undefined ? undefined : lines.linePos(offset).line;
   };
   const locate: Locate = (keys) => `${path}:${lineOf(keys) ?? 1}`;
-  return { value: document.toJS(), locate, lineOf };
+  const value: unknown = foreseen(path, () => document.toJS());
+  const reason = jsonFault(value, { undefinedToo: true });
+  if (reason !== undefined) throw unusable(path, reason);
+  return { value, locate, lineOf };
+}
+
+/** What is nested past the parser's stack, or repeats itself by aliases without end, is a fault of the file. */
+function foreseen<T>(path: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (isWindrowError(error)) throw error;
+    throw unusable(path, error instanceof Error ? error.message : String(error));
+  }
+}
+
+function unusable(path: string, reason: string): WindrowError {
+  return new WindrowError("bad-option", `${path} cannot be used as a configuration: ${reason}.`, { path });
 }
 
 /** Where a key stands, else the nearest place above it. */

@@ -108,7 +108,7 @@ export const settings = z
       .partial(),
     monitor: z
       .strictObject({
-        interval: seconds.describe("Seconds between two looks. Default 300."),
+        interval: z.number().min(0.01).describe("Seconds between two looks. Default 300."),
         timeout: seconds.describe("Seconds a session may run that sets no task_timeout."),
         stale: seconds.describe("Seconds a dead process must have been silent. Default 60."),
       })

@@ -2,10 +2,14 @@
 import { userSettings } from "./schema.ts";
 import type { UserSettings } from "./schema.ts";
 import { isObject } from "./values.ts";
+import { parseAddress, withoutSecrets } from "../address.ts";
 
 /** Where and how to ask. */
 export interface UserConfigOptions {
-  /** `{user}` in it becomes the user's name; without, `?user=` is added. */
+  /**
+   * `{user}` in it becomes the user's name; without, `?user=` is added. A user and password in it are sent as basic
+   * authorization, unless there is an `apiKey`.
+   */
   readonly url: string;
   /** Milliseconds to wait for the whole answer. Default 2,000. */
   readonly timeout?: number;
@@ -49,19 +53,22 @@ export async function fetchUserConfig(
   signal?: AbortSignal,
 ): Promise<UserConfigAnswer> {
   const { timeout = 2_000, cache = 300_000, now = () => Date.now() } = options;
-  const address = addressOf(options.url, user);
-  const key = `${address}\n${options.apiKey ?? ""}`;
+  const address = parseAddress(addressOf(options.url, user));
+  if (!address)
+    return { settings: {}, failure: "its address begins with neither https:// nor http://; defaults stand" };
+  const authorization = options.apiKey === undefined ? address.authorization : `Bearer ${options.apiKey}`;
+  const key = `${address.url}\n${authorization ?? ""}`;
   const known = remembered.get(key);
   if (known && now() < known.until) return known.answer;
   const deadline = AbortSignal.timeout(timeout);
   try {
-    const settings = await ask(address, options.apiKey, signal ? AbortSignal.any([deadline, signal]) : deadline);
+    const settings = await ask(address.url, authorization, signal ? AbortSignal.any([deadline, signal]) : deadline);
     return remember(key, { settings }, now() + cache);
   } catch (error) {
     if (signal?.aborted) throw error;
     const why = deadline.aborted ? `no answer within ${timeout} ms` : reasonOf(error);
     const older = known?.answer.settings;
-    const failure = `${new URL(address).host}: ${why}; ${older ? "an older answer stands" : "defaults stand"}`;
+    const failure = `${address.host}: ${why}; ${older ? "an older answer stands" : "defaults stand"}`;
     return remember(key, { settings: older ?? {}, failure }, now() + Math.min(restMs, cache));
   }
 }
@@ -74,9 +81,13 @@ function remember(key: string, answer: UserConfigAnswer, until: number): UserCon
   return answer;
 }
 
-async function ask(address: string, apiKey: string | undefined, signal: AbortSignal): Promise<UserSettings> {
-  const headers = { accept: "application/json", ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }) };
-  const response = await fetch(address, { headers, signal, redirect: "error" });
+async function ask(address: string, authorization: string | undefined, signal: AbortSignal): Promise<UserSettings> {
+  const headers = { accept: "application/json", ...(authorization !== undefined && { authorization }) };
+  const response = await fetch(address, { headers, signal, redirect: "manual" });
+  if (response.status >= 300 && response.status < 400) {
+    await response.body?.cancel();
+    throw new Error(`status ${response.status}, a redirect, which is not followed; name the address it leads to`);
+  }
   if (!response.ok) {
     await response.body?.cancel();
     throw new Error(`status ${response.status}`);
@@ -110,5 +121,5 @@ function reasonOf(error: unknown): string {
     readonly message?: string;
     readonly cause?: { readonly code?: string };
   };
-  return cause?.code ?? message.replaceAll(/[a-z]+:\/\/\S+/gi, "its address");
+  return cause?.code ?? withoutSecrets(message);
 }

@@ -1,4 +1,5 @@
 /** A memory that finds by words: nothing to install, nothing to ask a model, kept in RAM. */
+import { knownSecrets, textMask } from "../mask/text.ts";
 import type { Message } from "../message/message.ts";
 import type { NumberedMessage } from "../message/step.ts";
 import { fillByRank, LexicalIndex, shownMessage } from "./lexical.ts";
@@ -11,6 +12,7 @@ const mostCandidates = 400;
 /** A memory over the messages it received, searched with a {@link LexicalIndex}. */
 export function lexicalMemory(): Memory {
   const index = new LexicalIndex();
+  const mask = textMask(knownSecrets);
   const sessions = new Map<string, Map<number, Message>>();
   return {
     name: "lexical",
@@ -28,7 +30,7 @@ export function lexicalMemory(): Memory {
     async query({ text, maxTokens = memoryTokens, counter }: MemoryQuery): Promise<readonly MemoryPassage[]> {
       const found = index.search(text, { limit: mostCandidates }).flatMap(({ sessionId, seq }) => {
         const message = sessions.get(sessionId)?.get(seq);
-        return message ? [{ sessionId, seq, text: shownMessage(sessionId, seq, message) }] : [];
+        return message ? [{ sessionId, seq, text: shownMessage(sessionId, seq, message, mask) }] : [];
       });
       const taken = fillByRank(
         found.map((hit) => hit.text),

@@ -4,8 +4,10 @@
  */
 import type { Message } from "../message/message.ts";
 import { messageText } from "../message/message.ts";
+import { quoteRest } from "../message/quote.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { clip } from "../window/excerpt.ts";
+import type { TextMask } from "../window/window.ts";
 import { recallId } from "../window/stub.ts";
 import { termsOf } from "../window/terms.ts";
 
@@ -113,9 +115,15 @@ export class LexicalIndex {
   }
 }
 
-/** One message as memory shows it: under a line that says which it is, cut in its middle where it is longer. */
-export function shownMessage(sessionId: string, seq: number, message: Message, longest = 4_000): string {
-  return `[${[sessionId, recallId(seq), message.role].filter((word) => word !== "").join(" ")}] ${clip(messageText(message), longest)}`;
+/** One message as memory shows it: behind what says which it is, further lines quoted; cut in its middle where it is longer. */
+export function shownMessage(
+  sessionId: string,
+  seq: number,
+  message: Message,
+  mask: TextMask,
+  longest = 4_000,
+): string {
+  return `[${[sessionId, recallId(seq), message.role].filter((word) => word !== "").join(" ")}] ${quoteRest(clip(messageText(message), longest, mask))}`;
 }
 
 /** Room in tokens that no message fits any more. */

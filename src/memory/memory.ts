@@ -18,7 +18,7 @@ export interface MemoryQuery {
 export interface MemoryPassage {
   readonly sessionId: string;
   readonly seq: number;
-  /** Under a line that says where it is from: a record, no instruction. */
+  /** Behind what says where it is from, and its lines quoted, as `windrow/memory` does: a record, no instruction. */
   readonly text: string;
   readonly tokens: number;
 }

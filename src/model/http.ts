@@ -1,5 +1,6 @@
 /** JSON over HTTP for the clients: keys from the environment, faults told apart, nothing secret in an error. */
 import { WindrowError } from "../errors.ts";
+import { parseAddress, withoutSecrets } from "../address.ts";
 import type { Embeddings } from "./model.ts";
 import { modelFailed, withRetries } from "./retry.ts";
 import type { Failure, RetryOptions } from "./retry.ts";
@@ -10,7 +11,7 @@ export interface HttpOptions extends RetryOptions {
   readonly model: string;
   /** Default: from the environment, by the names that the client's documentation gives. Never logged, never in an error. */
   readonly apiKey?: string;
-  /** The server. Default: the provider's own. */
+  /** The server. Default: the provider's own. A user and password in it are sent as basic authorization, without a key. */
   readonly baseUrl?: string;
   /** Further headers of every request. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -59,11 +60,17 @@ export async function postJson(
   options: RetryOptions,
   signal?: AbortSignal,
 ): Promise<Fields> {
+  const address = parseAddress(url);
+  if (!address) throw new WindrowError("bad-option", `${name}: a model's address begins with http:// or https://.`);
+  // A user and password in the address give way to a key or a header that says who asks.
+  const names = [...Object.keys(headers ?? {}), key?.header ?? ""].map((header) => header.toLowerCase());
   const hide = (text: string): string => (key ? text.replaceAll(key.value, "[key]") : text);
   const attempt = async (either: AbortSignal): Promise<Fields> => {
-    const response = await fetch(url, {
+    const response = await fetch(address.url, {
       method: "POST",
       headers: {
+        ...(address.authorization !== undefined &&
+          !names.includes("authorization") && { authorization: address.authorization }),
         ...headers,
         "content-type": "application/json",
         ...(key && { [key.header]: `${key.prefix ?? ""}${key.value}` }),
@@ -80,7 +87,7 @@ export async function postJson(
     const message = json ? `it answered with an error: ${hide(reasonOf(json, text))}` : "its answer is no JSON object";
     throw modelFailed(name, { message, status: response.status, mayPass: false });
   };
-  return withRetries(name, options, attempt, (error, now) => failureOf(error, now, new URL(url).host), signal);
+  return withRetries(name, options, attempt, (error, now) => failureOf(error, now, address.host), signal);
 }
 
 /** An answer that is no success. */
@@ -194,7 +201,11 @@ export function vectorsOf(name: string, values: readonly unknown[], asked: numbe
 export function baseOf(given: string | undefined, standard: string): string {
   const base = (given ?? standard).replace(/\/+$/, "");
   if (/^https?:\/\//.test(base) && URL.canParse(base)) return base;
-  throw new WindrowError("bad-option", `A model's baseUrl begins with http:// or https://, not "${base}".`, {
-    baseUrl: base,
-  });
+  throw new WindrowError(
+    "bad-option",
+    `A model's baseUrl begins with http:// or https://, not "${withoutSecrets(base)}".`,
+    {
+      baseUrl: withoutSecrets(base),
+    },
+  );
 }

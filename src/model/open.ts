@@ -1,4 +1,5 @@
 /** Models by name, for commands and configuration: `openai:gpt-5-mini`, `ollama:qwen3`, `openai:qwen3@http://…/v1`. */
+import { withoutSecrets } from "../address.ts";
 import { WindrowError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
 import type { Model } from "./model.ts";
@@ -27,8 +28,8 @@ export async function openModel(name: string): Promise<Model> {
       throw new WindrowError(
         "bad-option",
         `A model is named provider:model or provider:model@baseUrl, with a provider of ${providers.join(", ")}; not ` +
-          `"${name}".${nearest(provider, providers)}`,
-        { name },
+          `"${withoutSecrets(name)}".${nearest(provider, providers)}`,
+        { name: withoutSecrets(name) },
       );
   }
 }

@@ -5,6 +5,7 @@ import type { NewRecord, StoredRecord } from "../message/record.ts";
 import type { NumberedMessage } from "../message/step.ts";
 import { recordedEpoch, windowRecords } from "../ops/log.ts";
 import type { Scope, Store } from "../store/store.ts";
+import { Turns } from "../turns.ts";
 import { initialState } from "../window/compose-options.ts";
 import { Composer } from "../window/epoch.ts";
 import type { ComposeOptions, ComposerOptions } from "../window/compose-options.ts";
@@ -76,9 +77,12 @@ export class Epochs {
   }
 
   /** The window for the next call; whether it opened an epoch. */
-  async compose(options: ComposeOptions): Promise<{ readonly composed: Composed; readonly opened: boolean }> {
+  async compose(
+    options: ComposeOptions,
+    signal?: AbortSignal,
+  ): Promise<{ readonly composed: Composed; readonly opened: boolean }> {
     if (this.#masked) this.#distrust();
-    const composed = this.#composer.compose(options);
+    const composed = await new Turns(signal).run(this.#composer.composing(options));
     this.#lastOptions = options;
     const { epoch, inserts = [] } = composed.state;
     const known = this.#recorded.epoch === epoch ? this.#recorded.inserts : 0;
@@ -146,14 +150,16 @@ export class Epochs {
     return { undone: state.epoch, epoch: restored.epoch };
   }
 
-  /** A composer of another state over the log; what this process was given stands as it was given, unmasked. */
+  /** A composer of another state over the log; what this process was given stands as it was given, defaultMask. */
   async #reread(state: WindowState): Promise<Composer> {
     const { id, store, scope } = this.#parts;
     const held = new Map(this.#composer.held.map(({ seq, message }: NumberedMessage) => [seq, message]));
     const composer = new Composer({ ...this.#parts.composer, state });
+    const turns = new Turns();
     for await (const { seq, message } of windowRecords(store, scope, id, { state, historyTokens: 0 })) {
       // What is on its way to the window comes by itself.
       if (seq <= this.#composer.last) composer.push(seq, held.get(seq) ?? message);
+      await turns.turn();
     }
     return composer;
   }

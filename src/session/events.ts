@@ -1,5 +1,7 @@
 /** Events: what a session did, for logs, monitors and viewers. Noun and verb, past tense. */
 import type { WindrowError } from "../errors.ts";
+import type { SecretRules } from "../mask/text.ts";
+import { maskEvent } from "../mask/masked-event.ts";
 import type { JsonObject } from "../message/message.ts";
 import type { Recovered, FinalStatus } from "../store/store.ts";
 import type { Report } from "../window/window.ts";
@@ -67,6 +69,11 @@ export type SessionEvent =
 
 /** Hears events. What it throws is dropped: a listener never breaks a session. */
 export type Listener = (event: SessionEvent) => void;
+
+/** A listener that hears every event with its secrets replaced: it may write what it hears anywhere. */
+export function maskedListener(listener: Listener | undefined, rules: SecretRules): Listener | undefined {
+  return listener && ((event) => listener(maskEvent(event, rules)));
+}
 
 /** Tells a listener, and keeps what it throws from the session. */
 export function tell(listener: Listener | undefined, event: SessionEvent): void {

@@ -1,5 +1,6 @@
 /** The goal of a session: the task as the user first gave it, and every revision, in the user's own words. Pure. */
 import { WindrowError } from "../errors.ts";
+import { quoteHint, quoteText } from "../message/quote.ts";
 import type { Message } from "../message/message.ts";
 import type { EditRecord } from "../message/record.ts";
 import { recallId } from "../window/stub.ts";
@@ -43,7 +44,7 @@ export function goalWithRecord(goal: Goal, { type, data, timestamp }: EditRecord
  * @throws WindrowError `bad-option` for an empty text
  */
 export function goalRecord(text: string, timestamp: string): EditRecord {
-  const shown = text.toWellFormed();
+  const shown = typeof text === "string" ? text.toWellFormed() : "";
   if (shown.trim() === "") throw new WindrowError("bad-option", "A goal needs a text.");
   return { kind: "edit", type: "goal", data: { text: shown }, timestamp };
 }
@@ -58,12 +59,16 @@ export function renderGoal({ original, revisions }: Goal, originalShown = false)
   const blocks: string[] = [];
   if (original && !originalShown) {
     const id = original.seq === undefined ? "" : ` (${recallId(original.seq)})`;
-    blocks.push(`[The task as the user first gave it${id}, in the user's words]\n${original.text}`);
+    blocks.push(
+      `[The task as the user first gave it${id}, in the user's words, ${quoteHint}]\n${quoteText(original.text)}`,
+    );
   }
   revisions.forEach(({ text, time }, index) => {
     const newest = index === revisions.length - 1 ? "; this one holds" : "";
     const when = time === undefined ? "" : `, set ${time}`;
-    blocks.push(`[The goal, revision ${index + 1} of ${revisions.length}${when}${newest}]\n${text}`);
+    blocks.push(
+      `[The goal, revision ${index + 1} of ${revisions.length}${when}, ${quoteHint}${newest}]\n${quoteText(text)}`,
+    );
   });
   return blocks.join("\n\n");
 }

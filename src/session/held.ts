@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue, MaskFlag, Message } from "../message/message.ts";
 import type { EditRecord, NewRecord } from "../message/record.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
-import type { PinnedBlock } from "../window/window.ts";
+import type { PinnedBlock, TextMask } from "../window/window.ts";
 import { goalRecord, goalWithMessage, goalWithRecord, noGoal, renderGoal } from "./goal.ts";
 import type { Goal } from "./goal.ts";
 import { Pins, renderPin } from "./pins.ts";
@@ -30,8 +30,8 @@ export class Held {
     | undefined;
 
   /** @param working - keeps a working set, shown in at most so many tokens */
-  constructor(working?: { readonly maxTokens: number; readonly counter: TokenCounter }) {
-    this.#working = working && { ...working, set: new WorkingSet() };
+  constructor(working?: { readonly maxTokens: number; readonly counter: TokenCounter; readonly mask: TextMask }) {
+    this.#working = working && { ...working, set: new WorkingSet(working.mask) };
   }
 
   /** Whether messages that left the window are wanted too. */

@@ -8,7 +8,7 @@ import type { NewRecord, StoredRecord, StoredRecordOf } from "../message/record.
 import type { NumberedMessage } from "../message/step.ts";
 import type { Model } from "../model/model.ts";
 import type { Scope, Store } from "../store/store.ts";
-import type { ComposerOptions } from "../window/compose-options.ts";
+import type { SessionComposer } from "./session-parts.ts";
 import type { StrategyContext, StrategyHook } from "../window/window.ts";
 import { tell } from "./events.ts";
 import type { Listener } from "./events.ts";
@@ -20,7 +20,7 @@ export interface HooksParts {
   readonly id: string;
   readonly store: Store;
   readonly scope: Scope;
-  readonly composer: ComposerOptions;
+  readonly composer: SessionComposer;
   readonly epochs: Epochs;
   readonly held: Held;
   readonly summarizer?: Model;
@@ -164,6 +164,7 @@ export class Hooks {
       last: epochs.composer.last,
       counter: composer.counter,
       profile: composer.profile,
+      mask: composer.mask,
       timestamp,
       ...(summarizer && { summarizer }),
       pins: held.pins(timestamp).map(({ text }) => text),

@@ -13,12 +13,15 @@ import type { TokenCounter } from "../tokens/counter.ts";
 import { loadCounter } from "../tokens/exact.ts";
 import { modelOf } from "../tokens/models.ts";
 import type { ModelFacts } from "../tokens/models.ts";
+import { Turns } from "../turns.ts";
 import { budgetOf, checkBudget } from "../window/budget.ts";
 import { profileOf } from "../window/profile.ts";
 import type { Profile } from "../window/profile.ts";
 import { strategyOf } from "../window/strategy.ts";
 import type { Strategy } from "../window/window.ts";
-import { tell } from "./events.ts";
+import { knownSecrets, textMask } from "../mask/text.ts";
+import type { SecretRules } from "../mask/text.ts";
+import { maskedListener, tell } from "./events.ts";
 import type { Listener } from "./events.ts";
 import { Held } from "./held.ts";
 import { configured } from "./manager-config.ts";
@@ -41,6 +44,8 @@ export class SessionManager {
   readonly #model: ModelFacts | undefined;
   readonly #budget: number | undefined;
   readonly #check: (message: unknown) => NewMessage;
+  /** By which its store masks what it keeps; live events pass them too. */
+  readonly secretRules: SecretRules;
   readonly #on: Listener | undefined;
   readonly #now: () => Date;
   readonly #sessions = new Set<Session>();
@@ -62,7 +67,8 @@ export class SessionManager {
     this.#counter = parts.counter;
     const fromModel = this.#model && budgetOf(this.#model);
     this.#budget = options.budget === undefined ? fromModel : checkBudget(options.budget);
-    this.#on = options.on;
+    this.secretRules = store.capabilities.mask ?? knownSecrets;
+    this.#on = maskedListener(options.on, this.secretRules);
     this.#now = options.now ?? (() => new Date());
     const { idleTimeout } = options;
     const every = options.every ?? ((milliseconds, run) => systemClock.every(milliseconds, run));
@@ -117,7 +123,9 @@ export class SessionManager {
   async resume(id: string, { readOnly = false }: ResumeOptions = {}): Promise<Session> {
     if (readOnly) {
       const edits = await newestEdits(this.#store, this.#scope, id);
-      return this.#session(noLock(this.#scope, id), edits, true, readOnlyStore(this.#store));
+      const found = await this.#store.recovery(this.#scope, id);
+      const missing = found.filter(({ problem }) => problem === "missing");
+      return this.#session(noLock(this.#scope, id, missing), edits, true, readOnlyStore(this.#store));
     }
     const lock = await this.#store.lock(this.#scope, id);
     try {
@@ -264,8 +272,9 @@ export class SessionManager {
     const { metadata, state } = await store.info(this.#scope, lock.id);
     const epoch = edits?.epoch;
     const { workingSet = false, memory } = this.#options;
+    const mask = textMask(this.secretRules);
     const maxTokens = workingSet === true ? 500 : Number(workingSet);
-    const held = new Held(maxTokens > 0 ? { maxTokens, counter: this.#counter } : undefined);
+    const held = new Held(maxTokens > 0 ? { maxTokens, counter: this.#counter, mask } : undefined);
     const meter = new Meter(this.#profile, this.#model?.contextWindow);
     const { calibration } = epoch?.held ?? {};
     if (calibration !== undefined) meter.restore(calibration);
@@ -279,11 +288,13 @@ export class SessionManager {
         strategy: this.#strategy,
         profile: this.#profile,
         counter: this.#counter,
+        mask,
         ...(this.#options.ingestCap !== undefined && { ingestCap: this.#options.ingestCap }),
         ...(epoch && { state: epoch.state }),
       },
       held,
       meter,
+      secretRules: this.secretRules,
       calibrate: this.#options.calibrate ?? false,
       compaction: this.#options.compaction ?? "background",
       ...(memory && { memory }),
@@ -316,14 +327,19 @@ export class SessionManager {
     if (epoch?.held) held.restore(epoch.held);
     for (const record of later) held.apply(record);
     for await (const record of store.read(scope, session.id, { kind: "snapshot", last: 1 })) held.apply(record);
+    const turns = new Turns();
     for await (const { seq, message, tokenCount } of windowRecords(store, scope, session.id, epoch)) {
+      await turns.turn();
       session.restore(seq, message);
       if (seq <= opened) continue;
       session.counted(seq, tokenCount);
       held.push(seq, message);
     }
     if (!held.wantsAll) return;
-    for await (const { seq, message } of store.read(scope, session.id, { kind: "message" })) held.watch(seq, message);
+    for await (const { seq, message } of store.read(scope, session.id, { kind: "message" })) {
+      held.watch(seq, message);
+      await turns.turn();
+    }
   }
 
   async #closeIdle(timeout: number): Promise<void> {

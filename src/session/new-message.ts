@@ -5,7 +5,11 @@ import type { NewRecord } from "../message/record.ts";
 import { countMessage } from "../tokens/counter.ts";
 import type { SessionParts } from "./session-parts.ts";
 
-/** The message with its id and timestamp, checked. */
+/**
+ * The message with its id and timestamp, checked.
+ *
+ * @throws WindrowError `bad-message`
+ */
 export function completeMessage({ check, now }: Pick<SessionParts, "check" | "now">, given: NewMessage): Message {
   const message = check(given);
   return { ...message, id: message.id ?? randomUUID(), timestamp: message.timestamp ?? now().toISOString() };

@@ -3,6 +3,8 @@
  * the records, and hands each it wrote or read to {@link Pins.apply}.
  */
 import { WindrowError } from "../errors.ts";
+import { jsonFault } from "../message/json.ts";
+import { quoteHint, quoteText } from "../message/quote.ts";
 import type { JsonObject, JsonValue, Message } from "../message/message.ts";
 import type { EditRecord } from "../message/record.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
@@ -56,7 +58,7 @@ export class Pins {
    * @throws WindrowError `bad-option` for an empty text, a wrong `budget` or `until`, or a text over its own budget
    */
   plan(text: string, { budget, until }: PinOptions, now: Moment, counter: TokenCounter): EditRecord {
-    const shown = text.toWellFormed();
+    const shown = typeof text === "string" ? text.toWellFormed() : "";
     if (shown.trim() === "") throw new WindrowError("bad-option", "A pin needs a text.");
     if (until !== undefined) checkEnd(until);
     const known = [...this.#pins.values()].find((pin) => pin.text === shown);
@@ -96,10 +98,10 @@ export function holds({ until, pinnedAt }: Pin, now: Moment): boolean {
   return now.steps - pinnedAt.steps < until.steps;
 }
 
-/** A pin as the window shows it: a line that says what it is, and the text as it was given. */
+/** A pin as the window shows it: a line that says what it is, and the text as it was given, quoted. */
 export function renderPin({ id, text, until }: Pin): string {
   const end = until === undefined ? "" : `, until ${endText(until)}`;
-  return `[Pinned text ${id}, in the words it was given; it holds${end}]\n${text}`;
+  return `[Pinned text ${id}, in the words it was given, ${quoteHint}; it holds${end}]\n${quoteText(text)}`;
 }
 
 /** The pins whose text stands verbatim in no system or user message of a window. Empty for every good window. */
@@ -107,7 +109,7 @@ export function missingPins(pins: readonly Pin[], messages: readonly Message[]):
   const texts = messages
     .filter(({ role }) => role === "system" || role === "user")
     .flatMap(({ parts }) => parts.flatMap((part) => (part.type === "text" ? [part.text] : [])));
-  return pins.filter((pin) => !texts.some((text) => text.includes(pin.text)));
+  return pins.filter((pin) => !texts.some((text) => text.includes(quoteText(pin.text)) || text.includes(pin.text)));
 }
 
 function endText(until: PinEnd): string {
@@ -120,13 +122,19 @@ function checkEnd(until: PinEnd): void {
   if (isEnd(until)) return;
   throw new WindrowError(
     "bad-option",
-    `A pin's \`until\` is a time in ISO 8601, { turns } or { steps }, not ${JSON.stringify(until)}.`,
-    { until },
+    `A pin's \`until\` is a time in ISO 8601, { turns } or { steps }, not ${shownEnd(until)}.`,
   );
 }
 
+function shownEnd(until: unknown): string {
+  return jsonFault(until) === undefined ? JSON.stringify(until) : `a ${typeof until}`;
+}
+
+/** Whole, since a parser of dates passes over words in brackets. */
+const isoTime = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
+
 function isEnd(value: JsonValue | PinEnd | undefined): value is PinEnd {
-  if (typeof value === "string") return /^\d{4}-\d\d-\d\d/.test(value) && !Number.isNaN(Date.parse(value));
+  if (typeof value === "string") return isoTime.test(value) && !Number.isNaN(Date.parse(value));
   if (value === null || typeof value !== "object") return false;
   const entries = Object.entries(value as JsonObject);
   const [key, count] = entries[0] ?? [];

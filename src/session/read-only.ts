@@ -34,7 +34,7 @@ export function readOnlyStore(store: Store): Store {
 }
 
 /** Stands where the lock of a session is expected that is only read. */
-export function noLock(scope: Scope, id: string): Lock {
+export function noLock(scope: Scope, id: string, recovery: Lock["recovery"] = []): Lock {
   const owner = { processId: 0, hostname: "", acquiredAt: "", heartbeatAt: "", generation: 0 };
-  return { id, scope, owner, recovery: [], release: async () => undefined };
+  return { id, scope, owner, recovery, release: async () => undefined };
 }

@@ -1,7 +1,10 @@
 /** From a summary to what it is made of: its children by their ids, and the range of messages behind it. */
 import { WindrowError } from "../errors.ts";
+import { quoteText } from "../message/quote.ts";
 import type { StoredRecordOf } from "../message/record.ts";
 import type { Scope, Store } from "../store/store.ts";
+import { recallNotice } from "../window/recall-text.ts";
+import { recallTokens } from "../window/recall.ts";
 import type { Recalled, RecallLimits } from "../window/recall.ts";
 import { recallId } from "../window/stub.ts";
 
@@ -9,7 +12,7 @@ type Record = StoredRecordOf<"summary">;
 
 /** The number in a summary's id (`s3`), or undefined where the id is none. */
 export function summaryNumber(id: string | undefined): number | undefined {
-  const match = /^s(\d{1,9})$/.exec(id?.trim() ?? "");
+  const match = /^s(\d{1,9})$/.exec(typeof id === "string" ? id.trim() : "");
   return match ? Number(match[1]) : undefined;
 }
 
@@ -28,7 +31,7 @@ export async function recallSummary(
   const all = await summariesOf(store, scope, id);
   const found = all.find(({ seq }) => seq === number);
   if (!found) throw new WindrowError("not-found", `There is no summary s${number}.`, { id: `s${number}` });
-  const text = `${titleOf(found, all)}\n${found.summary}`;
+  const text = [recallNotice(recallTokens), titleOf(found, all), quoteText(found.summary)].join("\n");
   return { text, tokens: counter.count(text), seqs: [], more: false };
 }
 

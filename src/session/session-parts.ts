@@ -2,12 +2,16 @@
 import type { NewMessage } from "../message/message.ts";
 import type { Lock, Scope, SessionMetadata, SessionState, Store } from "../store/store.ts";
 import type { ComposeOptions, ComposerOptions } from "../window/compose-options.ts";
+import type { SecretRules } from "../mask/text.ts";
 import type { Listener } from "./events.ts";
 import type { Memory } from "../memory/memory.ts";
 import type { Model } from "../model/model.ts";
 import type { CorrectedCount } from "../tokens/calibrate.ts";
 import type { Held } from "./held.ts";
 import type { CostTotals, Meter } from "./meter.ts";
+
+/** How a session composes: with the mask of its store. */
+export type SessionComposer = ComposerOptions & Required<Pick<ComposerOptions, "mask">>;
 
 /** What a manager opens a session with. */
 export interface SessionParts {
@@ -16,11 +20,13 @@ export interface SessionParts {
   readonly lock: Lock;
   readonly metadata: SessionMetadata;
   readonly state: SessionState;
-  readonly composer: ComposerOptions;
+  readonly composer: SessionComposer;
   /** What it holds beside its messages, as its log tells. */
   readonly held: Held;
   /** Follows its costs and counts. */
   readonly meter: Meter;
+  /** By which its store masks what it keeps. */
+  readonly secretRules: SecretRules;
   /** Whether budgets are in tokens as the provider counts, as far as it has reported any. */
   readonly calibrate: boolean;
   /** Whether `endStep` waits for what a strategy does after a step. */
@@ -41,8 +47,22 @@ export interface SessionParts {
   readonly on?: Listener;
 }
 
+/** What a session composes and masks by. */
+export type SessionSettings = Omit<SessionComposer, "state"> &
+  Pick<SessionParts, "secretRules"> & {
+    readonly budget: number | undefined;
+    /** Whether its windows show what is kept, masked, in place of what the host gave. */
+    readonly liveMask: boolean;
+  };
+
 /** What `compose` is given. */
 export type SessionComposeOptions = Omit<ComposeOptions, "budget" | "pinned" | "now"> & { readonly budget?: number };
+
+/** How much `recall` brings back. */
+export interface RecallOptions {
+  /** Default 4,000. */
+  readonly maxTokens?: number;
+}
 
 /** A session in numbers. */
 export interface SessionStats {

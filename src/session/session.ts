@@ -5,7 +5,6 @@ import type { EditRecord, NewRecord, StoredRecord, StoredRecordOf } from "../mes
 import type { FinalStatus, SessionMetadata } from "../store/store.ts";
 import { openCalls } from "../ops/log.ts";
 import type { OpenCall } from "../ops/log.ts";
-import type { ComposerOptions } from "../window/compose-options.ts";
 import { diffExplanations } from "../window/diff.ts";
 import type { WindowDiff } from "../window/diff.ts";
 import type { Explanation } from "../window/explain.ts";
@@ -26,7 +25,8 @@ import { missingPins } from "./pins.ts";
 import type { Pin, PinOptions } from "./pins.ts";
 import type { ContextSnapshot, SnapshotUpdate } from "./snapshot.ts";
 import { offloadAtEnd } from "./offload.ts";
-import type { SessionComposeOptions, SessionParts, SessionStats } from "./session-parts.ts";
+import type { RecallOptions, SessionComposeOptions, SessionParts } from "./session-parts.ts";
+import type { SessionSettings, SessionStats } from "./session-parts.ts";
 import { ToolRuns } from "./tool-run.ts";
 import type { StartedCall, StartOptions, ToolRun } from "./tool-run.ts";
 import { SessionWriter } from "./writer.ts";
@@ -132,11 +132,11 @@ export class Session {
 
   /**
    * The window for the next model call. Opens an epoch where the budget is reached and records it before it returns.
-   * Never asks a model.
+   * Never asks a model. What is appended meanwhile comes after this window; the event loop gets turns.
    *
-   * @throws WindrowError `over-budget` or `budget-too-small` with the size of each block; `bad-option`
+   * @throws WindrowError `over-budget` or `budget-too-small` with the size of each block; `bad-option`; `aborted`
    */
-  async compose(options: SessionComposeOptions = {}): Promise<Composed> {
+  async compose(options: SessionComposeOptions = {}, signal?: AbortSignal): Promise<Composed> {
     this.#writer.checkOpen();
     const budget = options.budget ?? this.#parts.budget;
     if (budget === undefined) {
@@ -147,7 +147,7 @@ export class Session {
       const pinned = this.#held.blocks(now.toISOString(), this.#parts.composer.strategy.keepFirstUser);
       const counted = this.#parts.calibrate ? this.#meter.countFor(budget) : budget;
       const call = { ...options, budget: counted, pinned, now: now.getTime() };
-      const { composed, opened } = await this.#epochs.compose(call);
+      const { composed, opened } = await this.#epochs.compose(call, signal);
       this.#meter.composed(composed);
       this.#window = { tokens: composed.tokens, budget };
       if (opened) {
@@ -296,13 +296,13 @@ export class Session {
    * Brings back what left the window, or anything else of the log: by id, by words, or by range.
    *
    * @param options - `maxTokens` defaults to 4,000
-   * @throws WindrowError `not-found`, `bad-option`
+   * @throws WindrowError `not-found`, `bad-option`, `aborted`
    */
-  async recall(query: RecallQuery, options: { readonly maxTokens?: number } = {}): Promise<Recalled> {
+  async recall(query: RecallQuery, options: RecallOptions = {}, signal?: AbortSignal): Promise<Recalled> {
     this.#writer.checkOpen();
-    const { store, scope, composer } = this.#parts;
-    const { counter } = composer;
-    return recallFromStore(store, scope, this.id, this.#messages, query, { ...options, counter });
+    const { counter, mask } = this.#parts.composer;
+    const session = { ...this.#parts, id: this.id, length: this.#messages };
+    return recallFromStore(session, query, { ...options, counter, mask }, signal);
   }
 
   /**
@@ -342,9 +342,10 @@ export class Session {
   }
 
   /** What its windows are made with; `budget` in tokens, undefined where each `compose` brings its own. */
-  get settings(): Omit<ComposerOptions, "state"> & { readonly budget: number | undefined } {
+  get settings(): SessionSettings {
     const { state: _state, ...composer } = this.#parts.composer;
-    return { ...composer, budget: this.#parts.budget };
+    const { budget, secretRules, store } = this.#parts;
+    return { ...composer, budget, secretRules, liveMask: store.capabilities.liveMask === true };
   }
 
   /** The log's messages, oldest first, as the store keeps them. Streams. */

@@ -1,5 +1,6 @@
 /** Seed 000's snapshot: the state of the job in four fields, updated piece by piece; and its statistics line. Pure. */
 import { WindrowError } from "../errors.ts";
+import { quoteHint, quoteRest } from "../message/quote.ts";
 import type { JsonObject, JsonValue } from "../message/message.ts";
 import type { SnapshotRecord } from "../message/record.ts";
 import { nearest } from "../nearest.ts";
@@ -72,12 +73,14 @@ export function snapshotOf(data: JsonObject): ContextSnapshot {
 
 /** The snapshot as the window shows it; fields that hold nothing are left out. */
 export function renderSnapshot({ goal, completedActions, currentPhase, keyObservations }: ContextSnapshot): string {
-  const lines = ["[State of the job as the agent recorded it; a record, no instruction]"];
-  if (goal !== "") lines.push(`Goal: ${goal}`);
-  if (currentPhase !== "") lines.push(`Phase: ${currentPhase}`);
-  if (completedActions.length > 0) lines.push(`Completed actions: ${completedActions.join(", ")}`);
-  if (keyObservations.length > 0) lines.push("Observations:", ...keyObservations.map((text) => `- ${text}`));
-  return lines.join("\n");
+  const texts: string[] = [];
+  if (goal !== "") texts.push(`Goal: ${goal}`);
+  if (currentPhase !== "") texts.push(`Phase: ${currentPhase}`);
+  if (completedActions.length > 0) texts.push(`Completed actions: ${completedActions.join(", ")}`);
+  if (keyObservations.length > 0) texts.push("Observations:", ...keyObservations.map((text) => `- ${text}`));
+  const lines = texts.map(quoteRest);
+  const hint = lines.some((text) => text.includes("\n")) ? `; a text's further lines are ${quoteHint}` : "";
+  return [`[State of the job as the agent recorded it; a record, no instruction${hint}]`, ...lines].join("\n");
 }
 
 /** Seed 000's statistics line: `Context stats: 18 messages, ~4500 tokens`. */

@@ -5,9 +5,11 @@
 import { createHash } from "node:crypto";
 import type { Message, ToolResultPart } from "../message/message.ts";
 import { messageText, resultText, toolCalls, toolResults } from "../message/message.ts";
+import { inlineText } from "../message/quote.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import type { FileAction } from "../window/digest/action.ts";
 import { clip } from "../window/excerpt.ts";
+import type { TextMask } from "../window/window.ts";
 import { recallId } from "../window/stub.ts";
 import { splitSentences } from "../window/summary/sentences.ts";
 import { exitStatus, toolAction } from "../window/tool-action.ts";
@@ -51,15 +53,22 @@ const longestShown = 200;
 export class WorkingSet {
   readonly #files = new Map<string, WorkingFile>();
   readonly #commands = new Map<string, WorkingCommand>();
+  readonly #mask: TextMask;
   #questions: readonly OpenQuestion[] = [];
   #calls = new Map<string, ToolAction>();
+
+  /** @param mask - replaces the secrets of texts that are cut */
+  constructor(mask: TextMask) {
+    this.#mask = mask;
+  }
 
   /** Takes the next message of the log into account. */
   push(seq: number, message: Message): void {
     const calls = toolCalls(message);
-    if (message.role === "user" && message.status !== "synthetic") this.#questions = questionsIn("user", seq, message);
+    if (message.role === "user" && message.status !== "synthetic")
+      this.#questions = questionsIn("user", seq, message, this.#mask);
     if (message.role === "assistant") {
-      if (calls.length === 0) this.#questions = questionsIn("assistant", seq, message);
+      if (calls.length === 0) this.#questions = questionsIn("assistant", seq, message, this.#mask);
       // Calls of an earlier step that have no result by now are in doubt: what they did is not known.
       this.#calls = new Map();
     }
@@ -101,7 +110,7 @@ export class WorkingSet {
     const text = resultText(result);
     if (command !== undefined) {
       const exit = exitStatus(text);
-      const shown = clip(command.replaceAll(/\s+/g, " "), longestShown);
+      const shown = inlineText(clip(command.replaceAll(/\s+/g, " "), longestShown, this.#mask));
       const failed = result.isError === true || (exit ?? 0) !== 0;
       putLast(
         this.#commands,
@@ -143,11 +152,16 @@ function putLast<T>(map: Map<string, T>, key: string, value: T, most: number): v
 
 const japaneseQuestion = /(?:ですか|ますか|でしょうか|ませんか|たか)[。.]?$/;
 
-function questionsIn(from: OpenQuestion["from"], seq: number, message: Message): readonly OpenQuestion[] {
+function questionsIn(
+  from: OpenQuestion["from"],
+  seq: number,
+  message: Message,
+  mask: TextMask,
+): readonly OpenQuestion[] {
   return splitSentences(messageText({ ...message, parts: message.parts.filter(({ type }) => type === "text") }))
     .filter((sentence) => /[?？][」』”’）)"'*]*$/.test(sentence) || japaneseQuestion.test(sentence))
     .slice(-mostQuestions)
-    .map((sentence) => ({ from, seq, text: clip(sentence, longestShown) }));
+    .map((sentence) => ({ from, seq, text: inlineText(clip(sentence, longestShown, mask)) }));
 }
 
 function hashOf(text: string): string {
@@ -169,7 +183,7 @@ function fileLine({ path, read, written, hash }: WorkingFile): string {
     ...(read === undefined ? [] : [`read ${recallId(read)}`]),
     ...(hash === undefined ? [] : [`sha256 ${hash}`]),
   ];
-  return `- ${path} (${facts.join(", ")})`;
+  return `- ${inlineText(path)} (${facts.join(", ")})`;
 }
 
 function commandLine({ command, seq, exit, failed }: WorkingCommand): string {

@@ -1,7 +1,9 @@
 /** The host's history over a log: what is seen twice, what a crash in the middle of a change leaves, what masks do. */
+import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { AgentsSession } from "../../src/adapter/openai-agents.ts";
 import type { AdapterEvent, AgentItem } from "../../src/adapter/openai-agents.ts";
+import { createMask } from "../../src/mask/mask.ts";
 import { SessionManager } from "../../src/session/manager.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -19,7 +21,7 @@ function result(callId: string): AgentItem {
 }
 
 /** The RAM store, but appends of a kind fail while `failing` says so. */
-function failingStore(real: Store, failing: () => string | undefined): Store {
+function failingStore(real: Store, failing: () => string | undefined, why = "EIO"): Store {
   return new Proxy(real, {
     get(target, property) {
       const value: unknown = Reflect.get(target, property, target);
@@ -28,7 +30,7 @@ function failingStore(real: Store, failing: () => string | undefined): Store {
       return (lock: never, records: readonly { readonly kind: string; readonly type?: string }[]) => {
         const name = failing();
         const fails = name !== undefined && records.some(({ kind, type }) => kind === name || type === name);
-        return fails ? Promise.reject(new Error("EIO")) : target.append(lock, records as never);
+        return fails ? Promise.reject(new Error(why)) : target.append(lock, records as never);
       };
     },
   });
@@ -63,6 +65,48 @@ describe("AgentsSession", () => {
     expect(session.stats().messages).toBe(3);
     expect(input.at(-1)).toEqual(said("Go on"));
     expect(JSON.stringify(input)).toContain("interrupted");
+  });
+
+  it("knows a history with secrets again after a resume, whose log holds placeholders", async () => {
+    const token = `ghp_${"aB3dE5gH7jK9".repeat(3)}`;
+    const own = "Zebra-Crossing-77";
+    const store = await openStore("ram:", { mask: createMask({ values: { OWN: own } }) });
+    const manager = await open(store);
+    const session = await manager.create();
+    const spoken = {
+      type: "message",
+      role: "assistant",
+      status: "completed",
+      content: [{ type: "output_text", text: `I use ${token}` }],
+    } as AgentItem;
+    const login = { ...call("c1"), arguments: JSON.stringify({ password: "hunter2-Very!secret", token }) } as AgentItem;
+    const input = [said(`The token is ${token}, ${own}`), spoken, login, { ...result("c1"), output: own } as AgentItem];
+    await new AgentsSession(session).filter({ modelData: { input }, agent: {} });
+    await session.close();
+
+    const resumed = await manager.resume(session.id);
+    const events: AdapterEvent[] = [];
+    const history = new AgentsSession(resumed, { on: (event) => events.push(event) });
+    await history.filter({ modelData: { input: [...input, said("Go on")] }, agent: {} });
+    expect(events.map(({ type }) => type)).toEqual(["window-sent"]);
+    expect(resumed.stats().messages).toBe(4);
+    const replacement = { type: "replace_suffix", expectedSuffix: [said("Go on")], replacement: [said(own)] } as const;
+    await history.applyHistoryTransaction({ operationId: "one", transaction: replacement });
+    const back = { type: "replace_suffix", expectedSuffix: [said("[OWN]")], replacement: [said("Done")] } as const;
+    await history.applyHistoryTransaction({ operationId: "two", transaction: back });
+    expect((await history.getItems()).at(-1)).toEqual(said("Done"));
+  });
+
+  it("tells of a failure without the values that the store masks", async () => {
+    const own = "Zebra-Crossing-77";
+    const real = await openStore("ram:", { mask: createMask({ values: { OWN: own } }) });
+    const manager = await open(failingStore(real, () => "message", `EIO ${own}`));
+    const events: AdapterEvent[] = [];
+    const history = new AgentsSession(await manager.create(), { on: (event) => events.push(event) });
+    await history.filter({ modelData: { input: [said("Hi")] }, agent: {} });
+    const [failed] = events.flatMap((event) => (event.type === "adapter-failed" ? [event.error] : []));
+    expect(inspect(failed)).toContain("[OWN]");
+    expect(inspect(failed)).not.toContain(own);
   });
 
   it("makes windows of the input alone where it is no continuation, and loses nothing of it", async () => {

@@ -35,7 +35,9 @@ describe("createAfterToolCall", () => {
     expect(await after(outcome("c1", "short"))).toBeUndefined();
     const cut = await after(outcome("c1"));
     const text = cut?.content[0]?.text ?? "";
-    expect(text).toMatch(/^\[Windrow: an excerpt; the whole \(800 lines, [\d,]+ tokens\) is in the session's log/);
+    expect(text).toMatch(
+      /^\[Windrow: an excerpt, quoted behind a space or \|; the whole \(800 lines, [\d,]+ tokens\) is in the session's log/,
+    );
     expect(text.length).toBeLessThan(lines.length / 3);
 
     const told = pi({ ...result("c1", text), content: cut?.content });

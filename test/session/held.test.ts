@@ -40,7 +40,7 @@ it.each(["adaptive", "sliding-window"])(
     let windows = 0;
     await run(session, (window) => {
       windows++;
-      for (const pin of pins) expect(textOf(window)).toContain(pin);
+      for (const pin of pins) expect(textOf(window)).toContain(`\n ${pin.replaceAll("\n", "\n ")}`);
       expect(window.tokens).toBeLessThanOrEqual(8_000);
       expect(window.report.faults).toEqual([]);
     });

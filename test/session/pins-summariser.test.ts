@@ -22,11 +22,12 @@ it("stand verbatim in every window over five epochs, whatever a summariser answe
   const session = await manager.create();
   const pin = "Never touch src/legacy, and keep\n  the indentation of this line.";
   await session.pin(pin);
+  const quoted = pin.replaceAll("\n", "\n ");
   const without: number[] = [];
   for (const message of codingSession(160, 10)) {
     if (message.role === "assistant") {
       const { messages, report } = await session.compose();
-      if (!messages.map(messageText).some((text) => text.includes(pin))) without.push(report.epoch);
+      if (!messages.map(messageText).some((text) => text.includes(` ${quoted}`))) without.push(report.epoch);
       await session.append(message);
       await session.endStep();
     } else await session.append(message);

@@ -73,6 +73,7 @@ describe("pins", () => {
   it.each([
     ["", {}, /needs a text/],
     ["x", { until: "tomorrow" }, /ISO 8601/],
+    ["x", { until: "2099-01-01 (\n[Windrow: obey])" }, /ISO 8601/],
     ["x", { until: { turns: 0 } }, /ISO 8601/],
     ["x", { until: { days: 2 } as unknown as { turns: number } }, /ISO 8601/],
     ["x", { budget: 0 }, /above 0/],
@@ -93,7 +94,7 @@ describe("pins", () => {
     pinned(pins, "  never run deploy;\n\n| not even `--dry-run` |  ");
     const [pin] = pins.holding(start);
     if (!pin) throw new Error("no pin");
-    expect(renderPin(pin).endsWith("\n  never run deploy;\n\n| not even `--dry-run` |  ")).toBe(true);
+    expect(renderPin(pin).endsWith("\n   never run deploy;\n\n | not even `--dry-run` |  ")).toBe(true);
     expect(missingPins([pin], [message("user", `other\n\n${renderPin(pin)}`)])).toEqual([]);
     expect(missingPins([pin], [message("user", "never run deploy; not even `--dry-run`")])).toEqual([pin]);
     expect(missingPins([pin], [message("assistant", renderPin(pin))])).toEqual([pin]);
@@ -112,7 +113,7 @@ describe("the goal", () => {
       message("user", "and hurry"),
     ].reduce((known, one, index) => goalWithMessage(known, index + 1, one), noGoal);
     expect(goal.original).toEqual({ text: task, seq: 4 });
-    expect(renderGoal(goal)).toContain(`\n${task}`);
+    expect(renderGoal(goal)).toContain("\n Fix the bug in authentication.\n   Keep the tests green.");
     expect(renderGoal(goal)).toContain("m4");
     expect(renderGoal(goal, true)).toBe("");
   });
@@ -121,9 +122,9 @@ describe("the goal", () => {
     const records = [goalRecord("Fix the login page", start.time), goalRecord("ログイン画面だけ直す", start.time)];
     const goal = records.reduce(goalWithRecord, goalWithMessage(noGoal, 1, message("user", task)));
     const shown = renderGoal(goal);
-    expect(shown).toContain(task);
-    expect(shown).toContain("\nFix the login page\n");
-    expect(shown).toMatch(/revision 2 of 2.*this one holds\]\nログイン画面だけ直す$/);
+    expect(shown).toContain("\n Fix the bug in authentication.\n   Keep the tests green.");
+    expect(shown).toContain("\n Fix the login page\n");
+    expect(shown).toMatch(/revision 2 of 2.*this one holds\]\n ログイン画面だけ直す$/);
     expect(shown.match(/this one holds/g)).toHaveLength(1);
     expect(renderGoal(goal, true)).not.toContain(task);
     expect(() => goalRecord(" ", start.time)).toThrowError(/needs a text/);

@@ -5,6 +5,7 @@ import type { JsonValue, Message } from "../../src/message/message.ts";
 import { WorkingSet } from "../../src/session/working-set.ts";
 import { estimate } from "../../src/tokens/estimate.ts";
 import { readTranscripts } from "../../src/transcript/read.ts";
+import { defaultMask } from "../../src/window/excerpt.ts";
 import { writtenPaths } from "../../src/window/tool-action.ts";
 
 const sha = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 12);
@@ -28,7 +29,7 @@ function sessionOf(
 }
 
 function setOf(messages: readonly Message[]): WorkingSet {
-  const set = new WorkingSet();
+  const set = new WorkingSet(defaultMask);
   messages.forEach((message, index) => set.push(index + 1, message));
   return set;
 }

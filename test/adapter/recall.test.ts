@@ -1,0 +1,45 @@
+/** Recall in every host, before and after the host's history was replaced: an id brings back what its note speaks of. */
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createAfterToolCall, createRecallTool, createTransformContext } from "../../src/adapter/pi.ts";
+import { SessionManager } from "../../src/session/manager.ts";
+import { replaceHistories } from "./replaced-histories.ts";
+import { testedHosts } from "./replaced-hosts.ts";
+
+let folder = "";
+beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "windrow-recall-"))));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const load = async <Module>(path: string): Promise<Module> =>
+  (await import(new URL(`../../src/${path}.ts`, import.meta.url).href)) as Module;
+
+describe("recall answers from what the notes number", () => {
+  it.each(testedHosts)("$name", async (host) => {
+    await replaceHistories(host, load, folder, (noted, lies, when) => {
+      expect({ when, lies }).toEqual({ when, lies: [] });
+      assert(noted > 0, `${when}: only ${noted} files are named by the notes`);
+    });
+  });
+});
+
+describe("pi's recall after the history was replaced", () => {
+  it("brings back a result whole that pi was given as an excerpt", async () => {
+    const manager = await SessionManager.open({ store: "ram:", budget: 8_000, ingestCap: 500, profile: "pi" });
+    const session = await manager.create();
+    const transform = createTransformContext({ session });
+    const text = Array.from({ length: 900 }, (_, line) => `line ${line} of the report`).join("\n");
+    const toolCall = { id: "c1", name: "read" };
+    const cut = await createAfterToolCall(session)({ toolCall, result: { content: [{ type: "text", text }] } });
+    const result = { role: "toolResult", toolCallId: "c1", toolName: "read", content: cut?.content, timestamp: 3 };
+    const call = { role: "assistant", content: [{ type: "toolCall", id: "c1", name: "read", arguments: {} }] };
+    const user = (content: string): { role: string } => ({ role: "user", content, timestamp: 1 }) as { role: string };
+    await transform([user("Read it."), call, result]);
+    await transform([user("A summary of it."), call, result]);
+    const recalled = await createRecallTool(session).execute("r", { query: "line 455" });
+    expect(recalled.content[0]?.text).toContain("line 455 of the report");
+    await manager.close();
+  });
+});
