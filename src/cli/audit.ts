@@ -1,9 +1,10 @@
 /** `windrow audit`: who did what to which session, and when (seed 001 §11.2). */
 import type { Command } from "commander";
 import type { AuditEntry } from "../store/audit.ts";
+import { printable } from "../printable.ts";
 import { exitStatus } from "./command.ts";
 import type { CliIo, ExitStatus } from "./command.ts";
-import { count, plainTable, printable, timeLabel } from "./text.ts";
+import { count, plainTable, timeLabel } from "./text.ts";
 
 interface AuditFlags {
   readonly store: string;

@@ -1,13 +1,14 @@
 /** `windrow backup`: generations of a store's sessions in another folder (seed 001 §8.4). */
 import type { Command } from "commander";
 import type { BackupProgress, BackupReport } from "../ops/backup.ts";
+import { printable } from "../printable.ts";
 import { scopeOf } from "./backup-scope.ts";
 import type { ScopeFlags } from "./backup-scope.ts";
 import { exitStatus, reportError, statusOf } from "./command.ts";
 import type { CliIo, ExitStatus } from "./command.ts";
 import { Progress } from "./progress.ts";
-import { tokensOf } from "./replay-options.ts";
 import { count, plainTable } from "./text.ts";
+import { countOf } from "./values.ts";
 
 interface BackupFlags extends ScopeFlags {
   readonly store: string;
@@ -66,7 +67,7 @@ async function runBackup(
   io: CliIo,
   signal: AbortSignal | undefined,
 ): Promise<ExitStatus> {
-  const keep = tokensOf("--keep", flags.keep);
+  const keep = countOf("--keep", flags.keep);
   const [{ openStore }, { storeDefaults }, { backup }] = await Promise.all([
     import("../store/open.ts"),
     import("../store/guarded-open.ts"),
@@ -89,7 +90,7 @@ async function runBackup(
       );
       progress.end();
       io.stdout.write(flags.json ? `${JSON.stringify(report, null, 2)}\n` : backupText(report));
-      return report.failed + report.kept > 0 ? exitStatus.failed : exitStatus.done;
+      return report.sessions.some(({ error, damaged }) => error || damaged > 0) ? exitStatus.failed : exitStatus.done;
     } finally {
       await store.close();
     }
@@ -101,12 +102,17 @@ async function runBackup(
   }
 }
 
+/** What was done all the same where something was wrong. */
+const outcomes: Readonly<Record<string, string>> = {
+  kept: " Its last copy was kept.",
+  written: " What is left was copied.",
+  unchanged: " What is left is in the backup.",
+};
+
 /** The report for people: what failed by name, the rest in a few lines. */
 function backupText({ sessions, generation, removed, gone, ...report }: BackupReport): string {
   const failed = sessions.flatMap(({ id, outcome, error }) =>
-    error === undefined
-      ? []
-      : [`${id}  ${error.code}: ${error.message}${outcome === "kept" ? " Its last copy was kept." : ""}`],
+    error === undefined ? [] : [`${id}  ${error.code}: ${error.message}${outcomes[outcome] ?? ""}`],
   );
   const damaged = sessions
     .filter((session) => session.damaged > 0)
@@ -116,12 +122,10 @@ function backupText({ sessions, generation, removed, gone, ...report }: BackupRe
     `Generation ${generation}: ${count(sessions.length)} sessions, ${count(report.written)} written ` +
     `(${count(report.bytes)} bytes), ${count(report.unchanged)} unchanged, ${count(report.kept + report.failed)} failed`;
   return [
-    ...failed,
-    ...damaged,
-    counts,
+    ...[...failed, ...damaged, counts].map(printable),
     ...(masked > 0 ? [`Secrets were taken out of ${count(masked)} records`] : []),
     ...(gone > 0 ? [`No longer in the store: ${count(gone)} sessions of the generation before`] : []),
-    ...(removed.length > 0 ? [`Removed: ${removed.join(", ")}`] : []),
+    ...(removed.length > 0 ? [`Removed: ${printable(removed.join(", "))}`] : []),
     "",
   ].join("\n");
 }

@@ -3,10 +3,12 @@ import type { Command } from "commander";
 import { cleanup, cleanupEvery } from "../ops/cleanup.ts";
 import type { CleanedSession, CleanupOptions, CleanupReport } from "../ops/cleanup.ts";
 import { searchFolderOf } from "../ops/search.ts";
+import { printable } from "../printable.ts";
 import { exitStatus, reportError } from "./command.ts";
 import type { CliIo, ExitStatus } from "./command.ts";
-import { count, plainTable, printable, timeLabel } from "./text.ts";
-import { ageOf, bytesLabel, onStore } from "./upkeep-options.ts";
+import { count, plainTable, timeLabel } from "./text.ts";
+import { bytesLabel, onStore } from "./upkeep-options.ts";
+import { ageOf } from "./values.ts";
 
 interface CleanupFlags {
   readonly store: string;
@@ -64,7 +66,7 @@ export function addCleanup(
 }
 
 async function runCleanup(flags: CleanupFlags, io: CliIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
-  const every = ageOf("--every", flags.every);
+  const every = ageOf("--every", flags.every, 1_000);
   const index = searchFolderOf(flags.store);
   const ages = {
     compressAfter: flags.compressAll === true ? 0 : ageOf("--compress-after", flags.compressAfter),
@@ -117,16 +119,13 @@ function reportText(report: CleanupReport): string {
       : "due and left where they are; --yes moves them into the trash, or from there away";
     const shown = due
       .slice(0, shownSessions)
-      .map(({ sessionId, since, bytes, user = "–" }) => [
-        sessionId,
-        timeLabel(since),
-        printable(user),
-        bytesLabel(bytes),
-      ]);
+      .map(({ sessionId, since, bytes, user = "–" }) => [sessionId, timeLabel(since), user, bytesLabel(bytes)]);
     const more = due.length > shown.length ? `\n  … and ${count(due.length - shown.length)} more` : "";
     text.push("", `${count(due.length)} ${how}:`, plainTable(["Session", "Since", "User", "Size"], shown, [3]) + more);
   }
-  for (const { sessionId, message } of failures) text.push(`Not done${sessionId ? ` (${sessionId})` : ""}: ${message}`);
+  for (const { sessionId, message } of failures) {
+    text.push(printable(`Not done${sessionId ? ` (${sessionId})` : ""}: ${message}`));
+  }
   return `${text.join("\n")}\n`;
 }
 

@@ -1,6 +1,8 @@
 /** What all commands share: where they write, how they report errors, and their exit status. */
+import { withoutSecrets } from "../address.ts";
 import type { ErrorCode } from "../errors.ts";
 import { isWindrowError } from "../errors.ts";
+import type { UnreadableSession } from "../ops/unreadable.ts";
 
 /** A stream a command writes to. */
 export interface CliStream {
@@ -14,6 +16,8 @@ export interface CliIo {
   readonly stdout: CliStream;
   readonly stderr: CliStream;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Milliseconds by which progress is shown. Default: the process's clock. */
+  readonly now?: () => number;
 }
 
 /** `done`: it was done; `failed`: the thing asked about failed; `wrongUse`: the command line is wrong. */
@@ -43,8 +47,14 @@ export function statusOf(error: unknown): ExitStatus {
  */
 export function reportError(io: CliIo, error: unknown, about = ""): void {
   const prefix = isWindrowError(error) && about !== "" && !error.message.includes(about) ? `${about}: ` : "";
-  if (isWindrowError(error)) io.stderr.write(`windrow: ${error.code}: ${prefix}${error.message}\n`);
-  else io.stderr.write(`windrow: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  const unforeseen = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const said = isWindrowError(error) ? `${error.code}: ${prefix}${error.message}` : unforeseen;
+  io.stderr.write(`windrow: ${indented(withoutSecrets(said))}\n`);
+}
+
+/** A message whose further lines stand in, so that none reads as one of the program's own. */
+export function indented(message: string): string {
+  return message.replaceAll(/\n(?! {2})/g, "\n  ");
 }
 
 /** Whether to colour what goes to a stream (no-color.org; FORCE_COLOR wins over a pipe). */
@@ -53,4 +63,16 @@ export function wantsColour(stream: CliStream, env: CliIo["env"]): boolean {
   const forced = env["FORCE_COLOR"];
   if (forced !== undefined) return forced !== "0" && forced !== "false";
   return stream.isTTY === true && env["TERM"] !== "dumb";
+}
+
+/**
+ * Tells of sessions that could not be read, one line each.
+ *
+ * @returns the exit status: failed where there is any
+ */
+export function reportUnreadable(io: CliIo, sessions: readonly UnreadableSession[]): ExitStatus {
+  for (const { sessionId, code, message } of sessions) {
+    io.stderr.write(`windrow: ${code}: session ${sessionId}: ${message}\n`);
+  }
+  return sessions.length === 0 ? exitStatus.done : exitStatus.failed;
 }

@@ -9,7 +9,9 @@ import { profileOf } from "../window/profile.ts";
 import type { Profile } from "../window/profile.ts";
 import { strategyOf } from "../window/strategy.ts";
 import type { Strategy } from "../window/window.ts";
-import { tokensOf } from "./replay-options.ts";
+import type { ReadLimits } from "../transcript/limits.ts";
+import { readLimits } from "./read-limits.ts";
+import { countOf, tokensOf } from "./values.ts";
 
 /** The options as they stand on the command line. */
 export interface ComposeFlags {
@@ -24,6 +26,8 @@ export interface ComposeFlags {
   readonly store: string;
   readonly explain?: boolean;
   readonly json?: boolean;
+  readonly maxBytes?: string;
+  readonly maxEntries?: string;
 }
 
 /** The options, understood; what was not given is absent. */
@@ -36,6 +40,7 @@ export interface ComposeSettings {
   readonly at?: number;
   /** Which session of a file that holds several, from 1. */
   readonly session?: number;
+  readonly limits?: ReadLimits;
 }
 
 /**
@@ -55,8 +60,9 @@ export async function readComposeFlags(flags: ComposeFlags): Promise<ComposeSett
     ...(flags.counter !== undefined && { counter: await loadCounter(flags.counter) }),
     ...(budget !== undefined && { budget }),
     ...(system !== undefined && { system }),
-    ...(flags.at !== undefined && { at: tokensOf("--at", flags.at) }),
-    ...(flags.session !== undefined && { session: tokensOf("--session", flags.session) }),
+    ...readLimits(flags),
+    ...(flags.at !== undefined && { at: countOf("--at", flags.at) }),
+    ...(flags.session !== undefined && { session: countOf("--session", flags.session) }),
   };
 }
 

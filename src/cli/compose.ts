@@ -8,10 +8,12 @@ import { estimate } from "../tokens/estimate.ts";
 import { modelOf } from "../tokens/models.ts";
 import { profileOf } from "../window/profile.ts";
 import { strategyNames, strategyOf } from "../window/strategy.ts";
+import { printable } from "../printable.ts";
 import { exitStatus, reportError, statusOf } from "./command.ts";
 import type { CliIo, ExitStatus } from "./command.ts";
 import { readComposeFlags } from "./compose-options.ts";
 import type { ComposeFlags, ComposeSettings } from "./compose-options.ts";
+import { withReadLimits } from "./read-limits.ts";
 import { defaultBudget } from "./replay-options.ts";
 import { count, plainTable } from "./text.ts";
 
@@ -22,8 +24,7 @@ export function addCompose(
   finish: (status: ExitStatus) => void,
   signal?: AbortSignal,
 ): void {
-  program
-    .command("compose")
+  withReadLimits(program.command("compose"))
     .summary("the window for the next call of a transcript or a session, and why it is as it is")
     .description(
       "Composes the window for the next model call, as a live agent would have it: epoch by epoch, call by call.\n" +
@@ -88,7 +89,7 @@ async function composeSession(target: string, settings: ComposeSettings, path: s
 async function composeFile(file: string, settings: ComposeSettings, signal?: AbortSignal): Promise<Found> {
   const { readTranscripts } = await import("../transcript/read.ts");
   const { composeHistory } = await import("../ops/compose.ts");
-  const transcripts = await readTranscripts(file, {}, signal);
+  const transcripts = await readTranscripts(file, settings.limits ? { limits: settings.limits } : {}, signal);
   const transcript = transcripts[(settings.session ?? 1) - 1];
   if (!transcript || (transcripts.length > 1 && settings.session === undefined)) {
     const list = transcripts.map(
@@ -142,7 +143,7 @@ export function composeText({ name, window }: Found, everyItem: boolean): string
     `Made by: strategy ${report.strategy}, profile ${report.profile}, counter ${report.counter}`,
     `Prefix: ${report.prefixHash}`,
   ];
-  return [lines.join("\n"), everyItem ? itemTable(report) : sumTable(report)].join("\n\n");
+  return [lines.map(printable).join("\n"), everyItem ? itemTable(report) : sumTable(report)].join("\n\n");
 }
 
 function itemTable({ items }: WindowPreview["report"]): string {

@@ -3,8 +3,9 @@ import type { Command } from "commander";
 import type { Config, LayerName, Origin } from "../config/config.ts";
 import { exitStatus } from "./command.ts";
 import type { CliIo, ExitStatus } from "./command.ts";
-import { maskText, secretRules } from "../mask/mask.ts";
-import { plainTable, printable } from "./text.ts";
+import { maskText, secretRules } from "../mask/text.ts";
+import { withoutSecrets } from "../address.ts";
+import { plainTable } from "./text.ts";
 
 interface ConfigFlags {
   readonly config?: string;
@@ -38,17 +39,26 @@ async function runConfig(flags: ConfigFlags, io: CliIo): Promise<ExitStatus> {
     return exitStatus.done;
   }
   const { loadConfig } = await import("../config/config.ts");
-  const config = await loadConfig({
+  const found = await loadConfig({
     environment: io.env,
     ...(flags.config !== undefined && { file: flags.config }),
     ...(flags.user !== undefined && { flags: { user: flags.user } }),
   });
+  const config = { ...found, settings: shown(found.settings) as Config["settings"] };
   const { settings, origins, files, notes, userConfigFailure = null } = config;
   if (flags.json) {
-    const found = { settings, origins: Object.fromEntries(origins), files, notes, userConfigFailure };
-    io.stdout.write(`${JSON.stringify(found, null, 2)}\n`);
+    const document = { settings, origins: Object.fromEntries(origins), files, notes, userConfigFailure };
+    io.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
   } else io.stdout.write(configText(config));
   return exitStatus.done;
+}
+
+/** Settings without secrets: masked, and of a server's address only the host. */
+function shown(value: unknown): unknown {
+  if (typeof value === "string") return withoutSecrets(maskText({ rules: secretRules }, value).text);
+  if (Array.isArray(value)) return value.map(shown);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, shown(inner)]));
 }
 
 function configText({ settings, origins, notes, userConfigFailure }: Config): string {
@@ -62,9 +72,7 @@ function configText({ settings, origins, notes, userConfigFailure }: Config): st
 function valueAt(settings: object, key: string): string {
   let value: unknown = settings;
   for (const name of key.split(".")) value = (value as Readonly<Record<string, unknown>> | undefined)?.[name];
-  return printable(
-    typeof value === "string" ? maskText({ rules: secretRules }, value).text : (JSON.stringify(value) ?? ""),
-  );
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 }
 
 const layerLabels: Readonly<Record<LayerName, string>> = {

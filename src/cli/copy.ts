@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import type { CopyProgress, CopyReport } from "../ops/copy.ts";
 import type { Scope } from "../store/store.ts";
+import { printable } from "../printable.ts";
 import { exitStatus, reportError, statusOf } from "./command.ts";
 import type { CliIo, ExitStatus } from "./command.ts";
 import { Progress } from "./progress.ts";
@@ -58,7 +59,9 @@ async function runCopy(flags: CopyFlags, io: CliIo, signal: AbortSignal | undefi
         const report = await copy(from, to, { ...ids, scope, onProgress }, signal);
         progress.end();
         io.stdout.write(flags.json ? `${JSON.stringify(report, null, 2)}\n` : copyText(report));
-        return report.failed > 0 ? exitStatus.failed : exitStatus.done;
+        return report.failed > 0 || report.sessions.some(({ damaged }) => damaged > 0)
+          ? exitStatus.failed
+          : exitStatus.done;
       } finally {
         await to.close();
       }
@@ -81,9 +84,12 @@ function copyText(report: CopyReport): string {
   const damaged = report.sessions
     .filter((session) => session.damaged > 0)
     .map(({ id, damaged: spans }) => `${id}  ${spans} damaged span${spans === 1 ? "" : "s"} of the source not copied`);
+  const missing = report.sessions
+    .filter((session) => session.missing > 0)
+    .map((session) => `${session.id}  ${session.missing} records were missing in the source, and are in the copy`);
   const total =
     `${report.copied} copied, ${report.same} there already, ${report.failed} failed; ` +
     `${lines.toLocaleString("en-US")} lines compared, all equal` +
     (masked > 0 ? ` but for ${masked} from which secrets were taken out` : "");
-  return [...failed, ...damaged, total, ""].join("\n");
+  return [...[...failed, ...damaged, ...missing, total].map(printable), ""].join("\n");
 }

@@ -5,6 +5,7 @@ import { erase, planErase } from "../ops/erase.ts";
 import type { EraseReceipt } from "../ops/erase.ts";
 import { searchFolderOf } from "../ops/search.ts";
 import { WindrowError } from "../errors.ts";
+import { printable } from "../printable.ts";
 import { exitStatus } from "./command.ts";
 import type { CliIo, ExitStatus } from "./command.ts";
 import { count, plainTable, timeLabel } from "./text.ts";
@@ -46,7 +47,9 @@ async function runErase(ids: readonly string[], flags: EraseFlags, io: CliIo): P
     if (flags.yes !== true) {
       const planned = [];
       for (const id of ids) planned.push(await planErase(store, id, { scope }));
-      const lines = planned.map(({ sessionId, where, bytes }) => `  ${sessionId}  ${where}  ${bytesLabel(bytes)}\n`);
+      const lines = planned.map(
+        ({ sessionId, where, bytes }) => `  ${printable(sessionId)}  ${where}  ${bytesLabel(bytes)}\n`,
+      );
       const text = `Nothing was erased. With --yes, for good:\n${lines.join("")}`;
       io.stdout.write(flags.json ? `${JSON.stringify({ planned }, null, 2)}\n` : text);
       return exitStatus.failed;
@@ -80,6 +83,6 @@ function receiptText({ sessionId, erasedAt, resumed, places, forks }: EraseRecei
   const rows = places.map(({ kind, place, count: number, bytes }) => [kind, place, count(number), bytesLabel(bytes)]);
   const head = `Session ${sessionId} was erased at ${timeLabel(erasedAt)}${resumed ? ", as was begun before" : ""}.`;
   const copies =
-    forks.length === 0 ? "" : `\nForks of it hold messages of its, and are still there: ${forks.join(", ")}`;
+    forks.length === 0 ? "" : `\nForks of it hold messages of its, and are still there: ${printable(forks.join(", "))}`;
   return `${head}\n${plainTable(["What", "Where", "Taken out", "Bytes"], rows, [2, 3])}${copies}\n`;
 }

@@ -1,11 +1,15 @@
 /** `windrow export`: a session as a file, in Windrow's format or another agent's. */
 import type { Command } from "commander";
-import type { Loss } from "../ops/export.ts";
+import type { ExportedSession, Loss } from "../ops/export.ts";
+import type { UnreadableSession } from "../ops/unreadable.ts";
+import type { Scope, Store } from "../store/store.ts";
 import { WindrowError } from "../errors.ts";
+import { printable } from "../printable.ts";
 import { scopeOf } from "./backup-scope.ts";
 import type { ScopeFlags } from "./backup-scope.ts";
-import { exitStatus, reportError, statusOf } from "./command.ts";
+import { reportError, reportUnreadable, statusOf } from "./command.ts";
 import type { CliIo, ExitStatus } from "./command.ts";
+import { rawStream } from "./terminal.ts";
 import { count } from "./text.ts";
 
 interface ExportFlags extends ScopeFlags {
@@ -37,6 +41,22 @@ export function addExport(program: Command, io: CliIo, finish: (status: ExitStat
     .action(async (id: string, flags: ExportFlags) => finish(await runExport(id, flags, io)));
 }
 
+/** What of the session could not be read, or was missing, and is not in the file. */
+async function damageIn(
+  store: Store,
+  scope: Scope,
+  { id, missing }: Pick<ExportedSession, "id" | "missing">,
+): Promise<readonly UnreadableSession[]> {
+  const { Unreadable } = await import("../ops/unreadable.ts");
+  const unreadable = new Unreadable();
+  await unreadable.damage(store, scope, id);
+  const found = unreadable.sessions();
+  const lack = missing();
+  if (found.length > 0 || lack === undefined) return found;
+  const message = `${lack} The file has all the others. \`windrow doctor\` says more; restore the session from a backup.`;
+  return [{ sessionId: id, code: "store-corrupt", message }];
+}
+
 async function runExport(name: string, flags: ExportFlags, io: CliIo): Promise<ExitStatus> {
   const { output } = flags;
   const [{ openStore }, { storeDefaults }, { findSession }, { exportFormat, exportSession, lossKinds }] =
@@ -55,21 +75,26 @@ async function runExport(name: string, flags: ExportFlags, io: CliIo): Promise<E
     const scope = scopeOf(flags);
     const { metadata } = await findSession(store, scope, name);
     const { mask } = storeDefaults();
-    const { id, lines, lost } = await exportSession(store, scope, metadata.uuid, { format, ...(mask && { mask }) });
+    const exported = await exportSession(store, scope, metadata.uuid, { format, ...(mask && { mask }) });
+    const { id, lines, lost } = exported;
     const told = (loss: Loss): string => `${count(loss.count)} × ${lossKinds[loss.kind]}`;
     const notes = lost.length === 0 ? "" : `${format} could not hold: ${lost.map(told).join("; ")}\n`;
     if (output === undefined) {
-      for await (const line of lines) io.stdout.write(`${line}\n`);
+      // A pipe gets the very bytes, which have check sums; a terminal gets them printable, and equal by value.
+      const out = io.stdout.isTTY ? io.stdout : rawStream(io.stdout);
+      for await (const line of lines) out.write(`${line}\n`);
       io.stderr.write(notes);
-      return exitStatus.done;
+      return reportUnreadable(io, await damageIn(store, scope, exported));
     }
     const { writeNewFile } = await import("./export-file.ts");
     const bytes = await writeNewFile(output, lines);
     const report = { id, format, file: output, bytes, lost };
     io.stdout.write(
-      flags.json ? `${JSON.stringify(report, null, 2)}\n` : `${output}: session ${id}, ${count(bytes)} bytes\n${notes}`,
+      flags.json
+        ? `${JSON.stringify(report, null, 2)}\n`
+        : `${printable(output)}: session ${id}, ${count(bytes)} bytes\n${notes}`,
     );
-    return exitStatus.done;
+    return reportUnreadable(io, await damageIn(store, scope, exported));
   } catch (error) {
     reportError(io, error, flags.store);
     return statusOf(error);

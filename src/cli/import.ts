@@ -2,14 +2,17 @@
 import type { Command } from "commander";
 import type { ImportedSession } from "../ops/import.ts";
 import { isWindrowError } from "../errors.ts";
+import { printable } from "../printable.ts";
 import { scopeOf } from "./backup-scope.ts";
 import type { ScopeFlags } from "./backup-scope.ts";
 import { exitStatus, reportError, statusOf } from "./command.ts";
 import type { CliIo, ExitStatus } from "./command.ts";
 import { Progress } from "./progress.ts";
-import { count, plainTable, printable } from "./text.ts";
+import { readLimits, withReadLimits } from "./read-limits.ts";
+import type { LimitFlags } from "./read-limits.ts";
+import { count, plainTable } from "./text.ts";
 
-interface ImportFlags extends ScopeFlags {
+interface ImportFlags extends ScopeFlags, LimitFlags {
   readonly store: string;
   readonly format?: string;
   readonly finished?: boolean;
@@ -30,8 +33,7 @@ export function addImport(
   finish: (status: ExitStatus) => void,
   signal?: AbortSignal,
 ): void {
-  program
-    .command("import")
+  withReadLimits(program.command("import"))
     .summary("bring sessions of other agents, or exported ones, into a store")
     .description(
       "Reads transcripts of Claude Code, Codex, pi, Gemini CLI, OpenAI chat messages and trajectories, and files of\n" +
@@ -63,6 +65,7 @@ async function runImport(
   const options = {
     ...(format !== undefined && { format }),
     finished: flags.finished === true,
+    ...readLimits(flags),
     scope: scopeOf(flags, true),
   };
   const progress = new Progress(io);
@@ -76,8 +79,9 @@ async function runImport(
         try {
           sessions.push(...(await importFile(store, file, options, signal)));
         } catch (error) {
-          if (!isWindrowError(error) || error.code === "aborted" || error.code === "bad-option") throw error;
-          failed.push({ file, code: error.code, message: error.message });
+          if (isStopping(error)) throw error;
+          const code = isWindrowError(error) ? error.code : "unforeseen";
+          failed.push({ file, code, message: error instanceof Error ? error.message : String(error) });
         }
       }
     } finally {
@@ -96,21 +100,24 @@ async function runImport(
   }
 }
 
+/** Whether an error is about no one file: the next would end the same way. */
+function isStopping(error: unknown): boolean {
+  if (!isWindrowError(error)) return false;
+  return error.code === "aborted" || (error.code === "bad-option" && error.data["path"] === undefined);
+}
+
 function importText(sessions: readonly ImportedSession[], failed: readonly FailedFile[]): string {
-  const rows = sessions.map(({ id, format, outcome, messages, file }) =>
-    [id, format, outcome, count(messages), file].map(printable),
-  );
+  const rows = sessions.map(({ id, format, outcome, messages, file }) => [id, format, outcome, count(messages), file]);
   const problems = sessions.flatMap(({ file, problems: lines }) =>
     lines.length === 0
       ? []
       : [`${file}: ${count(lines.length)} lines could not be read, the first is ${lines[0]?.line}`],
   );
   const refused = sessions.flatMap(({ id, error }) => (error ? [`${id}  ${error.code}: ${error.message}`] : []));
+  const told = [...problems, ...refused, ...failed.map(({ file, code, message }) => `${file}  ${code}: ${message}`)];
   return [
     ...(rows.length === 0 ? [] : [plainTable(["Session", "Format", "Outcome", "Messages", "File"], rows, [3])]),
-    ...problems,
-    ...refused,
-    ...failed.map(({ file, code, message }) => `${file}  ${code}: ${message}`),
+    ...told.map(printable),
     "",
   ].join("\n");
 }

@@ -2,10 +2,9 @@
 import type { Command } from "commander";
 import { WindrowError } from "../errors.ts";
 import type { LogEntry, LogLevel } from "../ops/logs.ts";
-import { exitStatus } from "./command.ts";
+import { reportUnreadable } from "./command.ts";
 import type { CliIo, ExitStatus } from "./command.ts";
-import { tokensOf } from "./replay-options.ts";
-import { printable, secondsOf } from "./text.ts";
+import { countOf, intervalOf } from "./values.ts";
 
 interface LogsFlags {
   readonly store: string;
@@ -46,21 +45,23 @@ async function runLogs(
   io: CliIo,
   signal: AbortSignal | undefined,
 ): Promise<ExitStatus> {
-  const last = flags.last === undefined ? undefined : tokensOf("--last", flags.last);
-  const interval = secondsOf("--interval", flags.interval);
-  const [{ openStore }, { findSession }, { logLevels, lineOf }, { followLog, newestLog, sessionLog }] =
+  const last = flags.last === undefined ? undefined : countOf("--last", flags.last);
+  const interval = intervalOf("--interval", flags.interval);
+  const [{ openStore }, { findSession }, { logLevels, lineOf }, { followLog, newestLog, sessionLog }, { Unreadable }] =
     await Promise.all([
       import("../store/open.ts"),
       import("../ops/find.ts"),
       import("../ops/logs.ts"),
       import("../ops/logs-stored.ts"),
+      import("../ops/unreadable.ts"),
     ]);
   const level = levelOf(flags.level, logLevels);
   const store = await openStore(flags.store, { create: false });
-  const write = (entry: LogEntry): unknown => io.stdout.write(`${printable(lineOf(entry))}\n`);
+  const write = (entry: LogEntry): unknown => io.stdout.write(`${lineOf(entry)}\n`);
   try {
     const session = id === undefined ? undefined : await findSession(store, {}, id);
-    const options = { level, ...(session && { sessionId: session.metadata.uuid }) };
+    const unreadable = new Unreadable();
+    const options = { level, unreadable, ...(session && { sessionId: session.metadata.uuid }) };
     const most = last ?? (session ? Infinity : usualLines);
     if (flags.follow) {
       const following = { ...options, last: most, ...(interval !== undefined && { interval }) };
@@ -70,10 +71,15 @@ async function runLogs(
       }
     } else if (flags.json || !session || last !== undefined) {
       const lines = await newestLog(store, options, most);
-      if (flags.json) io.stdout.write(`${JSON.stringify({ lines }, null, 2)}\n`);
+      const found = unreadable.sessions();
+      const also = found.length > 0 ? { unreadable: found } : {};
+      if (flags.json) io.stdout.write(`${JSON.stringify({ lines, ...also }, null, 2)}\n`);
       else lines.forEach(write);
-    } else for await (const entry of sessionLog(store, {}, session, level)) write(entry);
-    return exitStatus.done;
+    } else {
+      for await (const entry of sessionLog(store, {}, session, level)) write(entry);
+      await unreadable.damage(store, {}, session.metadata.uuid);
+    }
+    return reportUnreadable(io, unreadable.sessions());
   } finally {
     await store.close();
   }

@@ -1,11 +1,19 @@
 #!/usr/bin/env node
 /** The `windrow` command. */
+import { exitStatus, reportError } from "./command.ts";
 import { run } from "./program.ts";
+import { printableIo } from "./terminal.ts";
 
 const stop = new AbortController();
 // Once: a second Ctrl-C ends the process at once.
 process.once("SIGINT", () => stop.abort());
 // A reader that had enough (`| head`) is no failure.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
+
+// What no command caught ends the process as it did, and is written printable.
+process.on("uncaughtException", (error) => {
+  reportError(printableIo(process), error);
+  process.exit(exitStatus.failed);
+});
 
 process.exitCode = await run(process.argv.slice(2), process, stop.signal);

@@ -1,9 +1,9 @@
 /** `windrow mcp`: a store for agents that speak the Model Context Protocol. */
 import type { Command } from "commander";
-import { WindrowError } from "../errors.ts";
 import { openStore } from "../store/open.ts";
 import { exitStatus } from "./command.ts";
 import type { CliIo, ExitStatus } from "./command.ts";
+import { portOf } from "./values.ts";
 
 interface McpFlags {
   readonly store: string;
@@ -43,7 +43,7 @@ export function addMcp(program: Command, io: CliIo, finish: (status: ExitStatus)
 }
 
 async function runMcp(flags: McpFlags, io: CliIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
-  const port = flags.http === undefined ? undefined : portOf(flags.http);
+  const port = flags.http === undefined ? undefined : portOf("--http", flags.http);
   const { McpTools, serveMcpHttp, serveMcpStdio } = await import("../adapter/mcp.ts");
   const store = await openStore(flags.store);
   const { user, session, readOnly } = flags;
@@ -85,10 +85,4 @@ function ended(signal: AbortSignal | undefined, listen?: (done: () => void) => v
     signal?.addEventListener("abort", () => resolve(), { once: true });
     listen?.(resolve);
   });
-}
-
-function portOf(text: string): number {
-  const port = Number(text);
-  if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new WindrowError("bad-option", `--http is a port from 0 to 65535, not "${text}".`, { option: "--http" });
 }

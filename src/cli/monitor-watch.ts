@@ -2,11 +2,13 @@
 import { WindrowError } from "../errors.ts";
 import { AlertWatch, alertsOf } from "../ops/alerts.ts";
 import type { Alert, AlertEvent, AlertLimits } from "../ops/alerts.ts";
+import type { MetricsServer } from "../ops/metrics-server.ts";
 import { measureHealth } from "../ops/metrics.ts";
 import type { MonitorScan } from "../ops/monitor.ts";
 import { Webhook } from "../ops/monitor-webhook.ts";
 import type { Scope, Store } from "../store/store.ts";
 import type { CliIo } from "./command.ts";
+import { numberOf, portOf } from "./values.ts";
 
 /** The environment variable that names the webhook; `--webhook` goes before it. */
 export const webhookVariable = "WINDROW_MONITOR_WEBHOOK";
@@ -33,6 +35,8 @@ export interface WatchFlags {
   readonly long?: string;
   readonly webhook?: string;
   readonly metrics?: string;
+  readonly host?: string;
+  readonly allowHost?: readonly string[];
 }
 
 /** The watch that the flags ask for; undefined with `--no-alerts`. */
@@ -44,11 +48,15 @@ export async function watchOf(
   signal: AbortSignal | undefined,
 ): Promise<Watch | undefined> {
   const limits = limitsOf(flags);
-  const hours = numberOf("--long", flags.long);
+  const hours = numberOf("--long", "hours", flags.long);
   const url = flags.webhook ?? (io.env[webhookVariable] || undefined);
-  const port = numberOf("--metrics", flags.metrics);
-  if (port !== undefined && (flags.once || port > 65_535 || !Number.isInteger(port))) {
-    throw new WindrowError("bad-option", "--metrics is a port from 0 to 65535, and goes without --once.", { port });
+  const port = flags.metrics === undefined ? undefined : portOf("--metrics", flags.metrics);
+  if (port !== undefined && flags.once) {
+    throw new WindrowError("bad-option", "--metrics goes without --once: nothing would be there to ask.", { port });
+  }
+  if (port === undefined && (flags.host !== undefined || flags.allowHost)) {
+    const option = flags.host === undefined ? "--allow-host" : "--host";
+    throw new WindrowError("bad-option", `${option} is about --metrics; name its port.`, { option });
   }
   if (!flags.alerts) {
     const other = flags.webhook !== undefined ? "--webhook" : port !== undefined ? "--metrics" : undefined;
@@ -60,7 +68,7 @@ export async function watchOf(
   }
   const webhook = url === undefined ? undefined : new Webhook({ url });
   const watch = new AlertWatch();
-  const server = port === undefined ? undefined : await (await import("../ops/metrics-server.ts")).serveMetrics(port);
+  const server = port === undefined ? undefined : await serverOf(port, flags, io);
   if (server) io.stderr.write(`windrow: metrics on ${server.url}\n`);
   let alerts: readonly Alert[] = [];
   return {
@@ -83,21 +91,25 @@ export async function watchOf(
   };
 }
 
+async function serverOf(port: number, { host, allowHost }: WatchFlags, io: CliIo): Promise<MetricsServer> {
+  const { serveMetrics } = await import("../ops/metrics-server.ts");
+  return serveMetrics({
+    port,
+    ...(host !== undefined && { host }),
+    ...(allowHost && { allowedHosts: allowHost }),
+    onError: (error) => void io.stderr.write(`windrow: ${error.message}\n`),
+  });
+}
+
 function limitsOf(flags: WatchFlags): AlertLimits {
-  const warning = numberOf("--disk-warning", flags.diskWarning);
-  const critical = numberOf("--disk-critical", flags.diskCritical);
-  const failures = numberOf("--failures", flags.failures);
-  const stuck = numberOf("--stuck", flags.stuck);
+  const warning = numberOf("--disk-warning", "GB", flags.diskWarning);
+  const critical = numberOf("--disk-critical", "GB", flags.diskCritical);
+  const failures = numberOf("--failures", "percent", flags.failures, 100);
+  const stuck = numberOf("--stuck", "sessions", flags.stuck);
   return {
     ...(warning !== undefined && { diskWarning: 1e9 * warning }),
     ...(critical !== undefined && { diskCritical: 1e9 * critical }),
     ...(failures !== undefined && { failedShare: failures / 100 }),
     ...(stuck !== undefined && { stuck }),
   };
-}
-
-function numberOf(name: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
-  throw new WindrowError("bad-option", `${name} is a number from 0, not "${text}".`, { name, value: text });
 }

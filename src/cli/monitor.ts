@@ -9,7 +9,7 @@ import { exitStatus } from "./command.ts";
 import type { CliIo, ExitStatus } from "./command.ts";
 import { watchOf, webhookVariable } from "./monitor-watch.ts";
 import type { Watch, WatchEvent, WatchFlags } from "./monitor-watch.ts";
-import { secondsOf } from "./text.ts";
+import { intervalOf, secondsOf } from "./values.ts";
 
 /** The environment variable that sets the interval, in seconds; `--interval` goes before it. */
 export const intervalVariable = "WINDROW_MONITOR_INTERVAL";
@@ -58,6 +58,8 @@ export function addMonitor(
     .option("--no-alerts", "only end sessions; look at no limits")
     .option("--webhook <url>", `POST alerts there as JSON (default: ${webhookVariable})`)
     .option("--metrics <port>", "serve Prometheus metrics on http://127.0.0.1:<port>/metrics")
+    .option("--host <address>", "the address of --metrics, for example 0.0.0.0 in a container (default: 127.0.0.1)")
+    .option("--allow-host <name...>", "further host names by which a scraper may call --metrics")
     .option("--json", "one JSON document on stdout; without --once one a line for each event")
     .addHelpText(
       "after",
@@ -67,7 +69,7 @@ export function addMonitor(
 }
 
 async function runMonitor(flags: MonitorFlags, io: CliIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
-  const interval = secondsOf("--interval", flags.interval) ?? secondsOf(intervalVariable, io.env[intervalVariable]);
+  const interval = intervalOf("--interval", flags.interval) ?? intervalOf(intervalVariable, io.env[intervalVariable]);
   const staleAfter = secondsOf("--stale", flags.stale);
   const taskTimeout = secondsOf("--timeout", flags.timeout);
   const scope: Scope = flags.tenant === undefined ? {} : { tenant: flags.tenant };

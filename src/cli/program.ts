@@ -1,7 +1,7 @@
 /** The command line as a function, so that tests and other programs can run it. */
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
-import { exitStatus, reportError, statusOf, wantsColour } from "./command.ts";
+import { exitStatus, indented, reportError, statusOf, wantsColour } from "./command.ts";
 import type { CliIo, ExitStatus } from "./command.ts";
 import { addArchive } from "./archive.ts";
 import { addAudit } from "./audit.ts";
@@ -26,6 +26,7 @@ import { addCompact } from "./compact.ts";
 import { addSearch } from "./search.ts";
 import { addStats } from "./stats.ts";
 import { addStoreOptions } from "./store-options.ts";
+import { printableIo } from "./terminal.ts";
 import { addTop } from "./top.ts";
 import { addUnlock } from "./unlock.ts";
 import { addView } from "./view.ts";
@@ -36,7 +37,8 @@ import { addView } from "./view.ts";
  * @param argv - the arguments, without the program's name
  * @returns the exit status: 0 done, 1 the thing asked about failed, 2 wrong use
  */
-export async function run(argv: readonly string[], io: CliIo, signal?: AbortSignal): Promise<ExitStatus> {
+export async function run(argv: readonly string[], streams: CliIo, signal?: AbortSignal): Promise<ExitStatus> {
+  const io = printableIo(streams);
   let status: ExitStatus = exitStatus.done;
   const program = new Command("windrow");
   program
@@ -49,7 +51,7 @@ export async function run(argv: readonly string[], io: CliIo, signal?: AbortSign
     .configureOutput({
       writeOut: (text) => void io.stdout.write(text),
       writeErr: (text) => void io.stderr.write(text),
-      outputError: (text, write) => write(`windrow: bad-option: ${text.replace(/^error: /, "").trimEnd()}\n`),
+      outputError: (text, write) => write(`windrow: bad-option: ${indented(text.replace(/^error: /, "").trimEnd())}\n`),
       getOutHelpWidth: () => io.stdout.columns ?? 110,
       getOutHasColors: () => wantsColour(io.stdout, io.env),
       getErrHasColors: () => wantsColour(io.stderr, io.env),

@@ -1,6 +1,8 @@
 /** Progress on stderr, for what takes longer than a second. */
 import { SingleBar } from "cli-progress";
+import { printable } from "../printable.ts";
 import type { CliIo } from "./command.ts";
+import { rawStream } from "./terminal.ts";
 
 /** Nothing is shown of work that ends sooner, in milliseconds. */
 const patienceMs = 1_000;
@@ -16,7 +18,7 @@ export class Progress {
   #lineAt = 0;
 
   /** @param now - the clock, in milliseconds */
-  constructor(io: CliIo, now: () => number = () => performance.now()) {
+  constructor(io: CliIo, now: () => number = io.now ?? (() => performance.now())) {
     this.#io = io;
     this.#now = now;
     this.#started = now();
@@ -28,12 +30,13 @@ export class Progress {
    * @param what - what is worked on, for people
    */
   update(what: string, done: number, total: number): void {
+    const shown = printable(what);
     const now = this.#now();
     if (now - this.#started < patienceMs) return;
-    if (this.#io.stderr.isTTY) return this.#draw(what, done, total);
+    if (this.#io.stderr.isTTY) return this.#draw(shown, done, total);
     if (now - this.#lineAt < lineEveryMs && this.#lineAt > 0) return;
     this.#lineAt = now;
-    this.#io.stderr.write(`${what}: ${done.toLocaleString("en-US")} of ${total.toLocaleString("en-US")}\n`);
+    this.#io.stderr.write(`${shown}: ${done.toLocaleString("en-US")} of ${total.toLocaleString("en-US")}\n`);
   }
 
   /** Takes the bar off the screen. */
@@ -45,7 +48,7 @@ export class Progress {
   #draw(what: string, done: number, total: number): void {
     if (!this.#bar) {
       this.#bar = new SingleBar({
-        stream: this.#io.stderr as unknown as NodeJS.WriteStream,
+        stream: rawStream(this.#io.stderr) as unknown as NodeJS.WriteStream,
         format: "{bar} {percentage} %  {what}",
         barCompleteChar: "█",
         barIncompleteChar: "░",

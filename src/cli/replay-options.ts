@@ -1,6 +1,8 @@
 /** The options of `windrow replay`, checked before any work is done. */
 import { WindrowError } from "../errors.ts";
 import type { InputPrices } from "../replay/cost-metric.ts";
+import { readLimits } from "./read-limits.ts";
+import type { ReadLimits } from "../transcript/limits.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { loadCounter } from "../tokens/exact.ts";
 import { modelOf } from "../tokens/models.ts";
@@ -8,6 +10,7 @@ import { budgetOf } from "../window/budget.ts";
 import { profileOf } from "../window/profile.ts";
 import type { Profile } from "../window/profile.ts";
 import { strategyNames, strategyOf } from "../window/strategy.ts";
+import { tokensOf } from "./values.ts";
 
 /** The options as they stand on the command line. */
 export interface ReplayFlags {
@@ -19,6 +22,8 @@ export interface ReplayFlags {
   readonly counter?: string;
   readonly keep?: string;
   readonly json?: boolean;
+  readonly maxBytes?: string;
+  readonly maxEntries?: string;
 }
 
 /** The options, understood. */
@@ -27,6 +32,7 @@ export interface ReplaySettings {
   readonly budgets: readonly number[];
   readonly counter: TokenCounter;
   readonly farDistance?: number;
+  readonly limits?: ReadLimits;
   /** Folder of the file store that sessions are written to. */
   readonly keep?: string;
   readonly json: boolean;
@@ -59,6 +65,7 @@ export async function readReplayFlags(flags: ReplayFlags): Promise<ReplaySetting
     counter: await loadCounter(flags.counter),
     ...(flags.far !== undefined && { farDistance: tokensOf("--far", flags.far) }),
     ...(flags.keep !== undefined && { keep: flags.keep }),
+    ...readLimits(flags),
     json: flags.json === true,
     profileFor: (model) => profile ?? profileOf(known(model)?.profile ?? "openai-chat"),
     pricesFor: (model) => {
@@ -92,17 +99,4 @@ function listOf(flag: string, text: string): readonly string[] {
 
 function budgetsOf(text: string): readonly number[] {
   return listOf("--budget", text).map((item) => tokensOf("--budget", item));
-}
-
-/**
- * A whole number above 0 from the command line; `16k` is 16,000.
- *
- * @throws WindrowError `bad-option`, naming the flag
- */
-export function tokensOf(flag: string, text: string): number {
-  const match = /^(\d[\d_]*)(k?)$/i.exec(text);
-  const tokens = Number((match?.[1] ?? "").replaceAll("_", "")) * (match?.[2] ? 1_000 : 1);
-  if (match && Number.isSafeInteger(tokens) && tokens > 0) return tokens;
-  const message = `${flag} is a whole number above 0, for example 32000 or 32k, not "${text}".`;
-  throw new WindrowError("bad-option", message, { flag, value: text });
 }

@@ -1,9 +1,10 @@
 /** How a replay looks in a terminal: tables, a chart of tokens per call, and a paragraph in plain words. */
 import asciichart from "asciichart";
 import Table from "cli-table3";
-import pico from "picocolors";
+import { colours, ownSequences } from "./terminal.ts";
 import type { ReplayedSession, ReplayResult } from "../replay/replay.ts";
 import type { ReplayTotal } from "../replay/totals.ts";
+import { printable } from "../printable.ts";
 
 /** A session with the file it came from. */
 export interface NamedSession extends ReplayedSession {
@@ -43,7 +44,7 @@ const palette = [
 
 /** One line that says which session this is. */
 export function sessionTitle(session: NamedSession, colour: boolean): string {
-  const { bold, dim } = pico.createColors(colour);
+  const { bold, dim } = colours(colour);
   const facts = [
     session.format,
     session.model,
@@ -51,7 +52,8 @@ export function sessionTitle(session: NamedSession, colour: boolean): string {
     `${count(session.calls)} calls`,
     `${count(session.historyTokens)} tokens of history`,
   ];
-  return `${bold(session.id)} ${dim(facts.filter((fact) => fact !== null).join(" · "))}`;
+  const told = facts.filter((fact) => fact !== null).join(" · ");
+  return `${bold(printable(session.id))} ${dim(printable(told))}`;
 }
 
 /**
@@ -60,7 +62,7 @@ export function sessionTitle(session: NamedSession, colour: boolean): string {
  * @param columns - of the terminal; in a wide one, `strict`, `quotes` and `stale` are shown too
  */
 export function resultTable(rows: readonly Row[], colour: boolean, columns = 0): string {
-  const { green, red, dim } = pico.createColors(colour);
+  const { green, red, dim } = colours(colour);
   const priced = rows.some((row) => row.cost.dollars !== null);
   const head = ["strategy", "budget", "average", "peak", "cost", ...(priced ? ["$"] : []), "cached", "epochs"];
   const finer = columns < wideColumns ? [] : ["strict", "quotes", "stale"];
@@ -124,18 +126,16 @@ const either = new Intl.ListFormat("en", { type: "disjunction" });
 /** What the columns mean. */
 export function legend(farDistances: readonly number[], colour: boolean, columns = 0): string {
   const far = [...new Set(farDistances)].toSorted((left, right) => left - right).map(count);
-  return pico
-    .createColors(colour)
-    .dim(
-      [
-        "average, peak: tokens of a request.  cost: million input tokens, cached ones at 0.1, written ones at 1.25.",
-        "recall: share of what tool calls refer back to that was still in the window;",
-        `far: of what lay more than ${either.format(far)} tokens back;  lines: exact lines of it;`,
-        "1-hop: in the window, or one recall away.",
-        ...(columns < wideColumns ? [] : finerWords),
-        "broken: requests a provider refuses.  over: requests above the budget without need.",
-      ].join("\n"),
-    );
+  return colours(colour).dim(
+    [
+      "average, peak: tokens of a request.  cost: million input tokens, cached ones at 0.1, written ones at 1.25.",
+      "recall: share of what tool calls refer back to that was still in the window;",
+      `far: of what lay more than ${either.format(far)} tokens back;  lines: exact lines of it;`,
+      "1-hop: in the window, or one recall away.",
+      ...(columns < wideColumns ? [] : finerWords),
+      "broken: requests a provider refuses.  over: requests above the budget without need.",
+    ].join("\n"),
+  );
 }
 
 const finerWords = [
@@ -161,13 +161,13 @@ export function tokenChart(session: ReplayedSession, colour: boolean): string {
     });
     return [title, ...charts.map((chart) => chart.replaceAll(/ +$/gm, ""))].join("\n");
   }
-  const names = shown.map(({ strategy }, place) => pico.createColors(true)[inkOf(place).name](`── ${strategy}`));
+  const names = shown.map(({ strategy }, place) => colours(true)[inkOf(place).name](`── ${strategy}`));
   const chart = asciichart.plot(series, {
     ...scaleTo(max),
     height: chartHeight,
     colors: shown.map((_, place) => inkOf(place).chart),
   });
-  return [`${title}   ${names.join("  ")}`, chart].join("\n");
+  return [`${title}   ${names.join("  ")}`, ownSequences(chart)].join("\n");
 }
 
 function inkOf(place: number): (typeof palette)[number] {

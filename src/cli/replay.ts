@@ -7,10 +7,12 @@ import { totalsOf } from "../replay/totals.ts";
 import { discoverSessions } from "../transcript/discover.ts";
 import { readTranscripts } from "../transcript/read.ts";
 import type { Transcript } from "../transcript/transcript.ts";
+import { printable } from "../printable.ts";
 import { exitStatus, reportError, wantsColour } from "./command.ts";
 import type { CliIo, ExitStatus } from "./command.ts";
 import { keepSession } from "./keep.ts";
 import { Progress } from "./progress.ts";
+import { withReadLimits } from "./read-limits.ts";
 import { knownStrategies, readReplayFlags } from "./replay-options.ts";
 import type { ReplayFlags, ReplaySettings } from "./replay-options.ts";
 import { legend, plainWords, resultTable, sessionTitle, tokenChart } from "./replay-view.ts";
@@ -30,8 +32,7 @@ export function addReplay(
   finish: (status: ExitStatus) => void,
   signal?: AbortSignal,
 ): void {
-  program
-    .command("replay")
+  withReadLimits(program.command("replay"))
     .summary("run recorded agent sessions through strategies, and compare tokens, cost and what was lost")
     .description(
       "Runs recorded agent sessions through strategies: one window before every model call, as a live agent would\n" +
@@ -89,7 +90,11 @@ async function runReplay(
   const kept: string[] = [];
   for (const file of files) {
     try {
-      for (const transcript of await readTranscripts(file, {}, signal)) {
+      for (const transcript of await readTranscripts(
+        file,
+        settings.limits ? { limits: settings.limits } : {},
+        signal,
+      )) {
         reportProblems(file, transcript, io);
         sessions.push({ file, ...(await replayOne(transcript, settings, progress, signal)) });
         if (settings.keep === undefined) continue;
@@ -156,9 +161,10 @@ function writeJson(io: CliIo, document: object): void {
 }
 
 function reportProblems(file: string, { problems }: Transcript, io: CliIo): void {
-  for (const { line, problem } of problems.slice(0, 3)) io.stderr.write(`${file}:${line}: ${problem}\n`);
+  for (const { line, problem } of problems.slice(0, 3))
+    io.stderr.write(`${printable(`${file}:${line}: ${problem}`)}\n`);
   if (problems.length > 3)
-    io.stderr.write(`${file}: ${problems.length - 3} more lines could not be read; the rest is used\n`);
+    io.stderr.write(`${printable(file)}: ${problems.length - 3} more lines could not be read; the rest is used\n`);
 }
 
 function withoutSeries(session: NamedSession): NamedSession {
@@ -192,6 +198,6 @@ function show(sessions: readonly NamedSession[], own: boolean, kept: readonly st
     ),
   );
   if (own) blocks.push(plainWords(sessions, totals));
-  if (kept.length > 0) blocks.push(`Kept in:\n${kept.map((path) => `  ${path}`).join("\n")}`);
+  if (kept.length > 0) blocks.push(`Kept in:\n${kept.map((path) => `  ${printable(path)}`).join("\n")}`);
   io.stdout.write(`${blocks.filter((block) => block !== "").join("\n\n")}\n`);
 }

@@ -9,6 +9,7 @@ import { scanFolder, scanStore } from "../ops/scan.ts";
 import type { FoundSecret, ScanOptions, ScanReport } from "../ops/scan.ts";
 import { auditOf, storeDefaults, whoOf } from "../store/guarded-open.ts";
 import { openStore } from "../store/open.ts";
+import { printable } from "../printable.ts";
 import { exitStatus } from "./command.ts";
 import type { CliIo, ExitStatus } from "./command.ts";
 import { Progress } from "./progress.ts";
@@ -30,7 +31,7 @@ export function addScan(program: Command, io: CliIo, finish: (status: ExitStatus
     .summary("find secrets that lie in clear in a store")
     .description(
       "Reads everything in a store and says where a secret lies in clear: its kind, session, file and line,\n" +
-        "never the secret. Changes nothing. Ends with status 1 where it found any.",
+        "never the secret. Changes nothing. Ends with status 1 where it found any, or could not read a file.",
     )
     .option("--store <store>", "folder or URL of the store", "./contexts")
     .option("--email", "look for e-mail addresses too")
@@ -54,7 +55,11 @@ async function runScan(flags: ScanFlags, io: CliIo, signal: AbortSignal | undefi
     const report = await scan(flags.store, { mask, onProgress }, signal);
     progress.end();
     io.stdout.write(`${flags.json ? JSON.stringify(report, null, 2) : textOf(report)}\n`);
-    return report.found.length === 0 ? exitStatus.done : exitStatus.failed;
+    for (const { sessionId, file, message } of report.unread) {
+      const where = file === "" ? `session ${sessionId ?? ""}` : file;
+      io.stderr.write(`windrow: store-corrupt: ${where}: ${message}\n`);
+    }
+    return report.found.length + report.unread.length === 0 ? exitStatus.done : exitStatus.failed;
   } finally {
     progress.end();
   }
@@ -84,7 +89,7 @@ function textOf({ found, files, characters }: ScanReport): string {
   if (found.length === 0) return `No secret lies in clear: ${looked}.`;
   const table = new Table({ head: ["kind", "session", "file", "line"], style: { head: [], border: [] } });
   for (const { kind, sessionId = "", file, line } of found.slice(0, shownSecrets))
-    table.push([kind, sessionId, file, line]);
+    table.push([kind, sessionId, file, String(line)].map(printable));
   const more = found.length > shownSecrets ? `\nand ${found.length - shownSecrets} more (--json shows all)` : "";
   return `${table.toString()}${more}\n\n${kindsOf(found)} in clear: ${looked}. Make them invalid where they came from.`;
 }

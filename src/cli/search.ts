@@ -3,11 +3,12 @@ import type { Command } from "commander";
 import { WindrowError } from "../errors.ts";
 import type { SearchHit, SearchReport } from "../ops/search.ts";
 import type { SessionStatus } from "../store/store.ts";
-import { exitStatus, reportError, statusOf } from "./command.ts";
+import { printable } from "../printable.ts";
+import { exitStatus, reportError, reportUnreadable, statusOf } from "./command.ts";
 import type { CliIo, ExitStatus } from "./command.ts";
 import { Progress } from "./progress.ts";
-import { tokensOf } from "./replay-options.ts";
-import { count, printable, timeLabel } from "./text.ts";
+import { count, timeLabel } from "./text.ts";
+import { countOf } from "./values.ts";
 
 interface SearchFlags {
   readonly store: string;
@@ -34,7 +35,7 @@ export function addSearch(
     .description(
       "Finds the messages that hold all of the words, in any language, newest sessions first; quoted words as they\n" +
         "stand. Keeps an index beside the store and brings it up to date first; no session is changed.\n" +
-        "Ends with status 1 where nothing is found.",
+        "Ends with status 1 where nothing is found, or where a session could not be read.",
     )
     .argument("<words...>", "what to look for")
     .option("--store <path>", "where the sessions are", "./contexts")
@@ -57,7 +58,7 @@ async function runSearch(
   io: CliIo,
   signal: AbortSignal | undefined,
 ): Promise<ExitStatus> {
-  const limit = tokensOf("--limit", flags.limit);
+  const limit = countOf("--limit", flags.limit);
   const status = statuses.find((known) => known === flags.status);
   if (flags.status !== undefined && status === undefined) {
     throw new WindrowError("bad-option", `--status is one of ${statuses.join(", ")}, not "${flags.status}".`);
@@ -88,7 +89,8 @@ async function runSearch(
     );
     progress.end();
     io.stdout.write(flags.json ? `${JSON.stringify(report, null, 2)}\n` : `${reportText(report)}\n`);
-    return report.hits.length > 0 ? exitStatus.done : exitStatus.failed;
+    const read = reportUnreadable(io, report.unreadable);
+    return report.hits.length > 0 ? read : exitStatus.failed;
   } catch (error) {
     progress.end();
     reportError(io, error, flags.store);
@@ -105,10 +107,10 @@ function reportText({ hits, more }: SearchReport): string {
   for (const hit of hits) {
     if (hit.sessionId !== last) lines.push(headOf(hit));
     last = hit.sessionId;
-    lines.push(`  [${hit.seq}] ${hit.role}, ${places[hit.window]}: ${printable(hit.excerpt)}`);
+    lines.push(`  [${hit.seq}] ${hit.role}, ${places[hit.window]}: ${hit.excerpt}`);
   }
   const found = hits.length === 1 ? "1 message" : `${count(hits.length)} messages`;
-  return [...lines, "", `${found}${more ? "; there are more (--limit)" : ""}.`].join("\n");
+  return [...lines.map(printable), "", `${found}${more ? "; there are more (--limit)" : ""}.`].join("\n");
 }
 
 function headOf({ sessionId, status, user, timestamp }: SearchHit): string {

@@ -4,12 +4,13 @@ import { WindrowError } from "../errors.ts";
 import type { Goal } from "../ops/stats-goals.ts";
 import type { DiskReport, DiskUse, StatsReport } from "../ops/stats.ts";
 import type { SessionStatus } from "../store/store.ts";
-import { exitStatus } from "./command.ts";
+import { printable } from "../printable.ts";
+import { reportUnreadable } from "./command.ts";
 import type { CliIo, ExitStatus } from "./command.ts";
 import { Progress } from "./progress.ts";
 import { languageOption, wordsFor } from "./text-language.ts";
 import type { Words } from "./text-words.ts";
-import { count, printable, sizeLabel } from "./text.ts";
+import { count, sizeLabel } from "./text.ts";
 
 interface StatsFlags {
   readonly store: string;
@@ -86,7 +87,7 @@ async function runStats(flags: StatsFlags, io: CliIo, signal: AbortSignal | unde
     );
     progress.end();
     io.stdout.write(flags.json ? `${JSON.stringify(report, null, 2)}\n` : `${statsText(report, words)}\n`);
-    return exitStatus.done;
+    return reportUnreadable(io, report.unreadable);
   } finally {
     progress.end();
     await store.close();
@@ -96,7 +97,7 @@ async function runStats(flags: StatsFlags, io: CliIo, signal: AbortSignal | unde
 /** Statistics as text for a terminal, in the layout of seed 001 §9.2. */
 export function statsText(report: StatsReport, words: Words): string {
   const { stats: labels } = words;
-  const filters = Object.entries(report.filter).map(([name, value]) => `${name} ${printable(value)}`);
+  const filters = Object.entries(report.filter).map(([name, value]) => `${name} ${value}`);
   const blocks = [
     [labels.title, "=".repeat(columnsOf(labels.title))],
     ...(filters.length > 0 ? [[`${labels.filter}: ${filters.join(", ")}`]] : []),
@@ -113,7 +114,7 @@ export function statsText(report: StatsReport, words: Words): string {
       report.goals.map((goal) => goalLine(goal, words)),
     ),
   ];
-  return blocks.map((lines) => lines.join("\n")).join("\n\n");
+  return blocks.map((lines) => lines.map(printable).join("\n")).join("\n\n");
 }
 
 function list(head: string, items: readonly string[]): readonly string[] {
@@ -157,7 +158,7 @@ function userLines({ users }: StatsReport, { stats: labels, duration }: Words): 
   const lines = users.slice(0, shown.users).map(({ user, sessions, share, tokens, averageDurationMs }) => {
     const more = [labels.userTokens(count(tokens))];
     if (averageDurationMs !== null) more.push(labels.userDuration(duration(averageDurationMs)));
-    const name = user === null ? labels.noUser : printable(user);
+    const name = user === null ? labels.noUser : user;
     return `${name}: ${labels.tasks(count(sessions), percent(share))}, ${more.join(", ")}`;
   });
   return users.length > shown.users ? [...lines, labels.more(count(users.length - shown.users))] : lines;

@@ -21,6 +21,8 @@ export const english: Words = {
     error: "Error",
     damaged: "Damaged",
     damagedSpans: (spans) => `${spans} spans of the log were skipped`,
+    missing: "Missing",
+    missingRecords: (records) => `${records} records at the end of its logs; windrow doctor says which`,
     inDoubt: "In doubt",
     inDoubtWhy: (calls, running) => {
       const why = running ? "running still, or their process died" : "the session ended without it";
@@ -105,7 +107,6 @@ export const english: Words = {
     ago: (duration) => `${duration} ago`,
   },
   doctor: {
-    head: ["where", "problem", "", "what"],
     states: { notice: "notice", mended: "mended", damage: "damage" },
     keptAs: (path) => ` Kept as ${path}.`,
     place: (offset, length) => ` at ${offset}${length === undefined ? "" : `, ${length} bytes`}`,
@@ -114,8 +115,14 @@ export const english: Words = {
     after: "after:  ",
     nothingLost: "Nothing was lost.",
     lost: "The counts do NOT add up: keep this folder as it is and report it.",
-    runMend: (count) => `${count} to mend: run it again with --mend.`,
-    cannotMend: (count) => `${count} to mend that --mend cannot mend.`,
+    records: (count) => `At least ${count} records are lost in this store; nothing here has them any more.`,
+    open: (open, toMend, toRestore, byHand) =>
+      `${open} to see to: ${toMend} that --mend can mend, ${toRestore} that only a backup can, ${byHand} by hand.`,
+    runMend: (command) => `To mend:\n  ${command}`,
+    beingWritten: (command) =>
+      `What is left to mend belongs to sessions that a live process writes. When it is done:\n  ${command}`,
+    runRestore: (command) => `From a backup (what is there now is put aside first):\n  ${command}`,
+    byHand: "By hand: each says above what to do.",
     noDamage: "No damage is left.",
     nothingWrong: "Nothing is wrong.",
     counted: (sessions, records, good, bad) =>

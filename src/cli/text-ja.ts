@@ -21,6 +21,8 @@ export const japanese: Words = {
     error: "エラー",
     damaged: "破損",
     damagedSpans: (spans) => `ログの${spans}箇所を読み飛ばした`,
+    missing: "欠落",
+    missingRecords: (records) => `ログの末尾の${records}件のレコード（windrow doctor で詳細）`,
     inDoubt: "結果不明",
     inDoubtWhy: (calls, running) => {
       const why = running ? "実行中か、プロセスが異常終了した" : "結果が記録されないままセッションが終わった";
@@ -116,7 +118,6 @@ export const japanese: Words = {
     ago: (duration) => `${duration}前`,
   },
   doctor: {
-    head: ["場所", "問題", "", "内容"],
     states: { notice: "通知", mended: "修復済", damage: "破損" },
     keptAs: (path) => ` 退避先: ${path}`,
     place: (offset, length) => ` 位置${offset}${length === undefined ? "" : `、${length}バイト`}`,
@@ -125,8 +126,13 @@ export const japanese: Words = {
     after: "修復後: ",
     nothingLost: "失われたものはない。",
     lost: "数が合わない。このフォルダーをそのまま残し、報告すること。",
-    runMend: (count) => `修復が必要: ${count}件。--mend を付けて再実行すること。`,
-    cannotMend: (count) => `--mend では修復できないもの: ${count}件。`,
+    records: (count) => `少なくとも${count}件のレコードが失われており、ここには残っていない。`,
+    open: (open, toMend, toRestore, byHand) =>
+      `要対応: ${open}件（--mend で修復できるもの ${toMend}件、バックアップだけが戻せるもの ${toRestore}件、手作業 ${byHand}件）。`,
+    runMend: (command) => `修復するには:\n  ${command}`,
+    beingWritten: (command) => `残りは動作中のプロセスが書いているセッションのもの。終わったら:\n  ${command}`,
+    runRestore: (command) => `バックアップから（今あるものは先に退避される）:\n  ${command}`,
+    byHand: "手作業: 上のそれぞれに方法がある。",
     noDamage: "破損は残っていない。",
     nothingWrong: "問題はない。",
     counted: (sessions, records, good, bad) =>

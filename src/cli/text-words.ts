@@ -20,6 +20,8 @@ export interface Words {
     readonly error: string;
     readonly damaged: string;
     readonly damagedSpans: (spans: string) => string;
+    readonly missing: string;
+    readonly missingRecords: (records: string) => string;
     readonly inDoubt: string;
     readonly inDoubtWhy: (calls: string, running: boolean) => string;
     readonly since: (time: string) => string;
@@ -90,17 +92,24 @@ export interface Words {
   };
   /** Of `windrow doctor`. */
   readonly doctor: {
-    readonly head: readonly [where: string, problem: string, state: string, what: string];
     readonly states: Readonly<Record<"notice" | "mended" | "damage", string>>;
     readonly keptAs: (path: string) => string;
     readonly place: (offset: number, length: number | undefined) => string;
     readonly more: (count: string) => string;
     readonly before: string;
     readonly after: string;
+    /** Mending took nothing away, and nothing was missing before. */
     readonly nothingLost: string;
     readonly lost: string;
-    readonly runMend: (count: string) => string;
-    readonly cannotMend: (count: string) => string;
+    /** Records that were missing before anything was mended. */
+    readonly records: (count: string) => string;
+    /** The last line: damage that is open, by what helps. */
+    readonly open: (open: string, toMend: string, toRestore: string, byHand: string) => string;
+    /** What to do against each; `command` is one to copy. */
+    readonly runMend: (command: string) => string;
+    readonly beingWritten: (command: string) => string;
+    readonly runRestore: (command: string) => string;
+    readonly byHand: string;
     readonly noDamage: string;
     readonly nothingWrong: string;
     readonly counted: (sessions: string, records: string, good: string, bad: string) => string;

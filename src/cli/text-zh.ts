@@ -21,6 +21,8 @@ export const chinese: Words = {
     error: "错误",
     damaged: "损坏",
     damagedSpans: (spans) => `跳过了日志中的 ${spans} 处`,
+    missing: "缺失",
+    missingRecords: (records) => `日志末尾的 ${records} 条记录（详见 windrow doctor）`,
     inDoubt: "结果不明",
     inDoubtWhy: (calls, running) => {
       const why = running ? "仍在运行，或其进程已崩溃" : "会话结束时没有结果";
@@ -105,7 +107,6 @@ export const chinese: Words = {
     ago: (duration) => `${duration}前`,
   },
   doctor: {
-    head: ["位置", "问题", "", "说明"],
     states: { notice: "提示", mended: "已修复", damage: "损坏" },
     keptAs: (path) => ` 保存为 ${path}`,
     place: (offset, length) => ` 位置 ${offset}${length === undefined ? "" : `，${length} 字节`}`,
@@ -114,8 +115,13 @@ export const chinese: Words = {
     after: "修复后: ",
     nothingLost: "没有丢失任何内容。",
     lost: "数目对不上：请保持此文件夹原样并报告。",
-    runMend: (count) => `${count} 项需要修复：请加 --mend 再运行一次。`,
-    cannotMend: (count) => `${count} 项 --mend 无法修复。`,
+    records: (count) => `至少有 ${count} 条记录已丢失，这里已没有它们。`,
+    open: (open, toMend, toRestore, byHand) =>
+      `需要处理 ${open} 项：--mend 可修复 ${toMend} 项，只有备份能恢复 ${toRestore} 项，需手工处理 ${byHand} 项。`,
+    runMend: (command) => `修复：\n  ${command}`,
+    beingWritten: (command) => `其余属于正有进程写入的会话。待其结束后：\n  ${command}`,
+    runRestore: (command) => `从备份恢复（现有内容会先移到一旁）：\n  ${command}`,
+    byHand: "手工处理：做法见上面各项。",
     noDamage: "没有剩余的损坏。",
     nothingWrong: "没有问题。",
     counted: (sessions, records, good, bad) =>

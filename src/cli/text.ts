@@ -1,7 +1,7 @@
 /** Text for a terminal: numbers, times, one-line excerpts, plain tables. */
 import Table from "cli-table3";
 import type { HorizontalAlignment } from "cli-table3";
-import { WindrowError } from "../errors.ts";
+import { printable } from "../printable.ts";
 
 /** A number with thousands parted: `45,678`. */
 export function count(value: number): string {
@@ -11,7 +11,9 @@ export function count(value: number): string {
 /** A time as people read it, UTC: `2024-01-15 10:30:00 UTC`. */
 export function timeLabel(timestamp: string): string {
   const time = new Date(timestamp);
-  return Number.isNaN(time.getTime()) ? timestamp : `${time.toISOString().slice(0, 19).replace("T", " ")} UTC`;
+  return Number.isNaN(time.getTime())
+    ? printable(timestamp)
+    : `${time.toISOString().slice(0, 19).replace("T", " ")} UTC`;
 }
 
 /** A duration: `15 min 23 s`, `2 h 5 min`, `0.4 s`. */
@@ -48,11 +50,6 @@ export function sizeLabel(bytes: number): string {
 
 const sizeUnits: readonly string[] = ["bytes", "kB", "MB", "GB", "TB"];
 
-/** Text without what a terminal would obey; line ends and tabs stay. */
-export function printable(text: string): string {
-  return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "\ufffd");
-}
-
 /** One line of a text, at most so many characters. */
 export function oneLine(text: string, length: number): string {
   const line = printable(
@@ -65,7 +62,7 @@ export function oneLine(text: string, length: number): string {
   return points.length > length || text.length > 4 * length ? `${points.slice(0, length - 1).join("")}…` : line;
 }
 
-/** A table without lines, two spaces in. */
+/** A table without lines, two spaces in; a cell is one line. */
 export function plainTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],
@@ -79,19 +76,6 @@ export function plainTable(
     style: { "head": [], "border": [], "padding-left": 1, "padding-right": 0, "compact": true },
     chars: { ...Object.fromEntries([...sides, ...inner].map((place) => [place, ""])), middle: " " },
   });
-  for (const row of rows) table.push([...row]);
+  for (const row of rows) table.push(row.map(printable));
   return table.toString().replaceAll(/ +$/gm, "");
-}
-
-/**
- * Seconds as written, in milliseconds.
- *
- * @throws WindrowError `bad-option` for what is no number of seconds
- */
-export function secondsOf(name: string, text: string | undefined): number | undefined {
-  if (text === undefined || text === "") return undefined;
-  const seconds = Number(text);
-  if (/^\d+(\.\d+)?$/.test(text) && Number.isFinite(seconds)) return 1_000 * seconds;
-  const message = `${name} is a number of seconds from 0, for example 300, not "${text}".`;
-  throw new WindrowError("bad-option", message, { name, value: text });
 }

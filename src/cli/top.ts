@@ -1,13 +1,13 @@
 /** `windrow top`: the sessions that are running, as they run. */
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import type { RunningSession, Top } from "../ops/top.ts";
-import { exitStatus } from "./command.ts";
+import { exitStatus, reportUnreadable } from "./command.ts";
 import type { CliIo, ExitStatus } from "./command.ts";
-import { tokensOf } from "./replay-options.ts";
+import { ownSequences } from "./terminal.ts";
 import { languageOption, wordsFor } from "./text-language.ts";
 import type { Words } from "./text-words.ts";
-import { count, oneLine, plainTable, secondsOf, timeLabel } from "./text.ts";
+import { count, oneLine, plainTable, timeLabel } from "./text.ts";
+import { countOf, intervalOf } from "./values.ts";
 
 interface TopFlags {
   readonly store: string;
@@ -23,7 +23,7 @@ interface TopFlags {
 const usualInterval = 2_000;
 
 /** Puts the cursor at the top of a terminal and clears what is there. */
-const clear = "\u001b[H\u001b[J";
+const clear = ownSequences("\u001b[H\u001b[J");
 
 /** Adds the command to a program. */
 export function addTop(program: Command, io: CliIo, finish: (status: ExitStatus) => void, signal?: AbortSignal): void {
@@ -47,17 +47,20 @@ export function addTop(program: Command, io: CliIo, finish: (status: ExitStatus)
 
 async function runTop(flags: TopFlags, io: CliIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
   const words = await wordsFor(flags.lang, io);
-  const interval = secondsOf("--interval", flags.interval) ?? usualInterval;
-  const limit = tokensOf("--limit", flags.limit);
+  const interval = intervalOf("--interval", flags.interval) ?? usualInterval;
+  const limit = countOf("--limit", flags.limit);
   const [{ openStore }, { top }] = await Promise.all([import("../store/open.ts"), import("../ops/top.ts")]);
+  const { pause } = await import("../ops/pause.ts");
   const store = await openStore(flags.store, { create: false });
   try {
     for (;;) {
       const look = await top(store, { limit, ...(flags.user !== undefined && { scope: { user: flags.user } }) });
       if (flags.json) io.stdout.write(`${JSON.stringify(look, null, flags.once ? 2 : 0)}\n`);
       else io.stdout.write(`${flags.once || !io.stdout.isTTY ? "" : clear}${topText(look, words)}\n`);
-      if (flags.once || signal?.aborted) return exitStatus.done;
-      await sleep(interval, undefined, signal && { signal }).catch(() => undefined);
+      const status = reportUnreadable(io, look.unreadable);
+      if (flags.once) return status;
+      if (signal?.aborted) return exitStatus.done;
+      await pause(interval, signal);
       if (signal?.aborted) return exitStatus.done;
     }
   } finally {

@@ -5,6 +5,7 @@ import { findSession } from "../ops/find.ts";
 import { openStore } from "../store/open.ts";
 import { isSessionId } from "../store/rules.ts";
 import type { Holding, Scope, Store } from "../store/store.ts";
+import { printable } from "../printable.ts";
 import { exitStatus } from "./command.ts";
 import type { CliIo, ExitStatus } from "./command.ts";
 
@@ -67,7 +68,7 @@ async function idOf(store: Store, scope: Scope, name: string): Promise<string> {
 }
 
 function told(id: string, { state, owner }: Holding): string {
-  const who = owner ? `process ${owner.processId} on ${owner.hostname}` : "its process";
+  const who = owner ? `process ${owner.processId} on ${printable(owner.hostname)}` : "its process";
   if (state === "none") return `Session ${id} was free; nothing was changed.`;
   if (state === "gone") return `Session ${id} is free: ${who} had died. It can be resumed.`;
   return `Session ${id} was taken from ${who}, which writes nothing more. It can be resumed.`;

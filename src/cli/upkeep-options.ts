@@ -1,23 +1,6 @@
-/** What the commands of upkeep share: ages as people write them, sizes, and the store they work on. */
-import { WindrowError } from "../errors.ts";
+/** What the commands of upkeep share: sizes as people read them, and the store they work on. */
 import { openStore } from "../store/open.ts";
 import type { Scope, Store } from "../store/store.ts";
-
-const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
-
-/**
- * An age in milliseconds: `30d`, `24h`, `90m`, `2w`; a number alone is days.
- *
- * @throws WindrowError `bad-option`
- */
-export function ageOf(name: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const [, number, unit = "d"] = /^(\d+(?:\.\d+)?)([mhdw])?$/.exec(text) ?? [];
-  const milliseconds = Number(number) * (units[unit] ?? Number.NaN);
-  if (Number.isFinite(milliseconds)) return milliseconds;
-  const message = `${name} is an age, for example 30d, 24h or 90m, not "${text}".`;
-  throw new WindrowError("bad-option", message, { name, value: text });
-}
 
 /** Bytes as people read them: `1.2 MB`. */
 export function bytesLabel(bytes: number): string {

@@ -1,14 +1,16 @@
 /** `windrow view`: what a session is and how it went (seed 001 §9.1). */
 import type { Command } from "commander";
 import type { SessionView, Shown, ViewedEpoch, ViewedMessage, ViewedSummary, ViewedTool } from "../ops/view.ts";
+import { placeOf } from "../ops/unreadable.ts";
 import type { WindowPreview } from "../ops/compose.ts";
-import { exitStatus, reportError, statusOf } from "./command.ts";
+import { printable, printableLines } from "../printable.ts";
+import { reportError, reportUnreadable, statusOf } from "./command.ts";
 import type { CliIo, ExitStatus } from "./command.ts";
 import { readSystem } from "./compose-options.ts";
-import { tokensOf } from "./replay-options.ts";
 import { languageOption, wordsFor } from "./text-language.ts";
 import type { Words } from "./text-words.ts";
-import { count, oneLine, printable, timeLabel } from "./text.ts";
+import { count, oneLine, timeLabel } from "./text.ts";
+import { countOf } from "./values.ts";
 
 interface ViewFlags {
   readonly messages?: boolean;
@@ -52,7 +54,7 @@ export function addView(program: Command, io: CliIo, finish: (status: ExitStatus
 
 async function runView(id: string, flags: ViewFlags, io: CliIo): Promise<ExitStatus> {
   const words = await wordsFor(flags.lang, io);
-  const last = flags.last === undefined ? undefined : tokensOf("--last", flags.last);
+  const last = flags.last === undefined ? undefined : countOf("--last", flags.last);
   const system = await readSystem(flags.system);
   const [{ openStore }, { viewSession }] = await Promise.all([import("../store/open.ts"), import("../ops/view.ts")]);
   const store = await openStore(flags.store, { create: false });
@@ -69,7 +71,13 @@ async function runView(id: string, flags: ViewFlags, io: CliIo): Promise<ExitSta
     io.stdout.write(
       flags.json ? `${JSON.stringify(view, null, 2)}\n` : `${viewText(view, summaries || plain, words)}\n`,
     );
-    return exitStatus.done;
+    const damaged = view.damage.filter(({ problem }) => problem === "damaged");
+    const about = { sessionId: view.id, code: "store-corrupt" };
+    const told = damaged.map((span) => ({
+      ...about,
+      message: `${placeOf(span)} cannot be read; all around it is shown.`,
+    }));
+    return reportUnreadable(io, told);
   } catch (error) {
     reportError(io, error, flags.store);
     return statusOf(error);
@@ -87,7 +95,7 @@ export function viewText(view: SessionView, summaries: boolean, words: Words): s
   const { statistics } = view;
   const { view: labels } = words;
   const blocks = [
-    headerOf(view, words),
+    headerOf(view, words).map(printable),
     [
       `${labels.statistics}:`,
       `  ${labels.llmCalls}: ${count(statistics.llmCalls)}`,
@@ -119,7 +127,7 @@ function headerOf(view: SessionView, words: Words): readonly string[] {
     `${labels.location}: ${view.location}`,
     ...(view.error === null ? [] : [`${labels.error}: ${oneLine(view.error, lineLength)}`]),
     ...inDoubt(view, words),
-    ...(view.damage.length === 0 ? [] : [`${labels.damaged}: ${labels.damagedSpans(count(view.damage.length))}`]),
+    ...damageLines(view, words),
   ];
 }
 
@@ -134,6 +142,17 @@ function inDoubt({ openCalls, completedAt }: SessionView, { view: labels }: Word
   ];
 }
 
+/** What the reader does not see: spans that were skipped, and records that are gone. */
+function damageLines({ damage }: SessionView, { view: labels }: Words): readonly string[] {
+  const gone = damage.filter(({ problem }) => problem === "missing");
+  const spans = damage.length - gone.length;
+  const records = gone.reduce((sum, { records: some = 0 }) => sum + some, 0);
+  return [
+    ...(spans === 0 ? [] : [`${labels.damaged}: ${labels.damagedSpans(count(spans))}`]),
+    ...(records === 0 ? [] : [`${labels.missing}: ${labels.missingRecords(count(records))}`]),
+  ];
+}
+
 function section<T>(
   name: string,
   { total, shown }: Shown<T>,
@@ -141,7 +160,7 @@ function section<T>(
   words: Words,
 ): readonly string[] {
   const some = shown.length < total ? words.view.showingLast(count(shown.length)) : "";
-  return [`${name}: ${count(total)}${some}`, ...shown.map((item) => `  ${line(item, words)}`)];
+  return [`${name}: ${count(total)}${some}`, ...shown.map((item) => `  ${printable(line(item, words))}`)];
 }
 
 function messageLine({ seq, role, text, results }: ViewedMessage, { view: labels }: Words): string {
@@ -177,13 +196,17 @@ function windowLines({ messages, tokens, missing, report }: WindowPreview, { vie
   const opens = report.opened ? labels.opensEpoch(report.opened.reason) : "";
   const absent = missing.length > 0 ? labels.notCounted(missing.join(", ")) : "";
   return [
-    `${labels.window}: ${size}${opens}${absent}`,
+    printable(`${labels.window}: ${size}${opens}${absent}`),
     ...messages.flatMap((message) => ["", ...messageLines(message)]),
   ];
 }
 
 function messageLines(message: WindowPreview["messages"][number]): readonly string[] {
-  return [`--- ${message.role} [${message.id}]`, printable(textOf(message))];
+  // Indented, so that no line of a text reads as the head of a message.
+  return [
+    printable(`--- ${message.role} [${message.id}]`),
+    printableLines(textOf(message)).replaceAll(/^(?=.)/gm, "  "),
+  ];
 }
 
 function textOf({ parts }: WindowPreview["messages"][number]): string {

@@ -7,7 +7,9 @@ import { createGzip } from "node:zlib";
 import { WindrowError } from "../errors.ts";
 import { fileMode } from "../store/files/layout.ts";
 import type { SessionDump } from "../store/store.ts";
-import { summaryOf, weigh } from "../store/transfer.ts";
+import type { Losses } from "../store/losses.ts";
+import { weigh } from "../store/transfer.ts";
+import { lossesOf } from "../store/transfer-losses.ts";
 import { readSessionFile, sessionLines } from "../transcript/windrow-session.ts";
 
 /** Characters that go through gzip at once, about. */
@@ -49,13 +51,22 @@ export async function writeCopy(path: string, dump: SessionDump, signal?: AbortS
   return bytes;
 }
 
+/** What a generation tells of a copy. */
+export interface CopyOf {
+  readonly hash: string;
+  /** Records in it. */
+  readonly lines: number;
+}
+
 /**
  * The session in a copy. Its lines are read as they are asked for, and throw at the end where it is not what its hash says.
  *
  * @throws WindrowError `store-corrupt` where it is missing or damaged; so do its lines
  */
-export async function readCopy(path: string, hash: string): Promise<SessionDump> {
-  const found = await readSessionFile(path).catch((error: unknown) => Promise.reject(damaged(path, error)));
+export async function readCopy(path: string, { hash, lines }: CopyOf): Promise<SessionDump> {
+  // As many lines as the generation tells of, with the first and the last: a copy that goes on was tampered with.
+  const limits = { bytes: Infinity, entries: lines + 2 };
+  const found = await readSessionFile(path, limits).catch((error: unknown) => Promise.reject(damaged(path, error)));
   if (!found) throw damaged(path);
   const weighed = weigh(found);
   return {
@@ -74,10 +85,11 @@ export async function readCopy(path: string, hash: string): Promise<SessionDump>
 /**
  * Reads a copy to its end.
  *
+ * @returns what it lacks, by its own numbers
  * @throws WindrowError `store-corrupt` where it is not what its hash says
  */
-export async function verifyCopy(path: string, hash: string): Promise<void> {
-  await summaryOf(await readCopy(path, hash));
+export async function verifyCopy(path: string, copy: CopyOf): Promise<Losses> {
+  return lossesOf(await readCopy(path, copy));
 }
 
 function damaged(path: string, cause?: unknown): WindrowError {

@@ -14,7 +14,9 @@ import type { Clock } from "../store/clock.ts";
 import { makeFolder, removeDrafts, syncFolder, unavailable } from "../store/files/layout.ts";
 import { isFinal } from "../store/rules.ts";
 import type { Scope, SessionDump, SessionInfo, Store } from "../store/store.ts";
+import type { Losses } from "../store/losses.ts";
 import { admit, weigh } from "../store/transfer.ts";
+import { isLossy, lossMessage, watchLosses } from "../store/transfer-losses.ts";
 import { copyPath, verifyCopy, writeCopy } from "./backup-copy.ts";
 import { generationNames, generationsFolder, hasCopy, newName, readGeneration } from "./backup-generations.ts";
 import { lockBackup, removeOldGenerations, writeGeneration } from "./backup-generations.ts";
@@ -69,6 +71,11 @@ export interface BackedUpSession {
   readonly masked: number;
   /** Damaged spans of the session that are no records and were not copied. */
   readonly damaged: number;
+  /**
+   * Records that the session lacks, by its own numbers and by what its state counts. A copy of what is left is kept all the
+   * same, unless the generation before has one of more.
+   */
+  readonly missing: number;
   readonly error?: { readonly code: string; readonly message: string };
 }
 
@@ -138,6 +145,9 @@ class Backup {
   readonly #signal: AbortSignal | undefined;
   readonly #entries: StoredSession[] = [];
   readonly #sessions: BackedUpSession[] = [];
+  /** Sessions that are there and cannot be described. */
+  readonly #broken = new Map<string, WindrowError>();
+  readonly #noteBroken = (id: string, error: WindrowError): unknown => this.#broken.set(id, error);
 
   constructor(store: Store, folder: string, options: BackupOptions, signal: AbortSignal | undefined) {
     this.#store = store;
@@ -161,6 +171,7 @@ class Backup {
       await this.#session(id, known.get(id), report);
       report(this.#sessions.at(-1)?.lines ?? 0);
     }
+    for (const [id, error] of this.#broken) this.#refused(id, known.get(id), error);
     this.#stopIfAsked();
     const name = newName(this.#folder, clock.now());
     const createdAt = new Date(clock.now()).toISOString();
@@ -172,7 +183,7 @@ class Backup {
 
   async #wanted(): Promise<readonly SessionInfo[]> {
     const wanted: SessionInfo[] = [];
-    for await (const info of this.#store.list(this.#scope)) {
+    for await (const info of this.#store.list(this.#scope, { unreadable: this.#noteBroken })) {
       this.#stopIfAsked();
       if (this.#options.running === true || isFinal(info.state.status)) wanted.push(info);
     }
@@ -181,46 +192,60 @@ class Backup {
 
   async #session(id: string, before: StoredSession | undefined, report: (lines: number) => void): Promise<void> {
     this.#stopIfAsked();
-    const none = { id, lines: 0, bytes: 0, masked: 0, damaged: 0 };
+    const none = { id, lines: 0, bytes: 0, masked: 0, damaged: 0, missing: 0 };
     try {
-      const { entry, ...about } = await this.#copied(id, before, report);
+      const { entry, error, ...about } = await this.#copied(id, before, report);
       this.#entries.push(entry);
-      this.#sessions.push({ ...none, lines: entry.lines, bytes: entry.bytes, ...about });
+      this.#sessions.push({ ...none, lines: entry.lines, bytes: entry.bytes, ...about, ...(error && { error }) });
     } catch (error) {
       if (!isWindrowError(error) || error.code === "aborted") throw error;
       // Erased since it was listed.
       if (error.code === "session-not-found") return;
-      const failure = { error: { code: error.code, message: error.message } };
-      const stays = before !== undefined && hasCopy(this.#folder, before);
-      if (stays) this.#entries.push(before);
-      this.#sessions.push({
-        ...none,
-        ...(stays && { lines: before.lines, bytes: before.bytes }),
-        outcome: stays ? "kept" : "failed",
-        ...failure,
-      });
+      this.#refused(id, before, error);
     }
+  }
+
+  /** The copy of the generation before stands in, where there is one. */
+  #refused(id: string, before: StoredSession | undefined, { code, message }: WindrowError): void {
+    const stays = before !== undefined && hasCopy(this.#folder, before);
+    if (stays) this.#entries.push(before);
+    this.#sessions.push({
+      ...{ id, lines: stays ? before.lines : 0, bytes: stays ? before.bytes : 0, masked: 0, damaged: 0, missing: 0 },
+      outcome: stays ? "kept" : "failed",
+      error: { code, message },
+    });
   }
 
   async #copied(
     id: string,
     before: StoredSession | undefined,
     report: (lines: number) => void,
-  ): Promise<{ entry: StoredSession } & Pick<BackedUpSession, "outcome" | "masked" | "damaged">> {
+  ): Promise<{ entry: StoredSession } & Pick<BackedUpSession, "outcome" | "masked" | "damaged" | "missing" | "error">> {
     const found = await this.#store.dump!(this.#scope, id);
     const documents = documentsHash(found);
     const admitted = admit(this.#scope, this.#mask, found);
     const { dump, metadata, state } = admitted;
     const isSame = before?.documents === documents && isFinal(state.status) && hasCopy(this.#folder, before);
     if (isSame && (this.#options.verify !== true || (await this.#isWhole(before)))) {
-      return { entry: before, outcome: "unchanged", masked: 0, damaged: 0 };
+      return { entry: before, outcome: "unchanged", masked: 0, damaged: 0, missing: 0 };
     }
+    // What a damaged member hides must not go missing in a copy that counts as good.
+    await this.#store.upkeep?.verify?.(this.#scope, id);
     let seen = 0;
-    const weighed = weigh(dump, () => {
+    const watched = watchLosses(dump);
+    const weighed = weigh(watched.dump, () => {
       seen += 1;
       if (seen % progressLines === 0) report(seen);
     });
-    const { hash, bytes, isNew } = await this.#write(weighed.dump, () => weighed.summary().hash);
+    const { hash, bytes, isNew } = await this.#write(
+      weighed.dump,
+      () => weighed.summary().hash,
+      () => seen,
+    );
+    const losses = watched.losses();
+    const error = isLossy(losses) ? lossy(id, losses) : undefined;
+    // The copy of the generation before has more of it.
+    if (error && before && before.lines > seen && hasCopy(this.#folder, before)) throw error;
     const spans = await this.#store.recovery(this.#scope, id);
     const entry = {
       id,
@@ -232,11 +257,17 @@ class Backup {
       bytes,
     };
     const damaged = spans.filter(({ problem }) => problem === "damaged").length;
-    return { entry, outcome: isNew ? "written" : "unchanged", masked: admitted.masked(), damaged };
+    const failure = error && { error: { code: error.code, message: error.message } };
+    const outcome = isNew ? "written" : "unchanged";
+    return { entry, outcome, masked: admitted.masked(), damaged, missing: losses.records, ...failure };
   }
 
   /** Writes a copy under a name of its own, reads it again, and only then gives it the name of its hash. */
-  async #write(dump: SessionDump, hashOf: () => string): Promise<{ hash: string; bytes: number; isNew: boolean }> {
+  async #write(
+    dump: SessionDump,
+    hashOf: () => string,
+    linesOf: () => number,
+  ): Promise<{ hash: string; bytes: number; isNew: boolean }> {
     const objects = join(this.#folder, "objects");
     await makeFolder(objects);
     const draft = join(objects, `.writing-${randomUUID()}`);
@@ -245,7 +276,7 @@ class Backup {
       const hash = hashOf();
       const path = copyPath(this.#folder, hash);
       const isNew = !existsSync(path);
-      await verifyCopy(draft, hash);
+      await verifyCopy(draft, { hash, lines: linesOf() });
       await makeFolder(dirname(path));
       // A copy that is there already may be a damaged one.
       await rename(draft, path);
@@ -258,10 +289,9 @@ class Backup {
     }
   }
 
-  async #isWhole({ hash }: StoredSession): Promise<boolean> {
+  async #isWhole({ hash, lines }: StoredSession): Promise<boolean> {
     try {
-      await verifyCopy(copyPath(this.#folder, hash), hash);
-      return true;
+      return !isLossy(await verifyCopy(copyPath(this.#folder, hash), { hash, lines }));
     } catch (error) {
       if (isWindrowError(error, "store-corrupt")) return false;
       throw error;
@@ -290,6 +320,11 @@ class Backup {
   #stopIfAsked(): void {
     if (this.#signal?.aborted) throw stopped();
   }
+}
+
+function lossy(id: string, losses: Losses): WindrowError {
+  const message = `${lossMessage(id, losses)} \`windrow doctor\` says which; an earlier backup may have them.`;
+  return new WindrowError("store-corrupt", message, { id, missing: losses.records });
 }
 
 function checkScope(folder: string, scope: Scope, before: Generation | undefined): void {

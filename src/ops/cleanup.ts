@@ -3,7 +3,6 @@
  * that is asked for, they go into the trash, and from there, a week later, away. A session's age is that of its last
  * record; a file's times say nothing. What is marked to be kept is never touched.
  */
-import { setTimeout as sleepFor } from "node:timers/promises";
 import { WindrowError } from "../errors.ts";
 import { isFinal } from "../store/rules.ts";
 import type { Scope, SessionInfo, Store } from "../store/store.ts";
@@ -14,6 +13,7 @@ import type { EraseOptions, EraseReceipt } from "./erase.ts";
 import { upkeepOf } from "./keep.ts";
 import { monitor } from "./monitor.ts";
 import type { MonitorScan } from "./monitor.ts";
+import { pause } from "./pause.ts";
 
 const dayMs = 86_400_000;
 
@@ -107,7 +107,9 @@ export async function cleanup(
   // First, so that a full disk has room for what follows.
   const erased = await emptyTrash(store, upkeep, ages.trashFor, time, options, tally);
   const old: CleanedSession[] = [];
-  for await (const info of store.list(scope)) {
+  const unreadable = (sessionId: string, { message }: WindrowError): void =>
+    void tally.failures.push({ sessionId, message });
+  for await (const info of store.list(scope, { unreadable })) {
     if (signal?.aborted) throw new WindrowError("aborted", "The clean-up was stopped; what was done stays done.");
     if (!isFinal(info.state.status)) continue;
     await attempt(tally, info.metadata.uuid, async () => {
@@ -225,7 +227,7 @@ async function lookAt(
   info: SessionInfo,
   ages: Ages,
   time: Date,
-  { scope = {}, dryRun = false }: CleanupOptions,
+  { scope = {}, dryRun = false, remove = false }: CleanupOptions,
   tally: Tally,
 ): Promise<CleanedSession | undefined> {
   const { uuid: sessionId, user } = info.metadata;
@@ -255,7 +257,10 @@ async function lookAt(
         if (compressed) tally.compressed.push(one);
       });
   }
-  return age >= ages.deleteAfter ? one : undefined;
+  if (age < ages.deleteAfter) return undefined;
+  // Its age may be that of an earlier record than its last, and a damaged session is not what anybody meant to delete.
+  if (remove && !dryRun) await upkeep.verify?.(scope, sessionId);
+  return one;
 }
 
 /** All at once; where one refuses, one by one. */
@@ -330,12 +335,4 @@ async function attempt(tally: Tally, sessionId: string, work: () => Promise<void
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-async function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  try {
-    await sleepFor(milliseconds, undefined, signal ? { signal } : {});
-  } catch (error) {
-    if (!signal?.aborted) throw error;
-  }
 }

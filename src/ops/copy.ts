@@ -2,6 +2,7 @@
 import { WindrowError, isWindrowError } from "../errors.ts";
 import type { Scope, SessionInfo, Store } from "../store/store.ts";
 import { summaryOf, weigh } from "../store/transfer.ts";
+import { watchLosses } from "../store/transfer-losses.ts";
 import type { DumpSummary } from "../store/transfer.ts";
 
 /** What is copied, and on whose behalf. */
@@ -37,6 +38,8 @@ export interface CopiedSession {
   readonly masked: number;
   /** Damaged spans of the source that are no lines and were not copied. */
   readonly damaged: number;
+  /** Records that the source lacks, by its own numbers, and the copy too. */
+  readonly missing: number;
   readonly error?: { readonly code: string; readonly message: string };
 }
 
@@ -92,7 +95,8 @@ async function copySession(
   stopIf(signal);
   try {
     let seen = 0;
-    const source = weigh(await from.dump!(scope, id), () => {
+    const watched = watchLosses(await from.dump!(scope, id));
+    const source = weigh(watched.dump, () => {
       seen += 1;
       if (seen % progressLines === 0) report(seen);
     });
@@ -107,11 +111,12 @@ async function copySession(
       hash: kept.hash,
       masked,
       damaged,
+      missing: watched.losses().records,
     };
   } catch (error) {
     if (!isWindrowError(error) || error.code === "aborted") throw error;
     const { code, message } = error;
-    return { id, outcome: "failed", lines: 0, hash: "", masked: 0, damaged: 0, error: { code, message } };
+    return { id, outcome: "failed", lines: 0, hash: "", masked: 0, damaged: 0, missing: 0, error: { code, message } };
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import { statfs } from "node:fs/promises";
 import { isWindrowError } from "../errors.ts";
+import { systemCode } from "../store/files/layout.ts";
 import { isFinal } from "../store/rules.ts";
 import type { Finding, SessionInfo, Store } from "../store/store.ts";
 import { measureHealth } from "./metrics.ts";
@@ -63,7 +64,8 @@ async function orUnreadable(look: () => Promise<Finding | undefined>): Promise<F
   try {
     return await look();
   } catch (error) {
-    if (isWindrowError(error)) return undefined;
+    // One that moved meanwhile, or cannot be read, tells nothing either.
+    if (isWindrowError(error) || systemCode(error) !== undefined) return undefined;
     throw error;
   }
 }

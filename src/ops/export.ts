@@ -6,6 +6,7 @@ import type { JsonObject, Message } from "../message/message.ts";
 import { nearest } from "../nearest.ts";
 import { decodeRecord } from "../store/files/codec.ts";
 import type { Scope, SessionDump, Store } from "../store/store.ts";
+import { isLossy, lossMessage, watchLosses } from "../store/transfer-losses.ts";
 import { admit } from "../store/transfer.ts";
 import { decoders } from "../transcript/decoders.ts";
 import { encoders } from "../transcript/encoders.ts";
@@ -39,6 +40,11 @@ export interface ExportedSession {
    * holds every record of every log.
    */
   readonly lost: readonly Loss[];
+  /**
+   * What the session lacked, by its own numbers and by what its state says of its logs, in a sentence; undefined where nothing
+   * is missing. Known when the lines were read to their end.
+   */
+  missing(): string | undefined;
 }
 
 /**
@@ -58,14 +64,20 @@ export async function exportSession(
   const found = await store.dump(scope, id);
   const { tenant } = found.metadata;
   const owner = typeof tenant === "string" ? { tenant } : {};
-  const { dump, metadata } = admit(owner, options.mask ?? createMask(), found);
+  const watched = watchLosses(found);
+  const { dump, metadata } = admit(owner, options.mask ?? createMask(), watched.dump);
+  const missing = (): string | undefined => {
+    const losses = watched.losses();
+    return isLossy(losses) ? lossMessage(id, losses) : undefined;
+  };
   const encoder = encoders.find((one) => one.format === format);
-  if (!encoder) return { id, format, lines: sessionLines(dump), lost: [] };
+  if (!encoder) return { id, format, lines: sessionLines(dump), lost: [], missing };
   const messages = await messagesOf(dump);
   const { model } = metadata.config;
   const head = { id, createdAt: metadata.createdAt, ...(typeof model === "string" && { model }) };
   const values = encoder.encode(head, messages);
-  return { id, format, lines: textOf(values), lost: lossBetween(messages, readBack(encoder, head, values)) };
+  const lost = lossBetween(messages, readBack(encoder, head, values));
+  return { id, format, lines: textOf(values), lost, missing };
 }
 
 /**
@@ -83,7 +95,8 @@ export function exportFormat(name: string): string {
 async function messagesOf(dump: SessionDump): Promise<readonly Message[]> {
   const messages: Message[] = [];
   for await (const { log, line } of dump.lines()) {
-    if (log !== "messages") break;
+    // To the end: that messages are missing may be known from the other logs alone.
+    if (log !== "messages") continue;
     const record = decodeRecord("message", JSON.parse(line) as JsonObject);
     if (record.kind === "message") messages.push(record.message);
   }

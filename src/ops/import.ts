@@ -2,6 +2,7 @@
 import { stat } from "node:fs/promises";
 import { isWindrowError, WindrowError } from "../errors.ts";
 import type { Scope, SessionDump, Store } from "../store/store.ts";
+import type { ReadLimits } from "../transcript/limits.ts";
 import { readTranscripts } from "../transcript/read.ts";
 import type { TranscriptProblem } from "../transcript/transcript.ts";
 import { readSessionFile } from "../transcript/windrow-session.ts";
@@ -15,6 +16,8 @@ export interface ImportOptions {
   readonly format?: string;
   /** Imported transcripts are finished sessions. Default false: they can be resumed. */
   readonly finished?: boolean;
+  /** How much a file may hold, unpacked: bytes and lines. Default: 500 MB and 500,000. */
+  readonly limits?: ReadLimits;
 }
 
 /** What became of one session of a file. */
@@ -49,16 +52,20 @@ export async function importFile(
   signal?: AbortSignal,
 ): Promise<readonly ImportedSession[]> {
   if (!store.restore) throw new WindrowError("bad-option", `Nothing can be imported to the store "${store.name}".`);
-  const { scope = {}, format, finished = false } = options;
+  const { scope = {}, format, finished = false, limits } = options;
   const isOwn = format === undefined || format === "windrow";
-  const own = isOwn && (await isFile(path)) ? await readSessionFile(path) : undefined;
+  const own = isOwn && (await isFile(path)) ? await readSessionFile(path, limits) : undefined;
   if (own) {
     const { tenant } = own.metadata;
     const owner = scope.tenant === undefined && typeof tenant === "string" ? { ...scope, tenant } : scope;
     const about = { file: path, id: own.id, source: own.id, format: "windrow", problems: [] };
     return [{ ...about, ...(await restored(store, owner, own, signal)) }];
   }
-  const transcripts = await readTranscripts(path, format === undefined ? {} : { format }, signal);
+  const transcripts = await readTranscripts(
+    path,
+    { ...(format !== undefined && { format }), ...(limits && { limits }) },
+    signal,
+  );
   const { mtime } = await stat(path);
   const sessions: ImportedSession[] = [];
   for (const transcript of transcripts) {

@@ -2,14 +2,15 @@
  * What a store remembers of its sessions, as the events that were told when it happened: the same log lines, read
  * afterwards or while they are written. Nothing is locked and nothing written; a session is read record by record.
  */
-import { setTimeout as sleepFor } from "node:timers/promises";
 import { isWindrowError } from "../errors.ts";
 import type { EditRecord, RecordKind, StoredRecord } from "../message/record.ts";
 import { isFinal } from "../store/rules.ts";
 import type { Scope, SessionInfo, Store } from "../store/store.ts";
 import { epochOf } from "../window/epoch-record.ts";
 import { logEntries } from "./logs.ts";
+import type { Unreadable } from "./unreadable.ts";
 import type { LogEntry, LogLevel, LoggedEvent } from "./logs.ts";
+import { pause } from "./pause.ts";
 
 /** Which lines to read. */
 export interface StoredLogOptions {
@@ -18,6 +19,8 @@ export interface StoredLogOptions {
   readonly sessionId?: string;
   /** The least that is told. Default `INFO`. */
   readonly level?: LogLevel;
+  /** Is told of sessions that cannot be read, or only in part; without it one that cannot be read ends the reading. */
+  readonly unreadable?: Unreadable;
 }
 
 /** How to wait for new lines. */
@@ -67,16 +70,21 @@ export async function* sessionLog(
  */
 export async function newestLog(
   store: Store,
-  { scope = {}, sessionId, level = "INFO" }: StoredLogOptions,
+  { scope = {}, sessionId, level = "INFO", unreadable }: StoredLogOptions,
   last: number,
 ): Promise<readonly LogEntry[]> {
   const newest = new Newest(last);
-  const sessions = sessionId === undefined ? store.list(scope) : [await store.info(scope, sessionId)];
+  const query = unreadable ? { unreadable: unreadable.note } : {};
+  const sessions = sessionId === undefined ? store.list(scope, query) : [await store.info(scope, sessionId)];
   for await (const info of sessions) {
     const { status, updatedAt } = info.state;
     if (isFinal(status) && newest.isNewerThan(updatedAt)) continue;
     try {
-      for await (const entry of sessionLog(store, scope, info, level)) newest.add(entry);
+      const read = async (): Promise<void> => {
+        for await (const entry of sessionLog(store, scope, info, level)) newest.add(entry);
+      };
+      if (unreadable) await unreadable.attempt(store, scope, info.metadata.uuid, read);
+      else await read();
     } catch (error) {
       // It went meanwhile.
       if (!isWindrowError(error, "session-not-found")) throw error;
@@ -94,7 +102,7 @@ export async function* followLog(
   options: FollowOptions = {},
   signal?: AbortSignal,
 ): AsyncGenerator<LogEntry> {
-  const { scope = {}, sessionId, level = "INFO", last = 10, interval = 1_000, sleep = pause } = options;
+  const { scope = {}, sessionId, level = "INFO", last = 10, interval = 1_000, sleep = pause, unreadable } = options;
   const followed = new Map<string, Cursor>();
   const follow = (info: SessionInfo): unknown =>
     followed.has(info.metadata.uuid) || followed.set(info.metadata.uuid, newCursor(info));
@@ -111,7 +119,7 @@ export async function* followLog(
   for (;;) {
     for (const [id, cursor] of followed) {
       if (cursor.ended) continue;
-      for await (const entry of entriesSince(store, scope, id, level, cursor)) {
+      for await (const entry of entriesSince(store, scope, id, level, cursor, unreadable)) {
         if (first) first.add(entry);
         else yield entry;
       }
@@ -151,11 +159,13 @@ async function* entriesSince(
   id: string,
   level: LogLevel,
   cursor: Cursor,
+  unreadable: Unreadable | undefined,
 ): AsyncGenerator<LogEntry> {
   try {
     yield* newEntries(store, scope, await store.info(scope, id), level, cursor);
   } catch (error) {
-    if (!isWindrowError(error, "session-not-found")) throw error;
+    if (isWindrowError(error, "store-corrupt") && unreadable) unreadable.note(id, error);
+    else if (!isWindrowError(error, "session-not-found")) throw error;
     cursor.ended = true;
   }
 }
@@ -275,12 +285,4 @@ class Newest {
 
 function newCursor({ metadata }: SessionInfo): Cursor {
   return { next: new Map(), createdAt: metadata.createdAt, calls: 0, opened: false, ended: false };
-}
-
-async function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  try {
-    await sleepFor(milliseconds, undefined, signal ? { signal } : {});
-  } catch (error) {
-    if (!signal?.aborted) throw error;
-  }
 }

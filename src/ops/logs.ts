@@ -4,6 +4,11 @@
  *
  *   2024-01-15 10:30:01 INFO [uuid:550e8400] Task started: github/notfolder/coding_agent#27
  */
+import { printable } from "../printable.ts";
+
+import { knownSecrets } from "../mask/text.ts";
+import type { SecretRules } from "../mask/text.ts";
+import { maskEvent } from "../mask/masked-event.ts";
 
 /**
  * Something that happened: any event of a session or a monitor. `type` is its name, `sessionId` the session it is
@@ -105,23 +110,32 @@ export function logLine(event: LoggedEvent, time: Date): string {
   return linesOf(event, time, "DEBUG").join("\n");
 }
 
+/** How {@link logTo} writes. */
+export interface LogOptions {
+  readonly level?: LogLevel;
+  readonly now?: () => Date;
+  readonly mask?: SecretRules;
+}
+
 /**
  * A listener that writes a line for each event, for `SessionManager.open({ on })` and for `monitor`. It numbers the
  * calls of each session.
  *
  * @param write - is given one line at a time, without its line end: `console.error` will do
- * @param options - `level`: the least that is written, default `INFO`; `now`: the clock
+ * @param options - `level`: the least that is written, default `INFO`; `now`: the clock; `mask`: of the secrets that no
+ * line holds, default the rules for secrets of a known form
  */
 export function logTo(
   write: (line: string) => void,
-  { level = "INFO", now = () => new Date() }: { readonly level?: LogLevel; readonly now?: () => Date } = {},
+  { level = "INFO", now = () => new Date(), mask = knownSecrets }: LogOptions = {},
 ): (event: LoggedEvent) => void {
   const calls = new Map<string, number>();
   return (event) => {
     const { type, sessionId = "" } = event;
+    const safe = maskEvent(event, mask);
     if (type === "session-finished") calls.delete(sessionId);
     if (type === "window-composed") calls.set(sessionId, (calls.get(sessionId) ?? 0) + 1);
-    const numbered = type === "window-composed" ? { call: calls.get(sessionId), ...event } : event;
+    const numbered = type === "window-composed" ? { call: calls.get(sessionId), ...safe } : safe;
     for (const line of linesOf(numbered, now(), level)) write(line);
   };
 }
@@ -160,10 +174,10 @@ export function logEntries(event: LoggedEvent, time: Date, least: LogLevel = "DE
     }));
 }
 
-/** An entry as a line, without its line end. */
+/** An entry as a line without its line end, printable: no text of a session begins a line of its own. */
 export function lineOf({ time, level, sessionId, text }: LogEntry): string {
   const about = sessionId === undefined ? "" : ` [uuid:${sessionId.slice(0, 8)}]`;
-  return `${time.slice(0, 19).replace("T", " ")} ${level}${about} ${text}`;
+  return printable(`${time.slice(0, 19).replace("T", " ")} ${level}${about} ${text}`);
 }
 
 function warning(text: string): readonly Words[] {

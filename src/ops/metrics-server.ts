@@ -1,11 +1,20 @@
 /** The figures of a monitor for Prometheus: `GET /metrics` on this machine. */
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { WindrowError } from "../errors.ts";
+import { serveHttp } from "../http/http.ts";
 import type { Alert } from "./alerts.ts";
 import type { Health } from "./metrics.ts";
 import type { MonitorScan } from "./monitor.ts";
+
+/** Where the metrics are served. */
+export interface MetricsServerOptions {
+  /** 0 for any that is free. */
+  readonly port: number;
+  /** Default `127.0.0.1`. */
+  readonly host?: string;
+  /** Host names by which a scraper may call beside those of this machine. */
+  readonly allowedHosts?: readonly string[];
+  /** Hears what went wrong with a request. */
+  readonly onError?: (error: Error) => void;
+}
 
 /** A server of metrics. */
 export interface MetricsServer {
@@ -20,12 +29,11 @@ const alertNames: readonly Alert["name"][] = ["disk", "failures", "stuck", "long
 const alertLevels: readonly Alert["level"][] = ["warning", "critical"];
 
 /**
- * Serves metrics on 127.0.0.1.
+ * Serves metrics, on 127.0.0.1 unless another address is named.
  *
- * @param port - 0 for any that is free
  * @throws WindrowError `store-unavailable` where the port cannot be had; `package-missing` without prom-client
  */
-export async function serveMetrics(port: number): Promise<MetricsServer> {
+export async function serveMetrics(options: MetricsServerOptions): Promise<MetricsServer> {
   const { Counter, Gauge, Registry } = await import("prom-client");
   const registry = new Registry();
   const gauge = (name: string, help: string, labelNames: readonly string[] = []): InstanceType<typeof Gauge> =>
@@ -45,26 +53,21 @@ export async function serveMetrics(port: number): Promise<MetricsServer> {
     registers: [registry],
   });
 
-  const server = createServer((request, response) => {
-    if (new URL(request.url ?? "/", "http://localhost").pathname !== "/metrics") {
-      response.writeHead(404).end("Only /metrics is here.\n");
-      return;
-    }
-    registry.metrics().then(
-      (text) => response.writeHead(200, { "content-type": registry.contentType }).end(text),
-      () => response.writeHead(500).end(),
-    );
+  const server = await serveHttp({
+    ...options,
+    methods: ["GET", "HEAD"],
+    async handle({ request, response, url }) {
+      if (url.pathname !== "/metrics") {
+        response.writeHead(404).end("Only /metrics is here.\n");
+        return;
+      }
+      const text = await registry.metrics();
+      const headers = { "content-type": registry.contentType, "content-length": Buffer.byteLength(text) };
+      response.writeHead(200, headers).end(request.method === "HEAD" ? undefined : text);
+    },
   });
-  server.listen(port, "127.0.0.1");
-  try {
-    await once(server, "listening");
-  } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code ?? String(error);
-    const message = `Metrics cannot be served on 127.0.0.1:${port}: ${reason}. Choose another port.`;
-    throw new WindrowError("store-unavailable", message, { port, reason }, { cause: error });
-  }
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/metrics`,
+    url: `${server.url}/metrics`,
     update(health, active, scan) {
       sessions.reset();
       for (const [status, count] of Object.entries(health.byStatus)) sessions.set({ status }, count);
@@ -83,9 +86,6 @@ export async function serveMetrics(port: number): Promise<MetricsServer> {
       ended.inc({ outcome: "timeout" }, scan?.timedOut ?? 0);
       scanned.set(Date.parse(health.time) / 1_000);
     },
-    async close() {
-      server.closeAllConnections();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
-    },
+    close: () => server.close(),
   };
 }

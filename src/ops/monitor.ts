@@ -3,9 +3,9 @@
  * becomes `failed`, one that ran longer than it may becomes `timeout`; both move to where finished sessions are. What a
  * live process writes is never touched. Any number of monitors may run at once: a session's lock is taken first.
  */
-import { setTimeout as sleepFor } from "node:timers/promises";
 import { WindrowError, isWindrowError } from "../errors.ts";
 import type { FinalStatus, Holding, LockOwner, Scope, SessionInfo, Store } from "../store/store.ts";
+import { pause } from "./pause.ts";
 
 /** Seconds between two scans (seed 001 §5.4: five minutes). */
 export const defaultMonitorInterval = 300;
@@ -234,8 +234,10 @@ function check(store: Store, options: MonitorOptions): void {
   }
   for (const name of ["staleAfter", "taskTimeout", "interval"] as const) {
     const value = options[name];
-    if (value === undefined || (Number.isFinite(value) && value >= 0)) continue;
-    throw new WindrowError("bad-option", `"${name}" is a number of milliseconds from 0, not ${value}.`, {
+    // Without a pause between two looks a process would do nothing else.
+    const least = name === "interval" && options.once !== true ? 1 : 0;
+    if (value === undefined || (Number.isFinite(value) && value >= least)) continue;
+    throw new WindrowError("bad-option", `"${name}" is a number of milliseconds from ${least}, not ${value}.`, {
       name,
       value,
     });
@@ -252,12 +254,4 @@ function tell({ onEvent }: MonitorOptions, event: MonitorEvent): void {
 
 function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
-}
-
-async function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  try {
-    await sleepFor(milliseconds, undefined, signal ? { signal } : {});
-  } catch (error) {
-    if (!signal?.aborted) throw error;
-  }
 }

@@ -9,7 +9,7 @@ import { appendFileSync, chmodSync, closeSync, constants, existsSync, mkdirSync,
 import { readFileSync, renameSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemDisk } from "../store/files/disk.ts";
-import { fileMode } from "../store/files/layout.ts";
+import { fileMode, systemCode } from "../store/files/layout.ts";
 import type { FinalStatus } from "../store/store.ts";
 
 /** Messages of one session that the index knows as one. */
@@ -49,7 +49,8 @@ const lockFile = ".lock";
 /** An open index. One process writes it at a time; others read it, and the sessions for what it lacks. */
 export class SearchIndex {
   readonly #folder: string;
-  readonly #lock: number;
+  /** Absent where the folder can be neither made nor written: what is there is read. */
+  readonly #lock: number | undefined;
   /** Whether this process may add to it. */
   readonly writable: boolean;
   readonly #sessions = new Map<string, Entry>();
@@ -58,13 +59,11 @@ export class SearchIndex {
   #lines: string[] = [];
   #next = 1;
 
-  /** @param folder - made where it is not there, for its owner only */
+  /** @param folder - made where it is not there, for its owner only; one that cannot be written is read */
   constructor(folder: string) {
     this.#folder = folder;
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    chmodSync(folder, 0o700);
-    this.#lock = openSync(join(folder, lockFile), constants.O_RDWR | constants.O_CREAT, fileMode);
-    this.writable = systemDisk.tryLock(this.#lock, 0) !== false;
+    this.#lock = openLock(folder);
+    this.writable = this.#lock !== undefined && systemDisk.tryLock(this.#lock, 0) !== false;
     for (const line of linesOf(join(folder, tableFile))) this.#read(line);
   }
 
@@ -175,7 +174,7 @@ export class SearchIndex {
   /** Writes what was added and lets others write. */
   close(): void {
     if (this.writable) this.flush();
-    closeSync(this.#lock);
+    if (this.#lock !== undefined) closeSync(this.#lock);
   }
 
   #read(line: string): void {
@@ -213,6 +212,20 @@ export class SearchIndex {
 
   #shardPath(shard: number): string {
     return join(this.#folder, `${shard.toString(16).padStart(2, "0")}.postings`);
+  }
+}
+
+/** How systems refuse to write; Node 20 says `ENOENT` of a folder to be made on a read-only file system. */
+const refusals: readonly unknown[] = ["EROFS", "EACCES", "EPERM", "ENOENT", "ENOSPC", "EDQUOT"];
+
+function openLock(folder: string): number | undefined {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    chmodSync(folder, 0o700);
+    return openSync(join(folder, lockFile), constants.O_RDWR | constants.O_CREAT, fileMode);
+  } catch (error) {
+    if (refusals.includes(systemCode(error))) return undefined;
+    throw error;
   }
 }
 

@@ -13,6 +13,8 @@ import { SearchIndex } from "./search-index.ts";
 import type { Stretch } from "./search-index.ts";
 import { answers, parseQuery, placeOf, searchTerms } from "./search-terms.ts";
 import type { SearchQuery } from "./search-terms.ts";
+import { Unreadable } from "./unreadable.ts";
+import type { UnreadableSession } from "./unreadable.ts";
 
 /** What is searched, and how far. */
 export interface SearchOptions {
@@ -57,6 +59,8 @@ export interface SearchReport {
   readonly more: boolean;
   /** Messages that were added to the index on the way. */
   readonly indexed: number;
+  /** Sessions that could not be read, or only in part: what they lack was not searched. */
+  readonly unreadable: readonly UnreadableSession[];
 }
 
 /** Most messages that the index knows as one. */
@@ -84,17 +88,24 @@ export async function search(store: Store, options: SearchOptions, signal?: Abor
     throw new WindrowError("bad-option", message, { query: options.query });
   }
   const index = options.index === undefined ? undefined : new SearchIndex(options.index);
+  const unreadable = new Unreadable();
   try {
-    const { unread, indexed } = index ? await update(index, store, scope, options, signal) : noUpdate;
-    const places = index ? placesIn(index, store, scope, unread, query, options) : everywhere(store, scope, options);
+    const { unread, indexed } = index ? await update(index, store, scope, options, unreadable, signal) : noUpdate;
+    const places = index
+      ? placesIn(index, store, scope, unread, query, options)
+      : everywhere(store, scope, options, unreadable);
     const hits: SearchHit[] = [];
     for await (const { session, stretches } of places) {
       if (options.status !== undefined && session.state.status !== options.status) continue;
-      hits.push(...(await hitsOf(store, scope, session, stretches, query, options.query, limit + 1 - hits.length)));
+      const left = limit + 1 - hits.length;
+      const found = await unreadable.attempt(store, scope, session.metadata.uuid, () =>
+        hitsOf(store, scope, session, stretches, query, options.query, left),
+      );
+      hits.push(...(found ?? []));
       if (hits.length > limit) break;
       if (signal?.aborted) throw new WindrowError("aborted", "The search was stopped.");
     }
-    return { hits: hits.slice(0, limit), more: hits.length > limit, indexed };
+    return { hits: hits.slice(0, limit), more: hits.length > limit, indexed, unreadable: unreadable.sessions() };
   } finally {
     index?.close();
   }
@@ -121,17 +132,18 @@ async function update(
   store: Store,
   scope: Scope,
   { sessionId, onProgress }: SearchOptions,
+  unreadable: Unreadable,
   signal: AbortSignal | undefined,
 ): Promise<Update> {
   const unread = new Map<string, { readonly session: SessionInfo; readonly from: number }>();
   let indexed = 0;
   let done = 0;
-  for await (const session of listed(store, scope, sessionId, (id) => index.isFinal(id))) {
+  for await (const session of listed(store, scope, sessionId, unreadable, (id) => index.isFinal(id))) {
     const id = session.metadata.uuid;
     if (index.isFinal(id)) continue;
     if (signal?.aborted) throw new WindrowError("aborted", "The search was stopped; what it indexed is kept.");
     if (index.writable) {
-      indexed += await catchUp(index, store, scope, session);
+      indexed += (await unreadable.attempt(store, scope, id, () => catchUp(index, store, scope, session))) ?? 0;
       onProgress?.(++done);
     } else unread.set(id, { session, from: index.covered(id) + 1 });
   }
@@ -143,14 +155,20 @@ async function* listed(
   store: Store,
   scope: Scope,
   sessionId: string | undefined,
+  { note }: Unreadable,
   without?: (id: string) => boolean,
 ): AsyncGenerator<SessionInfo> {
-  if (sessionId === undefined) yield* store.list(scope, { ...(without && { without }) });
+  if (sessionId === undefined) yield* store.list(scope, { unreadable: note, ...(without && { without }) });
   else yield await store.info(scope, sessionId);
 }
 
-async function* everywhere(store: Store, scope: Scope, { sessionId }: SearchOptions): AsyncGenerator<Place> {
-  for await (const session of listed(store, scope, sessionId))
+async function* everywhere(
+  store: Store,
+  scope: Scope,
+  { sessionId }: SearchOptions,
+  unreadable: Unreadable,
+): AsyncGenerator<Place> {
+  for await (const session of listed(store, scope, sessionId, unreadable))
     yield { session, stretches: [{ from: 1, to: Infinity }] };
 }
 
@@ -213,7 +231,9 @@ async function catchUp(index: SearchIndex, store: Store, scope: Scope, session: 
     [terms, first] = [new Set(), last + 1];
   }
   if (last >= first) index.add(id, { from: first, to: last }, terms);
-  if (isFinal(status)) index.describe(id, { ...about, status });
+  // What is damaged may be restored: it is looked at again then.
+  const isWhole = (await store.recovery(scope, id)).length === 0;
+  if (isFinal(status) && isWhole) index.describe(id, { ...about, status });
   return last - from + 1;
 }
 

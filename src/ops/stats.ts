@@ -10,6 +10,8 @@ import { goalsOf } from "./stats-goals.ts";
 import type { Goal } from "./stats-goals.ts";
 import { measure } from "./stats-measure.ts";
 import type { Measured } from "./stats-measure.ts";
+import { Unreadable } from "./unreadable.ts";
+import type { UnreadableSession } from "./unreadable.ts";
 
 /** Which sessions to count. All conditions hold together. */
 export interface StatsOptions {
@@ -91,6 +93,8 @@ export interface StatsReport {
   /** Summaries made, of all that were tried; null where none was. */
   readonly summaries: { readonly made: number; readonly failed: number; readonly share: number | null };
   readonly goals: readonly Goal[];
+  /** Sessions that could not be read, and are not counted, and those of which only a part could be read. */
+  readonly unreadable: readonly UnreadableSession[];
 }
 
 /** Sessions that {@link DiskReport.largest} names. */
@@ -108,21 +112,23 @@ export async function stats(store: Store, options: StatsOptions = {}, signal?: A
   const from = options.from === undefined ? -Infinity : timeOf("from", options.from);
   const to = options.to === undefined ? Infinity : timeOf("to", options.to, dayMs - 1);
   const sums = new Sums(now().getTime());
-  for await (const info of store.list(scope, { ...(status && { status }) })) {
+  const unreadable = new Unreadable();
+  for await (const info of store.list(scope, { ...(status && { status }), unreadable: unreadable.note })) {
     if (signal?.aborted) throw new WindrowError("aborted", "Counting was stopped.");
     const started = Date.parse(info.state.startedAt);
     if (started < from || started > to) continue;
-    const measured = await measure(store, scope, info);
+    const measured = await unreadable.attempt(store, scope, info.metadata.uuid, () => measure(store, scope, info));
     if (measured) sums.add(info, measured);
     onProgress?.(sums.total);
   }
   const { user } = scope;
-  return sums.report({
+  const report = sums.report({
     ...(status && { status }),
     ...(options.from !== undefined && { from: options.from }),
     ...(options.to !== undefined && { to: options.to }),
     ...(user !== undefined && { user }),
   });
+  return { ...report, unreadable: unreadable.sessions() };
 }
 
 interface UserSums {
@@ -203,7 +209,7 @@ class Sums {
     }
   }
 
-  report(filter: StatsReport["filter"]): StatsReport {
+  report(filter: StatsReport["filter"]): Omit<StatsReport, "unreadable"> {
     const users = [...this.#users].map(([user, { sessions, tokens, failed, ended, durationMs }]) => {
       const averageDurationMs = ratio(durationMs, ended);
       return { user, sessions, share: sessions / this.total, tokens, averageDurationMs, failed };

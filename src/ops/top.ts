@@ -3,6 +3,8 @@ import { isWindrowError } from "../errors.ts";
 import { isFinal } from "../store/rules.ts";
 import type { Holding, Scope, SessionInfo, SessionStatus, Store } from "../store/store.ts";
 import { taskName } from "./logs.ts";
+import { Unreadable } from "./unreadable.ts";
+import type { UnreadableSession } from "./unreadable.ts";
 
 /** A session that has not ended. */
 export interface RunningSession {
@@ -36,6 +38,8 @@ export interface Top {
   readonly tokens: number;
   /** The last active first. */
   readonly sessions: readonly RunningSession[];
+  /** Sessions that are there and cannot be read. */
+  readonly unreadable: readonly UnreadableSession[];
 }
 
 /** What to look at. */
@@ -54,7 +58,8 @@ export async function top(store: Store, options: TopOptions = {}): Promise<Top> 
   let newest: SessionInfo[] = [];
   let running = 0;
   let tokens = 0;
-  for await (const info of store.list(scope, { unfinished: true })) {
+  const unreadable = new Unreadable();
+  for await (const info of store.list(scope, { unfinished: true, unreadable: unreadable.note })) {
     if (isFinal(info.state.status)) continue;
     running += 1;
     tokens += info.state.totalTokensUsed;
@@ -63,7 +68,7 @@ export async function top(store: Store, options: TopOptions = {}): Promise<Top> 
   }
   const shown = lastActive(newest, limit);
   const sessions = await Promise.all(shown.map((info) => describe(store, scope, info)));
-  return { time: now().toISOString(), running, tokens, sessions };
+  return { time: now().toISOString(), running, tokens, sessions, unreadable: unreadable.sessions() };
 }
 
 function lastActive(sessions: readonly SessionInfo[], limit: number): SessionInfo[] {

@@ -2,8 +2,11 @@
 import type { JsonValue, Message, Part } from "../message/message.ts";
 import { resultText } from "../message/message.ts";
 
-/** What editors and `grep -n` put before a line: `  12<tab>`, `12:`, `12→`, `12| `. */
-const lineNumber = /^\s*\d+(?:\t|:|→|\| ?)/;
+/**
+ * What stands before a line and is no part of it: what editors and `grep -n` put there (`  12<tab>`, `12:`, `12→`, `12| `),
+ * and spaces and bars, as quotations have. The same for the history and for windows.
+ */
+const beforeLine = /^[\s|]*(?:\d+(?:\t|:|→|\| ?))?[\s|]*/;
 
 /**
  * What a part says: text, reasoning, a result. Arguments are read leaf by leaf: serialised, a passage of several lines
@@ -30,9 +33,9 @@ function leaves(value: JsonValue): readonly string[] {
   return Object.values(value).flatMap((item: JsonValue) => leaves(item));
 }
 
-/** The lines of a text, trimmed, without the number an editor put before them. */
+/** The lines of a text, trimmed, without the number or the mark that was put before them. */
 export function linesOf(text: string): readonly string[] {
-  return text.split("\n").map((line) => line.replace(lineNumber, "").trim());
+  return text.split("\n").map((line) => line.replace(beforeLine, "").trim());
 }
 
 /** Every line a history has. */

@@ -9,8 +9,11 @@ import { pipeline } from "node:stream/promises";
 import { StringDecoder } from "node:string_decoder";
 import { createGunzip } from "node:zlib";
 import { WindrowError } from "../errors.ts";
+import { checkNoOpenDatabase } from "../store/sqlite-file.ts";
 import { JsonLines } from "./json-lines.ts";
 import type { JsonText } from "./json-lines.ts";
+import { ReadMeter } from "./limits.ts";
+import type { ReadLimits } from "./limits.ts";
 
 /** How far a file has been read, in bytes as they stand on disk. */
 export interface ReadProgress {
@@ -23,17 +26,21 @@ export interface ReadProgress {
  * does the end of a gzip file that was cut short.
  *
  * @throws WindrowError `input-not-found`, `bad-option` (a folder), `input-unreadable` (no permission, damaged gzip),
- *   `not-a-transcript` (binary, or text that is no JSON), `aborted`
+ *   `input-too-large`, `not-a-transcript` (binary, or text that is no JSON), `aborted`
  */
 export async function readEntries(
   path: string,
   onProgress?: (progress: ReadProgress) => void,
   signal?: AbortSignal,
+  limits?: ReadLimits,
 ): Promise<JsonText> {
   const totalBytes = await sizeOf(path);
+  checkNoOpenDatabase(path);
   const file = createReadStream(path);
   const lines = new JsonLines(bufferConstants.MAX_STRING_LENGTH);
-  const sink = textSink(path, lines, () => onProgress?.({ bytes: file.bytesRead, totalBytes }));
+  const sink = textSink(path, lines, new ReadMeter(path, limits), () =>
+    onProgress?.({ bytes: file.bytesRead, totalBytes }),
+  );
   const gzipped = await startsLikeGzip(file).catch((error: unknown) => Promise.reject(unreadable(path, error)));
   let torn: unknown;
   try {
@@ -73,11 +80,19 @@ async function startsLikeGzip(file: ReadStream): Promise<boolean> {
 }
 
 /** Takes text in the moment it comes: were it to buffer, a torn gzip would lose what it had given already. */
-function textSink(path: string, lines: JsonLines, progress: () => void): Writable {
+function textSink(path: string, lines: JsonLines, meter: ReadMeter, progress: () => void): Writable {
   const decoder = new StringDecoder("utf8");
   return new Writable({
     write(chunk: Buffer, _encoding, done) {
-      lines.push(decoder.write(chunk));
+      const before = lines.count;
+      try {
+        meter.addText(chunk);
+        lines.push(decoder.write(chunk));
+        meter.addEntries(lines.count - before);
+      } catch (error) {
+        done(error instanceof Error ? error : new Error(String(error)));
+        return;
+      }
       progress();
       const { refusal } = lines;
       if (refusal === undefined) done();

@@ -1,4 +1,5 @@
 /** Splits text into lines and parses each, or finds that the whole text is one JSON document. */
+import { jsonFault } from "../message/json.ts";
 import { closeTorn } from "./torn-json.ts";
 import type { Entry, TranscriptProblem } from "./transcript.ts";
 
@@ -34,6 +35,11 @@ export class JsonLines {
   /** @param maxLength - characters a line (or the document) may have at most */
   constructor(maxLength: number) {
     this.#maxLength = maxLength;
+  }
+
+  /** Lines that have ended so far. */
+  get count(): number {
+    return this.#line;
   }
 
   /** Takes the next piece. */
@@ -101,9 +107,15 @@ export class JsonLines {
   #take(line: string, last: boolean): void {
     this.#mode = "lines";
     const value = parse(line);
-    if (value !== undefined) this.#entries.push({ line: this.#line, value: value.json });
+    if (value !== undefined) this.#add(value.json);
     else if (last) this.#complain("the file ends in the middle of this line");
     else this.#complain(`no JSON; the line begins ${JSON.stringify(line.slice(0, 40))}`);
+  }
+
+  #add(value: unknown): void {
+    const fault = jsonFault(value);
+    if (fault === undefined) this.#entries.push({ line: this.#line, value });
+    else this.#complain(`the JSON cannot be used: ${fault}`);
   }
 
   #complain(problem: string): void {
@@ -114,8 +126,8 @@ export class JsonLines {
     const text = this.#pending;
     const value = parse(text);
     if (value !== undefined) {
-      this.#entries.push({ line: 1, value: value.json });
       this.#line = 1;
+      this.#add(value.json);
       return;
     }
     const lines = text.split("\n");
@@ -123,7 +135,8 @@ export class JsonLines {
     const whole = filled.filter((line) => /^\s*\{/.test(line) && parse(line) !== undefined);
     const mended = whole.length * 2 < filled.length || whole.length === 0 ? parse(closeTorn(text)) : undefined;
     if (mended !== undefined) {
-      this.#entries.push({ line: 1, value: mended.json });
+      this.#line = 1;
+      this.#add(mended.json);
       this.#line = lines.length;
       this.#complain("the JSON document ends or breaks off before its end; what is whole before that was read");
       return;

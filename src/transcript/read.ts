@@ -1,10 +1,11 @@
 /** Opens a file of whatever known format and reads the sessions in it. */
-import { WindrowError } from "../errors.ts";
+import { isWindrowError, WindrowError } from "../errors.ts";
 import { basename, dirname, resolve } from "node:path";
 import { nearest } from "../nearest.ts";
 import { decoders } from "./decoders.ts";
 import { readEntries } from "./entries.ts";
 import type { ReadProgress } from "./entries.ts";
+import type { ReadLimits } from "./limits.ts";
 import type { Transcript, TranscriptDecoder, TranscriptSource } from "./transcript.ts";
 
 /** Below this a decoder only guesses. */
@@ -16,6 +17,8 @@ export interface ReadOptions {
   readonly onProgress?: (progress: ReadProgress) => void;
   /** Read as this format, whatever the file looks like: a decoder's name. Default: recognised from the content. */
   readonly format?: string;
+  /** How much a file may hold, unpacked. Default {@link usualLimits}. */
+  readonly limits?: ReadLimits;
 }
 
 /**
@@ -24,7 +27,7 @@ export interface ReadOptions {
  * several), with their numbers from 1.
  *
  * @throws WindrowError `input-not-found`, `bad-option` (a folder), `input-unreadable` (no permission, damaged gzip),
- *   `not-a-transcript` (empty, binary, or no known format: the message says what was seen), `bad-option` (no format of
+ *   `input-too-large`, `not-a-transcript` (empty, binary, or no known format: the message says what was seen), `bad-option` (no format of
  *   this name), `aborted`
  */
 export async function readTranscripts(
@@ -32,14 +35,26 @@ export async function readTranscripts(
   options: ReadOptions = {},
   signal?: AbortSignal,
 ): Promise<readonly Transcript[]> {
-  const { entries, problems, beginning } = await readEntries(path, options.onProgress, signal);
+  const { entries, problems, beginning } = await readEntries(path, options.onProgress, signal, options.limits);
   const source: TranscriptSource = { name: sourceName(path), entries };
   const named = options.format === undefined ? undefined : decoderOf(options.format);
   const decoder = entries.length === 0 ? undefined : (named ?? recognise(source));
-  const [first, ...others] = decoder?.decode(source) ?? [];
+  const [first, ...others] = decoder ? decoded(decoder, source, path) : [];
   if (first === undefined) throw notATranscript(path, beginning, entries.length, problems.length);
   const all = [...problems, ...first.problems].sort((left, right) => left.line - right.line);
   return [{ ...first, problems: all }, ...others];
+}
+
+/** What a decoder did not foresee is a fault of the file, so that it ends the reading of no other. */
+function decoded(decoder: TranscriptDecoder, source: TranscriptSource, path: string): readonly Transcript[] {
+  try {
+    return decoder.decode(source);
+  } catch (error) {
+    if (isWindrowError(error)) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = `${path} cannot be read as ${decoder.format}: ${reason}.`;
+    throw new WindrowError("input-unreadable", message, { path, format: decoder.format }, { cause: error });
+  }
 }
 
 function decoderOf(format: string): TranscriptDecoder {

@@ -1,4 +1,5 @@
 /** What the decoders share: narrowing of parsed JSON, ids, times, and messages without absent fields. */
+import { parseJson } from "../message/json.ts";
 import type { JsonObject, JsonValue, Message, NewMessage, Part, ResultContent, Usage } from "../message/message.ts";
 import type { Entry, Transcript, TranscriptProblem } from "./transcript.ts";
 
@@ -59,15 +60,12 @@ export function restOf(object: JsonObject, known: ReadonlySet<string>): JsonObje
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
-/** Arguments of a call: JSON text is parsed; text that is no JSON stays in `argsText` beside `{}`. */
+/** Arguments of a call: JSON text is parsed; text that is no JSON, or too deep, stays in `argsText` beside `{}`. */
 export function callArguments(value: JsonValue | undefined): { args: JsonValue; argsText?: string } {
   if (value === undefined || value === null || value === "") return { args: {} };
   if (typeof value !== "string") return { args: value };
-  try {
-    return { args: JSON.parse(value) as JsonValue };
-  } catch {
-    return { args: {}, argsText: value };
-  }
+  const args = parseJson(value);
+  return args === undefined ? { args: {}, argsText: value } : { args };
 }
 
 /** An image part from a URL; a `data:` URL is taken apart into media type and base64. */

@@ -4,19 +4,26 @@
  * their hash, and each between them `{"log":"messages","record":…}` with a record's own line in it, byte by byte
  * (docs/format.md).
  */
+import { constants } from "node:buffer";
 import { once } from "node:events";
 import { createReadStream } from "node:fs";
 import type { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { WindrowError } from "../errors.ts";
 import type { JsonObject } from "../message/message.ts";
+import { checkNoOpenDatabase } from "../store/sqlite-file.ts";
 import type { DumpedLine, LogName, SessionDump } from "../store/store.ts";
 import { logNames, weigh } from "../store/transfer.ts";
+import { ReadMeter } from "./limits.ts";
+import type { ReadLimits } from "./limits.ts";
 import { asObject, asString } from "./shapes.ts";
 
 const version = 1;
 
 const newline = 0x0a;
+
+/** A longer one is no string of JavaScript. */
+const longestLine = constants.MAX_STRING_LENGTH;
 
 /** What the first line says. */
 export type SessionHead = Omit<SessionDump, "lines">;
@@ -38,10 +45,11 @@ export async function* sessionLines(dump: SessionDump): AsyncGenerator<string, v
  * The session in a file, gzipped or not; undefined where the file does not begin as one. Its lines are read as they are
  * asked for, and throw at the end where the file is not whole.
  *
- * @throws WindrowError `input-unreadable` for a file that is damaged or cut off; so do its lines
+ * @param limits - how much it may hold, unpacked
+ * @throws WindrowError `input-unreadable` for a file that is damaged or cut off, `input-too-large`; so do its lines
  */
-export async function readSessionFile(path: string): Promise<SessionDump | undefined> {
-  for await (const first of textLines(path)) {
+export async function readSessionFile(path: string, limits?: ReadLimits): Promise<SessionDump | undefined> {
+  for await (const first of textLines(path, limits)) {
     const head = sessionHead(parsed(first));
     if (!head) return undefined;
     let end: unknown;
@@ -92,21 +100,29 @@ function dumpedLine(text: string): DumpedLine | undefined {
 }
 
 /** Node's own readline also splits at U+2028, which JSON leaves as it is. */
-async function* textLines(path: string): AsyncGenerator<string, void, undefined> {
+async function* textLines(path: string, limits?: ReadLimits): AsyncGenerator<string, void, undefined> {
+  const meter = new ReadMeter(path, limits);
   let pieces: Buffer[] = [];
+  let length = 0;
   for await (const chunk of plainBytes(path)) {
+    meter.addBytes(chunk.length);
     let start = 0;
     for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
+      meter.addEntries(1);
       yield Buffer.concat([...pieces, chunk.subarray(start, end)]).toString("utf8");
       pieces = [];
+      length = 0;
       start = end + 1;
     }
     if (start < chunk.length) pieces.push(chunk.subarray(start));
+    length += chunk.length - start;
+    if (length > longestLine) throw tooLong(path);
   }
   if (pieces.length > 0) yield Buffer.concat(pieces).toString("utf8");
 }
 
 async function* plainBytes(path: string): AsyncGenerator<Buffer, void, undefined> {
+  checkNoOpenDatabase(path);
   const file = createReadStream(path);
   let unpacked: Readable = file;
   try {
@@ -133,6 +149,11 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+function tooLong(path: string): WindrowError {
+  const message = `${path} has a line of more than ${longestLine} bytes, longer than any string can be; split the line.`;
+  return new WindrowError("input-too-large", message, { path });
 }
 
 function notWhole(path: string, reason: string, cause?: unknown): WindrowError {

@@ -60,7 +60,7 @@ export function seedStore(): Store {
     append: unused,
     setState: unused,
     finish: unused,
-    recovery: unused,
+    recovery: async () => [],
     close: unused,
     async info(_scope, id) {
       return infos.find(({ metadata }) => metadata.uuid === id) ?? unused();

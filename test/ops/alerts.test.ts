@@ -1,6 +1,7 @@
 /** Alerts of seed 001 §8.1 and §8.3: limits, telling once, webhooks over real HTTP. */
 import { once } from "node:events";
 import { createServer } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { AlertWatch, alertsOf } from "../../src/ops/alerts.ts";
@@ -140,5 +141,43 @@ describe("a webhook", () => {
     for (const url of ["nowhere", "file:///etc/passwd"]) {
       expect(() => new Webhook({ url }), url).toThrow(expect.objectContaining({ code: "bad-option" }) as Error);
     }
+  });
+});
+
+describe("a webhook with secrets in its address", () => {
+  it("is told with its user and password as a header, and follows no redirect", async () => {
+    const asked: (string | undefined)[] = [];
+    const elsewhere: string[] = [];
+    const open = async (answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> => {
+      const server = createServer(answer).listen(0, "127.0.0.1");
+      await once(server, "listening");
+      onTestFinished(() => void server.close());
+      return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    };
+    const other = await open((request, response) => {
+      elsewhere.push(request.method ?? "");
+      response.end();
+    });
+    const host = await open((request, response) => {
+      asked.push(request.headers.authorization);
+      const away = request.url?.startsWith("/away") === true;
+      response.writeHead(away ? 307 : 200, away ? { location: `http://${other}/` } : {}).end();
+    });
+    const basic = `Basic ${Buffer.from("hook:S3cret").toString("base64")}`;
+    const webhook = new Webhook({ url: `http://hook:S3cret@${host}/x?token=abc` });
+    expect(await webhook.send([raised], time)).toBeUndefined();
+    expect(asked).toEqual([basic]);
+    const away = await new Webhook({ url: `http://hook:S3cret@${host}/away?token=abc` }).send([raised], time);
+    expect(away).toBe(
+      `${host}: status 307, a redirect, which is not followed; name the address it leads to; 1 to tell it`,
+    );
+    expect(elsewhere).toEqual([]);
+  });
+
+  it("is named by its host alone, whatever goes wrong", async () => {
+    const url = "http://hook:S3cret@127.0.0.1:9/S3cret?token=S3cret";
+    const failure = await new Webhook({ url, attempts: 1 }).send([raised], time);
+    expect(failure).toMatch(/^127\.0\.0\.1:9: /);
+    expect(failure).not.toContain("S3cret");
   });
 });

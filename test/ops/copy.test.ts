@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { copy } from "../../src/ops/copy.ts";
 import { everybody, everyKind, messageRecord, newSession, readAll } from "../../src/store/conformance-kit.ts";
@@ -32,12 +33,12 @@ async function open(target: string): Promise<Store> {
 }
 
 /** A files store with a running and a finished session, written by Windrow in calls of one and of many records. */
-async function filled(folder: string): Promise<{ readonly running: string; readonly finished: string }> {
+async function filled(folder: string, rounds = 30): Promise<{ readonly running: string; readonly finished: string }> {
   const store = await openStore(folder);
   const ids: string[] = [];
   for (const status of ["processing", "completed"] as const) {
     const lock = await store.create({ user: "me" }, newSession());
-    for (let round = 0; round < 30; round += 1) {
+    for (let round = 0; round < rounds; round += 1) {
       await store.append(lock, [messageRecord(`日本語 ${round} ${"x".repeat(round * 100)}`), ...everyKind()]);
       await store.append(lock, [messageRecord(round === 7 ? "ü".repeat(200_000) : String(round))]);
     }
@@ -111,8 +112,9 @@ describe.skipIf(!driver)("copying from files to SQLite and back", () => {
 
   it("reads back equal when it was interrupted and is started again, and passes over what is there", async () => {
     const [from, to] = [await newFolder(), await newFolder()];
-    await filled(from);
-    await filled(from);
+    // What it holds is the test's above; here it is copied six times.
+    await filled(from, 3);
+    await filled(from, 3);
     const source = await open(from);
     for (const target of [`sqlite:${join(to, "contexts.db")}`, join(to, "files")]) {
       const store = await open(target);
@@ -199,13 +201,13 @@ describe("copying", () => {
     const writer = await open(from);
     const lock = await writer.create(everybody, newSession());
     let stopped = false;
+    let written = 0;
     const writing = (async () => {
-      for (let round = 0; !stopped; round += 1)
-        await writer.append(lock, [messageRecord(String(round)), ...everyKind()]);
+      for (; !stopped; written += 1) await writer.append(lock, [messageRecord(String(written)), ...everyKind()]);
     })();
     const reader = await open(from);
     for (let round = 0; round < 5; round += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      while (written < 3 * (round + 1)) await nextTurn();
       const target = await open(join(to, String(round)));
       expect(await copy(reader, target)).toMatchObject({ copied: 1, failed: 0 });
       const places: number[] = [];

@@ -53,6 +53,41 @@ describe("windrow's own format", () => {
     await from.close();
   });
 
+  it.each(["windrow", "claude-code", "openai"])(
+    "tells what a session lacked, and writes the rest: %s",
+    async (format) => {
+      const [base, folder] = [await newFolder(), await newFolder()];
+      const store = filesStore({ folder: base });
+      const whole = await store.create(everybody, newSession());
+      await store.append(whole, [messageRecord("one")]);
+      await store.finish(whole, stateOf("completed"));
+      const lock = await store.create(everybody, newSession());
+      for (let line = 1; line <= 20; line += 1) await store.append(lock, [messageRecord(`message ${line}`)]);
+      await store.finish(lock, stateOf("completed"));
+      await store.close();
+      const log = join(base, "completed", lock.id, "messages.jsonl");
+      const lines = readFileSync(log, "utf8").split("\n");
+      for (const [name, left, missing] of [
+        ["middle", [...lines.slice(0, 4), ...lines.slice(8)], 4],
+        ["end", [...lines.slice(0, 15), ""], 5],
+        ["all", [""], 20],
+      ] as const) {
+        writeFileSync(log, left.join("\n"));
+        const output = join(folder, `${name}.jsonl`);
+        const toFile = await windrow(["export", lock.id, "--store", base, "--format", format, "-o", output]);
+        const toPipe = await windrow(["export", lock.id, "--store", base, "--format", format]);
+        for (const { status, stderr } of [toFile, toPipe]) {
+          expect([name, status]).toEqual([name, 1]);
+          expect(stderr).toContain(
+            `store-corrupt: session ${lock.id}: Session ${lock.id} lacks ${missing} of its records.`,
+          );
+        }
+        expect(readFileSync(output, "utf8").match(/message \d+/g)?.length ?? 0).toBeGreaterThanOrEqual(20 - missing);
+      }
+      expect(await windrow(["export", whole.id, "--store", base, "--format", format])).toMatchObject({ status: 0 });
+    },
+  );
+
   it("takes over nothing of a file that is cut off or changed", async () => {
     const [from, folder] = [ramStore({}), await newFolder()];
     const lock = await from.create(everybody, newSession());

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { archive, unarchive } from "../../../src/ops/archive.ts";
@@ -104,7 +104,6 @@ describe("cleanup", () => {
     const store = place.open();
     const broken = await agedSession(store, 31, { messages: 20 });
     const other = await agedSession(store, 31, { messages: 20 });
-    await writeFile(join(place.folder, "completed", broken, "messages.jsonl.gz"), "no gzip");
     await mkdir(join(place.folder, "trash", broken), { recursive: true });
     const report = await cleanup(store, { now, remove: true });
     expect([ids(report.compressed), ids(report.trashed)]).toEqual([[broken, other].toSorted(), [other]]);

@@ -1,0 +1,108 @@
+/** Values of the command line, each kind with its own parser. Every error names the flag and shows a value that fits. */
+import { WindrowError } from "../errors.ts";
+
+/**
+ * A count of messages, hits or generations: a whole number above 0.
+ *
+ * @throws WindrowError `bad-option`
+ */
+export function countOf(flag: string, text: string): number {
+  const value = wholeNumber(text);
+  if (value > 0) return value;
+  throw wrong(flag, "a whole number above 0, for example 20", text);
+}
+
+/**
+ * Tokens: a whole number above 0; `16k` is 16,000.
+ *
+ * @throws WindrowError `bad-option`
+ */
+export function tokensOf(flag: string, text: string): number {
+  const thousands = /k$/i.test(text);
+  const value = wholeNumber(thousands ? text.slice(0, -1) : text) * (thousands ? 1_000 : 1);
+  if (Number.isSafeInteger(value) && value > 0) return value;
+  throw wrong(flag, "a number of tokens above 0, for example 32000 or 32k", text);
+}
+
+/**
+ * Seconds as written, in milliseconds; undefined where nothing is given.
+ *
+ * @throws WindrowError `bad-option`
+ */
+export function secondsOf(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined || text === "") return undefined;
+  const seconds = decimalNumber(text);
+  if (seconds <= longestSeconds) return 1_000 * seconds;
+  throw wrong(flag, "a number of seconds from 0, for example 300", text);
+}
+
+/**
+ * Seconds between two looks, in milliseconds; undefined where nothing is given. None at all would be a busy loop.
+ *
+ * @throws WindrowError `bad-option`
+ */
+export function intervalOf(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined || text === "") return undefined;
+  const seconds = decimalNumber(text);
+  if (seconds >= shortestInterval && seconds <= longestSeconds) return 1_000 * seconds;
+  throw wrong(flag, `a number of seconds from ${shortestInterval}, for example 2`, text);
+}
+
+/** Seconds of a hundred years: dates stay within what a clock can say. */
+const longestSeconds = 100 * 366 * 86_400;
+
+/** Seconds below which looking again and again is all that a process would do. */
+const shortestInterval = 0.01;
+
+const ageUnits: Readonly<Record<string, number>> = { m: 60, h: 3_600, d: 86_400, w: 604_800 };
+
+/**
+ * An age in milliseconds: `30d`, `24h`, `90m`, `2w`; a number alone is days. Undefined where nothing is given.
+ *
+ * @param least - the shortest that is taken, in milliseconds
+ * @throws WindrowError `bad-option`
+ */
+export function ageOf(flag: string, text: string | undefined, least = 0): number | undefined {
+  if (text === undefined) return undefined;
+  const [, number = "", unit = "d"] = /^([^mhdw]*)([mhdw])?$/.exec(text) ?? [];
+  const seconds = decimalNumber(number) * (ageUnits[unit] ?? Number.NaN);
+  if (seconds <= longestSeconds && 1_000 * seconds >= least) return 1_000 * seconds;
+  throw wrong(flag, `an age${least > 0 ? " above 0" : ""}, for example 30d, 24h or 90m`, text);
+}
+
+/**
+ * A number from 0, in a unit.
+ *
+ * @param unit - for the error, for example `GB`
+ * @throws WindrowError `bad-option`
+ */
+export function numberOf(flag: string, unit: string, text: string | undefined, most = 1e9): number | undefined {
+  if (text === undefined) return undefined;
+  const value = decimalNumber(text);
+  if (value <= most) return value;
+  throw wrong(flag, `a number of ${unit} from 0${most < 1e9 ? ` to ${most}` : ""}, for example 10`, text);
+}
+
+/**
+ * A port; 0 is any that is free.
+ *
+ * @throws WindrowError `bad-option`
+ */
+export function portOf(flag: string, text: string): number {
+  const port = wholeNumber(text);
+  if (port <= 65_535) return port;
+  throw wrong(flag, "a port from 0 to 65535, for example 9464", text);
+}
+
+function wholeNumber(text: string): number {
+  const value = /^\d[\d_]*$/.test(text) ? Number(text.replaceAll("_", "")) : Number.NaN;
+  return Number.isSafeInteger(value) ? value : Number.NaN;
+}
+
+function decimalNumber(text: string): number {
+  return /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+}
+
+function wrong(flag: string, kind: string, text: string): WindrowError {
+  return new WindrowError("bad-option", `${flag} is ${kind}, not "${text}".`, { flag, value: text });
+}

@@ -1,0 +1,74 @@
+/** How much of a file is read: a small one that is gzipped may unpack to more than memory holds. */
+import { WindrowError } from "../errors.ts";
+
+/** Limits of one file. */
+export interface ReadLimits {
+  /** Bytes of the file, unpacked. Default {@link usualLimits}. */
+  readonly bytes?: number;
+  /** Lines, or entries, of the file. Default {@link usualLimits}. */
+  readonly entries?: number;
+}
+
+/**
+ * Far above what agents write, and still read by a process with 2 GB: sessions of 200,000 messages pass. Fewer bytes than
+ * the longest string has: a file of one line is told so too.
+ */
+export const usualLimits = { bytes: 500_000_000, entries: 500_000 } as const;
+
+/** Values of JSON, by their `{`, `[` and `,`, that a file may have for every line it may have: each takes memory. */
+const valuesPerEntry = 32;
+
+const valueMarks: ReadonlySet<number> = new Set([0x7b, 0x5b, 0x2c]);
+
+/** Counts what was read of a file, and refuses more than its limits. */
+export class ReadMeter {
+  readonly #path: string;
+  readonly #limits: Required<ReadLimits>;
+  #bytes = 0;
+  #entries = 0;
+  #values = 0;
+
+  constructor(path: string, { bytes = usualLimits.bytes, entries = usualLimits.entries }: ReadLimits = {}) {
+    this.#path = path;
+    this.#limits = { bytes, entries };
+  }
+
+  /**
+   * Counts bytes, unpacked.
+   *
+   * @throws WindrowError `input-too-large`
+   */
+  addBytes(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#bytes > this.#limits.bytes) throw this.#tooLarge(`${this.#limits.bytes} bytes`, "max-bytes");
+  }
+
+  /**
+   * Counts bytes that will be parsed, and the values in them.
+   *
+   * @throws WindrowError `input-too-large`
+   */
+  addText(bytes: Buffer): void {
+    this.addBytes(bytes.length);
+    for (const byte of bytes) if (valueMarks.has(byte)) this.#values += 1;
+    const most = this.#limits.entries * valuesPerEntry;
+    if (this.#values > most) throw this.#tooLarge(`${most} values of JSON`, "max-entries");
+  }
+
+  /**
+   * Counts lines.
+   *
+   * @throws WindrowError `input-too-large`
+   */
+  addEntries(entries: number): void {
+    this.#entries += entries;
+    if (this.#entries > this.#limits.entries) throw this.#tooLarge(`${this.#limits.entries} lines`, "max-entries");
+  }
+
+  #tooLarge(limit: string, option: "max-bytes" | "max-entries"): WindrowError {
+    const message =
+      `${this.#path} holds more than ${limit}, unpacked. If it is meant to, raise the limit: --${option} on the command ` +
+      `line, "limits" in a program.`;
+    return new WindrowError("input-too-large", message, { path: this.#path, option, limits: this.#limits });
+  }
+}

@@ -1,0 +1,83 @@
+/** Numbers on the command line: each flag's own kind, wrong ones refused by name, none that makes a command spin. */
+import { expect, it } from "vitest";
+import { openStore } from "../../src/store/open.ts";
+import { ageOf, countOf, intervalOf, numberOf, portOf, secondsOf, tokensOf } from "../../src/cli/values.ts";
+import { chatLines, newFolder, put, windrow } from "./stage.ts";
+
+it("are read by their kind", () => {
+  expect([countOf("--last", "20"), countOf("--last", "1_000")]).toEqual([20, 1_000]);
+  expect([tokensOf("--budget", "16k"), tokensOf("--budget", "32000")]).toEqual([16_000, 32_000]);
+  expect([secondsOf("--stale", "0"), secondsOf("--stale", "1.5"), secondsOf("--stale", undefined)]).toEqual([
+    0,
+    1_500,
+    undefined,
+  ]);
+  expect([ageOf("--every", "2w"), ageOf("--every", "1"), ageOf("--every", "0.5h")]).toEqual([
+    1_209_600_000, 86_400_000, 1_800_000,
+  ]);
+  expect([intervalOf("--interval", "0.01"), portOf("--http", "0"), numberOf("--failures", "percent", "12.5")]).toEqual([
+    10, 0, 12.5,
+  ]);
+});
+
+/** The numeric flags of all commands, with what their errors say they are. */
+const flags: readonly (readonly [argv: readonly string[], kind: string])[] = [
+  [["view", "latest", "--last"], "a whole number above 0, for example 20"],
+  [["logs", "--last"], "a whole number above 0, for example 20"],
+  [["search", "x", "--limit"], "a whole number above 0, for example 20"],
+  [["top", "--once", "--limit"], "a whole number above 0, for example 20"],
+  [["backup", "nowhere", "--keep"], "a whole number above 0, for example 20"],
+  [["compose", "latest", "--at"], "a whole number above 0, for example 20"],
+  [["compose", "latest", "--session"], "a whole number above 0, for example 20"],
+  [["compose", "latest", "--budget"], "a number of tokens above 0, for example 32000 or 32k"],
+  [["replay", "FILE", "--budget"], "a number of tokens above 0, for example 32000 or 32k"],
+  [["replay", "FILE", "--far"], "a number of tokens above 0, for example 32000 or 32k"],
+  [["top", "--interval"], "a number of seconds from 0.01, for example 2"],
+  [["logs", "--follow", "--interval"], "a number of seconds from 0.01, for example 2"],
+  [["monitor", "--interval"], "a number of seconds from 0.01, for example 2"],
+  [["monitor", "--once", "--stale"], "a number of seconds from 0, for example 300"],
+  [["monitor", "--once", "--timeout"], "a number of seconds from 0, for example 300"],
+  [["monitor", "--once", "--disk-warning"], "a number of GB from 0, for example 10"],
+  [["monitor", "--once", "--disk-critical"], "a number of GB from 0, for example 10"],
+  [["monitor", "--once", "--failures"], "a number of percent from 0 to 100, for example 10"],
+  [["monitor", "--once", "--stuck"], "a number of sessions from 0, for example 10"],
+  [["monitor", "--once", "--long"], "a number of hours from 0, for example 10"],
+  [["monitor", "--metrics"], "a port from 0 to 65535, for example 9464"],
+  [["mcp", "--http"], "a port from 0 to 65535, for example 9464"],
+  [["import", "FILE", "--max-bytes"], "a whole number above 0, for example 20"],
+  [["import", "FILE", "--max-entries"], "a whole number above 0, for example 20"],
+  [["replay", "FILE", "--max-bytes"], "a whole number above 0, for example 20"],
+  [["replay", "FILE", "--max-entries"], "a whole number above 0, for example 20"],
+  [["compose", "FILE", "--budget", "8k", "--max-bytes"], "a whole number above 0, for example 20"],
+  [["compose", "FILE", "--budget", "8k", "--max-entries"], "a whole number above 0, for example 20"],
+  [["cleanup", "--compress-after"], "an age, for example 30d, 24h or 90m"],
+  [["cleanup", "--older-than"], "an age, for example 30d, 24h or 90m"],
+  [["cleanup", "--trash-for"], "an age, for example 30d, 24h or 90m"],
+  [["cleanup", "--every"], "an age above 0, for example 30d, 24h or 90m"],
+];
+
+it.each(flags)("%j says what it is", async (argv, kind) => {
+  const folder = await newFolder();
+  await (await openStore(folder)).close();
+  const file = await put(folder, "session.jsonl", chatLines(2));
+  const store = argv[0] === "replay" ? [] : ["--store", folder];
+  const command = argv.map((word) => (word === "FILE" ? file : word));
+  const flag = argv.at(-1) ?? "";
+  const none = /above 0|0\.01/.test(kind) ? ["0"] : [];
+  const suffixed = kind.includes("32k") ? [] : ["2k"];
+  for (const value of ["seven", "-1", "1e3", "NaN", "Infinity", "9".repeat(30), ...none, ...suffixed]) {
+    const { status, stderr } = await windrow([...command, value, ...store]);
+    expect([status, stderr], value).toEqual([2, `windrow: bad-option: ${flag} is ${kind}, not "${value}".\n`]);
+  }
+});
+
+it("every flag of a number is among these", async () => {
+  const { stdout } = await windrow(["--help"]);
+  const names = [...stdout.matchAll(/^ {2}([a-z]+) /gm)].map(([, name = ""]) => name).filter((name) => name !== "help");
+  const told = new Set(flags.map(([argv]) => `${argv[0]} ${argv.at(-1)}`));
+  for (const name of names) {
+    const help = (await windrow([name, "--help"])).stdout;
+    const numeric = /(--[a-z-]+) <(?:n|tokens|seconds|age|GB|percent|hours|port)>/g;
+    for (const [, flag = ""] of help.matchAll(numeric)) expect(told, `${name} ${flag}`).toContain(`${name} ${flag}`);
+  }
+});
