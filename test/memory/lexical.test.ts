@@ -6,6 +6,7 @@ import { fillByRank, LexicalIndex, shownMessage } from "../../src/memory/lexical
 import { lexicalMemory } from "../../src/memory/lexical-memory.ts";
 import type { Message } from "../../src/message/message.ts";
 import { estimate } from "../../src/tokens/estimate.ts";
+import { defaultMask } from "../../src/window/excerpt.ts";
 import { termsOf } from "../../src/window/terms.ts";
 
 function says(text: string, role: Message["role"] = "user"): Message {
@@ -134,7 +135,7 @@ describe("evidence recall with the question known", () => {
       const told = messages.map(({ role, speaker, content }) => says(`${speaker}: ${content}`, role));
       const index = new LexicalIndex();
       told.forEach((message, at) => index.add("", at + 1, message));
-      const shown = told.map((message, at) => shownMessage("", at + 1, message));
+      const shown = told.map((message, at) => shownMessage("", at + 1, message, defaultMask));
       for (const { q, evidence } of questions) {
         const hits = index.search(q, { limit: 200 });
         const taken = fillByRank(

@@ -1,0 +1,13 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["test/attack/*.attack.ts"],
+    pool: "forks",
+    maxWorkers: 2,
+    globalSetup: ["test/attack/kit/totals.ts"],
+    server: { deps: { external: [/\.attack\//] } },
+    testTimeout: 180_000,
+    hookTimeout: 60_000,
+  },
+});
