@@ -8,6 +8,7 @@ import { fillByRank, LexicalIndex, shownMessage } from "../src/memory/lexical.ts
 import type { NumberedMessage } from "../src/message/step.ts";
 import type { TokenCounter } from "../src/tokens/counter.ts";
 import { loadCounter } from "../src/tokens/exact.ts";
+import { defaultMask } from "../src/window/excerpt.ts";
 import { extractSummary } from "../src/window/summary/extractive.ts";
 import type { BenchReport, BenchRow } from "./bench.ts";
 
@@ -112,7 +113,7 @@ function tell({ messages, questions }: Conversation): Told {
   const places = new Map(messages.map(({ id }, at) => [id, at + 1]));
   return {
     messages: told,
-    shown: told.map(({ seq, message }) => shownMessage("", seq, message)),
+    shown: told.map(({ seq, message }) => shownMessage("", seq, message, defaultMask)),
     index,
     questions: questions.map(({ q, evidence }) => ({ q, evidence: evidence.flatMap((id) => places.get(id) ?? []) })),
   };

@@ -8,6 +8,13 @@ import type { BenchReport } from "./bench.ts";
 const messageLimit = 60;
 const passes = 20;
 
+/** Texts without a break, where a counter could take time that grows with the square of their length. */
+const unbroken: Readonly<Record<string, string>> = {
+  "1 MB of one letter": "a".repeat(1_000_000),
+  "1 MB of spaces": " ".repeat(1_000_000),
+  "1 MB of <|endoftext|>": "<|endoftext|>".repeat(77_000),
+};
+
 /**
  * One row a kind of text found on this machine (scripts/fit-corpus.ts): mean signed error, mean error and 95th
  * percentile in percent, and UTF-8 megabytes per second of both counters.
@@ -34,9 +41,14 @@ export async function benchTokens(): Promise<BenchReport> {
       "gpt-tokenizer MB/s": Number(speed(bytes, 1, () => texts.forEach(countExactly)).toFixed(1)),
     };
   });
+  const runs = Object.entries(unbroken).map(([text, run]) => ({
+    text,
+    "messages": 1,
+    "estimate MB/s": Math.round(speed(Buffer.byteLength(run), 1, () => estimate.count(run))),
+  }));
   return {
     name: "tokens",
-    rows: [...rows, { text: "all", messages: all.length, ...errorColumns(all) }],
+    rows: [...rows, ...runs, { text: "all", messages: all.length, ...errorColumns(all) }],
     note: "Error against o200k on messages of 2,000 characters; processor time, best of 3; merge cache off.",
   };
 }

@@ -1,16 +1,49 @@
-/** No file of code is longer than 400 lines. */
+/** No file of src has more than 250 lines of code, and no other more than 400. Comments, blank lines and imports are free. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { conclude, filesUnder, root } from "./package-files.mjs";
 
-const most = 400;
+/** Files that were larger when the limit came, with the most they may have: they only shrink. */
+const larger = new Map(
+  Object.entries({
+    "src/adapter/openai-agents-item.ts": 266,
+    "src/adapter/openai-agents.ts": 270,
+    "src/adapter/pi-message.ts": 268,
+    "src/mask/assignments.ts": 280,
+    "src/mask/structure-rules.ts": 340,
+    "src/ops/cleanup.ts": 260,
+    "src/session/manager.ts": 260,
+    "src/store/conformance-life.ts": 330,
+    "src/store/conformance-log.ts": 381,
+    "src/store/files/catalogue.ts": 300,
+    "src/store/files/files.ts": 312,
+    "src/store/files/journal.ts": 290,
+    "src/store/files/message-codec.ts": 287,
+    "src/store/ram.ts": 260,
+    "src/store/sqlite-examine.ts": 281,
+    "src/store/sqlite.ts": 315,
+    "src/window/epoch.ts": 300,
+  }),
+);
 
 const sizes = filesUnder(["src", "test", "bench", "scripts", "examples"], /\.(ts|mjs|cjs|js)$/)
-  .map((file) => ({ file, lines: readFileSync(join(root, file), "utf8").trimEnd().split("\n").length }))
+  .map((file) => ({ file, lines: codeLines(readFileSync(join(root, file), "utf8")), most: limitOf(file) }))
   .sort((a, b) => b.lines - a.lines);
 
-const longest = sizes[0] ? `, the longest ${sizes[0].file} with ${sizes[0].lines} lines` : "";
+const longest = sizes[0] ? `, the longest ${sizes[0].file} with ${sizes[0].lines} lines of code` : "";
 conclude(
-  sizes.filter(({ lines }) => lines > most).map(({ file, lines }) => `${file} has ${lines} lines; at most ${most}.`),
+  sizes
+    .filter(({ lines, most }) => lines > most)
+    .map(({ file, lines, most }) => `${file} has ${lines} lines of code; at most ${most}.`),
   `${sizes.length} files${longest}`,
 );
+
+function limitOf(file) {
+  return larger.get(file) ?? (file.startsWith("src/") ? 250 : 400);
+}
+
+/** Lines that are neither blank nor a comment's nor an import's. */
+function codeLines(text) {
+  const withoutImports = text.replaceAll(/^(?:import\s[^;]*?|export\s[^;(=]*?\sfrom\s[^;]*?);$/gm, "");
+  return withoutImports.split("\n").filter((line) => line.trim() !== "" && !/^\s*(?:\/\/|\/\*|\*)/.test(line)).length;
+}

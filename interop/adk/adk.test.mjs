@@ -211,12 +211,32 @@ test("the recall tool brings back what left", async () => {
   await turn(runnerOf({ model, sessionService, plugins: [plugin], tools }));
   const answer = model.requests.at(-1).contents.at(-1).parts[0].functionResponse.response.result;
   const session = await sessionService.getSession(key);
-  assert.match(answer, /^\[m4 tool\]/);
+  assert.match(answer, /^\[m4 tool\]$/m);
   // m1 is the state the session was created with.
   const { response } = session.events[2].content.parts[0].functionResponse;
   assert(answer.includes(response.result.split("\n")[5]), answer);
   const lines = JSON.stringify(model.requests.at(-2).contents);
   assert(!lines.includes(JSON.stringify(response.result).slice(1, -1)), "it had not left");
+});
+
+test("after events were taken out of ADK's session, the recall tool answers from what the notes number", async () => {
+  const heard = listener();
+  const manager = await SessionManager.open({ store: "ram:", profile: "gemini", budget });
+  const plugin = new ContextManagementPlugin({ manager, on: heard.on });
+  const sessionService = new InMemorySessionService();
+  await sessionService.createSession(key);
+  const tools = [...jobTools(), recallTool(FunctionTool, plugin)];
+  const plugins = [plugin];
+  await turn(runnerOf({ model: new ScriptedLlm([text("Hello.")]), sessionService, plugins, tools }), "Say hello.");
+  sessionService.sessions[key.appName][key.userId][key.sessionId].events.splice(0);
+  const asking = calling({ name: "recall", input: { id: "m3" } });
+  const model = new ScriptedLlm([...jobScript().slice(0, -1), asking, text("Now I know.")]);
+  await turn(runnerOf({ model, sessionService, plugins, tools }));
+  assert.equal(heard.of("history-replaced").length, 1);
+  const answer = model.requests.at(-1).contents.at(-1).parts[0].functionResponse.response.result;
+  const { events } = await sessionService.getSession(key);
+  const { response } = events[2].content.parts[0].functionResponse;
+  assert(answer.includes(response.result.split("\n")[5]), answer);
 });
 
 test("agents in a row: each one's windows fit, and no history is taken for replaced", async () => {

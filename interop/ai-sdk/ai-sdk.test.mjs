@@ -131,6 +131,28 @@ test("without a session: windows alone, and recall from the run's own messages",
   assert(brought.includes(work(1)[0].output.split("\n")[20]), brought);
 });
 
+test("after another history took the place of the log's, recall answers from what the notes number", async () => {
+  const manager = await open("ram:");
+  const events = [];
+  const tools = workingTools();
+  const { hooks, recall } = aiSdk({
+    session: await manager.create(),
+    system,
+    tools,
+    on: (event) => events.push(event),
+  });
+  const run = (script, messages) =>
+    ways.generateText({ model: scripted(script).model, tools: { ...tools, recall }, messages, hooks });
+  await run([[text("Hello.")]], [{ role: "user", content: "Say hello." }]);
+  const asked = [call({ id: "back", name: "recall", input: { id: "m3" } })];
+  const steps = await run([...answers(24).slice(0, -1), asked, [text("Done.")]], question);
+  assert.equal(events.filter(({ type }) => type === "history-replaced").length, 1);
+  const results = added(steps).flatMap(({ role, content }) => (role === "tool" ? content : []));
+  const brought = results.find(({ toolCallId }) => toolCallId === "back").output.value;
+  assert(brought.includes(work(1)[0].output.split("\n")[20]), brought);
+  await manager.close();
+});
+
 test("killed with -9 in the middle, another process goes on and nothing acknowledged is lost", async () => {
   const store = join(folder, "killed");
   const manager = await open(store);

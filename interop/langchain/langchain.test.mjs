@@ -227,6 +227,53 @@ test("the model calls the recall tool for what left its window, and gets it", as
   }
 });
 
+test("after another history took the place of the log's, recall answers from what the notes number", async () => {
+  const calls = work(24);
+  const events = [];
+  const middleware = [windowMiddleware({ session: await (await open()).create(), on: (event) => events.push(event) })];
+  const run = (answers, asked) =>
+    scripted(calls, { answers, middleware }).agent.invoke(
+      { messages: [new HumanMessage(asked)] },
+      { recursionLimit: 500 },
+    );
+  await run([{ content: "Hello." }], "Say hello.");
+  const { messages } = await run(
+    [
+      ...calls.map(({ id, name, input }) => ({ content: "", tool_calls: [{ id, name, args: input }] })),
+      { content: "", tool_calls: [{ id: "ask", name: "windrow_recall", args: { id: "m3" } }] },
+      { content: "Found." },
+    ],
+    "Fix the build.",
+  );
+  assert.equal(events.filter(({ type }) => type === "history-replaced").length, 1);
+  const result = messages.find((message) => message.tool_call_id === "ask");
+  assert(result.content.includes(calls[0].output.split("\n")[20]), result.content);
+});
+
+test("two threads of one middleware without a session recall each its own", async () => {
+  const calls = work(24);
+  const middleware = [windowMiddleware({ budget })];
+  const ask = (id) => ({ content: "", tool_calls: [{ id: "ask", name: "windrow_recall", args: { id } }] });
+  const work24 = calls.map(({ id, name, input }) => ({ content: "", tool_calls: [{ id, name, args: input }] }));
+  // The other thread runs before this one's answer is handed on: its window is the newest when this one recalls.
+  const between = createMiddleware({
+    name: "between",
+    wrapModelCall: async (request, handler) => {
+      const answer = await handler(request);
+      const { agent: other } = scripted([], { answers: [{ content: "Hello." }], middleware });
+      if (request.messages.length > 2 * calls.length) await other.invoke({ messages: [new HumanMessage("Hello?")] });
+      return answer;
+    },
+  });
+  const { agent } = scripted(calls, {
+    answers: [...work24, ask("m3"), { content: "Found." }],
+    middleware: [between, ...middleware],
+  });
+  const { messages } = await agent.invoke({ messages: [new HumanMessage("Fix it.")] }, { recursionLimit: 500 });
+  const result = messages.find((message) => message.tool_call_id === "ask");
+  assert(result.content.includes(calls[0].output.split("\n")[20]), result.content);
+});
+
 test("calls that end in another order are journalled in the order of their calls, and as soon as they may", async () => {
   const manager = await open();
   const session = await manager.create();

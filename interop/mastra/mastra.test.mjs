@@ -167,3 +167,21 @@ test("the model calls the recall tool for what left its window, and gets it", as
     assert.match(JSON.stringify(prompts.at(-2)), /\bm\d+/, "the window names what left it");
   }
 });
+
+test("after another history took the place of the log's, recall answers from what the notes number", async () => {
+  const calls = work(24);
+  const events = [];
+  const session = await (await open("replaced")).create();
+  const processor = windowProcessor({ session, on: (event) => events.push(event) });
+  await scripted([], { answers: [{ text: "Hello." }], processor }).run("Say hello.");
+  const answers = [
+    ...calls.map((call) => ({ calls: [call] })),
+    { calls: [{ id: "ask", name: "windrow_recall", input: { id: "m3" } }] },
+    { text: "Found." },
+  ];
+  const { prompts, run } = scripted(calls, { answers, processor });
+  await run("Fix the build.");
+  assert.equal(events.filter(({ type }) => type === "history-replaced").length, 1);
+  const result = JSON.stringify(prompts.at(-1).findLast(({ role }) => role === "tool"));
+  assert(result.includes(JSON.stringify(calls[0].output.split("\n")[20]).slice(1, -1)), result.slice(0, 400));
+});

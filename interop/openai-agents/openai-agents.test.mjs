@@ -284,3 +284,22 @@ test("a recall tool brings back what left the window", async () => {
   assert.match(result.output.text, new RegExp(work()[0].output.split("\n")[3].slice(0, 30).replace(/[()]/g, ".")));
   await session.close();
 });
+
+test("after the session was cleared, the recall tool answers from what the notes number", async () => {
+  const session = await manager.create();
+  const { run, history } = managed(session);
+  const tools = [...hostTools(), tool(history.recallTool())];
+  await run(scripted([[assistantMessage("Hello.")]], { tools }).agent, "Say hello.");
+  await history.clearSession();
+  const script = answers();
+  const asked = [functionCall("windrow_recall", { id: "m3" }, { callId: "r1" })];
+  const { agent, model } = scripted([...script.slice(0, -1), asked, script.at(-1)], { tools });
+  await run(agent, question);
+  const result = model.lastCall.request.input.find(({ callId, type }) => callId === "r1" && type.endsWith("_result"));
+  const [first] = history.session
+    ? (await history.getItems()).filter(({ type }) => type === "function_call_result")
+    : [];
+  assert.match(result.output.text, /^\[m3 tool\]$/m);
+  assert(result.output.text.includes(first.output.text.split("\n")[3]), result.output.text.slice(0, 400));
+  await session.close();
+});

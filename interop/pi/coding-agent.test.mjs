@@ -1,6 +1,6 @@
 /** pi's coding agent with Windrow as its extension, loaded as a package: its loop, its session file, its tree. */
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -10,7 +10,7 @@ import { pi as profile } from "../../dist/window/profile.js";
 import { checkWindows, fired, killed, work } from "../kit/kit.mjs";
 import { asking, fauxAssistantMessage, fauxToolCall, next } from "./host.mjs";
 
-const { codingAgent, question } = next ? await import("./coding-agent.mjs") : {};
+const { codingAgent, ownPackage, question } = next ? await import("./coding-agent.mjs") : {};
 const options = { skip: !next };
 const budget = 8_000;
 const flags = { "windrow-budget": String(budget) };
@@ -149,12 +149,60 @@ test("a huge result gives way to an excerpt, and recall brings it back; no half 
   const results = new Map(
     entries.flatMap(({ message }) => (message?.toolCallId ? [[message.toolCallId, message]] : [])),
   );
-  assert.match(results.get("big").content[0].text, /^\[Windrow: an excerpt; the whole \(6,000 lines, .*is r1 for/);
+  assert.match(
+    results.get("big").content[0].text,
+    /^\[Windrow: an excerpt, quoted behind a space or \|; the whole \(6,000 lines, .*is r1 for/,
+  );
   assert(results.get("back").content[0].text.includes("line 4711 😀"));
   assert(results.get("words").content[0].text.includes("line 3333 😀"));
   assert.equal(results.get("none").isError, true);
   for (const context of run.contexts) assert(JSON.stringify(context).isWellFormed());
 });
+
+test(
+  "on another branch, and behind another extension, recall answers from what the notes number",
+  options,
+  async () => {
+    const recall = (id) =>
+      fauxAssistantMessage([fauxToolCall("recall", { id: "m3" }, { id })], { stopReason: "toolUse" });
+    const calls = work(30);
+    const later = calls.map((call) => ({ ...call, id: `later-${call.id}` }));
+    const where = await place();
+    // Takes the first exchange out of what is sent, before Windrow sees it.
+    const other = join(where, "other.js");
+    await writeFile(
+      other,
+      `export default (pi) => pi.on("context", ({ messages }) => {
+      const from = messages.findIndex((message) => JSON.stringify(message).includes(${JSON.stringify(question)}));
+      return { messages: messages.filter(({ role }, index) => role === "system" || index >= from) };
+    });`,
+    );
+    const run = await codingAgent({
+      place: where,
+      extensions: [other, ownPackage],
+      script: [
+        fauxAssistantMessage("Hello."),
+        ...asking(calls),
+        recall("first"),
+        fauxAssistantMessage("Done."),
+        ...asking(later),
+        recall("second"),
+        fauxAssistantMessage("Done."),
+      ],
+      flags,
+    });
+    const { sessionManager } = run.session;
+    await run.session.prompt("Say hello.");
+    const hello = sessionManager.getLeafId();
+    const answerOf = (id) =>
+      sessionManager.getBranch().find(({ message }) => message?.toolCallId === id).message.content[0].text;
+    await run.session.prompt(question);
+    assert(answerOf("first").includes(calls[0].output.split("\n")[20]), answerOf("first").slice(0, 300));
+    await run.session.navigateTree(hello);
+    await run.session.prompt(`${question} Another way.`);
+    assert(answerOf("second").includes(later[0].output.split("\n")[20]), answerOf("second").slice(0, 300));
+  },
+);
 
 test("another branch has windows of its own, and a fork goes on with the state of its origin", options, async () => {
   const where = await place();

@@ -16,7 +16,7 @@ import {
 import { SessionManager } from "../../dist/index.js";
 import { pi as profile } from "../../dist/window/profile.js";
 import { checkWindows, fired, killed, work } from "../kit/kit.mjs";
-import { asking, fauxAssistantMessage, fauxToolCall, scripted, version, workTools } from "./host.mjs";
+import { asking, fauxAssistantMessage, fauxToolCall, next, scripted, version, workTools } from "./host.mjs";
 
 const budget = 8_000;
 const question = "Where are the totals computed?";
@@ -69,9 +69,12 @@ test("a huge result stays out of the agent's messages and is whole in the log; r
   check(contexts);
   for (const { messages } of contexts) assert(JSON.stringify(messages).isWellFormed());
   const sent = contexts[1].messages.find(({ toolCallId }) => toolCallId === "big");
-  assert.match(sent.content[0].text, /^\[Windrow: an excerpt of dump; the whole \(9,00\d lines, .*\) is m\d+\]/);
+  assert.match(
+    sent.content[0].text,
+    /^\[Windrow: an excerpt of dump, quoted behind a space or \|; the whole \(9,00\d lines, .*\) is m\d+\]/,
+  );
   const cut = resultOf(agent, "big");
-  assert.match(cut.content[0].text, /^\[Windrow: an excerpt; the whole \(9,000 lines, /);
+  assert.match(cut.content[0].text, /^\[Windrow: an excerpt, quoted behind a space or \|; the whole \(9,000 lines, /);
   assert(cut.content[0].text.length < 8_000);
   assert.deepEqual([cut.content[1], cut.details], [image, { own: 1 }]);
   assert(resultOf(agent, "back").content[0].text.includes("line 4711 😀"));
@@ -160,4 +163,32 @@ test("what a provider reports as used does not decide what fits", async () => {
     await manager.close();
   }
   for (const other of windows.slice(1)) assert.deepEqual(other, windows[0]);
+});
+
+test("after the agent's messages were replaced, recall answers from what the notes number", async () => {
+  const manager = await open("replaced");
+  const session = await manager.create();
+  const recall = (args, id) => fauxAssistantMessage([fauxToolCall("recall", args, { id })], { stopReason: "toolUse" });
+  const calls = work(24);
+  // 0.87 has its system message among the agent's messages.
+  const firstResult = next ? "m4" : "m3";
+  const { agent } = scripted(
+    [
+      fauxAssistantMessage("Hello."),
+      ...asking(calls),
+      recall({ id: firstResult }, "back"),
+      fauxAssistantMessage("Done."),
+    ],
+    { tools: [...workTools(), createRecallTool(session)] },
+  );
+  const events = [];
+  agent.transformContext = createTransformContext({ session, on: (event) => events.push(event) });
+  await agent.prompt("Say hello.");
+  agent.state.messages = [];
+  await agent.prompt(question);
+  assert.equal(events.filter(({ type }) => type === "history-replaced").length, 1);
+  const said = resultOf(agent, "back").content[0].text;
+  const own = agent.state.messages.find(({ role }) => role === "toolResult");
+  assert(said.includes(own.content[0].text.split("\n")[20]), said.slice(0, 400));
+  await manager.close();
 });
