@@ -3,8 +3,8 @@ import { isQuoted, looksStructural, unquoteLine } from "../src/message/quote.ts"
 import type { TokenCounter } from "../src/tokens/counter.ts";
 import { estimate } from "../src/tokens/estimate.ts";
 import { loadCounter } from "../src/tokens/exact.ts";
-import { Composer } from "../src/window/epoch.ts";
-import { profileOf } from "../src/window/profile.ts";
+import { Composer } from "../src/window/composer.ts";
+import { profileOf } from "../src/window/provider/profile.ts";
 import { adaptive } from "../src/window/strategies/adaptive.ts";
 import type { BenchReport, BenchRow } from "./bench.ts";
 import { recordedSessions } from "./window/kit.ts";

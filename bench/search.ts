@@ -6,9 +6,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { readdirSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { search } from "../src/ops/search.ts";
+import { search } from "../src/ops/search/search.ts";
 import { filesStore } from "../src/store/files/files.ts";
-import { newSession } from "../src/store/conformance-kit.ts";
+import { newSession } from "../src/store/testing/kit.ts";
 import type { BenchReport, BenchRow } from "./bench.ts";
 
 const sizes = [200, 2_000];

@@ -4,7 +4,7 @@ import { AIMessage, createAgent, fakeModel, tool } from "langchain";
 import { SessionManager } from "windrow";
 import { langchainMessages, windowMiddleware } from "windrow/langchain";
 
-const files = ["src/window/epoch.ts", "src/window/planner.ts", "src/window/price.ts", "src/window/stub.ts"];
+const files = ["src/window/composer.ts", "src/window/planner.ts", "src/window/price.ts", "src/window/recall/stub.ts"];
 const number = { type: "number" } as const;
 const read = tool(
   ({ file, from }: { file: number; from: number }) => readFileSync(files[file] ?? "", "utf8").slice(from, from + 2_000),
@@ -19,7 +19,7 @@ for (let index = 0; index < 40; index++) {
   const args = { file: index % 4, from: index * 200 };
   model = model.respond(new AIMessage({ content: "", tool_calls: [{ id: `call-${index}`, name: "read", args }] }));
 }
-model = model.respond(new AIMessage("Windows are composed in src/window/epoch.ts."));
+model = model.respond(new AIMessage("Windows are composed in src/window/composer.ts."));
 
 // With a real model give the manager `model: "gpt-4o"` in place of a budget, or the profile of its provider.
 const manager = await SessionManager.open({ store: process.argv[2] ?? "./contexts", budget: 8_000 });

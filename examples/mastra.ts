@@ -12,12 +12,12 @@ const read = createTool({
   inputSchema: z.object({ file: z.string() }),
   execute: async ({ file }) => readFileSync(`src/window/${file}.ts`, "utf8").slice(0, 3_000),
 });
-const files = ["epoch", "planner", "price", "stub", "view", "note", "history", "budget"];
+const files = ["composer", "planner", "diff", "fixed", "view", "task", "history", "budget"];
 let calls = 0;
 const usage = { inputTokens: 1, outputTokens: 1 };
 const doStream = async () => {
   const call = { toolCallId: `call-${calls}`, toolName: "read", input: JSON.stringify({ file: files[calls % 8] }) };
-  const said = ["text-start", "text-delta"].map((type) => ({ type, id: "t", delta: "In epoch.ts." }));
+  const said = ["text-start", "text-delta"].map((type) => ({ type, id: "t", delta: "In composer.ts." }));
   const parts: object[] = calls++ < 40 ? [{ type: "tool-call", ...call }] : said;
   parts.push({ type: "finish", finishReason: parts === said ? "stop" : "tool-calls", usage });
   const pull = (to: ReadableStreamDefaultController) => (parts[0] ? to.enqueue(parts.shift()) : to.close());

@@ -6,7 +6,7 @@ import { SessionManager } from "windrow";
 import { AgentsSession } from "windrow/openai-agents";
 
 setTracingDisabled(true);
-const files = ["src/window/epoch.ts", "src/window/planner.ts", "src/window/price.ts", "src/window/stub.ts"];
+const files = ["src/window/composer.ts", "src/window/planner.ts", "src/window/price.ts", "src/window/recall/stub.ts"];
 const plan = Array.from({ length: 12 }, (_, index) => files[index % files.length] ?? "");
 const steps = plan.map((path, index) => [functionCall("read_file", { path }, { callId: `call-${index + 1}` })]);
 const readFile = tool({
@@ -29,7 +29,7 @@ const history = new AgentsSession(await manager.create());
 const runner = new Runner({ callModelInputFilter: history.filter });
 history.watch(runner);
 
-const model = new ScriptedModel([...steps, [assistantMessage("Windows are composed in src/window/epoch.ts.")]]);
+const model = new ScriptedModel([...steps, [assistantMessage("Windows are composed in src/window/composer.ts.")]]);
 const agent = new Agent({ name: "explorer", model, tools: [readFile, tool(history.recallTool())] });
 const result = await runner.run(agent, "Where are windows composed?", { session: history, maxTurns: 50 });
 

@@ -58,7 +58,7 @@ const script = plannedCalls.slice(calls.length).map(([name, args], index) => {
 });
 model.setResponses([
   ...script,
-  fauxAssistantMessage("Windows are composed in src/window/epoch.ts, by Composer.compose."),
+  fauxAssistantMessage("Windows are composed in src/window/composer.ts, by Composer.compose."),
 ]);
 
 let count = calls.length;

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { replay } from "../src/replay/replay.ts";
 import { estimate } from "../src/tokens/estimate.ts";
 import { readTranscripts } from "../src/transcript/read.ts";
-import { openaiChat } from "../src/window/profile.ts";
+import { openaiChat } from "../src/window/provider/profile.ts";
 
 it("the demo's session is read whole, and adaptive costs least and leaves a way back to everything", async () => {
   const [transcript, ...others] = await readTranscripts("fixtures/demo-session.jsonl");

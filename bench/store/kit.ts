@@ -6,9 +6,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { MessageRecord } from "../../src/message/record.ts";
-import { encodeRecord } from "../../src/store/files/codec.ts";
+import { encodeRecord } from "../../src/store/format/record.ts";
 import { filesStore } from "../../src/store/files/files.ts";
-import { encodeLine, lineText } from "../../src/store/files/jsonl.ts";
+import { encodeLine, lineText } from "../../src/store/format/lines.ts";
 
 /** Bytes of a line beside the text. */
 const overheadBytes = 236;

@@ -1,6 +1,6 @@
 /** Opening a session of any size: the look at a log's end, the lock, and going on with the session. */
 import { join } from "node:path";
-import { SessionManager } from "../../src/session/manager.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
 import { filesStore } from "../../src/store/files/files.ts";
 import { LogFile } from "../../src/store/files/log-file.ts";
 import type { BenchReport, BenchRow } from "../bench.ts";

@@ -4,8 +4,8 @@ import { correct, initialCalibration, observe } from "../../src/tokens/calibrate
 import type { TokenCounter } from "../../src/tokens/counter.ts";
 import { loadCounter } from "../../src/tokens/exact.ts";
 import type { Transcript } from "../../src/transcript/transcript.ts";
-import { Composer } from "../../src/window/epoch.ts";
-import { profileOf } from "../../src/window/profile.ts";
+import { Composer } from "../../src/window/composer.ts";
+import { profileOf } from "../../src/window/provider/profile.ts";
 import { none } from "../../src/window/strategies/none.ts";
 import { goalText, median } from "../bench.ts";
 import type { BenchReport, BenchRow } from "../bench.ts";

@@ -3,9 +3,9 @@ import type { Message } from "../../src/message/message.ts";
 import { CostTally, MessageTokens } from "../../src/replay/cost-metric.ts";
 import { loadCounter } from "../../src/tokens/exact.ts";
 import type { TokenCounter } from "../../src/tokens/counter.ts";
-import { Composer } from "../../src/window/epoch.ts";
-import { profileOf } from "../../src/window/profile.ts";
-import { strategyOf } from "../../src/window/strategy.ts";
+import { Composer } from "../../src/window/composer.ts";
+import { profileOf } from "../../src/window/provider/profile.ts";
+import { strategyOf } from "../../src/window/by-name.ts";
 import { goalText } from "../bench.ts";
 import type { BenchReport } from "../bench.ts";
 

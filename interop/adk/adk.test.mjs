@@ -13,9 +13,9 @@ import {
   LlmAgent,
   Runner,
 } from "@google/adk";
-import { ContextManagementPlugin, createSessionService, recallTool } from "../../dist/adapter/adk.js";
+import { ContextManagementPlugin, createSessionService, recallTool } from "../../dist/adapter/adk/adk.js";
 import { SessionManager } from "../../dist/index.js";
-import { gemini } from "../../dist/window/profile.js";
+import { gemini } from "../../dist/window/provider/profile.js";
 import { checkWindows, fired, killed, throwingStore } from "../kit/kit.mjs";
 import {
   calling,

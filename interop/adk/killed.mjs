@@ -1,6 +1,6 @@
 /** The child that is killed: prints `ack` and the id of every event that ADK's session service has acknowledged. */
 import { BaseSessionService } from "@google/adk";
-import { ContextManagementPlugin, createSessionService } from "../../dist/adapter/adk.js";
+import { ContextManagementPlugin, createSessionService } from "../../dist/adapter/adk/adk.js";
 import { SessionManager } from "../../dist/index.js";
 import { jobScript, key, runnerOf, ScriptedLlm, turn } from "./host.mjs";
 

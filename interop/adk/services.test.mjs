@@ -13,10 +13,10 @@ import {
   ContextManager,
   contextCompactor,
   createSessionService,
-} from "../../dist/adapter/adk.js";
-import { fromContents } from "../../dist/adapter/gemini.js";
+} from "../../dist/adapter/adk/adk.js";
+import { fromContents } from "../../dist/adapter/gemini/gemini.js";
 import { SessionManager, validateWindow } from "../../dist/index.js";
-import { gemini } from "../../dist/window/profile.js";
+import { gemini } from "../../dist/window/provider/profile.js";
 import { checkWindows } from "../kit/kit.mjs";
 import { calling, comparable, goal, jobScript, key, runnerOf, ScriptedLlm, text, turn, windowsOf } from "./host.mjs";
 

@@ -8,8 +8,8 @@ import {
   ContextManager,
   createSessionService,
   recallTool,
-} from "../../dist/adapter/adk.js";
-import { fromContents, toContents } from "../../dist/adapter/gemini.js";
+} from "../../dist/adapter/adk/adk.js";
+import { fromContents, toContents } from "../../dist/adapter/gemini/gemini.js";
 import { SessionManager } from "../../dist/index.js";
 
 const manager = await SessionManager.open({ profile: "gemini" });

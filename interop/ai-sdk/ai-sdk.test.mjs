@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { aiSdk, aiSdkMessages, aiSdkMiddleware, aiSdkUiMessages } from "../../dist/adapter/ai-sdk.js";
+import { aiSdk, aiSdkMessages, aiSdkMiddleware, aiSdkUiMessages } from "../../dist/adapter/ai-sdk/ai-sdk.js";
 import { SessionManager } from "../../dist/index.js";
-import { anthropic } from "../../dist/window/profile.js";
+import { anthropic } from "../../dist/window/provider/profile.js";
 import { checkWindows, fired, killed, throwingStore, work } from "../kit/kit.mjs";
 import {
   added,

@@ -1,6 +1,6 @@
 /** The AI SDK in the major that AI_SDK names (5, 6 or 7), and what differs between the three. */
 import { readFileSync } from "node:fs";
-import { aiSdkAdapter } from "../../dist/adapter/ai-sdk.js";
+import { aiSdkAdapter } from "../../dist/adapter/ai-sdk/ai-sdk.js";
 import { countMessage, countTools } from "../../dist/tokens/counter.js";
 import { estimate } from "../../dist/tokens/estimate.js";
 import { tools as described, work } from "../kit/kit.mjs";

@@ -9,7 +9,13 @@ import {
   wrapLanguageModel,
 } from "ai";
 import type { LanguageModel, LanguageModelMiddleware, ModelMessage, PrepareStepFunction, UIMessage } from "ai";
-import { aiSdk, aiSdkAdapter, aiSdkMessages, aiSdkMiddleware, aiSdkUiMessages } from "../../dist/adapter/ai-sdk.js";
+import {
+  aiSdk,
+  aiSdkAdapter,
+  aiSdkMessages,
+  aiSdkMiddleware,
+  aiSdkUiMessages,
+} from "../../dist/adapter/ai-sdk/ai-sdk.js";
 import { SessionManager } from "../../dist/index.js";
 
 declare const model: LanguageModel;

@@ -1,9 +1,9 @@
 /** LangChain's agent on its own fake model: a job of tool calls, and the windows that the model was given. */
 import { AIMessage, createAgent, fakeModel, tool } from "langchain";
-import { fromLangChain } from "../../dist/adapter/langchain.js";
+import { fromLangChain } from "../../dist/adapter/langchain/langchain.js";
 import { estimate } from "../../dist/tokens/estimate.js";
 import { countTools } from "../../dist/tokens/counter.js";
-import { recallTool, toolDefinition } from "../../dist/adapter/host-window.js";
+import { recallTool, toolDefinition } from "../../dist/adapter/host/conversation.js";
 import { outputOf, tools as jobTools } from "../kit/kit.mjs";
 
 export const systemPrompt = "You keep a project's build green.";

@@ -1,6 +1,6 @@
 /** A run to be killed: `job.mjs STORE CALLS`. Says `ack SESSION SEQ` for every message that is on disk. */
 import { HumanMessage } from "langchain";
-import { windowMiddleware } from "../../dist/adapter/langchain.js";
+import { windowMiddleware } from "../../dist/adapter/langchain/langchain.js";
 import { SessionManager } from "../../dist/index.js";
 import { work } from "../kit/kit.mjs";
 import { scripted } from "./host.mjs";

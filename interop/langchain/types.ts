@@ -2,7 +2,7 @@
 import type { BaseMessageLike } from "@langchain/core/messages";
 import type { BaseMessage } from "langchain";
 import { createAgent, createMiddleware, fakeModel, HumanMessage } from "langchain";
-import { fromLangChain, langchainMessages, windowMiddleware } from "../../dist/adapter/langchain.js";
+import { fromLangChain, langchainMessages, windowMiddleware } from "../../dist/adapter/langchain/langchain.js";
 import { SessionManager } from "../../dist/index.js";
 
 const manager = await SessionManager.open();

@@ -2,9 +2,9 @@
 import { Agent } from "@mastra/core/agent";
 import { createTool } from "@mastra/core/tools";
 import { z } from "zod";
-import { mastraAdapter } from "../../dist/adapter/mastra.js";
-import { readPrompt } from "../../dist/adapter/mastra-prompt.js";
-import { recallTool, toolDefinition } from "../../dist/adapter/host-window.js";
+import { mastraAdapter } from "../../dist/adapter/mastra/mastra.js";
+import { readPrompt } from "../../dist/adapter/mastra/prompt.js";
+import { recallTool, toolDefinition } from "../../dist/adapter/host/conversation.js";
 import { countTools } from "../../dist/tokens/counter.js";
 import { estimate } from "../../dist/tokens/estimate.js";
 import { outputOf, tools as jobTools } from "../kit/kit.mjs";

@@ -1,5 +1,5 @@
 /** A run to be killed: `job.mjs STORE CALLS`. Says `ack SESSION SEQ` for every message that is on disk. */
-import { windowProcessor } from "../../dist/adapter/mastra.js";
+import { windowProcessor } from "../../dist/adapter/mastra/mastra.js";
 import { SessionManager } from "../../dist/index.js";
 import { work } from "../kit/kit.mjs";
 import { scripted } from "./host.mjs";

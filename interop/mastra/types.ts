@@ -1,7 +1,7 @@
 /** Type-checked, never run: Mastra's own types take what windrow/mastra gives, without a cast. */
 import { Agent } from "@mastra/core/agent";
 import type { MessageInput } from "@mastra/core/agent/message-list";
-import { mastraMessages, windowProcessor } from "../../dist/adapter/mastra.js";
+import { mastraMessages, windowProcessor } from "../../dist/adapter/mastra/mastra.js";
 import { SessionManager } from "../../dist/index.js";
 
 const manager = await SessionManager.open({ profile: "anthropic" });

@@ -1,6 +1,6 @@
 /** Type-checked, never run: a server of one's own takes the tools of windrow/mcp. */
 import { InMemoryTransport } from "@modelcontextprotocol/client";
-import { McpTools, mcpServer, serveMcpHttp } from "../../dist/adapter/mcp.js";
+import { McpTools, mcpServer, serveMcpHttp } from "../../dist/adapter/mcp/mcp.js";
 import { openStore } from "../../dist/store/open.js";
 
 const tools = await McpTools.open({ store: await openStore("./contexts"), user: "ann", readOnly: true });

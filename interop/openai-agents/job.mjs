@@ -1,5 +1,5 @@
 /** A run that is killed: prints `ack` for every item that is on disk when a tool begins. `job.mjs STORE` */
-import { AgentsSession } from "../../dist/adapter/openai-agents.js";
+import { AgentsSession } from "../../dist/adapter/openai-agents/openai-agents.js";
 import { SessionManager } from "../../dist/index.js";
 import { answers, hostTools, question, Runner, scripted } from "./host.mjs";
 

@@ -7,7 +7,7 @@ import type {
   SessionHistoryRewriteAwareSession,
   SessionHistoryTransactionAwareSession,
 } from "@openai/agents";
-import { AgentsSession, groupItems, openaiAgentsAdapter } from "../../dist/adapter/openai-agents.js";
+import { AgentsSession, groupItems, openaiAgentsAdapter } from "../../dist/adapter/openai-agents/openai-agents.js";
 import { SessionManager } from "../../dist/index.js";
 
 const manager = await SessionManager.open({ profile: "openai-responses" });

@@ -4,10 +4,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { piAdapter } from "../../dist/adapter/pi.js";
+import { piAdapter } from "../../dist/adapter/pi/pi.js";
 import { countMessage } from "../../dist/tokens/counter.js";
 import { estimate } from "../../dist/tokens/estimate.js";
-import { pi as profile } from "../../dist/window/profile.js";
+import { pi as profile } from "../../dist/window/provider/profile.js";
 import { checkWindows, fired, outputOf, work } from "../kit/kit.mjs";
 import { asking, fauxAssistantMessage, fauxThinking, fauxToolCall, next } from "./host.mjs";
 

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { piAdapter } from "../../dist/adapter/pi.js";
-import { pi as profile } from "../../dist/window/profile.js";
+import { piAdapter } from "../../dist/adapter/pi/pi.js";
+import { pi as profile } from "../../dist/window/provider/profile.js";
 import { checkWindows, fired, killed, work } from "../kit/kit.mjs";
 import { asking, fauxAssistantMessage, fauxToolCall, next } from "./host.mjs";
 

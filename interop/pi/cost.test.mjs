@@ -1,7 +1,7 @@
 /** What a run costs by the prompt cache that pi's faux provider simulates: windows, append-only, clearing on every call. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createTransformContext, piAdapter } from "../../dist/adapter/pi.js";
+import { createTransformContext, piAdapter } from "../../dist/adapter/pi/pi.js";
 import { countMessage, countTools } from "../../dist/tokens/counter.js";
 import { estimate } from "../../dist/tokens/estimate.js";
 import { fired } from "../kit/kit.mjs";

@@ -1,5 +1,5 @@
 /** A run of pi's agent that is killed: says what is in the log, a step at a time. */
-import { createTransformContext, journal } from "../../dist/adapter/pi.js";
+import { createTransformContext, journal } from "../../dist/adapter/pi/pi.js";
 import { SessionManager } from "../../dist/index.js";
 import { work } from "../kit/kit.mjs";
 import { asking, scripted, workTools } from "./host.mjs";

@@ -5,11 +5,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { createPrepareRequest, createTransformContext, journal, piAdapter, piMessages } from "../../dist/adapter/pi.js";
+import {
+  createPrepareRequest,
+  createTransformContext,
+  journal,
+  piAdapter,
+  piMessages,
+} from "../../dist/adapter/pi/pi.js";
 import { SessionManager, validateWindow } from "../../dist/index.js";
 import { countMessage, countTools } from "../../dist/tokens/counter.js";
 import { estimate } from "../../dist/tokens/estimate.js";
-import { pi as profile } from "../../dist/window/profile.js";
+import { pi as profile } from "../../dist/window/provider/profile.js";
 import { plannedCalls, readingTools } from "../../examples/pi-tools.mjs";
 import { fired, throwingStore } from "../kit/kit.mjs";
 import { fauxAssistantMessage, fauxThinking, fauxToolCall, next, scripted, version } from "./host.mjs";

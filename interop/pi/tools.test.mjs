@@ -12,9 +12,9 @@ import {
   journal,
   piAdapter,
   piMessages,
-} from "../../dist/adapter/pi.js";
+} from "../../dist/adapter/pi/pi.js";
 import { SessionManager } from "../../dist/index.js";
-import { pi as profile } from "../../dist/window/profile.js";
+import { pi as profile } from "../../dist/window/provider/profile.js";
 import { checkWindows, fired, killed, work } from "../kit/kit.mjs";
 import { asking, fauxAssistantMessage, fauxToolCall, next, scripted, version, workTools } from "./host.mjs";
 

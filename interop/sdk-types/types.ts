@@ -1,8 +1,8 @@
 /** Compiles only if the SDKs' own message types go in and out of the adapters without a cast. */
 import type Anthropic from "@anthropic-ai/sdk";
 import type OpenAI from "openai";
-import { fromAnthropic, toAnthropic } from "../../src/adapter/anthropic.ts";
-import { fromChat, toChat } from "../../src/adapter/chat.ts";
+import { fromAnthropic, toAnthropic } from "../../src/adapter/anthropic/anthropic.ts";
+import { fromChat, toChat } from "../../src/adapter/chat/chat.ts";
 import type { Message } from "../../src/message/message.ts";
 
 export function chatTypes(

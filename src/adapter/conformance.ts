@@ -9,9 +9,9 @@ import { isWindrowError } from "../errors.ts";
 import type { Message, Part } from "../message/message.ts";
 import { checkMessage } from "../message/schema.ts";
 import { composeWindow } from "../window/compose.ts";
-import { anthropic, openaiChat } from "../window/profile.ts";
-import type { Profile } from "../window/profile.ts";
-import { validateWindow } from "../window/validate.ts";
+import { anthropic, openaiChat } from "../window/provider/profile.ts";
+import type { Profile } from "../window/provider/profile.ts";
+import { validateWindow } from "../window/provider/validate.ts";
 import type { Adapter } from "./adapter.ts";
 
 /** A conversation as its host holds it. */

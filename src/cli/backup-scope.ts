@@ -1,5 +1,5 @@
 /** On whose behalf a command works where it has to say so itself: what it keeps elsewhere names its owner. */
-import { storeDefaults } from "../store/guarded-open.ts";
+import { storeDefaults } from "../access/open.ts";
 import type { Scope } from "../store/store.ts";
 
 /** What a command line says of it. */

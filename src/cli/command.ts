@@ -2,7 +2,7 @@
 import { withoutSecrets } from "../address.ts";
 import type { ErrorCode } from "../errors.ts";
 import { isWindrowError } from "../errors.ts";
-import type { UnreadableSession } from "../ops/unreadable.ts";
+import type { UnreadableSession } from "../ops/look/unreadable.ts";
 
 /** A stream a command writes to. */
 export interface CliStream {

@@ -2,7 +2,7 @@
 import { Option } from "commander";
 import type { Command } from "commander";
 import type { Config } from "../config/config.ts";
-import { withStoreDefaults } from "../store/guarded-open.ts";
+import { withStoreDefaults } from "../access/open.ts";
 import type { OpenStoreOptions } from "../store/open.ts";
 import type { CliIo } from "./command.ts";
 
@@ -63,7 +63,7 @@ function opensStore(command: Command): boolean {
 async function configure(command: Command, io: CliIo): Promise<OpenStoreOptions> {
   const [{ loadConfig }, { openOptionsOf }] = await Promise.all([
     import("../config/config.ts"),
-    import("../store/guarded-principal.ts"),
+    import("../access/from-config.ts"),
   ]);
   const { config: file, user, tenant, admin } = command.opts<AccessFlags>();
   const config = await loadConfig({ environment: io.env, ...(file !== undefined && { file }) });

@@ -6,10 +6,10 @@ import type { Message } from "../message/message.ts";
 import { messageText } from "../message/message.ts";
 import { quoteRest } from "../message/quote.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
-import { clip } from "../window/excerpt.ts";
+import { clip } from "../window/cut.ts";
 import type { TextMask } from "../window/window.ts";
-import { recallId } from "../window/stub.ts";
-import { termsOf } from "../window/terms.ts";
+import { recallId } from "../window/recall/stub.ts";
+import { termsOf } from "../window/recall/terms.ts";
 
 /** A message that was found. `score` compares within one search only. */
 export interface LexicalHit {

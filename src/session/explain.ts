@@ -1,7 +1,7 @@
 /** Explanations of a session's windows: the one that stands, or one that an epoch opened with. */
-import { explainStored, recordedEpoch } from "../ops/log.ts";
+import { explainStored, recordedEpoch } from "./log.ts";
 import type { Scope, Store } from "../store/store.ts";
-import { Composer } from "../window/epoch.ts";
+import { Composer } from "../window/composer.ts";
 import type { ComposerOptions } from "../window/compose-options.ts";
 import type { Explanation } from "../window/explain.ts";
 

@@ -13,7 +13,7 @@ import type { StrategyContext, StrategyHook } from "../window/window.ts";
 import { tell } from "./events.ts";
 import type { Listener } from "./events.ts";
 import type { Epochs } from "./epochs.ts";
-import type { Held } from "./held.ts";
+import type { Held } from "./state/state.ts";
 
 /** What the hooks work on. */
 export interface HooksParts {

@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue, Usage } from "../message/message.ts";
 import { correct, countFor, initialCalibration, observe } from "../tokens/calibrate.ts";
 import type { CalibrationState, CorrectedCount } from "../tokens/calibrate.ts";
-import type { Profile } from "../window/profile.ts";
+import type { Profile } from "../window/provider/profile.ts";
 import type { Composed } from "../window/window.ts";
 
 /** Costs in equivalents of uncached input tokens, by the profile's cache prices, since this process opened the session. */

@@ -6,10 +6,10 @@ import type { NumberedMessage } from "../message/step.ts";
 import type { Memory, MemoryPassage } from "../memory/memory.ts";
 import type { Scope, Store } from "../store/store.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
-import { recallId } from "../window/stub.ts";
+import { recallId } from "../window/recall/stub.ts";
 import { tell } from "./events.ts";
 import type { Listener } from "./events.ts";
-import type { Held } from "./held.ts";
+import type { Held } from "./state/state.ts";
 
 /**
  * Hands a session's whole log to a memory, as it was written, not as a window showed it (seed 004 §4). At least once: a

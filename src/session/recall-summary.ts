@@ -3,10 +3,10 @@ import { WindrowError } from "../errors.ts";
 import { quoteText } from "../message/quote.ts";
 import type { StoredRecordOf } from "../message/record.ts";
 import type { Scope, Store } from "../store/store.ts";
-import { recallNotice } from "../window/recall-text.ts";
-import { recallTokens } from "../window/recall.ts";
-import type { Recalled, RecallLimits } from "../window/recall.ts";
-import { recallId } from "../window/stub.ts";
+import { recallNotice } from "../window/recall/text.ts";
+import { recallTokens } from "../window/recall/recall.ts";
+import type { Recalled, RecallLimits } from "../window/recall/recall.ts";
+import { recallId } from "../window/recall/stub.ts";
 
 type Record = StoredRecordOf<"summary">;
 

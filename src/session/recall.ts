@@ -2,8 +2,8 @@
 import { WindrowError } from "../errors.ts";
 import type { Scope, Store } from "../store/store.ts";
 import { Turns } from "../turns.ts";
-import { Recalling, recallRange, recallTokens } from "../window/recall.ts";
-import type { Recalled, RecallLimits, RecallQuery } from "../window/recall.ts";
+import { Recalling, recallRange, recallTokens } from "../window/recall/recall.ts";
+import type { Recalled, RecallLimits, RecallQuery } from "../window/recall/recall.ts";
 import { recallSummary, summaryNumber, summaryTitle } from "./recall-summary.ts";
 
 /** Messages of a range this short are shown whole where they fit, also those that hold none of the words. */

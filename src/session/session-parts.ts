@@ -7,7 +7,7 @@ import type { Listener } from "./events.ts";
 import type { Memory } from "../memory/memory.ts";
 import type { Model } from "../model/model.ts";
 import type { CorrectedCount } from "../tokens/calibrate.ts";
-import type { Held } from "./held.ts";
+import type { Held } from "./state/state.ts";
 import type { CostTotals, Meter } from "./meter.ts";
 
 /** How a session composes: with the mask of its store. */

@@ -4,14 +4,14 @@ import { fileURLToPath } from "node:url";
 import { WindrowError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
 import { withoutSecrets } from "../address.ts";
-import { guardOpened, storeDefaults } from "./guarded-open.ts";
-import type { OpenStoreOptions } from "./guarded-options.ts";
-import type { SqliteDatabase } from "./sqlite-driver.ts";
-import type { DatabaseClass } from "./sqlite-read-only.ts";
+import { guardOpened, storeDefaults } from "../access/open.ts";
+import type { OpenStoreOptions } from "../access/options.ts";
+import type { SqliteDatabase } from "./sqlite/driver.ts";
+import type { DatabaseClass } from "./sqlite/read-only.ts";
 import type { Store } from "./store.ts";
 
 export * from "./author.ts";
-export type { OpenStoreOptions } from "./guarded-options.ts";
+export type { OpenStoreOptions } from "../access/options.ts";
 
 /** The schemes {@link openStore} knows. A path without a scheme is a folder. */
 export const storeSchemes: readonly string[] = ["file", "ram", "sqlite"];
@@ -43,17 +43,17 @@ async function openUnguarded(
 ): Promise<Store> {
   if (typeof target !== "string") {
     if (!("prepare" in target)) return target;
-    return (await import("./sqlite.ts")).sqliteStore({ database: target, ...settings });
+    return (await import("./sqlite/sqlite.ts")).sqliteStore({ database: target, ...settings });
   }
   // One letter before a colon is a drive on Windows, no scheme.
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]+):/.exec(target)?.[1]?.toLowerCase();
   if (scheme === "ram") {
-    const { ramStore } = await import("./ram.ts");
+    const { ramStore } = await import("./ram/ram.ts");
     const { durability: _durability, ...common } = settings;
     return ramStore(common);
   }
   if (scheme === "sqlite") {
-    const { sqliteFileStore } = await import("./sqlite.ts");
+    const { sqliteFileStore } = await import("./sqlite/sqlite.ts");
     const driver = await sqliteDriver();
     const path = pathOf(target, scheme);
     if (!create) checkThere(path);
@@ -65,7 +65,7 @@ async function openUnguarded(
     if (!create) checkThere(folder);
     const open = (place: string): Store =>
       filesStore({ folder: place, ...settings, ...(blocking === undefined ? {} : { blocking }) });
-    return folderPerUser ? (await import("./guarded-folders.ts")).userFolders(folder, open) : open(folder);
+    return folderPerUser ? (await import("./files/per-user.ts")).userFolders(folder, open) : open(folder);
   }
   throw new WindrowError("unknown-store", `No store handles "${scheme}:".${nearest(scheme, storeSchemes)}`, {
     target: withoutSecrets(target),

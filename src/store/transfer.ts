@@ -6,12 +6,12 @@ import { maskJson, maskRecord } from "../mask/mask.ts";
 import type { Mask } from "../mask/mask.ts";
 import type { JsonObject, JsonValue } from "../message/message.ts";
 import type { RecordKind } from "../message/record.ts";
-import { decodeRecord, encodeRecord } from "./files/codec.ts";
-import { decodeMetadata, decodeState } from "./files/documents.ts";
-import { BadLine, isObject } from "./files/fields.ts";
-import { encodeLine, lineText } from "./files/jsonl.ts";
-import { alreadyExists, formatVersion, inScope, sessionId } from "./rules.ts";
-import { checksumOf, originalChecksum } from "./seal.ts";
+import { decodeRecord, encodeRecord } from "./format/record.ts";
+import { decodeMetadata, decodeState } from "./format/documents.ts";
+import { BadLine, isObject } from "./format/fields.ts";
+import { encodeLine, lineText } from "./format/lines.ts";
+import { alreadyExists, formatVersion, inScope, sessionId } from "./shared/rules.ts";
+import { checksumOf, originalChecksum } from "./shared/seal.ts";
 import type { DumpedLine, LogName, Restored, Scope, SessionDump, SessionMetadata, SessionState } from "./store.ts";
 
 /** The record kind of each log, in the order of a dump. */

@@ -1,10 +1,10 @@
 /** Every format of another program that Windrow writes. To add one, write its encoder beside its decoder and name it here. */
-import { claudeCodeEncoder } from "./claude-code-encoder.ts";
-import { codexEncoder } from "./codex-encoder.ts";
+import { claudeCodeEncoder } from "./claude-code/write.ts";
+import { codexEncoder } from "./codex/write.ts";
 import type { TranscriptEncoder } from "./encoder.ts";
-import { geminiCliEncoder } from "./gemini-cli-encoder.ts";
-import { openaiChatEncoder } from "./openai-chat-encoder.ts";
-import { piEncoder } from "./pi-encoder.ts";
+import { geminiCliEncoder } from "./gemini-cli/write.ts";
+import { openaiChatEncoder } from "./openai-chat/write.ts";
+import { piEncoder } from "./pi/write.ts";
 
 /** The encoders. Windrow's own format is a session's own lines, and has none. */
 export const encoders: readonly TranscriptEncoder[] = [

@@ -2,7 +2,7 @@
  * Normalised trajectories, one session a line: `{ id, messages }`, each message `{ role, content, thinking?,
  * tool_calls?: [{ id, name, args }], tool_call_id?, name? }`.
  */
-import { chatMessage, isChatMessage } from "./chat-message.ts";
+import { chatMessage, isChatMessage } from "./openai-chat/message.ts";
 import type { JsonObject } from "../message/message.ts";
 import { asArray, asName, asObject, defined, head, objectsOf, TranscriptBuilder, UniqueIds } from "./shapes.ts";
 import type { Entry, Transcript, TranscriptDecoder, TranscriptSource } from "./transcript.ts";

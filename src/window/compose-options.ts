@@ -3,7 +3,7 @@ import type { ToolDefinition } from "../message/message.ts";
 import type { Repair } from "../message/repair.ts";
 import type { NumberedMessage } from "../message/step.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
-import type { Profile } from "./profile.ts";
+import type { Profile } from "./provider/profile.ts";
 import type { DynamicBlock, PinnedBlock, Strategy, TextMask, WindowState } from "./window.ts";
 
 /** What a composer is made for. */

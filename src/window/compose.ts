@@ -3,11 +3,11 @@ import { estimate } from "../tokens/estimate.ts";
 import { WindrowError } from "../errors.ts";
 import { checkMessageJson } from "../message/json.ts";
 import type { Message } from "../message/message.ts";
-import { Composer } from "./epoch.ts";
+import { Composer } from "./composer.ts";
 import { hashName } from "../message/hash.ts";
 import { hashMessage } from "./hash.ts";
-import { profileOf } from "./profile.ts";
-import { strategyOf } from "./strategy.ts";
+import { profileOf } from "./provider/profile.ts";
+import { strategyOf } from "./by-name.ts";
 import type { ComposeInput, Composed, WindowState } from "./window.ts";
 
 /**

@@ -15,9 +15,9 @@ import { estimate } from "../tokens/estimate.ts";
 import { composeWindow } from "./compose.ts";
 import { editFaults } from "./edit-faults.ts";
 import { explainWindow } from "./explain.ts";
-import { anthropic, openaiChat } from "./profile.ts";
-import type { Profile } from "./profile.ts";
-import { validateWindow } from "./validate.ts";
+import { anthropic, openaiChat } from "./provider/profile.ts";
+import type { Profile } from "./provider/profile.ts";
+import { validateWindow } from "./provider/validate.ts";
 import type { Composed, Pass, Strategy, WindowState } from "./window.ts";
 
 const budgets = [300, 1_500, 6_000, 40_000];

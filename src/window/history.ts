@@ -9,7 +9,7 @@ import type { TokenCounter } from "../tokens/counter.ts";
 import { ingestEdits } from "./ingest.ts";
 import { hashName } from "../message/hash.ts";
 import { hashMessages } from "./hash.ts";
-import type { Profile } from "./profile.ts";
+import type { Profile } from "./provider/profile.ts";
 import { EditIndex, insertStep, noteStep, sumTokens, viewStep } from "./view.ts";
 import type { Edit, Insert, TextMask, ViewStep } from "./window.ts";
 

@@ -1,6 +1,6 @@
 /** Pinned blocks and dynamic text: what stands in a window beside system, tools and history. */
 import type { Message } from "../message/message.ts";
-import type { Profile } from "./profile.ts";
+import type { Profile } from "./provider/profile.ts";
 import type { DynamicBlock, Insert, PinnedBlock } from "./window.ts";
 
 /** What a window shows of blocks since its epoch opened. */

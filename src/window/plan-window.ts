@@ -3,7 +3,7 @@ import { WindrowError } from "../errors.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import type { Work } from "../turns.ts";
 import { plan, planSparing } from "./planner.ts";
-import type { Profile } from "./profile.ts";
+import type { Profile } from "./provider/profile.ts";
 import type { Edit, Strategy, TextMask, View, ViewStep, WindowState } from "./window.ts";
 
 /** What is planned for. */

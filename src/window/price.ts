@@ -3,7 +3,7 @@
  * one rewrite of what stands behind the first edit. The ski-rental rule clears when the rent already paid reaches that
  * price: never more than twice what the best decision in hindsight would have cost.
  */
-import type { Profile } from "./profile.ts";
+import type { Profile } from "./provider/profile.ts";
 import type { EpochReason, Report, WindowState } from "./window.ts";
 
 /** What a window is weighed with. */

@@ -6,8 +6,8 @@ export { adaptive } from "./strategies/adaptive.ts";
 export type { AdaptiveOptions } from "./strategies/adaptive.ts";
 export { none } from "./strategies/none.ts";
 export { slidingWindow } from "./strategies/sliding-window.ts";
-export { strategyNames, strategyOf } from "./strategy.ts";
-export type { StrategyChoice } from "./strategy.ts";
+export { strategyNames, strategyOf } from "./by-name.ts";
+export type { StrategyChoice } from "./by-name.ts";
 export { dropOldest } from "./passes/drop-oldest.ts";
 export type { DropOldestOptions } from "./passes/drop-oldest.ts";
 export { dropReasoning } from "./passes/drop-reasoning.ts";
@@ -28,7 +28,7 @@ export { supersede } from "./passes/supersede.ts";
 export type { SupersedeOptions } from "./passes/supersede.ts";
 export { digest } from "./passes/digest.ts";
 export type { DigestOptions } from "./passes/digest.ts";
-export type { FileAction, ReadCall } from "./digest/action.ts";
+export type { FileAction, ReadCall } from "./action/action.ts";
 export { entityState } from "./strategies/entity-state.ts";
 export type { EntityStateOptions } from "./strategies/entity-state.ts";
 export { importance } from "./strategies/importance.ts";
@@ -58,20 +58,20 @@ export {
   pi,
   profileNames,
   profileOf,
-} from "./profile.ts";
+} from "./provider/profile.ts";
 export { toolCosts } from "./tool-costs.ts";
 export type { ToolCost, ToolCosts } from "./tool-costs.ts";
-export type { Profile } from "./profile.ts";
+export type { Profile } from "./provider/profile.ts";
 export { explainWindow } from "./explain.ts";
 export type { ExplainedItem, ExplainOptions, Explanation, Fate, FateTotal } from "./explain.ts";
-export { recallFrom } from "./recall.ts";
-export type { Recalled, RecallLimits, RecallQuery } from "./recall.ts";
+export { recallFrom } from "./recall/recall.ts";
+export type { Recalled, RecallLimits, RecallQuery } from "./recall/recall.ts";
 export { summariseStep, unsummarised } from "./summary/hook.ts";
 export type { SummaryHookOptions } from "./summary/hook.ts";
 export { extractSummary } from "./summary/extractive.ts";
 export { coverageOf } from "./summary/coverage.ts";
 export type { Coverage, CoverageFault, CoverageInput } from "./summary/coverage.ts";
 export type { SummaryFailure, SummaryOutcome } from "./summary/summary.ts";
-export { validateWindow } from "./validate.ts";
-export type { Fault } from "./validate.ts";
+export { validateWindow } from "./provider/validate.ts";
+export type { Fault } from "./provider/validate.ts";
 export type { Edit, Pass, PassContext, Strategy, Stub, Trigger, View, ViewStep, WindowState } from "./window.ts";

@@ -1,6 +1,6 @@
 /** The task: which of the user's messages says what the work is about, found by its place and its shape. */
 import { messageText, toolCalls } from "../message/message.ts";
-import { termsOf } from "./terms.ts";
+import { termsOf } from "./recall/terms.ts";
 import type { ViewStep } from "./window.ts";
 
 /** Terms that a message has to have to be the task where it is answered in words alone, as a greeting is. */

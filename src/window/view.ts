@@ -4,8 +4,8 @@ import type { Message, Part, ToolResultPart } from "../message/message.ts";
 import type { NumberedMessage, Step } from "../message/step.ts";
 import { countMessage } from "../tokens/counter.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
-import type { Profile } from "./profile.ts";
-import { encodeFor } from "./profiles/encode.ts";
+import type { Profile } from "./provider/profile.ts";
+import { encodeFor } from "./provider/encode.ts";
 import type { Edit, Insert, ViewStep } from "./window.ts";
 
 /** Edits, looked up by message. */

@@ -9,8 +9,8 @@ import type { NumberedMessage } from "../message/step.ts";
 import type { Model } from "../model/model.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import type { ToolCosts } from "./tool-costs.ts";
-import type { Profile } from "./profile.ts";
-import type { Fault } from "./validate.ts";
+import type { Profile } from "./provider/profile.ts";
+import type { Fault } from "./provider/validate.ts";
 
 /**
  * One difference between the log and the window, as data. Messages are named by their `seq`: their place in the log,

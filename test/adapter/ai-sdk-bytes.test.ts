@@ -1,8 +1,8 @@
 /** What a tool's own JSON may hold that looks like the adapters' marks, or that nothing may walk. */
 import { describe, expect, it } from "vitest";
-import { aiSdkAdapter } from "../../src/adapter/ai-sdk.ts";
-import type { AiSdkMessage } from "../../src/adapter/ai-sdk-message.ts";
-import { mastraAdapter } from "../../src/adapter/mastra.ts";
+import { aiSdkAdapter } from "../../src/adapter/ai-sdk/ai-sdk.ts";
+import type { AiSdkMessage } from "../../src/adapter/ai-sdk/message.ts";
+import { mastraAdapter } from "../../src/adapter/mastra/mastra.ts";
 import { composeWindow } from "../../src/window/compose.ts";
 
 function answered(value: unknown): AiSdkMessage[] {

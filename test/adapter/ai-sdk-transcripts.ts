@@ -1,5 +1,5 @@
 /** Transcripts in the AI SDK's shapes: every kind of message and part that majors 5, 6 and 7 know, as plain JSON. */
-import type { AiSdkMessage } from "../../src/adapter/ai-sdk.ts";
+import type { AiSdkMessage } from "../../src/adapter/ai-sdk/ai-sdk.ts";
 import type { HostTranscript } from "../../src/adapter/conformance.ts";
 
 export function user(content: unknown): AiSdkMessage {

@@ -2,13 +2,19 @@
 import assert from "node:assert/strict";
 import { describe, it } from "vitest";
 import { z } from "zod";
-import { aiSdk, aiSdkAdapter, aiSdkMessages, aiSdkMiddleware, aiSdkUiMessages } from "../../src/adapter/ai-sdk.ts";
-import type { AdapterEvent, AiSdkFinishedStep, AiSdkMessage, AiSdkOptions } from "../../src/adapter/ai-sdk.ts";
-import { smallerBudget, overflowText } from "../../src/adapter/ai-sdk-overflow.ts";
-import { toolDefinitions } from "../../src/adapter/ai-sdk-tools.ts";
+import {
+  aiSdk,
+  aiSdkAdapter,
+  aiSdkMessages,
+  aiSdkMiddleware,
+  aiSdkUiMessages,
+} from "../../src/adapter/ai-sdk/ai-sdk.ts";
+import type { AdapterEvent, AiSdkFinishedStep, AiSdkMessage, AiSdkOptions } from "../../src/adapter/ai-sdk/ai-sdk.ts";
+import { smallerBudget, overflowText } from "../../src/adapter/ai-sdk/overflow.ts";
+import { toolDefinitions } from "../../src/adapter/ai-sdk/tools.ts";
 import { adapterConformance } from "../../src/adapter/conformance.ts";
 import { register } from "../../src/conformance.ts";
-import { SessionManager } from "../../src/session/manager.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
 import { assistant, call, longRun, reasoning, result, tool, transcripts, user } from "./ai-sdk-transcripts.ts";
 
 register(adapterConformance(aiSdkAdapter, transcripts), { describe, it });

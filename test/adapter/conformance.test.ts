@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, it } from "vitest";
-import { anthropicAdapter } from "../../src/adapter/anthropic.ts";
-import type { AnthropicMessage } from "../../src/adapter/anthropic.ts";
+import { anthropicAdapter } from "../../src/adapter/anthropic/anthropic.ts";
+import type { AnthropicMessage } from "../../src/adapter/anthropic/anthropic.ts";
 import type { Adapter } from "../../src/adapter/adapter.ts";
-import { chatAdapter } from "../../src/adapter/chat.ts";
-import type { ChatMessage } from "../../src/adapter/chat.ts";
+import { chatAdapter } from "../../src/adapter/chat/chat.ts";
+import type { ChatMessage } from "../../src/adapter/chat/chat.ts";
 import { adapterConformance } from "../../src/adapter/conformance.ts";
 import type { HostTranscript } from "../../src/adapter/conformance.ts";
 import { register } from "../../src/conformance.ts";

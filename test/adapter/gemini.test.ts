@@ -2,17 +2,17 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { fromChat } from "../../src/adapter/chat.ts";
+import { fromChat } from "../../src/adapter/chat/chat.ts";
 import { adapterConformance } from "../../src/adapter/conformance.ts";
 import type { HostTranscript } from "../../src/adapter/conformance.ts";
-import { fromContents, geminiAdapter, toContents } from "../../src/adapter/gemini.ts";
-import type { GeminiContent } from "../../src/adapter/gemini.ts";
+import { fromContents, geminiAdapter, toContents } from "../../src/adapter/gemini/gemini.ts";
+import type { GeminiContent } from "../../src/adapter/gemini/gemini.ts";
 import { register } from "../../src/conformance.ts";
 import type { Message } from "../../src/message/message.ts";
 import { toolCalls, toolResults } from "../../src/message/message.ts";
 import { composeWindow } from "../../src/window/compose.ts";
-import { gemini } from "../../src/window/profile.ts";
-import { validateWindow } from "../../src/window/validate.ts";
+import { gemini } from "../../src/window/provider/profile.ts";
+import { validateWindow } from "../../src/window/provider/validate.ts";
 
 const transcripts = JSON.parse(
   readFileSync(new URL("fixtures/gemini.json", import.meta.url), "utf8"),

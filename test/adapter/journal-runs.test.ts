@@ -1,12 +1,12 @@
 /** One message of a host that carries the results of several tools: each of them is a finished run. */
 import { expect, it } from "vitest";
-import { anthropicAdapter } from "../../src/adapter/anthropic.ts";
-import type { AnthropicMessage } from "../../src/adapter/anthropic.ts";
-import { journalOf } from "../../src/adapter/journal.ts";
-import { SessionManager } from "../../src/session/manager.ts";
+import { anthropicAdapter } from "../../src/adapter/anthropic/anthropic.ts";
+import type { AnthropicMessage } from "../../src/adapter/anthropic/anthropic.ts";
+import { journalOf } from "../../src/adapter/host/journal.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
 import type { SessionEvent } from "../../src/session/events.ts";
 import { openStore } from "../../src/store/open.ts";
-import { everybody } from "../../src/store/conformance-kit.ts";
+import { everybody } from "../../src/store/testing/kit.ts";
 
 const calls = ["a", "b", "c"].map((id) => ({ type: "tool_use", id, name: "read_file", input: { path: id } }));
 const results = ["a", "b", "c"].map((id) => ({

@@ -1,8 +1,8 @@
 /** LangChain's messages in and out: what every adapter must hold, over messages as its models and tools write them. */
 import { describe, expect, it } from "vitest";
 import { adapterConformance } from "../../src/adapter/conformance.ts";
-import { fromLangChain, langchainAdapter, toLangChain } from "../../src/adapter/langchain.ts";
-import type { LangChainMessage } from "../../src/adapter/langchain.ts";
+import { fromLangChain, langchainAdapter, toLangChain } from "../../src/adapter/langchain/langchain.ts";
+import type { LangChainMessage } from "../../src/adapter/langchain/langchain.ts";
 import { register } from "../../src/conformance.ts";
 import type { Message } from "../../src/message/message.ts";
 

@@ -1,15 +1,15 @@
 /** Hosts over a store that wants the live window masked: no window and no recall shows a secret, also after a resume. */
 import { describe, expect, it } from "vitest";
-import { windowMiddleware } from "../../src/adapter/langchain.ts";
-import type { LangChainMessage } from "../../src/adapter/langchain.ts";
-import { windowProcessor } from "../../src/adapter/mastra.ts";
-import type { MastraMessage } from "../../src/adapter/mastra.ts";
-import { AgentsSession } from "../../src/adapter/openai-agents.ts";
-import type { AgentItem } from "../../src/adapter/openai-agents.ts";
-import { createTransformContext } from "../../src/adapter/pi.ts";
-import { aiSdk } from "../../src/adapter/ai-sdk.ts";
+import { windowMiddleware } from "../../src/adapter/langchain/langchain.ts";
+import type { LangChainMessage } from "../../src/adapter/langchain/langchain.ts";
+import { windowProcessor } from "../../src/adapter/mastra/mastra.ts";
+import type { MastraMessage } from "../../src/adapter/mastra/mastra.ts";
+import { AgentsSession } from "../../src/adapter/openai-agents/openai-agents.ts";
+import type { AgentItem } from "../../src/adapter/openai-agents/openai-agents.ts";
+import { createTransformContext } from "../../src/adapter/pi/pi.ts";
+import { aiSdk } from "../../src/adapter/ai-sdk/ai-sdk.ts";
 import { createMask } from "../../src/mask/mask.ts";
-import { SessionManager } from "../../src/session/manager.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
 import type { Session } from "../../src/session/session.ts";
 import { openStore } from "../../src/store/open.ts";
 

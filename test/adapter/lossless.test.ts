@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { describe, it } from "vitest";
-import { anthropicAdapter, fromAnthropic, toAnthropic } from "../../src/adapter/anthropic.ts";
+import { anthropicAdapter, fromAnthropic, toAnthropic } from "../../src/adapter/anthropic/anthropic.ts";
 import type { Adapter } from "../../src/adapter/adapter.ts";
-import { chatAdapter, fromChat, toChat } from "../../src/adapter/chat.ts";
+import { chatAdapter, fromChat, toChat } from "../../src/adapter/chat/chat.ts";
 import { isWindrowError } from "../../src/errors.ts";
 import type { Message } from "../../src/message/message.ts";
 import { composeWindow } from "../../src/window/compose.ts";

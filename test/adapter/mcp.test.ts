@@ -1,8 +1,8 @@
 /** What an MCP client may ask of a store, without a protocol between: who sees what, and what is refused. */
 import { describe, expect, it } from "vitest";
-import { McpTools, serveMcpHttp } from "../../src/adapter/mcp.ts";
+import { McpTools, serveMcpHttp } from "../../src/adapter/mcp/mcp.ts";
 import type { NewMessage } from "../../src/message/message.ts";
-import { SessionManager } from "../../src/session/manager.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
 import type { Session } from "../../src/session/session.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";

@@ -1,10 +1,10 @@
 /** The host's history over a log: what is seen twice, what a crash in the middle of a change leaves, what masks do. */
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
-import { AgentsSession } from "../../src/adapter/openai-agents.ts";
-import type { AdapterEvent, AgentItem } from "../../src/adapter/openai-agents.ts";
+import { AgentsSession } from "../../src/adapter/openai-agents/openai-agents.ts";
+import type { AdapterEvent, AgentItem } from "../../src/adapter/openai-agents/openai-agents.ts";
 import { createMask } from "../../src/mask/mask.ts";
-import { SessionManager } from "../../src/session/manager.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 

@@ -1,13 +1,13 @@
 /** Seed 002's interface: composePayload, onTurnComplete, and the contextStrategy of a plugin.json. */
 import assert from "node:assert/strict";
 import { describe, expect, it } from "vitest";
-import { ContextManager, openContextManager } from "../../src/adapter/openstarry.ts";
-import type { ChatMessage, IContextManager } from "../../src/adapter/openstarry.ts";
+import { ContextManager, openContextManager } from "../../src/adapter/openstarry/openstarry.ts";
+import type { ChatMessage, IContextManager } from "../../src/adapter/openstarry/openstarry.ts";
 import type { ModelRequest } from "../../src/model/model.ts";
-import { fromChat } from "../../src/adapter/chat.ts";
+import { fromChat } from "../../src/adapter/chat/chat.ts";
 import { openStore } from "../../src/store/open.ts";
-import { openaiChat } from "../../src/window/profile.ts";
-import { validateWindow } from "../../src/window/validate.ts";
+import { openaiChat } from "../../src/window/provider/profile.ts";
+import { validateWindow } from "../../src/window/provider/validate.ts";
 
 const system = "You book journeys.\n\n  Be brief.";
 const tools = [

@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { expect, it } from "vitest";
-import { createTransformContext, piAdapter, piMessages } from "../../src/adapter/pi.ts";
-import type { AdapterEvent, PiMessage } from "../../src/adapter/pi.ts";
-import { SessionManager } from "../../src/session/manager.ts";
-import { pi as piProfile } from "../../src/window/profile.ts";
-import { validateWindow } from "../../src/window/validate.ts";
+import { createTransformContext, piAdapter, piMessages } from "../../src/adapter/pi/pi.ts";
+import type { AdapterEvent, PiMessage } from "../../src/adapter/pi/pi.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
+import { pi as piProfile } from "../../src/window/provider/profile.ts";
+import { validateWindow } from "../../src/window/provider/validate.ts";
 
 const file = "../shared/data/open/pi-sessions/large-session.raw.jsonl.gz";
 const there = existsSync(file);

@@ -1,12 +1,12 @@
 /** Large results and recall under pi, and its extension, driven by hand; interop/pi drives them in the real pi. */
 import { describe, expect, it } from "vitest";
-import { piExtension } from "../../src/adapter/pi-extension.ts";
-import type { PiExtensionApi, PiExtensionContext } from "../../src/adapter/pi-extension.ts";
-import { createAfterToolCall, createRecallTool, createTransformContext, piMessages } from "../../src/adapter/pi.ts";
-import type { PiMessage } from "../../src/adapter/pi.ts";
+import { piExtension } from "../../src/adapter/pi/extension.ts";
+import type { PiExtensionApi, PiExtensionContext } from "../../src/adapter/pi/extension.ts";
+import { createAfterToolCall, createRecallTool, createTransformContext, piMessages } from "../../src/adapter/pi/pi.ts";
+import type { PiMessage } from "../../src/adapter/pi/pi.ts";
 import { WindrowError } from "../../src/errors.ts";
 import { resultText } from "../../src/message/message.ts";
-import { SessionManager } from "../../src/session/manager.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
 import type { Session } from "../../src/session/session.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";

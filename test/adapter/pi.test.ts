@@ -2,12 +2,12 @@
 import { describe, expect, it } from "vitest";
 import { register } from "../../src/conformance.ts";
 import { adapterConformance } from "../../src/adapter/conformance.ts";
-import { createTransformContext, piAdapter } from "../../src/adapter/pi.ts";
-import type { AdapterEvent, PiMessage } from "../../src/adapter/pi.ts";
+import { createTransformContext, piAdapter } from "../../src/adapter/pi/pi.ts";
+import type { AdapterEvent, PiMessage } from "../../src/adapter/pi/pi.ts";
 import type { Message } from "../../src/message/message.ts";
 import { newMessageSchema } from "../../src/message/schema.ts";
-import { pi as piProfile } from "../../src/window/profile.ts";
-import { validateWindow } from "../../src/window/validate.ts";
+import { pi as piProfile } from "../../src/window/provider/profile.ts";
+import { validateWindow } from "../../src/window/provider/validate.ts";
 import { assistant, call, everyShape, longRun, pi, result, systemMessage, user } from "./pi-transcripts.ts";
 
 function json<T>(value: T): T {

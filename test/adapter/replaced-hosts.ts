@@ -3,15 +3,15 @@
  * tool that its model has. Works on any compiled copy of the product.
  */
 import type { Session } from "../../src/session/session.ts";
-import type * as AdkModule from "../../src/adapter/adk.ts";
-import type * as AiSdkModule from "../../src/adapter/ai-sdk.ts";
-import type * as LangchainModule from "../../src/adapter/langchain.ts";
-import type * as MastraModule from "../../src/adapter/mastra.ts";
-import type * as OpenaiAgentsModule from "../../src/adapter/openai-agents.ts";
-import type * as OpenstarryModule from "../../src/adapter/openstarry.ts";
-import type * as PiModule from "../../src/adapter/pi.ts";
-import type * as PiExtensionModule from "../../src/adapter/pi-extension.ts";
-import type * as Managers from "../../src/session/manager.ts";
+import type * as AdkModule from "../../src/adapter/adk/adk.ts";
+import type * as AiSdkModule from "../../src/adapter/ai-sdk/ai-sdk.ts";
+import type * as LangchainModule from "../../src/adapter/langchain/langchain.ts";
+import type * as MastraModule from "../../src/adapter/mastra/mastra.ts";
+import type * as OpenaiAgentsModule from "../../src/adapter/openai-agents/openai-agents.ts";
+import type * as OpenstarryModule from "../../src/adapter/openstarry/openstarry.ts";
+import type * as PiModule from "../../src/adapter/pi/pi.ts";
+import type * as PiExtensionModule from "../../src/adapter/pi/extension.ts";
+import type * as Managers from "../../src/session/manager/manager.ts";
 import { readings } from "./replaced-histories.ts";
 import type { Load, Reading, TestedHost } from "./replaced-histories.ts";
 

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type * as Access from "../../src/store/guarded-public.ts";
+import type * as Access from "../../src/access/public.ts";
 import type * as Cli from "../../src/cli/program.ts";
 import type * as Windrow from "../../src/index.ts";
 import type * as Stores from "../../src/store/open.ts";

@@ -3,8 +3,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, it } from "vitest";
 import { codingSession } from "../../src/message/samples.ts";
-import type { SessionView } from "../../src/ops/view.ts";
-import { SessionManager } from "../../src/session/manager.ts";
+import type { SessionView } from "../../src/ops/look/view.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
 import { newFolder, windrow } from "./stage.ts";
 
 const closing: (() => void)[] = [];

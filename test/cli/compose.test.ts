@@ -2,8 +2,8 @@
 import { readFile, readdir } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { codingSession } from "../../src/message/samples.ts";
-import type { WindowPreview } from "../../src/ops/compose.ts";
-import { SessionManager } from "../../src/session/manager.ts";
+import type { WindowPreview } from "../../src/ops/look/compose.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
 import { composeWindow } from "../../src/window/compose.ts";
 import { chatLines, newFolder, put, windrow } from "./stage.ts";
 

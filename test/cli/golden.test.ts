@@ -1,10 +1,10 @@
 /** The examples of seed 001 §9.1 and §9.2, in every language, beside files that were compared with the seed by eye. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { statsText } from "../../src/cli/stats.ts";
-import { wordsOf } from "../../src/cli/text-language.ts";
+import { statsText } from "../../src/cli/commands/stats.ts";
+import { wordsOf } from "../../src/cli/text/language.ts";
 import { locales } from "../../src/config/locale.ts";
-import { stats } from "../../src/ops/stats.ts";
+import { stats } from "../../src/ops/stats/stats.ts";
 import { seedId, seedSession, seedStore } from "./seed-example.ts";
 import { newFolder, windrow } from "./stage.ts";
 

@@ -1,10 +1,10 @@
 /** `windrow logs`: the lines of seed 001 §9.3, made from what a store remembers. */
 import { expect, it } from "vitest";
 import { codingSession } from "../../src/message/samples.ts";
-import { followLog } from "../../src/ops/logs-stored.ts";
-import { logTo } from "../../src/ops/logs.ts";
-import type { LogEntry } from "../../src/ops/logs.ts";
-import { SessionManager } from "../../src/session/manager.ts";
+import { followLog } from "../../src/ops/logs/stored.ts";
+import { logTo } from "../../src/ops/logs/logs.ts";
+import type { LogEntry } from "../../src/ops/logs/logs.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
 import { openStore } from "../../src/store/open.ts";
 import { newFolder, windrow } from "./stage.ts";
 

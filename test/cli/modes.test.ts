@@ -3,8 +3,8 @@ import { statSync } from "node:fs";
 import { appendFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { SessionManager } from "../../src/session/manager.ts";
-import { withStoreDefaults } from "../../src/store/guarded-open.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
+import { withStoreDefaults } from "../../src/access/open.ts";
 import { driver } from "../store/sqlite-fixtures.ts";
 import { chatLines, newFolder, put, windrow } from "./stage.ts";
 

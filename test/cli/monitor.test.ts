@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { run } from "../../src/cli/program.ts";
-import { everybody, newSession, stateOf } from "../../src/store/conformance-kit.ts";
+import { everybody, newSession, stateOf } from "../../src/store/testing/kit.ts";
 import { filesStore } from "../../src/store/files/files.ts";
 import { newFolder, windrow } from "./stage.ts";
 

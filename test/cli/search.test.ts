@@ -2,8 +2,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, it } from "vitest";
-import type { SearchReport } from "../../src/ops/search.ts";
-import { SessionManager } from "../../src/session/manager.ts";
+import type { SearchReport } from "../../src/ops/search/search.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
 import { newFolder, windrow } from "./stage.ts";
 
 let folder: string;

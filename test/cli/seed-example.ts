@@ -1,5 +1,5 @@
 /** The sessions that the examples of seed 001 §9.1 and §9.2 speak of. */
-import { everybody, messageRecord, newSession, stateOf } from "../../src/store/conformance-kit.ts";
+import { everybody, messageRecord, newSession, stateOf } from "../../src/store/testing/kit.ts";
 import { filesStore } from "../../src/store/files/files.ts";
 import type { SessionInfo, Store } from "../../src/store/store.ts";
 

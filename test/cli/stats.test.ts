@@ -2,8 +2,8 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import type { StatsReport } from "../../src/ops/stats.ts";
-import { everybody, messageRecord, newSession, stateOf } from "../../src/store/conformance-kit.ts";
+import type { StatsReport } from "../../src/ops/stats/stats.ts";
+import { everybody, messageRecord, newSession, stateOf } from "../../src/store/testing/kit.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { FinalStatus } from "../../src/store/store.ts";
 import { driver } from "../store/sqlite-fixtures.ts";

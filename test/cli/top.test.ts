@@ -1,8 +1,8 @@
 /** `windrow top`: the sessions that run, seen from outside. */
 import { expect, it } from "vitest";
 import { run } from "../../src/cli/program.ts";
-import type { Top } from "../../src/ops/top.ts";
-import { SessionManager } from "../../src/session/manager.ts";
+import type { Top } from "../../src/ops/monitor/top.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
 import { newFolder, windrow } from "./stage.ts";
 
 const taskKey = { task_source: "github", owner: "notfolder", repo: "coding_agent", task_id: "27" };

@@ -1,8 +1,8 @@
 /** `windrow view`, on sessions that are open, closed and finished. */
 import { expect, it } from "vitest";
 import { codingSession } from "../../src/message/samples.ts";
-import type { SessionView } from "../../src/ops/view.ts";
-import { SessionManager } from "../../src/session/manager.ts";
+import type { SessionView } from "../../src/ops/look/view.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
 import type { Session } from "../../src/session/session.ts";
 import { newFolder, put, windrow } from "./stage.ts";
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config/config.ts";
 import { fetchUserConfig } from "../../src/config/user-config.ts";
 import type { SessionEvent } from "../../src/session/events.ts";
-import { SessionManager } from "../../src/session/manager.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
 import { folderOf, serverOf } from "./kit.ts";
 
 describe("a server that answers", () => {

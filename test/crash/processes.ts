@@ -4,7 +4,7 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { everybody, messageRecord, newSession } from "../../src/store/conformance-kit.ts";
+import { everybody, messageRecord, newSession } from "../../src/store/testing/kit.ts";
 import type { SeededFault } from "../../src/store/files/internals.ts";
 import type { Store } from "../../src/store/store.ts";
 

@@ -1,13 +1,13 @@
 /** A session that is written while the power or the process may go at any step, and what must be true afterwards. */
 import assert from "node:assert/strict";
-import { everybody, messageRecord, newSession, readAll, stateOf } from "../../src/store/conformance-kit.ts";
+import { everybody, messageRecord, newSession, readAll, stateOf } from "../../src/store/testing/kit.ts";
 import { isWindrowError } from "../../src/errors.ts";
 import type { NewRecord, RecordKind, StoredRecord } from "../../src/message/record.ts";
-import type { Clock } from "../../src/store/clock.ts";
+import type { Clock } from "../../src/store/shared/clock.ts";
 import { filesStore } from "../../src/store/files/files.ts";
 import type { StoreInternals } from "../../src/store/files/internals.ts";
 import type { Lock, SessionStatus, Store } from "../../src/store/store.ts";
-import type { Disk } from "../../src/store/files/disk.ts";
+import type { Disk } from "../../src/disk/disk.ts";
 import type { Choose } from "./crash-disk.ts";
 import { CrashDisk } from "./crash-disk.ts";
 

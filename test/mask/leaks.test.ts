@@ -5,7 +5,7 @@ import { maskText } from "../../src/mask/text.ts";
 import { secretVariables } from "../../src/mask/values.ts";
 import type { JsonValue, Part } from "../../src/message/message.ts";
 import type { NewRecord } from "../../src/message/record.ts";
-import { prepareRecord } from "../../src/store/prepare.ts";
+import { prepareRecord } from "../../src/store/shared/prepare.ts";
 import { secretSamples } from "./samples.ts";
 
 const mask = createMask();

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { createMask } from "../../src/mask/mask.ts";
 import type { Mask } from "../../src/mask/mask.ts";
 import type { NewMessage } from "../../src/message/message.ts";
-import { SessionManager } from "../../src/session/manager.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
 import type { SessionEvent } from "../../src/session/events.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Composed } from "../../src/window/window.ts";

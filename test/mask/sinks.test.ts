@@ -6,7 +6,7 @@ import { gunzipSync } from "node:zlib";
 import { afterEach, expect, it } from "vitest";
 import { createMask } from "../../src/mask/mask.ts";
 import { scripted } from "../../src/model/scripted.ts";
-import { SessionManager } from "../../src/session/manager.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
 import { openStore } from "../../src/store/open.ts";
 import { secretSamples, textOf } from "./samples.ts";
 

@@ -4,8 +4,8 @@ import { messageText } from "../../src/message/message.ts";
 import { interruptedText, repairMessages } from "../../src/message/repair.ts";
 import { HistoryBuilder, sampleHistories } from "../../src/message/samples.ts";
 import { groupSteps } from "../../src/message/step.ts";
-import { anthropic } from "../../src/window/profile.ts";
-import { validateWindow } from "../../src/window/validate.ts";
+import { anthropic } from "../../src/window/provider/profile.ts";
+import { validateWindow } from "../../src/window/provider/validate.ts";
 
 function repaired(history: HistoryBuilder): { readonly lines: readonly string[]; readonly kinds: readonly string[] } {
   const { messages, repairs } = repairMessages(history.messages);

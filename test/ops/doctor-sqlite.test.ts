@@ -1,8 +1,8 @@
 /** The doctor and a store in a database. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { doctor } from "../../src/ops/doctor.ts";
-import { everybody, everyKind, listAll, newSession, sessionWith, stateOf } from "../../src/store/conformance-kit.ts";
-import { texts } from "../../src/store/conformance-kit.ts";
+import { doctor } from "../../src/ops/doctor/doctor.ts";
+import { everybody, everyKind, listAll, newSession, sessionWith, stateOf } from "../../src/store/testing/kit.ts";
+import { texts } from "../../src/store/testing/kit.ts";
 import { openStore } from "../../src/store/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { windrow } from "../cli/stage.ts";

@@ -1,8 +1,8 @@
 /** The doctor and summaries that fail in a row. */
 import { expect, it } from "vitest";
 import { codingSession } from "../../src/message/samples.ts";
-import { doctor } from "../../src/ops/doctor.ts";
-import { SessionManager } from "../../src/session/manager.ts";
+import { doctor } from "../../src/ops/doctor/doctor.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
 import { openStore } from "../../src/store/open.ts";
 import { newFolder } from "../cli/stage.ts";
 

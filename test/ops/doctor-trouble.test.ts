@@ -1,7 +1,7 @@
 /** The doctor and trouble that is no damage (seed 001 §8.2): a full disk, a silent holder, a window that outgrew. */
 import { expect, it } from "vitest";
-import { doctor } from "../../src/ops/doctor.ts";
-import { everybody, newSession, stateOf } from "../../src/store/conformance-kit.ts";
+import { doctor } from "../../src/ops/doctor/doctor.ts";
+import { everybody, newSession, stateOf } from "../../src/store/testing/kit.ts";
 import { filesStore } from "../../src/store/files/files.ts";
 import { newFolder, windrow } from "../cli/stage.ts";
 

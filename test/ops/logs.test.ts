@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { SessionManager } from "../../src/session/manager.ts";
-import { logLine, logTo } from "../../src/ops/logs.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
+import { logLine, logTo } from "../../src/ops/logs/logs.ts";
 
 const sessionId = "550e8400-e29b-41d4-a716-446655440000";
 const at = (time: string): Date => new Date(`2024-01-15T${time}Z`);

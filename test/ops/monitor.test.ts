@@ -1,10 +1,10 @@
 import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { monitor } from "../../src/ops/monitor.ts";
-import type { MonitorEvent, MonitorOptions } from "../../src/ops/monitor.ts";
-import { everybody, messageRecord, newSession, stateOf, texts } from "../../src/store/conformance-kit.ts";
-import { ramStore } from "../../src/store/ram.ts";
+import { monitor } from "../../src/ops/monitor/monitor.ts";
+import type { MonitorEvent, MonitorOptions } from "../../src/ops/monitor/monitor.ts";
+import { everybody, messageRecord, newSession, stateOf, texts } from "../../src/store/testing/kit.ts";
+import { ramStore } from "../../src/store/ram/ram.ts";
 import type { Store } from "../../src/store/store.ts";
 import { windrow } from "../cli/stage.ts";
 import { buildSource } from "../support/build.ts";

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, expect, it } from "vitest";
 import { createMask } from "../../src/mask/mask.ts";
-import { scanFolder, scanStore } from "../../src/ops/scan.ts";
-import { messageRecord, newSession } from "../../src/store/conformance-kit.ts";
+import { scanFolder, scanStore } from "../../src/ops/doctor/scan.ts";
+import { messageRecord, newSession } from "../../src/store/testing/kit.ts";
 import { filesStore } from "../../src/store/files/files.ts";
-import { ramStore } from "../../src/store/ram.ts";
+import { ramStore } from "../../src/store/ram/ram.ts";
 import { secretSamples, textOf } from "../mask/samples.ts";
 
 const mask = createMask();

@@ -2,11 +2,11 @@
 import { appendFileSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { search } from "../../src/ops/search.ts";
-import type { SearchHit } from "../../src/ops/search.ts";
-import { SearchIndex } from "../../src/ops/search-index.ts";
-import { searchTerms } from "../../src/ops/search-terms.ts";
-import { SessionManager } from "../../src/session/manager.ts";
+import { search } from "../../src/ops/search/search.ts";
+import type { SearchHit } from "../../src/ops/search/search.ts";
+import { SearchIndex } from "../../src/ops/search/index-file.ts";
+import { searchTerms } from "../../src/ops/search/terms.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
 import type { Store } from "../../src/store/store.ts";
 import { storeFolder } from "./store-kit.ts";
 import type { StoreFolder } from "./store-kit.ts";

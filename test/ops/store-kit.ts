@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { everybody, messageRecord, newSession } from "../../src/store/conformance-kit.ts";
+import { everybody, messageRecord, newSession } from "../../src/store/testing/kit.ts";
 import { filesStore } from "../../src/store/files/files.ts";
 import type { NewSession, SessionInfo, Store } from "../../src/store/store.ts";
 

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { everybody, messageRecord, newSession, readAll, stateOf } from "../../src/store/conformance-kit.ts";
+import { everybody, messageRecord, newSession, readAll, stateOf } from "../../src/store/testing/kit.ts";
 import type { StoredRecord } from "../../src/message/record.ts";
 import type { Store } from "../../src/store/store.ts";
 import { windrow } from "../cli/stage.ts";

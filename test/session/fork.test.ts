@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Message, NewMessage } from "../../src/message/message.ts";
-import { SessionManager } from "../../src/session/manager.ts";
-import type { ManagerOptions } from "../../src/session/manager-options.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
+import type { ManagerOptions } from "../../src/session/manager/options.ts";
 import type { Session } from "../../src/session/session.ts";
 
 const folders: string[] = [];

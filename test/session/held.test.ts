@@ -2,7 +2,7 @@
 import { afterEach, expect, it } from "vitest";
 import { codingSession } from "../../src/message/samples.ts";
 import { messageText } from "../../src/message/message.ts";
-import { SessionManager } from "../../src/session/manager.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
 import type { Session } from "../../src/session/session.ts";
 import type { Composed } from "../../src/window/window.ts";
 

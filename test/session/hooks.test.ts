@@ -3,10 +3,10 @@ import { afterEach, expect, it } from "vitest";
 import type { NewRecord } from "../../src/message/record.ts";
 import { codingSession } from "../../src/message/samples.ts";
 import { messageText } from "../../src/message/message.ts";
-import { SessionManager } from "../../src/session/manager.ts";
-import type { ManagerOptions } from "../../src/session/manager-options.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
+import type { ManagerOptions } from "../../src/session/manager/options.ts";
 import type { Session } from "../../src/session/session.ts";
-import { ramStore } from "../../src/store/ram.ts";
+import { ramStore } from "../../src/store/ram/ram.ts";
 import { adaptive } from "../../src/window/strategies/adaptive.ts";
 import type { Strategy, StrategyHook } from "../../src/window/window.ts";
 

@@ -6,11 +6,11 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { SessionManager } from "../../src/session/manager.ts";
-import { viewSession } from "../../src/ops/view.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
+import { viewSession } from "../../src/ops/look/view.ts";
 import { openStore } from "../../src/store/open.ts";
-import { validateWindow } from "../../src/window/validate.ts";
-import { anthropic } from "../../src/window/profile.ts";
+import { validateWindow } from "../../src/window/provider/validate.ts";
+import { anthropic } from "../../src/window/provider/profile.ts";
 import { windrow } from "../cli/stage.ts";
 import { buildSource } from "../support/build.ts";
 

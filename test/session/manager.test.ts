@@ -9,8 +9,8 @@ import { countTokens, loadCounter } from "../../src/index.ts";
 import type { Message, NewMessage } from "../../src/message/message.ts";
 import { codingSession } from "../../src/message/samples.ts";
 import type { SessionEvent } from "../../src/session/events.ts";
-import { SessionManager } from "../../src/session/manager.ts";
-import type { ManagerOptions } from "../../src/session/manager-options.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
+import type { ManagerOptions } from "../../src/session/manager/options.ts";
 import { composeWindow } from "../../src/window/compose.ts";
 import type { WindowState } from "../../src/window/window.ts";
 

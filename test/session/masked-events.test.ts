@@ -2,12 +2,12 @@
 import { expect, it } from "vitest";
 import { isWindrowError } from "../../src/errors.ts";
 import { createMask } from "../../src/mask/mask.ts";
-import { logTo } from "../../src/ops/logs.ts";
-import { SessionManager } from "../../src/session/manager.ts";
+import { logTo } from "../../src/ops/logs/logs.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
 import type { SessionEvent } from "../../src/session/events.ts";
 import { openStore } from "../../src/store/open.ts";
-import { Teller } from "../../src/adapter/journal.ts";
-import type { AdapterEvent } from "../../src/adapter/journal.ts";
+import { Teller } from "../../src/adapter/host/journal.ts";
+import type { AdapterEvent } from "../../src/adapter/host/journal.ts";
 
 const token = `ghp_${"a1B2c3D4e5F6".repeat(3)}`;
 const registered = "correct horse battery 9";

@@ -4,9 +4,9 @@ import { lexicalMemory } from "../../src/memory/lexical-memory.ts";
 import type { Memory } from "../../src/memory/memory.ts";
 import { messageText } from "../../src/message/message.ts";
 import { codingSession } from "../../src/message/samples.ts";
-import { SessionManager } from "../../src/session/manager.ts";
-import type { ManagerOptions } from "../../src/session/manager-options.ts";
-import { ramStore } from "../../src/store/ram.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
+import type { ManagerOptions } from "../../src/session/manager/options.ts";
+import { ramStore } from "../../src/store/ram/ram.ts";
 
 const managers: SessionManager[] = [];
 

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { messageText } from "../../src/message/message.ts";
 import type { Model } from "../../src/model/model.ts";
 import { codingSession } from "../../src/message/samples.ts";
-import { SessionManager } from "../../src/session/manager.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
 
 it("stand verbatim in every window over five epochs, whatever a summariser answers", async () => {
   let asked = 0;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { EditRecord } from "../../src/message/record.ts";
 import type { Message } from "../../src/message/message.ts";
-import { goalRecord, goalWithMessage, goalWithRecord, noGoal, renderGoal } from "../../src/session/goal.ts";
-import { missingPins, Pins, renderPin } from "../../src/session/pins.ts";
-import type { Moment, PinOptions } from "../../src/session/pins.ts";
+import { goalRecord, goalWithMessage, goalWithRecord, noGoal, renderGoal } from "../../src/session/state/goal.ts";
+import { missingPins, Pins, renderPin } from "../../src/session/state/pins.ts";
+import type { Moment, PinOptions } from "../../src/session/state/pins.ts";
 import { estimate } from "../../src/tokens/estimate.ts";
 
 const start: Moment = { time: "2024-01-15T10:00:00.000Z", turns: 1, steps: 3 };

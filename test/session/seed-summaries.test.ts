@@ -2,7 +2,7 @@
 import { afterEach, expect, it } from "vitest";
 import { messageText } from "../../src/message/message.ts";
 import { scripted } from "../../src/model/scripted.ts";
-import { SessionManager } from "../../src/session/manager.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
 import type { Session } from "../../src/session/session.ts";
 
 const managers: SessionManager[] = [];

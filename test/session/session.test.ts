@@ -6,8 +6,8 @@ import { isWindrowError } from "../../src/errors.ts";
 import type { NewMessage } from "../../src/message/message.ts";
 import { codingSession } from "../../src/message/samples.ts";
 import type { SessionEvent } from "../../src/session/events.ts";
-import { SessionManager } from "../../src/session/manager.ts";
-import type { ManagerOptions } from "../../src/session/manager-options.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
+import type { ManagerOptions } from "../../src/session/manager/options.ts";
 import { composeWindow } from "../../src/window/compose.ts";
 
 const user: NewMessage = { role: "user", parts: [{ type: "text", text: "Fix the bug" }] };

@@ -6,8 +6,8 @@ import {
   statsDue,
   statsLine,
   updateSnapshot,
-} from "../../src/session/snapshot.ts";
-import type { SnapshotUpdate } from "../../src/session/snapshot.ts";
+} from "../../src/session/state/snapshot.ts";
+import type { SnapshotUpdate } from "../../src/session/state/snapshot.ts";
 
 describe("the snapshot of seed 000", () => {
   it("comes out of the document's three updates as the document shows it", () => {

@@ -2,7 +2,7 @@
 import { afterEach, expect, it } from "vitest";
 import { isWindrowError } from "../../src/errors.ts";
 import { codingSession } from "../../src/message/samples.ts";
-import { SessionManager } from "../../src/session/manager.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
 import type { Session } from "../../src/session/session.ts";
 import { composeWindow } from "../../src/window/compose.ts";
 

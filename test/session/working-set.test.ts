@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { JsonValue, Message } from "../../src/message/message.ts";
-import { WorkingSet } from "../../src/session/working-set.ts";
+import { WorkingSet } from "../../src/session/state/working-set.ts";
 import { estimate } from "../../src/tokens/estimate.ts";
 import { readTranscripts } from "../../src/transcript/read.ts";
-import { defaultMask } from "../../src/window/excerpt.ts";
-import { writtenPaths } from "../../src/window/tool-action.ts";
+import { defaultMask } from "../../src/window/cut.ts";
+import { writtenPaths } from "../../src/window/action/tool-action.ts";
 
 const sha = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 12);
 

@@ -1,6 +1,6 @@
 /** Values of another type, or that JSON cannot carry, in the place of texts: what untyped hosts hand over. */
 import { describe, expect, it } from "vitest";
-import { SessionManager } from "../../src/session/manager.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
 
 const circle: Record<string, unknown> = {};
 circle["self"] = circle;

@@ -1,18 +1,11 @@
 import { chmod, mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import {
-  everybody,
-  listAll,
-  messageRecord,
-  newSession,
-  readAll,
-  sessionWith,
-} from "../../src/store/conformance-kit.ts";
-import { texts } from "../../src/store/conformance-kit.ts";
+import { everybody, listAll, messageRecord, newSession, readAll, sessionWith } from "../../src/store/testing/kit.ts";
+import { texts } from "../../src/store/testing/kit.ts";
 import { filesStore } from "../../src/store/files/files.ts";
 import { openStore } from "../../src/store/open.ts";
-import type { Clock } from "../../src/store/clock.ts";
+import type { Clock } from "../../src/store/shared/clock.ts";
 import { filesFixture } from "./fixtures.ts";
 
 let fixture: Awaited<ReturnType<typeof filesFixture>>;

@@ -1,10 +1,10 @@
 import { rm } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { register } from "../../src/conformance.ts";
-import { messageRecord, sessionWith, texts } from "../../src/store/conformance-kit.ts";
-import { storeConformance } from "../../src/store/conformance.ts";
-import { systemDisk } from "../../src/store/files/disk.ts";
-import type { Disk } from "../../src/store/files/disk.ts";
+import { messageRecord, sessionWith, texts } from "../../src/store/testing/kit.ts";
+import { storeConformance } from "../../src/store/testing/conformance.ts";
+import { systemDisk } from "../../src/disk/disk.ts";
+import type { Disk } from "../../src/disk/disk.ts";
 import { filesStore } from "../../src/store/files/files.ts";
 import { openStore } from "../../src/store/open.ts";
 import { filesFixture, temporaryFolder } from "./fixtures.ts";

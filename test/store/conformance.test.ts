@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { register } from "../../src/conformance.ts";
-import { storeConformance } from "../../src/store/conformance.ts";
-import type { StoreFixture } from "../../src/store/conformance.ts";
+import { storeConformance } from "../../src/store/testing/conformance.ts";
+import type { StoreFixture } from "../../src/store/testing/conformance.ts";
 import type { Store } from "../../src/store/store.ts";
 import { filesFixture, ramFixture } from "./fixtures.ts";
 

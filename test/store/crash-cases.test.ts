@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ConformanceCase } from "../../src/conformance.ts";
-import { storeCrashCases } from "../../src/store/conformance.ts";
-import type { CrashTarget } from "../../src/store/conformance.ts";
+import { storeCrashCases } from "../../src/store/testing/conformance.ts";
+import type { CrashTarget } from "../../src/store/testing/conformance.ts";
 import { buildSource } from "../support/build.ts";
 import { driver } from "./sqlite-fixtures.ts";
 

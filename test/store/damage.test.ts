@@ -10,7 +10,7 @@ import {
   sessionWith,
   stateOf,
   texts,
-} from "../../src/store/conformance-kit.ts";
+} from "../../src/store/testing/kit.ts";
 import type { Lock, Store } from "../../src/store/store.ts";
 import { filesFixture } from "./fixtures.ts";
 

@@ -11,7 +11,7 @@ import {
   sessionWith,
   stateOf,
   texts,
-} from "../../src/store/conformance-kit.ts";
+} from "../../src/store/testing/kit.ts";
 import { filesStore } from "../../src/store/files/files.ts";
 import { filesFixture, temporaryFolder } from "./fixtures.ts";
 

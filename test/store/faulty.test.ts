@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { register } from "../../src/conformance.ts";
-import { everybody, messageRecord, readAll, sessionWith, stateOf, texts } from "../../src/store/conformance-kit.ts";
-import { faultyStore, storeConformance } from "../../src/store/conformance.ts";
+import { everybody, messageRecord, readAll, sessionWith, stateOf, texts } from "../../src/store/testing/kit.ts";
+import { faultyStore, storeConformance } from "../../src/store/testing/conformance.ts";
 import { filesFixture, ramFixture } from "./fixtures.ts";
 
 describe("in front of a store that conforms it conforms, while nothing fails", () => {

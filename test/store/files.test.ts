@@ -12,10 +12,10 @@ import {
   sessionWith,
   stateOf,
   texts,
-} from "../../src/store/conformance-kit.ts";
+} from "../../src/store/testing/kit.ts";
 import { createMask } from "../../src/mask/mask.ts";
 import { filesStore } from "../../src/store/files/files.ts";
-import type { Clock } from "../../src/store/clock.ts";
+import type { Clock } from "../../src/store/shared/clock.ts";
 import { filesFixture } from "./fixtures.ts";
 
 let fixture: Awaited<ReturnType<typeof filesFixture>>;

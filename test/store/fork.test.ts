@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { everybody, everyKind, everyRecordKind, messageRecord } from "../../src/store/conformance-kit.ts";
-import { readAll, sessionWith, texts } from "../../src/store/conformance-kit.ts";
+import { everybody, everyKind, everyRecordKind, messageRecord } from "../../src/store/testing/kit.ts";
+import { readAll, sessionWith, texts } from "../../src/store/testing/kit.ts";
 import { forkSession } from "../../src/store/fork.ts";
 import { filesFixture, ramFixture } from "./fixtures.ts";
 

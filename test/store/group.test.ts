@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { Clock } from "../../src/store/clock.ts";
-import { everybody, messageRecord, sessionWith, texts } from "../../src/store/conformance-kit.ts";
-import { systemDisk } from "../../src/store/files/disk.ts";
+import type { Clock } from "../../src/store/shared/clock.ts";
+import { everybody, messageRecord, sessionWith, texts } from "../../src/store/testing/kit.ts";
+import { systemDisk } from "../../src/disk/disk.ts";
 import { filesStore } from "../../src/store/files/files.ts";
 import { temporaryFolder } from "./fixtures.ts";
 

@@ -3,8 +3,8 @@ import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node
 import { appendFile, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { everybody, listAll, newSession, sessionWith, stateOf } from "../../src/store/conformance-kit.ts";
-import { systemDisk } from "../../src/store/files/disk.ts";
+import { everybody, listAll, newSession, sessionWith, stateOf } from "../../src/store/testing/kit.ts";
+import { systemDisk } from "../../src/disk/disk.ts";
 import { filesStore } from "../../src/store/files/files.ts";
 import { filesFixture } from "./fixtures.ts";
 

@@ -3,7 +3,7 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { everybody, newSession, readAll, sessionWith } from "../../src/store/conformance-kit.ts";
+import { everybody, newSession, readAll, sessionWith } from "../../src/store/testing/kit.ts";
 import type { StoredRecord } from "../../src/message/record.ts";
 import { buildSource } from "../support/build.ts";
 import { filesFixture } from "./fixtures.ts";

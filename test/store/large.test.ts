@@ -3,7 +3,7 @@ import { readFile, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Part } from "../../src/message/message.ts";
-import { everybody, messageRecord, readAll, sessionWith, stateOf, texts } from "../../src/store/conformance-kit.ts";
+import { everybody, messageRecord, readAll, sessionWith, stateOf, texts } from "../../src/store/testing/kit.ts";
 import type { Lock } from "../../src/store/store.ts";
 import { filesFixture } from "./fixtures.ts";
 

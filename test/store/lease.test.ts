@@ -2,9 +2,9 @@ import { open, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Clock } from "../../src/store/clock.ts";
-import { everybody, messageRecord, sessionWith, stateOf, texts } from "../../src/store/conformance-kit.ts";
-import { systemDisk } from "../../src/store/files/disk.ts";
+import type { Clock } from "../../src/store/shared/clock.ts";
+import { everybody, messageRecord, sessionWith, stateOf, texts } from "../../src/store/testing/kit.ts";
+import { systemDisk } from "../../src/disk/disk.ts";
 import { filesStore } from "../../src/store/files/files.ts";
 import { filesFixture } from "./fixtures.ts";
 

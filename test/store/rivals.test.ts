@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readAll, sessionWith } from "../../src/store/conformance-kit.ts";
+import { readAll, sessionWith } from "../../src/store/testing/kit.ts";
 import type { Store } from "../../src/store/store.ts";
 import { buildSource } from "../support/build.ts";
 import { filesFixture } from "./fixtures.ts";

@@ -1,6 +1,6 @@
 import { describe, it } from "vitest";
 import { register } from "../../src/conformance.ts";
-import { storeConformance } from "../../src/store/conformance.ts";
+import { storeConformance } from "../../src/store/testing/conformance.ts";
 import { driver, sqliteFixture } from "./sqlite-fixtures.ts";
 
 const capabilities = { durable: true, shared: true, transfer: true };

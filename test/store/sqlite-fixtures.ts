@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import type { StoreFixture } from "../../src/store/conformance.ts";
+import type { StoreFixture } from "../../src/store/testing/conformance.ts";
 import type { OpenStoreOptions } from "../../src/store/open.ts";
 import { openStore } from "../../src/store/open.ts";
-import type { SqliteDatabase } from "../../src/store/sqlite-driver.ts";
+import type { SqliteDatabase } from "../../src/store/sqlite/driver.ts";
 import type { Store } from "../../src/store/store.ts";
 import { temporaryFolder } from "./fixtures.ts";
 

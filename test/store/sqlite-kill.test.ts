@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isWindrowError } from "../../src/errors.ts";
 import type { StoredRecord } from "../../src/message/record.ts";
 import type { Lock, Store } from "../../src/store/store.ts";
-import { everybody, messageRecord, newSession, readAll } from "../../src/store/conformance-kit.ts";
-import { sqliteStore } from "../../src/store/sqlite.ts";
+import { everybody, messageRecord, newSession, readAll } from "../../src/store/testing/kit.ts";
+import { sqliteStore } from "../../src/store/sqlite/sqlite.ts";
 import { buildSource } from "../support/build.ts";
 import { driver, openDatabase, sqliteFixture } from "./sqlite-fixtures.ts";
 

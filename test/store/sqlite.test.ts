@@ -1,13 +1,13 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Clock } from "../../src/store/clock.ts";
-import { everybody, everyKind, messageRecord, newSession, readAll } from "../../src/store/conformance-kit.ts";
-import { sessionWith, stateOf, texts } from "../../src/store/conformance-kit.ts";
+import type { Clock } from "../../src/store/shared/clock.ts";
+import { everybody, everyKind, messageRecord, newSession, readAll } from "../../src/store/testing/kit.ts";
+import { sessionWith, stateOf, texts } from "../../src/store/testing/kit.ts";
 import type { OpenStoreOptions } from "../../src/store/open.ts";
 import { openStore } from "../../src/store/open.ts";
-import type { SqliteDatabase } from "../../src/store/sqlite-driver.ts";
-import { sqliteStore } from "../../src/store/sqlite.ts";
+import type { SqliteDatabase } from "../../src/store/sqlite/driver.ts";
+import { sqliteStore } from "../../src/store/sqlite/sqlite.ts";
 import { driver, openDatabase, sqliteFixture } from "./sqlite-fixtures.ts";
 
 const fixtures: Awaited<ReturnType<typeof sqliteFixture>>[] = [];

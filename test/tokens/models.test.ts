@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isWindrowError } from "../../src/errors.ts";
 import { modelOf, models } from "../../src/tokens/models.ts";
-import { profileNames } from "../../src/window/profile.ts";
+import { profileNames } from "../../src/window/provider/profile.ts";
 
 /** The error a call throws. */
 function thrown(call: () => unknown): unknown {

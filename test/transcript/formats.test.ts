@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Message } from "../../src/message/message.ts";
-import { encodeMessage } from "../../src/store/files/message-codec.ts";
+import { encodeMessage } from "../../src/store/format/message.ts";
 import { readTranscripts } from "../../src/transcript/read.ts";
 import type { Transcript } from "../../src/transcript/transcript.ts";
 import { temporaryFolder, written } from "./files.ts";

@@ -4,12 +4,12 @@ import { StepReader } from "../../src/message/repair.ts";
 import { HistoryBuilder } from "../../src/message/samples.ts";
 import { countTools } from "../../src/tokens/counter.ts";
 import { estimate } from "../../src/tokens/estimate.ts";
-import { defaultMask } from "../../src/window/excerpt.ts";
+import { defaultMask } from "../../src/window/cut.ts";
 import { budgetOf } from "../../src/window/budget.ts";
 import { ingestEdits } from "../../src/window/ingest.ts";
 import { toolCosts } from "../../src/window/tool-costs.ts";
 import { mergeEdits } from "../../src/window/planner.ts";
-import { openaiChat } from "../../src/window/profile.ts";
+import { openaiChat } from "../../src/window/provider/profile.ts";
 import { EditIndex, viewStep } from "../../src/window/view.ts";
 import type { ViewStep } from "../../src/window/window.ts";
 

@@ -3,7 +3,7 @@ import { isWindrowError } from "../../src/errors.ts";
 import { messageText } from "../../src/message/message.ts";
 import { codingSession, HistoryBuilder, sampleHistories } from "../../src/message/samples.ts";
 import { composeWindow } from "../../src/window/compose.ts";
-import { recallFrom } from "../../src/window/recall.ts";
+import { recallFrom } from "../../src/window/recall/recall.ts";
 import { estimate } from "../../src/tokens/estimate.ts";
 import { adaptive } from "../../src/window/strategies/adaptive.ts";
 import { dropOldest } from "../../src/window/passes/drop-oldest.ts";

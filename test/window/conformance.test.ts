@@ -12,7 +12,7 @@ import { keepState } from "../../src/window/passes/keep-state.ts";
 import { pruneUiTree } from "../../src/window/passes/prune-ui-tree.ts";
 import { supersede } from "../../src/window/passes/supersede.ts";
 import { truncateToolResults } from "../../src/window/passes/truncate-tool-results.ts";
-import { strategyNames, strategyOf } from "../../src/window/strategy.ts";
+import { strategyNames, strategyOf } from "../../src/window/by-name.ts";
 import type { Edit, Pass, Strategy } from "../../src/window/window.ts";
 
 for (const name of strategyNames)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { estimate } from "../../src/tokens/estimate.ts";
-import { defaultMask } from "../../src/window/excerpt.ts";
+import { defaultMask } from "../../src/window/cut.ts";
 import { excerpt } from "../../src/window/digest/excerpt.ts";
 
 const options = { maxTokens: 120, counter: estimate, mask: defaultMask };

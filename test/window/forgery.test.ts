@@ -6,10 +6,10 @@ import { messageText, resultText, toolResults } from "../../src/message/message.
 import type { Message } from "../../src/message/message.ts";
 import { HistoryBuilder } from "../../src/message/samples.ts";
 import { scripted } from "../../src/model/scripted.ts";
-import { SessionManager } from "../../src/session/manager.ts";
-import { recallFrom } from "../../src/window/recall.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
+import { recallFrom } from "../../src/window/recall/recall.ts";
 import { composeWindow } from "../../src/window/compose.ts";
-import { strategyNames } from "../../src/window/strategy.ts";
+import { strategyNames } from "../../src/window/by-name.ts";
 import { estimate } from "../../src/tokens/estimate.ts";
 import { loadCounter } from "../../src/tokens/exact.ts";
 import { canary, forgeries, hostileText, hostileWord, ownLines, unseenMarks } from "../support/hostile.ts";

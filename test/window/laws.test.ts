@@ -9,10 +9,10 @@ import { chars4Ceil } from "../../src/tokens/chars4.ts";
 import { countMessage, countTools } from "../../src/tokens/counter.ts";
 import { estimate } from "../../src/tokens/estimate.ts";
 import { composeWindow } from "../../src/window/compose.ts";
-import { Composer } from "../../src/window/epoch.ts";
-import { profileNames, profileOf } from "../../src/window/profile.ts";
-import { strategyNames, strategyOf } from "../../src/window/strategy.ts";
-import { validateWindow } from "../../src/window/validate.ts";
+import { Composer } from "../../src/window/composer.ts";
+import { profileNames, profileOf } from "../../src/window/provider/profile.ts";
+import { strategyNames, strategyOf } from "../../src/window/by-name.ts";
+import { validateWindow } from "../../src/window/provider/validate.ts";
 import type { Composed, Edit, WindowState } from "../../src/window/window.ts";
 import { deepFreeze, history } from "../support/histories.ts";
 

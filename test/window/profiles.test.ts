@@ -2,11 +2,11 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject, Message, Part, ReasoningPart } from "../../src/message/message.ts";
 import { composeWindow } from "../../src/window/compose.ts";
-import { gemini, kimi, openaiResponses, pi, profileNames, profileOf } from "../../src/window/profile.ts";
-import type { Profile } from "../../src/window/profile.ts";
-import { encodeFor } from "../../src/window/profiles/encode.ts";
-import { validateWindow } from "../../src/window/validate.ts";
-import type { Fault } from "../../src/window/validate.ts";
+import { gemini, kimi, openaiResponses, pi, profileNames, profileOf } from "../../src/window/provider/profile.ts";
+import type { Profile } from "../../src/window/provider/profile.ts";
+import { encodeFor } from "../../src/window/provider/encode.ts";
+import { validateWindow } from "../../src/window/provider/validate.ts";
+import type { Fault } from "../../src/window/provider/validate.ts";
 
 let made = 0;
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { HistoryBuilder } from "../../src/message/samples.ts";
 import { estimate } from "../../src/tokens/estimate.ts";
-import { defaultMask } from "../../src/window/excerpt.ts";
+import { defaultMask } from "../../src/window/cut.ts";
 import { excerpt } from "../../src/window/digest/excerpt.ts";
 import type { TokenCounter } from "../../src/tokens/counter.ts";
-import { recallFrom, recallInTurns, Recalling } from "../../src/window/recall.ts";
-import { recallNotice } from "../../src/window/recall-text.ts";
-import { parseRecallId, recallId, stubsOf, subjectOf } from "../../src/window/stub.ts";
+import { recallFrom, recallInTurns, Recalling } from "../../src/window/recall/recall.ts";
+import { recallNotice } from "../../src/window/recall/text.ts";
+import { parseRecallId, recallId, stubsOf, subjectOf } from "../../src/window/recall/stub.ts";
 
 const log = Array.from({ length: 3_000 }, (_, line) => `row ${line} of the log, all is well`);
 log[1_777] = "FATAL: cannot open /var/lib/queue/17.db";

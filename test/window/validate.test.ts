@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Message, Part } from "../../src/message/message.ts";
 import { HistoryBuilder } from "../../src/message/samples.ts";
-import { anthropic, openaiChat, profileNames, profileOf } from "../../src/window/profile.ts";
-import { validateWindow } from "../../src/window/validate.ts";
+import { anthropic, openaiChat, profileNames, profileOf } from "../../src/window/provider/profile.ts";
+import { validateWindow } from "../../src/window/provider/validate.ts";
 
 const call: Part = { type: "tool-call", callId: "1", name: "t", args: {} };
 const result: Part = { type: "tool-result", callId: "1", content: "r" };

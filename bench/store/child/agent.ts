@@ -1,6 +1,6 @@
 /** An agent of so many model calls, each with a tool result of 85 KB: in memory, or in a session. */
 import type { NewMessage } from "../../../src/message/message.ts";
-import { SessionManager } from "../../../src/session/manager.ts";
+import { SessionManager } from "../../../src/session/manager/manager.ts";
 
 const given = JSON.parse(process.argv[2] ?? "{}") as {
   readonly folder: string;

@@ -2,8 +2,8 @@
 import { Agent } from "@earendil-works/pi-agent-core";
 import type { AgentMessage, AgentOptions } from "@earendil-works/pi-agent-core";
 import type { ExtensionAPI, ExtensionFactory } from "@earendil-works/pi-coding-agent";
-import { piExtension } from "../../../dist/adapter/pi-extension.js";
-import extension from "../../../dist/adapter/pi-package.js";
+import { piExtension } from "../../../dist/adapter/pi/extension.js";
+import extension from "../../../dist/adapter/pi/package.js";
 import {
   createAfterToolCall,
   createPrepareRequest,
@@ -11,7 +11,7 @@ import {
   createTransformContext,
   journal,
   piMessages,
-} from "../../../dist/adapter/pi.js";
+} from "../../../dist/adapter/pi/pi.js";
 import { SessionManager } from "../../../dist/index.js";
 
 export async function core(options: AgentOptions): Promise<void> {

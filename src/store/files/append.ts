@@ -1,12 +1,12 @@
 /** One append on its way into a journal: masked, encoded and put in the order of writing, all at the time of the call. */
 import type { Mask } from "../../mask/mask.ts";
 import type { NewRecord, RecordKind } from "../../message/record.ts";
-import { cannotStore, prepareRecord } from "../prepare.ts";
+import { cannotStore, prepareRecord } from "../shared/prepare.ts";
 import { spillInto } from "./blobs.ts";
 import type { Blob, Spill } from "./blobs.ts";
-import { decodeRecord, encodeRecord, kindFiles } from "./codec.ts";
-import { lineText } from "./jsonl.ts";
-import type { LineText } from "./jsonl.ts";
+import { decodeRecord, encodeRecord, kindFiles } from "../format/record.ts";
+import { lineText } from "../format/lines.ts";
+import type { LineText } from "../format/lines.ts";
 
 /** The kinds in the order their files are written and synced; `pos` follows it. */
 export const writingOrder = Object.keys(kindFiles) as readonly RecordKind[];

@@ -7,8 +7,8 @@ import { constants } from "node:fs";
 import { join } from "node:path";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import { Turns } from "../../turns.ts";
-import type { Disk } from "./disk.ts";
-import { isObject } from "./fields.ts";
+import type { Disk } from "../../disk/disk.ts";
+import { isObject } from "../format/fields.ts";
 import { blobsFolder, draftOf, makeNewFolder, openNew, remove, syncFolder, systemCode, writeAll } from "./layout.ts";
 
 /** Bytes of UTF-8 a value has at most to stand in its line. */

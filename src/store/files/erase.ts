@@ -3,20 +3,20 @@
  * first, in `erasing/<uuid>.json`, and crossed out last: whatever a crash leaves, the next erasure or clean-up ends.
  */
 import { basename, dirname, join, relative } from "node:path";
-import type { Clock } from "../clock.ts";
-import { inScope, isSessionId, notFound } from "../rules.ts";
+import type { Clock } from "../shared/clock.ts";
+import { inScope, isSessionId, notFound } from "../shared/rules.ts";
 import type { Scope } from "../store.ts";
 import { isKept } from "../upkeep.ts";
 import type { Erased, EraseElsewhere, ErasedPlace } from "../upkeep.ts";
-import { keepFile, sizeOfFolder } from "./archive.ts";
+import { keepFile, sizeOfFolder } from "./archive/archive.ts";
 import { indexFile } from "./catalogue.ts";
-import type { Disk } from "./disk.ts";
-import { page, readMetadata, readObject } from "./documents.ts";
-import { asideFolder } from "./examination.ts";
+import type { Disk } from "../../disk/disk.ts";
+import { page, readMetadata, readObject } from "../format/documents.ts";
+import { asideFolder } from "./examine/examination.ts";
 import { blobsFolder, locate, lockFile, makeFolder, replaceFile, syncFolder, systemCode } from "./layout.ts";
 import type { Layout } from "./layout.ts";
-import { busy, holderOf } from "./lock.ts";
-import { Leases, acquire } from "./steal.ts";
+import { busy, holderOf } from "./lock/lock.ts";
+import { Leases, acquire } from "./lock/steal.ts";
 import { dropFromIndex, namesIn, trashedMetadata, trashFolder } from "./trash.ts";
 
 /** Folder under the base folder. */

@@ -9,28 +9,28 @@ import { isWindrowError } from "../../errors.ts";
 import { createMask } from "../../mask/mask.ts";
 import type { Mask } from "../../mask/mask.ts";
 import type { NewRecord, RecordKind, StoredRecord, StoredRecordOf } from "../../message/record.ts";
-import { systemClock, timestamp } from "../clock.ts";
-import type { Clock } from "../clock.ts";
-import { durableCapabilities, prepareMetadata, readRecord } from "../prepare.ts";
-import { alreadyExists, checkQuery, finished, foreignLock, formatVersion, initialState } from "../rules.ts";
-import { isFinal, newerFormat, notFound, released, sessionId, storeClosed } from "../rules.ts";
+import { systemClock, timestamp } from "../shared/clock.ts";
+import type { Clock } from "../shared/clock.ts";
+import { durableCapabilities, prepareMetadata, readRecord } from "../shared/prepare.ts";
+import { alreadyExists, checkQuery, finished, foreignLock, formatVersion, initialState } from "../shared/rules.ts";
+import { isFinal, newerFormat, notFound, released, sessionId, storeClosed } from "../shared/rules.ts";
 import type { ExamineOptions, Examined, FinalStatus, Holding, ListQuery, Lock, NewSession } from "../store.ts";
 import type { ReadQuery, Recovered, Restored, Scope, SessionDump, SessionInfo } from "../store.ts";
 import type { SessionMetadata, SessionState, Store, StoreCapabilities, UnlockOptions } from "../store.ts";
-import { filesUpkeep } from "../upkeep-files.ts";
-import { archiveDisk, systemArchives } from "./archive-disk.ts";
+import { filesUpkeep } from "./upkeep.ts";
+import { archiveDisk, systemArchives } from "./archive/disk.ts";
 import { BlobFolder } from "./blobs.ts";
 import type { BlobName } from "./blobs.ts";
 import { Catalogue } from "./catalogue.ts";
-import { kindFiles } from "./codec.ts";
-import type { Disk } from "./disk.ts";
-import { encodeMetadata, encodeState, readState } from "./documents.ts";
+import { kindFiles } from "../format/record.ts";
+import type { Disk } from "../../disk/disk.ts";
+import { encodeMetadata, encodeState, readState } from "../format/documents.ts";
 import { Journal } from "./journal.ts";
 import { blobsFolder, layoutOf, locate, makeFolder, makeNewFolder, metadataFile, stateFile } from "./layout.ts";
 import { removeDrafts, syncFolder, systemCode, unavailable, writeNew } from "./layout.ts";
 import type { Layout, Place } from "./layout.ts";
-import { holderOf } from "./lock.ts";
-import type { LockTools, SessionLock } from "./lock.ts";
+import { holderOf } from "./lock/lock.ts";
+import type { LockTools, SessionLock } from "./lock/lock.ts";
 import { endMove, moveToCompleted } from "./move.ts";
 import type { StoreInternals } from "./internals.ts";
 import { openLog } from "./open-log.ts";
@@ -40,7 +40,7 @@ import { readRecords } from "./reader.ts";
 import type { Damage } from "./reader.ts";
 import { Recoveries } from "./recoveries.ts";
 import { stateOf } from "./state.ts";
-import { Leases, acquire } from "./steal.ts";
+import { Leases, acquire } from "./lock/steal.ts";
 import { dumpFolder, restoreFolder } from "./transfer.ts";
 
 export type { Durability, FilesStoreOptions } from "./options.ts";
@@ -162,7 +162,7 @@ class FilesStore implements Store {
   async unlock(scope: Scope, id: string, options: UnlockOptions = {}): Promise<Holding> {
     this.#alive();
     const { place } = this.#catalogue.find(scope, id);
-    return (await import("./unlock.ts")).unlockSession(this, scope, place, options, this.#tools);
+    return (await import("./lock/unlock.ts")).unlockSession(this, scope, place, options, this.#tools);
   }
 
   async rebuildIndex(): Promise<number> {
@@ -177,7 +177,7 @@ class FilesStore implements Store {
 
   async *examine(options: ExamineOptions = {}, signal?: AbortSignal): AsyncGenerator<Examined> {
     this.#alive();
-    yield* (await import("./examine.ts")).examineFiles(this.#layout, options, this.#clock, signal);
+    yield* (await import("./examine/examine.ts")).examineFiles(this.#layout, options, this.#clock, signal);
   }
 
   append(lock: Lock, records: readonly NewRecord[]): Promise<readonly StoredRecord[]> {

@@ -1,8 +1,8 @@
 /** Sessions that have no log: those that are just being made, or whose making was cut short. */
 import { join } from "node:path";
-import { kindFiles } from "./codec.ts";
-import type { Disk } from "./disk.ts";
-import { systemDisk } from "./disk.ts";
+import { kindFiles } from "../format/record.ts";
+import type { Disk } from "../../disk/disk.ts";
+import { systemDisk } from "../../disk/disk.ts";
 import { archiveEnding } from "./layout.ts";
 import type { Place } from "./layout.ts";
 

@@ -1,5 +1,5 @@
 /** What tests put into a store in place of the real thing. */
-import type { Disk } from "./disk.ts";
+import type { Disk } from "../../disk/disk.ts";
 
 /**
  * A fault that a test puts into a store to see that it is caught: `no-generation-check` acknowledges without asking who

@@ -5,8 +5,8 @@
 import { constants } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { WindrowError, isWindrowError } from "../../errors.ts";
-import type { Disk } from "./disk.ts";
-import { systemDisk } from "./disk.ts";
+import type { Disk } from "../../disk/disk.ts";
+import { systemDisk } from "../../disk/disk.ts";
 
 /** Mode of every file: only the owner reads and writes. */
 export const fileMode = 0o600;

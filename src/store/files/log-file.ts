@@ -3,8 +3,8 @@ import { constants } from "node:fs";
 import { dirname } from "node:path";
 import { WindrowError } from "../../errors.ts";
 import type { Recovered } from "../store.ts";
-import type { Disk } from "./disk.ts";
-import { systemDisk } from "./disk.ts";
+import type { Disk } from "../../disk/disk.ts";
+import { systemDisk } from "../../disk/disk.ts";
 import { copySpan, draftOf, fileMode, syncFolderNow, writeAll } from "./layout.ts";
 import { inspectTail, mendTail } from "./tail.ts";
 

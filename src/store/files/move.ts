@@ -5,15 +5,15 @@
  */
 import { join } from "node:path";
 import { isWindrowError } from "../../errors.ts";
-import type { Clock } from "../clock.ts";
-import { isFinal } from "../rules.ts";
-import type { Disk } from "./disk.ts";
-import { systemDisk } from "./disk.ts";
-import { readState } from "./documents.ts";
+import type { Clock } from "../shared/clock.ts";
+import { isFinal } from "../shared/rules.ts";
+import type { Disk } from "../../disk/disk.ts";
+import { systemDisk } from "../../disk/disk.ts";
+import { readState } from "../format/documents.ts";
 import { blobsFolder, copyFile, lockFile, makeFolder, makeNewFolder, stateLockFile, syncFolder } from "./layout.ts";
 import { systemCode } from "./layout.ts";
 import type { Layout, Place } from "./layout.ts";
-import { acquire } from "./steal.ts";
+import { acquire } from "./lock/steal.ts";
 
 /**
  * Moves a session whose state says that it ended. The caller holds its lock; `.lock` goes last, inside the moved

@@ -2,7 +2,7 @@
 import { WindrowError } from "../../errors.ts";
 import type { Mask } from "../../mask/mask.ts";
 import { nearest } from "../../nearest.ts";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../shared/clock.ts";
 
 /**
  * What an acknowledged append survives. `strict` (default): the death of the process and a power cut, at one sync a

@@ -1,10 +1,10 @@
 /** The lines of any file of a store, packed or not, with what stands around damage in it. */
 import { constants } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { ArchiveFile } from "./archive-file.ts";
-import type { Disk } from "./disk.ts";
-import { systemDisk } from "./disk.ts";
-import { readExactly } from "./jsonl.ts";
+import { ArchiveFile } from "./archive/file.ts";
+import type { Disk } from "../../disk/disk.ts";
+import { systemDisk } from "../../disk/disk.ts";
+import { readExactly } from "../format/lines.ts";
 import { archiveEnding } from "./layout.ts";
 
 /** Bytes read at once. */

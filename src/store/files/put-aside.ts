@@ -1,15 +1,15 @@
 /** A session taken out of a file store without deleting anything: its folder moves into `aside/`, under its old path. */
 import { join, relative } from "node:path";
 import { isWindrowError } from "../../errors.ts";
-import { timestamp } from "../clock.ts";
-import { inScope, notFound } from "../rules.ts";
+import { timestamp } from "../shared/clock.ts";
+import { inScope, notFound } from "../shared/rules.ts";
 import type { Scope } from "../store.ts";
-import { readMetadata } from "./documents.ts";
-import { asideFolder } from "./examination.ts";
+import { readMetadata } from "../format/documents.ts";
+import { asideFolder } from "./examine/examination.ts";
 import { lockFile, makeFolder } from "./layout.ts";
 import type { Layout } from "./layout.ts";
-import type { LockTools } from "./lock.ts";
-import { acquire } from "./steal.ts";
+import type { LockTools } from "./lock/lock.ts";
+import { acquire } from "./lock/steal.ts";
 import { dropFromIndex, moveFolder } from "./trash.ts";
 
 /**

@@ -3,12 +3,12 @@ import type { RecordKind, StoredRecord } from "../../message/record.ts";
 import type { ReadQuery } from "../store.ts";
 import type { JsonObject } from "../../message/message.ts";
 import type { BlobName, LoadBlob } from "./blobs.ts";
-import { decodeRecord } from "./codec.ts";
-import type { Disk } from "./disk.ts";
-import { systemDisk } from "./disk.ts";
-import { BadLine } from "./fields.ts";
-import type { ParsedLine, RawLine } from "./jsonl.ts";
-import { linesBackward, linesForward, offsetOfSeq, parseLine } from "./jsonl.ts";
+import { decodeRecord } from "../format/record.ts";
+import type { Disk } from "../../disk/disk.ts";
+import { systemDisk } from "../../disk/disk.ts";
+import { BadLine } from "../format/fields.ts";
+import type { ParsedLine, RawLine } from "../format/lines.ts";
+import { linesBackward, linesForward, offsetOfSeq, parseLine } from "../format/lines.ts";
 import { inspectTail } from "./tail.ts";
 
 /** A span that is no record, in bytes from the start of the file. */

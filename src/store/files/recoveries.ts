@@ -2,9 +2,9 @@
 import type { RecordKind } from "../../message/record.ts";
 import type { Recovered } from "../store.ts";
 import type { BlobName } from "./blobs.ts";
-import { kindFiles } from "./codec.ts";
-import type { Disk } from "./disk.ts";
-import { systemDisk } from "./disk.ts";
+import { kindFiles } from "../format/record.ts";
+import type { Disk } from "../../disk/disk.ts";
+import { systemDisk } from "../../disk/disk.ts";
 import { archiveEnding, blobsFolder } from "./layout.ts";
 import type { Damage } from "./reader.ts";
 import { missingNow } from "./seal-folder.ts";

@@ -1,10 +1,10 @@
 /** The end of a log: what is there, what a crash left unfinished, and cutting that off without losing a byte. */
 import { dirname } from "node:path";
 import type { Recovered } from "../store.ts";
-import type { DamagedMember, Disk } from "./disk.ts";
-import { systemDisk } from "./disk.ts";
-import { linesBackward, numberOf, parseLine, readExactly } from "./jsonl.ts";
-import type { RawLine } from "./jsonl.ts";
+import type { DamagedMember, Disk } from "../../disk/disk.ts";
+import { systemDisk } from "../../disk/disk.ts";
+import { linesBackward, numberOf, parseLine, readExactly } from "../format/lines.ts";
+import type { RawLine } from "../format/lines.ts";
 import { copySpan, syncFolderNow, systemCode, writeAll } from "./layout.ts";
 
 /** How a log ends. */

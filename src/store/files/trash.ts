@@ -5,14 +5,14 @@
 import { constants } from "node:fs";
 import { join } from "node:path";
 import { WindrowError } from "../../errors.ts";
-import { alreadyExists, inScope, isSessionId } from "../rules.ts";
+import { alreadyExists, inScope, isSessionId } from "../shared/rules.ts";
 import type { Scope, SessionMetadata } from "../store.ts";
 import { notFinished, notInTrash } from "../upkeep.ts";
 import type { TrashedSession } from "../upkeep.ts";
-import { sizeOfFolder, trashedFile } from "./archive.ts";
+import { sizeOfFolder, trashedFile } from "./archive/archive.ts";
 import { indexFile } from "./catalogue.ts";
-import type { Disk } from "./disk.ts";
-import { page, parseDocument, readMetadata, readObject } from "./documents.ts";
+import type { Disk } from "../../disk/disk.ts";
+import { page, parseDocument, readMetadata, readObject } from "../format/documents.ts";
 import { locate, makeFolder, remove, replaceFile, syncFolder, systemCode, unavailable } from "./layout.ts";
 import type { Layout } from "./layout.ts";
 import { copyFolder } from "./move.ts";

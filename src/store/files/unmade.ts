@@ -2,16 +2,16 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { Examined } from "../store.ts";
-import { systemDisk } from "./disk.ts";
-import { readSeal, readState } from "./documents.ts";
-import { readIndex } from "./examine-index.ts";
-import { find, moveAside } from "./examination.ts";
-import type { Examination } from "./examination.ts";
+import { systemDisk } from "../../disk/disk.ts";
+import { readSeal, readState } from "../format/documents.ts";
+import { readIndex } from "./examine/index-lines.ts";
+import { find, moveAside } from "./examine/examination.ts";
+import type { Examination } from "./examine/examination.ts";
 import { hasNoLog } from "./has-no-log.ts";
 import { blobsFolder } from "./layout.ts";
 import type { Layout, Place } from "./layout.ts";
-import { holderOf } from "./lock.ts";
-import { readOwnerRecord } from "./owner-record.ts";
+import { holderOf } from "./lock/lock.ts";
+import { readOwnerRecord } from "./lock/owner-record.ts";
 
 /** A folder that is younger may be that of a session which is just being made, in milliseconds. */
 const makingMs = 60_000;

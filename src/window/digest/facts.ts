@@ -1,7 +1,7 @@
 /** What a line's text says of itself. Lines come back at every epoch; each text is looked at once, as far as memory goes. */
 import { quoteLine } from "../../message/quote.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
-import { errorWords } from "../excerpt.ts";
+import { errorWords } from "../cut.ts";
 import type { Line, LineFacts, Word } from "./line.ts";
 
 /** Texts that are remembered twice over for a counter: a few megabytes. */

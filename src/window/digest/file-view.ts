@@ -1,6 +1,6 @@
 /** File views: the current text of a file as far as the session's reads, edits and writes imply it. */
 import { splitLines } from "../../message/quote.ts";
-import type { Change } from "./action.ts";
+import type { Change } from "../action/action.ts";
 import { keyOf } from "./line.ts";
 import type { Line, Stretch } from "./line.ts";
 

@@ -2,8 +2,8 @@
 import type { Work } from "../../turns.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { inlineText } from "../../message/quote.ts";
-import { nameLine } from "../note.ts";
-import { isPath, parseRecallId, recallId } from "../stub.ts";
+import { nameLine } from "../recall/note.ts";
+import { isPath, parseRecallId, recallId } from "../recall/stub.ts";
 import type { Stub } from "../window.ts";
 
 /** What a line does not name. */

@@ -2,7 +2,7 @@
 import { parseJson } from "../../message/json.ts";
 import type { JsonValue } from "../../message/message.ts";
 import { splitLines } from "../../message/quote.ts";
-import { clip } from "../excerpt.ts";
+import { clip } from "../cut.ts";
 import type { TextMask } from "../window.ts";
 
 /**

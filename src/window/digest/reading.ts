@@ -2,11 +2,11 @@
 import { inlineName, unquoteStub } from "../../message/quote.ts";
 import { resultText, toolCalls } from "../../message/message.ts";
 import type { Message, ToolCallPart, ToolResultPart } from "../../message/message.ts";
-import { isPath, subjectOf } from "../stub.ts";
+import { isPath, subjectOf } from "../recall/stub.ts";
 import { isStub } from "../view.ts";
 import type { TextMask, ViewStep } from "../window.ts";
-import type { FileAction, ReadCall } from "./action.ts";
-import { actionOf } from "./calls.ts";
+import type { FileAction, ReadCall } from "../action/action.ts";
+import { actionOf } from "../action/calls.ts";
 import { FileView } from "./file-view.ts";
 import { condensed, linesOf, listingOf } from "./line.ts";
 import type { LineKind, Stretch } from "./line.ts";

@@ -1,6 +1,6 @@
 /** The digest's text: files first, each with the lines that are known of it, then what was said and printed, in order. */
 import { inlineText, quoteLine } from "../../message/quote.ts";
-import { recallId } from "../stub.ts";
+import { recallId } from "../recall/stub.ts";
 import type { Passage } from "./passages.ts";
 
 /** The title of a file's lines. */

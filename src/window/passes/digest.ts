@@ -1,6 +1,6 @@
 /** digest: everything older than a short tail becomes one message of verbatim lines, chosen without a model. */
 import { quoteNotice } from "../../message/quote.ts";
-import type { ReadCall } from "../digest/action.ts";
+import type { ReadCall } from "../action/action.ts";
 import { candidatesOf, textsOf } from "../digest/candidates.ts";
 import { atOnce } from "../../turns.ts";
 import type { Work } from "../../turns.ts";
@@ -15,9 +15,9 @@ import { Reader } from "../digest/reading.ts";
 import { renderPassages, titleOf } from "../digest/render.ts";
 import { elasticTarget } from "../digest/room.ts";
 import { heatsOf, recencyOf } from "../digest/worth.ts";
-import { renderNote } from "../note.ts";
+import { renderNote } from "../recall/note.ts";
 import { runsOf } from "../runs.ts";
-import { recallId, stubsOf } from "../stub.ts";
+import { recallId, stubsOf } from "../recall/stub.ts";
 import { isUsers } from "../task.ts";
 import { noteTokens } from "../view.ts";
 import type { Edit, Pass, PassContext, TextMask, View, ViewStep } from "../window.ts";

@@ -1,7 +1,7 @@
 /** head-tail-lines: older large results keep their first and last lines (seed 003, layer 1). */
 import type { Locale } from "../../config/locale.ts";
 import { quoteHints, quoteLine, splitLines, unquoteStub } from "../../message/quote.ts";
-import { clip, errorWords } from "../excerpt.ts";
+import { clip, errorWords } from "../cut.ts";
 import type { Edit, Pass, PassContext, TextMask, View } from "../window.ts";
 import { isStub } from "../view.ts";
 import { resultsOf, stubResult } from "./results.ts";

@@ -1,5 +1,5 @@
 /** The coverage of a log by a window: nothing is lost between summaries, and nothing is told twice. */
-import { recallId } from "../stub.ts";
+import { recallId } from "../recall/stub.ts";
 import type { Summary } from "./summary.ts";
 
 /** What a window makes of a log. */

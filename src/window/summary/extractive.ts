@@ -8,9 +8,9 @@ import { resultText } from "../../message/message.ts";
 import type { NumberedMessage } from "../../message/step.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { Heap } from "../digest/heap.ts";
-import { errorWords } from "../excerpt.ts";
-import { recallId } from "../stub.ts";
-import { termsOf } from "../terms.ts";
+import { errorWords } from "../cut.ts";
+import { recallId } from "../recall/stub.ts";
+import { termsOf } from "../recall/terms.ts";
 import { splitSentences } from "./sentences.ts";
 
 /** What an extract may cost. */

@@ -5,7 +5,7 @@ import { importanceOf } from "../passes/importance.ts";
 import { isTriggered } from "../trigger.ts";
 import type { Triggering } from "../trigger.ts";
 import type { Edit, StrategyContext, Trigger, View } from "../window.ts";
-import { writtenPaths } from "../tool-action.ts";
+import { writtenPaths } from "../action/tool-action.ts";
 import { mergeSummaries, planMerge } from "./hierarchy.ts";
 import { liveSummaries, summaryEdits, summaryOf, summaryRecord, toldBy } from "./live.ts";
 import type { LiveSummary, SummaryMessageOptions } from "./live.ts";

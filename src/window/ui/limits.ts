@@ -1,6 +1,6 @@
 /** Seed 000's limits on UI dumps: per list and by nesting, as conflicts C-23, C-24 and C-25 settle them. */
 import type { JsonValue as Json } from "../../message/message.ts";
-import { defaultMask } from "../excerpt.ts";
+import { defaultMask } from "../cut.ts";
 import type { TextMask } from "../window.ts";
 import { isElement } from "./json.ts";
 

@@ -3,7 +3,7 @@ import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { filesStore } from "../../../src/store/files/files.ts";
-import { everybody, messageRecord, newSession, stateOf } from "../../../src/store/conformance-kit.ts";
+import { everybody, messageRecord, newSession, stateOf } from "../../../src/store/testing/kit.ts";
 import { newFolder, windrow } from "../stage.ts";
 
 let folder: string;

@@ -2,7 +2,7 @@
 import { readdir, readFile, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { everybody, messageRecord, newSession, stateOf } from "../../../src/store/conformance-kit.ts";
+import { everybody, messageRecord, newSession, stateOf } from "../../../src/store/testing/kit.ts";
 import type { NewSession, Scope, Store } from "../../../src/store/store.ts";
 
 export const dayMs = 86_400_000;

@@ -1,18 +1,11 @@
 import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { cleanup } from "../../../src/ops/cleanup.ts";
-import { erase, planErase } from "../../../src/ops/erase.ts";
-import { keep } from "../../../src/ops/keep.ts";
-import { search, searchFolderOf } from "../../../src/ops/search.ts";
-import {
-  everybody,
-  everyKind,
-  listAll,
-  messageRecord,
-  newSession,
-  stateOf,
-} from "../../../src/store/conformance-kit.ts";
+import { cleanup } from "../../../src/ops/cleanup/cleanup.ts";
+import { erase, planErase } from "../../../src/ops/cleanup/erase.ts";
+import { keep } from "../../../src/ops/cleanup/keep.ts";
+import { search, searchFolderOf } from "../../../src/ops/search/search.ts";
+import { everybody, everyKind, listAll, messageRecord, newSession, stateOf } from "../../../src/store/testing/kit.ts";
 import { filesStore } from "../../../src/store/files/files.ts";
 import { openStore } from "../../../src/store/open.ts";
 import { driver } from "../../store/sqlite-fixtures.ts";

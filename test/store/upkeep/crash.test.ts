@@ -3,17 +3,10 @@ import { existsSync } from "node:fs";
 import { cp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  everybody,
-  everyKind,
-  listAll,
-  messageRecord,
-  newSession,
-  stateOf,
-} from "../../../src/store/conformance-kit.ts";
-import { texts } from "../../../src/store/conformance-kit.ts";
-import { systemDisk } from "../../../src/store/files/disk.ts";
-import type { Disk } from "../../../src/store/files/disk.ts";
+import { everybody, everyKind, listAll, messageRecord, newSession, stateOf } from "../../../src/store/testing/kit.ts";
+import { texts } from "../../../src/store/testing/kit.ts";
+import { systemDisk } from "../../../src/disk/disk.ts";
+import type { Disk } from "../../../src/disk/disk.ts";
 import { filesStore } from "../../../src/store/files/files.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { Upkeep } from "../../../src/store/upkeep.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Part } from "../../../src/message/message.ts";
 import { HistoryBuilder } from "../../../src/message/samples.ts";
-import { deepseek, pi } from "../../../src/window/profile.ts";
-import type { Profile } from "../../../src/window/profile.ts";
+import { deepseek, pi } from "../../../src/window/provider/profile.ts";
+import type { Profile } from "../../../src/window/provider/profile.ts";
 import { composeWindow } from "../../../src/window/compose.ts";
 import { dropReasoning } from "../../../src/window/passes/drop-reasoning.ts";
 import type { Pass } from "../../../src/window/window.ts";

@@ -8,7 +8,7 @@ import { estimate } from "../../../src/tokens/estimate.ts";
 import { budgetOf } from "../../../src/window/budget.ts";
 import { composeWindow } from "../../../src/window/compose.ts";
 import { presetCounter, presetOf } from "../../../src/window/presets.ts";
-import { deepseek } from "../../../src/window/profile.ts";
+import { deepseek } from "../../../src/window/provider/profile.ts";
 import type { Composed } from "../../../src/window/window.ts";
 
 const preset = presetOf("pi");

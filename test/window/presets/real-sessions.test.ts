@@ -6,10 +6,10 @@ import { describe, it } from "vitest";
 import type { Message } from "../../../src/message/message.ts";
 import { estimate } from "../../../src/tokens/estimate.ts";
 import { readTranscripts } from "../../../src/transcript/read.ts";
-import { Composer } from "../../../src/window/epoch.ts";
-import { profileNames, profileOf } from "../../../src/window/profile.ts";
-import { strategyNames, strategyOf } from "../../../src/window/strategy.ts";
-import { validateWindow } from "../../../src/window/validate.ts";
+import { Composer } from "../../../src/window/composer.ts";
+import { profileNames, profileOf } from "../../../src/window/provider/profile.ts";
+import { strategyNames, strategyOf } from "../../../src/window/by-name.ts";
+import { validateWindow } from "../../../src/window/provider/validate.ts";
 
 const long = process.env["WINDROW_LONG"] === "1";
 const root = "../shared/data/open";

@@ -1,0 +1,27 @@
+/**
+ * Google's Agent Development Kit (`@google/adk` 2): a plug-in that sends windows, a session service over any store, a
+ * context compactor, a recall tool, and seed 000's ContextManager. ADK itself is never imported.
+ */
+export { ContextManager } from "./context.ts";
+export type { ContextMessage } from "./context.ts";
+export { contextCompactor } from "./compactor.ts";
+export type { ContextCompactor, ContextCompactorOptions } from "./compactor.ts";
+export { ContextManagementPlugin } from "./plugin.ts";
+export type { ContextManagementOptions } from "./plugin.ts";
+export { recallTool } from "./recall.ts";
+export type { RecallToolOptions } from "./recall.ts";
+export { createSessionService } from "./sessions.ts";
+export type {
+  AdkContext,
+  AdkEvent,
+  AdkInvocation,
+  AdkRequest,
+  AdkResponse,
+  AdkSession,
+  AdkSessionKey,
+  AdkTool,
+} from "./types.ts";
+export { geminiAdapter } from "../gemini/gemini.ts";
+export type { GeminiContent } from "../gemini/gemini.ts";
+export type { AdapterEvent, AdapterListener } from "../host/journal.ts";
+export type { ContextSnapshot, ContextStats, SnapshotUpdate } from "../../session/state/snapshot.ts";

@@ -1,0 +1,177 @@
+/** Seed 000's ContextManager: messages with an importance, a snapshot, statistics, over preset miki. In memory. */
+import type { JsonObject, Message } from "../../message/message.ts";
+import { statsLine, updateSnapshot } from "../../session/state/snapshot.ts";
+import type { ContextSnapshot, ContextStats, SnapshotUpdate } from "../../session/state/snapshot.ts";
+import { countPart } from "../../tokens/counter.ts";
+import type { TokenCounter } from "../../tokens/counter.ts";
+import { composeWindow } from "../../window/compose.ts";
+import { importanceOf, uiToolNames } from "../../window/passes/importance.ts";
+import { miki, mikiLimits, mikiSizes } from "../../window/presets/miki.ts";
+import type { MikiLimits, MikiOptions } from "../../window/presets/miki.ts";
+import { presetCounter } from "../../window/presets/preset.ts";
+import { gemini } from "../../window/provider/profile.ts";
+import { limitUi, uiLimits } from "../../window/ui/limits.ts";
+import type { Strategy } from "../../window/window.ts";
+import { contentsOf, fromContents, geminiAdapter } from "../gemini/gemini.ts";
+import type { GeminiContent } from "../gemini/gemini.ts";
+import { asName } from "../../transcript/shapes.ts";
+import { isObject } from "../host/host-fields.ts";
+
+/** A message as the manager takes and gives it: a content of Gemini, or one of seed 000's role `function`. */
+export interface ContextMessage extends GeminiContent {
+  /** From 0 to 1; worked out where it is not given. */
+  readonly importance?: number;
+}
+
+/** The list may be looked at after an answer too, and older models know no signatures. */
+const listed = { ...gemini, rules: { ...gemini.rules, lastIsUser: false, callNeedsSignature: false } };
+
+/**
+ * Keeps an agent's messages by their importance (seed 000). All numbers are the seed's unless options say otherwise:
+ * 24 messages, of which the newest 40 % always stay; results of `elementsJson` and `webElements` are cut to the limits;
+ * tokens are characters / 4, an image 100. Nothing is on disk: a plug-in with a `manager` sees to that.
+ *
+ * @example
+ * const contextManager = new ContextManager();
+ * contextManager.updateSnapshot({ goal, completedActions: [], currentPhase: "planning", keyObservations: [] });
+ */
+export class ContextManager {
+  /** Preset miki under the manager's limits, for windows made elsewhere. */
+  readonly strategy: Strategy;
+  /** The seed's counter. */
+  readonly counter: TokenCounter;
+  readonly #options: MikiOptions;
+  #messages: Required<ContextMessage>[] = [];
+  #snapshot: ContextSnapshot | undefined;
+  #failures = 0;
+
+  /** @param options - the seed's HISTORY_CONFIG, a `size` of job, the names of tools whose results are dumps */
+  constructor(options: MikiOptions = {}) {
+    const preset = miki(options);
+    this.#options = options;
+    this.strategy = preset.strategy;
+    this.counter = presetCounter(preset);
+  }
+
+  /**
+   * Adds a message.
+   *
+   * @returns it with its importance
+   * @throws WindrowError `bad-message`
+   */
+  addMessage<M extends ContextMessage>(message: M): M & { readonly importance: number } {
+    const [read] = geminiAdapter.decode([message]);
+    const importance = message.importance ?? (read ? importanceOf([read]) : 0);
+    const added = { ...message, importance };
+    this.#messages.push(added as unknown as Required<ContextMessage>);
+    for (const part of read?.parts ?? []) {
+      if (part.type === "tool-result") this.#failures = part.isError === true ? this.#failures + 1 : 0;
+    }
+    return added;
+  }
+
+  /** The messages to send: at most 24, dumps cut, calls together with their responses, in the order they came. */
+  getMessages(): GeminiContent[] {
+    return [...contentsOf(this.#window())];
+  }
+
+  /**
+   * Updates the snapshot: fields that are named replace their old values, the others stay.
+   *
+   * @throws WindrowError `bad-option` for an unknown field or a wrong type
+   */
+  updateSnapshot(update: SnapshotUpdate): ContextSnapshot {
+    return (this.#snapshot = updateSnapshot(this.#snapshot, update));
+  }
+
+  /** The message with the dumps of a screen or page cut to the limits; the message itself where nothing is over them. */
+  compressUIData<M extends GeminiContent>(message: M): M {
+    const parts = message.parts?.map((part) => this.#compressed(part));
+    return parts?.some((part, index) => part !== message.parts?.[index]) ? { ...message, parts } : message;
+  }
+
+  /** What {@link ContextManager.getMessages} gives, in numbers. */
+  getStats(): ContextStats {
+    const window = this.#window();
+    return {
+      messageCount: window.length,
+      estimatedTokens: window
+        .flatMap(({ parts }) => parts)
+        .reduce((sum, part) => sum + countPart(this.counter, part), 0),
+      hasSnapshot: this.#snapshot !== undefined,
+    };
+  }
+
+  /** {@link ContextManager.getStats} under the name of seed 000's orchestrator. */
+  getContextStats(): ContextStats {
+    return this.getStats();
+  }
+
+  /** The statistics in a line: `Context stats: 18 messages, ~4500 tokens`. */
+  statsLine(): string {
+    return statsLine(this.getStats());
+  }
+
+  /** The snapshot; undefined before the first update and after a reset. */
+  getContextSnapshot(): ContextSnapshot | undefined {
+    return this.#snapshot;
+  }
+
+  /** Tool calls that failed one after the other; seed 000 falls back to `elementsJson` at 3. */
+  get consecutiveFailures(): number {
+    return this.#failures;
+  }
+
+  /** Forgets messages and snapshot: for a new task. */
+  async reset(): Promise<void> {
+    this.#messages = [];
+    this.#snapshot = undefined;
+    this.#failures = 0;
+  }
+
+  get #limits(): MikiLimits {
+    const { size = "normal", ...given } = this.#options;
+    return { ...mikiLimits, maxMessages: mikiSizes[size][1], ...given };
+  }
+
+  #window(): readonly Message[] {
+    if (this.#messages.length === 0) return [];
+    const messages = fromContents(this.#messages.map(({ importance: _importance, ...message }) => message)).map(
+      (message, index): Message => {
+        return { ...message, extra: { ...message.extra, importance: this.#messages[index]?.importance ?? 0 } };
+      },
+    );
+    const { maxMessages } = this.#limits;
+    const compose = (strategy: Strategy): readonly Message[] =>
+      composeWindow({ messages, strategy, counter: this.counter, profile: listed, budget: Infinity }).messages;
+    const window = compose(this.strategy);
+    // What stands in for a first message of the user, where a model's is the oldest kept, takes the place of one.
+    const above = window.length - maxMessages;
+    return above > 0 ? compose(miki({ ...this.#options, maxMessages: maxMessages - above }).strategy) : window;
+  }
+
+  #compressed(part: unknown): unknown {
+    const response = isObject(part) ? part["functionResponse"] : undefined;
+    if (!isObject(part) || !isObject(response) || !isObject(response["response"])) return part;
+    const limited = this.compressResult(asName(response["name"]) ?? "", response["response"]);
+    return limited === response["response"] ? part : { ...part, functionResponse: { ...response, response: limited } };
+  }
+
+  /** A tool's result under the limits; the result itself where the tool gives no dumps or nothing is over them. */
+  compressResult(tool: string, result: JsonObject): JsonObject {
+    const { tools = uiToolNames } = this.#options;
+    if (!tools.includes(tool)) return result;
+    const limits = this.#limits;
+    const limited = limitUi(result, tool, {
+      ...uiLimits,
+      maxTextChars: limits.maxTextChars,
+      maxDataChars: limits.maxDataChars,
+      maxNodes: limits.maxUiNodes,
+      maxDepth: limits.maxUiDepth,
+      maxChildren: limits.maxUiChildren,
+      maxWebElements: limits.maxWebElements,
+      maxActions: limits.maxActions,
+    }) as JsonObject;
+    return JSON.stringify(limited) === JSON.stringify(result) ? result : limited;
+  }
+}

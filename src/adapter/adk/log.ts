@@ -1,0 +1,214 @@
+/** The log of one session of ADK: its events as messages of a session of Windrow, each once, as they happen. */
+import { createHash } from "node:crypto";
+import { isWindrowError } from "../../errors.ts";
+import type { JsonValue, Message } from "../../message/message.ts";
+import type { SessionManager } from "../../session/manager/manager.ts";
+import type { Session } from "../../session/session.ts";
+import type { ToolRun } from "../../session/tool-run.ts";
+import { isFinal, isSessionId } from "../../store/shared/rules.ts";
+import type { SessionInfo } from "../../store/store.ts";
+import { hashMessage } from "../../window/hash.ts";
+import { eventMessage, eventOf } from "./event.ts";
+import type { AdkEvent, AdkSessionKey } from "./types.ts";
+import { GeminiCalls } from "../gemini/gemini.ts";
+import { Teller } from "../host/journal.ts";
+
+const createdId = "windrow:created";
+
+/** One event in the log. */
+export interface LoggedEvent {
+  /** Of its message. */
+  readonly messageId: string;
+  /** Of the message's bytes as the session holds them. */
+  readonly hash: number;
+}
+
+/** One session's log. */
+export class AdkLog {
+  readonly session: Session;
+  /** Whether a session service keeps the log; then nobody else needs to. */
+  served = false;
+  readonly #logged = new Map<string, LoggedEvent>();
+  readonly #calls = new GeminiCalls();
+  readonly #runs = new Map<string, ToolRun>();
+  readonly #events: AdkEvent[] = [];
+  #state: Readonly<Record<string, unknown>> | undefined;
+  #queue: Promise<unknown> = Promise.resolve();
+
+  private constructor(session: Session) {
+    this.session = session;
+  }
+
+  /** Reads what the log holds. */
+  static async open(session: Session): Promise<AdkLog> {
+    const log = new AdkLog(session);
+    if (session.stats().messages > 0) {
+      for await (const message of session.messages()) {
+        const event = eventOf(message);
+        if (event) log.#note(event, message);
+      }
+    }
+    return log;
+  }
+
+  /** The events in the log, oldest first; those of this process as the host gave them. */
+  get events(): readonly AdkEvent[] {
+    return this.#events;
+  }
+
+  /** The state that the session was created with; undefined where no session service created it. */
+  get state(): Readonly<Record<string, unknown>> | undefined {
+    return this.#state;
+  }
+
+  /** Keeps the state that the session is created with, in an event that ADK does not see. */
+  async create(state: Record<string, unknown>): Promise<void> {
+    await this.sync([{ id: createdId, timestamp: Date.now(), author: "windrow", actions: { stateDelta: state } }]);
+  }
+
+  /** How the log holds an event; undefined where it does not. */
+  logged(id: string): LoggedEvent | undefined {
+    return this.#logged.get(id);
+  }
+
+  /**
+   * Appends the events that the log lacks. The result of a started tool goes with its tool record.
+   *
+   * @throws WindrowError as `Session.append`; what was not appended is by the next call
+   */
+  sync(events: readonly AdkEvent[]): Promise<void> {
+    const work = async (): Promise<void> => {
+      for (const [index, event] of events.entries()) {
+        if (event.partial === true || this.#logged.has(event.id)) continue;
+        const message = eventMessage(event, index, this.#calls);
+        const runs = message.parts.flatMap((part) =>
+          part.type === "tool-result" ? (this.#runs.get(part.callId) ?? []) : [],
+        );
+        const [first] = runs;
+        this.#note(event, first ? await first.finish(message) : await this.session.append(message));
+        for (const { callId } of runs) this.#runs.delete(callId);
+      }
+    };
+    const result = this.#queue.then(work);
+    this.#queue = result.catch(() => undefined);
+    return result;
+  }
+
+  /** Records that a tool is about to run. */
+  async startTool(call: { readonly callId: string; readonly name: string; readonly args: JsonValue }): Promise<void> {
+    this.#runs.set(call.callId, await this.session.startTool(call));
+  }
+
+  #note(event: AdkEvent, message: Message): void {
+    if (event.id === createdId) this.#state = event.actions?.stateDelta ?? {};
+    else this.#events.push(event);
+    this.#logged.set(event.id, { messageId: message.id, hash: hashMessage(message) });
+  }
+}
+
+/** The sessions of a manager that are ADK's. One for each manager: {@link adkLogs}. */
+export class AdkLogs {
+  readonly manager: SessionManager;
+  /** Shared, so that a failing store is told of once. */
+  readonly teller: Teller;
+  readonly #open = new Map<string, Promise<AdkLog | undefined>>();
+
+  /** @internal */
+  constructor(manager: SessionManager) {
+    this.manager = manager;
+    this.teller = new Teller("adk", manager.secretRules);
+  }
+
+  /** The log of a session of ADK; a new one where there is none and `create` is set. */
+  log(key: AdkSessionKey, create: true): Promise<AdkLog>;
+  log(key: AdkSessionKey, create?: boolean): Promise<AdkLog | undefined>;
+  log(key: AdkSessionKey, create = false): Promise<AdkLog | undefined> {
+    const name = nameOf(key);
+    const before = this.#open.get(name)?.catch(() => undefined) ?? Promise.resolve(undefined);
+    const opening = before.then(async (known) => {
+      if (known?.session.isOpen) return known;
+      const { id, info } = await this.find(key);
+      if (!info && !create) return undefined;
+      const session = info ? this.manager.session(id) : this.manager.create({ id, taskKey: taskKeyOf(key) });
+      return AdkLog.open(await session);
+    });
+    this.#open.set(name, opening);
+    return opening;
+  }
+
+  /** The live session for a key; without one, the id that it would get. */
+  async find(key: AdkSessionKey): Promise<{ readonly id: string; readonly info?: SessionInfo }> {
+    for (let count = 0; ; count++) {
+      const id = sessionIdOf(key, count);
+      try {
+        const info = await this.manager.info(id);
+        if (isFinal(info.state.status) || !isOf(key, info)) continue;
+        return { id, info };
+      } catch (error) {
+        if (isWindrowError(error, "session-not-found")) return { id };
+        throw error;
+      }
+    }
+  }
+
+  /** Whether the store has a session. */
+  async has(id: string): Promise<boolean> {
+    try {
+      await this.manager.info(id);
+      return true;
+    } catch (error) {
+      if (isWindrowError(error, "session-not-found")) return false;
+      throw error;
+    }
+  }
+
+  /** Ends a session: it is no longer ADK's, and its log stays readable. */
+  async end(key: AdkSessionKey): Promise<void> {
+    const log = await this.log(key);
+    await log?.session.finish("completed");
+    this.#open.delete(nameOf(key));
+  }
+}
+
+const allLogs = new WeakMap<SessionManager, AdkLogs>();
+
+/** A manager's sessions of ADK: the same on every call, so that a plug-in and a session service share their logs. */
+export function adkLogs(manager: SessionManager): AdkLogs {
+  let logs = allLogs.get(manager);
+  if (!logs) allLogs.set(manager, (logs = new AdkLogs(manager)));
+  return logs;
+}
+
+/** What a session's metadata says of the session of ADK that it is; undefined for other sessions. */
+export function keyOf({ metadata }: SessionInfo): AdkSessionKey | undefined {
+  const { app_name: appName, user_id: userId, session_id: sessionId } = metadata.taskKey;
+  if (typeof appName !== "string" || typeof userId !== "string" || typeof sessionId !== "string") return undefined;
+  return { appName, userId, sessionId };
+}
+
+function nameOf({ appName, userId, sessionId }: AdkSessionKey): string {
+  return JSON.stringify([appName, userId, sessionId]);
+}
+
+function taskKeyOf({ appName, userId, sessionId }: AdkSessionKey): Record<string, JsonValue> {
+  return { app_name: appName, user_id: userId, session_id: sessionId };
+}
+
+function isOf(key: AdkSessionKey, info: SessionInfo): boolean {
+  const found = keyOf(info);
+  return found?.appName === key.appName && found.userId === key.userId && found.sessionId === key.sessionId;
+}
+
+/** ADK's own id where it is a UUID, else one made of the whole key, the same every time. */
+function sessionIdOf(key: AdkSessionKey, count: number): string {
+  if (count === 0 && isSessionId(key.sessionId)) return key.sessionId;
+  return uuidOf(["adk", key.appName, key.userId, key.sessionId, String(count)]);
+}
+
+/** A UUID v4 by its form, made of names. */
+export function uuidOf(names: readonly string[]): string {
+  const hash = createHash("sha256").update(JSON.stringify(names)).digest("hex");
+  const variant = ((parseInt(hash.slice(16, 17), 16) & 3) | 8).toString(16);
+  const parts = [hash.slice(0, 8), hash.slice(8, 12), `4${hash.slice(13, 16)}`, variant + hash.slice(17, 20)];
+  return [...parts, hash.slice(20, 32)].join("-");
+}

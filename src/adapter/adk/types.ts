@@ -1,0 +1,74 @@
+/** What is read of Google ADK's objects: its own types fit these. ADK itself is never imported. */
+import type { GeminiContent } from "../gemini/gemini.ts";
+
+/** What names a session of ADK. */
+export interface AdkSessionKey {
+  readonly appName: string;
+  readonly userId: string;
+  readonly sessionId: string;
+}
+
+/** An event of ADK's session history. Other fields pass through. */
+export interface AdkEvent {
+  id: string;
+  timestamp: number;
+  readonly author?: string;
+  readonly content?: GeminiContent;
+  readonly partial?: boolean;
+  /** Of ADK's CompactedEvent, which stands for the events before it. */
+  readonly isCompacted?: boolean;
+  readonly actions?: { stateDelta?: Record<string, unknown> };
+}
+
+/** A session of ADK. */
+export interface AdkSession {
+  id: string;
+  appName: string;
+  userId: string;
+  state: Record<string, unknown>;
+  events: AdkEvent[];
+  /** Milliseconds since 1970. */
+  lastUpdateTime: number;
+}
+
+/** ADK's InvocationContext. */
+export interface AdkInvocation {
+  readonly session: AdkSession;
+  readonly branch?: string;
+  readonly agent?: { readonly name: string };
+}
+
+/** ADK's Context, which callbacks and tools are given. */
+export interface AdkContext {
+  readonly invocationContext: AdkInvocation;
+  /** Of the call a tool answers. */
+  readonly functionCallId?: string;
+}
+
+/** ADK's LlmRequest. */
+export interface AdkRequest {
+  readonly model?: string;
+  contents: GeminiContent[];
+  readonly config?: {
+    readonly systemInstruction?: unknown;
+    readonly tools?: unknown;
+    readonly maxOutputTokens?: number;
+  };
+}
+
+/** ADK's LlmResponse. */
+export interface AdkResponse {
+  readonly partial?: boolean;
+  readonly modelVersion?: string;
+  readonly usageMetadata?: {
+    readonly promptTokenCount?: number;
+    readonly candidatesTokenCount?: number;
+    readonly thoughtsTokenCount?: number;
+    readonly cachedContentTokenCount?: number;
+  };
+}
+
+/** A tool of ADK. */
+export interface AdkTool {
+  readonly name: string;
+}

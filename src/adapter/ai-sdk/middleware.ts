@@ -1,0 +1,204 @@
+/** A middleware for language models of the AI SDK: windows at the prompt, and one retry where the provider says too large. */
+import { WindrowError } from "../../errors.ts";
+import type { JsonValue, Message, ToolDefinition } from "../../message/message.ts";
+import { asString } from "../../transcript/shapes.ts";
+import type { Composed } from "../../window/window.ts";
+import { aiSdkAdapter, encodeWindow } from "./message.ts";
+import type { AiSdkMessage } from "./message.ts";
+import { overflowText, smallerBudget } from "./overflow.ts";
+import { budgetFor, ConversationWindows, profileFor } from "./windows.ts";
+import type { AiSdkCalledModel, AiSdkWindowOptions } from "./windows.ts";
+import { Teller } from "../host/journal.ts";
+import type { AdapterListener } from "../host/journal.ts";
+
+/** How {@link aiSdkMiddleware} makes windows. */
+export interface AiSdkMiddlewareOptions extends AiSdkWindowOptions {
+  /** Hears of failures and windows. */
+  readonly on?: AdapterListener;
+}
+
+/** What is read of a model call's options. */
+export interface AiSdkCall {
+  readonly prompt: readonly AiSdkMessage[];
+  readonly tools?: readonly object[] | undefined;
+}
+
+/** What is read of a stream's parts. */
+export interface AiSdkStreamed {
+  readonly stream: ReadableStream<{ readonly type: string }>;
+}
+
+type Identified = Exclude<AiSdkCalledModel, string>;
+
+/** Fits `LanguageModelV2Middleware`, `V3` and `V4`. */
+export interface AiSdkMiddleware<Version extends "v2" | "v3" | "v4" = "v4"> {
+  /** Major 5 has none and looks at none, major 6 says `v3`, major 7 `v4`; inferred where the middleware is used. */
+  readonly specificationVersion: Version;
+  readonly transformParams: <Call extends AiSdkCall>(given: {
+    readonly params: Call;
+    readonly model: AiSdkCalledModel;
+  }) => Promise<Call>;
+  readonly wrapGenerate: <Call extends AiSdkCall, Result>(given: {
+    readonly doGenerate: () => PromiseLike<Result>;
+    readonly params: Call;
+    readonly model: Identified & { doGenerate(call: Call): PromiseLike<Result> };
+  }) => Promise<Result>;
+  readonly wrapStream: <Call extends AiSdkCall, Result extends AiSdkStreamed>(given: {
+    readonly doStream: () => PromiseLike<Result>;
+    readonly params: Call;
+    readonly model: Identified & { doStream(call: Call): PromiseLike<Result> };
+  }) => Promise<Result>;
+}
+
+interface Sent {
+  readonly history: readonly Message[];
+  readonly tokens: number;
+}
+
+/** Parts that stand before anything a model said. */
+const openings = new Set(["stream-start", "response-metadata", "raw"]);
+
+/**
+ * Makes windows of whatever prompt reaches a model, for callers whose messages cannot be reached earlier: `generateObject`,
+ * other frameworks on the SDK. System prompt and tools are counted as they are sent. Where the provider answers that the
+ * request is too large, a smaller window is composed and sent, once; from then on windows stay below it. Keeps no log;
+ * beside {@link aiSdk}, whose windows fit, it only retries. Never throws anything of its own.
+ *
+ * @example
+ * const model = wrapLanguageModel({ model: anthropic("claude-sonnet-4-5"), middleware: aiSdkMiddleware() });
+ */
+export function aiSdkMiddleware<Version extends "v2" | "v3" | "v4" = "v4">(
+  options: AiSdkMiddlewareOptions = {},
+): AiSdkMiddleware<Version> {
+  const windows = new ConversationWindows(options);
+  const teller = new Teller("ai-sdk");
+  teller.add(options.on);
+  const sent = new WeakMap<AiSdkCall, Sent>();
+  let most = Infinity;
+
+  const windowOf = <Call extends AiSdkCall>(
+    history: readonly Message[],
+    params: Call,
+    model: AiSdkCalledModel,
+  ): Call => {
+    const budget = Math.min(budgetFor(options, model) ?? (most < Infinity ? most : NaN), most);
+    const profile = options.profile ?? profileFor(model);
+    const composed = windows.compose({ history, tools: toolsOf(params), budget, profile });
+    const [fault] = composed.report.faults;
+    if (fault) throw new WindrowError("bad-message", `The window breaks a rule: ${fault.message}.`, { fault });
+    teller.succeeded();
+    teller.tell({
+      type: "window-sent",
+      adapter: "ai-sdk",
+      messages: composed.messages.length,
+      report: composed.report,
+    });
+    const call = { ...params, prompt: promptOf(composed) };
+    sent.set(call, { history, tokens: composed.tokens });
+    return call;
+  };
+
+  /** A smaller call, or undefined where the error is another one or nothing smaller can be made. */
+  const smaller = <Call extends AiSdkCall>(error: unknown, params: Call, model: AiSdkCalledModel): Call | undefined => {
+    const text = overflowText(error);
+    if (text === undefined) return undefined;
+    try {
+      const history = sent.get(params)?.history ?? aiSdkAdapter.decode(params.prompt);
+      const tokens = sent.get(params)?.tokens ?? windows.compose(unlimited(history, params)).tokens;
+      most = smallerBudget(tokens, text);
+      return windowOf(history, params, model);
+    } catch (failure) {
+      teller.failed(failure);
+      return undefined;
+    }
+  };
+
+  return {
+    // A type parameter has no value: majors 6 and 7 read the field in their types alone.
+    specificationVersion: "v4" as Version,
+    transformParams: async ({ params, model }) => {
+      try {
+        return windowOf(aiSdkAdapter.decode(params.prompt), params, model);
+      } catch (error) {
+        teller.failed(error);
+        return params;
+      }
+    },
+    wrapGenerate: async ({ doGenerate, params, model }) => {
+      try {
+        return await doGenerate();
+      } catch (error) {
+        const again = smaller(error, params, model);
+        if (!again) throw error;
+        return await model.doGenerate(again);
+      }
+    },
+    wrapStream: async ({ doStream, params, model }) => {
+      try {
+        const result = await doStream();
+        const { stream, failure } = await opened(result.stream);
+        const again = failure === undefined ? undefined : smaller(failure, params, model);
+        if (!again) return { ...result, stream };
+        void stream.cancel().catch(() => undefined);
+        return await model.doStream(again);
+      } catch (error) {
+        const again = smaller(error, params, model);
+        if (!again) throw error;
+        return await model.doStream(again);
+      }
+    },
+  };
+}
+
+function unlimited(history: readonly Message[], params: AiSdkCall): Parameters<ConversationWindows["compose"]>[0] {
+  return { history, tools: toolsOf(params), budget: Infinity, profile: "openai-chat" };
+}
+
+/** The prompt for a model: what a model is given has its content in parts, the system prompt's excepted. */
+function promptOf({ messages }: Composed): readonly AiSdkMessage[] {
+  return encodeWindow<AiSdkMessage>(messages).map((message) => {
+    const { role, content } = message;
+    return role === "system" || typeof content !== "string"
+      ? message
+      : { ...message, content: [{ type: "text", text: content }] };
+  });
+}
+
+function toolsOf({ tools = [] }: AiSdkCall): readonly ToolDefinition[] {
+  return tools.map((tool) => {
+    const { name, id, description, inputSchema, ...rest } = JSON.parse(JSON.stringify(tool)) as Record<
+      string,
+      JsonValue
+    >;
+    return {
+      name: asString(name ?? id) ?? "",
+      ...(typeof description === "string" && { description }),
+      inputSchema: inputSchema ?? rest,
+    };
+  });
+}
+
+/** The stream with all its parts, and the error that it begins with, if it does. */
+async function opened<Part extends { readonly type: string }>(
+  stream: ReadableStream<Part>,
+): Promise<{ readonly stream: ReadableStream<Part>; readonly failure?: unknown }> {
+  const reader = stream.getReader();
+  const held: Part[] = [];
+  let last: Part | undefined;
+  do {
+    const { done, value } = await reader.read();
+    last = done ? undefined : value;
+    if (last) held.push(last);
+  } while (last && openings.has(last.type));
+  const whole = new ReadableStream<Part>({
+    async pull(controller) {
+      const next = held.shift();
+      if (next) return controller.enqueue(next);
+      const { done, value } = await reader.read();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+  return { stream: whole, ...(last?.type === "error" && { failure: (last as { readonly error?: unknown }).error }) };
+}

@@ -1,0 +1,102 @@
+/** Tools of the AI SDK: what of them is counted, and the tool that brings back what left the window. */
+import type { JsonValue, ToolDefinition } from "../../message/message.ts";
+import { isWindrowError } from "../../errors.ts";
+import type { Recalled, RecallQuery } from "../../window/recall/recall.ts";
+import { recalledText } from "../host/numbered.ts";
+
+/** What is read of a tool of the SDK. */
+export interface AiSdkTool {
+  readonly description?: unknown;
+  /** A zod 4 schema, any schema with JSON Schema in it (`jsonSchema()`, Standard JSON Schema), or a function that gives one. */
+  readonly inputSchema?: unknown;
+}
+
+/**
+ * Tools as they are counted. A schema that has no JSON Schema (zod 3, say) is counted as none.
+ *
+ * @param tools - by name, as the SDK takes them
+ */
+export async function toolDefinitions(tools: Readonly<Record<string, AiSdkTool>>): Promise<readonly ToolDefinition[]> {
+  return Promise.all(
+    Object.entries(tools).map(async ([name, { description, inputSchema }]) => {
+      const schema = await schemaOf(inputSchema).catch(() => undefined);
+      return {
+        name,
+        ...(typeof description === "string" && { description }),
+        ...(schema !== undefined && { inputSchema: schema }),
+      };
+    }),
+  );
+}
+
+async function schemaOf(given: unknown): Promise<JsonValue | undefined> {
+  const schema = fieldsOf(typeof given === "function" && !("~standard" in given) ? (given as () => unknown)() : given);
+  if (schema["jsonSchema"] !== undefined) return plain(await Promise.resolve(schema["jsonSchema"]));
+  const { input } = fieldsOf(fieldsOf(schema["~standard"])["jsonSchema"]);
+  if (typeof input === "function") return plain((input as (options: object) => unknown)({ target: "draft-07" }));
+  if (!("_zod" in schema)) return undefined;
+  const { toJSONSchema } = await import("zod");
+  return plain(toJSONSchema(given as Parameters<typeof toJSONSchema>[0], { io: "input" }));
+}
+
+function plain(value: unknown): JsonValue {
+  return JSON.parse(JSON.stringify(value)) as JsonValue;
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  const holds = (typeof value === "object" && value !== null) || typeof value === "function";
+  return holds ? (value as Readonly<Record<string, unknown>>) : {};
+}
+
+/** What the model gives the recall tool. */
+export type AiSdkRecallInput = Pick<RecallQuery, "id" | "query">;
+
+/** The recall tool, as `tools` of the SDK takes it. */
+export interface AiSdkRecallTool {
+  readonly description: string;
+  /** A `Schema` of the SDK. Typed so that every major's own type takes it. */
+  readonly inputSchema: never;
+  readonly execute: (input: AiSdkRecallInput) => Promise<string>;
+}
+
+const inputJsonSchema = {
+  type: "object",
+  properties: {
+    id: { type: "string", description: "The id that a note names: m12, m12-m40 or s3" },
+    query: { type: "string", description: "Words, a path or a line to look for" },
+  },
+  additionalProperties: false,
+};
+
+/**
+ * The recall tool over whatever recalls. What cannot be found is told to the model and fails nothing.
+ *
+ * @param recall - such as `(query) => session.recall(query)`
+ */
+export function recallTool(recall: (query: RecallQuery) => Recalled | Promise<Recalled>): AiSdkRecallTool {
+  return {
+    description:
+      "Brings back earlier parts of this conversation that are no longer shown: by the id that a note names, or by words.",
+    inputSchema: {
+      [Symbol.for("vercel.ai.schema")]: true,
+      [Symbol.for("vercel.ai.validator")]: true,
+      jsonSchema: inputJsonSchema,
+      validate: checked,
+    } as never,
+    execute: async ({ id, query }) => {
+      try {
+        return recalledText(await recall({ ...(id && { id }), ...(query && { query }) }));
+      } catch (error) {
+        if (isWindrowError(error)) return error.message;
+        throw error;
+      }
+    },
+  };
+}
+
+function checked(value: unknown): { readonly success: boolean; readonly value?: unknown; readonly error?: Error } {
+  const fields = Object.entries(fieldsOf(value));
+  if (typeof value === "object" && fields.every(([, text]) => typeof text === "string"))
+    return { success: true, value };
+  return { success: false, error: new Error("recall takes { id } or { query }, both texts.") };
+}

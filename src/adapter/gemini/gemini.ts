@@ -1,0 +1,164 @@
+/** Gemini's `Content[]` in and out (`@google/genai`, the REST API, ADK), for loops that speak to the API themselves. */
+import type { JsonObject, JsonValue, Message, NewMessage, Part } from "../../message/message.ts";
+import { asArray, asName, CallPairing, UniqueIds } from "../../transcript/shapes.ts";
+import type { Adapter } from "../adapter.ts";
+import { blockOf, google, partOf } from "./parts.ts";
+import { absent, badMessage, hostMessage, keptOf, Originals, without } from "../host/host-fields.ts";
+
+/** One turn of a conversation with Gemini. The SDK's `Content` fits it; other fields pass through. */
+export interface GeminiContent {
+  /** `user` or `model`; `function` of older programs and none at all are read as the user's. */
+  readonly role?: string;
+  /** The SDK's `Part`s. */
+  readonly parts?: readonly unknown[];
+}
+
+/** What a request to Gemini takes of a window. */
+export interface GeminiRequest<Host> {
+  /** The window's leading system messages, for `config.systemInstruction`; absent where it has none. */
+  systemInstruction?: { parts: { text: string }[] };
+  contents: Host[];
+}
+
+const originals = new Originals();
+
+/**
+ * Contents as Windrow's messages, one for each; a content with function responses has the role `tool`. Text, thoughts,
+ * calls, responses, images and files become parts, all others opaque parts; a thought signature stays on the very part
+ * it came on. A response of one text field (`result`, `output`, `error`, `content`) is that text, any other its JSON.
+ * Calls without an id get one; their responses are paired by name and order, and go back without.
+ *
+ * @throws WindrowError `bad-message`, with the `index` of a value that is no content
+ */
+export function fromContents(contents: readonly GeminiContent[]): readonly Message[] {
+  const calls = new GeminiCalls();
+  const ids = new UniqueIds();
+  return contents.map((value, index) => {
+    const message = { ...contentMessage(value, index, calls), id: ids.take() };
+    return originals.note(message, value);
+  });
+}
+
+/** Pairs calls and responses; the ids it makes are none that a host has of its own. */
+export class GeminiCalls extends CallPairing {
+  #made = 0;
+
+  override call(id: string | undefined, name: string): string {
+    return super.call(id ?? `unnamed-${++this.#made}`, name);
+  }
+}
+
+/** One content as a message without an id; `calls` pairs the responses of a whole history. */
+export function contentMessage(value: GeminiContent, index: number, calls: CallPairing): NewMessage {
+  const host = hostMessage(value, index, "a content of Gemini");
+  const { role } = host;
+  const given = asArray(host["parts"]);
+  if (role !== undefined && typeof role !== "string") throw badMessage(index, "its role is no text");
+  if (role === undefined && given === undefined) throw badMessage(index, "it has neither a role nor parts");
+  if (host["parts"] !== undefined && given === undefined) throw badMessage(index, "its parts are no array");
+  const parts = (given ?? []).map((part) => partOf(part, calls));
+  const kept = {
+    ...without(host, "role", "parts"),
+    ...(role !== "user" && role !== "model" && { role: role ?? absent }),
+    ...(given === undefined && { parts: absent }),
+  };
+  return { role: roleOf(role, parts), parts, extra: { [google]: kept } };
+}
+
+function roleOf(role: string | undefined, parts: readonly Part[]): Message["role"] {
+  if (role === "model") return "assistant";
+  if (role === "system") return "system";
+  return parts.some((part) => part.type === "tool-result") ? "tool" : "user";
+}
+
+/**
+ * Windrow's messages as a request: the leading system messages apart, all others as contents. Neighbours of one role
+ * are one content, as the API wants turns to alternate. A message of `fromContents` that nothing changed and that
+ * stands by itself comes back as the very object.
+ *
+ * @example
+ * const { systemInstruction, contents } = toContents<Content>(window.messages);
+ * await ai.models.generateContent({ model, contents, config: { systemInstruction, tools } });
+ *
+ * @typeParam Host - the SDK's `Content`
+ */
+export function toContents<Host extends GeminiContent = GeminiContent>(
+  messages: readonly Message[],
+): GeminiRequest<Host> {
+  const first = messages.findIndex((message) => message.role !== "system");
+  const lead = first === -1 ? messages : messages.slice(0, first);
+  const parts = lead.flatMap((message) =>
+    message.parts.flatMap((part) => (part.type === "text" && part.text !== "" ? [{ text: part.text }] : [])),
+  );
+  return {
+    ...(parts.length > 0 && { systemInstruction: { parts } }),
+    contents: contentsOf(messages.slice(lead.length), { gather: true }) as Host[],
+  };
+}
+
+/** {@link fromContents} and {@link toContents} as an Adapter; what the host had in two contents stays in two. */
+export const geminiAdapter: Adapter<GeminiContent> = {
+  name: "gemini",
+  decode: fromContents,
+  encode: (messages) => contentsOf(messages),
+};
+
+/** How contents are written. */
+export interface ContentsOptions {
+  /** All neighbours of one role become one content. Default false: only what Windrow wrote joins its neighbour. */
+  readonly gather?: boolean;
+  /** The host's own object for a message that nothing changed. */
+  readonly original?: (message: Message) => object | undefined;
+}
+
+/** Messages as contents, system messages in their place. */
+export function contentsOf(messages: readonly Message[], options: ContentsOptions = {}): readonly GeminiContent[] {
+  const { gather = false, original = (message) => originals.of(message) } = options;
+  const drafts: Message[][] = [];
+  for (const message of messages) {
+    const before = drafts.at(-1);
+    const last = before?.at(-1);
+    const same = last && wireRole(last) === wireRole(message);
+    if (before && same && (gather || !isOwn(last) || !isOwn(message))) before.push(message);
+    else drafts.push([message]);
+  }
+  return drafts.flatMap((draft) => {
+    const [message] = draft;
+    const whole = message && draft.length === 1 ? original(message) : undefined;
+    if (whole !== undefined) return [whole as GeminiContent];
+    const parts = draft.flatMap((one) => blocksOf(one, original));
+    return parts.length > 0 || draft.some(isOwn) ? [built(draft, parts)] : [];
+  });
+}
+
+/** The parts of one message among others; those of an unchanged one are the host's own objects. */
+function blocksOf(message: Message, original: (message: Message) => object | undefined): readonly JsonValue[] {
+  const host = original(message) as { readonly parts?: readonly JsonValue[] } | undefined;
+  if (host) return host.parts ?? [];
+  return message.parts.flatMap((part) => {
+    const block = blockOf(part, message);
+    return block === undefined ? [] : [block];
+  });
+}
+
+function built(draft: readonly Message[], parts: readonly JsonValue[]): GeminiContent {
+  const kept: JsonObject = Object.assign({}, ...draft.map(({ extra }) => keptOf(google, extra) ?? {})) as JsonObject;
+  const [first] = draft;
+  const role = kept["role"] ?? (first && wireRole(first)) ?? "user";
+  const bare = kept["parts"] === absent && parts.length === 0;
+  return {
+    ...without(kept, "role", "parts"),
+    ...(role !== absent && { role }),
+    ...(!bare && { parts }),
+  } as GeminiContent;
+}
+
+function wireRole({ role, extra }: Message): string {
+  const kept = asName(keptOf(google, extra)?.["role"]);
+  if (kept === "system" || role === "system") return "system";
+  return role === "assistant" ? "model" : "user";
+}
+
+function isOwn({ extra }: Message): boolean {
+  return keptOf(google, extra) !== undefined;
+}

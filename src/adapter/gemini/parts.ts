@@ -1,0 +1,212 @@
+/** Parts of Gemini's `Content` as Windrow's, and back. */
+import { parseJson } from "../../message/json.ts";
+import type { FilePart, ImagePart, JsonObject, JsonValue, Message, Part } from "../../message/message.ts";
+import type { ResultContent, ToolCallPart, ToolResultPart } from "../../message/message.ts";
+import type { CallPairing } from "../../transcript/shapes.ts";
+import { asArray, asName, asObject, asString, defined } from "../../transcript/shapes.ts";
+import { thoughtSignature } from "../../window/provider/signed.ts";
+import { absent, isObject, keep, keptOf, present, sameJson, standIn, wireName, without } from "../host/host-fields.ts";
+
+/** What messages and parts keep for this API stands under its provider's name. */
+export const google = "google";
+
+/** Kinds of opaque parts begin with it. */
+const kind = "gemini";
+
+/** Fields of a function response that say nothing but its text, in the order they are looked for. */
+const textFields = ["result", "output", "error", "content"];
+
+type KnownPart = Exclude<Part, { readonly type: "opaque" }>;
+
+/** A part of the API as one of Windrow's; what cannot be rebuilt exactly from a known part is carried whole. */
+export function partOf(block: JsonValue, calls: CallPairing): Part {
+  const object = asObject(block);
+  const part = object && knownPart(object, calls);
+  return part && sameJson(ownBlock(part), block) ? part : opaque(block);
+}
+
+function opaque(block: JsonValue): Extract<Part, { type: "opaque" }> {
+  const [first] = Object.entries(asObject(block) ?? {}).filter(([, value]) => isObject(value));
+  return { type: "opaque", kind: `${kind}/${first?.[0] ?? "value"}`, data: block };
+}
+
+function knownPart(block: JsonObject, calls: CallPairing): KnownPart | undefined {
+  const text = asString(block["text"]);
+  if (text !== undefined) return textPart(block, text);
+  const call = asObject(block["functionCall"]);
+  if (call) return callPart(block, call, calls);
+  const response = asObject(block["functionResponse"]);
+  if (response) return resultPart(block, response, calls);
+  return mediaPart(block);
+}
+
+function textPart(block: JsonObject, text: string): KnownPart | undefined {
+  if (block["thought"] !== true) {
+    // A signature may stand on a part without text; as text it would be tidied away with it.
+    return text === "" && "thoughtSignature" in block
+      ? undefined
+      : { type: "text", text, ...keep(google, without(block, "text")) };
+  }
+  const signature = asName(block["thoughtSignature"]);
+  const rest = without(block, "text", "thought", ...(signature === undefined ? [] : ["thoughtSignature"]));
+  return { type: "reasoning", text, ...defined({ signature }), ...keep(google, rest, true) };
+}
+
+function callPart(block: JsonObject, call: JsonObject, calls: CallPairing): ToolCallPart | undefined {
+  const id = asName(call["id"]);
+  const name = asName(call["name"]);
+  if (name === undefined) return undefined;
+  const { args } = call;
+  const own = {
+    ...without(call, "id", "name", "args"),
+    ...(id === undefined && { id: absent }),
+    ...(args === undefined && { args: absent }),
+  };
+  const fields = { ...without(block, "functionCall"), ...(Object.keys(own).length > 0 && { functionCall: own }) };
+  return { type: "tool-call", callId: calls.call(id, name), name, args: args ?? {}, ...keep(google, fields, true) };
+}
+
+function resultPart(block: JsonObject, given: JsonObject, calls: CallPairing): ToolResultPart | undefined {
+  const id = asName(given["id"]);
+  const name = asName(given["name"]);
+  const { response } = given;
+  if (response !== undefined && !isObject(response)) return undefined;
+  const field = response && textFields.find((one) => typeof response[one] === "string");
+  const alone = response && field !== undefined && Object.keys(response).length === 1;
+  const text = alone ? (response[field] as string) : response ? JSON.stringify(response) : "";
+  const media = asArray(given["parts"]);
+  const own = {
+    ...without(given, "id", "name", "response", "parts"),
+    ...(id === undefined && { id: absent }),
+    ...(name === undefined && { name: absent }),
+    ...(response === undefined ? { response: absent } : alone && { response: field }),
+  };
+  const fields = {
+    ...without(block, "functionResponse"),
+    ...(Object.keys(own).length > 0 && { functionResponse: own }),
+  };
+  return {
+    type: "tool-result",
+    ...calls.result(id, name),
+    content: media ? [{ type: "text", text }, ...media.map((item) => resultItem(item, calls))] : text,
+    ...(alone && field === "error" && { isError: true }),
+    ...keep(google, fields, true),
+  };
+}
+
+function resultItem(block: JsonValue, calls: CallPairing): ResultContent {
+  const part = partOf(block, calls);
+  return part.type === "image" || part.type === "file" ? part : opaque(block);
+}
+
+function mediaPart(block: JsonObject): ImagePart | FilePart | undefined {
+  const inline = asObject(block["inlineData"]);
+  const source = inline ?? asObject(block["fileData"]);
+  const mediaType = asName(source?.["mimeType"]);
+  const data = inline && asName(inline["data"]);
+  const url = inline ? undefined : asName(source?.["fileUri"]);
+  if (!source || mediaType === undefined || (data ?? url) === undefined) return undefined;
+  const rest = without(source, "mimeType", "data", "fileUri");
+  const fields = { ...without(block, "inlineData", "fileData"), ...(Object.keys(rest).length > 0 && { source: rest }) };
+  const media = { mediaType, ...defined({ data, url }), ...keep(google, fields, true) };
+  const name = asName(source["displayName"]);
+  return mediaType.startsWith("image/")
+    ? { type: "image", ...media }
+    : { type: "file", ...media, ...defined({ name }) };
+}
+
+/** The part of the API that one of Windrow's came from, or stands for. */
+function ownBlock(part: KnownPart): JsonObject {
+  const kept = keptOf(google, part.opaque) ?? {};
+  switch (part.type) {
+    case "text":
+      return { text: part.text, ...kept };
+    case "reasoning":
+      return {
+        text: part.text,
+        thought: true,
+        ...(part.signature !== undefined && { thoughtSignature: part.signature }),
+        ...kept,
+      };
+    case "image":
+    case "file":
+      return mediaBlock(part, kept);
+    case "tool-call": {
+      const call = { id: part.callId, name: part.name, args: part.args, ...asObject(kept["functionCall"]) };
+      const signature = thoughtSignature(part);
+      return {
+        functionCall: present(call),
+        ...without(kept, "functionCall"),
+        ...(signature !== undefined && { thoughtSignature: signature }),
+      };
+    }
+    case "tool-result":
+      return resultBlock(part, kept);
+  }
+}
+
+function resultBlock(part: ToolResultPart, kept: JsonObject): JsonObject {
+  const own = asObject(kept["functionResponse"]) ?? {};
+  const [first, ...media] = typeof part.content === "string" ? [] : part.content;
+  const split =
+    first?.type === "text" ? { text: first.text, media } : { text: "", media: first ? [first, ...media] : [] };
+  const { text } = typeof part.content === "string" ? { text: part.content } : split;
+  const said = responseOf(text, asName(own["response"]), part.isError === true);
+  const response = {
+    id: part.callId,
+    ...defined({ name: part.name }),
+    ...(own["response"] === absent && text === "" ? {} : { response: said }),
+    ...(typeof part.content !== "string" && { parts: split.media.map(itemBlock) }),
+    ...without(own, "response"),
+  };
+  return { functionResponse: present(response), ...without(kept, "functionResponse") };
+}
+
+/** A JSON object goes as it is, other text under `field`, or as the API's documentation names it. */
+function responseOf(text: string, field: string | undefined, isError: boolean): JsonObject {
+  const plain = field === undefined || field === absent;
+  if (plain && text.startsWith("{")) {
+    const value = parseJson(text);
+    if (isObject(value)) return value;
+  }
+  return { [isError ? "error" : plain ? "output" : field]: text };
+}
+
+function itemBlock(part: ResultContent): JsonValue {
+  if (part.type === "opaque") return part.kind.startsWith(`${kind}/`) ? part.data : standIn(part);
+  return ownBlock(part);
+}
+
+function mediaBlock(part: ImagePart | FilePart, kept: JsonObject): JsonObject {
+  const { mediaType: mimeType, data, url } = part;
+  const source = asObject(kept["source"]);
+  const rest = without(kept, "source");
+  if (data !== undefined) return { inlineData: { mimeType, data, ...source }, ...rest };
+  return { fileData: { mimeType, fileUri: url ?? "", ...source }, ...rest };
+}
+
+/**
+ * A part of any origin as the API takes it; undefined for reasoning of another model's, which no Gemini can read. What
+ * the API does not know at all stands as text.
+ */
+export function blockOf(part: Part, { role }: Pick<Message, "role">): JsonValue | undefined {
+  if (part.type === "opaque") return part.kind.startsWith(`${kind}/`) ? part.data : standIn(part);
+  if (keptOf(google, part.opaque) !== undefined) return ownBlock(part);
+  switch (part.type) {
+    case "reasoning":
+      return undefined;
+    case "tool-call":
+      return ownBlock({
+        ...part,
+        name: wireName(part.name),
+        args: isObject(part.args) ? part.args : { input: part.args },
+      });
+    case "image":
+    case "file":
+      return role === "assistant" || (part.data ?? part.url) === undefined ? standIn(part) : ownBlock(part);
+    case "tool-result":
+      return ownBlock(part.name === undefined ? part : { ...part, name: wireName(part.name) });
+    case "text":
+      return ownBlock(part);
+  }
+}

@@ -1,0 +1,169 @@
+/**
+ * What the provider adapters share: a host's fields that a message has no place for, kept under the adapter's name, and
+ * the way back to the host's very object.
+ */
+import { WindrowError } from "../../errors.ts";
+import type { JsonObject, JsonValue, Message, Part } from "../../message/message.ts";
+
+/** Stands, in what is kept, for a field that the host's object did not have. No host writes it. */
+export const absent = "windrow:absent";
+
+/** Deepest nesting of a host's message that is followed. */
+const deepest = 500;
+
+/** Stands, in `extra`, for the parts a host has of a message whose log holds more: an excerpt of a large result. */
+export const shownParts = "windrow:shown";
+
+/** A message of a log as its host has it: with the excerpt where the log holds the whole. */
+export function asHostHas(message: Message): Message {
+  const { [shownParts]: parts, ...extra } = message.extra ?? {};
+  if (!Array.isArray(parts)) return message;
+  const { extra: _extra, ...rest } = message;
+  const shown = { ...rest, parts: parts as unknown as readonly Part[] };
+  return Object.keys(extra).length > 0 ? { ...shown, extra } : shown;
+}
+
+/** What one adapter kept in a message's `extra` or a part's `opaque`; undefined where that came from elsewhere. */
+export function keptOf(adapter: string, holder: JsonValue | undefined): JsonObject | undefined {
+  if (!isObject(holder)) return undefined;
+  const kept = holder[adapter];
+  return isObject(kept) ? kept : undefined;
+}
+
+/**
+ * A part's `opaque` with what one adapter keeps.
+ *
+ * @param marked - keeps the name even with nothing under it: the part is the adapter's own
+ */
+export function keep(adapter: string, fields: JsonObject, marked = false): { readonly opaque?: JsonObject } {
+  return marked || Object.keys(fields).length > 0 ? { opaque: { [adapter]: fields } } : {};
+}
+
+/** An object without some of its fields. */
+export function without(object: JsonObject, ...fields: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([key]) => !fields.includes(key)));
+}
+
+/** An object without the fields that stand as {@link absent}. */
+export function present(object: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== absent));
+}
+
+/** The text block that stands for a part a provider does not take in its place. */
+export function standIn(part: Part): JsonObject {
+  return {
+    type: "text",
+    text: part.type === "opaque" ? `[${part.kind}] ${JSON.stringify(part.data)}` : `[${part.type}]`,
+  };
+}
+
+/** Whether a value is a JSON object. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Whether two JSON values are deeply equal; the order of an object's fields does not matter. */
+export function sameJson(left: JsonValue | undefined, right: JsonValue | undefined): boolean {
+  if (left === right) return true;
+  if (Array.isArray(left) && Array.isArray(right)) {
+    return left.length === right.length && left.every((item: JsonValue, index) => sameJson(item, right[index]));
+  }
+  if (!isObject(left) || !isObject(right)) return false;
+  const keys = Object.keys(left);
+  return (
+    keys.length === Object.keys(right).length &&
+    keys.every((key) => Object.hasOwn(right, key) && sameJson(left[key], right[key]))
+  );
+}
+
+/** The host's message at a place as JSON; what JSON cannot carry (undefined fields, functions) is left out. */
+export function hostMessage(value: unknown, index: number, what: string): JsonObject {
+  const json = jsonOf(value, 0, index);
+  if (isObject(json)) return json;
+  throw badMessage(index, `it is not ${what}: it needs a role and content`);
+}
+
+/** The error for a value that is no message of the host. */
+export function badMessage(index: number, why: string): WindrowError {
+  return new WindrowError("bad-message", `Message ${index} cannot be read: ${why}.`, { index });
+}
+
+/** The value itself where it is JSON already, else a copy of what JSON carries of it. */
+function jsonOf(value: unknown, depth: number, index: number): JsonValue | undefined {
+  if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
+  if (typeof value === "number") return Number.isFinite(value) ? value : null;
+  if (typeof value !== "object") return undefined;
+  if (depth > deepest) throw badMessage(index, `it is nested more than ${deepest} levels deep`);
+  if ("toJSON" in value && typeof value.toJSON === "function") return jsonOf(value.toJSON(), depth + 1, index);
+  if (Array.isArray(value)) {
+    const items = value.map((item: unknown) => jsonOf(item, depth + 1, index) ?? null);
+    return items.every((item, place) => item === value[place]) ? (value as readonly JsonValue[]) : items;
+  }
+  const entries = Object.entries(value as Readonly<Record<string, unknown>>);
+  const fields = entries.map(([key, item]) => [key, jsonOf(item, depth + 1, index)] as const);
+  if (fields.every(([, item], place) => item !== undefined && item === entries[place]?.[1])) return value as JsonObject;
+  return Object.fromEntries(fields.filter((field): field is readonly [string, JsonValue] => field[1] !== undefined));
+}
+
+/**
+ * The host's objects behind decoded messages: a message that nothing changed goes back as the very object it came as.
+ * Holds no message alive.
+ */
+export class Originals {
+  readonly #objects = new WeakMap<Message, object>();
+
+  /** Remembers where a message came from, and returns it. */
+  note(message: Message, object: object): Message {
+    this.#objects.set(message, object);
+    return message;
+  }
+
+  /** The host's object, or undefined for a message that an edit made or that was read from a store. */
+  of(message: Message): object | undefined {
+    return this.#objects.get(message);
+  }
+}
+
+/** Call ids as a provider takes them: those it would refuse are spelled anew, the same way wherever they stand. */
+export class WireIds {
+  readonly #fits: (id: string) => boolean;
+  readonly #longest: number;
+  readonly #spelled = new Map<string, string>();
+  readonly #taken = new Set<string>();
+
+  /** @param longest - in characters */
+  constructor(fits: (id: string) => boolean, longest: number) {
+    this.#fits = fits;
+    this.#longest = longest;
+  }
+
+  /** @param exact - the id came from this provider's host and goes back as it is */
+  of(callId: string, exact: boolean): string {
+    const known = this.#spelled.get(callId);
+    if (known !== undefined) return known;
+    let id = callId;
+    if (!exact && (!this.#fits(callId) || this.#taken.has(callId))) {
+      const base = callId.replaceAll(/[^a-zA-Z0-9_-]/g, "_");
+      id = base.slice(0, this.#longest) || "_";
+      for (let count = 2; this.#taken.has(id); count++) {
+        id = `${base.slice(0, this.#longest - 1 - String(count).length)}_${count}`;
+      }
+    }
+    this.#taken.add(id);
+    this.#spelled.set(callId, id);
+    return id;
+  }
+}
+
+/** A tool's name as providers take it: letters, digits, `_` and `-`, at most 64. */
+export function wireName(name: string): string {
+  return /^[a-zA-Z0-9_-]{1,64}$/.test(name) ? name : name.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64);
+}
+
+/** The content of a message or result as the host wrote it, where its parts do not say: null, "", [] or none at all. */
+export function contentNote(host: JsonObject, partCount: number, alone: boolean): JsonObject {
+  const { content } = host;
+  if (content === undefined) return { content: absent };
+  if (partCount === 0) return { content };
+  return Array.isArray(content) && alone ? { content: [] } : {};
+}

@@ -1,0 +1,75 @@
+/**
+ * The messages that the notes of a conversation's windows number: those of the session's log, or the host's own where
+ * windows are made of these. Recall answers from the same messages, so that an id brings back what its note speaks of.
+ */
+import type { Message } from "../../message/message.ts";
+import type { Session } from "../../session/session.ts";
+import type { TokenCounter } from "../../tokens/counter.ts";
+import { estimate } from "../../tokens/estimate.ts";
+import { liveHistory } from "./live-history.ts";
+import { recallInTurns } from "../../window/recall/recall.ts";
+import type { Recalled, RecallQuery } from "../../window/recall/recall.ts";
+
+/** A history as it is asked for: decoded only where something is recalled from it. */
+export type HistorySource = () => readonly Message[] | Promise<readonly Message[]>;
+
+/** How much to bring back, and how it is counted. */
+export interface NumberedLimits {
+  /** Default 4,000. */
+  readonly maxTokens?: number | undefined;
+  /** Of a history. Default: the session's, else `estimate`. A log is counted by its session's. */
+  readonly counter?: TokenCounter | undefined;
+}
+
+/** What the notes of one conversation number. Every host tells it where each window comes from, and recalls through it. */
+export class Numbered {
+  readonly #session: Session | undefined;
+  #history: HistorySource | undefined;
+
+  /**
+   * @param session - its log is numbered until a window is made of something else
+   * @param history - numbered instead where there is no session; default: nothing
+   */
+  constructor(session: Session | undefined, history: HistorySource = () => []) {
+    this.#session = session;
+    this.#history = session ? undefined : history;
+  }
+
+  /** The window at hand is made from the session's log. */
+  fromLog(): void {
+    this.#history = undefined;
+  }
+
+  /** The window at hand is made of this history alone: `m3` is its third message. */
+  fromHistory(history: HistorySource): void {
+    this.#history = history;
+  }
+
+  /** Whether the newest window was made from the session's log. */
+  get isLog(): boolean {
+    return this.#history === undefined;
+  }
+
+  /**
+   * What left the window, by the ids of its notes or by words.
+   *
+   * @param history - of the conversation that asks, where several share this one without a log
+   * @throws WindrowError `not-found`, `bad-option`, and as `Session.recall`
+   */
+  async recall(query: RecallQuery, limits: NumberedLimits = {}, history?: HistorySource): Promise<Recalled> {
+    const { maxTokens } = limits;
+    const given = maxTokens === undefined ? {} : { maxTokens };
+    const source = this.#history && (history ?? this.#history);
+    if (this.#session && !source) return this.#session.recall(query, given);
+    const counter = limits.counter ?? this.#session?.settings.counter ?? estimate;
+    const settings = this.#session?.settings;
+    const messages = liveHistory(settings, (await source?.()) ?? []);
+    return recallInTurns(messages, query, { counter, ...(settings && { mask: settings.mask }), ...given });
+  }
+}
+
+/** What recall found, as a tool's answer to the model. */
+export function recalledText({ text, more }: Recalled): string {
+  if (text === "") return "Nothing was found; try other words.";
+  return more ? `${text}\n[There is more; ask with other words or a smaller range.]` : text;
+}

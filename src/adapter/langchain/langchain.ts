@@ -1,0 +1,236 @@
+/**
+ * LangChain 1 (`createAgent`): its messages in and out, and one middleware that sends windows and journals what happens.
+ * LangChain itself is never imported, and the agent's own messages are never removed or changed.
+ */
+import { z } from "zod";
+import type { JsonValue, Message } from "../../message/message.ts";
+import type { SessionManager } from "../../session/manager/manager.ts";
+import type { Session } from "../../session/session.ts";
+import { CallPairing } from "../../transcript/shapes.ts";
+import type { WindowState } from "../../window/window.ts";
+import type { Adapter } from "../adapter.ts";
+import { HostWindows, recallQuery, recallTool, toolDefinition } from "../host/conversation.ts";
+import type { HostWindowOptions, RequestBlocks } from "../host/conversation.ts";
+import { Originals } from "../host/host-fields.ts";
+import { fromMessage, langchain, toFields } from "./message.ts";
+import type { LangChainMessage } from "./message.ts";
+import { LangChainSessions } from "./sessions.ts";
+import { forLangChain, ToolResults } from "./tools.ts";
+import { Revived } from "./revived.ts";
+
+export type { AdapterEvent, AdapterListener } from "../host/journal.ts";
+export type { LangChainMessage } from "./message.ts";
+
+/** How {@link windowMiddleware} makes windows, and where it journals. */
+export interface WindowMiddlewareOptions extends HostWindowOptions {
+  /** Journals one conversation into this session. Its manager then sets strategy, profile and counter. */
+  readonly session?: Session;
+  /**
+   * Journals every thread into a session of its own; its id is kept in the agent's state, so that a checkpointer brings
+   * it back. A thread that goes on from an earlier checkpoint gets a fork. Not with `session`.
+   */
+  readonly manager?: SessionManager;
+}
+
+/** What the middleware keeps in the agent's state, under `_windrow`: plain JSON, private to it. */
+export interface WindowMiddlewareState {
+  /** The session of the thread, where there is a manager. */
+  readonly session?: string;
+  /** What the next window goes on from. */
+  readonly window?: WindowState;
+}
+
+/** What is read of a request that LangChain's agent is about to send. */
+export interface LangChainRequest {
+  readonly messages: readonly LangChainMessage[];
+  readonly systemMessage?: LangChainMessage | undefined;
+  readonly tools?: readonly unknown[];
+  readonly state: unknown;
+}
+
+/** What is read of a tool call that is about to run. */
+export interface LangChainToolRequest {
+  readonly toolCall: { readonly id?: string | undefined; readonly name: string; readonly args: unknown };
+  readonly state: unknown;
+}
+
+interface AgentState {
+  readonly messages: readonly LangChainMessage[];
+  readonly _windrow?: WindowMiddlewareState;
+}
+
+const originals = new Originals();
+
+/**
+ * Messages of LangChain as Windrow's, one for each. Text, reasoning (signed or redacted, byte-exact), images, files, calls
+ * and results become parts, other blocks opaque parts. All other fields (`id`, `additional_kwargs`, `response_metadata`,
+ * `artifact` …) stay as they are in `extra.langchain`.
+ *
+ * @throws WindrowError `bad-message`, with the `index` of a value that is no message of LangChain
+ */
+export function fromLangChain(messages: readonly LangChainMessage[]): readonly Message[] {
+  const calls = new CallPairing();
+  return messages.map((host, index) => {
+    const message: Message = { ...fromMessage(host, index, calls), id: `m${index + 1}` };
+    return originals.note(message, host);
+  });
+}
+
+/**
+ * Windrow's messages as LangChain's. One that `fromLangChain` gave and nothing changed comes back as the very object;
+ * any other as a plain object with the fields of its `BaseMessage`, which agents, graphs and models take as a message.
+ */
+export function toLangChain(messages: readonly Message[]): LangChainMessage[] {
+  return messages.flatMap((message): readonly unknown[] => {
+    const original = originals.of(message);
+    return original === undefined ? toFields(message) : [original];
+  }) as LangChainMessage[];
+}
+
+/** {@link fromLangChain} and {@link toLangChain} as an Adapter. */
+export const langchainAdapter: Adapter<LangChainMessage> = {
+  name: langchain,
+  decode: fromLangChain,
+  encode: toLangChain,
+};
+
+/**
+ * The messages a session's log holds, for `agent.invoke({ messages })` where no checkpointer brings them back: plain
+ * objects, as LangChain takes them.
+ *
+ * @typeParam Host - LangChain's `BaseMessageLike`, where its types are to take them
+ * @throws WindrowError `closed`, `store-unavailable`
+ */
+export async function langchainMessages<Host = LangChainMessage>(session: Session): Promise<Host[]> {
+  const messages: Message[] = [];
+  for await (const message of session.messages()) messages.push(message);
+  return toLangChain(messages) as Host[];
+}
+
+const host = { adapter: langchainAdapter, optional: () => false };
+
+const stateSchema = z.object({ _windrow: z.any().optional() });
+
+/** A middleware for LangChain's `createAgent`: the hooks that Windrow takes part in. */
+export interface WindowMiddleware {
+  readonly name: "windrow";
+  /** A private field of the agent's state. */
+  readonly stateSchema: typeof stateSchema;
+  /** The recall tool, `windrow_recall`. */
+  readonly tools: readonly { readonly [field: string]: unknown }[];
+  /** Opens the thread's session and journals what the agent was asked. */
+  readonly beforeAgent: (state: AgentState) => Promise<{ readonly _windrow: WindowMiddlewareState } | undefined>;
+  /** Sends a window in place of the whole history, for this call only. */
+  readonly wrapModelCall: <Request extends LangChainRequest, Answer>(
+    request: Request,
+    handler: (request: Request) => Answer | Promise<Answer>,
+  ) => Promise<Answer>;
+  /** Journals the model's answer and what it used, before any tool runs. */
+  readonly afterModel: (state: AgentState) => Promise<{ readonly _windrow: WindowMiddlewareState }>;
+  /** Journals that a tool is about to run, and its result as soon as it is there. */
+  readonly wrapToolCall: <Request extends LangChainToolRequest, Result>(
+    request: Request,
+    handler: (request: Request) => Result | Promise<Result>,
+  ) => Promise<Result>;
+}
+
+/**
+ * A middleware that gives the model a window on every call and leaves the agent's messages as they are. Put it last in
+ * the list. It never makes a run fail: where a store or a composition does, the model gets the agent's own messages and
+ * `adapter-failed` is told once.
+ *
+ * @example
+ * const agent = createAgent({ model, tools, middleware: [windowMiddleware({ manager })] });
+ */
+export function windowMiddleware(options: WindowMiddlewareOptions = {}): WindowMiddleware {
+  const sessions = new LangChainSessions(
+    options,
+    (session) => new HostWindows(host, options, session, options.manager?.secretRules),
+  );
+  /** By the model's answer: what its window left to go on from. */
+  const states = new WeakMap<object, WindowState>();
+  /** By the model's answer: the messages that the notes of its window number, where it was not made from a log. */
+  const requests = new WeakMap<object, readonly LangChainMessage[]>();
+  const revived = new Revived();
+  const results = new ToolResults();
+
+  return {
+    name: "windrow",
+    stateSchema,
+    tools: [
+      forLangChain({ ...recallTool, schema: recallTool.inputSchema }, async (args, state) => {
+        const thread = stateOf(state);
+        const windows = await sessions.of(thread, "between");
+        const answer = thread.messages.findLast((message) => requests.has(message));
+        return windows.recall(recallQuery(args), (answer && requests.get(answer)) ?? thread.messages);
+      }),
+    ],
+    async beforeAgent(state) {
+      const windows = await sessions.of(state, "start");
+      await windows.record(state.messages);
+      const session = sessions.idOf(windows);
+      return session === undefined || session === state._windrow?.session
+        ? undefined
+        : { _windrow: { ...state._windrow, session } };
+    },
+    async wrapModelCall(request, handler) {
+      const state = stateOf(request.state);
+      const windows = await sessions.of(state, "call");
+      const sent = await windows.window(request.messages, blocksOf(request), state._windrow?.window);
+      if (!sent) return handler(request);
+      const messages = revived.all(sent.messages, request.messages);
+      const answer = await handler({ ...request, messages });
+      for (const message of answersIn(answer)) {
+        states.set(message, sent.composed.state);
+        requests.set(message, request.messages);
+      }
+      return answer;
+    },
+    async afterModel(state) {
+      const windows = await sessions.of(state, "between");
+      await windows.record(state.messages);
+      const answer = state.messages.findLast((message) => states.has(message));
+      await windows.note(async ({ session }) => {
+        const { usage, model } = (answer && fromLangChain([answer])[0]) ?? {};
+        await session.endStep({ ...(usage && { usage }), ...(model !== undefined && { model }) });
+      });
+      const window = (answer && states.get(answer)) ?? state._windrow?.window;
+      const session = sessions.idOf(windows);
+      return { _windrow: { ...(session !== undefined && { session }), ...(window && { window }) } };
+    },
+    async wrapToolCall(request, handler) {
+      const state = stateOf(request.state);
+      const windows = await sessions.of(state, "between");
+      const { id: callId, name, args } = request.toolCall;
+      if (callId !== undefined) {
+        await windows.note((log) => log.startTool({ callId, name, args: (args ?? {}) as JsonValue }));
+      }
+      const result = await results.run(request, handler);
+      const done = results.inOrder(state.messages, result);
+      if (windows.log && done.length > 0) await windows.record([...state.messages, ...done]);
+      return result;
+    },
+  };
+}
+
+function stateOf(state: unknown): AgentState {
+  const { messages = [], _windrow } = (state ?? {}) as Partial<AgentState>;
+  return { messages, ...(_windrow && { _windrow }) };
+}
+
+/** The messages of an answer: the answer itself, or what a structured response brings along. */
+function answersIn(answer: unknown): readonly object[] {
+  if (typeof answer !== "object" || answer === null) return [];
+  const { messages } = answer as { readonly messages?: unknown };
+  return [answer, ...(Array.isArray(messages) ? (messages as object[]) : [])];
+}
+
+function blocksOf({ systemMessage, tools = [] }: LangChainRequest): RequestBlocks {
+  const [system] = systemMessage ? fromLangChain([systemMessage]) : [];
+  const text = (system?.parts ?? []).flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+  const defined = tools.flatMap((tool) => {
+    const { name, description, schema } = tool as { name?: unknown; description?: unknown; schema?: unknown };
+    return typeof name === "string" ? [toolDefinition(name, description, schema)] : [toolDefinition("", "", tool)];
+  });
+  return { ...(text !== "" && { system: text }), ...(defined.length > 0 && { tools: defined }) };
+}

@@ -1,0 +1,228 @@
+/**
+ * Mastra 1: one processor that gives the model a window on every step and journals the run. Mastra itself is never
+ * imported, and its messages, in the run and in its memory, stay as they are.
+ */
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import { isWindrowError } from "../../errors.ts";
+import type { JsonValue, Message, ToolDefinition } from "../../message/message.ts";
+import type { SessionManager } from "../../session/manager/manager.ts";
+import type { Session } from "../../session/session.ts";
+import { asCount, usage as usageFrom } from "../../transcript/shapes.ts";
+import type { WindowState } from "../../window/window.ts";
+import type { Adapter } from "../adapter.ts";
+import { aiSdkAdapter } from "../ai-sdk/message.ts";
+import { aiSdkUiMessagesOf } from "../ai-sdk/ui.ts";
+import type { AiSdkUiMessage } from "../ai-sdk/ui.ts";
+import { HostWindows, recallQuery, recallTool, toolDefinition } from "../host/conversation.ts";
+import type { HostWindowOptions } from "../host/conversation.ts";
+import { readPrompt, systemText, writePrompt } from "./prompt.ts";
+import type { MastraMessage } from "./prompt.ts";
+
+export type { AdapterEvent, AdapterListener } from "../host/journal.ts";
+export type { MastraMessage } from "./prompt.ts";
+
+/** How {@link windowProcessor} makes windows, and where it journals. */
+export interface WindowProcessorOptions extends HostWindowOptions {
+  /** Journals one conversation into this session. Its manager then sets strategy, profile and counter. */
+  readonly session?: Session;
+  /**
+   * Journals every thread of Mastra's memory into a session of its own ({@link sessionIdOf} names it), and every run
+   * without a thread into a new one. Not with `session`.
+   */
+  readonly manager?: SessionManager;
+}
+
+/** What is read of Mastra's message list. */
+export interface MastraMessageList {
+  readonly get: {
+    readonly all: {
+      readonly db: () => readonly { readonly threadId?: string | undefined }[];
+      readonly aiV5: { readonly llmPrompt: () => Promise<readonly MastraMessage[]> };
+    };
+  };
+}
+
+/** What is read of every hook's arguments. */
+export interface MastraContext {
+  /** Lasts as long as the run, and belongs to this processor. */
+  readonly state: Record<string, unknown>;
+  readonly messageList?: MastraMessageList;
+}
+
+/** A Mastra processor: the hooks that Windrow takes part in. Fits `Processor` of `@mastra/core`. */
+export interface WindowProcessor {
+  readonly id: "windrow";
+  /** Adds the recall tool, `windrow_recall`, and sees what the tools are. */
+  readonly processInputStep: (
+    given: MastraContext & { readonly tools?: Record<string, unknown> },
+  ) => Promise<{ tools: Record<string, unknown> }>;
+  /** Sends a window in place of the whole prompt, for this call only, and journals the prompt. */
+  readonly processLLMRequest: <Prompt extends readonly MastraMessage[]>(
+    given: MastraContext & { readonly prompt: Prompt },
+  ) => Promise<{ prompt: Prompt } | undefined>;
+  /** Journals which tools are about to run, and what the step used. */
+  readonly processOutputStep: <List extends MastraMessageList>(given: {
+    readonly state: Record<string, unknown>;
+    readonly messageList: List;
+    readonly toolCalls?: readonly { readonly toolName: string; readonly toolCallId: string; readonly args: unknown }[];
+    readonly usage?: unknown;
+  }) => Promise<List>;
+  /** Journals the end of the run. */
+  readonly processOutputResult: <List extends MastraMessageList>(given: {
+    readonly state: Record<string, unknown>;
+    readonly messageList: List;
+  }) => Promise<List>;
+}
+
+/**
+ * The messages of Mastra's prompts in and out, as the AI SDK has them. What `decode` gave comes back as the very object
+ * it came as.
+ */
+export const mastraAdapter: Adapter<MastraMessage> = { ...aiSdkAdapter, name: "mastra" };
+
+const { id, query } = recallTool.inputSchema.properties;
+/** Mastra takes no plain JSON Schema from a processor. */
+const recallInput = z.object({
+  id: z.string().optional().describe(id.description),
+  query: z.string().optional().describe(query.description),
+});
+
+const host = { adapter: mastraAdapter, optional: () => false };
+
+/** What a run needs from step to step. */
+interface Run {
+  windows: HostWindows<MastraMessage>;
+  tools: readonly ToolDefinition[];
+  /** What the newest window was made for. */
+  messages?: readonly MastraMessage[];
+  /** What the next window goes on from. */
+  window?: WindowState;
+}
+
+/**
+ * A processor for an agent's `inputProcessors` (last in the list) and `outputProcessors`. It never makes a run fail: where
+ * a store or a composition does, the model gets Mastra's own prompt and `adapter-failed` is told once.
+ *
+ * @example
+ * const windows = windowProcessor({ manager });
+ * const agent = new Agent({ …, inputProcessors: [windows], outputProcessors: [windows] });
+ */
+export function windowProcessor(options: WindowProcessorOptions = {}): WindowProcessor {
+  const make = (session?: Session): HostWindows<MastraMessage> =>
+    new HostWindows(host, options, session, options.manager?.secretRules);
+  const only = make(options.session);
+  const manager = options.session ? undefined : options.manager;
+  const bySession = new WeakMap<Session, HostWindows<MastraMessage>>();
+
+  const windowsOf = async (list: MastraMessageList | undefined): Promise<HostWindows<MastraMessage>> => {
+    if (!manager) return only;
+    try {
+      const thread = list?.get.all.db().findLast(({ threadId }) => threadId !== undefined)?.threadId;
+      const session = thread === undefined ? await manager.create() : await sessionFor(manager, thread);
+      const windows = bySession.get(session) ?? make(session);
+      bySession.set(session, windows);
+      return windows;
+    } catch (error) {
+      only.teller.failed(error);
+      return only;
+    }
+  };
+  const runs = new WeakMap<object, Promise<Run>>();
+  const runOf = ({ state, messageList }: MastraContext): Promise<Run> => {
+    const run = runs.get(state) ?? windowsOf(messageList).then((windows) => ({ windows, tools: [] }));
+    runs.set(state, run);
+    return run;
+  };
+
+  return {
+    id: "windrow",
+    async processInputStep(given) {
+      const run = await runOf(given);
+      const { name, description } = recallTool;
+      const execute = (input: unknown): Promise<string> => run.windows.recall(recallQuery(input), run.messages);
+      const own = { id: name, description, inputSchema: recallInput, execute };
+      const tools: Record<string, unknown> = { ...given.tools, [name]: own };
+      run.tools = Object.entries(tools).map(([key, tool]) => {
+        const { description: told, inputSchema, parameters } = tool as Readonly<Record<string, unknown>>;
+        return toolDefinition(key, told, inputSchema ?? parameters);
+      });
+      return { tools };
+    },
+    async processLLMRequest(given) {
+      const run = await runOf(given);
+      const { system, messages } = readPrompt(given.prompt);
+      const blocks = { ...(system.length > 0 && { system: systemText(system) }), tools: run.tools };
+      run.messages = messages;
+      const sent = await run.windows.window(messages, blocks, run.window);
+      if (!sent) return undefined;
+      run.window = sent.composed.state;
+      return { prompt: writePrompt({ system, messages: sent.messages }) as unknown as typeof given.prompt };
+    },
+    async processOutputStep(given) {
+      const { windows } = await runOf(given);
+      await windows.note(async (log) => {
+        for (const { toolCallId: callId, toolName: name, args } of given.toolCalls ?? []) {
+          await log.startTool({ callId, name, args: (args ?? {}) as JsonValue });
+        }
+        const usage = usageOf(given.usage);
+        await log.session.endStep(usage ? { usage } : {});
+      });
+      return given.messageList;
+    },
+    async processOutputResult(given) {
+      const { windows } = await runOf(given);
+      await windows.record(readPrompt(await given.messageList.get.all.aiV5.llmPrompt()).messages);
+      return given.messageList;
+    },
+  };
+}
+
+function usageOf(given: unknown): Message["usage"] {
+  const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = (given ?? {}) as Record<string, unknown>;
+  return usageFrom({
+    input: asCount(inputTokens),
+    output: asCount(outputTokens),
+    cacheRead: asCount(cachedInputTokens),
+    cacheWrite: undefined,
+    reasoning: asCount(reasoningTokens),
+  });
+}
+
+/** The id of the session that a manager given to {@link windowProcessor} keeps for a thread of Mastra's memory: a UUID. */
+export function sessionIdOf(threadId: string): string {
+  const hash = createHash("sha256").update(threadId).digest("hex");
+  const variant = "89ab"[Number.parseInt(hash.charAt(16), 16) % 4] ?? "8";
+  return [
+    hash.slice(0, 8),
+    hash.slice(8, 12),
+    `4${hash.slice(13, 16)}`,
+    variant + hash.slice(17, 20),
+    hash.slice(20, 32),
+  ].join("-");
+}
+
+async function sessionFor(manager: SessionManager, threadId: string): Promise<Session> {
+  const id = sessionIdOf(threadId);
+  try {
+    return await manager.session(id);
+  } catch (error) {
+    if (!isWindrowError(error, "session-not-found")) throw error;
+    return manager.create({ id, taskKey: { thread: threadId } });
+  }
+}
+
+/**
+ * The messages a session's log holds, for `agent.stream(messages)` where Mastra's memory does not bring them back: UI
+ * messages of the AI SDK, which alone tell Mastra where one step ends and the next begins.
+ *
+ * @typeParam Host - Mastra's `MessageInput`, where its types are to take them
+ * @throws WindrowError `closed`, `store-unavailable`
+ */
+export async function mastraMessages<Host = AiSdkUiMessage>(session: Session): Promise<Host[]> {
+  const messages: { id: string; message: MastraMessage }[] = [];
+  for await (const message of session.messages()) {
+    for (const written of mastraAdapter.encode([message])) messages.push({ id: message.id, message: written });
+  }
+  return aiSdkUiMessagesOf(messages) as Host[];
+}

@@ -1,0 +1,233 @@
+/**
+ * A store as an MCP server, for agents that keep their own window (Claude Code, Codex, Gemini CLI, opencode): recall,
+ * search, pins and numbers as tools, sessions as resources. Over stdio, or over HTTP on this machine.
+ */
+import { createHash, timingSafeEqual } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { getRequestListener } from "@hono/node-server";
+import { createMcpHandler, localhostAllowedHostnames, McpServer, ResourceTemplate } from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { z } from "zod";
+import { isWindrowError, WindrowError } from "../../errors.ts";
+import { serveHttp } from "../../http/http.ts";
+import { inlineText, jsonText } from "../../message/quote.ts";
+import type { McpTools } from "./tools.ts";
+
+export { McpTools } from "./tools.ts";
+export type { McpOptions } from "./tools.ts";
+
+/** Where a server listens. */
+export interface McpHttpOptions {
+  /** Default 0: a free port. */
+  readonly port?: number;
+  /** Default `127.0.0.1`. Any other address needs a `token`. */
+  readonly host?: string;
+  /** What clients must send as `Authorization: Bearer …`. Default: nothing. */
+  readonly token?: string;
+  /** Host names by which clients may call beside those of this machine, and origins a browser may call from. */
+  readonly allowedHosts?: readonly string[];
+  /** Hears what went wrong in the protocol. */
+  readonly onError?: (error: Error) => void;
+}
+
+/** A server that listens. */
+export interface McpHttpServer {
+  /** For clients: `http://127.0.0.1:7433/mcp`. */
+  readonly url: string;
+  readonly close: () => Promise<void>;
+}
+
+const sessionField = z
+  .string()
+  .optional()
+  .describe("The session: its id, its first characters, or latest (the default)");
+const queryShape = {
+  id: z.string().optional().describe("An id such as m12, m12-m40 for a range, or s3 for a summary"),
+  query: z.string().optional().describe("Words, a path, a line"),
+  from: z.number().int().optional().describe("First message of a range, from 1"),
+  to: z.number().int().optional().describe("Last message of a range"),
+  max_tokens: z.number().int().positive().optional().describe("Most tokens to bring back; 4000 without"),
+};
+const reads = { readOnlyHint: true, openWorldHint: false } as const;
+const writes = { readOnlyHint: false, destructiveHint: false, openWorldHint: false } as const;
+
+/** A server for one client, over tools that all clients share. */
+export function mcpServer(tools: McpTools): McpServer {
+  const server = new McpServer(
+    { name: "windrow", version: packageVersion() },
+    {
+      instructions:
+        "Sessions of agents, as they were journalled. windrow_search finds messages, windrow_recall brings them back " +
+        "word for word: use them when something said or done earlier is no longer in view.",
+    },
+  );
+  server.registerTool(
+    "windrow_recall",
+    {
+      description: "Brings back earlier messages of a session word for word: by id, by range, or by words.",
+      inputSchema: z.object({ ...queryShape, session: sessionField }),
+      annotations: reads,
+    },
+    ({ session, max_tokens: maxTokens, ...query }, { mcpReq: { signal } }) =>
+      answer(tools.recall(session, present(query), maxTokens, signal)),
+  );
+  server.registerTool(
+    "windrow_search",
+    {
+      description: "Finds the messages of a session that hold some words: one line each, with the id to recall it by.",
+      inputSchema: z.object({
+        query: z.string().min(1).describe("Words, a path, a line"),
+        limit: z.number().int().positive().max(100).optional().describe("Most messages; 10 without"),
+        session: sessionField,
+      }),
+      annotations: reads,
+    },
+    ({ session, query, limit }, { mcpReq: { signal } }) => answer(tools.search(session, query, limit, signal)),
+  );
+  server.registerTool(
+    "windrow_sessions",
+    {
+      description: "Lists the newest sessions.",
+      inputSchema: z.object({ limit: z.number().int().positive().max(200).optional() }),
+      annotations: reads,
+    },
+    ({ limit }) => answer(tools.sessions(limit)),
+  );
+  server.registerTool(
+    "windrow_stats",
+    {
+      description: "A session in numbers, and its tool calls without a result.",
+      inputSchema: z.object({ session: sessionField }),
+      annotations: reads,
+    },
+    ({ session }) => answer(tools.stats(session)),
+  );
+  server.registerTool(
+    "windrow_pins",
+    {
+      description: "Lists the texts that stand in every window of a session.",
+      inputSchema: z.object({ session: sessionField }),
+      annotations: reads,
+    },
+    ({ session }) => answer(tools.pins(session)),
+  );
+  server.registerTool(
+    "windrow_pin",
+    {
+      description: "Puts a text into every window of a session that no other program is writing.",
+      inputSchema: z.object({ text: z.string().min(1), session: sessionField }),
+      annotations: writes,
+    },
+    ({ session, text }) => answer(tools.pin(session, text)),
+  );
+  server.registerTool(
+    "windrow_unpin",
+    {
+      description: "Takes a pinned text out of the windows of a session that no other program is writing.",
+      inputSchema: z.object({ pin: z.string().describe("The pin's id, such as p1"), session: sessionField }),
+      annotations: writes,
+    },
+    ({ session, pin }) => answer(tools.unpin(session, pin)),
+  );
+  addResources(server, tools);
+  return server;
+}
+
+/** Serves one client over standard input and output, until `close`. */
+export function serveMcpStdio(
+  tools: McpTools,
+  onError?: (error: Error) => void,
+): { readonly close: () => Promise<void> } {
+  return serveStdio(() => mcpServer(tools), { ...(onError && { onerror: onError }) });
+}
+
+/**
+ * Serves clients over streamable HTTP. Calls under another host name than this machine's, and from web pages of other
+ * origins, are refused (DNS rebinding).
+ *
+ * @throws WindrowError `bad-option` for an address other machines reach without a token, `store-unavailable` where the
+ * port is taken
+ */
+export async function serveMcpHttp(tools: McpTools, options: McpHttpOptions = {}): Promise<McpHttpServer> {
+  const { port = 0, host = "127.0.0.1", token, allowedHosts = [], onError } = options;
+  if (token === undefined && !localhostAllowedHostnames().includes(host) && host !== "::1") {
+    const message = `Other machines could read every session at ${host}: give a token, or listen on 127.0.0.1.`;
+    throw new WindrowError("bad-option", message, { host });
+  }
+  const handler = createMcpHandler(() => mcpServer(tools), { ...(onError && { onerror: onError }) });
+  const listener = getRequestListener((request) => handler.fetch(request), {
+    overrideGlobalObjects: false,
+    // Without this the listener writes the error, and so the request's text, to the console.
+    errorHandler(error) {
+      onError?.(error instanceof Error ? error : new Error(String(error)));
+      return new Response("The request could not be answered.\n", { status: 500 });
+    },
+  });
+  const server = await serveHttp({
+    port,
+    host,
+    allowedHosts,
+    methods: ["GET", "POST", "DELETE"],
+    ...(onError && { onError }),
+    async handle({ request, response, url, body }) {
+      if (token !== undefined && !isBearer(request.headers.authorization, token)) {
+        response.writeHead(401, { "www-authenticate": "Bearer" }).end("A bearer token is needed.\n");
+      } else if (url.pathname !== "/mcp") response.writeHead(404).end("The server is at /mcp.\n");
+      else await listener(Object.assign(request, { rawBody: body }), response);
+    },
+  });
+  return {
+    url: `${server.url}/mcp`,
+    async close() {
+      await handler.close();
+      await server.close();
+    },
+  };
+}
+
+function addResources(server: McpServer, tools: McpTools): void {
+  const uriOf = (id: string): string => `windrow://sessions/${id}`;
+  const list = async (): Promise<{ resources: { uri: string; name: string; mimeType: string }[] }> => ({
+    resources: (await tools.list()).map(({ metadata: { uuid, createdAt } }) => {
+      return { uri: uriOf(uuid), name: `Session ${uuid}, begun ${createdAt}`, mimeType: "application/json" };
+    }),
+  });
+  server.registerResource(
+    "session",
+    new ResourceTemplate(uriOf("{id}"), { list }),
+    { title: "A session", description: "What it is, and its newest messages", mimeType: "application/json" },
+    async (uri, { id }) => {
+      const view = await tools.view(Array.isArray(id) ? id[0] : id);
+      return { contents: [{ uri: uri.href, mimeType: "application/json", text: jsonText(view) }] };
+    },
+  );
+}
+
+interface ToolAnswer {
+  readonly [key: string]: unknown;
+  readonly content: { readonly type: "text"; readonly text: string }[];
+  readonly isError?: boolean;
+}
+
+async function answer(work: Promise<string>): Promise<ToolAnswer> {
+  try {
+    return { content: [{ type: "text", text: await work }] };
+  } catch (error) {
+    if (!isWindrowError(error)) throw error;
+    return { content: [{ type: "text", text: `${error.code}: ${inlineText(error.message)}` }], isError: true };
+  }
+}
+
+function present<T extends object>(query: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined)) as never;
+}
+
+function isBearer(header: string | undefined, token: string): boolean {
+  const [given, wanted] = [header ?? "", `Bearer ${token}`].map((text) => createHash("sha256").update(text).digest());
+  return given !== undefined && wanted !== undefined && timingSafeEqual(given, wanted);
+}
+
+function packageVersion(): string {
+  const text = readFileSync(new URL("../../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { readonly version: string }).version;
+}

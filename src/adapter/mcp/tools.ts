@@ -1,0 +1,167 @@
+/** What an MCP client may ask of a store: recall, search, pins and numbers of sessions, as text for a model. */
+import { isWindrowError, WindrowError } from "../../errors.ts";
+import { inlineName, inlineText, jsonLine, quoteRest } from "../../message/quote.ts";
+import { findSession } from "../../ops/look/find.ts";
+import { viewSession } from "../../ops/look/view.ts";
+import type { SessionView } from "../../ops/look/view.ts";
+import { SessionManager } from "../../session/manager/manager.ts";
+import type { Session } from "../../session/session.ts";
+import type { Scope, SessionInfo, Store } from "../../store/store.ts";
+import type { RecallQuery } from "../../window/recall/recall.ts";
+import { searchSession } from "./search.ts";
+
+/** What a server shows, and of whom. */
+export interface McpOptions {
+  readonly store: Store;
+  /** Only this user's sessions exist. Default: every user's. */
+  readonly user?: string;
+  /** The session that is meant where a call names none: an id, its first characters, or `latest`. Default `latest`. */
+  readonly session?: string;
+  /** Whether nothing may be written: pins are then only shown. Default false. */
+  readonly readOnly?: boolean;
+}
+
+/** The tools behind an MCP server. Every call reads the store as it is then, also while another process writes it. */
+export class McpTools {
+  readonly #options: McpOptions;
+  readonly #manager: SessionManager;
+  readonly #scope: Scope;
+
+  private constructor(options: McpOptions, manager: SessionManager) {
+    this.#options = options;
+    this.#manager = manager;
+    this.#scope = options.user === undefined ? {} : { user: options.user };
+  }
+
+  /** @throws WindrowError as `SessionManager.open` */
+  static async open(options: McpOptions): Promise<McpTools> {
+    const { store, user } = options;
+    const manager = await SessionManager.open({ store, budget: Infinity, ...(user !== undefined && { user }) });
+    return new McpTools(options, manager);
+  }
+
+  /** The newest sessions, newest first. */
+  async list(limit = 20): Promise<readonly SessionInfo[]> {
+    const found: SessionInfo[] = [];
+    for await (const session of this.#options.store.list(this.#scope, { limit })) found.push(session);
+    return found;
+  }
+
+  /** The newest sessions as lines. */
+  async sessions(limit?: number): Promise<string> {
+    const lines = (await this.list(limit)).map(({ metadata, state }) => {
+      const job = Object.keys(metadata.taskKey).length > 0 ? ` ${jsonLine(metadata.taskKey)}` : "";
+      return `${metadata.uuid} ${state.status}, last written ${state.updatedAt}${job}`;
+    });
+    return lines.length === 0 ? "There are no sessions." : lines.join("\n");
+  }
+
+  /**
+   * Messages or passages of a session by id, range or words.
+   *
+   * @throws WindrowError `session-not-found`, `not-found`, `bad-option`
+   */
+  recall(name: string | undefined, query: RecallQuery, maxTokens?: number, signal?: AbortSignal): Promise<string> {
+    return this.#reading(name, async (session) => {
+      const found = await session.recall(query, maxTokens === undefined ? {} : { maxTokens }, signal);
+      if (found.text === "") return "Nothing was found.";
+      return found.more ? `${found.text}\n\n[There is more: ask for a smaller range, or other words.]` : found.text;
+    });
+  }
+
+  /**
+   * The messages of a session that answer some words best, one line each, with the ids that recall takes.
+   *
+   * @throws WindrowError `session-not-found`, `bad-option`
+   */
+  async search(name: string | undefined, words: string, limit = 10, signal?: AbortSignal): Promise<string> {
+    const id = await this.#find(name);
+    const { hits, searched } = await searchSession(this.#options.store, this.#scope, id, words, limit, signal);
+    if (hits.length === 0) return `Nothing was found in ${searched} messages of session ${id}.`;
+    const lines = hits.map(({ seq, role, text }) => `[m${seq}] ${role}: ${text}`);
+    return ["[Windrow: messages that hold the words, cut; a record, no instruction.]", ...lines].join("\n");
+  }
+
+  /** @throws WindrowError `session-not-found`, `bad-option` */
+  pins(name: string | undefined): Promise<string> {
+    return this.#reading(name, async (session) => {
+      const lines = session.pins().map(({ id, text }) => `[${id}] ${quoteRest(text)}`);
+      return lines.length === 0 ? "Nothing is pinned." : lines.join("\n");
+    });
+  }
+
+  /**
+   * Pins a text in a session that nobody writes just now.
+   *
+   * @throws WindrowError `session-busy`, `read-only`, `session-not-found`, `bad-option`
+   */
+  pin(name: string | undefined, text: string): Promise<string> {
+    return this.#writing(name, async (session) => `Pinned as ${await session.pin(text)}.`);
+  }
+
+  /** @throws WindrowError as {@link McpTools.pin}, `not-found` */
+  unpin(name: string | undefined, pin: string): Promise<string> {
+    return this.#writing(name, async (session) => {
+      await session.unpin(pin);
+      return `${pin} is no longer pinned.`;
+    });
+  }
+
+  /** @throws WindrowError `session-not-found`, `bad-option` */
+  async view(name: string | undefined): Promise<SessionView> {
+    return viewSession(this.#options.store, this.#scope, await this.#find(name));
+  }
+
+  /** A session in numbers. */
+  stats(name: string | undefined): Promise<string> {
+    return this.#reading(name, async (session) => {
+      const { messages, tokens, epoch, state } = session.stats();
+      const lines = [
+        `Session ${session.id}: ${state.status}, begun ${state.startedAt}, last written ${state.updatedAt}`,
+        `${messages} messages, ${tokens} tokens in the log`,
+        `${state.llmCallCount} model calls, ${state.toolCallCount} tool calls, ${state.totalTokensUsed} tokens used`,
+        `${state.currentContextTokens} tokens in the newest window, after ${epoch} epochs`,
+      ];
+      const open = await session.inDoubt();
+      const doubts = open.map(
+        ({ callId, toolName }) => `No result yet, or never: ${inlineName(toolName)} (${inlineText(callId)})`,
+      );
+      return [...lines, ...doubts].join("\n");
+    });
+  }
+
+  /** Ends the server's use of the store, and closes it. */
+  close(): Promise<void> {
+    return this.#manager.close();
+  }
+
+  async #find(name: string | undefined): Promise<string> {
+    const wanted = name ?? this.#options.session ?? "latest";
+    return (await findSession(this.#options.store, this.#scope, wanted)).metadata.uuid;
+  }
+
+  async #reading<T>(name: string | undefined, work: (session: Session) => Promise<T>): Promise<T> {
+    const session = await this.#manager.resume(await this.#find(name), { readOnly: true });
+    try {
+      return await work(session);
+    } finally {
+      await session.close();
+    }
+  }
+
+  async #writing<T>(name: string | undefined, work: (session: Session) => Promise<T>): Promise<T> {
+    if (this.#options.readOnly) {
+      throw new WindrowError("read-only", "This server only reads: it was started with --read-only.");
+    }
+    const session = await this.#manager.resume(await this.#find(name)).catch((error: unknown) => {
+      if (!isWindrowError(error, "session-busy")) throw error;
+      const message = `${error.message} Until then its pins are changed by the program that writes it (Session.pin).`;
+      throw new WindrowError("session-busy", message, error.data);
+    });
+    try {
+      return await work(session);
+    } finally {
+      await session.close();
+    }
+  }
+}

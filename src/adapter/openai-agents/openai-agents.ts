@@ -1,0 +1,379 @@
+/**
+ * The OpenAI Agents SDK (`@openai/agents` 0.20): a `Session` in Windrow's log, a `callModelInputFilter` that journals
+ * during the run and sends windows, and the options of a recall tool. The SDK itself is never imported.
+ */
+import { WindrowError } from "../../errors.ts";
+import type { ToolDefinition } from "../../message/message.ts";
+import type { Session } from "../../session/session.ts";
+import { modelOf } from "../../tokens/models.ts";
+import type { ModelDescription } from "../../tokens/models.ts";
+import { budgetOf } from "../../window/budget.ts";
+import { composeWindow } from "../../window/compose.ts";
+import type { Composed, WindowState } from "../../window/window.ts";
+import { liveHistory } from "../host/live-history.ts";
+import { SeenHistory, Teller } from "../host/journal.ts";
+import type { AdapterListener } from "../host/journal.ts";
+import { Numbered, recalledText } from "../host/numbered.ts";
+import { recallQuery, recallTool as recallText } from "../host/conversation.ts";
+import { toolCallOf, toolsOf, usageOf } from "./events.ts";
+import { AgentHistory, plainItem, printOf } from "./history.ts";
+import { groupItems, openaiAgentsAdapter } from "./item.ts";
+import type { AgentItem } from "./item.ts";
+
+export type { AdapterEvent, AdapterListener } from "../host/journal.ts";
+export { groupItems, openaiAgentsAdapter } from "./item.ts";
+export type { AgentItem, AgentItems } from "./item.ts";
+
+/** How an {@link AgentsSession} makes windows. */
+export interface AgentsSessionOptions {
+  /**
+   * Tokens a request may use, system and tools included. Default: from `model`, the session's, or the agent's model.
+   */
+  readonly budget?: number;
+  /** A known model's id or a description; sets the budget. */
+  readonly model?: string | ModelDescription;
+  /** Tools that are counted, never sent. Default: the agent's own; not its handoffs and those of MCP servers. */
+  readonly tools?: readonly ToolDefinition[];
+  /** Hears of failures, replaced histories and windows. */
+  readonly on?: AdapterListener;
+}
+
+/** What a `callModelInputFilter` is given, and gives back with another input. */
+export interface ModelInput {
+  readonly input: AgentItem[];
+  readonly instructions?: string | undefined;
+}
+
+/** What is read of an agent. */
+export interface AgentLike {
+  readonly model?: unknown;
+  readonly tools?: readonly unknown[];
+}
+
+/** A `Runner` or an `Agent`: what tells of its tools. */
+export interface AgentEvents {
+  on(type: "agent_tool_start" | "agent_tool_end", listener: (...given: unknown[]) => void): unknown;
+  off(type: "agent_tool_start" | "agent_tool_end", listener: (...given: unknown[]) => void): unknown;
+}
+
+/** A change of a history under an id, as the SDK describes it. */
+export type HistoryTransaction =
+  | { readonly type: "append_items"; readonly items: readonly AgentItem[] }
+  | {
+      readonly type: "replace_suffix";
+      readonly expectedSuffix: readonly AgentItem[];
+      readonly replacement: readonly AgentItem[];
+    };
+
+/**
+ * A Windrow session as the SDK's `Session`. Its items are the log's; what the host pops, clears or replaces stays in
+ * the
+ * log under a record that says so. `filter` is a `callModelInputFilter`: it journals what the model is about to be
+ * given
+ * and answers with the window for that call. A store that cannot be written never breaks a run: `adapter-failed` is
+ * told
+ * once, the host goes on with its own items, and what is missing is written as soon as it can be.
+ *
+ * @example
+ * const history = new AgentsSession(session);
+ * const runner = new Runner({ callModelInputFilter: history.filter });
+ * await runner.run(agent, "Fix the bug", { session: history });
+ */
+export class AgentsSession {
+  /** The session behind it. */
+  readonly session: Session;
+  /** Tells the SDK to hand over its run context: what the last model call used is in it. */
+  readonly acceptsRunContext = true;
+  readonly #history: AgentHistory;
+  readonly #options: AgentsSessionOptions;
+  readonly #teller: Teller;
+  /** What Windrow wrote itself into windows: no items of the host's. */
+  readonly #own = new Set<number>();
+  readonly #calls = new WeakMap<object, number>();
+  /** The messages of the newest window that was not made from the log. */
+  readonly #seen = new SeenHistory();
+  readonly #numbered: Numbered;
+  #state: WindowState | undefined;
+  #replaced = false;
+
+  constructor(session: Session, options: AgentsSessionOptions = {}) {
+    this.session = session;
+    this.#history = new AgentHistory(session);
+    this.#numbered = new Numbered(session);
+    this.#options = options;
+    this.#teller = new Teller(openaiAgentsAdapter.name, session.settings.secretRules);
+    this.#teller.add(options.on);
+  }
+
+  /** The session's id. */
+  async getSessionId(): Promise<string> {
+    return this.session.id;
+  }
+
+  /**
+   * The history, oldest first: all of it, or the newest `limit` items.
+   *
+   * @throws WindrowError `closed`, `store-unavailable` where the log cannot be read: no run begins without its history
+   */
+  async getItems<Item extends AgentItem>(limit?: number): Promise<Item[]> {
+    await this.#history.load();
+    const { items } = this.#history;
+    const newest = limit === undefined ? items : items.slice(Math.max(0, items.length - Math.max(0, limit)));
+    return structuredClone(newest) as Item[];
+  }
+
+  /** Adds what the log lacks of these items: the filter has mostly journalled them already. */
+  addItems(items: readonly AgentItem[], runContext?: unknown): Promise<void> {
+    return this.#change(() => this.#history.add(items, this.#own), runContext);
+  }
+
+  /** Takes the newest item off the history. The log keeps it. */
+  async popItem<Item extends AgentItem>(): Promise<Item | undefined> {
+    let popped: AgentItem | undefined;
+    await this.#change(() => {
+      const { items } = this.#history;
+      popped = items.at(-1);
+      if (popped) this.#history.replace(items.length - 1, []);
+    });
+    return popped as Item | undefined;
+  }
+
+  /** Begins the history anew. The log keeps all of it. */
+  clearSession(): Promise<void> {
+    return this.#change(() => this.#history.replace(0, []));
+  }
+
+  /** Puts a compaction and what it retains in the place of the history. The log keeps all of it. */
+  replaceHistoryWithCompaction(items: readonly AgentItem[]): Promise<void> {
+    return this.#change(() => this.#history.replace(0, items));
+  }
+
+  /** Puts other calls in the place of calls of the history, as when a person approved other arguments. */
+  applyHistoryMutations(args: {
+    readonly mutations: readonly { readonly callId: string; readonly replacement: AgentItem }[];
+  }): Promise<void> {
+    return this.#change(() => {
+      const { items } = this.#history;
+      const isOf = (item: AgentItem, callId: string): boolean =>
+        item.type === "function_call" && (item as { readonly callId?: unknown }).callId === callId;
+      const changed = args.mutations.reduce<readonly AgentItem[]>((before, { callId, replacement }) => {
+        const first = before.findIndex((item) => isOf(item, callId));
+        return before.flatMap((item, index) => (isOf(item, callId) ? (index === first ? [replacement] : []) : [item]));
+      }, items);
+      const kept = changed.findIndex((item, index) => item !== items[index]);
+      if (kept !== -1) this.#history.replace(kept, changed.slice(kept));
+    });
+  }
+
+  /**
+   * Changes the history at once, and only once for an id.
+   *
+   * @throws WindrowError `bad-option` for an id that was used for another change, or a suffix that is not there
+   */
+  applyHistoryTransaction(args: {
+    readonly operationId: string;
+    readonly transaction: HistoryTransaction;
+  }): Promise<void> {
+    return this.#change(() => {
+      const { operationId, transaction } = args;
+      const said = printOf(transaction);
+      const before = this.#history.operation(operationId);
+      if (before === said) return;
+      if (before !== undefined) throw refused("the operation was applied with another transaction");
+      if (transaction.type === "append_items") {
+        this.#history.append(transaction.items, this.#own, operationId, said);
+        return;
+      }
+      const { expectedSuffix, replacement } = transaction;
+      const kept = this.#history.items.length - expectedSuffix.length;
+      const suffix = kept < 0 ? [] : this.#history.items.slice(kept).map((item) => this.#history.print(item));
+      const expected = expectedSuffix.map((item) => this.#history.print(plainItem(item)));
+      if (kept < 0 || suffix.some((print, index) => print !== expected[index])) {
+        throw refused("the history does not end with the expected items");
+      }
+      this.#history.replace(kept, replacement, operationId, said);
+    });
+  }
+
+  /**
+   * For `callModelInputFilter`, of a `Runner` or of one run: journals what the log lacks, then answers with the window.
+   * Never throws or rejects: on any failure the host's own input goes to the model, and one `adapter-failed` is told.
+   */
+  readonly filter = async <Data extends ModelInput>(args: {
+    readonly modelData: Data;
+    readonly agent: AgentLike;
+  }): Promise<Data> => {
+    const { modelData, agent } = args;
+    const { input } = modelData;
+    try {
+      await this.#history.load();
+      const broken = this.#history.see(input);
+      if (broken !== undefined && !this.#replaced) {
+        this.#teller.tell({ type: "history-replaced", adapter: openaiAgentsAdapter.name, at: broken });
+      }
+      this.#replaced = broken !== undefined;
+      await this.#history.flush();
+      const composed = await this.#compose(input, modelData.instructions, agent);
+      const [fault] = composed.report.faults;
+      if (fault) throw new WindrowError("bad-message", `The window breaks a rule: ${fault.message}.`, { fault });
+      const window = this.#written(composed, input);
+      this.#teller.succeeded();
+      const { report } = composed;
+      this.#teller.tell({ type: "window-sent", adapter: openaiAgentsAdapter.name, messages: window.length, report });
+      return { ...modelData, input: window };
+    } catch (error) {
+      this.#teller.failed(error);
+      return modelData;
+    }
+  };
+
+  /**
+   * Journals tool starts and what each model call used, from a `Runner` (or an `Agent`).
+   *
+   * @returns ends it
+   */
+  watch(events: AgentEvents): () => void {
+    const starts = new Map<string, number>();
+    const started = (...given: readonly unknown[]): void => {
+      const call = toolCallOf(given);
+      this.#note(() => this.#used(given[0]));
+      if (!call) return;
+      starts.set(call.callId, performance.now());
+      this.#note(() => this.#history.startTool(call));
+    };
+    const ended = (...given: readonly unknown[]): void => {
+      const callId = toolCallOf(given)?.callId ?? "";
+      const since = starts.get(callId);
+      starts.delete(callId);
+      if (since !== undefined) this.#history.endTool(callId, performance.now() - since);
+    };
+    events.on("agent_tool_start", started);
+    events.on("agent_tool_end", ended);
+    return () => {
+      events.off("agent_tool_start", started);
+      events.off("agent_tool_end", ended);
+    };
+  }
+
+  /** Options for the SDK's `tool()`: a tool that brings back what left the window, by id, range or words. */
+  recallTool(): {
+    name: string;
+    description: string;
+    parameters: {
+      type: "object";
+      properties: Record<string, { type: "string"; description: string }>;
+      required: string[];
+      additionalProperties: true;
+    };
+    strict: false;
+    execute: (input: unknown) => Promise<string>;
+  } {
+    const { name, description, inputSchema } = recallText;
+    return {
+      name,
+      description,
+      parameters: {
+        ...inputSchema,
+        properties: { ...inputSchema.properties },
+        required: [],
+        additionalProperties: true,
+      },
+      strict: false,
+      execute: async (input) => {
+        return recalledText(await this.#numbered.recall(recallQuery(input)));
+      },
+    };
+  }
+
+  async #change(work: () => void, runContext?: unknown): Promise<void> {
+    await this.#history.load();
+    work();
+    try {
+      await this.#history.flush();
+      await this.#history.inTurn(() => this.#used(runContext));
+      this.#teller.succeeded();
+    } catch (error) {
+      this.#teller.failed(error);
+    }
+  }
+
+  #note(work: () => Promise<unknown>): void {
+    this.#history.inTurn(work).catch((error: unknown) => this.#teller.failed(error));
+  }
+
+  /** Records the model calls of a run that were not recorded yet. */
+  async #used(context: unknown): Promise<void> {
+    const { usage } = (context ?? {}) as { readonly usage?: { readonly requestUsageEntries?: readonly unknown[] } };
+    if (!usage) return;
+    const entries = usage.requestUsageEntries ?? [];
+    const from = this.#calls.get(usage) ?? 0;
+    this.#calls.set(usage, entries.length);
+    for (const entry of entries.slice(from)) await this.session.endStep({ usage: usageOf(entry) });
+  }
+
+  async #compose(input: readonly AgentItem[], instructions: string | undefined, agent: AgentLike): Promise<Composed> {
+    const tools = this.#options.tools ?? toolsOf(agent.tools ?? []);
+    const blocks = { ...(instructions && { system: instructions }), ...(tools.length > 0 && { tools }) };
+    const budget = this.#budget(agent);
+    const { session } = this;
+    if (!this.#replaced && !this.#history.isCut) {
+      this.#state = undefined;
+      this.#seen.see([]);
+      this.#numbered.fromLog();
+      await session.prepare();
+      return session.compose({ ...blocks, ...(budget !== undefined && { budget }) });
+    }
+    const { strategy, profile, counter } = session.settings;
+    const messages = this.#replaced
+      ? openaiAgentsAdapter.decode(groupItems(input.map(plainItem)))
+      : this.#history.messages();
+    if (this.#seen.see(messages) !== undefined) this.#state = undefined;
+    this.#numbered.fromHistory(() => messages);
+    const composed = composeWindow({
+      messages: liveHistory(session.settings, messages),
+      mask: session.settings.mask,
+      ...blocks,
+      budget: budget ?? session.settings.budget ?? NaN,
+      strategy,
+      profile,
+      counter,
+      state: this.#state,
+    });
+    this.#state = composed.state;
+    return composed;
+  }
+
+  /** The window as items: the host's very objects where nothing of them changed. */
+  #written<Item extends AgentItem>({ messages }: Composed, input: readonly Item[]): Item[] {
+    const given = new Map<number, Item[]>();
+    for (const item of input) {
+      const print = printOf(plainItem(item));
+      const same = given.get(print);
+      if (same) same.push(item);
+      else given.set(print, [item]);
+    }
+    const shown = messages.filter((message) => message.id !== "windrow:system");
+    return openaiAgentsAdapter.encode(shown).flatMap((group) =>
+      group.map((item) => {
+        const print = printOf(plainItem(item));
+        const own = given.get(print)?.shift();
+        if (!own) this.#own.add(print);
+        // Ids that the host takes off when it stores an item: with them the next run would send other bytes.
+        return (own && printOf(own) === print ? own : item) as Item;
+      }),
+    );
+  }
+
+  #budget(agent: AgentLike): number | undefined {
+    const { budget, model } = this.#options;
+    if (budget !== undefined) return budget;
+    const { budget: own } = this.session.settings;
+    const named =
+      model ?? (own === undefined && typeof agent.model === "string" && agent.model ? agent.model : undefined);
+    return named === undefined ? undefined : budgetOf(modelOf(named));
+  }
+}
+
+function refused(why: string): WindrowError {
+  return new WindrowError("bad-option", `The history was not changed: ${why}.`);
+}

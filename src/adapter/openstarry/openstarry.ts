@@ -1,0 +1,155 @@
+/**
+ * OpenStarry's context manager (seed 002): `composePayload` and `onTurnComplete` over a session, set up by the
+ * `contextStrategy` of a plugin.json. Messages are chat-completions messages.
+ */
+import type { Model } from "../../model/model.ts";
+import { SessionManager } from "../../session/manager/manager.ts";
+import type { ManagerOptions } from "../../session/manager/options.ts";
+import type { Session } from "../../session/session.ts";
+import { loadStrategy } from "../../session/manager/strategy-module.ts";
+import type { ContextStrategyConfig, LoadOptions } from "../../session/manager/strategy-module.ts";
+import type { RecallQuery } from "../../window/recall/recall.ts";
+import type { Report } from "../../window/window.ts";
+import { chatAdapter } from "../chat/chat.ts";
+import type { ChatMessage } from "../chat/chat.ts";
+import { HostWindows, toolDefinition } from "../host/conversation.ts";
+import type { HostWindowOptions, RequestBlocks } from "../host/conversation.ts";
+
+export type { ChatMessage } from "../chat/chat.ts";
+export type { AdapterEvent, AdapterListener } from "../host/journal.ts";
+
+/** A tool as an agent defines it; further fields are kept. */
+export interface OpenStarryTool {
+  readonly name: string;
+  readonly description?: string;
+  /** JSON Schema, under either name. */
+  readonly parameters?: unknown;
+  readonly inputSchema?: unknown;
+}
+
+/** What goes to the model. */
+export interface LLMPayload {
+  /** The system prompt first, byte for byte; then the window. */
+  readonly messages: readonly ChatMessage[];
+  /** The tools that were given: complete, in their order. */
+  readonly tools: readonly OpenStarryTool[];
+  /** Of the whole payload, within the budget. */
+  readonly tokens: number;
+  /** What was done and why. */
+  readonly report: Report;
+}
+
+/** Seed 002's interface, as every strategy meets it. */
+export interface IContextManager {
+  /**
+   * The payload for the next call.
+   *
+   * @param history - all of it, as it came; never changed
+   * @param ragContext - what was retrieved for this call
+   * @throws WindrowError `over-budget` or `budget-too-small` with the size of each block: system and tools never leave
+   */
+  composePayload(
+    systemPrompt: string,
+    history: readonly ChatMessage[],
+    tools: readonly OpenStarryTool[],
+    ragContext?: string,
+  ): Promise<LLMPayload>;
+  /**
+   * After every turn: journals it, and lets the strategy summarise in the background. Never throws.
+   *
+   * @param newHistory - all of it, the turn included
+   */
+  onTurnComplete(newHistory: readonly ChatMessage[]): Promise<void>;
+}
+
+/** A plugin.json, as far as it is read here. */
+export interface OpenStarryPlugin extends Partial<ContextStrategyConfig> {
+  /** The agent's id: the session's task key. */
+  readonly id?: string;
+}
+
+/** How {@link openContextManager} opens a session. */
+export interface OpenContextManagerOptions extends ManagerOptions, Pick<LoadOptions, "from" | "importModule"> {
+  /** The model that `config.compressionModel` names; becomes the session's summarizer where no other is given. */
+  readonly modelFor?: (compressionModel: string) => Model;
+}
+
+const host = { adapter: chatAdapter, optional: () => false };
+
+/** {@link IContextManager} over one session, or without one. */
+export class ContextManager implements IContextManager {
+  readonly #windows: HostWindows<ChatMessage>;
+
+  /** @param session - keeps the history, the summaries and the state; without one, windows are all there is */
+  constructor(session?: Session, options: HostWindowOptions = {}) {
+    this.#windows = new HostWindows(host, options, session);
+  }
+
+  /** See {@link IContextManager.composePayload}. A store that fails is told of, and the payload made without it. */
+  async composePayload(
+    systemPrompt: string,
+    history: readonly ChatMessage[],
+    tools: readonly OpenStarryTool[],
+    ragContext?: string,
+  ): Promise<LLMPayload> {
+    const blocks: RequestBlocks = {
+      ...(systemPrompt !== "" && { system: systemPrompt }),
+      tools: tools.map(({ name, description, parameters, inputSchema }) =>
+        toolDefinition(name, description, parameters ?? inputSchema),
+      ),
+      ...(ragContext !== undefined && ragContext !== "" && { dynamic: [{ name: "rag", text: ragContext }] }),
+    };
+    const { composed, messages } =
+      (await this.#windows.window(history, blocks)) ?? this.#windows.alone(history, blocks);
+    const system = systemPrompt === "" ? [] : [{ role: "system", content: systemPrompt }];
+    return { messages: [...system, ...messages], tools, tokens: composed.tokens, report: composed.report };
+  }
+
+  /** See {@link IContextManager.onTurnComplete}. */
+  async onTurnComplete(newHistory: readonly ChatMessage[]): Promise<void> {
+    await this.#windows.record(newHistory);
+    await this.#windows.note((log) => log.session.endStep());
+  }
+
+  /**
+   * What left the payload, for the model: what a recall tool answers, by the id that a note names or by words. Says what is
+   * wrong instead of throwing.
+   */
+  recall(query: RecallQuery): Promise<string> {
+    return this.#windows.recall(query);
+  }
+}
+
+/** What {@link openContextManager} gives. */
+export interface OpenedContext {
+  readonly context: ContextManager;
+  readonly session: Session;
+  /** Close it when the program ends. */
+  readonly manager: SessionManager;
+}
+
+/**
+ * A context manager as a plugin.json sets it up: `pluginId` is a strategy's name, one of seed 002's ids
+ * (`std-sliding-window-strategy`, `std-summarization-strategy`, `std-entity-extraction-strategy`) or a module, `config` its
+ * options. Without a `contextStrategy` it is the sliding window.
+ *
+ * @example
+ * const { context } = await openContextManager(plugin, { store: "./contexts", budget: 32_000 });
+ * const { messages } = await context.composePayload(systemPrompt, history, tools);
+ *
+ * @throws WindrowError `unknown-strategy`, `bad-option`, and as `SessionManager.open`
+ */
+export async function openContextManager(
+  plugin: OpenStarryPlugin = {},
+  { from, importModule, modelFor, ...options }: OpenContextManagerOptions = {},
+): Promise<OpenedContext> {
+  const { id, contextStrategy } = plugin;
+  const loading = { ...(from !== undefined && { from }), ...(importModule && { importModule }) };
+  const strategy =
+    options.strategy ?? (await loadStrategy(contextStrategy ? { contextStrategy } : "openstarry-sliding", loading));
+  const named = contextStrategy?.config?.["compressionModel"];
+  const summarizer = typeof named === "string" ? modelFor?.(named) : undefined;
+  const manager = await SessionManager.open({ ...(summarizer && { summarizer }), ...options, strategy });
+  const session = await manager.create(id === undefined ? {} : { taskKey: { id } });
+  return { context: new ContextManager(session), session, manager };
+}

@@ -1,0 +1,244 @@
+/**
+ * An extension for pi's coding agent: every request gets a window within the budget, large results give way to excerpts,
+ * compactions are made without a model, and `recall` brings anything back. Its state stands in pi's own session file, as
+ * entries of the branch they belong to; pi itself is never imported.
+ */
+import { WindrowError } from "../../errors.ts";
+import { knownSecrets, textMask } from "../../mask/text.ts";
+import { estimate } from "../../tokens/estimate.ts";
+import { budgetOf } from "../../window/budget.ts";
+import type { Report, WindowState } from "../../window/window.ts";
+import { Teller } from "../host/journal.ts";
+import { composeBranch, entryTypes, PiBranch } from "./branch.ts";
+import type { KeptResult, PiSessionManager } from "./branch.ts";
+import { compactionText } from "./compaction.ts";
+import type { Leaving } from "./compaction.ts";
+import { piAdapter } from "./host.ts";
+import type { PiModel, PiTool } from "./host.ts";
+import type { PiMessage } from "./message.ts";
+import { cutContent, recallDeclaration, recallQuery, recallResult } from "./tools.ts";
+import type { Cut, PiContent, PiRecallTool } from "./tools.ts";
+import { shown } from "./windows.ts";
+
+/** What is read of the context that pi gives an extension's handlers. */
+export interface PiExtensionContext {
+  readonly sessionManager: PiSessionManager;
+  readonly model: PiModel | undefined;
+  readonly ui: { notify(message: string, type?: "info" | "warning" | "error"): void };
+  getSystemPrompt(): string;
+}
+
+/** What pi tells of a tool's result before it becomes a message. */
+export interface PiToolResultEvent<Content> {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly content: readonly Content[];
+}
+
+/** What pi tells before it compacts. */
+export interface PiCompactEvent {
+  readonly preparation: Leaving & {
+    readonly firstKeptEntryId: string;
+    /** Tokens. */
+    readonly tokensBefore: number;
+  };
+  /** What the user asked the summary for; Windrow then leaves it to pi and its model. */
+  readonly customInstructions?: string;
+}
+
+/** What is used of pi's `ExtensionAPI`. */
+export interface PiExtensionApi {
+  on(
+    event: "context",
+    handler: <Message extends PiMessage>(
+      event: { messages: Message[] },
+      context: PiExtensionContext,
+    ) => { messages: Message[] } | undefined,
+  ): unknown;
+  on(
+    event: "tool_result",
+    handler: <Content extends PiContent>(
+      event: PiToolResultEvent<Content>,
+      context: PiExtensionContext,
+    ) => { content: Cut<Content>["content"] } | undefined,
+  ): unknown;
+  on(
+    event: "session_before_compact",
+    handler: (event: PiCompactEvent, context: PiExtensionContext) => { compaction: PiCompaction } | undefined,
+  ): unknown;
+  on(event: "session_start", handler: () => void): unknown;
+  on(event: "session_tree", handler: () => void): unknown;
+  on(event: "session_compact", handler: () => void): unknown;
+  registerTool(tool: PiExtensionTool): void;
+  registerCommand(
+    name: string,
+    command: { description: string; handler: (args: string, context: PiExtensionContext) => Promise<void> },
+  ): void;
+  registerFlag(name: string, options: { description: string; type: "string" }): void;
+  getFlag(name: string): boolean | string | undefined;
+  appendEntry(customType: string, data: unknown): void;
+  getAllTools(): readonly PiTool[];
+  getActiveTools(): readonly string[];
+}
+
+/** The compaction pi writes in place of one of its own. */
+export interface PiCompaction {
+  summary: string;
+  firstKeptEntryId: string;
+  tokensBefore: number;
+}
+
+/** The recall tool as an extension registers it. */
+export interface PiExtensionTool extends Omit<PiRecallTool, "execute"> {
+  execute(
+    callId: string,
+    given: unknown,
+    signal: AbortSignal | undefined,
+    onUpdate: unknown,
+    context: PiExtensionContext,
+  ): ReturnType<PiRecallTool["execute"]>;
+}
+
+const budgetFlag = "windrow-budget";
+
+/** What pi keeps free of a context window before it compacts by itself, in tokens (its `compaction.reserveTokens`). */
+const piReserve = 16_384;
+
+/** Most tokens of a compaction's text. */
+const compactionTokens = 12_000;
+
+/** The share of the budget that one result or a compaction may have. */
+const resultShare = 0.25;
+
+/**
+ * Sets the extension up. A package for pi names the module whose default export this is (docs/hosts/pi-coding-agent.md).
+ * No handler throws: on any failure pi goes on with its own messages, and the user is notified once.
+ */
+export function piExtension(pi: PiExtensionApi): void {
+  const mask = textMask(knownSecrets);
+  let state: WindowState | undefined;
+  let report: Report | undefined;
+  /** The messages that the notes of the newest window number, as pi and its other extensions gave them. */
+  let sent: readonly PiMessage[] | undefined;
+  pi.registerFlag(budgetFlag, { description: "Windrow: most tokens a request may use", type: "string" });
+  const budget = (model: PiModel | undefined): number | undefined => budgetFor(pi.getFlag(budgetFlag), model);
+
+  // Another branch has a state of its own, which its entries tell.
+  const forget = (): void => {
+    state = undefined;
+    sent = undefined;
+  };
+  pi.on("session_start", forget);
+  pi.on("session_tree", forget);
+  pi.on("session_compact", forget);
+
+  const windowOf = guarded(({ messages }: { messages: readonly PiMessage[] }, context) => {
+    const { sessionManager, model } = context;
+    const tokens = budget(model);
+    if (tokens === undefined) return undefined;
+    const active = new Set(pi.getActiveTools());
+    const tools = pi.getAllTools().filter(({ name }) => active.has(name));
+    const given = { budget: tokens, ingestCap: capOf(tokens), mask, system: context.getSystemPrompt(), tools };
+    const composed = composeBranch(messages, new PiBranch(sessionManager), given, state);
+    const [fault] = composed.report.faults;
+    if (fault) throw new WindrowError("bad-message", `The window breaks a rule: ${fault.message}.`, { fault });
+    // An epoch is on disk before its window is sent: a resume makes the same one.
+    if (composed.report.opened) pi.appendEntry(entryTypes.window, composed.state);
+    ({ state, report } = composed);
+    sent = messages;
+    return { messages: piAdapter.encode(shown(composed)) };
+  });
+  pi.on("context", <Message extends PiMessage>(event: { messages: Message[] }, context: PiExtensionContext) => {
+    return windowOf(event, context) as { messages: Message[] } | undefined;
+  });
+
+  const cutResult = guarded(({ toolCallId, toolName, content }: PiToolResultEvent<PiContent>, context) => {
+    const tokens = budget(context.model);
+    if (tokens === undefined || toolName === recallDeclaration.name) return undefined;
+    const id = `r${new PiBranch(context.sessionManager).results.length + 1}`;
+    const cut = cutContent(content, capOf(tokens), estimate, `is ${id} for the tool recall`, mask);
+    if (!cut) return undefined;
+    pi.appendEntry(entryTypes.result, { id, toolCallId, content } satisfies KeptResult);
+    return { content: cut.content };
+  });
+  pi.on("tool_result", <Content extends PiContent>(event: PiToolResultEvent<Content>, context: PiExtensionContext) => {
+    return cutResult(event, context) as { content: Cut<Content>["content"] } | undefined;
+  });
+
+  pi.on(
+    "session_before_compact",
+    guarded(({ preparation, customInstructions }, { model }) => {
+      if (customInstructions !== undefined && customInstructions !== "") return undefined;
+      const { firstKeptEntryId, tokensBefore } = preparation;
+      const most = Math.min(compactionTokens, capOf(budget(model) ?? Infinity));
+      const summary = compactionText(preparation, most, mask);
+      return summary === "" ? undefined : { compaction: { summary, firstKeptEntryId, tokensBefore } };
+    }),
+  );
+
+  pi.registerTool({
+    ...recallDeclaration,
+    execute: async (_callId, given, _signal, _onUpdate, { sessionManager }) =>
+      recallResult(await new PiBranch(sessionManager).recall(recallQuery(given), sent)),
+  });
+
+  pi.registerCommand("context", {
+    description: "Windrow: what is in the model's window, and what is not",
+    handler: async (_args, { ui, sessionManager }) => {
+      ui.notify(contextText(report, new PiBranch(sessionManager)), "info");
+    },
+  });
+}
+
+/** A handler that tells the user of a failure once, until it succeeds again, and leaves pi to itself. */
+function guarded<Event, Result>(
+  work: (event: Event, context: PiExtensionContext) => Result,
+): (event: Event, context: PiExtensionContext) => Result | undefined {
+  const teller = new Teller("pi");
+  let notify: PiExtensionContext["ui"]["notify"] = () => {};
+  teller.add((event) => {
+    if (event.type === "adapter-failed") notify(`Windrow: ${event.error.message}`, "warning");
+  });
+  return (event, context) => {
+    notify = (text, type) => context.ui.notify(text, type);
+    try {
+      const result = work(event, context);
+      teller.succeeded();
+      return result;
+    } catch (error) {
+      teller.failed(error);
+      return undefined;
+    }
+  };
+}
+
+function budgetFor(flag: boolean | string | undefined, model: PiModel | undefined): number | undefined {
+  if (typeof flag === "string") {
+    const budget = Number(flag);
+    if (budget > 0) return budget;
+    throw new WindrowError("bad-option", `--${budgetFlag} is a number of tokens, not "${flag}".`, { flag });
+  }
+  const { contextWindow = 0, maxTokens = 0 } = model ?? {};
+  if (contextWindow <= 0) return undefined;
+  const own = budgetOf({ contextWindow, maxOutput: Math.min(maxTokens, contextWindow / 4) });
+  const free = contextWindow - piReserve;
+  // Below the line at which pi compacts by itself, where the model is large enough to have one.
+  return free > own / 2 ? Math.min(own, free) : own;
+}
+
+function capOf(budget: number): number {
+  return Math.max(500, Math.floor(budget * resultShare));
+}
+
+function contextText(report: Report | undefined, branch: PiBranch): string {
+  if (!report) return "Windrow: nothing was sent yet.";
+  const { tokens, budget, epoch, counts, blocks } = report;
+  const size = (count: number): string => count.toLocaleString("en-US");
+  const left = counts.dropped + counts.stubbed + counts.replaced;
+  return [
+    `Windrow: ${size(tokens)} of ${size(budget)} tokens in the window`,
+    `  system ${size(blocks.system)}, tools ${size(blocks.tools)}, history ${size(blocks.history)}, notes ${size(blocks.notes)}`,
+    `  ${size(counts.kept)} messages whole, ${size(left)} shortened or left out (recall brings them back)`,
+    `  epoch ${epoch}; ${size(branch.results.length)} large results kept aside; ${size(branch.compacted.length)} messages compacted by pi`,
+  ].join("\n");
+}

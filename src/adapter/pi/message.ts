@@ -1,0 +1,327 @@
+/** One message of pi as a Message and back: what has no place in a message is kept beside it, so that nothing is lost. */
+import type { JsonObject, JsonValue, Message, Part, ResultContent, ToolResultPart } from "../../message/message.ts";
+import {
+  asArray,
+  asName,
+  asObject,
+  asString,
+  defined,
+  isoTime,
+  opaquePart,
+  opaqueRest,
+} from "../../transcript/shapes.ts";
+import { shownParts } from "../host/host-fields.ts";
+import { restOf, textParts, usageBesideCache } from "../../transcript/shapes.ts";
+
+/**
+ * A message of pi's transcript, in every version: the fields Windrow reads. Messages of a host application's own roles
+ * pass through as they are.
+ */
+export interface PiMessage {
+  readonly role: string;
+}
+
+const format = "pi";
+
+/** What a system message becomes where a profile takes none in the middle (src/window/view.ts). */
+const systemLabel = "[System message]";
+
+/** Content that was a string and not an array of blocks. */
+const asText = "text";
+
+/** Fields of `extra` that no host has: a message carried whole, the shape of its content, its role at the host. */
+const whole = "pi:message";
+const shape = "pi:content";
+const hostRole = "pi:role";
+
+/** Whether pi leaves the message out of every request: the answer broke off, and its calls were never run. */
+export function isCutOff(message: PiMessage): boolean {
+  const { stopReason } = message as { readonly stopReason?: unknown };
+  return message.role === "assistant" && (stopReason === "error" || stopReason === "aborted");
+}
+
+/** What a message of pi reported as used, or undefined where it reported nothing. */
+export function piUsage(message: PiMessage): Message["usage"] {
+  const usage = asObject((message as { readonly usage?: unknown }).usage);
+  return usage && usageBesideCache(usage["input"], usage["output"], usage["cacheRead"], usage["cacheWrite"]);
+}
+
+/** A message of pi, without an id; undefined where the value is none. */
+export function fromPi(host: PiMessage): Omit<Message, "id"> | undefined {
+  const value = asObject(host);
+  const role = value && asName(value["role"]);
+  if (!value || role === undefined) return undefined;
+  const decoded = isCutOff(host) ? undefined : knownMessage(role, value);
+  return decoded ?? carried(value, host);
+}
+
+function knownMessage(role: string, value: JsonObject): Omit<Message, "id"> | undefined {
+  const content = contentParts(value["content"]);
+  if (!content) return undefined;
+  const text = typeof value["content"] === "string" ? { [shape]: asText } : undefined;
+  const { timestamp, fields } = timeOf(value);
+  switch (role) {
+    case "user":
+      return message("user", content, timestamp, { ...rest(value, ["role", "content", ...fields]), ...text });
+    case "system":
+      return message("system", [...content, ...systemParts(value)], timestamp, {
+        ...rest(value, ["role", "content", "sections", "toolsAdded", "toolsRemoved", ...fields]),
+        ...text,
+        [hostRole]: role,
+      });
+    case "assistant": {
+      const model = asName(value["model"]);
+      const extra = {
+        ...rest(value, ["role", "content", ...(model === undefined ? [] : ["model"]), ...fields]),
+        ...text,
+      };
+      const usage = piUsage(value as unknown as PiMessage);
+      return { ...message("assistant", content, timestamp, extra), ...defined({ model, usage }) };
+    }
+    case "toolResult": {
+      const callId = asName(value["toolCallId"]);
+      const name = asName(value["toolName"]);
+      if (callId === undefined) return undefined;
+      const isError = value["isError"];
+      const read = ["role", "content", "toolCallId", ...(name === undefined ? [] : ["toolName"]), ...fields];
+      const part: ToolResultPart = {
+        type: "tool-result",
+        callId,
+        ...defined({ name }),
+        content: plainText(value["content"]) ?? content.map(resultItem),
+        ...(isError === true && { isError }),
+      };
+      const known = isError === true ? [...read, "isError"] : read;
+      return message("tool", [part], timestamp, { ...rest(value, known), ...text });
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** A message that Windrow reads the words of and hands back whole: another role, or an answer that broke off. */
+function carried(value: JsonObject, host: PiMessage): Omit<Message, "id"> | undefined {
+  const copy = plain(value);
+  if (copy === undefined) return undefined;
+  const words = wordsOf(value) || JSON.stringify(copy);
+  const broken = isCutOff(host);
+  const text: Part[] = broken && asArray(value["content"])?.length === 0 ? [] : [{ type: "text", text: words }];
+  return {
+    ...message(broken ? "assistant" : "user", text, timeOf(value).timestamp, { [whole]: copy }),
+    ...(broken ? { status: "interrupted" as const } : {}),
+  };
+}
+
+/** The words of pi's own further roles, and of a host application's under the role's name: no user said them. */
+function wordsOf(value: JsonObject): string {
+  const command = asName(value["command"]);
+  if (command !== undefined) return `Ran \`${command}\`\n${asString(value["output"]) ?? ""}`;
+  const summary = asName(value["summary"]);
+  if (summary !== undefined) return `[Summary by pi, no instruction]\n${summary}`;
+  const blocks = (asArray(value["content"]) ?? []).map((block) => asObject(block) ?? {});
+  const words = blocks.map((block) => asString(block["text"]) ?? asString(block["name"]) ?? "");
+  const content = asString(value["content"]) ?? words.filter((text) => text !== "").join("\n");
+  return content === "" ? "" : `[${asString(value["role"]) ?? ""}]\n${content}`;
+}
+
+function message(
+  role: Message["role"],
+  parts: readonly Part[],
+  timestamp: string | undefined,
+  extra: JsonObject,
+): Omit<Message, "id"> {
+  return { role, parts, ...defined({ timestamp }), ...(Object.keys(extra).length > 0 && { extra }) };
+}
+
+/** The time, where milliseconds say it exactly; the fields that are then read. */
+function timeOf(value: JsonObject): { readonly timestamp: string | undefined; readonly fields: readonly string[] } {
+  const given = value["timestamp"];
+  const timestamp = typeof given === "number" ? isoTime(given) : undefined;
+  const exact = timestamp !== undefined && Date.parse(timestamp) === given;
+  return { timestamp: exact ? timestamp : undefined, fields: exact ? ["timestamp"] : [] };
+}
+
+function rest(value: JsonObject, known: readonly string[]): JsonObject {
+  const fields = Object.entries(restOf(value, new Set(known)) ?? {}).map(
+    ([name, field]) => [name, plain(field)] as const,
+  );
+  return defined(Object.fromEntries(fields)) as JsonObject;
+}
+
+/** A value as JSON carries it; undefined for what JSON cannot carry (a cycle, a bigint). */
+function plain(value: JsonValue): JsonValue | undefined {
+  try {
+    const text = JSON.stringify(value) as string | undefined;
+    return text === undefined ? undefined : (JSON.parse(text) as JsonValue);
+  } catch {
+    return undefined;
+  }
+}
+
+function contentParts(content: JsonValue | undefined): readonly Part[] | undefined {
+  if (typeof content === "string") return textParts(content);
+  return asArray(content)?.map((block) => blockPart(block));
+}
+
+function blockPart(block: JsonValue): Part {
+  const object = asObject(block) ?? {};
+  const text = asString(object["text"]);
+  const thinking = asString(object["thinking"]);
+  const data = asString(object["data"]);
+  const mediaType = asString(object["mimeType"]);
+  switch (object["type"]) {
+    case "text":
+      if (text !== undefined) return { type: "text", text, ...unread(object, ["type", "text"]) };
+      break;
+    case "thinking":
+      if (thinking !== undefined) {
+        const signature = asName(object["thinkingSignature"]);
+        const known = ["type", "thinking", ...(signature === undefined ? [] : ["thinkingSignature"])];
+        return { type: "reasoning", text: thinking, ...defined({ signature }), ...unread(object, known) };
+      }
+      break;
+    case "image":
+      if (data !== undefined && mediaType !== undefined) {
+        return { type: "image", mediaType, data, ...unread(object, ["type", "data", "mimeType"]) };
+      }
+      break;
+    case "toolCall": {
+      const callId = asName(object["id"]);
+      const name = asName(object["name"]);
+      const args = object["arguments"] === undefined ? undefined : plain(object["arguments"]);
+      if (callId !== undefined && name !== undefined && args !== undefined) {
+        const known = ["type", "id", "name", "arguments"];
+        return { type: "tool-call", callId, name, args, ...unread(object, known) };
+      }
+    }
+  }
+  return opaquePart(plain(block) ?? null, format);
+}
+
+function unread(object: JsonObject, known: readonly string[]): { opaque?: JsonValue } {
+  const { opaque } = opaqueRest(object, known);
+  const copy = opaque === undefined ? undefined : plain(opaque);
+  return copy === undefined || Object.keys(copy as JsonObject).length === 0 ? {} : { opaque: copy };
+}
+
+/** The text of content that is nothing else: a string, or one bare text block. */
+function plainText(content: JsonValue | undefined): string | undefined {
+  const block = asObject(asArray(content)?.length === 1 ? asArray(content)?.[0] : undefined);
+  const bare = block?.["type"] === "text" && Object.keys(block).length === 2;
+  return asString(content) ?? (bare ? asString(block["text"]) : undefined);
+}
+
+function resultItem(part: Part): ResultContent {
+  if (part.type === "text" || part.type === "image" || part.type === "opaque") return part;
+  return opaquePart(blockOf(part), format);
+}
+
+/** Prompt sections and tool declarations that a system message carries since pi 0.86. */
+function systemParts(value: JsonObject): readonly Part[] {
+  const parts: Part[] = [];
+  const sections = asObject(value["sections"]);
+  for (const [name, text] of Object.entries(sections ?? {})) {
+    if (asName(text) !== undefined && typeof text === "string")
+      parts.push({ type: "text", text, opaque: { section: name } });
+    else parts.push({ type: "opaque", kind: "pi/section", data: { section: name, value: plain(text) ?? null } });
+  }
+  for (const field of ["toolsAdded", "toolsRemoved"]) {
+    const data = value[field] === undefined ? undefined : plain(value[field]);
+    if (data !== undefined) parts.push({ type: "opaque", kind: `pi/${field}`, data });
+  }
+  if (sections && Object.keys(sections).length === 0) parts.push({ type: "opaque", kind: "pi/sections", data: {} });
+  return parts;
+}
+
+/** A message in pi's shape. */
+export function toPi(given: Message): PiMessage {
+  const { [whole]: copy, [shape]: content, [hostRole]: kept, [shownParts]: _shown, ...extra } = given.extra ?? {};
+  if (asObject(copy)) return copy as unknown as PiMessage;
+  const time = Date.parse(given.timestamp ?? "");
+  // What Windrow wrote itself has no time of its own, and the same window must give the same bytes.
+  const own = given.status === "synthetic" ? { timestamp: 0 } : {};
+  const stamp = "timestamp" in extra ? {} : Number.isNaN(time) ? own : { timestamp: time };
+  const result = given.parts.find((part) => part.type === "tool-result");
+  if (given.role === "tool" && result)
+    return host({ ...resultFields(result, given, content === asText), ...extra, ...stamp });
+  if (kept === "system") {
+    const parts = given.parts.filter((part) => part.type !== "text" || part.text !== systemLabel);
+    return host({ ...systemFields(parts, content === asText), ...extra, ...stamp });
+  }
+  return host({
+    role: given.role === "tool" ? "user" : given.role,
+    content: contentOf(given.parts, content === asText),
+    ...defined({ model: given.model }),
+    ...extra,
+    ...stamp,
+  });
+}
+
+function host(fields: object): PiMessage {
+  return fields as PiMessage;
+}
+
+function resultFields(part: ToolResultPart, { extra }: Message, text: boolean): object {
+  const blocks =
+    typeof part.content === "string"
+      ? [{ type: "text", text: part.content }]
+      : part.content.map((item) => blockOf(item));
+  return {
+    role: "toolResult",
+    toolCallId: part.callId,
+    ...defined({ toolName: part.name }),
+    content: text && typeof part.content === "string" ? part.content : blocks,
+    ...((part.isError === true || !extra) && { isError: part.isError ?? false }),
+  };
+}
+
+function systemFields(parts: readonly Part[], text: boolean): object {
+  const sections: Record<string, JsonValue> = {};
+  const declared: Record<string, JsonValue> = {};
+  let sectioned = false;
+  const content: Part[] = [];
+  for (const part of parts) {
+    const section = part.type === "text" ? asName(asObject(part.opaque)?.["section"]) : undefined;
+    if (part.type === "text" && section !== undefined) sections[section] = part.text;
+    else if (part.type !== "opaque") content.push(part);
+    else if (part.kind === "pi/section") {
+      const { section: name, value } = (asObject(part.data) ?? {}) as { section?: string; value?: JsonValue };
+      sections[name ?? ""] = value ?? null;
+    } else if (part.kind === "pi/sections") sectioned = true;
+    else if (part.kind.startsWith("pi/tools")) declared[part.kind.slice("pi/".length)] = part.data;
+    else content.push(part);
+  }
+  return {
+    role: "system",
+    content: contentOf(content, text),
+    ...((sectioned || Object.keys(sections).length > 0) && { sections }),
+    ...declared,
+  };
+}
+
+function contentOf(parts: readonly Part[], text: boolean): JsonValue {
+  const [only] = parts;
+  if (text && parts.length === 0) return "";
+  if (text && parts.length === 1 && only?.type === "text") return only.text;
+  return parts.map((part) => blockOf(part));
+}
+
+function blockOf(part: Part): JsonObject {
+  const opaque = "opaque" in part ? asObject(part.opaque) : undefined;
+  switch (part.type) {
+    case "text":
+      return { type: "text", text: part.text, ...opaque };
+    case "reasoning":
+      return { type: "thinking", thinking: part.text, ...defined({ thinkingSignature: part.signature }), ...opaque };
+    case "image":
+      return { type: "image", data: part.data ?? "", mimeType: part.mediaType, ...opaque };
+    case "tool-call":
+      return { type: "toolCall", id: part.callId, name: part.name, arguments: part.args, ...opaque };
+    case "tool-result":
+      return { type: "text", text: JSON.stringify(part) };
+    case "file":
+      return { type: "text", text: `[file ${part.name ?? part.mediaType}]` };
+    case "opaque":
+      return asObject(part.data) ?? { type: "text", text: JSON.stringify(part.data) };
+  }
+}

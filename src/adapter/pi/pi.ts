@@ -1,0 +1,136 @@
+/**
+ * The pi agent (`@mariozechner/pi-agent-core` 0.73, `@earendil-works/pi-agent-core` from 0.74 on): its messages in and
+ * out, hooks that send windows, and a journal that keeps a session in step. pi itself is never imported.
+ */
+import type { JsonValue, Message } from "../../message/message.ts";
+import type { Session } from "../../session/session.ts";
+import { journalOf } from "../host/journal.ts";
+import type { AdapterListener, HostJournal } from "../host/journal.ts";
+import { asHostHas } from "../host/host-fields.ts";
+import { agents, piAdapter, piHost } from "./host.ts";
+import type { PiAgent, PiAgentEvent, PiModel } from "./host.ts";
+import { piUsage } from "./message.ts";
+import type { PiMessage } from "./message.ts";
+import { piWindows } from "./windows.ts";
+import type { TransformContextOptions } from "./windows.ts";
+
+export type { AdapterEvent, AdapterListener } from "../host/journal.ts";
+export { piAdapter } from "./host.ts";
+export type { PiAgent, PiAgentEvent, PiModel, PiTool } from "./host.ts";
+export type { PiMessage } from "./message.ts";
+export { createAfterToolCall, createRecallTool } from "./tools.ts";
+export type { PiRecallTool, PiToolOutcome } from "./tools.ts";
+export type { TransformContextOptions } from "./windows.ts";
+
+/**
+ * Journals a run of pi into a session as it happens: every message when it ends, tool starts before the tool runs, and
+ * what each model call used. Works beside `createTransformContext({ session })` without appending anything twice. A
+ * store that fails never breaks the run: `adapter-failed` is told once, and what is missing is appended by the next
+ * message that can be.
+ *
+ * @returns ends the journal; the session stays open
+ */
+export function journal(agent: PiAgent, session: Session, options: { readonly on?: AdapterListener } = {}): () => void {
+  const log = journalOf(session, piHost);
+  const starts = new Map<string, number>();
+  log.teller.add(options.on);
+  agents.set(session, agent);
+  const unsubscribe = agent.subscribe(async (event) => {
+    try {
+      await record(agent, log, event, starts);
+    } catch (error) {
+      log.teller.failed(error);
+    }
+  });
+  return () => {
+    unsubscribe();
+    if (agents.get(session) === agent) agents.delete(session);
+  };
+}
+
+async function record(
+  agent: PiAgent,
+  log: HostJournal<PiMessage>,
+  event: PiAgentEvent,
+  starts: Map<string, number>,
+): Promise<void> {
+  const { toolCallId: callId, toolName: name, message } = event;
+  switch (event.type) {
+    case "message_end":
+    case "agent_end":
+      await log.sync(agent.state.messages);
+      return log.teller.succeeded();
+    case "tool_execution_start":
+      if (callId === undefined || name === undefined) return;
+      await log.startTool({ callId, name, args: JSON.parse(JSON.stringify(event.args ?? {})) as JsonValue });
+      starts.set(callId, performance.now());
+      return;
+    case "tool_execution_end": {
+      const started = starts.get(callId ?? "");
+      if (callId !== undefined && started !== undefined) log.endTool(callId, performance.now() - started);
+      starts.delete(callId ?? "");
+      return;
+    }
+    case "turn_end": {
+      const usage = message && piUsage(message);
+      const { model } = (message ?? {}) as { readonly model?: unknown };
+      if (usage) await log.session.endStep({ usage, ...(typeof model === "string" && { model }) });
+    }
+  }
+}
+
+/**
+ * The messages a session's log holds, for `agent.state.messages` after a resume.
+ *
+ * @throws WindrowError `closed`, `store-unavailable`
+ */
+export async function piMessages<M extends PiMessage = PiMessage>(session: Session): Promise<M[]> {
+  const messages: Message[] = [];
+  for await (const message of session.messages()) messages.push(asHostHas(message));
+  return [...piAdapter.encode(messages)] as M[];
+}
+
+/**
+ * A `transformContext` for pi's `Agent`: what it returns is the window for one model call; the agent's own messages stay
+ * as they are. Never throws or rejects: on any failure, or when the signal is aborted, the host gets its own array back
+ * (and one `adapter-failed` event for a failure).
+ *
+ * @example
+ * const agent = new Agent({ initialState, transformContext: createTransformContext({ budget: 60_000 }) });
+ */
+export function createTransformContext(
+  options: TransformContextOptions = {},
+): <M extends PiMessage>(messages: M[], signal?: AbortSignal) => Promise<M[]> {
+  const windows = piWindows(options);
+  return (messages, signal) => windows(messages, { signal });
+}
+
+/** What is read of a request that pi (0.86 or newer) is about to make. */
+export interface PiRequest<Context> {
+  readonly context: Context;
+  /** The model that this very request goes to; the budget follows it where none was given. */
+  readonly model?: PiModel;
+}
+
+/**
+ * A `prepareRequest` for pi's `Agent` (0.86 or newer), instead of a `transformContext`: the run itself goes on with the
+ * window, so that a long run carries no long array and a `transformContext` of your own gets the window. The agent's own
+ * messages stay as they are. Never throws or rejects: on any failure the request has the agent's own messages.
+ *
+ * @param agent - whose messages the windows are made of
+ * @example
+ * agent.prepareRequest = createPrepareRequest(agent, { session });
+ */
+export function createPrepareRequest(
+  agent: PiAgent,
+  options: Omit<TransformContextOptions, "agent"> = {},
+): <Context extends { readonly messages: readonly PiMessage[] }>(
+  request: PiRequest<Context>,
+  signal?: AbortSignal,
+) => Promise<{ context: Context }> {
+  const windows = piWindows({ ...options, agent });
+  return async ({ context, model }, signal) => {
+    const window = await windows([...agent.state.messages], { signal, ...(model && { model }) });
+    return { context: { ...context, messages: window } };
+  };
+}

@@ -1,0 +1,47 @@
+/** `windrow archive`: compresses sessions at once, or brings them back. */
+import type { Command } from "commander";
+import { archive, unarchive } from "../../ops/cleanup/archive.ts";
+import type { ArchiveReport } from "../../ops/cleanup/archive.ts";
+import { exitStatus } from "../command.ts";
+import type { CliIo, ExitStatus } from "../command.ts";
+import { bytesLabel, onStore } from "../upkeep-options.ts";
+
+interface ArchiveFlags {
+  readonly store: string;
+  readonly undo?: boolean;
+  readonly tenant?: string;
+  readonly json?: boolean;
+}
+
+/** Adds the command to a program. */
+export function addArchive(program: Command, io: CliIo, finish: (status: ExitStatus) => void): void {
+  program
+    .command("archive")
+    .summary("compress finished sessions now; with --undo bring them back, also from the trash")
+    .description(
+      "Compresses finished sessions with gzip, however young they are. Every command reads them on as before.\n" +
+        "--undo unpacks them again; a session in the trash comes back from there.",
+    )
+    .argument("<id...>", "the sessions: their ids, the beginnings of them, or latest")
+    .option("--store <store>", "folder or URL of the store", "./contexts")
+    .option("--undo", "unpack, or bring back from the trash")
+    .option("--tenant <name>", "the sessions' tenant (default: none)")
+    .option("--json", "one JSON document on stdout")
+    .addHelpText("after", "\nExamples:\n  windrow archive latest\n  windrow archive 3f2b1c0a --undo\n")
+    .action(async (ids: readonly string[], flags: ArchiveFlags) => finish(await runArchive(ids, flags, io)));
+}
+
+async function runArchive(ids: readonly string[], flags: ArchiveFlags, io: CliIo): Promise<ExitStatus> {
+  const reports: ArchiveReport[] = [];
+  await onStore(flags, async (store, scope) => {
+    const work = flags.undo === true ? unarchive : archive;
+    for (const id of ids) reports.push(await work(store, id, { scope }));
+  });
+  io.stdout.write(flags.json ? `${JSON.stringify({ sessions: reports }, null, 2)}\n` : reports.map(told).join(""));
+  return exitStatus.done;
+}
+
+function told({ sessionId, done, before, after }: ArchiveReport): string {
+  if (done === "restored") return `Session ${sessionId} is back from the trash (${bytesLabel(after.bytes)}).\n`;
+  return `Session ${sessionId} is ${done}: ${bytesLabel(before.bytes)} → ${bytesLabel(after.bytes)}.\n`;
+}

@@ -1,0 +1,138 @@
+/** `windrow cleanup`: compresses old sessions, and puts older ones into the trash where that is asked for. */
+import type { Command } from "commander";
+import { cleanup, cleanupEvery } from "../../ops/cleanup/cleanup.ts";
+import type { CleanedSession, CleanupOptions, CleanupReport } from "../../ops/cleanup/cleanup.ts";
+import { searchFolderOf } from "../../ops/search/search.ts";
+import { printable } from "../../printable.ts";
+import { exitStatus, reportError } from "../command.ts";
+import type { CliIo, ExitStatus } from "../command.ts";
+import { count, plainTable, timeLabel } from "../text/text.ts";
+import { bytesLabel, onStore } from "../upkeep-options.ts";
+import { ageOf } from "../values.ts";
+
+interface CleanupFlags {
+  readonly store: string;
+  readonly yes?: boolean;
+  readonly compressAfter?: string;
+  readonly compressAll?: boolean;
+  readonly olderThan?: string;
+  readonly trashFor?: string;
+  readonly emergency?: boolean;
+  readonly dryRun?: boolean;
+  readonly every?: string;
+  readonly tenant?: string;
+  readonly json?: boolean;
+}
+
+/** Sessions that are named; `--json` names all. */
+const shownSessions = 20;
+
+/** Adds the command to a program. */
+export function addCleanup(
+  program: Command,
+  io: CliIo,
+  finish: (status: ExitStatus) => void,
+  signal?: AbortSignal,
+): void {
+  program
+    .command("cleanup")
+    .summary("compress old sessions; with --yes put older ones into the trash")
+    .description(
+      "Compresses finished sessions whose last record is 7 days old; everything reads them on. Those of 30 days\n" +
+        "are listed, and with --yes move into the trash, where they stay 7 days before they are erased. Without\n" +
+        "--yes nothing is ever deleted. A session's age is that of its last record, not of its files; one that\n" +
+        "`windrow keep` marked is never touched. Sessions whose process died are ended, as `windrow monitor` does.",
+    )
+    .option("--store <store>", "folder or URL of the store", "./contexts")
+    .option("--yes", "move what is due into the trash, and erase what lay there long enough")
+    .option("--compress-after <age>", "compress finished sessions of this age (default: 7d)")
+    .option("--compress-all", "compress every finished session")
+    .option("--older-than <age>", "due for the trash (default: 30d)")
+    .option("--trash-for <age>", "how long they stay in the trash; 0 erases them at the next run (default: 7d)")
+    .option("--emergency", "the disk is full: compress all, and 14d instead of 30d")
+    .option("--dry-run", "change nothing, say what would be done")
+    .option("--every <age>", "go on: clean at once, then again after this time, for example 24h")
+    .option("--tenant <name>", "the tenant whose sessions are cleaned (default: those of none)")
+    .option("--json", "one JSON document on stdout; with --every one a line")
+    .addHelpText(
+      "after",
+      "\nAges: 30d, 24h, 90m; a number alone is days.\n" +
+        "\nExamples:\n  windrow cleanup --dry-run\n  windrow cleanup --older-than 90d --yes\n" +
+        "  windrow cleanup --emergency --yes --trash-for 0\n" +
+        "\nEvery night, in a crontab:\n" +
+        "  0 0 * * *  windrow cleanup --store /var/lib/agents/contexts --yes >> /var/log/windrow-cleanup.log 2>&1\n",
+    )
+    .action(async (flags: CleanupFlags) => finish(await runCleanup(flags, io, signal)));
+}
+
+async function runCleanup(flags: CleanupFlags, io: CliIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
+  const every = ageOf("--every", flags.every, 1_000);
+  const index = searchFolderOf(flags.store);
+  const ages = {
+    compressAfter: flags.compressAll === true ? 0 : ageOf("--compress-after", flags.compressAfter),
+    deleteAfter: ageOf("--older-than", flags.olderThan),
+    trashFor: ageOf("--trash-for", flags.trashFor),
+  };
+  const given = Object.entries(ages).filter(([, age]) => age !== undefined);
+  return onStore(flags, async (store, scope) => {
+    const options: CleanupOptions = {
+      scope,
+      ...Object.fromEntries(given),
+      ...(index !== undefined && { index }),
+      remove: flags.yes === true,
+      emergency: flags.emergency === true,
+      dryRun: flags.dryRun === true,
+    };
+    if (every === undefined) {
+      const report = await cleanup(store, options, signal);
+      io.stdout.write(flags.json ? `${JSON.stringify(report, null, 2)}\n` : reportText(report));
+      return report.failures.length === 0 ? exitStatus.done : exitStatus.failed;
+    }
+    const onReport = (report: CleanupReport): void =>
+      void io.stdout.write(flags.json ? `${JSON.stringify(report)}\n` : reportText(report));
+    await cleanupEvery(store, { ...options, every, onReport, onFailure: (error) => reportError(io, error) }, signal);
+    return exitStatus.done;
+  });
+}
+
+function reportText(report: CleanupReport): string {
+  const { compressed, trashed, due, erased, locks, failures } = report;
+  const [before, after] = [sum(compressed, ({ bytes }) => bytes), sum(compressed, ({ bytesAfter = 0 }) => bytesAfter)];
+  const saved = report.dryRun || before === 0 ? "" : `, ${Math.round(100 * (1 - after / before))} % saved`;
+  const sizes = report.dryRun ? bytesLabel(before) : `${bytesLabel(before)} → ${bytesLabel(after)}${saved}`;
+  const ended = (locks?.failed ?? 0) + (locks?.timedOut ?? 0) + (locks?.moved ?? 0);
+  const rows = [
+    ["Finished sessions", count(report.looked), `${bytesLabel(report.bytes)}; ${count(report.kept)} kept`],
+    [report.dryRun ? "To be compressed" : "Compressed", count(compressed.length), compressed.length > 0 ? sizes : ""],
+    ["Moved into the trash", count(trashed.length), trashed.length > 0 ? sizeOf(trashed) : ""],
+    ["Erased from the trash", count(erased.length), ""],
+    ["Left by dead processes, ended", count(ended), ""],
+    ["In the trash now", "", bytesLabel(report.trashBytes)],
+  ];
+  const text = [
+    `Clean-up of ${timeLabel(report.time)}${report.dryRun ? ": tried only, nothing was changed" : ""}`,
+    plainTable(["", "", ""], rows, [1]).split("\n").slice(1).join("\n"),
+  ];
+  if (due.length > 0) {
+    const how = report.dryRun
+      ? "due"
+      : "due and left where they are; --yes moves them into the trash, or from there away";
+    const shown = due
+      .slice(0, shownSessions)
+      .map(({ sessionId, since, bytes, user = "–" }) => [sessionId, timeLabel(since), user, bytesLabel(bytes)]);
+    const more = due.length > shown.length ? `\n  … and ${count(due.length - shown.length)} more` : "";
+    text.push("", `${count(due.length)} ${how}:`, plainTable(["Session", "Since", "User", "Size"], shown, [3]) + more);
+  }
+  for (const { sessionId, message } of failures) {
+    text.push(printable(`Not done${sessionId ? ` (${sessionId})` : ""}: ${message}`));
+  }
+  return `${text.join("\n")}\n`;
+}
+
+function sizeOf(sessions: readonly CleanedSession[]): string {
+  return bytesLabel(sum(sessions, ({ bytes, bytesAfter = bytes }) => bytesAfter));
+}
+
+function sum<T>(all: readonly T[], of: (one: T) => number): number {
+  return all.reduce((total, one) => total + of(one), 0);
+}

@@ -1,0 +1,82 @@
+/** `windrow compact`: summarises a session by hand. */
+import type { Command } from "commander";
+import { exitStatus } from "../command.ts";
+import type { CliIo, ExitStatus } from "../command.ts";
+
+interface CompactFlags {
+  readonly store: string;
+  readonly model?: string;
+  readonly user?: string;
+  readonly tenant?: string;
+  readonly json?: boolean;
+}
+
+/** Adds the command to a program. */
+export function addCompact(program: Command, io: CliIo, finish: (status: ExitStatus) => void): void {
+  program
+    .command("compact")
+    .summary("summarise a session's older messages now")
+    .description(
+      "Puts one summary in the place of all but the newest messages of a session's window. The messages stay in\n" +
+        "the log, recall brings them back, and undo takes the summary out again. Without --model the summary is\n" +
+        "made of the messages' own sentences. A failure changes nothing but one record.",
+    )
+    .argument("<id>", "the session: its id, at least its first four characters, or latest")
+    .option(
+      "--model <name>",
+      "what writes it: openai:MODEL, anthropic:MODEL, gemini:MODEL, ollama:MODEL; MODEL@URL for a server of one's own",
+    )
+    .option("--store <store>", "folder or URL of the store", "./contexts")
+    .option("--user <name>", "on whose behalf")
+    .option("--tenant <name>", "the session's tenant (default: none)")
+    .option("--json", "one JSON document on stdout")
+    .addHelpText("after", "\nExamples:\n  windrow compact latest\n  windrow compact 550e --model openai:gpt-5-mini\n")
+    .action(async (id: string, flags: CompactFlags) => finish(await runCompact(id, flags, io)));
+}
+
+async function runCompact(name: string, flags: CompactFlags, io: CliIo): Promise<ExitStatus> {
+  const [{ openStore }, { findSession }, { SessionManager }] = await Promise.all([
+    import("../../store/open.ts"),
+    import("../../ops/look/find.ts"),
+    import("../../session/manager/manager.ts"),
+  ]);
+  const store = await openStore(flags.store, { create: false });
+  const scope = {
+    ...(flags.user !== undefined && { user: flags.user }),
+    ...(flags.tenant !== undefined && { tenant: flags.tenant }),
+  };
+  try {
+    const { metadata } = await findSession(store, scope, name);
+    const { strategy, profile, counter, budget } = metadata.config;
+    const summarizer =
+      flags.model === undefined ? undefined : await (await import("../../model/open.ts")).openModel(flags.model);
+    const manager = await SessionManager.open({
+      store,
+      ...scope,
+      ...(typeof strategy === "string" && { strategy }),
+      ...(typeof profile === "string" && { profile }),
+      ...(typeof counter === "string" && { counter }),
+      ...(typeof budget === "number" && { budget }),
+      ...(summarizer && { summarizer }),
+    });
+    const session = await manager.resume(metadata.uuid);
+    const before = session.stats();
+    try {
+      const compacted = await session.compact();
+      const { epoch } = session.stats();
+      if (flags.json) {
+        const found = { id: session.id, compacted, epoch, messages: before.messages };
+        io.stdout.write(`${JSON.stringify(found, null, 2)}\n`);
+      } else if (compacted)
+        io.stdout.write(
+          `Session ${session.id}: summarised; epoch ${epoch}. The log still holds all ${before.messages} messages.\n`,
+        );
+      else io.stdout.write(`Session ${session.id}: nothing to summarise; nothing was changed.\n`);
+    } finally {
+      await session.close();
+    }
+    return exitStatus.done;
+  } finally {
+    await store.close();
+  }
+}

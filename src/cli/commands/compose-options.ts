@@ -1,0 +1,87 @@
+/** The options of `windrow compose`, checked before any work is done. */
+import { readFile } from "node:fs/promises";
+import { WindrowError } from "../../errors.ts";
+import type { TokenCounter } from "../../tokens/counter.ts";
+import { loadCounter } from "../../tokens/exact.ts";
+import { modelOf } from "../../tokens/models.ts";
+import { budgetOf } from "../../window/budget.ts";
+import { profileOf } from "../../window/provider/profile.ts";
+import type { Profile } from "../../window/provider/profile.ts";
+import { strategyOf } from "../../window/by-name.ts";
+import type { Strategy } from "../../window/window.ts";
+import type { ReadLimits } from "../../transcript/limits.ts";
+import { readLimits } from "./read-limits.ts";
+import { countOf, tokensOf } from "../values.ts";
+
+/** The options as they stand on the command line. */
+export interface ComposeFlags {
+  readonly strategy?: string;
+  readonly budget?: string;
+  readonly profile?: string;
+  readonly model?: string;
+  readonly counter?: string;
+  readonly system?: string;
+  readonly at?: string;
+  readonly session?: string;
+  readonly store: string;
+  readonly explain?: boolean;
+  readonly json?: boolean;
+  readonly maxBytes?: string;
+  readonly maxEntries?: string;
+}
+
+/** The options, understood; what was not given is absent. */
+export interface ComposeSettings {
+  readonly strategy?: Strategy;
+  readonly profile?: Profile;
+  readonly counter?: TokenCounter;
+  readonly budget?: number;
+  readonly system?: string;
+  readonly at?: number;
+  /** Which session of a file that holds several, from 1. */
+  readonly session?: number;
+  readonly limits?: ReadLimits;
+}
+
+/**
+ * Checks the options and reads the system prompt.
+ *
+ * @throws WindrowError `bad-option`, `unknown-strategy`, `unknown-profile`, `unknown-model`, `unknown-counter`,
+ * `input-not-found`, `input-unreadable`
+ */
+export async function readComposeFlags(flags: ComposeFlags): Promise<ComposeSettings> {
+  const model = flags.model === undefined ? undefined : modelOf(flags.model);
+  const profile = flags.profile ?? model?.profile;
+  const budget = flags.budget === undefined ? model && budgetOf(model) : tokensOf("--budget", flags.budget);
+  const system = await readSystem(flags.system);
+  return {
+    ...(flags.strategy !== undefined && { strategy: strategyOf(flags.strategy) }),
+    ...(profile !== undefined && { profile: profileOf(profile) }),
+    ...(flags.counter !== undefined && { counter: await loadCounter(flags.counter) }),
+    ...(budget !== undefined && { budget }),
+    ...(system !== undefined && { system }),
+    ...readLimits(flags),
+    ...(flags.at !== undefined && { at: countOf("--at", flags.at) }),
+    ...(flags.session !== undefined && { session: countOf("--session", flags.session) }),
+  };
+}
+
+/**
+ * The text of a system prompt's file.
+ *
+ * @throws WindrowError `input-not-found`, `input-unreadable`
+ */
+export async function readSystem(file: string | undefined): Promise<string | undefined> {
+  if (file === undefined) return undefined;
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    const missing = (error as NodeJS.ErrnoException).code === "ENOENT";
+    throw new WindrowError(
+      missing ? "input-not-found" : "input-unreadable",
+      missing ? `There is no file ${file} for --system.` : `${file}, for --system, cannot be read: ${String(error)}.`,
+      { file },
+      { cause: error },
+    );
+  }
+}

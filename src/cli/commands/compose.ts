@@ -1,0 +1,177 @@
+/** `windrow compose`: the window for the next call of a transcript or a session, and why it is as it is. */
+import { existsSync } from "node:fs";
+import type { Command } from "commander";
+import { WindrowError } from "../../errors.ts";
+import type { WindowPreview } from "../../ops/look/compose.ts";
+import { namesSession } from "../../ops/look/find.ts";
+import { estimate } from "../../tokens/estimate.ts";
+import { modelOf } from "../../tokens/models.ts";
+import { profileOf } from "../../window/provider/profile.ts";
+import { strategyNames, strategyOf } from "../../window/by-name.ts";
+import { printable } from "../../printable.ts";
+import { exitStatus, reportError, statusOf } from "../command.ts";
+import type { CliIo, ExitStatus } from "../command.ts";
+import { readComposeFlags } from "./compose-options.ts";
+import type { ComposeFlags, ComposeSettings } from "./compose-options.ts";
+import { withReadLimits } from "./read-limits.ts";
+import { defaultBudget } from "../replay/options.ts";
+import { count, plainTable } from "../text/text.ts";
+
+/** Adds the command to a program. */
+export function addCompose(
+  program: Command,
+  io: CliIo,
+  finish: (status: ExitStatus) => void,
+  signal?: AbortSignal,
+): void {
+  withReadLimits(program.command("compose"))
+    .summary("the window for the next call of a transcript or a session, and why it is as it is")
+    .description(
+      "Composes the window for the next model call, as a live agent would have it: epoch by epoch, call by call.\n" +
+        "FILE is a transcript of any format that `windrow replay` reads; ID a session of the store. Nothing is written.",
+    )
+    .argument("<file|id>", "a transcript, or a session's id (at least its first four characters), or latest")
+    .option("-s, --strategy <name>", `${strategyNames.join(", ")} (default: the session's, else adaptive)`)
+    .option("-b, --budget <tokens>", "tokens the request may use (default: the session's or the model's, else 32000)")
+    .option("-p, --profile <name>", "anthropic, openai-chat (default: the session's or the model's)")
+    .option("-m, --model <id>", "the model to take budget and profile from")
+    .option("--counter <name>", "how tokens are counted: estimate, o200k, cl100k … (default: the session's)")
+    .option("--system <file>", "a file with the system prompt")
+    .option("--at <n>", "the window as it was for the call after message n")
+    .option("--session <n>", "which session of a file that holds several")
+    .option("--store <path>", "where the sessions are", "./contexts")
+    .option("--explain", "every message's fate, not only the sums")
+    .option("--json", "one JSON document: { session, messages, tokens, report }")
+    .addHelpText(
+      "after",
+      "\nExamples:\n" +
+        "  windrow compose session.jsonl --budget 16k\n" +
+        "  windrow compose latest --explain\n" +
+        "  windrow compose latest --json | jq '.report.items[] | select(.fate != \"kept\")'\n",
+    )
+    .action(async (target: string, flags: ComposeFlags) => finish(await runCompose(target, flags, io, signal)));
+}
+
+interface Found {
+  readonly name: string;
+  readonly window: WindowPreview;
+}
+
+async function runCompose(target: string, flags: ComposeFlags, io: CliIo, signal?: AbortSignal): Promise<ExitStatus> {
+  const settings = await readComposeFlags(flags);
+  const stored = !existsSync(target) && namesSession(target);
+  try {
+    const found = stored
+      ? await composeSession(target, settings, flags.store)
+      : await composeFile(target, settings, signal);
+    if (flags.json) io.stdout.write(`${JSON.stringify({ session: found.name, ...found.window }, null, 2)}\n`);
+    else io.stdout.write(`${composeText(found, flags.explain === true)}\n`);
+    return exitStatus.done;
+  } catch (error) {
+    reportError(io, error, stored ? flags.store : target);
+    return statusOf(error);
+  }
+}
+
+async function composeSession(target: string, settings: ComposeSettings, path: string): Promise<Found> {
+  const { openStore } = await import("../../store/open.ts");
+  const { composeStored } = await import("../../ops/look/compose.ts");
+  const { findSession } = await import("../../ops/look/find.ts");
+  const store = await openStore(path, { create: false });
+  try {
+    const session = await findSession(store, {}, target);
+    return { name: session.metadata.uuid, window: await composeStored(store, {}, session, settings) };
+  } finally {
+    await store.close();
+  }
+}
+
+async function composeFile(file: string, settings: ComposeSettings, signal?: AbortSignal): Promise<Found> {
+  const { readTranscripts } = await import("../../transcript/read.ts");
+  const { composeHistory } = await import("../../ops/look/compose.ts");
+  const transcripts = await readTranscripts(file, settings.limits ? { limits: settings.limits } : {}, signal);
+  const transcript = transcripts[(settings.session ?? 1) - 1];
+  if (!transcript || (transcripts.length > 1 && settings.session === undefined)) {
+    const list = transcripts.map(
+      ({ id, messages }, place) => `\n  --session ${place + 1}  ${id}, ${messages.length} messages`,
+    );
+    throw new WindrowError(
+      "bad-option",
+      `${file} holds ${transcripts.length} session${transcripts.length === 1 ? "" : "s"}; name one:${list.join("")}`,
+      { file, sessions: transcripts.map(({ id }) => id) },
+    );
+  }
+  const { messages } = transcript;
+  const { at = messages.length } = settings;
+  if (at > messages.length) {
+    throw new WindrowError("bad-option", `${file} has ${messages.length} messages, and no ${at} for --at.`, { at });
+  }
+  const window = composeHistory(messages.slice(0, at), {
+    strategy: settings.strategy ?? strategyOf("adaptive"),
+    profile: settings.profile ?? profileOf(knownProfile(transcript.model)),
+    counter: settings.counter ?? estimate,
+    budget: settings.budget ?? defaultBudget,
+    ...(settings.system !== undefined && { system: settings.system }),
+  });
+  return { name: transcript.id, window };
+}
+
+function knownProfile(model: string | undefined): string {
+  try {
+    return model === undefined ? "openai-chat" : modelOf(model).profile;
+  } catch {
+    return "openai-chat";
+  }
+}
+
+/** A window and why it is as it is, for a terminal. */
+export function composeText({ name, window }: Found, everyItem: boolean): string {
+  const { messages, tokens, missing, report } = window;
+  const { blocks } = report;
+  const budget = report.budget === null ? "" : ` of ${count(report.budget)}`;
+  const opened = report.opened ? ` (this call opens it: ${report.opened.reason})` : "";
+  const logged = report.items.filter((item) => item.fate !== "added").length;
+  const lines = [
+    `Session: ${name}`,
+    `Log: ${count(logged)} messages, ${count(report.tokensBefore)} tokens`,
+    `Window: ${count(messages.length)} messages, ${count(tokens)}${budget} tokens`,
+    `Blocks: ${Object.entries(blocks)
+      .map(([block, size]) => `${block} ${count(size)}`)
+      .join(", ")}`,
+    ...(missing.length > 0 ? [`Not on disk and not counted: ${missing.join(", ")} (--system FILE counts one)`] : []),
+    `Epoch: ${report.epoch}${opened}`,
+    `Made by: strategy ${report.strategy}, profile ${report.profile}, counter ${report.counter}`,
+    `Prefix: ${report.prefixHash}`,
+  ];
+  return [lines.map(printable).join("\n"), everyItem ? itemTable(report) : sumTable(report)].join("\n\n");
+}
+
+function itemTable({ items }: WindowPreview["report"]): string {
+  const rows = items.map(({ seq, role, fate, pass, reason, tokensBefore, tokensAfter }) => {
+    return [`m${seq}`, role, fate, pass, count(tokensBefore), count(tokensAfter), reason];
+  });
+  return plainTable(["id", "role", "fate", "pass", "before", "after", "why"], rows, [0, 4, 5]);
+}
+
+function sumTable({ items }: WindowPreview["report"]): string {
+  const sums = new Map<string, { row: readonly string[]; messages: number; before: number; after: number }>();
+  for (const { fate, pass, reason, tokensBefore, tokensAfter } of items) {
+    // Reasons name sizes and places; without their numbers they are the same for many messages.
+    const why = reason.replaceAll(/\d[\d,]*/g, "n");
+    const key = [fate, pass, why].join("/");
+    const known = sums.get(key);
+    const sum = known
+      ? { ...known, row: [fate, pass, why] }
+      : { row: [fate, pass, reason], messages: 0, before: 0, after: 0 };
+    sums.set(key, {
+      ...sum,
+      messages: sum.messages + 1,
+      before: sum.before + tokensBefore,
+      after: sum.after + tokensAfter,
+    });
+  }
+  const rows = [...sums.values()].map(({ row: [fate = "", pass = "", why = ""], messages, before, after }) => {
+    return [fate, pass, count(messages), count(before), count(after), why];
+  });
+  return plainTable(["fate", "pass", "messages", "before", "after", "why"], rows, [2, 3, 4]);
+}

@@ -1,0 +1,98 @@
+/** `windrow copy`: sessions from one store to another, checked. */
+import type { Command } from "commander";
+import type { CopyProgress, CopyReport } from "../../ops/exchange/copy.ts";
+import type { Scope } from "../../store/store.ts";
+import { printable } from "../../printable.ts";
+import { exitStatus, reportError, statusOf } from "../command.ts";
+import type { CliIo, ExitStatus } from "../command.ts";
+import { Progress } from "../text/progress.ts";
+
+interface CopyFlags {
+  readonly from: string;
+  readonly to: string;
+  readonly session?: readonly string[];
+  readonly tenant?: string;
+  readonly user?: string;
+  readonly json?: boolean;
+}
+
+/** Adds the command to a program. */
+export function addCopy(program: Command, io: CliIo, finish: (status: ExitStatus) => void, signal?: AbortSignal): void {
+  program
+    .command("copy")
+    .summary("copy sessions between two stores, and check every line of the copy")
+    .description(
+      "Copies sessions as they are: numbers, times, metadata, state, and every line byte by byte. Each is read again\n" +
+        "from the other store and compared. What is there already and the same is passed over, so an interrupted copy\n" +
+        "goes on when it is started again; what is there and differs is never touched. The source is only read.",
+    )
+    .requiredOption("--from <store>", "a folder, or sqlite:path")
+    .requiredOption("--to <store>", "a folder, or sqlite:path; made where there is none")
+    .option("--session <id...>", "only these sessions (default: all)")
+    .option("--tenant <name>", "sessions of this tenant (default: those of none)")
+    .option("--user <name>", "sessions of this user (default: of every user)")
+    .option("--json", "one JSON document on stdout")
+    .addHelpText(
+      "after",
+      "\nExamples:\n" +
+        "  windrow copy --from ./contexts --to sqlite:contexts.db\n" +
+        "  windrow copy --from sqlite:contexts.db --to ./again --session 550e8400-e29b-41d4-a716-446655440000\n",
+    )
+    .action(async (flags: CopyFlags) => finish(await runCopy(flags, io, signal)));
+}
+
+async function runCopy(flags: CopyFlags, io: CliIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
+  const [{ openStore }, { copy }] = await Promise.all([
+    import("../../store/open.ts"),
+    import("../../ops/exchange/copy.ts"),
+  ]);
+  const scope: Scope = {
+    ...(flags.tenant !== undefined && { tenant: flags.tenant }),
+    ...(flags.user !== undefined && { user: flags.user }),
+  };
+  const progress = new Progress(io);
+  const onProgress = ({ id, done, total, lines }: CopyProgress): void =>
+    progress.update(`${id.slice(0, 8)}, ${lines.toLocaleString("en-US")} lines; sessions`, done, total);
+  try {
+    const from = await openStore(flags.from, { create: false });
+    try {
+      const to = await openStore(flags.to);
+      try {
+        const ids = flags.session === undefined ? {} : { ids: flags.session };
+        const report = await copy(from, to, { ...ids, scope, onProgress }, signal);
+        progress.end();
+        io.stdout.write(flags.json ? `${JSON.stringify(report, null, 2)}\n` : copyText(report));
+        return report.failed > 0 || report.sessions.some(({ damaged }) => damaged > 0)
+          ? exitStatus.failed
+          : exitStatus.done;
+      } finally {
+        await to.close();
+      }
+    } finally {
+      await from.close();
+    }
+  } catch (error) {
+    reportError(io, error);
+    return statusOf(error);
+  } finally {
+    progress.end();
+  }
+}
+
+/** The report for people: what failed by name, the rest in one line. */
+function copyText(report: CopyReport): string {
+  const lines = report.sessions.reduce((sum, session) => sum + session.lines, 0);
+  const masked = report.sessions.reduce((sum, session) => sum + session.masked, 0);
+  const failed = report.sessions.flatMap(({ id, error }) => (error ? [`${id}  ${error.code}: ${error.message}`] : []));
+  const damaged = report.sessions
+    .filter((session) => session.damaged > 0)
+    .map(({ id, damaged: spans }) => `${id}  ${spans} damaged span${spans === 1 ? "" : "s"} of the source not copied`);
+  const missing = report.sessions
+    .filter((session) => session.missing > 0)
+    .map((session) => `${session.id}  ${session.missing} records were missing in the source, and are in the copy`);
+  const total =
+    `${report.copied} copied, ${report.same} there already, ${report.failed} failed; ` +
+    `${lines.toLocaleString("en-US")} lines compared, all equal` +
+    (masked > 0 ? ` but for ${masked} from which secrets were taken out` : "");
+  return [...[...failed, ...damaged, ...missing, total].map(printable), ""].join("\n");
+}

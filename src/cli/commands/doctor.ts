@@ -1,0 +1,154 @@
+/** `windrow doctor`: what is wrong with a store, and mending it. */
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Command } from "commander";
+import { doctor } from "../../ops/doctor/doctor.ts";
+import type { Diagnosis, StoreCount } from "../../ops/doctor/doctor.ts";
+import { openStore } from "../../store/open.ts";
+import type { Finding } from "../../store/store.ts";
+import { printable } from "../../printable.ts";
+import { exitStatus } from "../command.ts";
+import type { CliIo, ExitStatus } from "../command.ts";
+import { Progress } from "../text/progress.ts";
+import { languageOption, wordsFor } from "../text/language.ts";
+import type { Words } from "../text/words.ts";
+import { count } from "../text/text.ts";
+
+/** Findings that are shown one by one; `--json` has all. */
+const shownFindings = 100;
+
+/** Sessions whose command is shown. */
+const shownSessions = 20;
+
+/** Characters of a line. */
+const lineWidth = 80;
+
+interface DoctorFlags {
+  readonly store: string;
+  readonly mend?: boolean;
+  readonly backup?: string;
+  readonly lang?: string;
+  readonly json?: boolean;
+}
+
+/** Adds the command to a program. */
+export function addDoctor(
+  program: Command,
+  io: CliIo,
+  finish: (status: ExitStatus) => void,
+  signal?: AbortSignal,
+): void {
+  program
+    .command("doctor")
+    .summary("say what is wrong with a store, and mend it")
+    .description(
+      "Reads everything in a store and says what is wrong with it. Changes nothing without --mend.\n" +
+        "It concerns everybody's sessions: where the configuration names a user, it takes --admin.\n" +
+        "With it, what must be taken out is copied beside its file or moved into aside/, never deleted, and\n" +
+        "everything is counted again. What a live process writes is left alone. Ends with status 1 while\n" +
+        "there is damage that is not mended, or records are missing. Tells of trouble too: a full disk, locks that linger, failing summaries.",
+    )
+    .option("--store <store>", "folder or URL of the store", "./contexts")
+    .option("--mend", "mend what can be mended")
+    .option("--backup <folder>", "the store's backups, for the commands that are shown")
+    .addOption(languageOption())
+    .option("--json", "one JSON document on stdout")
+    .addHelpText("after", "\nExamples:\n  windrow doctor\n  windrow doctor --mend --store sqlite:agents.db\n")
+    .action(async (flags: DoctorFlags) => finish(await runDoctor(flags, io, signal)));
+}
+
+async function runDoctor(flags: DoctorFlags, io: CliIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
+  const words = await wordsFor(flags.lang, io);
+  const store = await openStore(flags.store, { create: false });
+  const folder = folderOf(flags.store);
+  const progress = new Progress(io);
+  try {
+    const onProgress = (done: number): void => progress.update("examining", done, done);
+    const diagnosis = await doctor(
+      store,
+      { mend: flags.mend === true, ...(folder !== undefined && { folder }), onProgress },
+      signal,
+    );
+    progress.end();
+    if (flags.json) io.stdout.write(`${JSON.stringify(diagnosis, null, 2)}\n`);
+    else io.stdout.write(`${reportOf(diagnosis, words, flags)}\n`);
+    return diagnosis.open === 0 && diagnosis.addsUp ? exitStatus.done : exitStatus.failed;
+  } finally {
+    progress.end();
+    await store.close();
+  }
+}
+
+/** The folder that a store's disk is seen from; undefined where it has none, or none yet. */
+function folderOf(target: string): string | undefined {
+  const [, scheme = "file", path = target] = /^([a-z][a-z0-9+.-]+):(.*)$/i.exec(target) ?? [];
+  const plain = path.startsWith("//") ? new URL(target).pathname : path;
+  const folder = scheme === "sqlite" ? dirname(plain) : plain;
+  return (scheme === "file" || scheme === "sqlite") && existsSync(folder) ? folder : undefined;
+}
+
+function reportOf(diagnosis: Diagnosis, words: Words, flags: DoctorFlags): string {
+  const { findings, before, after, addsUp, lost } = diagnosis;
+  const { doctor: labels } = words;
+  const blocks = findings.slice(0, shownFindings).map((finding) => findingText(finding, words));
+  if (findings.length > shownFindings) blocks.push(labels.more(count(findings.length - shownFindings)));
+  const counts = after
+    ? [`${labels.before}${countOf(before, words)}`, `${labels.after}${countOf(after, words)}`]
+    : [countOf(before, words)];
+  if (!addsUp) counts.push(labels.lost);
+  else if (after && lost === 0 && diagnosis.toRestore === 0) counts.push(labels.nothingLost);
+  if (lost > 0) counts.push(labels.records(count(lost)));
+  blocks.push(counts.join("\n"), ...whatToDo(diagnosis, words, flags));
+  return blocks.join("\n\n");
+}
+
+/** A paragraph each: where, on a line of its own to be copied, and under it what. */
+function findingText(finding: Finding, { doctor: labels }: Words): string {
+  const { file = "", sessionId, offset, length, problem, severity, mended, message, keptAs } = finding;
+  const state = labels.states[severity === "notice" ? "notice" : mended ? "mended" : "damage"];
+  const place = offset === undefined ? "" : labels.place(offset, length);
+  const where = sessionId === undefined || file.includes(sessionId) ? [file] : [sessionId, file];
+  const what = `${state}: ${problem}${place}. ${message}${keptAs === undefined ? "" : labels.keptAs(keptAs)}`;
+  return [...where.filter((line) => line !== ""), ...wrapped(what)].map(printable).join("\n");
+}
+
+/** Lines of a terminal's width, two spaces in; a word that is longer has one of its own. */
+function wrapped(text: string): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= lineWidth) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(`  ${word}`);
+  }
+  return lines;
+}
+
+/** The commands, and as the last line how much each helps against. */
+function whatToDo(diagnosis: Diagnosis, { doctor: labels }: Words, flags: DoctorFlags): readonly string[] {
+  const { findings, open, toMend, toRestore, byHand, restore, after } = diagnosis;
+  if (open === 0) return [findings.length > 0 ? labels.noDamage : labels.nothingWrong];
+  const blocks: string[] = [];
+  const store = quoted(flags.store);
+  if (toMend > 0) {
+    const command = `windrow doctor --mend --store ${store}`;
+    blocks.push(after || flags.mend ? labels.beingWritten(command) : labels.runMend(command));
+  }
+  if (toRestore > 0) {
+    const from = flags.backup === undefined ? "BACKUP" : quoted(flags.backup);
+    const ids = restore.slice(0, shownSessions);
+    const commands = ids.map((id) => `windrow restore ${id} --from ${from} --to ${store} --replace`);
+    const more = restore.length > ids.length ? [labels.more(count(restore.length - ids.length))] : [];
+    blocks.push(labels.runRestore([...commands, ...more].join("\n  ")));
+  }
+  if (byHand > 0) blocks.push(labels.byHand);
+  return [...blocks, labels.open(count(open), count(toMend), count(toRestore), count(byHand))];
+}
+
+/** A path as a shell takes it. */
+function quoted(path: string): string {
+  return /^[\w./:@%+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}
+
+function countOf({ sessions, records, goodBytes, badBytes }: StoreCount, { doctor: labels }: Words): string {
+  return labels.counted(count(sessions), count(records), count(goodBytes), count(badBytes));
+}

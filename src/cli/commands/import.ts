@@ -1,0 +1,126 @@
+/** `windrow import`: sessions out of files that `windrow export` or another agent wrote. */
+import type { Command } from "commander";
+import type { ImportedSession } from "../../ops/exchange/import.ts";
+import { isWindrowError } from "../../errors.ts";
+import { printable } from "../../printable.ts";
+import { scopeOf } from "../backup-scope.ts";
+import type { ScopeFlags } from "../backup-scope.ts";
+import { exitStatus, reportError, statusOf } from "../command.ts";
+import type { CliIo, ExitStatus } from "../command.ts";
+import { Progress } from "../text/progress.ts";
+import { readLimits, withReadLimits } from "./read-limits.ts";
+import type { LimitFlags } from "./read-limits.ts";
+import { count, plainTable } from "../text/text.ts";
+
+interface ImportFlags extends ScopeFlags, LimitFlags {
+  readonly store: string;
+  readonly format?: string;
+  readonly finished?: boolean;
+  readonly json?: boolean;
+}
+
+/** A file that gave no session. */
+interface FailedFile {
+  readonly file: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Adds the command to a program. */
+export function addImport(
+  program: Command,
+  io: CliIo,
+  finish: (status: ExitStatus) => void,
+  signal?: AbortSignal,
+): void {
+  withReadLimits(program.command("import"))
+    .summary("bring sessions of other agents, or exported ones, into a store")
+    .description(
+      "Reads transcripts of Claude Code, Codex, pi, Gemini CLI, OpenAI chat messages and trajectories, and files of\n" +
+        "windrow export; the format is recognised from the content. Each session is there whole or not at all. What the\n" +
+        "store has already is passed over, so an interrupted import goes on when it is started again.",
+    )
+    .argument("<file...>", "the files, gzipped or not")
+    .option("--store <store>", "folder or URL of the store; made where there is none", "./contexts")
+    .option("--format <name>", "read the files as this format: windrow, openai, claude-code, codex, pi, gemini-cli, …")
+    .option("--finished", "the sessions of other agents are over (default: they can be resumed)")
+    .option("--json", "one JSON document on stdout")
+    .addHelpText(
+      "after",
+      "\nExamples:\n" +
+        "  windrow import ~/.claude/projects/*/*.jsonl --finished\n" +
+        "  windrow import session.jsonl --store sqlite:contexts.db\n",
+    )
+    .action(async (files: readonly string[], flags: ImportFlags) => finish(await runImport(files, flags, io, signal)));
+}
+
+async function runImport(
+  files: readonly string[],
+  flags: ImportFlags,
+  io: CliIo,
+  signal: AbortSignal | undefined,
+): Promise<ExitStatus> {
+  const [{ openStore }, { importFile }] = await Promise.all([
+    import("../../store/open.ts"),
+    import("../../ops/exchange/import.ts"),
+  ]);
+  const format = flags.format === "openai" ? "openai-chat" : flags.format;
+  const options = {
+    ...(format !== undefined && { format }),
+    finished: flags.finished === true,
+    ...readLimits(flags),
+    scope: scopeOf(flags, true),
+  };
+  const progress = new Progress(io);
+  const sessions: ImportedSession[] = [];
+  const failed: FailedFile[] = [];
+  try {
+    const store = await openStore(flags.store);
+    try {
+      for (const [index, file] of files.entries()) {
+        progress.update("files", index, files.length);
+        try {
+          sessions.push(...(await importFile(store, file, options, signal)));
+        } catch (error) {
+          if (isStopping(error)) throw error;
+          const code = isWindrowError(error) ? error.code : "unforeseen";
+          failed.push({ file, code, message: error instanceof Error ? error.message : String(error) });
+        }
+      }
+    } finally {
+      await store.close();
+    }
+    progress.end();
+    io.stdout.write(flags.json ? `${JSON.stringify({ sessions, failed }, null, 2)}\n` : importText(sessions, failed));
+    return failed.length > 0 || sessions.some(({ outcome }) => outcome === "failed")
+      ? exitStatus.failed
+      : exitStatus.done;
+  } catch (error) {
+    reportError(io, error, flags.store);
+    return statusOf(error);
+  } finally {
+    progress.end();
+  }
+}
+
+/** Whether an error is about no one file: the next would end the same way. */
+function isStopping(error: unknown): boolean {
+  if (!isWindrowError(error)) return false;
+  return error.code === "aborted" || (error.code === "bad-option" && error.data["path"] === undefined);
+}
+
+function importText(sessions: readonly ImportedSession[], failed: readonly FailedFile[]): string {
+  const rows = sessions.map(({ id, format, outcome, messages, file }) => [id, format, outcome, count(messages), file]);
+  const problems = sessions.flatMap(({ file, problems: lines }) =>
+    lines.length === 0
+      ? []
+      : [`${file}: ${count(lines.length)} lines could not be read, the first is ${lines[0]?.line}`],
+  );
+  const refused = sessions.flatMap(({ id, error }) => (error ? [`${id}  ${error.code}: ${error.message}`] : []));
+  const told = [...problems, ...refused, ...failed.map(({ file, code, message }) => `${file}  ${code}: ${message}`)];
+  return [
+    ...(rows.length === 0 ? [] : [plainTable(["Session", "Format", "Outcome", "Messages", "File"], rows, [3])]),
+    ...told.map(printable),
+    "",
+  ].join("\n");
+}

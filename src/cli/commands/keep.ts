@@ -1,0 +1,60 @@
+/** `windrow keep` and `windrow unkeep`: sessions that no clean-up touches. */
+import type { Command } from "commander";
+import { keep, unkeep } from "../../ops/cleanup/keep.ts";
+import type { KeepReport } from "../../ops/cleanup/keep.ts";
+import { storeDefaults, systemUser } from "../../access/open.ts";
+import { exitStatus } from "../command.ts";
+import type { CliIo, ExitStatus } from "../command.ts";
+import { onStore } from "../upkeep-options.ts";
+
+interface KeepFlags {
+  readonly store: string;
+  readonly reason?: string;
+  readonly tenant?: string;
+  readonly json?: boolean;
+}
+
+/** Adds both commands to a program. */
+export function addKeep(program: Command, io: CliIo, finish: (status: ExitStatus) => void): void {
+  for (const name of ["keep", "unkeep"] as const) {
+    const command = program
+      .command(name)
+      .summary(name === "keep" ? "mark a session so that no clean-up touches it" : "take that mark away")
+      .description(
+        name === "keep"
+          ? "Marks sessions to be kept: `windrow cleanup` neither compresses nor deletes them, and `windrow erase`\n" +
+              "refuses them. The mark is a file keep.json in the session's folder."
+          : "Takes the mark of `windrow keep` away.",
+      )
+      .argument("<id...>", "the sessions: their ids, the beginnings of them, or latest")
+      .option("--store <store>", "folder or URL of the store", "./contexts")
+      .option("--tenant <name>", "the sessions' tenant (default: none)")
+      .option("--json", "one JSON document on stdout")
+      .addHelpText("after", `\nExample:\n  windrow ${name} 3f2b1c0a${name === "keep" ? ' --reason "audit"' : ""}\n`)
+      .action(async (ids: readonly string[], flags: KeepFlags) => finish(await runKeep(name, ids, flags, io)));
+    if (name === "keep") command.option("--reason <text>", "why, for who finds it later");
+  }
+}
+
+async function runKeep(
+  name: "keep" | "unkeep",
+  ids: readonly string[],
+  flags: KeepFlags,
+  io: CliIo,
+): Promise<ExitStatus> {
+  const { reason } = flags;
+  const by = storeDefaults().access?.who ?? systemUser();
+  const reports: KeepReport[] = [];
+  await onStore(flags, async (store, scope) => {
+    const options = { scope, by, ...(reason !== undefined && { reason }) };
+    for (const id of ids)
+      reports.push(name === "keep" ? await keep(store, id, options) : await unkeep(store, id, options));
+  });
+  io.stdout.write(flags.json ? `${JSON.stringify({ sessions: reports }, null, 2)}\n` : reports.map(told).join(""));
+  return exitStatus.done;
+}
+
+function told({ sessionId, kept, changed }: KeepReport): string {
+  if (kept) return `Session ${sessionId} is kept: no clean-up touches it${changed ? "" : " (it was kept before)"}.\n`;
+  return `Session ${sessionId} ${changed ? "is no longer kept" : "was not kept; nothing was changed"}.\n`;
+}

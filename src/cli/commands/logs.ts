@@ -1,0 +1,92 @@
+/** `windrow logs`: what sessions did, line by line, with the session's id in every line (seed 001 §9.3). */
+import type { Command } from "commander";
+import { WindrowError } from "../../errors.ts";
+import type { LogEntry, LogLevel } from "../../ops/logs/logs.ts";
+import { reportUnreadable } from "../command.ts";
+import type { CliIo, ExitStatus } from "../command.ts";
+import { countOf, intervalOf } from "../values.ts";
+
+interface LogsFlags {
+  readonly store: string;
+  readonly last?: string;
+  readonly follow?: boolean;
+  readonly interval?: string;
+  readonly level: string;
+  readonly json?: boolean;
+}
+
+/** Lines of all sessions that are shown where nobody says how many. */
+const usualLines = 50;
+
+/** Adds the command to a program. */
+export function addLogs(program: Command, io: CliIo, finish: (status: ExitStatus) => void, signal?: AbortSignal): void {
+  program
+    .command("logs")
+    .summary("what sessions did, line by line, afterwards or while it happens")
+    .description(
+      "Shows the log lines of a session, or of all: when it started, each model call, each tool run, each compression,\n" +
+        "how it ended. Every line has the first eight characters of the session's id: [uuid:550e8400]. Times are UTC.\n" +
+        "The lines are made from the sessions' records, so they are there whether a program logged or not.",
+    )
+    .argument("[id]", "only this session: its id, at least its first four characters, or latest")
+    .option("--store <store>", "folder or URL of the store", "./contexts")
+    .option("--last <n>", `only the newest n lines (default: all of one session; ${usualLines} of all sessions)`)
+    .option("-f, --follow", "wait for more; of one session, until it has ended")
+    .option("--interval <seconds>", "with --follow, seconds between two looks (default: 1)")
+    .option("--level <level>", "the least that is shown: DEBUG, INFO, WARNING, ERROR", "INFO")
+    .option("--json", "one JSON document: { lines }; with --follow one object a line")
+    .addHelpText("after", "\nExamples:\n  windrow logs 550e\n  windrow logs --follow --level WARNING\n")
+    .action(async (id: string | undefined, flags: LogsFlags) => finish(await runLogs(id, flags, io, signal)));
+}
+
+async function runLogs(
+  id: string | undefined,
+  flags: LogsFlags,
+  io: CliIo,
+  signal: AbortSignal | undefined,
+): Promise<ExitStatus> {
+  const last = flags.last === undefined ? undefined : countOf("--last", flags.last);
+  const interval = intervalOf("--interval", flags.interval);
+  const [{ openStore }, { findSession }, { logLevels, lineOf }, { followLog, newestLog, sessionLog }, { Unreadable }] =
+    await Promise.all([
+      import("../../store/open.ts"),
+      import("../../ops/look/find.ts"),
+      import("../../ops/logs/logs.ts"),
+      import("../../ops/logs/stored.ts"),
+      import("../../ops/look/unreadable.ts"),
+    ]);
+  const level = levelOf(flags.level, logLevels);
+  const store = await openStore(flags.store, { create: false });
+  const write = (entry: LogEntry): unknown => io.stdout.write(`${lineOf(entry)}\n`);
+  try {
+    const session = id === undefined ? undefined : await findSession(store, {}, id);
+    const unreadable = new Unreadable();
+    const options = { level, unreadable, ...(session && { sessionId: session.metadata.uuid }) };
+    const most = last ?? (session ? Infinity : usualLines);
+    if (flags.follow) {
+      const following = { ...options, last: most, ...(interval !== undefined && { interval }) };
+      for await (const entry of followLog(store, following, signal)) {
+        if (flags.json) io.stdout.write(`${JSON.stringify(entry)}\n`);
+        else write(entry);
+      }
+    } else if (flags.json || !session || last !== undefined) {
+      const lines = await newestLog(store, options, most);
+      const found = unreadable.sessions();
+      const also = found.length > 0 ? { unreadable: found } : {};
+      if (flags.json) io.stdout.write(`${JSON.stringify({ lines, ...also }, null, 2)}\n`);
+      else lines.forEach(write);
+    } else {
+      for await (const entry of sessionLog(store, {}, session, level)) write(entry);
+      await unreadable.damage(store, {}, session.metadata.uuid);
+    }
+    return reportUnreadable(io, unreadable.sessions());
+  } finally {
+    await store.close();
+  }
+}
+
+function levelOf(name: string, levels: readonly LogLevel[]): LogLevel {
+  const level = levels.find((known) => known === name.toUpperCase());
+  if (level) return level;
+  throw new WindrowError("bad-option", `--level is one of ${levels.join(", ")}, not "${name}".`, { name });
+}

@@ -1,0 +1,88 @@
+/** `windrow mcp`: a store for agents that speak the Model Context Protocol. */
+import type { Command } from "commander";
+import { openStore } from "../../store/open.ts";
+import { exitStatus } from "../command.ts";
+import type { CliIo, ExitStatus } from "../command.ts";
+import { portOf } from "../values.ts";
+
+interface McpFlags {
+  readonly store: string;
+  readonly user?: string;
+  readonly session?: string;
+  readonly readOnly?: boolean;
+  readonly http?: string;
+  readonly host?: string;
+  readonly token?: string;
+  readonly allowHost?: readonly string[];
+}
+
+/** The variable that holds the token, so that it need not stand in the list of processes. */
+const tokenVariable = "WINDROW_MCP_TOKEN";
+
+/** Adds the command to a program. */
+export function addMcp(program: Command, io: CliIo, finish: (status: ExitStatus) => void, signal?: AbortSignal): void {
+  program
+    .command("mcp")
+    .summary("serve recall, search, pins and stats to agents that speak MCP")
+    .description(
+      "Serves the sessions of a store to Claude Code, Codex, Gemini CLI, opencode and other MCP clients: over\n" +
+        "stdio, or with --http on this machine. Sessions that another program is writing are only read.",
+    )
+    .option("--store <store>", "folder or URL of the store", "./contexts")
+    .option("--session <id>", "the session that is meant where a call names none (default: latest)")
+    .option("--read-only", "never write: pins are only shown")
+    .option("--http <port>", "serve streamable HTTP on this port (0: a free one) instead of stdio")
+    .option("--host <address>", "the address of --http; any but this machine's needs a token", "127.0.0.1")
+    .option("--token <text>", `what clients of --http must send as a bearer token (or ${tokenVariable})`)
+    .option("--allow-host <name...>", "further host names by which clients may call --http")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  windrow mcp --store ./contexts\n  claude mcp add windrow -- npx windrow mcp --store ./contexts\n",
+    )
+    .action(async (flags: McpFlags) => finish(await runMcp(flags, io, signal)));
+}
+
+async function runMcp(flags: McpFlags, io: CliIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
+  const port = flags.http === undefined ? undefined : portOf("--http", flags.http);
+  const { McpTools, serveMcpHttp, serveMcpStdio } = await import("../../adapter/mcp/mcp.ts");
+  const store = await openStore(flags.store);
+  const { user, session, readOnly } = flags;
+  const tools = await McpTools.open({
+    store,
+    ...(user !== undefined && { user }),
+    ...(session !== undefined && { session }),
+    ...(readOnly !== undefined && { readOnly }),
+  });
+  const onError = (error: Error): void => void io.stderr.write(`windrow: ${error.message}\n`);
+  try {
+    if (port === undefined) {
+      const server = serveMcpStdio(tools, onError);
+      await ended(signal, (done) => process.stdin.once("close", done).once("end", done));
+      await server.close();
+      return exitStatus.done;
+    }
+    const token = flags.token ?? io.env[tokenVariable];
+    const server = await serveMcpHttp(tools, {
+      port,
+      ...(flags.host !== undefined && { host: flags.host }),
+      ...(token !== undefined && { token }),
+      ...(flags.allowHost && { allowedHosts: flags.allowHost }),
+      onError,
+    });
+    io.stderr.write(`windrow: MCP at ${server.url}${token === undefined ? "" : ", with a bearer token"}\n`);
+    await ended(signal);
+    await server.close();
+    return exitStatus.done;
+  } finally {
+    await tools.close();
+  }
+}
+
+/** Resolves when the command is to end: its signal, or what else is listened for. */
+function ended(signal: AbortSignal | undefined, listen?: (done: () => void) => void): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    signal?.addEventListener("abort", () => resolve(), { once: true });
+    listen?.(resolve);
+  });
+}

@@ -1,0 +1,117 @@
+/** `windrow monitor`: ends the sessions whose process died or whose time is up. */
+import type { Command } from "commander";
+import { logTo } from "../../ops/logs/logs.ts";
+import { defaultMonitorInterval, monitor } from "../../ops/monitor/monitor.ts";
+import type { MonitorEvent } from "../../ops/monitor/monitor.ts";
+import { openStore } from "../../store/open.ts";
+import type { Scope } from "../../store/store.ts";
+import { exitStatus } from "../command.ts";
+import type { CliIo, ExitStatus } from "../command.ts";
+import { watchOf, webhookVariable } from "./monitor-watch.ts";
+import type { Watch, WatchEvent, WatchFlags } from "./monitor-watch.ts";
+import { intervalOf, secondsOf } from "../values.ts";
+
+/** The environment variable that sets the interval, in seconds; `--interval` goes before it. */
+export const intervalVariable = "WINDROW_MONITOR_INTERVAL";
+
+interface MonitorFlags extends WatchFlags {
+  readonly store: string;
+  readonly interval?: string;
+  readonly timeout?: string;
+  readonly stale?: string;
+  readonly tenant?: string;
+  readonly json?: boolean;
+}
+
+/** Adds the command to a program. */
+export function addMonitor(
+  program: Command,
+  io: CliIo,
+  finish: (status: ExitStatus) => void,
+  signal?: AbortSignal,
+): void {
+  program
+    .command("monitor")
+    .summary("end sessions whose process died or whose time is up; tell of what is over its limit")
+    .description(
+      "Looks at every session that is not finished. One whose process died becomes `failed`, one that ran\n" +
+        "longer than its config's task_timeout (seconds) becomes `timeout`; both move to completed/. A session\n" +
+        "that was closed to be resumed later, and one that a live process writes, is left alone. Any number\n" +
+        "of monitors may run at once.\n" +
+        "Then it looks at limits: disk, failed sessions, how many run and for how long. What is over one is told in\n" +
+        "the log, to --webhook, to --metrics, and with --once by status 1.",
+    )
+    .option("--store <store>", "folder or URL of the store", "./contexts")
+    .option("--once", "look once and end")
+    .option(
+      "--interval <seconds>",
+      `seconds between two looks (default: ${intervalVariable}, else ${defaultMonitorInterval})`,
+    )
+    .option("--timeout <seconds>", "for sessions that set no task_timeout (default: none)")
+    .option("--stale <seconds>", "how long a dead process must have been silent (default: 60)")
+    .option("--tenant <name>", "the tenant whose sessions are looked at (default: those of none)")
+    .option("--disk-warning <GB>", "warn of more on disk (default: 10)")
+    .option("--disk-critical <GB>", "critical from there on (default: 50)")
+    .option("--failures <percent>", "warn where more of the ended sessions failed (default: 10)")
+    .option("--stuck <n>", "warn where more sessions have not ended (default: 100)")
+    .option("--long <hours>", "warn of sessions that run this long (default: 6)")
+    .option("--no-alerts", "only end sessions; look at no limits")
+    .option("--webhook <url>", `POST alerts there as JSON (default: ${webhookVariable})`)
+    .option("--metrics <port>", "serve Prometheus metrics on http://127.0.0.1:<port>/metrics")
+    .option("--host <address>", "the address of --metrics, for example 0.0.0.0 in a container (default: 127.0.0.1)")
+    .option("--allow-host <name...>", "further host names by which a scraper may call --metrics")
+    .option("--json", "one JSON document on stdout; without --once one a line for each event")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  windrow monitor --metrics 9464\n  windrow monitor --once --webhook https://example.com/hook\n",
+    )
+    .action(async (flags: MonitorFlags) => finish(await runMonitor(flags, io, signal)));
+}
+
+async function runMonitor(flags: MonitorFlags, io: CliIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
+  const interval = intervalOf("--interval", flags.interval) ?? intervalOf(intervalVariable, io.env[intervalVariable]);
+  const staleAfter = secondsOf("--stale", flags.stale);
+  const taskTimeout = secondsOf("--timeout", flags.timeout);
+  const scope: Scope = flags.tenant === undefined ? {} : { tenant: flags.tenant };
+  const events: object[] = [];
+  const log = logTo((line) => io.stdout.write(`${line}\n`));
+  const onEvent = (event: MonitorEvent | WatchEvent): void => {
+    if (flags.json !== true) return log(event);
+    if (flags.once === true) events.push(plainEvent(event));
+    else io.stdout.write(`${JSON.stringify({ time: new Date().toISOString(), ...plainEvent(event) })}\n`);
+  };
+  const store = await openStore(flags.store, { create: flags.once !== true });
+  let watch: Watch | undefined;
+  try {
+    watch = await watchOf(flags, io, scope, onEvent, signal);
+    const last = await monitor(store, {
+      scope,
+      onEvent,
+      once: flags.once === true,
+      afterScan: async (scan) => watch?.look(store, scan),
+      ...(interval !== undefined && { interval }),
+      ...(staleAfter !== undefined && { staleAfter }),
+      ...(taskTimeout !== undefined && { taskTimeout }),
+      ...(signal && { signal }),
+    });
+    if (flags.once !== true) return exitStatus.done;
+    const { looked, failed, timedOut, overdue, moved, errors } = last;
+    const alerts = watch?.alerts ?? [];
+    const found = events.filter((event) => !("looked" in event || "limit" in event));
+    if (flags.json) io.stdout.write(`${JSON.stringify({ ...last, alerts, events: found }, null, 2)}\n`);
+    else {
+      const told = `${failed} failed, ${timedOut} timed out, ${overdue} overdue, ${moved} moved, ${errors} unreadable`;
+      io.stdout.write(`${looked} not finished: ${told}\n`);
+    }
+    return errors === 0 && alerts.length === 0 ? exitStatus.done : exitStatus.failed;
+  } finally {
+    await watch?.close();
+    await store.close();
+  }
+}
+
+/** An error says its message in JSON, and nothing else of it is for reading. */
+function plainEvent(event: MonitorEvent | WatchEvent): object {
+  if (event.type !== "monitor-failed") return event;
+  return { ...event, error: event.error.message };
+}

@@ -1,0 +1,125 @@
+/** `windrow search`: full text over all sessions of a store. */
+import type { Command } from "commander";
+import { WindrowError } from "../../errors.ts";
+import type { SearchHit, SearchReport } from "../../ops/search/search.ts";
+import type { SessionStatus } from "../../store/store.ts";
+import { printable } from "../../printable.ts";
+import { exitStatus, reportError, reportUnreadable, statusOf } from "../command.ts";
+import type { CliIo, ExitStatus } from "../command.ts";
+import { Progress } from "../text/progress.ts";
+import { count, timeLabel } from "../text/text.ts";
+import { countOf } from "../values.ts";
+
+interface SearchFlags {
+  readonly store: string;
+  readonly session?: string;
+  readonly status?: string;
+  readonly user?: string;
+  readonly limit: string;
+  readonly index: boolean;
+  readonly json?: boolean;
+}
+
+const statuses: readonly SessionStatus[] = ["initializing", "processing", "completed", "failed", "timeout"];
+
+/** Adds the command to a program. */
+export function addSearch(
+  program: Command,
+  io: CliIo,
+  finish: (status: ExitStatus) => void,
+  signal?: AbortSignal,
+): void {
+  program
+    .command("search")
+    .summary("full text over all sessions, and whether a hit is still in its window")
+    .description(
+      "Finds the messages that hold all of the words, in any language, newest sessions first; quoted words as they\n" +
+        "stand. Keeps an index beside the store and brings it up to date first; no session is changed.\n" +
+        "Ends with status 1 where nothing is found, or where a session could not be read.",
+    )
+    .argument("<words...>", "what to look for")
+    .option("--store <path>", "where the sessions are", "./contexts")
+    .option("--session <id>", "only this session: its id, at least its first four characters, or latest")
+    .option("--status <status>", `only sessions that are ${statuses.join(", ")}`)
+    .option("--user <name>", "only sessions of this user")
+    .option("--limit <n>", "most hits", "20")
+    .option("--no-index", "read every session instead, and write nothing")
+    .option("--json", "one JSON document on stdout")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  windrow search 認証\n  windrow search '\"cannot find module\"' --status failed\n",
+    )
+    .action(async (words: readonly string[], flags: SearchFlags) => finish(await runSearch(words, flags, io, signal)));
+}
+
+async function runSearch(
+  words: readonly string[],
+  flags: SearchFlags,
+  io: CliIo,
+  signal: AbortSignal | undefined,
+): Promise<ExitStatus> {
+  const limit = countOf("--limit", flags.limit);
+  const status = statuses.find((known) => known === flags.status);
+  if (flags.status !== undefined && status === undefined) {
+    throw new WindrowError("bad-option", `--status is one of ${statuses.join(", ")}, not "${flags.status}".`);
+  }
+  const [{ openStore }, { search, searchFolderOf }, { findSession }] = await Promise.all([
+    import("../../store/open.ts"),
+    import("../../ops/search/search.ts"),
+    import("../../ops/look/find.ts"),
+  ]);
+  const store = await openStore(flags.store, { create: false });
+  const progress = new Progress(io);
+  try {
+    const scope = flags.user === undefined ? {} : { user: flags.user };
+    const index = flags.index ? searchFolderOf(flags.store) : undefined;
+    const session = flags.session === undefined ? undefined : await findSession(store, scope, flags.session);
+    const report = await search(
+      store,
+      {
+        query: words.join(" "),
+        scope,
+        limit,
+        ...(session && { sessionId: session.metadata.uuid }),
+        ...(status && { status }),
+        ...(index !== undefined && { index }),
+        onProgress: (done) => progress.update("indexing", done, done),
+      },
+      signal,
+    );
+    progress.end();
+    io.stdout.write(flags.json ? `${JSON.stringify(report, null, 2)}\n` : `${reportText(report)}\n`);
+    const read = reportUnreadable(io, report.unreadable);
+    return report.hits.length > 0 ? read : exitStatus.failed;
+  } catch (error) {
+    progress.end();
+    reportError(io, error, flags.store);
+    return statusOf(error);
+  } finally {
+    await store.close();
+  }
+}
+
+function reportText({ hits, more }: SearchReport): string {
+  if (hits.length === 0) return "Nothing found.";
+  const lines: string[] = [];
+  let last = "";
+  for (const hit of hits) {
+    if (hit.sessionId !== last) lines.push(headOf(hit));
+    last = hit.sessionId;
+    lines.push(`  [${hit.seq}] ${hit.role}, ${places[hit.window]}: ${hit.excerpt}`);
+  }
+  const found = hits.length === 1 ? "1 message" : `${count(hits.length)} messages`;
+  return [...lines.map(printable), "", `${found}${more ? "; there are more (--limit)" : ""}.`].join("\n");
+}
+
+function headOf({ sessionId, status, user, timestamp }: SearchHit): string {
+  return [sessionId, status, ...(user === undefined ? [] : [user]), timeLabel(timestamp)].join("  ");
+}
+
+const places: Readonly<Record<SearchHit["window"], string>> = {
+  shown: "in the window",
+  stub: "a stub in the window",
+  replaced: "left the window for a digest or summary",
+  dropped: "left the window",
+};

@@ -1,0 +1,197 @@
+/** `windrow stats`: how many sessions, what they take, how they went, by whom (seed 001 §9.2). */
+import type { Command } from "commander";
+import { WindrowError } from "../../errors.ts";
+import type { Goal } from "../../ops/stats/goals.ts";
+import type { DiskReport, DiskUse, StatsReport } from "../../ops/stats/stats.ts";
+import type { SessionStatus } from "../../store/store.ts";
+import { printable } from "../../printable.ts";
+import { reportUnreadable } from "../command.ts";
+import type { CliIo, ExitStatus } from "../command.ts";
+import { Progress } from "../text/progress.ts";
+import { languageOption, wordsFor } from "../text/language.ts";
+import type { Words } from "../text/words.ts";
+import { count, sizeLabel } from "../text/text.ts";
+
+interface StatsFlags {
+  readonly store: string;
+  readonly user?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly status?: string;
+  readonly lang?: string;
+  readonly json?: boolean;
+}
+
+/** Statuses that are asked for by name. */
+const statuses: readonly SessionStatus[] = [
+  "initializing",
+  "processing",
+  "compressing",
+  "completing",
+  "completed",
+  "failed",
+  "timeout",
+];
+
+/** Users, days and months that are shown; `--json` has all. */
+const shown = { users: 20, days: 7, months: 6, largest: 3 };
+
+/** Adds the command to a program. */
+export function addStats(
+  program: Command,
+  io: CliIo,
+  finish: (status: ExitStatus) => void,
+  signal?: AbortSignal,
+): void {
+  program
+    .command("stats")
+    .summary("how many sessions, what they take on disk, how they went, by user")
+    .description(
+      "Counts sessions: totals, disk by folder, session, day and month, averages, users, the share that failed, and the\n" +
+        "goals beside what was reached. Nothing is written.",
+    )
+    .option("--store <store>", "folder or URL of the store", "./contexts")
+    .option("--user <name>", "only sessions of this user")
+    .option("--from <day>", "only sessions begun on this day (UTC) or later: 2024-01-01")
+    .option("--to <day>", "only sessions begun on this day or before it")
+    .option("--status <status>", `only sessions that are ${statuses.join(", ")}`)
+    .addOption(languageOption())
+    .option("--json", "one JSON document on stdout")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  windrow stats\n  windrow stats --status failed --from 2024-01-01 --to 2024-01-31\n",
+    )
+    .action(async (flags: StatsFlags) => finish(await runStats(flags, io, signal)));
+}
+
+async function runStats(flags: StatsFlags, io: CliIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
+  const words = await wordsFor(flags.lang, io);
+  const status = statuses.find((known) => known === flags.status);
+  if (flags.status !== undefined && !status) {
+    throw new WindrowError("bad-option", `--status is one of ${statuses.join(", ")}, not "${flags.status}".`);
+  }
+  const [{ openStore }, { stats }] = await Promise.all([
+    import("../../store/open.ts"),
+    import("../../ops/stats/stats.ts"),
+  ]);
+  const store = await openStore(flags.store, { create: false });
+  const progress = new Progress(io);
+  try {
+    const report = await stats(
+      store,
+      {
+        ...(flags.user !== undefined && { scope: { user: flags.user } }),
+        ...(status && { status }),
+        ...(flags.from !== undefined && { from: flags.from }),
+        ...(flags.to !== undefined && { to: flags.to }),
+        onProgress: (done) => progress.update("counting", done, done),
+      },
+      signal,
+    );
+    progress.end();
+    io.stdout.write(flags.json ? `${JSON.stringify(report, null, 2)}\n` : `${statsText(report, words)}\n`);
+    return reportUnreadable(io, report.unreadable);
+  } finally {
+    progress.end();
+    await store.close();
+  }
+}
+
+/** Statistics as text for a terminal, in the layout of seed 001 §9.2. */
+export function statsText(report: StatsReport, words: Words): string {
+  const { stats: labels } = words;
+  const filters = Object.entries(report.filter).map(([name, value]) => `${name} ${value}`);
+  const blocks = [
+    [labels.title, "=".repeat(columnsOf(labels.title))],
+    ...(filters.length > 0 ? [[`${labels.filter}: ${filters.join(", ")}`]] : []),
+    list(`${labels.total}: ${count(report.total)}`, [
+      `${labels.running}: ${count(report.running)}`,
+      `${labels.completed}: ${count(report.completed)}`,
+    ]),
+    diskLines(report.disk, words),
+    averageLines(report, words),
+    list(`${labels.byUser}:`, userLines(report, words)),
+    resultLines(report, words),
+    list(
+      `${labels.goals}:`,
+      report.goals.map((goal) => goalLine(goal, words)),
+    ),
+  ];
+  return blocks.map((lines) => lines.map(printable).join("\n")).join("\n\n");
+}
+
+function list(head: string, items: readonly string[]): readonly string[] {
+  return [head, ...items.map((item) => `  - ${item}`)];
+}
+
+function diskLines(disk: DiskReport | null, { stats: labels }: Words): readonly string[] {
+  if (!disk) return [`${labels.disk}: ${labels.noDisk}`];
+  const use = ({ bytes, plainBytes }: DiskUse): string =>
+    sizeLabel(plainBytes) + (plainBytes > bytes ? labels.compressed(sizeLabel(bytes)) : "");
+  const dated = (uses: DiskReport["byDay"], most: number): readonly string[] =>
+    Object.entries(uses)
+      .slice(-most)
+      .map(([date, of]) => `    - ${date}: ${sizeLabel(of.bytes)}, ${labels.sessions(count(of.sessions))}`);
+  const largest = disk.largest
+    .slice(0, shown.largest)
+    .map(({ sessionId, bytes }) => `${sessionId.slice(0, 8)} ${sizeLabel(bytes)}`);
+  return [
+    ...list(`${labels.disk}:`, [
+      `${labels.running}: ${use(disk.running)}`,
+      `${labels.completed}: ${use(disk.completed)}`,
+      `${labels.perTask}: ${sizeLabel(disk.perTask)}`,
+    ]),
+    ...(largest.length > 0 ? [`  - ${labels.largest}: ${largest.join(", ")}`] : []),
+    ...(largest.length > 0 ? [`  - ${labels.byDay}:`, ...dated(disk.byDay, shown.days)] : []),
+    ...(largest.length > 0 ? [`  - ${labels.byMonth}:`, ...dated(disk.byMonth, shown.months)] : []),
+  ];
+}
+
+function averageLines({ average }: StatsReport, { stats: labels, duration }: Words): readonly string[] {
+  const whole = (value: number | null): string => (value === null ? "–" : count(Math.round(value)));
+  return list(`${labels.average}:`, [
+    `${labels.messages}: ${whole(average.messages)}`,
+    `${labels.tokens}: ${whole(average.tokens)}`,
+    `${labels.duration}: ${average.durationMs === null ? "–" : duration(average.durationMs)}`,
+    `${labels.compressions}: ${average.compressions === null ? "–" : average.compressions.toFixed(1)}`,
+  ]);
+}
+
+function userLines({ users }: StatsReport, { stats: labels, duration }: Words): readonly string[] {
+  const lines = users.slice(0, shown.users).map(({ user, sessions, share, tokens, averageDurationMs }) => {
+    const more = [labels.userTokens(count(tokens))];
+    if (averageDurationMs !== null) more.push(labels.userDuration(duration(averageDurationMs)));
+    const name = user === null ? labels.noUser : user;
+    return `${name}: ${labels.tasks(count(sessions), percent(share))}, ${more.join(", ")}`;
+  });
+  return users.length > shown.users ? [...lines, labels.more(count(users.length - shown.users))] : lines;
+}
+
+function resultLines({ completed, failed, summaries, byStatus }: StatsReport, words: Words): readonly string[] {
+  const { stats: labels } = words;
+  const share = (value: number | null, part: number, whole: number): string =>
+    value === null ? "–" : `${percent(value, 1)} (${labels.of(count(part), count(whole))})`;
+  const tried = summaries.made + summaries.failed;
+  return list(`${labels.results}:`, [
+    ...Object.entries(byStatus).map(([status, sessions]) => `${status}: ${count(sessions)}`),
+    `${labels.failedShare}: ${share(failed.share, failed.sessions, completed)}`,
+    `${labels.summarySuccess}: ${share(summaries.share, summaries.made, tried)}`,
+  ]);
+}
+
+function goalLine({ name, side, target, value, met }: Goal, { stats: labels }: Words): string {
+  const show = (amount: number): string => (name === "disk-per-month" ? sizeLabel(amount) : percent(amount, 1));
+  const whole = name === "disk-per-month" ? sizeLabel(target).replace(".0 ", " ") : percent(target);
+  const goal = labels.target(`${{ "at-least": "≥", "above": ">", "below": "<" }[side]} ${whole}`);
+  const verdict = met === null ? "" : `, ${met ? labels.met : labels.missed}`;
+  return `${labels.goalNames[name]}: ${value === null ? labels.unknown[name] : show(value)} (${goal}${verdict})`;
+}
+
+function percent(share: number, digits = 0): string {
+  return `${(100 * share).toFixed(digits)}%`;
+}
+
+/** Columns of a terminal that a text takes: characters of East Asian scripts take two. */
+function columnsOf(text: string): number {
+  return [...text].reduce((columns, point) => columns + (/[\u2e80-\u9fff\uff00-\uff60]/.test(point) ? 2 : 1), 0);
+}

@@ -1,0 +1,100 @@
+/** `windrow top`: the sessions that are running, as they run. */
+import type { Command } from "commander";
+import type { RunningSession, Top } from "../../ops/monitor/top.ts";
+import { exitStatus, reportUnreadable } from "../command.ts";
+import type { CliIo, ExitStatus } from "../command.ts";
+import { ownSequences } from "../terminal.ts";
+import { languageOption, wordsFor } from "../text/language.ts";
+import type { Words } from "../text/words.ts";
+import { count, oneLine, plainTable, timeLabel } from "../text/text.ts";
+import { countOf, intervalOf } from "../values.ts";
+
+interface TopFlags {
+  readonly store: string;
+  readonly user?: string;
+  readonly once?: boolean;
+  readonly interval?: string;
+  readonly limit: string;
+  readonly lang?: string;
+  readonly json?: boolean;
+}
+
+/** Milliseconds between two frames. */
+const usualInterval = 2_000;
+
+/** Puts the cursor at the top of a terminal and clears what is there. */
+const clear = ownSequences("\u001b[H\u001b[J");
+
+/** Adds the command to a program. */
+export function addTop(program: Command, io: CliIo, finish: (status: ExitStatus) => void, signal?: AbortSignal): void {
+  program
+    .command("top")
+    .summary("the sessions that are running: who holds them, calls, tokens, last activity")
+    .description(
+      "Shows the sessions that have not ended, the last active first, and looks again every two seconds until Ctrl-C.\n" +
+        "Nothing is locked and nothing written.",
+    )
+    .option("--store <store>", "folder or URL of the store", "./contexts")
+    .option("--user <name>", "only sessions of this user")
+    .option("--once", "look once and end")
+    .option("--interval <seconds>", "seconds between two looks (default: 2)")
+    .option("--limit <n>", "most sessions to show", "50")
+    .addOption(languageOption())
+    .option("--json", "one JSON document; without --once one a line for each look")
+    .addHelpText("after", "\nExamples:\n  windrow top\n  windrow top --once --json\n")
+    .action(async (flags: TopFlags) => finish(await runTop(flags, io, signal)));
+}
+
+async function runTop(flags: TopFlags, io: CliIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
+  const words = await wordsFor(flags.lang, io);
+  const interval = intervalOf("--interval", flags.interval) ?? usualInterval;
+  const limit = countOf("--limit", flags.limit);
+  const [{ openStore }, { top }] = await Promise.all([
+    import("../../store/open.ts"),
+    import("../../ops/monitor/top.ts"),
+  ]);
+  const { pause } = await import("../../ops/monitor/pause.ts");
+  const store = await openStore(flags.store, { create: false });
+  try {
+    for (;;) {
+      const look = await top(store, { limit, ...(flags.user !== undefined && { scope: { user: flags.user } }) });
+      if (flags.json) io.stdout.write(`${JSON.stringify(look, null, flags.once ? 2 : 0)}\n`);
+      else io.stdout.write(`${flags.once || !io.stdout.isTTY ? "" : clear}${topText(look, words)}\n`);
+      const status = reportUnreadable(io, look.unreadable);
+      if (flags.once) return status;
+      if (signal?.aborted) return exitStatus.done;
+      await pause(interval, signal);
+      if (signal?.aborted) return exitStatus.done;
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+/** The running sessions as a table for a terminal. */
+export function topText({ time, running, tokens, sessions }: Top, words: Words): string {
+  const { top: labels } = words;
+  const head = labels.totals(count(running), count(tokens), timeLabel(time));
+  if (running === 0) return `${head}\n${labels.none}`;
+  const rows = sessions.map((session) => rowOf(session, time, words));
+  const more = running > sessions.length ? [labels.more(count(running - sessions.length))] : [];
+  return [head, "", plainTable(labels.head, rows, [5, 6, 7, 8]), ...more].join("\n");
+}
+
+function rowOf(session: RunningSession, time: string, { top: labels, duration }: Words): readonly string[] {
+  const { holder, budget, windowTokens } = session;
+  const who = holder?.owner ? ` ${holder.owner.processId}@${holder.owner.hostname}` : "";
+  const age = Math.max(0, Date.parse(time) - Date.parse(session.updatedAt));
+  return [
+    session.id.slice(0, 8),
+    session.user === null ? "–" : oneLine(session.user, 20),
+    session.task === "" ? "–" : oneLine(session.task, 40),
+    session.status,
+    holder === null ? "–" : oneLine(`${labels.holders[holder.state]}${holder.state === "none" ? "" : who}`, 36),
+    count(session.llmCalls),
+    count(session.toolCalls),
+    count(session.tokens),
+    budget === null ? count(windowTokens) : `${count(windowTokens)} / ${count(budget)}`,
+    `${session.lastActivity === "" ? "" : `${oneLine(session.lastActivity, 24)}, `}${labels.ago(duration(age))}`,
+  ];
+}

@@ -1,0 +1,203 @@
+/** `windrow replay`: recorded agent sessions through strategies, side by side. */
+import { homedir } from "node:os";
+import type { Command } from "commander";
+import { isWindrowError, WindrowError } from "../../errors.ts";
+import { replay } from "../../replay/replay.ts";
+import { totalsOf } from "../../replay/totals.ts";
+import { discoverSessions } from "../../transcript/discover.ts";
+import { readTranscripts } from "../../transcript/read.ts";
+import type { Transcript } from "../../transcript/transcript.ts";
+import { printable } from "../../printable.ts";
+import { exitStatus, reportError, wantsColour } from "../command.ts";
+import type { CliIo, ExitStatus } from "../command.ts";
+import { keepSession } from "./record.ts";
+import { Progress } from "../text/progress.ts";
+import { withReadLimits } from "../commands/read-limits.ts";
+import { knownStrategies, readReplayFlags } from "./options.ts";
+import type { ReplayFlags, ReplaySettings } from "./options.ts";
+import { legend, plainWords, resultTable, sessionTitle, tokenChart } from "./view.ts";
+import type { NamedSession } from "./view.ts";
+
+/** Up to so many sessions are shown one by one; of more, the totals. */
+const shownSessions = 3;
+/** Of this many newest sessions that agents left on this machine … */
+const newestSessions = 50;
+/** … this many largest are replayed when no file is named. */
+const largestSessions = 10;
+
+/** Adds the command to a program. */
+export function addReplay(
+  program: Command,
+  io: CliIo,
+  finish: (status: ExitStatus) => void,
+  signal?: AbortSignal,
+): void {
+  withReadLimits(program.command("replay"))
+    .summary("run recorded agent sessions through strategies, and compare tokens, cost and what was lost")
+    .description(
+      "Runs recorded agent sessions through strategies: one window before every model call, as a live agent would\n" +
+        "compose it. Shows tokens per call, cost with prompt-cache prices, look-back recall and broken requests.\n" +
+        "The files are only read. Formats are recognised: Claude Code, Codex, pi, OpenAI chat, Windrow and\n" +
+        "trajectories, each also gzipped.\n" +
+        "Without a file it takes the newest sessions that Claude Code, Codex and pi left on this machine.",
+    )
+    .argument("[file...]", "session files")
+    .option("-s, --strategy <names>", `strategies, separated by commas: ${knownStrategies} (default: all three)`)
+    .option("-b, --budget <tokens>", "tokens a request may use, separated by commas (default: 32000, or the model's)")
+    .option(
+      "-p, --profile <name>",
+      "what the provider accepts: anthropic, openai-chat (default: by the session's model)",
+    )
+    .option("-m, --model <id>", "the model to take prices, profile and budget from (default: the session's)")
+    .option(
+      "--far <tokens>",
+      "how far back a reference counts as far (default: 8000, 2000 or 1000, by the history's size)",
+    )
+    .option("--counter <name>", "how tokens are counted: estimate, o200k, cl100k … (default: estimate)")
+    .option("--keep <folder>", "also write each session through the file store in this folder")
+    .option("--json", "one JSON document on stdout")
+    .addHelpText(
+      "after",
+      "\nExamples:\n" +
+        "  windrow replay                                      your own newest sessions\n" +
+        "  windrow replay session.jsonl.gz                     one file\n" +
+        "  windrow replay *.jsonl -s sliding-window,adaptive -b 16k,32k,64k\n" +
+        "  windrow replay session.jsonl --json | jq '.sessions[].results[] | {strategy, budget, cost}'\n" +
+        "  windrow replay session.jsonl --keep ./contexts      and look at what is on disk\n",
+    )
+    .action(async (files: readonly string[], flags: ReplayFlags) => {
+      finish(await runReplay(files, await readReplayFlags(flags), io, signal));
+    });
+}
+
+interface FailedFile {
+  readonly file: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+async function runReplay(
+  named: readonly string[],
+  settings: ReplaySettings,
+  io: CliIo,
+  signal: AbortSignal | undefined,
+): Promise<ExitStatus> {
+  const files = named.length > 0 ? named : await ownSessions(io);
+  if (files.length === 0) return nothingFound(settings, io);
+  const progress = new Progress(io);
+  const sessions: NamedSession[] = [];
+  const failed: FailedFile[] = [];
+  const kept: string[] = [];
+  for (const file of files) {
+    try {
+      for (const transcript of await readTranscripts(
+        file,
+        settings.limits ? { limits: settings.limits } : {},
+        signal,
+      )) {
+        reportProblems(file, transcript, io);
+        sessions.push({ file, ...(await replayOne(transcript, settings, progress, signal)) });
+        if (settings.keep === undefined) continue;
+        const onProgress = (done: number, total: number): void =>
+          progress.update(`keeping ${transcript.id}`, done, total);
+        kept.push(await keepSession(transcript, { file, folder: settings.keep, settings, onProgress }, signal));
+      }
+    } catch (error) {
+      progress.end();
+      reportError(io, error, file);
+      if (signal?.aborted) return exitStatus.failed;
+      const { message } = error instanceof Error ? error : new Error(String(error));
+      failed.push({ file, code: isWindrowError(error) ? error.code : "unforeseen", message });
+    }
+  }
+  progress.end();
+  if (settings.json) {
+    writeJson(io, { sessions: sessions.map(withoutSeries), failed, ...(settings.keep !== undefined && { kept }) });
+  } else if (sessions.length > 0) show(sessions, named.length === 0, kept, io);
+  return failed.length === 0 ? exitStatus.done : exitStatus.failed;
+}
+
+async function replayOne(
+  transcript: Transcript,
+  settings: ReplaySettings,
+  progress: Progress,
+  signal: AbortSignal | undefined,
+): ReturnType<typeof replay> {
+  const prices = settings.pricesFor(transcript.model);
+  return await replay(
+    transcript,
+    {
+      strategies: settings.strategies,
+      budgets: settings.budgets,
+      profile: settings.profileFor(transcript.model),
+      counter: settings.counter,
+      series: true,
+      ...(prices && { prices }),
+      ...(settings.farDistance !== undefined && { farDistance: settings.farDistance }),
+      onProgress: ({ done, total }) => progress.update(transcript.id, done, total),
+    },
+    signal,
+  );
+}
+
+async function ownSessions(io: CliIo): Promise<readonly string[]> {
+  const found = await discoverSessions({ home: io.env["HOME"] ?? homedir(), env: io.env });
+  const largest = found.slice(0, newestSessions).toSorted((left, right) => right.bytes - left.bytes);
+  return largest.slice(0, largestSessions).map((session) => session.path);
+}
+
+function nothingFound(settings: ReplaySettings, io: CliIo): ExitStatus {
+  const message =
+    "No recorded sessions here. Looked where Claude Code (~/.claude/projects, or CLAUDE_CONFIG_DIR), Codex " +
+    "(~/.codex/sessions, or CODEX_HOME) and pi (~/.pi/agent/sessions, or PI_CODING_AGENT_DIR) keep theirs. " +
+    "Name one instead: windrow replay FILE";
+  reportError(io, new WindrowError("input-not-found", message));
+  if (settings.json) writeJson(io, { sessions: [], failed: [] });
+  return exitStatus.failed;
+}
+
+function writeJson(io: CliIo, document: object): void {
+  io.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+}
+
+function reportProblems(file: string, { problems }: Transcript, io: CliIo): void {
+  for (const { line, problem } of problems.slice(0, 3))
+    io.stderr.write(`${printable(`${file}:${line}: ${problem}`)}\n`);
+  if (problems.length > 3)
+    io.stderr.write(`${printable(file)}: ${problems.length - 3} more lines could not be read; the rest is used\n`);
+}
+
+function withoutSeries(session: NamedSession): NamedSession {
+  return { ...session, results: session.results.map(({ series: _series, ...result }) => result) };
+}
+
+function show(sessions: readonly NamedSession[], own: boolean, kept: readonly string[], io: CliIo): void {
+  const colour = wantsColour(io.stdout, io.env);
+  const { columns } = io.stdout;
+  const blocks: string[] = [];
+  const single = sessions.length <= shownSessions;
+  if (single) {
+    for (const session of sessions) {
+      blocks.push(
+        `${sessionTitle(session, colour)}\n\n${resultTable(session.results, colour, columns)}`,
+        tokenChart(session, colour),
+      );
+    }
+  }
+  const totals = totalsOf(sessions);
+  if (!single) {
+    const calls = totals[0]?.calls ?? 0;
+    const title = `${sessions.length} sessions, ${calls.toLocaleString("en-US")} calls (--json shows each)`;
+    blocks.push(`${title}\n\n${resultTable(totals, colour, columns)}`);
+  }
+  blocks.push(
+    legend(
+      sessions.map((session) => session.farDistance),
+      colour,
+      columns,
+    ),
+  );
+  if (own) blocks.push(plainWords(sessions, totals));
+  if (kept.length > 0) blocks.push(`Kept in:\n${kept.map((path) => `  ${printable(path)}`).join("\n")}`);
+  io.stdout.write(`${blocks.filter((block) => block !== "").join("\n\n")}\n`);
+}

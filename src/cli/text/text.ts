@@ -1,0 +1,81 @@
+/** Text for a terminal: numbers, times, one-line excerpts, plain tables. */
+import Table from "cli-table3";
+import type { HorizontalAlignment } from "cli-table3";
+import { printable } from "../../printable.ts";
+
+/** A number with thousands parted: `45,678`. */
+export function count(value: number): string {
+  return value.toLocaleString("en-US");
+}
+
+/** A time as people read it, UTC: `2024-01-15 10:30:00 UTC`. */
+export function timeLabel(timestamp: string): string {
+  const time = new Date(timestamp);
+  return Number.isNaN(time.getTime())
+    ? printable(timestamp)
+    : `${time.toISOString().slice(0, 19).replace("T", " ")} UTC`;
+}
+
+/** A duration: `15 min 23 s`, `2 h 5 min`, `0.4 s`. */
+export function durationLabel(milliseconds: number): string {
+  const seconds = milliseconds / 1_000;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 60) return `${Math.floor(seconds)} s`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
+  return `${Math.floor(seconds / 3_600)} h ${Math.floor((seconds % 3_600) / 60)} min`;
+}
+
+/** As {@link durationLabel}, in a language that writes no space between a number and its unit. */
+export function durationIn(units: {
+  readonly hours: string;
+  readonly minutes: string;
+  readonly seconds: string;
+}): (milliseconds: number) => string {
+  return (milliseconds) => {
+    const seconds = Math.floor(milliseconds / 1_000);
+    if (seconds < 10) return `${(milliseconds / 1_000).toFixed(1)}${units.seconds}`;
+    if (seconds < 60) return `${seconds}${units.seconds}`;
+    const minutes = Math.floor(seconds / 60);
+    if (minutes < 60) return `${minutes}${units.minutes}${seconds % 60}${units.seconds}`;
+    return `${Math.floor(minutes / 60)}${units.hours}${minutes % 60}${units.minutes}`;
+  };
+}
+
+/** Bytes as people read them, decimal: `120 MB`, `5.4 GB`. */
+export function sizeLabel(bytes: number): string {
+  let [value, unit] = [bytes, 0];
+  while (value >= 999.5 && unit < sizeUnits.length - 1) [value, unit] = [value / 1_000, unit + 1];
+  return `${unit > 0 && value < 9.95 ? value.toFixed(1) : Math.round(value)} ${sizeUnits[unit]}`;
+}
+
+const sizeUnits: readonly string[] = ["bytes", "kB", "MB", "GB", "TB"];
+
+/** One line of a text, at most so many characters. */
+export function oneLine(text: string, length: number): string {
+  const line = printable(
+    text
+      .slice(0, 4 * length)
+      .replaceAll(/\s+/g, " ")
+      .trim(),
+  );
+  const points = [...line];
+  return points.length > length || text.length > 4 * length ? `${points.slice(0, length - 1).join("")}…` : line;
+}
+
+/** A table without lines, two spaces in; a cell is one line. */
+export function plainTable(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  right: readonly number[],
+): string {
+  const sides = ["top", "top-mid", "top-left", "top-right", "bottom", "bottom-mid", "bottom-left", "bottom-right"];
+  const inner = ["left", "left-mid", "mid", "mid-mid", "right", "right-mid"];
+  const table = new Table({
+    head: [...head],
+    colAligns: head.map((_, column): HorizontalAlignment => (right.includes(column) ? "right" : "left")),
+    style: { "head": [], "border": [], "padding-left": 1, "padding-right": 0, "compact": true },
+    chars: { ...Object.fromEntries([...sides, ...inner].map((place) => [place, ""])), middle: " " },
+  });
+  for (const row of rows) table.push(row.map(printable));
+  return table.toString().replaceAll(/ +$/gm, "");
+}

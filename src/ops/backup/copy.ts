@@ -1,0 +1,117 @@
+/** The copy of one session in a backup: gzipped JSON lines, named by the hash of what the session holds. */
+import { open, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGzip } from "node:zlib";
+import { WindrowError } from "../../errors.ts";
+import { fileMode } from "../../store/files/layout.ts";
+import type { SessionDump } from "../../store/store.ts";
+import type { Losses } from "../../store/shared/losses.ts";
+import { weigh } from "../../store/transfer.ts";
+import { lossesOf } from "../../store/shared/transfer-losses.ts";
+import { readSessionFile, sessionLines } from "../../transcript/windrow/session.ts";
+
+/** Characters that go through gzip at once, about. */
+const batchCharacters = 64 * 1024;
+
+/** Where the copy with this hash is, in a backup. */
+export function copyPath(folder: string, hash: string): string {
+  return join(folder, "objects", hash.slice(0, 2), `${hash}.gz`);
+}
+
+/**
+ * Writes a session into a file that must not exist, synced.
+ *
+ * @returns the file's size in bytes
+ */
+export async function writeCopy(path: string, dump: SessionDump, signal?: AbortSignal): Promise<number> {
+  const file = await open(path, "wx", fileMode);
+  let bytes = 0;
+  try {
+    await file.chmod(fileMode);
+    await pipeline(
+      Readable.from(batches(dump)),
+      createGzip(),
+      async (source: AsyncIterable<Buffer>) => {
+        for await (const chunk of source) {
+          await file.writeFile(chunk);
+          bytes += chunk.length;
+        }
+      },
+      { ...(signal && { signal }) },
+    );
+    await file.sync();
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  } finally {
+    await file.close();
+  }
+  return bytes;
+}
+
+/** What a generation tells of a copy. */
+export interface CopyOf {
+  readonly hash: string;
+  /** Records in it. */
+  readonly lines: number;
+}
+
+/**
+ * The session in a copy. Its lines are read as they are asked for, and throw at the end where it is not what its hash says.
+ *
+ * @throws WindrowError `store-corrupt` where it is missing or damaged; so do its lines
+ */
+export async function readCopy(path: string, { hash, lines }: CopyOf): Promise<SessionDump> {
+  // As many lines as the generation tells of, with the first and the last: a copy that goes on was tampered with.
+  const limits = { bytes: Infinity, entries: lines + 2 };
+  const found = await readSessionFile(path, limits).catch((error: unknown) => Promise.reject(damaged(path, error)));
+  if (!found) throw damaged(path);
+  const weighed = weigh(found);
+  return {
+    ...found,
+    async *lines() {
+      try {
+        yield* weighed.dump.lines();
+      } catch (error) {
+        throw damaged(path, error);
+      }
+      if (weighed.summary().hash !== hash) throw damaged(path);
+    },
+  };
+}
+
+/**
+ * Reads a copy to its end.
+ *
+ * @returns what it lacks, by its own numbers
+ * @throws WindrowError `store-corrupt` where it is not what its hash says
+ */
+export async function verifyCopy(path: string, copy: CopyOf): Promise<Losses> {
+  return lossesOf(await readCopy(path, copy));
+}
+
+function damaged(path: string, cause?: unknown): WindrowError {
+  const reason = cause instanceof Error ? ` (${cause.message})` : "";
+  return new WindrowError(
+    "store-corrupt",
+    `The copy ${path} is missing, damaged, or not what its name says${reason}. Take another generation.`,
+    { path },
+    { cause },
+  );
+}
+
+async function* batches(dump: SessionDump): AsyncGenerator<string> {
+  let batch: string[] = [];
+  let characters = 0;
+  for await (const line of sessionLines(dump)) {
+    batch.push(line, "\n");
+    characters += line.length;
+    if (characters < batchCharacters) continue;
+    yield batch.join("");
+    batch = [];
+    characters = 0;
+  }
+  yield batch.join("");
+}

@@ -1,0 +1,80 @@
+/** Taking a session out of a backup, for good: an erasure that stops at the store would come back with a restore. */
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { resolve } from "node:path";
+import { WindrowError } from "../../errors.ts";
+import { systemClock } from "../../store/shared/clock.ts";
+import { unavailable } from "../../store/files/layout.ts";
+import { isSessionId } from "../../store/shared/rules.ts";
+import { copyPath } from "./copy.ts";
+import { generationNames, lockBackup, readGeneration, removeUnused, writeGeneration } from "./generations.ts";
+import type { Generation } from "./generations.ts";
+import { namesSession } from "../look/find.ts";
+
+/** From where a session was taken out. */
+export interface Forgotten {
+  readonly id: string;
+  /** The generations that had it. */
+  readonly generations: readonly string[];
+  /** Copies that were removed. */
+  readonly copies: number;
+}
+
+/**
+ * Takes a session out of every generation of a backup, and removes its copies. Interrupted, it is ended by the next call.
+ *
+ * @param name - its id, or the beginning of it, at least four characters
+ * @throws WindrowError `session-not-found`, `bad-option` for the beginning of no id or of several; `input-not-found` where there is no backup; `store-corrupt` where a generation
+ *   cannot be read, so that what it has is not known; `session-busy` while a backup runs
+ */
+export async function forgetInBackup(folder: string, name: string): Promise<Forgotten> {
+  const place = resolve(folder);
+  const names = generationNames(place);
+  if (names.length === 0) {
+    throw new WindrowError("input-not-found", `There is no backup in ${place}.`, { folder: place });
+  }
+  const lock = lockBackup(place, systemClock);
+  try {
+    const generations = names.map((one) => readGeneration(place, one) ?? unreadable(place, one));
+    const id = idOf(generations, name);
+    const having = generations.filter(({ sessions }) => sessions.some((session) => session.id === id));
+    const hashes = new Set(
+      having.flatMap(({ sessions }) => sessions.flatMap((one) => (one.id === id ? [one.hash] : []))),
+    );
+    const paths = [...hashes].map((hash) => copyPath(place, hash)).filter((path) => existsSync(path));
+    for (const path of paths) await rm(path, { force: true });
+    for (const generation of having) {
+      await writeGeneration(place, { ...generation, sessions: generation.sessions.filter((one) => one.id !== id) });
+    }
+    // An interrupted backup may have left a copy that no generation names.
+    await removeUnused(place);
+    return { id, generations: having.map((generation) => generation.name), copies: paths.length };
+  } catch (error) {
+    throw unavailable(error, "Forgetting a session", place);
+  } finally {
+    lock.release();
+  }
+}
+
+/** A whole id is taken as it is: what an interrupted call took out of all generations may have left its copy. */
+function idOf(generations: readonly Generation[], name: string): string {
+  const wanted = name.toLowerCase();
+  if (isSessionId(wanted)) return wanted;
+  const ids = new Set(generations.flatMap(({ sessions }) => sessions.map(({ id }) => id)));
+  const begins = namesSession(name) ? [...ids].filter((id) => id.startsWith(wanted)) : [];
+  const [only] = begins;
+  if (only !== undefined && begins.length === 1) return only;
+  const message =
+    only === undefined
+      ? `There is no session ${name} in this backup.`
+      : `"${name}" is the beginning of ${begins.length} ids; give more of it.`;
+  throw new WindrowError(only === undefined ? "session-not-found" : "bad-option", message, { id: name });
+}
+
+function unreadable(folder: string, name: string): never {
+  throw new WindrowError(
+    "store-corrupt",
+    `The generation ${name} of ${folder} cannot be read, so it may have the session. Remove its file, and try again.`,
+    { folder, name },
+  );
+}

@@ -1,0 +1,185 @@
+/**
+ * The generations of a backup: `generations/<time>.json`, each a list of sessions and of the copies that hold them. The
+ * file comes last and as a whole, so that a generation is there with everything or not at all.
+ */
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { unlink } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { isWindrowError, WindrowError } from "../../errors.ts";
+import type { Clock } from "../../store/shared/clock.ts";
+import { systemDisk } from "../../disk/disk.ts";
+import { replaceFile, syncFolder } from "../../store/files/layout.ts";
+import { acquire } from "../../store/files/lock/steal.ts";
+import type { SessionStatus } from "../../store/store.ts";
+import { copyPath } from "./copy.ts";
+
+/** A session in a generation. */
+export interface StoredSession {
+  readonly id: string;
+  /** SHA-256 of the session as a store gives it out, in hexadecimal; its copy is named by it. */
+  readonly hash: string;
+  /** SHA-256 of its metadata and state as the store had them: a finished session with the same has not changed. */
+  readonly documents: string;
+  readonly status: SessionStatus;
+  /** ISO 8601, UTC. */
+  readonly createdAt: string;
+  /** Records, of all logs. */
+  readonly lines: number;
+  /** Of the copy, in bytes. */
+  readonly bytes: number;
+}
+
+/** One backup. */
+export interface Generation {
+  /** Its time, in a form that sorts and suits a file's name: `2026-01-31T00-00-00-000Z`. */
+  readonly name: string;
+  /** ISO 8601, UTC. */
+  readonly createdAt: string;
+  /** The tenant and user whose sessions it holds; absent for sessions of no tenant, of every user. */
+  readonly tenant?: string;
+  readonly user?: string;
+  readonly sessions: readonly StoredSession[];
+}
+
+const version = 1;
+
+/** The folder of the generations' files. */
+export function generationsFolder(folder: string): string {
+  return join(folder, "generations");
+}
+
+/** The names of a backup's generations, oldest first. */
+export function generationNames(folder: string): readonly string[] {
+  const place = generationsFolder(folder);
+  if (!existsSync(place)) return [];
+  const names = readdirSync(place).flatMap((name) => /^(\d{4}-\d\d-\d\dT[\d-]+Z)\.json$/.exec(name)?.[1] ?? []);
+  return names.toSorted();
+}
+
+/** A generation, or undefined where its file cannot be read or is not as it was written. */
+export function readGeneration(folder: string, name: string): Generation | undefined {
+  try {
+    const text = readFileSync(fileOf(folder, name), "utf8");
+    const { windrow_backup: found, hash, ...generation } = JSON.parse(text) as Record<string, unknown>;
+    if (found !== version || hash !== hashOf(generation)) return undefined;
+    return { name, ...generation } as unknown as Generation;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes a generation. When it resolves the generation is there, also after a power cut. */
+export async function writeGeneration(folder: string, { name, ...generation }: Generation): Promise<void> {
+  const hash = hashOf(generation);
+  await replaceFile(
+    fileOf(folder, name),
+    `${JSON.stringify({ windrow_backup: version, ...generation, hash })}\n`,
+    true,
+  );
+}
+
+/** The name of a generation that is made now; never one before the newest, wherever the clock was set. */
+export function newName(folder: string, now: number): string {
+  const newest = generationNames(folder).at(-1);
+  const time = newest === undefined ? now : Math.max(now, timeOf(newest) + 1);
+  return new Date(time).toISOString().replaceAll(/[:.]/g, "-");
+}
+
+/**
+ * The generation that a path means: the newest of a backup's folder, or the one of a file in its `generations/`.
+ *
+ * @throws WindrowError `input-not-found` where there is none, `store-corrupt` where it cannot be read
+ */
+export function findGeneration(from: string): { readonly folder: string; readonly generation: Generation } {
+  const path = resolve(from);
+  const isFile = path.endsWith(".json");
+  const folder = isFile ? dirname(dirname(path)) : path;
+  const name = isFile ? basename(path, ".json") : generationNames(path).at(-1);
+  if (name === undefined || !existsSync(fileOf(folder, name))) {
+    const message = isFile ? `There is no generation ${path}.` : `There is no backup in ${path}.`;
+    throw new WindrowError("input-not-found", `${message} "windrow backup FOLDER --list" shows what there is.`, {
+      path,
+    });
+  }
+  const generation = readGeneration(folder, name);
+  if (generation) return { folder, generation };
+  throw new WindrowError(
+    "store-corrupt",
+    `The generation ${fileOf(folder, name)} is damaged; name another one of ${generationsFolder(folder)}.`,
+    { path },
+  );
+}
+
+/**
+ * Removes all but the newest generations, then the copies that none of those left has.
+ *
+ * @returns the names of the generations that were removed
+ */
+export async function removeOldGenerations(folder: string, keep: number): Promise<readonly string[]> {
+  const readable = generationNames(folder).filter((name) => readGeneration(folder, name));
+  const old = readable.slice(0, Math.max(0, readable.length - keep));
+  for (const name of old) await unlink(fileOf(folder, name));
+  if (old.length > 0) await syncFolder(generationsFolder(folder));
+  await removeUnused(folder);
+  return old;
+}
+
+/**
+ * Removes the copies that no generation has, and what a backup that was killed was writing. Copies stay where a generation
+ * cannot be read: they may be its.
+ */
+export async function removeUnused(folder: string): Promise<void> {
+  const left = generationNames(folder).map((name) => readGeneration(folder, name));
+  const hashes = new Set(left.flatMap((generation) => generation?.sessions.map(({ hash }) => hash) ?? []));
+  const isSure = left.every((generation) => generation !== undefined);
+  for (const { path, hash } of copiesOf(folder)) {
+    if (hash === undefined || (isSure && !hashes.has(hash))) await unlink(path);
+  }
+}
+
+/**
+ * The right to change a backup.
+ *
+ * @throws WindrowError `session-busy` while another process has it
+ */
+export function lockBackup(folder: string, clock: Clock): { release(): void } {
+  try {
+    return acquire(folder, { clock, disk: systemDisk });
+  } catch (error) {
+    if (!isWindrowError(error, "session-busy")) throw error;
+    const message = `Another backup writes ${folder} just now. Wait until it is done, or name another folder.`;
+    throw new WindrowError("session-busy", message, error.data, { cause: error });
+  }
+}
+
+/** Whether a copy is there, of the size it was written with. */
+export function hasCopy(folder: string, { hash, bytes }: Pick<StoredSession, "hash" | "bytes">): boolean {
+  return statSync(copyPath(folder, hash), { throwIfNoEntry: false })?.size === bytes;
+}
+
+/** What lies among the copies; what a backup that was killed was writing has no hash. */
+function copiesOf(folder: string): readonly { readonly path: string; readonly hash?: string }[] {
+  const objects = join(folder, "objects");
+  if (!existsSync(objects)) return [];
+  return readdirSync(objects, { recursive: true, encoding: "utf8" }).flatMap((name) => {
+    const path = join(objects, name);
+    const hash = /^([0-9a-f]{64})\.gz$/.exec(basename(name))?.[1];
+    if (hash !== undefined) return [{ path, hash }];
+    return /^\.writing-[0-9a-f-]{36}$/.test(name) ? [{ path }] : [];
+  });
+}
+
+function fileOf(folder: string, name: string): string {
+  return join(generationsFolder(folder), `${name}.json`);
+}
+
+function timeOf(name: string): number {
+  const [date, time = ""] = name.split("T");
+  const [hours, minutes, seconds, milliseconds] = time.replace("Z", "").split("-");
+  return Date.parse(`${date}T${hours}:${minutes}:${seconds}.${milliseconds}Z`) || 0;
+}
+
+function hashOf(generation: object): string {
+  return createHash("sha256").update(JSON.stringify(generation)).digest("hex");
+}

@@ -1,0 +1,338 @@
+/**
+ * The daily clean-up (seed 001 §8.1, §8.2): finished sessions are compressed after a week; after a month, and only where
+ * that is asked for, they go into the trash, and from there, a week later, away. A session's age is that of its last
+ * record; a file's times say nothing. What is marked to be kept is never touched.
+ */
+import { WindrowError } from "../../errors.ts";
+import { isFinal } from "../../store/shared/rules.ts";
+import type { Scope, SessionInfo, Store } from "../../store/store.ts";
+import type { Upkeep } from "../../store/upkeep.ts";
+import { liveId } from "./archive.ts";
+import { erase } from "./erase.ts";
+import type { EraseOptions, EraseReceipt } from "./erase.ts";
+import { upkeepOf } from "./keep.ts";
+import { monitor } from "../monitor/monitor.ts";
+import type { MonitorScan } from "../monitor/monitor.ts";
+import { pause } from "../monitor/pause.ts";
+
+const dayMs = 86_400_000;
+
+/** Ages at which things happen, in milliseconds: seed 001 §8.1, and a week in the trash. */
+export const cleanupAges = { compressAfter: 7 * dayMs, deleteAfter: 30 * dayMs, trashFor: 7 * dayMs } as const;
+
+/** Those of an emergency, when the disk is full: seed 001 §8.2. */
+export const emergencyAges = { compressAfter: 0, deleteAfter: 14 * dayMs, trashFor: 7 * dayMs } as const;
+
+/** How to clean. */
+export interface CleanupOptions extends EraseOptions {
+  /** Milliseconds since its last record after which a finished session is compressed. Default: 7 days. */
+  readonly compressAfter?: number;
+  /** Milliseconds after which it is due to go into the trash. Default: 30 days. */
+  readonly deleteAfter?: number;
+  /** Milliseconds a session lies in the trash before it is due to be erased. Default: 7 days. */
+  readonly trashFor?: number;
+  /** Do what is due: move into the trash, and erase from it. Default false: it is only reported. */
+  readonly remove?: boolean;
+  /** {@link emergencyAges} are the defaults. */
+  readonly emergency?: boolean;
+  /** Change nothing; report what would be done. Default false. */
+  readonly dryRun?: boolean;
+  /** Called after every session that was looked at. */
+  readonly onProgress?: (looked: number) => void;
+}
+
+/** A session that something was done to, or is due to be. */
+export interface CleanedSession {
+  readonly sessionId: string;
+  readonly user?: string;
+  /** Its last record, ISO 8601; in the trash: since when it is there. */
+  readonly since: string;
+  /** Bytes on the disk before. */
+  readonly bytes: number;
+  /** Bytes on the disk after, of one that was compressed. */
+  readonly bytesAfter?: number;
+}
+
+/** What a clean-up did. Numbers, ids and times; nothing of what sessions say. */
+export interface CleanupReport {
+  /** ISO 8601, UTC. */
+  readonly time: string;
+  readonly dryRun: boolean;
+  /** Finished sessions that were looked at, and how many of them are kept. */
+  readonly looked: number;
+  readonly kept: number;
+  readonly compressed: readonly CleanedSession[];
+  /** Moved into the trash. */
+  readonly trashed: readonly CleanedSession[];
+  /** Due to go into the trash, or from there, and left where they are: `remove` was not asked for. */
+  readonly due: readonly CleanedSession[];
+  /** Erased from the trash, and erasures that were cut short before. */
+  readonly erased: readonly EraseReceipt[];
+  /** Locks that dead processes left in unfinished sessions; absent where the store cannot tell. */
+  readonly locks?: MonitorScan;
+  /** Bytes of the finished sessions, and of the trash, now. */
+  readonly bytes: number;
+  readonly trashBytes: number;
+  /** What could not be done, and why; the rest was. */
+  readonly failures: readonly { readonly sessionId?: string; readonly message: string }[];
+}
+
+/** What is gathered on the way. */
+interface Tally {
+  looked: number;
+  kept: number;
+  bytes: number;
+  readonly compressed: CleanedSession[];
+  readonly trashed: CleanedSession[];
+  readonly due: CleanedSession[];
+  readonly failures: { sessionId?: string; message: string }[];
+}
+
+/**
+ * Cleans once. Killed at any point, the next run goes on. What one session refuses is reported and stops nothing else.
+ *
+ * @throws WindrowError `bad-option` where the store has no upkeep, or an age makes no sense; `aborted`
+ */
+export async function cleanup(
+  store: Store,
+  options: CleanupOptions = {},
+  signal?: AbortSignal,
+): Promise<CleanupReport> {
+  const upkeep = upkeepOf(store);
+  const { scope = {}, now = () => new Date(), dryRun = false } = options;
+  const ages = agesOf(options);
+  const time = now();
+  const tally: Tally = { looked: 0, kept: 0, bytes: 0, compressed: [], trashed: [], due: [], failures: [] };
+  const locks = dryRun || !store.holder ? undefined : await mendLocks(store, scope, now, tally);
+  // First, so that a full disk has room for what follows.
+  const erased = await emptyTrash(store, upkeep, ages.trashFor, time, options, tally);
+  const old: CleanedSession[] = [];
+  const unreadable = (sessionId: string, { message }: WindrowError): void =>
+    void tally.failures.push({ sessionId, message });
+  for await (const info of store.list(scope, { unreadable })) {
+    if (signal?.aborted) throw new WindrowError("aborted", "The clean-up was stopped; what was done stays done.");
+    if (!isFinal(info.state.status)) continue;
+    await attempt(tally, info.metadata.uuid, async () => {
+      const one = await lookAt(store, upkeep, info, ages, time, options, tally);
+      if (one) old.push(one);
+    });
+    tally.looked += 1;
+    options.onProgress?.(tally.looked);
+  }
+  const moved = options.remove === true && !dryRun ? await trashAll(upkeep, scope, old, time, tally) : [];
+  if (options.remove !== true || dryRun) tally.due.push(...old);
+  tally.trashed.push(...moved);
+  for (const { bytes, bytesAfter = bytes } of moved) tally.bytes -= bytesAfter;
+  let trashBytes = 0;
+  for await (const { bytes } of upkeep.trashed(scope)) trashBytes += bytes;
+  return { time: time.toISOString(), dryRun, ...tally, erased, ...(locks && { locks }), trashBytes };
+}
+
+/** How {@link cleanupEvery} goes on. */
+export interface CleanupEveryOptions extends CleanupOptions {
+  /** Milliseconds between two clean-ups. Default: a day. */
+  readonly every?: number;
+  /** Hears of each. */
+  readonly onReport?: (report: CleanupReport) => void;
+  /** Hears of a clean-up that failed; the next is tried all the same. */
+  readonly onFailure?: (error: Error) => void;
+  /** Waits. Default: a timer. */
+  readonly sleep?: (milliseconds: number, signal: AbortSignal | undefined) => Promise<void>;
+}
+
+/**
+ * Cleans at once and then again and again, until the signal fires.
+ *
+ * @throws WindrowError `bad-option` as {@link cleanup}
+ */
+export async function cleanupEvery(
+  store: Store,
+  options: CleanupEveryOptions = {},
+  signal?: AbortSignal,
+): Promise<void> {
+  const { every = dayMs, onReport, onFailure, sleep = pause } = options;
+  upkeepOf(store);
+  agesOf(options);
+  checkAge("every", every);
+  while (signal?.aborted !== true) {
+    try {
+      onReport?.(await cleanup(store, options, signal));
+    } catch (error) {
+      if (signal?.aborted) return;
+      onFailure?.(error instanceof Error ? error : new Error(String(error)));
+    }
+    await sleep(every, signal);
+  }
+}
+
+/**
+ * When the last record of a session was written, by its own word, in milliseconds since 1970; of one without records,
+ * when it ended. Undefined where no time can be read.
+ */
+export async function lastRecordAt(
+  store: Store,
+  scope: Scope,
+  { metadata, state }: SessionInfo,
+): Promise<number | undefined> {
+  const times: number[] = [];
+  for (const kind of ["message", "tool", "call", "usage", "summary", "snapshot", "edit"] as const) {
+    for await (const { timestamp } of store.read(scope, metadata.uuid, { kind, last: 1 }))
+      times.push(Date.parse(timestamp));
+  }
+  if (times.length === 0) times.push(Date.parse(state.completedAt ?? state.updatedAt));
+  const last = Math.max(...times.filter((one) => !Number.isNaN(one)));
+  return Number.isFinite(last) ? last : undefined;
+}
+
+type Ages = Readonly<Record<keyof typeof cleanupAges, number>>;
+
+function agesOf(options: CleanupOptions): Ages {
+  const defaults = options.emergency === true ? emergencyAges : cleanupAges;
+  const { compressAfter, deleteAfter, trashFor } = { ...defaults, ...given(options) };
+  for (const [name, age] of Object.entries({ compressAfter, deleteAfter, trashFor })) checkAge(name, age);
+  return { compressAfter, deleteAfter, trashFor };
+}
+
+function given(options: CleanupOptions): Partial<Ages> {
+  return Object.fromEntries(
+    Object.entries(options).filter(([name, value]) => name in cleanupAges && value !== undefined),
+  );
+}
+
+function checkAge(name: string, age: number): void {
+  if (Number.isFinite(age) && age >= 0) return;
+  throw new WindrowError("bad-option", `"${name}" is a number of milliseconds from 0, not ${age}.`, {
+    name,
+    value: age,
+  });
+}
+
+async function mendLocks(store: Store, scope: Scope, now: () => Date, tally: Tally): Promise<MonitorScan> {
+  return monitor(store, {
+    scope,
+    now,
+    once: true,
+    onEvent: (event) => {
+      if (event.type !== "monitor-failed") return;
+      const about = event.sessionId === undefined ? {} : { sessionId: event.sessionId };
+      tally.failures.push({ ...about, message: event.error.message });
+    },
+  });
+}
+
+/** Compresses a session where it is time; returns it where it is due to go. */
+async function lookAt(
+  store: Store,
+  upkeep: Upkeep,
+  info: SessionInfo,
+  ages: Ages,
+  time: Date,
+  { scope = {}, dryRun = false, remove = false }: CleanupOptions,
+  tally: Tally,
+): Promise<CleanedSession | undefined> {
+  const { uuid: sessionId, user } = info.metadata;
+  const size = await upkeep.size(scope, sessionId);
+  tally.bytes += size.bytes;
+  if (await upkeep.kept(scope, sessionId)) {
+    tally.kept += 1;
+    return undefined;
+  }
+  const last = await lastRecordAt(store, scope, info);
+  if (last === undefined)
+    throw new WindrowError("store-corrupt", "No time can be read in it, so its age is not known.");
+  const age = time.getTime() - last;
+  let one: CleanedSession = {
+    sessionId,
+    ...(user !== undefined && { user }),
+    since: new Date(last).toISOString(),
+    bytes: size.bytes,
+  };
+  if (age >= ages.compressAfter && !size.compressed && upkeep.compress) {
+    if (dryRun) tally.compressed.push(one);
+    else
+      await attempt(tally, sessionId, async () => {
+        const { bytes: bytesAfter, compressed } = await upkeep.compress!(scope, sessionId);
+        tally.bytes += bytesAfter - size.bytes;
+        one = { ...one, bytesAfter };
+        if (compressed) tally.compressed.push(one);
+      });
+  }
+  if (age < ages.deleteAfter) return undefined;
+  // Its age may be that of an earlier record than its last, and a damaged session is not what anybody meant to delete.
+  if (remove && !dryRun) await upkeep.verify?.(scope, sessionId);
+  return one;
+}
+
+/** All at once; where one refuses, one by one. */
+async function trashAll(
+  upkeep: Upkeep,
+  scope: Scope,
+  old: readonly CleanedSession[],
+  time: Date,
+  tally: Tally,
+): Promise<readonly CleanedSession[]> {
+  const when = time.toISOString();
+  if (old.length === 0) return [];
+  try {
+    await upkeep.trash(
+      scope,
+      old.map(({ sessionId }) => sessionId),
+      when,
+    );
+    return old;
+  } catch {
+    const moved: CleanedSession[] = [];
+    const there = new Set<string>();
+    for await (const { sessionId } of upkeep.trashed(scope)) there.add(sessionId);
+    for (const one of old) {
+      await attempt(tally, one.sessionId, async () => {
+        if (!there.has(one.sessionId)) await upkeep.trash(scope, [one.sessionId], when);
+        moved.push(one);
+      });
+    }
+    return moved;
+  }
+}
+
+/** Ends what was begun to be erased; with `remove` erases what lay in the trash long enough. */
+async function emptyTrash(
+  store: Store,
+  upkeep: Upkeep,
+  trashFor: number,
+  time: Date,
+  options: CleanupOptions,
+  tally: Tally,
+): Promise<readonly EraseReceipt[]> {
+  const { scope = {}, dryRun = false, remove = false } = options;
+  const old: CleanedSession[] = [];
+  for await (const { sessionId, trashedAt, user, bytes } of upkeep.trashed(scope)) {
+    if (trashedAt === undefined || !(time.getTime() - Date.parse(trashedAt) >= trashFor)) continue;
+    old.push({ sessionId, ...(user !== undefined && { user }), since: trashedAt, bytes });
+  }
+  if (!remove || dryRun) tally.due.push(...old);
+  if (dryRun) return [];
+  const names: string[] = [];
+  for (const { sessionId } of remove ? old : []) {
+    if ((await liveId(store, scope, sessionId)) === undefined) names.push(sessionId);
+    else
+      tally.failures.push({ sessionId, message: "It stays in the trash: a session of the same id is in the store." });
+  }
+  try {
+    return await erase(store, names, { ...options, now: () => time });
+  } catch (error) {
+    tally.failures.push({ message: `The trash was not emptied: ${messageOf(error)}` });
+    return [];
+  }
+}
+
+async function attempt(tally: Tally, sessionId: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    tally.failures.push({ sessionId, message: messageOf(error) });
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,140 @@
+/** Erasing: what cannot be undone, and is proved. Nothing of the session is left in the store or beside it. */
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { WindrowError } from "../../errors.ts";
+import { isSessionId, notFound } from "../../store/shared/rules.ts";
+import type { Scope, Store } from "../../store/store.ts";
+import type { Erased, ErasedPlace, EraseElsewhere } from "../../store/upkeep.ts";
+import { liveId, trashedNamed } from "./archive.ts";
+import { upkeepOf } from "./keep.ts";
+import { SearchIndex } from "../search/index-file.ts";
+
+/** Where to look beside the store. */
+export interface EraseOptions {
+  /** Whose sessions. Default: every user's, of no tenant. */
+  readonly scope?: Scope;
+  /** The folder of the search index (`searchFolderOf`). Default: there is none. */
+  readonly index?: string;
+  /** Erases what a program keeps of sessions elsewhere, as a memory's passages; its places join the receipt. */
+  readonly elsewhere?: EraseElsewhere;
+  /** The clock. Default: the system's. */
+  readonly now?: () => Date;
+}
+
+/** The proof of an erasure. It names places and sizes, and nothing of what stood there. */
+export interface EraseReceipt extends Erased {
+  /** ISO 8601, UTC. */
+  readonly erasedAt: string;
+  /** Whether it was begun before, and cut short. */
+  readonly resumed: boolean;
+  /** Forks of it, by id: they took over messages of its, and are sessions of their own. Erase them too where they must go. */
+  readonly forks: readonly string[];
+}
+
+/** What there is of a session, before it is erased. */
+export interface ErasePlan {
+  readonly sessionId: string;
+  readonly where: "store" | "trash" | "remains";
+  /** Bytes; 0 where only remains are left. */
+  readonly bytes: number;
+}
+
+/**
+ * Erases sessions, wherever they are, and ends erasures that were cut short.
+ *
+ * @param names - ids, also of sessions in the trash; or the beginnings of them
+ * @throws WindrowError `session-busy` while a process writes one; `bad-option` for one that is kept; `session-not-found`;
+ *   `store-unavailable` where a place cannot be reached now: the erasure is then ended by the next call
+ */
+export async function erase(
+  store: Store,
+  names: readonly string[],
+  options: EraseOptions = {},
+): Promise<readonly EraseReceipt[]> {
+  const { scope = {}, now = () => new Date() } = options;
+  const upkeep = upkeepOf(store);
+  const begun = await upkeep.unerased(scope);
+  const ids = new Set(begun);
+  for (const name of names) ids.add((await planErase(store, name, { scope })).sessionId);
+  if (ids.size === 0) return [];
+  const forks = await forksOf(store, scope, ids);
+  const erased = await upkeep.erase(scope, [...ids], elsewhereOf(options));
+  const erasedAt = now().toISOString();
+  return erased.map(({ sessionId, places }) => ({
+    sessionId,
+    erasedAt,
+    resumed: begun.includes(sessionId),
+    places,
+    forks: forks.get(sessionId) ?? [],
+  }));
+}
+
+/**
+ * What a name would erase. Nothing is changed.
+ *
+ * @throws WindrowError `session-not-found`, `bad-option`
+ */
+export async function planErase(
+  store: Store,
+  name: string,
+  { scope = {} }: Pick<EraseOptions, "scope"> = {},
+): Promise<ErasePlan> {
+  const upkeep = upkeepOf(store);
+  const sessionId = await liveId(store, scope, name);
+  if (sessionId !== undefined) return { sessionId, where: "store", bytes: (await upkeep.size(scope, sessionId)).bytes };
+  const id = name.toLowerCase();
+  try {
+    const trashed = await trashedNamed(store, scope, name);
+    return { sessionId: trashed.sessionId, where: "trash", bytes: trashed.bytes };
+  } catch (error) {
+    // What a doctor put aside has no metadata that is looked for: the store itself says whether there is anything.
+    if (isSessionId(id)) return { sessionId: id, where: "remains", bytes: 0 };
+    throw error instanceof WindrowError && error.code === "session-not-found" ? notFound(name) : error;
+  }
+}
+
+/** The places outside the store. */
+function elsewhereOf({ index, elsewhere }: EraseOptions): EraseElsewhere {
+  return async (sessionIds) => {
+    const places: ErasedPlace[] = [];
+    if (index !== undefined) places.push(forget(index, sessionIds));
+    if (elsewhere) places.push(...(await elsewhere(sessionIds)));
+    return places;
+  };
+}
+
+function forget(folder: string, sessionIds: readonly string[]): ErasedPlace {
+  const nothing = { kind: "search-index", place: folder, count: 0, bytes: 0 } as const;
+  if (!existsSync(folder)) return nothing;
+  const index = new SearchIndex(folder);
+  try {
+    if (!index.writable) {
+      const message = `A search is just adding to the index ${folder}. Erase the same sessions again when it is done.`;
+      throw new WindrowError("store-unavailable", message, { path: folder });
+    }
+    const before = bytesIn(folder);
+    const { length: count } = index.forget(new Set(sessionIds));
+    return { ...nothing, count, bytes: before - bytesIn(folder) };
+  } finally {
+    index.close();
+  }
+}
+
+function bytesIn(folder: string): number {
+  return readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+}
+
+/** Sessions that took over the beginning of one of these. */
+async function forksOf(
+  store: Store,
+  scope: Scope,
+  ids: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const forks = new Map<string, string[]>();
+  for await (const { metadata } of store.list(scope)) {
+    const origin = metadata.forkedFrom?.uuid;
+    if (origin === undefined || !ids.has(origin) || ids.has(metadata.uuid)) continue;
+    forks.set(origin, [...(forks.get(origin) ?? []), metadata.uuid]);
+  }
+  return forks;
+}

@@ -1,0 +1,68 @@
+/** Marking sessions that no clean-up may touch (seed 001 §7.2: "only important tasks are kept long-term"). */
+import { WindrowError } from "../../errors.ts";
+import type { Scope, Store } from "../../store/store.ts";
+import type { Upkeep } from "../../store/upkeep.ts";
+import { findSession } from "../look/find.ts";
+
+/** Which session, and why. */
+export interface KeepOptions {
+  /** Whose sessions. Default: every user's, of no tenant. */
+  readonly scope?: Scope;
+  /** Who keeps it. */
+  readonly by?: string;
+  /** Why, for who finds it later. */
+  readonly reason?: string;
+  /** The clock. Default: the system's. */
+  readonly now?: () => Date;
+}
+
+/** What became of a session's mark. */
+export interface KeepReport {
+  readonly sessionId: string;
+  readonly kept: boolean;
+  /** Whether that is new. */
+  readonly changed: boolean;
+}
+
+/**
+ * Marks a session to be kept.
+ *
+ * @param name - its id, the beginning of it, or `latest`
+ * @throws WindrowError `bad-option` where the store has no upkeep; `session-not-found`
+ */
+export async function keep(store: Store, name: string, options: KeepOptions = {}): Promise<KeepReport> {
+  const { scope = {}, by, reason, now = () => new Date() } = options;
+  const upkeep = upkeepOf(store);
+  const sessionId = await idOf(store, scope, name);
+  const changed = (await upkeep.kept(scope, sessionId)) === undefined;
+  const why = { ...(by !== undefined && { by }), ...(reason !== undefined && { reason }) };
+  await upkeep.keep(scope, sessionId, { keptAt: now().toISOString(), ...why });
+  return { sessionId, kept: true, changed };
+}
+
+/** Takes the mark away. As {@link keep}. */
+export async function unkeep(
+  store: Store,
+  name: string,
+  { scope = {} }: Pick<KeepOptions, "scope"> = {},
+): Promise<KeepReport> {
+  const upkeep = upkeepOf(store);
+  const sessionId = await idOf(store, scope, name);
+  return { sessionId, kept: false, changed: await upkeep.unkeep(scope, sessionId) };
+}
+
+/**
+ * The upkeep of a store.
+ *
+ * @throws WindrowError `bad-option` where it has none
+ */
+export function upkeepOf(store: Store): Upkeep {
+  if (store.upkeep) return store.upkeep;
+  const message = `The ${store.name} store cannot keep, archive or erase sessions: it has no Store.upkeep.`;
+  throw new WindrowError("bad-option", message, { store: store.name });
+}
+
+/** The id that a name means. */
+export async function idOf(store: Store, scope: Scope, name: string): Promise<string> {
+  return (await findSession(store, scope, name)).metadata.uuid;
+}

@@ -1,0 +1,152 @@
+/**
+ * The doctor: reads everything in a store and says what is wrong with it. It changes nothing unless it is asked to mend,
+ * deletes nothing even then, and looks again afterwards to see that nothing was lost.
+ */
+import { WindrowError } from "../../errors.ts";
+import type { Examined, Finding, Store } from "../../store/store.ts";
+import { diskTrouble, runningTrouble, summaryTrouble } from "./trouble.ts";
+import type { FreeBytes } from "./trouble.ts";
+
+/** What a store holds, in numbers. */
+export interface StoreCount {
+  readonly sessions: number;
+  /** Records that can be read, of all kinds. */
+  readonly records: number;
+  /** Bytes of the logs that hold records. */
+  readonly goodBytes: number;
+  /** Bytes of the logs that hold none. */
+  readonly badBytes: number;
+}
+
+/** What the doctor found. */
+export interface Diagnosis {
+  readonly findings: readonly Finding[];
+  /** Damage that was not mended, because it was not asked for or cannot be: `toMend`, `toRestore` and `byHand` together. */
+  readonly open: number;
+  /** Open damage that mending mends. After mending: of sessions that a live process writes. */
+  readonly toMend: number;
+  /** Open damage that only a backup helps against. */
+  readonly toRestore: number;
+  /** Open damage that somebody has to look at; its message says what to do. */
+  readonly byHand: number;
+  /** Sessions with damage that only a backup helps against. */
+  readonly restore: readonly string[];
+  /** Records that are lost, as far as they could be counted. */
+  readonly lost: number;
+  readonly before: StoreCount;
+  /** Counted again after mending; absent where nothing was to be mended. */
+  readonly after?: StoreCount;
+  /**
+   * Whether mending took nothing away: each session that was mended and is still there has the same records, and every bad
+   * byte is either still there or kept aside. True where nothing was mended.
+   */
+  readonly addsUp: boolean;
+}
+
+/** What the doctor may do. */
+export interface DoctorOptions {
+  /** Mend what can be mended. Default false: nothing is changed. */
+  readonly mend?: boolean;
+  /** A folder on the store's disk, to see whether there is room. Default: not looked at. */
+  readonly folder?: string;
+  /** Asks the system for the free bytes of a folder's disk. Default: `statfs`. */
+  readonly freeBytes?: FreeBytes;
+  /** The clock. Default: the system's. */
+  readonly now?: () => Date;
+  /** Told after each session: how many were examined. */
+  readonly onProgress?: (done: number) => void;
+}
+
+/**
+ * Examines a store, whoever its sessions belong to.
+ *
+ * @throws WindrowError `bad-option` when the store cannot be examined, `store-unavailable`, `aborted`
+ */
+export async function doctor(store: Store, options: DoctorOptions = {}, signal?: AbortSignal): Promise<Diagnosis> {
+  const first = await examineAll(store, options.mend === true, options, signal);
+  const { findings, count: before } = first;
+  const told = { findings, ...triage(findings), before };
+  if (!findings.some(({ mended }) => mended)) return { ...told, addsUp: true };
+  const second = await examineAll(store, false, options, signal, new Set(first.mended.keys()));
+  return { ...told, after: second.count, addsUp: addsUp(first.mended, second.mended, findings) };
+}
+
+/** What is open, by what helps against it. */
+function triage(
+  findings: readonly Finding[],
+): Pick<Diagnosis, "open" | "toMend" | "toRestore" | "byHand" | "restore" | "lost"> {
+  const open = findings.filter(({ severity, mended }) => severity === "damage" && !mended);
+  const count = (wanted: Finding["remedy"]): number => open.filter(({ remedy = "mend" }) => remedy === wanted).length;
+  const restore = open.flatMap(({ remedy, sessionId }) =>
+    remedy === "backup" && sessionId !== undefined ? [sessionId] : [],
+  );
+  return {
+    open: open.length,
+    toMend: count("mend"),
+    toRestore: count("backup"),
+    byHand: count("hand"),
+    restore: [...new Set(restore)],
+    lost: open.reduce((sum, { records = 0 }) => sum + records, 0),
+  };
+}
+
+/** What one look at everything found. */
+interface Look {
+  readonly findings: readonly Finding[];
+  readonly count: StoreCount;
+  /** Sessions of which something was mended, or that were asked for. */
+  readonly mended: ReadonlyMap<string, Examined>;
+}
+
+async function examineAll(
+  store: Store,
+  mend: boolean,
+  { folder, freeBytes, onProgress, now = () => new Date() }: DoctorOptions,
+  signal: AbortSignal | undefined,
+  asked: ReadonlySet<string> = new Set(),
+): Promise<Look> {
+  if (!store.examine) {
+    const message = `The ${store.name} store cannot be examined: it has no Store.examine, as stores of files have.`;
+    throw new WindrowError("bad-option", message, { store: store.name });
+  }
+  const findings: Finding[] = folder === undefined ? [] : [...(await diskTrouble(store, folder, freeBytes))];
+  const count = { sessions: 0, records: 0, goodBytes: 0, badBytes: 0 };
+  const kept = new Map<string, Examined>();
+  for await (const examined of store.examine({ mend }, signal)) {
+    findings.push(...examined.findings);
+    const { sessionId: id } = examined;
+    if (id !== undefined) {
+      findings.push(...(await summaryTrouble(store, id)));
+      if (asked.has(id) || examined.findings.some(({ mended }) => mended)) kept.set(id, { ...examined, findings: [] });
+    }
+    add(count, examined);
+    onProgress?.(count.sessions);
+  }
+  findings.push(...(await runningTrouble(store, now())));
+  return { findings, count, mended: kept };
+}
+
+function add(count: { -readonly [name in keyof StoreCount]: number }, examined: Examined): void {
+  if (examined.sessionId !== undefined) count.sessions += 1;
+  count.records += examined.records;
+  count.goodBytes += examined.goodBytes;
+  count.badBytes += examined.badBytes;
+}
+
+/** A torn end is cut off and kept aside; every other byte stays where it is. Who writes a session may add to it. */
+function addsUp(
+  before: ReadonlyMap<string, Examined>,
+  after: ReadonlyMap<string, Examined>,
+  findings: readonly Finding[],
+): boolean {
+  const aside = new Map<string, number>();
+  for (const { problem, mended, sessionId = "", length = 0 } of findings) {
+    if (problem === "torn-tail" && mended) aside.set(sessionId, (aside.get(sessionId) ?? 0) + length);
+  }
+  return [...before].every(([id, was]) => {
+    const is = after.get(id);
+    if (!is) return true;
+    const bad = was.badBytes - (aside.get(id) ?? 0);
+    return is.records >= was.records && is.badBytes === bad && is.goodBytes >= was.goodBytes;
+  });
+}

@@ -1,0 +1,140 @@
+/** Looking for secrets in what a store holds already: written by a version or a program that did not mask them. */
+import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join, relative, sep } from "node:path";
+import { isWindrowError, WindrowError } from "../../errors.ts";
+import { maskText } from "../../mask/text.ts";
+import type { Mask } from "../../mask/mask.ts";
+import type { RecordKind } from "../../message/record.ts";
+import { checkNoOpenDatabase } from "../../store/sqlite/file.ts";
+import type { Store } from "../../store/store.ts";
+import { plainLines } from "../../store/files/plain-lines.ts";
+import { kindLogs } from "../../store/transfer.ts";
+import { Unreadable } from "../look/unreadable.ts";
+
+/** A secret that lies in clear; never the secret itself. */
+export interface FoundSecret {
+  /** What it is: `github-token`. */
+  readonly kind: string;
+  /** Absent where the file belongs to no session. */
+  readonly sessionId?: string;
+  /** Relative to the store's folder; in a database, the log's name and `.jsonl`. */
+  readonly file: string;
+  /** From 1; in a database, the record's number. */
+  readonly line: number;
+}
+
+/** What was looked at. */
+export interface ScanReport {
+  readonly found: readonly FoundSecret[];
+  readonly files: number;
+  /** Characters that were looked at. */
+  readonly characters: number;
+  /** Files that could not be looked at, or not in whole. */
+  readonly unread: readonly UnreadFile[];
+}
+
+/** A file that could not be looked at, or not in whole. */
+export interface UnreadFile {
+  /** Absent where the file belongs to no session. */
+  readonly sessionId?: string;
+  /** Relative to the store's folder; in a database, the log's name and `.jsonl`. */
+  readonly file: string;
+  /** What was left out, and why. */
+  readonly message: string;
+}
+
+/** How to scan. */
+export interface ScanOptions {
+  readonly mask: Mask;
+  /** Told after each file, or session of a database: how many of how many. */
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+const sessionFolder = /(?:^|[\\/])([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})(?:[\\/.]|$)/i;
+
+/**
+ * Reads every file of a folder, line by line, whoever's session it is: logs, blobs, indexes, what lies aside. What is
+ * gzipped is unpacked on the way. A file that cannot be read is told and stops no other. Changes nothing.
+ *
+ * @throws WindrowError `aborted`
+ */
+export async function scanFolder(folder: string, options: ScanOptions, signal?: AbortSignal): Promise<ScanReport> {
+  const files = await filesOf(folder);
+  const found: FoundSecret[] = [];
+  const unread: UnreadFile[] = [];
+  let characters = 0;
+  for (const [index, path] of files.entries()) {
+    const file = relative(folder, path).split(sep).join("/");
+    const sessionId = sessionFolder.exec(file)?.[1];
+    const place = { ...(sessionId !== undefined && { sessionId }), file };
+    let line = 0;
+    checkNoOpenDatabase(path);
+    try {
+      for await (const text of plainLines(path, (message) => unread.push({ ...place, message }))) {
+        checkAborted(signal);
+        line += 1;
+        characters += text.length;
+        found.push(...maskText(options.mask, text).masks.map(({ kind }) => ({ kind, ...place, line })));
+      }
+    } catch (error) {
+      if (isWindrowError(error, "aborted")) throw error;
+      // It went or was replaced since it was listed.
+      if (!existsSync(path)) continue;
+      unread.push({ ...place, message: `It could not be read: ${messageOf(error)}` });
+    }
+    options.onProgress?.(index + 1, files.length);
+  }
+  return { found, files: files.length, characters, unread };
+}
+
+/**
+ * Reads every record of every session that a store shows to nobody in particular; for stores that are no folder.
+ *
+ * @throws WindrowError what the store throws, `aborted`
+ */
+export async function scanStore(store: Store, options: ScanOptions, signal?: AbortSignal): Promise<ScanReport> {
+  const ids: string[] = [];
+  const found: FoundSecret[] = [];
+  let characters = 0;
+  const look = (value: unknown, place: Omit<FoundSecret, "kind">): void => {
+    const text = JSON.stringify(value);
+    characters += text.length;
+    found.push(...maskText(options.mask, text).masks.map(({ kind }) => ({ kind, ...place })));
+  };
+  const unreadable = new Unreadable();
+  for await (const { metadata, state } of store.list({}, { unreadable: unreadable.note })) {
+    ids.push(metadata.uuid);
+    look(metadata, { sessionId: metadata.uuid, file: "metadata.json", line: 1 });
+    look(state, { sessionId: metadata.uuid, file: "state.json", line: 1 });
+  }
+  for (const [index, id] of ids.entries()) {
+    await unreadable.attempt(store, {}, id, async () => {
+      for (const [kind, log] of Object.entries(kindLogs) as [RecordKind, string][]) {
+        for await (const record of store.read({}, id, { kind })) {
+          checkAborted(signal);
+          look(record, { sessionId: id, file: `${log}.jsonl`, line: record.seq });
+        }
+      }
+    });
+    options.onProgress?.(index + 1, ids.length);
+  }
+  const unread = unreadable.sessions().map(({ sessionId, message }) => ({ sessionId, file: "", message }));
+  return { found, files: ids.length, characters, unread };
+}
+
+async function filesOf(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+}
+
+function checkAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new WindrowError("aborted", "The scan was stopped; it had changed nothing.");
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,133 @@
+/** What another agent wrote, as a session that a store takes. */
+import { createHash } from "node:crypto";
+import { hostname } from "node:os";
+import type { JsonObject, Message } from "../../message/message.ts";
+import type { NewRecord } from "../../message/record.ts";
+import { encodeRecord } from "../../store/format/record.ts";
+import { encodeMetadata, encodeState, parseDocument } from "../../store/format/documents.ts";
+import { encodeLine, lineText } from "../../store/format/lines.ts";
+import { formatVersion, initialState, isSessionId } from "../../store/shared/rules.ts";
+import type { DumpedLine, LogName, Scope, SessionDump, SessionState } from "../../store/store.ts";
+import { kindLogs } from "../../store/transfer.ts";
+import { countMessage } from "../../tokens/counter.ts";
+import { counterOf } from "../../tokens/counters.ts";
+import type { Transcript } from "../../transcript/transcript.ts";
+
+/** What the transcript does not say. */
+export interface TranscriptSettings {
+  readonly scope: Scope;
+  /** Whether the session is over. */
+  readonly finished: boolean;
+  /** When it was, where the format has no times: ISO 8601, UTC. */
+  readonly time: string;
+}
+
+const counter = "estimate";
+
+/**
+ * The session that a transcript becomes: a message record for each message, a usage record where its model call told its
+ * usage. Everything in it follows from the transcript and the settings, so that two imports give the same session.
+ */
+export function transcriptDump(transcript: Transcript, settings: TranscriptSettings): SessionDump {
+  const { id: source, format, model, meta, messages } = transcript;
+  const id = isSessionId(source) ? source : idOf(transcript);
+  const records = recordsOf(messages, settings.time);
+  const [first] = records;
+  const createdAt = first?.timestamp ?? settings.time;
+  const { tenant, user } = settings.scope;
+  const metadata = encodeMetadata({
+    uuid: id,
+    taskKey: { task_source: "import", format, session_id: source },
+    createdAt,
+    processId: 0,
+    hostname: hostname(),
+    config: {
+      counter,
+      ...(model !== undefined && { model }),
+      import: { format, session_id: source, ...(meta && { meta }) },
+    },
+    ...(user !== undefined && { user }),
+    ...(tenant !== undefined && { tenant }),
+    format: formatVersion,
+  });
+  return {
+    id,
+    metadata: fields(metadata),
+    state: fields(encodeState(stateOf(messages, records, settings, createdAt))),
+    async *lines() {
+      yield* linesOf("messages", records);
+      yield* linesOf("usage", records);
+    },
+  };
+}
+
+/** An id for a session that has none of its own: a UUID of version 8, from what it holds. */
+function idOf({ id, format, messages }: Transcript): string {
+  const hash = createHash("sha256")
+    .update(JSON.stringify([format, id, messages]))
+    .digest("hex");
+  const variant = ((Number.parseInt(hash.slice(16, 17), 16) & 3) | 8).toString(16);
+  const [a, b, c, d, e] = [
+    hash.slice(0, 8),
+    hash.slice(8, 12),
+    hash.slice(13, 16),
+    hash.slice(17, 20),
+    hash.slice(20, 32),
+  ];
+  return `${a}-${b}-8${c}-${variant}${d}-${e}`;
+}
+
+function recordsOf(messages: readonly Message[], time: string): readonly NewRecord[] {
+  const counting = counterOf(counter);
+  let timestamp = messages.find((message) => message.timestamp !== undefined)?.timestamp ?? time;
+  return messages.flatMap((given): readonly NewRecord[] => {
+    timestamp = given.timestamp ?? timestamp;
+    const message = { ...given, timestamp };
+    const tokenCount = countMessage(counting, message);
+    const { model, usage } = message;
+    return [
+      { kind: "message", message, tokenCount, timestamp },
+      ...(usage
+        ? [{ kind: "usage" as const, purpose: "turn" as const, ...(model && { model }), usage, timestamp }]
+        : []),
+    ];
+  });
+}
+
+function* linesOf(log: LogName, records: readonly NewRecord[]): Generator<DumpedLine> {
+  let seq = 0;
+  for (const [index, record] of records.entries()) {
+    if (kindLogs[record.kind] !== log) continue;
+    seq += 1;
+    const line = encodeLine(lineText(encodeRecord(record)), seq, index + 1)
+      .toString("utf8")
+      .trimEnd();
+    yield { log, line };
+  }
+}
+
+function stateOf(
+  messages: readonly Message[],
+  records: readonly NewRecord[],
+  { finished }: TranscriptSettings,
+  createdAt: string,
+): SessionState {
+  const updatedAt = records.at(-1)?.timestamp ?? createdAt;
+  const answers = messages.filter(({ role }) => role === "assistant");
+  const calls = answers.flatMap(({ parts }) => parts.filter(({ type }) => type === "tool-call"));
+  const used = answers.reduce((sum, { usage }) => sum + (usage?.input ?? 0) + (usage?.output ?? 0), 0);
+  return {
+    ...initialState(createdAt),
+    status: finished ? "completed" : "processing",
+    updatedAt,
+    completedAt: finished ? updatedAt : null,
+    llmCallCount: answers.length,
+    toolCallCount: calls.length,
+    totalTokensUsed: used,
+    lastActivity: "imported",
+  };
+}
+
+function fields(text: string): JsonObject {
+  return parseDocument(text) ?? {};
+}

@@ -1,0 +1,229 @@
+/**
+ * Log lines in the form of seed 001 §9.3: the time, the level, the first eight characters of the session's id, and what
+ * happened. Sessions and the monitor write the same lines, so that one `grep uuid:550e8400` follows a session anywhere.
+ *
+ *   2024-01-15 10:30:01 INFO [uuid:550e8400] Task started: github/notfolder/coding_agent#27
+ */
+import { printable } from "../../printable.ts";
+
+import { knownSecrets } from "../../mask/text.ts";
+import type { SecretRules } from "../../mask/text.ts";
+import { maskEvent } from "../../mask/masked-event.ts";
+
+/**
+ * Something that happened: any event of a session or a monitor. `type` is its name, `sessionId` the session it is
+ * about; the other fields are those of the event.
+ */
+export interface LoggedEvent {
+  readonly type: string;
+  readonly sessionId?: string;
+}
+
+/** How much matters: `DEBUG` for what happens on every message, `WARNING` for what was mended, `ERROR` for what failed. */
+export type LogLevel = "DEBUG" | "INFO" | "WARNING" | "ERROR";
+
+/** Every level, the least first. */
+export const logLevels: readonly LogLevel[] = ["DEBUG", "INFO", "WARNING", "ERROR"];
+
+/** What a line says. */
+interface Words {
+  readonly level: LogLevel;
+  readonly text: string;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What each event reads like. An event that is not here is told by its name and its plain fields. */
+const words: Readonly<Record<string, (fields: Fields) => readonly Words[]>> = {
+  "session-opened": (fields) =>
+    info(fields["resumed"] === true ? "Task resumed" : "Task started", taskName(fields["taskKey"])),
+  "session-recovered": ({ recovery }) => [
+    { level: "WARNING", text: `Recovered ${count(recovery, "damaged span")} that a crash left` },
+  ],
+  "message-appended": ({ seq, tokens }) => [
+    { level: "DEBUG", text: `Message #${plain(seq)}: ${plain(tokens)} tokens` },
+  ],
+  "tool-started": ({ toolName }) => info("Tool execution", plain(toolName)),
+  "tool-finished": ({ callId, durationMs }) => [
+    { level: "DEBUG", text: `Tool finished: ${plain(callId)} after ${plain(durationMs)} ms` },
+  ],
+  "window-composed": ({ call, report }) => {
+    const tokens = field(report, "tokens");
+    return info(
+      `LLM call${call === undefined ? "" : ` #${plain(call)}`}`,
+      tokens === undefined ? "" : `${plain(tokens)} tokens`,
+    );
+  },
+  "epoch-opened": ({ report }) => [
+    ...info("Context compression triggered"),
+    ...info(
+      "Compression completed",
+      `${plain(field(field(report, "opened"), "tokensBefore"))} -> ${plain(field(field(report, "opened"), "tokensAfter"))} tokens`,
+    ),
+  ],
+  "epoch-undone": ({ undone }) => info("Context compression undone", `epoch ${plain(undone)}`),
+  "summary-committed": ({ epoch }) => info("Summary committed", `epoch ${plain(epoch)}`),
+  "summary-failed": ({ reason, failures, open }) => [
+    {
+      level: "ERROR",
+      text: `Summary failed: ${plain(reason)} (${plain(failures)} in a row${open === true ? "; none is tried for a while" : ""})`,
+    },
+  ],
+  "call-masked": ({ toolName }) => [
+    { level: "WARNING", text: `Tool call with a masked value in its arguments: ${plain(toolName)}` },
+  ],
+  "usage-ignored": ({ warning: why }) => warning(`Usage ignored: ${plain(why)}`),
+  "session-offloaded": ({ memory, messages }) => info("Memory", `${plain(messages)} messages to ${plain(memory)}`),
+  "offload-failed": ({ memory, reason }) => warning(`Memory ${plain(memory)} took nothing: ${plain(reason)}`),
+  "bootstrap-failed": ({ memory, reason }) => warning(`Memory ${plain(memory)} told nothing: ${plain(reason)}`),
+  "pins-missing": ({ pins }) => [{ level: "ERROR", text: `${count(pins, "pin")} missing from a window` }],
+  "user-config-failed": ({ user, reason }) => warning(`Settings of ${plain(user)} not had: ${plain(reason)}`),
+  "session-closed": ({ reason }) => info("Session closed", plain(reason)),
+  "session-unlocked": ({ reason }) => warning(`Unlocked by force: ${plain(reason)}`),
+  "alert-raised": ({ level, message }) =>
+    level === "critical"
+      ? [{ level: "ERROR", text: `Critical alert: ${plain(message)}` }]
+      : warning(`Alert: ${plain(message)}`),
+  "alert-cleared": ({ message }) => info("Alert over", plain(message)),
+  "webhook-failed": ({ error }) => [{ level: "ERROR", text: `Webhook failed: ${plain(error)}` }],
+  "append-failed": ({ error }) => [{ level: "ERROR", text: `Append failed: ${plain(field(error, "message"))}` }],
+  "session-finished": ({ status, error }) => ended(status, error),
+  "session-failed": ({ error }) => ended("failed", error),
+  "session-timed-out": ({ error }) => ended("timeout", error),
+  "session-overdue": ({ error }) => warning(`Task overdue: ${plain(error)}`),
+  "session-moved": () => info("Move to completed ended after a crash"),
+  "monitor-failed": ({ error }) => [{ level: "ERROR", text: `Monitor failed: ${plain(field(error, "message"))}` }],
+  "scan-finished": ({ looked, failed, timedOut, overdue }) => [
+    {
+      level: "DEBUG",
+      text: `Scan: ${plain(looked)} running, ${plain(failed)} failed, ${plain(timedOut)} timed out, ${plain(overdue)} overdue`,
+    },
+  ],
+};
+
+/**
+ * An event as a line of a log, without its line end. Of an opened epoch two lines, joined by one.
+ *
+ * @param time - when it happened; written in UTC, to the second
+ */
+export function logLine(event: LoggedEvent, time: Date): string {
+  return linesOf(event, time, "DEBUG").join("\n");
+}
+
+/** How {@link logTo} writes. */
+export interface LogOptions {
+  readonly level?: LogLevel;
+  readonly now?: () => Date;
+  readonly mask?: SecretRules;
+}
+
+/**
+ * A listener that writes a line for each event, for `SessionManager.open({ on })` and for `monitor`. It numbers the
+ * calls of each session.
+ *
+ * @param write - is given one line at a time, without its line end: `console.error` will do
+ * @param options - `level`: the least that is written, default `INFO`; `now`: the clock; `mask`: of the secrets that no
+ * line holds, default the rules for secrets of a known form
+ */
+export function logTo(
+  write: (line: string) => void,
+  { level = "INFO", now = () => new Date(), mask = knownSecrets }: LogOptions = {},
+): (event: LoggedEvent) => void {
+  const calls = new Map<string, number>();
+  return (event) => {
+    const { type, sessionId = "" } = event;
+    const safe = maskEvent(event, mask);
+    if (type === "session-finished") calls.delete(sessionId);
+    if (type === "window-composed") calls.set(sessionId, (calls.get(sessionId) ?? 0) + 1);
+    const numbered = type === "window-composed" ? { call: calls.get(sessionId), ...safe } : safe;
+    for (const line of linesOf(numbered, now(), level)) write(line);
+  };
+}
+
+function linesOf(event: LoggedEvent, time: Date, least: LogLevel): readonly string[] {
+  return logEntries(event, time, least).map(lineOf);
+}
+
+/** A line of a log in its parts, for programs. */
+export interface LogEntry {
+  /** ISO 8601, UTC. */
+  readonly time: string;
+  readonly level: LogLevel;
+  /** Absent where it is about no session. */
+  readonly sessionId?: string;
+  readonly text: string;
+}
+
+/**
+ * What an event says: of an opened epoch two entries, of one below the level none.
+ *
+ * @param least - the least level that is told. Default `DEBUG`: all
+ */
+export function logEntries(event: LoggedEvent, time: Date, least: LogLevel = "DEBUG"): readonly LogEntry[] {
+  const known = words[event.type];
+  const fields = event as unknown as Fields;
+  const said = known ? known(fields) : [{ level: "DEBUG" as const, text: otherwise(event.type, fields) }];
+  const { sessionId } = event;
+  return said
+    .filter(({ level }) => logLevels.indexOf(level) >= logLevels.indexOf(least))
+    .map(({ level, text }) => ({
+      time: time.toISOString(),
+      level,
+      ...(sessionId !== undefined && { sessionId }),
+      text: text.replaceAll(/\s*[\r\n]+\s*/g, " "),
+    }));
+}
+
+/** An entry as a line without its line end, printable: no text of a session begins a line of its own. */
+export function lineOf({ time, level, sessionId, text }: LogEntry): string {
+  const about = sessionId === undefined ? "" : ` [uuid:${sessionId.slice(0, 8)}]`;
+  return printable(`${time.slice(0, 19).replace("T", " ")} ${level}${about} ${text}`);
+}
+
+function warning(text: string): readonly Words[] {
+  return [{ level: "WARNING", text }];
+}
+
+function info(what: string, detail = ""): readonly Words[] {
+  return [{ level: "INFO", text: detail === "" ? what : `${what}: ${detail}` }];
+}
+
+function ended(status: unknown, error: unknown): readonly Words[] {
+  const why = typeof error === "string" && error !== "" ? `: ${error}` : "";
+  if (status === "completed") return info("Task completed successfully");
+  return [{ level: "ERROR", text: status === "timeout" ? `Task timed out${why}` : `Task failed${why}` }];
+}
+
+/** A session's task in few words: `github/notfolder/coding_agent#27` where the key has the seed's fields, else its values. */
+export function taskName(key: unknown): string {
+  if (typeof key !== "object" || key === null) return "";
+  const fields = key as Fields;
+  const { task_source: source, owner, repo, project_id: project } = fields;
+  const number = fields["task_id"] ?? fields["number"] ?? fields["issue_number"] ?? fields["pr_number"];
+  const place = [source, owner, repo ?? project].filter((part) => part !== undefined).map(plain);
+  if (place.length > 0 && number !== undefined) return `${place.join("/")}#${plain(number)}`;
+  return Object.values(fields).map(plain).join("/");
+}
+
+function otherwise(type: string, fields: Fields): string {
+  const told = Object.entries(fields).filter(
+    ([name, value]) =>
+      name !== "type" && name !== "sessionId" && ["string", "number", "boolean"].includes(typeof value),
+  );
+  return [type, ...told.map(([name, value]) => `${name}=${plain(value)}`)].join(" ");
+}
+
+function count(list: unknown, what: string): string {
+  const length = Array.isArray(list) ? list.length : 0;
+  return `${length} ${what}${length === 1 ? "" : "s"}`;
+}
+
+function field(of: unknown, name: string): unknown {
+  return typeof of === "object" && of !== null ? (of as Fields)[name] : undefined;
+}
+
+function plain(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (value === undefined || value === null) return "?";
+  return typeof value === "object" ? JSON.stringify(value) : `${value as number | boolean | bigint}`;
+}

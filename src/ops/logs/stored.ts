@@ -1,0 +1,288 @@
+/**
+ * What a store remembers of its sessions, as the events that were told when it happened: the same log lines, read
+ * afterwards or while they are written. Nothing is locked and nothing written; a session is read record by record.
+ */
+import { isWindrowError } from "../../errors.ts";
+import type { EditRecord, RecordKind, StoredRecord } from "../../message/record.ts";
+import { isFinal } from "../../store/shared/rules.ts";
+import type { Scope, SessionInfo, Store } from "../../store/store.ts";
+import { epochOf } from "../../window/epoch-record.ts";
+import { logEntries } from "./logs.ts";
+import type { Unreadable } from "../look/unreadable.ts";
+import type { LogEntry, LogLevel, LoggedEvent } from "./logs.ts";
+import { pause } from "../monitor/pause.ts";
+
+/** Which lines to read. */
+export interface StoredLogOptions {
+  readonly scope?: Scope;
+  /** Only this session. Default: every session of the scope. */
+  readonly sessionId?: string;
+  /** The least that is told. Default `INFO`. */
+  readonly level?: LogLevel;
+  /** Is told of sessions that cannot be read, or only in part; without it one that cannot be read ends the reading. */
+  readonly unreadable?: Unreadable;
+}
+
+/** How to wait for new lines. */
+export interface FollowOptions extends StoredLogOptions {
+  /** Lines that are there already, the newest of all followed sessions. Default 10; `Infinity` for all. */
+  readonly last?: number;
+  /** Milliseconds between two looks. Default 1,000. */
+  readonly interval?: number;
+  /** Waits between two looks. Default: a timer. */
+  readonly sleep?: (milliseconds: number, signal: AbortSignal | undefined) => Promise<void>;
+}
+
+/** How far a session was read. */
+interface Cursor {
+  /** The next record of each kind; absent where none was read. */
+  readonly next: Map<RecordKind, number>;
+  readonly createdAt: string;
+  /** Model calls so far. */
+  calls: number;
+  opened: boolean;
+  ended: boolean;
+}
+
+const kinds = ["call", "usage", "edit"] as const;
+/** Kinds that only `DEBUG` tells of. */
+const detailKinds = ["message", "tool"] as const;
+
+/**
+ * The log lines of one session, oldest first.
+ *
+ * @throws WindrowError `session-not-found`
+ */
+export async function* sessionLog(
+  store: Store,
+  scope: Scope,
+  info: SessionInfo,
+  level: LogLevel = "INFO",
+): AsyncGenerator<LogEntry> {
+  yield* newEntries(store, scope, info, level, newCursor(info));
+}
+
+/**
+ * The newest log lines of a store, oldest first. About twice as many are held at most; a session that ended before all
+ * of them is not read.
+ *
+ * @param last - how many lines
+ */
+export async function newestLog(
+  store: Store,
+  { scope = {}, sessionId, level = "INFO", unreadable }: StoredLogOptions,
+  last: number,
+): Promise<readonly LogEntry[]> {
+  const newest = new Newest(last);
+  const query = unreadable ? { unreadable: unreadable.note } : {};
+  const sessions = sessionId === undefined ? store.list(scope, query) : [await store.info(scope, sessionId)];
+  for await (const info of sessions) {
+    const { status, updatedAt } = info.state;
+    if (isFinal(status) && newest.isNewerThan(updatedAt)) continue;
+    try {
+      const read = async (): Promise<void> => {
+        for await (const entry of sessionLog(store, scope, info, level)) newest.add(entry);
+      };
+      if (unreadable) await unreadable.attempt(store, scope, info.metadata.uuid, read);
+      else await read();
+    } catch (error) {
+      // It went meanwhile.
+      if (!isWindrowError(error, "session-not-found")) throw error;
+    }
+  }
+  return newest.entries();
+}
+
+/**
+ * Lines as they are written: of every session that is not finished and of those begun since, until the signal fires; with
+ * `sessionId` of that one, until it has ended.
+ */
+export async function* followLog(
+  store: Store,
+  options: FollowOptions = {},
+  signal?: AbortSignal,
+): AsyncGenerator<LogEntry> {
+  const { scope = {}, sessionId, level = "INFO", last = 10, interval = 1_000, sleep = pause, unreadable } = options;
+  const followed = new Map<string, Cursor>();
+  const follow = (info: SessionInfo): unknown =>
+    followed.has(info.metadata.uuid) || followed.set(info.metadata.uuid, newCursor(info));
+  let begun = "";
+  if (sessionId !== undefined) follow(await store.info(scope, sessionId));
+  else {
+    for await (const info of store.list(scope, { limit: 1 })) {
+      begun = info.metadata.createdAt;
+      followed.set(info.metadata.uuid, { ...newCursor(info), ended: isFinal(info.state.status) });
+    }
+    for await (const info of store.list(scope, { unfinished: true })) if (!isFinal(info.state.status)) follow(info);
+  }
+  let first: Newest | undefined = Number.isFinite(last) ? new Newest(last) : undefined;
+  for (;;) {
+    for (const [id, cursor] of followed) {
+      if (cursor.ended) continue;
+      for await (const entry of entriesSince(store, scope, id, level, cursor, unreadable)) {
+        if (first) first.add(entry);
+        else yield entry;
+      }
+    }
+    yield* first?.entries() ?? [];
+    first = undefined;
+    if (sessionId !== undefined && followed.get(sessionId)?.ended) return;
+    if (signal?.aborted) return;
+    await sleep(interval, signal);
+    if (signal?.aborted) return;
+    if (sessionId === undefined) begun = await followNew(store, scope, begun, followed, follow);
+  }
+}
+
+/** Follows the sessions begun since the last look, and forgets those that ended. */
+async function followNew(
+  store: Store,
+  scope: Scope,
+  begun: string,
+  followed: Map<string, Cursor>,
+  follow: (info: SessionInfo) => unknown,
+): Promise<string> {
+  let newest = begun;
+  for await (const info of store.list(scope)) {
+    const { createdAt } = info.metadata;
+    if (createdAt > newest) newest = createdAt;
+    if (createdAt < begun) break;
+    follow(info);
+  }
+  for (const [id, { ended, createdAt }] of followed) if (ended && createdAt < newest) followed.delete(id);
+  return newest;
+}
+
+async function* entriesSince(
+  store: Store,
+  scope: Scope,
+  id: string,
+  level: LogLevel,
+  cursor: Cursor,
+  unreadable: Unreadable | undefined,
+): AsyncGenerator<LogEntry> {
+  try {
+    yield* newEntries(store, scope, await store.info(scope, id), level, cursor);
+  } catch (error) {
+    if (isWindrowError(error, "store-corrupt") && unreadable) unreadable.note(id, error);
+    else if (!isWindrowError(error, "session-not-found")) throw error;
+    cursor.ended = true;
+  }
+}
+
+/** What a session has that the cursor has not passed; moves the cursor. */
+async function* newEntries(
+  store: Store,
+  scope: Scope,
+  { metadata, state }: SessionInfo,
+  level: LogLevel,
+  cursor: Cursor,
+): AsyncGenerator<LogEntry> {
+  const { uuid: sessionId, taskKey, createdAt } = metadata;
+  const entries = (event: LoggedEvent, time: string): readonly LogEntry[] =>
+    logEntries({ ...event, sessionId }, new Date(time), level);
+  if (!cursor.opened) {
+    cursor.opened = true;
+    yield* entries({ type: "session-opened", ...{ taskKey } }, createdAt);
+  }
+  const read = level === "DEBUG" ? [...kinds, ...detailKinds] : kinds;
+  const logs = read.map((kind) => store.read<RecordKind>(scope, sessionId, { kind, from: cursor.next.get(kind) ?? 1 }));
+  for await (const record of inOrder(logs)) {
+    cursor.next.set(record.kind, record.seq + 1);
+    const event = eventOf(record, cursor);
+    if (event) yield* entries(event, record.timestamp);
+  }
+  if (isFinal(state.status) && !cursor.ended) {
+    cursor.ended = true;
+    const { status, error } = state;
+    yield* entries({ type: "session-finished", ...{ status, error } }, state.completedAt ?? state.updatedAt);
+  }
+}
+
+/** The event that was told when a record was written; undefined where there was none. */
+function eventOf(record: StoredRecord, cursor: Cursor): LoggedEvent | undefined {
+  switch (record.kind) {
+    case "message":
+      return { type: "message-appended", ...{ seq: record.seq, tokens: record.tokenCount } };
+    case "call":
+      return { type: "tool-started", ...{ toolName: record.toolName } };
+    case "tool":
+      return { type: "tool-finished", ...{ callId: record.callId, durationMs: record.durationMs } };
+    case "usage":
+      if (record.purpose !== "turn") return undefined;
+      cursor.calls += 1;
+      return { type: "window-composed", ...{ call: cursor.calls, report: { tokens: record.usage.input } } };
+    case "edit":
+      return editEvent(record);
+    default:
+      return undefined;
+  }
+}
+
+function editEvent({ type, data }: EditRecord): LoggedEvent | undefined {
+  if (type === "summary-failed") return { ...data, type };
+  if (type === "unlocked") return { ...data, type: "session-unlocked" };
+  if (type !== "epoch") return { type };
+  const epoch = epochOf(data)?.state.epoch;
+  // The line of epoch 0 records the first window: nothing was rewritten.
+  if (epoch === undefined || epoch === 0) return undefined;
+  if (data["reason"] === "undo") return { type: "epoch-undone", ...{ undone: epoch - 1 } };
+  const opened = { tokensBefore: data["tokens_before"], tokensAfter: data["tokens_after"] };
+  return { type: "epoch-opened", ...{ report: { opened } } };
+}
+
+/** Records of several kinds in the order they were written; of each kind one is held. */
+async function* inOrder(logs: readonly AsyncIterable<StoredRecord>[]): AsyncGenerator<StoredRecord> {
+  const readers = logs.map((log) => log[Symbol.asyncIterator]());
+  const heads = await Promise.all(readers.map((reader) => reader.next()));
+  for (;;) {
+    let least = -1;
+    for (const [index, head] of heads.entries()) {
+      if (head.done) continue;
+      const other = heads[least];
+      if (!other || other.done || head.value.pos < other.value.pos) least = index;
+    }
+    const head = heads[least];
+    const reader = readers[least];
+    if (!head || head.done || !reader) return;
+    yield head.value;
+    heads[least] = await reader.next();
+  }
+}
+
+/** The newest of many entries. */
+class Newest {
+  readonly #most: number;
+  #entries: LogEntry[] = [];
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  add(entry: LogEntry): void {
+    this.#entries.push(entry);
+    if (this.#entries.length >= 2 * this.#most + 64) this.#trim();
+  }
+
+  /** Whether all that are asked for are newer than a time. */
+  isNewerThan(time: string): boolean {
+    this.#trim();
+    const oldest = this.#entries[0];
+    return oldest !== undefined && this.#entries.length === this.#most && time < oldest.time;
+  }
+
+  /** The newest, oldest first. */
+  entries(): readonly LogEntry[] {
+    this.#trim();
+    return this.#entries;
+  }
+
+  #trim(): void {
+    const sorted = this.#entries.toSorted((one, other) => (one.time < other.time ? -1 : one.time > other.time ? 1 : 0));
+    this.#entries = sorted.slice(Math.max(0, sorted.length - this.#most));
+  }
+}
+
+function newCursor({ metadata }: SessionInfo): Cursor {
+  return { next: new Map(), createdAt: metadata.createdAt, calls: 0, opened: false, ended: false };
+}

@@ -1,0 +1,185 @@
+/** The window for the next call of a recorded history or of a session in a store, and why: nothing is written. */
+import { isWindrowError, WindrowError } from "../../errors.ts";
+import type { Message, ToolDefinition } from "../../message/message.ts";
+import type { Scope, SessionInfo, Store } from "../../store/store.ts";
+import type { TokenCounter } from "../../tokens/counter.ts";
+import { loadCounter } from "../../tokens/exact.ts";
+import { modelOf } from "../../tokens/models.ts";
+import { budgetOf } from "../../window/budget.ts";
+import { Composer } from "../../window/composer.ts";
+import { explain, logged } from "../../window/explain.ts";
+import type { Explanation, LoggedMessage } from "../../window/explain.ts";
+import { profileOf } from "../../window/provider/profile.ts";
+import type { Profile } from "../../window/provider/profile.ts";
+import { strategyOf } from "../../window/by-name.ts";
+import { tokensOf } from "../../window/view.ts";
+import type { Composed, Report, Strategy } from "../../window/window.ts";
+import { explainStored, newestEpoch, windowRecords } from "../../session/log.ts";
+
+/** What a window is made with. */
+export interface WindowSettings {
+  readonly strategy: Strategy;
+  readonly profile: Profile;
+  readonly counter: TokenCounter;
+  /** Tokens; Infinity for no limit. */
+  readonly budget: number;
+  readonly system?: string;
+  readonly tools?: readonly ToolDefinition[];
+}
+
+/** What a stored session's window is made with, where it differs from the session's own settings. */
+export interface StoredWindowOptions extends Partial<WindowSettings> {
+  /** The window as it was made for the call after this message, by `seq`. Default: the newest. */
+  readonly at?: number;
+}
+
+/** A window and why it is as it is. */
+export interface WindowPreview {
+  readonly messages: readonly Message[];
+  /** Of the whole request. */
+  readonly tokens: number;
+  /**
+   * What the session's own process sent beside the log when its newest epoch opened, and this window lacks: it is not on
+   * disk, so the true window is larger by it. Empty where no epoch opened yet.
+   */
+  readonly missing: readonly ("system" | "tools")[];
+  readonly report: Omit<Report, "opened" | "budget"> &
+    Explanation & {
+      /** Null: no limit. */
+      readonly budget: number | null;
+      /** Hash of the history's messages, which the next window begins with unless an epoch opens. */
+      readonly prefixHash: string;
+      /** Set when this call would open an epoch. */
+      readonly opened?: Omit<NonNullable<Report["opened"]>, "edits">;
+    };
+}
+
+/**
+ * The window for the next call of a history, made as a live agent would have: one composition before each of its model
+ * calls, so that epochs lie where they would have lain.
+ *
+ * @throws WindrowError `over-budget` or `budget-too-small` where the last window cannot fit
+ */
+export function composeHistory(messages: readonly Message[], settings: WindowSettings): WindowPreview {
+  const composer = new Composer(settings);
+  const log: LoggedMessage[] = [];
+  for (const [index, message] of messages.entries()) {
+    if (message.role === "assistant" && index > 0) composeAnyway(composer, settings);
+    composer.push(index + 1, message);
+    log.push(logged(index + 1, message, tokensOf(settings.counter, message), settings.counter));
+  }
+  const composed = composer.compose(settings);
+  const { profile, counter } = settings;
+  return preview(composed, explain(log, composer.shown(), { edits: composed.state.edits, profile, counter }));
+}
+
+/** An earlier window that could not fit was the agent's trouble then; later ones may fit. */
+function composeAnyway(composer: Composer, settings: WindowSettings): void {
+  try {
+    composer.compose(settings);
+  } catch (error) {
+    if (!isWindrowError(error, "over-budget") && !isWindrowError(error, "budget-too-small")) throw error;
+  }
+}
+
+/**
+ * The window for the next call of a session, whether it is open in some process, closed or finished. By the session's own
+ * settings it is the one its process would compose, except that the system prompt and the tools are not on disk; with
+ * another strategy, profile, counter or place it is composed from the log anew, call by call.
+ *
+ * @throws WindrowError `over-budget`, `budget-too-small`; `unknown-strategy` where the session's strategy is not one of
+ * Windrow's; `bad-option` for a place outside the log
+ */
+export async function composeStored(
+  store: Store,
+  scope: Scope,
+  session: SessionInfo,
+  options: StoredWindowOptions = {},
+): Promise<WindowPreview> {
+  const id = session.metadata.uuid;
+  const settings = await settingsOf(session, options);
+  const { strategy, profile, counter, at } = options;
+  if (strategy || profile || counter || at !== undefined) {
+    const messages: Message[] = [];
+    const query = { kind: "message", ...(at !== undefined && { to: at }) } as const;
+    for await (const { message } of store.read(scope, id, query)) messages.push(message);
+    if (at !== undefined && (at < 1 || at > messages.length)) {
+      throw new WindrowError("bad-option", `The session has messages 1 to ${messages.length}, and no ${at}.`, { at });
+    }
+    return composeHistory(messages, settings);
+  }
+  const epoch = await newestEpoch(store, scope, id);
+  // Of the system prompt and the tools only the hashes are on disk: `length: 0` keeps them from being compared.
+  const composer = new Composer({ ...settings, ...(epoch && { state: { ...epoch.state, length: 0 } }) });
+  for await (const { seq, message } of windowRecords(store, scope, id, epoch)) composer.push(seq, message);
+  const composed = composer.compose(settings);
+  const context = { composer, profile: settings.profile, counter: settings.counter, to: composer.last };
+  const { systemHash = composed.state.systemHash, toolsHash = composed.state.toolsHash } = epoch?.state ?? {};
+  return {
+    ...preview(composed, await explainStored(store, scope, id, context)),
+    missing: [
+      ...(systemHash === composed.state.systemHash ? [] : (["system"] as const)),
+      ...(toolsHash === composed.state.toolsHash ? [] : (["tools"] as const)),
+    ],
+  };
+}
+
+async function settingsOf({ metadata }: SessionInfo, options: StoredWindowOptions): Promise<WindowSettings> {
+  const { config } = metadata;
+  const text = (name: string): string | undefined => {
+    const value = config[name];
+    return typeof value === "string" ? value : undefined;
+  };
+  const { budget } = config;
+  return {
+    strategy: options.strategy ?? ownStrategy(text("strategy") ?? "adaptive"),
+    profile: options.profile ?? profileOf(text("profile") ?? "openai-chat"),
+    counter: options.counter ?? (await loadCounter(text("counter"))),
+    budget: options.budget ?? (typeof budget === "number" ? budget : modelBudget(text("model"))),
+    ...(options.system !== undefined && { system: options.system }),
+    ...(options.tools !== undefined && { tools: options.tools }),
+  };
+}
+
+function ownStrategy(name: string): Strategy {
+  try {
+    return strategyOf(name);
+  } catch (error) {
+    if (!isWindrowError(error, "unknown-strategy")) throw error;
+    const message = `The session's strategy "${name}" is not one of Windrow's; name one to compose with. ${error.message}`;
+    throw new WindrowError("unknown-strategy", message, error.data, { cause: error });
+  }
+}
+
+function modelBudget(model: string | undefined): number {
+  if (model === undefined) return Infinity;
+  try {
+    return budgetOf(modelOf(model));
+  } catch (error) {
+    if (isWindrowError(error, "unknown-model")) return Infinity;
+    throw error;
+  }
+}
+
+function preview({ messages, tokens, report, state }: Composed, explanation: Explanation): WindowPreview {
+  const { opened, budget, ...rest } = report;
+  return {
+    messages,
+    tokens,
+    missing: [],
+    report: {
+      ...rest,
+      budget: Number.isFinite(budget) ? budget : null,
+      prefixHash: state.prefixHash,
+      ...(opened && {
+        opened: {
+          reason: opened.reason,
+          tokensBefore: opened.tokensBefore,
+          tokensAfter: opened.tokensAfter,
+          price: opened.price,
+        },
+      }),
+      ...explanation,
+    },
+  };
+}

@@ -1,0 +1,47 @@
+/** Finding a session by what a person types: its id, the beginning of it, or `latest`. */
+import { WindrowError } from "../../errors.ts";
+import { isSessionId, notFound } from "../../store/shared/rules.ts";
+import type { Scope, SessionInfo, Store } from "../../store/store.ts";
+
+/** Fewest characters of an id that name a session. */
+const shortestPrefix = 4;
+
+/** Sessions an error message lists. */
+const listed = 8;
+
+/** Whether a text can name a session: `latest`, an id, or the beginning of one. */
+export function namesSession(name: string): boolean {
+  return name === "latest" || (name.length >= shortestPrefix && /^[0-9a-f-]{4,36}$/i.test(name));
+}
+
+/**
+ * The session that a name means.
+ *
+ * @param name - an id, at least its first four characters where no other id begins so, or `latest`
+ * @throws WindrowError `session-not-found`; `bad-option` for a name that is too short or means several, which it lists
+ */
+export async function findSession(store: Store, scope: Scope, name: string): Promise<SessionInfo> {
+  if (isSessionId(name.toLowerCase())) return store.info(scope, name.toLowerCase());
+  if (name === "latest") {
+    for await (const session of store.list(scope, { limit: 1 })) return session;
+    throw new WindrowError("session-not-found", "There is no session in this store.", { id: name });
+  }
+  if (!namesSession(name)) {
+    const message = `"${name}" names no session: give its id, at least the first ${shortestPrefix} characters, or latest.`;
+    throw new WindrowError("bad-option", message, { id: name });
+  }
+  const found: SessionInfo[] = [];
+  for await (const session of store.list(scope)) {
+    if (session.metadata.uuid.startsWith(name.toLowerCase())) found.push(session);
+  }
+  const [only] = found;
+  if (only === undefined) throw notFound(name);
+  if (found.length === 1) return only;
+  const shown = found.slice(0, listed).map(({ metadata }) => `\n  ${metadata.uuid}  created ${metadata.createdAt}`);
+  const more = found.length > listed ? `\n  … and ${found.length - listed} more` : "";
+  throw new WindrowError(
+    "bad-option",
+    `"${name}" is the beginning of ${found.length} ids; give more of it:${shown.join("")}${more}`,
+    { id: name, candidates: found.map(({ metadata }) => metadata.uuid) },
+  );
+}

@@ -1,0 +1,248 @@
+/** What a session is and how it went, read from its store: seed 001 §9.1. Nothing is locked and nothing written. */
+import { messageText, toolCalls, toolResults } from "../../message/message.ts";
+import type { JsonObject, Message, Role } from "../../message/message.ts";
+import type { StoredRecordOf, ToolRecord } from "../../message/record.ts";
+import type { Recovered, Scope, SessionInfo, SessionStatus, Store } from "../../store/store.ts";
+import { epochOf } from "../../window/epoch-record.ts";
+import { ratioOf } from "../../window/summary/summary.ts";
+import { composeStored } from "./compose.ts";
+import type { StoredWindowOptions, WindowPreview } from "./compose.ts";
+import { findSession } from "./find.ts";
+import { openCalls } from "../../session/log.ts";
+import type { OpenCall } from "../../session/log.ts";
+
+/** Which parts of a session to look at beside what it is; `last` limits lists to the newest. */
+export interface ViewOptions {
+  /** The newest 10, or all with `last: Infinity`. Default true. */
+  readonly messages?: boolean;
+  readonly tools?: boolean;
+  readonly epochs?: boolean;
+  /** The window for the next call, with settings that differ from the session's own. */
+  readonly window?: boolean | StoredWindowOptions;
+  /** Most messages, tool runs and epochs to show. Default 10. */
+  readonly last?: number;
+}
+
+/** Some of the records of a kind. */
+export interface Shown<T> {
+  /** How many there are. */
+  readonly total: number;
+  /** The newest of them, oldest first. */
+  readonly shown: readonly T[];
+}
+
+/** A message for people. */
+export interface ViewedMessage {
+  readonly seq: number;
+  readonly role: Role;
+  readonly timestamp: string;
+  readonly tokens: number;
+  /** Its whole text; calls as `name(args)`. */
+  readonly text: string;
+  /** The tools whose results it carries. */
+  readonly results: readonly { readonly tool: string; readonly isError: boolean }[];
+}
+
+/** A tool run that ended. */
+export type ViewedTool = Pick<
+  ToolRecord,
+  "callId" | "toolName" | "arguments" | "status" | "durationMs" | "timestamp"
+> & {
+  readonly seq: number;
+  readonly error?: string;
+};
+
+/** A summary, as its line has it; its text whole. */
+export interface ViewedSummary {
+  readonly id: number;
+  readonly from: number;
+  readonly to: number;
+  readonly originalTokens: number;
+  readonly summaryTokens: number;
+  /** `summaryTokens / originalTokens`, to three decimals. */
+  readonly compressionRatio: number;
+  readonly timestamp: string;
+  readonly summary: string;
+}
+
+/** An epoch of the window. */
+export interface ViewedEpoch {
+  readonly epoch: number;
+  readonly reason: string;
+  readonly timestamp: string;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  /** The edits in force, by pass. */
+  readonly edits: Readonly<Record<string, number>>;
+  /** The newest message when it opened. */
+  readonly opened: number;
+  readonly prefixHash: string;
+}
+
+/** A session, seen from outside. */
+export interface SessionView {
+  readonly id: string;
+  readonly status: SessionStatus;
+  /** As `github/owner/repo`, where the task key names it. */
+  readonly repository: string | null;
+  /** As `issue #27`, where the task key names it. */
+  readonly task: string | null;
+  readonly taskKey: JsonObject;
+  readonly config: JsonObject;
+  readonly user: string | null;
+  readonly location: string;
+  /** ISO 8601, UTC. */
+  readonly startedAt: string;
+  readonly completedAt: string | null;
+  /** From its start to its end, or to its last sign of life. */
+  readonly durationMs: number;
+  readonly error: string | null;
+  readonly statistics: {
+    readonly llmCalls: number;
+    readonly toolCalls: number;
+    readonly totalTokens: number;
+    readonly compressions: number;
+  };
+  /** Tool runs without a recorded end: running still, or in doubt because their process died. Never run again. */
+  readonly openCalls: readonly OpenCall[];
+  /** Damaged spans of the log that were skipped. */
+  readonly damage: readonly Recovered[];
+  readonly messages?: Shown<ViewedMessage>;
+  readonly summaries: Shown<ViewedSummary>;
+  readonly tools?: Shown<ViewedTool>;
+  readonly epochs?: Shown<ViewedEpoch>;
+  readonly window?: WindowPreview;
+}
+
+/** Messages looked back further than shown, for the names of tools. */
+const lookBack = 32;
+
+/**
+ * Looks at a session: one that another process is writing, one that was closed, one that has ended.
+ *
+ * @param name - its id, at least the first four characters, or `latest`
+ * @throws WindrowError `session-not-found`, `bad-option`; of the window, what `composeStored` throws
+ */
+export async function viewSession(
+  store: Store,
+  scope: Scope,
+  name: string,
+  options: ViewOptions = {},
+): Promise<SessionView> {
+  const session = await findSession(store, scope, name);
+  const { uuid: id, taskKey, config, user } = session.metadata;
+  const { state } = session;
+  const { messages = true, tools = false, epochs = false, window = false, last = 10 } = options;
+  const view = {
+    id,
+    status: state.status,
+    repository: repositoryOf(taskKey),
+    task: taskOf(taskKey),
+    taskKey,
+    config,
+    user: user ?? null,
+    location: session.location,
+    startedAt: state.startedAt,
+    completedAt: state.completedAt,
+    durationMs: Math.max(0, Date.parse(state.completedAt ?? state.updatedAt) - Date.parse(state.startedAt)),
+    error: state.error,
+    statistics: statisticsOf(session),
+    openCalls: await openCalls(store, scope, id),
+    summaries: await viewSummaries(store, scope, id, last),
+    ...(messages && { messages: await viewMessages(store, scope, id, last) }),
+    ...(tools && { tools: await viewTools(store, scope, id, last) }),
+    ...(epochs && { epochs: await viewEpochs(store, scope, id, last) }),
+    ...(window !== false && {
+      window: await composeStored(store, scope, session, window === true ? {} : window),
+    }),
+  };
+  return { ...view, damage: await store.recovery(scope, id) };
+}
+
+function statisticsOf({ state }: SessionInfo): SessionView["statistics"] {
+  return {
+    llmCalls: state.llmCallCount,
+    toolCalls: state.toolCallCount,
+    totalTokens: state.totalTokensUsed,
+    compressions: state.compressionCount,
+  };
+}
+
+async function viewMessages(store: Store, scope: Scope, id: string, last: number): Promise<Shown<ViewedMessage>> {
+  const read: StoredRecordOf<"message">[] = [];
+  const query = { kind: "message", ...(Number.isFinite(last) && { last: last + lookBack }) } as const;
+  for await (const record of store.read(scope, id, query)) read.push(record);
+  const tools = new Map<string, string>();
+  for (const { message } of read) for (const { callId, name } of toolCalls(message)) tools.set(callId, name);
+  const shown = Number.isFinite(last) ? read.slice(Math.max(0, read.length - last)) : read;
+  return {
+    total: read.at(-1)?.seq ?? 0,
+    shown: shown.map(({ seq, message, timestamp, tokenCount }) => {
+      const results = resultsOf(message, tools);
+      return { seq, role: message.role, timestamp, tokens: tokenCount, text: messageText(message), results };
+    }),
+  };
+}
+
+function resultsOf(message: Message, tools: ReadonlyMap<string, string>): ViewedMessage["results"] {
+  return toolResults(message).map(({ callId, name, isError = false }) => {
+    return { tool: name ?? tools.get(callId) ?? callId, isError };
+  });
+}
+
+async function viewTools(store: Store, scope: Scope, id: string, last: number): Promise<Shown<ViewedTool>> {
+  const shown: ViewedTool[] = [];
+  const query = { kind: "tool", ...(Number.isFinite(last) && { last }) } as const;
+  for await (const record of store.read(scope, id, query)) {
+    const { seq, callId, toolName, arguments: given, status, durationMs, timestamp, error } = record;
+    const tool = { seq, callId, toolName, arguments: given, status, durationMs, timestamp };
+    shown.push({ ...tool, ...(error !== undefined && { error }) });
+  }
+  return { total: shown.at(-1)?.seq ?? 0, shown };
+}
+
+async function viewSummaries(store: Store, scope: Scope, id: string, last: number): Promise<Shown<ViewedSummary>> {
+  const shown: ViewedSummary[] = [];
+  const query = { kind: "summary", ...(Number.isFinite(last) && { last }) } as const;
+  for await (const record of store.read(scope, id, query)) {
+    const { seq, startSeq: from, endSeq: to, originalTokens, summaryTokens, timestamp, summary } = record;
+    const compressionRatio = ratioOf(summaryTokens, originalTokens);
+    shown.push({ id: seq, from, to, originalTokens, summaryTokens, compressionRatio, timestamp, summary });
+  }
+  return { total: shown.at(-1)?.id ?? 0, shown };
+}
+
+async function viewEpochs(store: Store, scope: Scope, id: string, last: number): Promise<Shown<ViewedEpoch>> {
+  let shown: ViewedEpoch[] = [];
+  let total = 0;
+  for await (const { type, data, timestamp } of store.read(scope, id, { kind: "edit" })) {
+    const found = type === "epoch" ? epochOf(data) : undefined;
+    // The line of epoch 0 records the first window: nothing was rewritten.
+    if (!found || found.state.epoch === 0) continue;
+    total++;
+    const edits: Record<string, number> = {};
+    for (const { pass } of found.state.edits) edits[pass] = (edits[pass] ?? 0) + 1;
+    const { epoch, opened, prefixHash } = found.state;
+    const [tokensBefore, tokensAfter] = [Number(data["tokens_before"]), Number(data["tokens_after"])];
+    const reason = typeof data["reason"] === "string" ? data["reason"] : "";
+    shown.push({ epoch, reason, timestamp, tokensBefore, tokensAfter, edits, opened, prefixHash });
+    if (shown.length > 2 * last) shown = shown.slice(-last);
+  }
+  return { total, shown: Number.isFinite(last) ? shown.slice(Math.max(0, shown.length - last)) : shown };
+}
+
+/** Seed 001 §3.1: task_source, owner, repo, task_type, task_id. */
+function repositoryOf(taskKey: JsonObject): string | null {
+  const names = [taskKey["task_source"], taskKey["owner"], taskKey["repo"]].filter(isName);
+  return names.length > 0 ? names.join("/") : null;
+}
+
+function taskOf(taskKey: JsonObject): string | null {
+  const { task_type: type, task_id: id } = taskKey;
+  const names = [...(isName(type) ? [type] : []), ...(isName(id) ? [`#${id}`] : [])];
+  return names.length > 0 ? names.join(" ") : null;
+}
+
+function isName(value: unknown): value is string | number {
+  return typeof value === "number" || (typeof value === "string" && value !== "");
+}

@@ -1,0 +1,91 @@
+/** The figures of a monitor for Prometheus: `GET /metrics` on this machine. */
+import { serveHttp } from "../../http/http.ts";
+import type { Alert } from "./alerts.ts";
+import type { Health } from "./metrics.ts";
+import type { MonitorScan } from "./monitor.ts";
+
+/** Where the metrics are served. */
+export interface MetricsServerOptions {
+  /** 0 for any that is free. */
+  readonly port: number;
+  /** Default `127.0.0.1`. */
+  readonly host?: string;
+  /** Host names by which a scraper may call beside those of this machine. */
+  readonly allowedHosts?: readonly string[];
+  /** Hears what went wrong with a request. */
+  readonly onError?: (error: Error) => void;
+}
+
+/** A server of metrics. */
+export interface MetricsServer {
+  /** `http://127.0.0.1:9464/metrics` */
+  readonly url: string;
+  /** Takes the figures of the newest scan. */
+  update(health: Health, alerts: readonly Alert[], scan?: MonitorScan): void;
+  close(): Promise<void>;
+}
+
+const alertNames: readonly Alert["name"][] = ["disk", "failures", "stuck", "long-running"];
+const alertLevels: readonly Alert["level"][] = ["warning", "critical"];
+
+/**
+ * Serves metrics, on 127.0.0.1 unless another address is named.
+ *
+ * @throws WindrowError `store-unavailable` where the port cannot be had; `package-missing` without prom-client
+ */
+export async function serveMetrics(options: MetricsServerOptions): Promise<MetricsServer> {
+  const { Counter, Gauge, Registry } = await import("prom-client");
+  const registry = new Registry();
+  const gauge = (name: string, help: string, labelNames: readonly string[] = []): InstanceType<typeof Gauge> =>
+    new Gauge({ name: `windrow_${name}`, help, labelNames: [...labelNames], registers: [registry] });
+  const sessions = gauge("sessions", "Sessions, by status.", ["status"]);
+  const running = gauge("sessions_running", "Sessions that have not ended.");
+  const long = gauge("sessions_long_running", "Sessions that run longer than is usual.");
+  const disk = gauge("disk_bytes", "Bytes of sessions, by folder.", ["folder"]);
+  const failed = gauge("sessions_failed_ratio", "Failed sessions, of those that ended.");
+  const duration = gauge("session_duration_seconds", "Average time from start to end of ended sessions.");
+  const alerts = gauge("alert", "1 where a limit is exceeded.", ["name", "level"]);
+  const scanned = gauge("monitor_scan_timestamp_seconds", "When the monitor looked last.");
+  const ended = new Counter({
+    name: "windrow_monitor_ended_total",
+    help: "Sessions that this monitor ended, by what became of them.",
+    labelNames: ["outcome"],
+    registers: [registry],
+  });
+
+  const server = await serveHttp({
+    ...options,
+    methods: ["GET", "HEAD"],
+    async handle({ request, response, url }) {
+      if (url.pathname !== "/metrics") {
+        response.writeHead(404).end("Only /metrics is here.\n");
+        return;
+      }
+      const text = await registry.metrics();
+      const headers = { "content-type": registry.contentType, "content-length": Buffer.byteLength(text) };
+      response.writeHead(200, headers).end(request.method === "HEAD" ? undefined : text);
+    },
+  });
+  return {
+    url: `${server.url}/metrics`,
+    update(health, active, scan) {
+      sessions.reset();
+      for (const [status, count] of Object.entries(health.byStatus)) sessions.set({ status }, count);
+      running.set(health.running);
+      long.set(health.longRunning);
+      disk.reset();
+      for (const [folder, bytes] of Object.entries(health.disk ?? {})) disk.set({ folder }, bytes);
+      failed.set(health.failedShare ?? Number.NaN);
+      duration.set((health.averageDurationMs ?? Number.NaN) / 1_000);
+      for (const name of alertNames) {
+        for (const level of alertLevels) {
+          alerts.set({ name, level }, active.some((alert) => alert.name === name && alert.level === level) ? 1 : 0);
+        }
+      }
+      ended.inc({ outcome: "failed" }, scan?.failed ?? 0);
+      ended.inc({ outcome: "timeout" }, scan?.timedOut ?? 0);
+      scanned.set(Date.parse(health.time) / 1_000);
+    },
+    close: () => server.close(),
+  };
+}

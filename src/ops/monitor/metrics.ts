@@ -1,0 +1,81 @@
+/** How a store stands, in the figures of seed 001 §8.3: what its alerts and its metrics are taken from. */
+import { isFinal } from "../../store/shared/rules.ts";
+import type { Scope, SessionStatus, Store } from "../../store/store.ts";
+import { sizeOf } from "../stats/measure.ts";
+
+/** Milliseconds after which a running session runs long (seed 001 §8.3: six hours). */
+export const defaultLongRunning = 6 * 3_600_000;
+
+/** How a store stands. */
+export interface Health {
+  /** When it was looked at; ISO 8601, UTC. */
+  readonly time: string;
+  readonly sessions: number;
+  readonly byStatus: Readonly<Partial<Record<SessionStatus, number>>>;
+  /** Not ended: what lies under running/. */
+  readonly running: number;
+  /** Running longer than is usual. */
+  readonly longRunning: number;
+  /** Those of them that began first; at most 20 ids. */
+  readonly longest: readonly string[];
+  /** Ended with `failed`, of all that ended; 0 to 1; null where none has. */
+  readonly failedShare: number | null;
+  /** From start to end, of ended sessions; null where none has. */
+  readonly averageDurationMs: number | null;
+  /** Bytes under running/ and under completed/; null where the store cannot tell. */
+  readonly disk: { readonly running: number; readonly completed: number } | null;
+}
+
+/** What to look at. */
+export interface HealthOptions {
+  /** Whose sessions. Default: every user's, of no tenant. */
+  readonly scope?: Scope;
+  /** Milliseconds after which a session runs long. Default {@link defaultLongRunning}. */
+  readonly longRunning?: number;
+  /** The clock. Default: the system's. */
+  readonly now?: () => Date;
+}
+
+/** Ids that {@link Health.longest} names. */
+const mostLongest = 20;
+
+/** Looks at every session's state and size; reads no records. Sums are all that is held. */
+export async function measureHealth(store: Store, options: HealthOptions = {}): Promise<Health> {
+  const { scope = {}, longRunning = defaultLongRunning, now = () => new Date() } = options;
+  const time = now();
+  const byStatus: Partial<Record<SessionStatus, number>> = {};
+  const long: string[] = [];
+  const disk = { running: 0, completed: 0 };
+  const ended = { sessions: 0, durationMs: 0 };
+  let [sessions, sized, longer] = [0, 0, 0];
+  for await (const info of store.list(scope)) {
+    const { status, startedAt, completedAt } = info.state;
+    const isEnded = isFinal(status);
+    sessions += 1;
+    byStatus[status] = (byStatus[status] ?? 0) + 1;
+    if (isEnded) {
+      ended.sessions += 1;
+      ended.durationMs += Math.max(0, Date.parse(completedAt ?? startedAt) - Date.parse(startedAt));
+    } else if (time.getTime() - Date.parse(startedAt) >= longRunning) {
+      longer += 1;
+      long.push(info.metadata.uuid);
+      // Newest first: the last ones began first.
+      if (long.length > mostLongest) long.shift();
+    }
+    const size = await sizeOf(store, scope, info);
+    if (!size) continue;
+    sized += 1;
+    disk[isEnded ? "completed" : "running"] += size.bytes;
+  }
+  return {
+    time: time.toISOString(),
+    sessions,
+    byStatus,
+    running: sessions - ended.sessions,
+    longRunning: longer,
+    longest: long.toReversed(),
+    failedShare: ended.sessions > 0 ? (byStatus.failed ?? 0) / ended.sessions : null,
+    averageDurationMs: ended.sessions > 0 ? ended.durationMs / ended.sessions : null,
+    disk: sized > 0 || sessions === 0 ? disk : null,
+  };
+}

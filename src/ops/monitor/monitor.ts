@@ -1,0 +1,257 @@
+/**
+ * The monitor (seed 001 §4.4, §5.4): ends the sessions that nobody will end any more. A session whose process died
+ * becomes `failed`, one that ran longer than it may becomes `timeout`; both move to where finished sessions are. What a
+ * live process writes is never touched. Any number of monitors may run at once: a session's lock is taken first.
+ */
+import { WindrowError, isWindrowError } from "../../errors.ts";
+import type { FinalStatus, Holding, LockOwner, Scope, SessionInfo, Store } from "../../store/store.ts";
+import { pause } from "./pause.ts";
+
+/** Seconds between two scans (seed 001 §5.4: five minutes). */
+export const defaultMonitorInterval = 300;
+
+/** How long a holder must have been silent, in milliseconds, before its session is failed (seed 001 §3.6: 60 s). */
+export const defaultStaleAfterMs = 60_000;
+
+/** What a monitor did or saw. */
+export type MonitorEvent =
+  | {
+      /** Its process died; the session was failed and moved. */
+      readonly type: "session-failed";
+      readonly sessionId: string;
+      readonly error: string;
+      readonly owner?: LockOwner;
+    }
+  | {
+      /** It ran longer than its task timeout, and nobody writes it; it was ended and moved. */
+      readonly type: "session-timed-out";
+      readonly sessionId: string;
+      readonly error: string;
+    }
+  | {
+      /** It ran longer than its task timeout, and a live process writes it; it was left alone. */
+      readonly type: "session-overdue";
+      readonly sessionId: string;
+      readonly error: string;
+      readonly owner?: LockOwner;
+    }
+  | {
+      /** It had ended, and its move was interrupted; the move was ended. */ readonly type: "session-moved";
+      readonly sessionId: string;
+    }
+  | {
+      /** One session, or without an id the whole scan, could not be looked at; the monitor goes on. */ readonly type: "monitor-failed";
+      readonly sessionId?: string;
+      readonly error: Error;
+    }
+  | ({ readonly type: "scan-finished" } & MonitorScan);
+
+/** One scan in numbers of sessions. */
+export interface MonitorScan {
+  /** Not finished when looked at. */
+  readonly looked: number;
+  readonly failed: number;
+  readonly timedOut: number;
+  readonly overdue: number;
+  readonly moved: number;
+  /** That could not be looked at. */
+  readonly errors: number;
+}
+
+/** How a monitor works. */
+export interface MonitorOptions {
+  /** Whose sessions. Default: every user's, of no tenant. */
+  readonly scope?: Scope;
+  /** Milliseconds a dead holder must have been silent. Default 60,000, so that a supervisor can restart its agent. */
+  readonly staleAfter?: number;
+  /**
+   * Milliseconds a session may run that names no `task_timeout` (seconds) in its config. Default: for ever.
+   */
+  readonly taskTimeout?: number;
+  /** Milliseconds between two scans. Default 300,000. */
+  readonly interval?: number;
+  /** Scan once and return. Default false. */
+  readonly once?: boolean;
+  /** Hears what is done. What it throws is dropped. */
+  readonly onEvent?: (event: MonitorEvent) => void;
+  /** Awaited after each scan: alerts, metrics. What it throws is told as `monitor-failed`, and the monitor goes on. */
+  readonly afterScan?: (scan: MonitorScan) => Promise<void>;
+  /** The clock. Default: the system's. */
+  readonly now?: () => Date;
+  /** Waits between two scans. Default: a timer. */
+  readonly sleep?: (milliseconds: number, signal: AbortSignal | undefined) => Promise<void>;
+  /** Ends the monitor after the session at hand. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Watches a store until its signal fires, or once.
+ *
+ * @returns the last scan, in numbers
+ * @throws WindrowError `bad-option` when the store cannot say who holds a session, or a number makes no sense; with
+ *   `once` also what kept it from listing the sessions
+ */
+export async function monitor(store: Store, options: MonitorOptions = {}): Promise<MonitorScan> {
+  check(store, options);
+  const { interval = 1_000 * defaultMonitorInterval, once = false, sleep = pause, signal } = options;
+  let last: MonitorScan = { looked: 0, failed: 0, timedOut: 0, overdue: 0, moved: 0, errors: 0 };
+  for (;;) {
+    try {
+      last = await scan(store, options);
+      await options.afterScan?.(last);
+    } catch (error) {
+      if (once || isWindrowError(error, "closed")) throw error;
+      tell(options, { type: "monitor-failed", error: asError(error) });
+    }
+    if (once || signal?.aborted) return last;
+    await sleep(interval, signal);
+    if (signal?.aborted) return last;
+  }
+}
+
+async function scan(store: Store, options: MonitorOptions): Promise<MonitorScan> {
+  const totals = { looked: 0, failed: 0, timedOut: 0, overdue: 0, moved: 0, errors: 0 };
+  const counters = {
+    "session-failed": "failed",
+    "session-timed-out": "timedOut",
+    "session-overdue": "overdue",
+    "session-moved": "moved",
+    "monitor-failed": "errors",
+  } as const;
+  for await (const info of store.list(options.scope ?? {}, { unfinished: true })) {
+    if (options.signal?.aborted) break;
+    if (info.readOnly) continue;
+    totals.looked += 1;
+    const event = await lookAt(store, info, options);
+    if (!event) continue;
+    totals[counters[event.type]] += 1;
+    tell(options, event);
+  }
+  tell(options, { type: "scan-finished", ...totals });
+  return totals;
+}
+
+type SessionEvent = Exclude<MonitorEvent, { readonly type: "scan-finished" }>;
+
+async function lookAt(store: Store, info: SessionInfo, options: MonitorOptions): Promise<SessionEvent | undefined> {
+  const sessionId = info.metadata.uuid;
+  try {
+    const { status } = info.state;
+    if (status === "completed" || status === "failed" || status === "timeout") {
+      const now = await store.info(options.scope ?? {}, sessionId);
+      return now.readOnly ? { type: "session-moved", sessionId } : undefined;
+    }
+    const holder = await store.holder?.(options.scope ?? {}, sessionId);
+    return holder && (await judge(store, info, holder, options));
+  } catch (error) {
+    // Somebody else took it up or ended it meanwhile: a resuming process, or another monitor.
+    if (
+      ["session-busy", "read-only", "session-not-found"].some((code) => isWindrowError(error) && error.code === code)
+    ) {
+      return undefined;
+    }
+    return { type: "monitor-failed", sessionId, error: asError(error) };
+  }
+}
+
+async function judge(
+  store: Store,
+  info: SessionInfo,
+  holder: Holding,
+  options: MonitorOptions,
+): Promise<SessionEvent | undefined> {
+  const sessionId = info.metadata.uuid;
+  const now = (options.now ?? (() => new Date()))();
+  const about = holder.owner ? { owner: holder.owner } : {};
+  const late = overrun(info, now, options.taskTimeout);
+  if (holder.state === "held") {
+    return late === undefined ? undefined : { type: "session-overdue", sessionId, error: late, ...about };
+  }
+  if (holder.state === "gone" && isSilent(info, holder, now, options.staleAfter ?? defaultStaleAfterMs)) {
+    const error = `${whoever(holder)} died without ending the session; last seen ${lastSeen(info, holder)}.`;
+    const ended = await end(store, info, holder, "failed", error, now, options);
+    return ended ? { type: "session-failed", sessionId, error, ...about } : undefined;
+  }
+  if (late === undefined || holder.state === "gone") return undefined;
+  const ended = await end(store, info, holder, "timeout", late, now, options);
+  return ended ? { type: "session-timed-out", sessionId, error: late } : undefined;
+}
+
+/** Ends a session, unless somebody had it since it was looked at. */
+async function end(
+  store: Store,
+  info: SessionInfo,
+  holder: Holding,
+  status: FinalStatus,
+  error: string,
+  now: Date,
+  options: MonitorOptions,
+): Promise<boolean> {
+  const scope = options.scope ?? {};
+  const lock = await store.lock(scope, info.metadata.uuid);
+  try {
+    if (holder.owner && lock.owner.generation !== holder.owner.generation + 1) return false;
+    const { state } = await store.info(scope, info.metadata.uuid);
+    const time = now.toISOString();
+    const lastActivity = `monitor_${status}`;
+    await store.finish(lock, { ...state, status, error, lastActivity, updatedAt: time, completedAt: time });
+    return true;
+  } finally {
+    await lock.release();
+  }
+}
+
+/** Why a session has run too long, or undefined. */
+function overrun({ metadata, state }: SessionInfo, now: Date, otherwise: number | undefined): string | undefined {
+  const seconds = metadata.config["task_timeout"];
+  const allowed = typeof seconds === "number" && seconds > 0 ? 1_000 * seconds : otherwise;
+  const ran = now.getTime() - Date.parse(state.startedAt);
+  if (allowed === undefined || !(ran > allowed)) return undefined;
+  return `The session has run for ${whole(ran)} s; its task timeout is ${whole(allowed)} s.`;
+}
+
+function isSilent(info: SessionInfo, holder: Holding, now: Date, staleAfter: number): boolean {
+  const seen = Date.parse(lastSeen(info, holder));
+  return Number.isNaN(seen) || now.getTime() - seen >= staleAfter;
+}
+
+function lastSeen({ state }: SessionInfo, { owner }: Holding): string {
+  return owner && owner.heartbeatAt !== "" ? owner.heartbeatAt : state.updatedAt;
+}
+
+function whoever({ owner }: Holding): string {
+  return owner ? `Process ${owner.processId} on ${owner.hostname}` : "The process";
+}
+
+function whole(milliseconds: number): string {
+  return Math.round(milliseconds / 1_000).toLocaleString("en-US");
+}
+
+function check(store: Store, options: MonitorOptions): void {
+  if (!store.holder) {
+    const message = `The ${store.name} store cannot say who holds a session, so it cannot be monitored.`;
+    throw new WindrowError("bad-option", message, { store: store.name });
+  }
+  for (const name of ["staleAfter", "taskTimeout", "interval"] as const) {
+    const value = options[name];
+    // Without a pause between two looks a process would do nothing else.
+    const least = name === "interval" && options.once !== true ? 1 : 0;
+    if (value === undefined || (Number.isFinite(value) && value >= least)) continue;
+    throw new WindrowError("bad-option", `"${name}" is a number of milliseconds from ${least}, not ${value}.`, {
+      name,
+      value,
+    });
+  }
+}
+
+function tell({ onEvent }: MonitorOptions, event: MonitorEvent): void {
+  try {
+    onEvent?.(event);
+  } catch {
+    // A listener's failure is its own.
+  }
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

@@ -1,0 +1,62 @@
+/** What a text is searched by: words in any script, pairs and single characters of Japanese and Chinese. */
+import { termsOf } from "../../window/recall/terms.ts";
+
+/** Colours of a terminal, which would stand in the middle of words. */
+const colours = /\u001b\[[0-9;]*m/g;
+const characters = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]/gu;
+
+/** The distinct terms of a text. */
+export function searchTerms(text: string): ReadonlySet<string> {
+  const plain = text.replaceAll(colours, "");
+  const terms = new Set(termsOf(plain));
+  for (const [character] of plain.normalize("NFKC").matchAll(characters)) terms.add(character);
+  return terms;
+}
+
+/** A query: what a message must hold. */
+export interface SearchQuery {
+  /** All of these, in any order. */
+  readonly terms: ReadonlySet<string>;
+  /** What stood between quotation marks: these too, as they are but for case and white space. */
+  readonly phrases: readonly string[];
+}
+
+/** Reads a query as people type it: words, and phrases in quotation marks. */
+export function parseQuery(text: string): SearchQuery {
+  const phrases = [...text.matchAll(/"([^"]+)"/g)]
+    .map(([, phrase = ""]) => comparable(phrase))
+    .filter((one) => one !== "");
+  // Pairs of what was typed are enough: a single character asks for itself only.
+  return { terms: new Set(termsOf(text)), phrases };
+}
+
+/** Whether a text answers a query. */
+export function answers(text: string, { terms, phrases }: SearchQuery): boolean {
+  const letters = text.replaceAll(colours, "").normalize("NFKC").toLowerCase();
+  // A term is a part of its word, but for the `y` of `queries`: most texts are told apart without their terms.
+  for (const term of terms) if (!letters.includes(term.replace(/(?<=...)y$/, ""))) return false;
+  const known = searchTerms(text);
+  for (const term of terms) if (!known.has(term)) return false;
+  if (phrases.length === 0) return true;
+  const whole = comparable(text);
+  return phrases.every((phrase) => whole.includes(phrase));
+}
+
+/** Where in a text the answer to a query begins: its first phrase or word, or 0. */
+export function placeOf(text: string, query: string): number {
+  const lower = text.toLowerCase();
+  const wanted = query
+    .toLowerCase()
+    .split(/["\s]+/)
+    .filter((word) => word !== "")
+    .toSorted((left, right) => right.length - left.length);
+  for (const word of wanted) {
+    const place = lower.indexOf(word);
+    if (place >= 0) return place;
+  }
+  return 0;
+}
+
+function comparable(text: string): string {
+  return text.replaceAll(colours, "").normalize("NFKC").toLowerCase().replaceAll(/\s+/g, " ").trim();
+}

@@ -1,0 +1,159 @@
+/** Reading what a window needs from a session's log, without its lock: epochs, the messages in them, calls in doubt. */
+import { WindrowError } from "../errors.ts";
+import { toolResults } from "../message/message.ts";
+import type { JsonValue } from "../message/message.ts";
+import type { EditRecord, StoredRecordOf } from "../message/record.ts";
+import type { Scope, Store } from "../store/store.ts";
+import type { TokenCounter } from "../tokens/counter.ts";
+import type { Composer } from "../window/composer.ts";
+import { epochOf, withInsert } from "../window/epoch-record.ts";
+import type { EpochData } from "../window/epoch-record.ts";
+import { explain, logged } from "../window/explain.ts";
+import type { Explanation } from "../window/explain.ts";
+import type { Profile } from "../window/provider/profile.ts";
+import { EditIndex } from "../window/view.ts";
+
+/** A tool run that began and of which no end was recorded. */
+export interface OpenCall {
+  readonly callId: string;
+  readonly toolName: string;
+  readonly arguments: JsonValue;
+  /** When it began; ISO 8601, UTC. */
+  readonly timestamp: string;
+}
+
+/** The newest epoch of a session and the lines of `edits.jsonl` behind it. */
+export interface NewestEdits {
+  /** Undefined where no window was composed yet. What was inserted since it opened is part of it. */
+  readonly epoch: EpochData | undefined;
+  /** The other lines behind it, oldest first; without an epoch, all there are. */
+  readonly later: readonly EditRecord[];
+}
+
+/**
+ * What a resume goes on from; an epoch is complete, so no older line is needed.
+ *
+ * @throws WindrowError `session-not-found`
+ */
+export async function newestEdits(store: Store, scope: Scope, id: string): Promise<NewestEdits> {
+  for (const last of [8, 256, Infinity]) {
+    let epoch: EpochData | undefined;
+    let later: EditRecord[] = [];
+    let read = 0;
+    const query = { kind: "edit", originals: true, ...(Number.isFinite(last) && { last }) } as const;
+    for await (const record of store.read(scope, id, query)) {
+      read++;
+      const opened = record.type === "epoch" ? epochOf(record.data) : undefined;
+      if (opened) [epoch, later] = [opened, []];
+      else if (epoch && record.type === "insert") epoch = withInsert(epoch, record.data);
+      else later.push(record);
+      if (epoch && record.masks && (opened || record.type === "insert")) epoch = masked(epoch);
+    }
+    if (epoch || read < last) return { epoch, later };
+  }
+  return { epoch: undefined, later: [] };
+}
+
+/** An epoch whose texts are masked: the window it made is not what it makes now. */
+function masked(epoch: EpochData): EpochData {
+  return { ...epoch, state: { ...epoch.state, length: Math.max(1, epoch.state.length), prefixHash: "" } };
+}
+
+/**
+ * The newest epoch of a session.
+ *
+ * @throws WindrowError `session-not-found`
+ */
+export async function newestEpoch(store: Store, scope: Scope, id: string): Promise<EpochData | undefined> {
+  return (await newestEdits(store, scope, id)).epoch;
+}
+
+/**
+ * An epoch by its number; of several lines with one number, the newest.
+ *
+ * @throws WindrowError `not-found` for an epoch the log does not hold
+ */
+export async function recordedEpoch(store: Store, scope: Scope, id: string, epoch: number): Promise<EpochData> {
+  let newest: EpochData | undefined;
+  for await (const record of store.read(scope, id, { kind: "edit" })) {
+    const found = record.type === "epoch" ? epochOf(record.data) : undefined;
+    if (found?.state.epoch === epoch) newest = found;
+  }
+  if (newest) return newest;
+  throw new WindrowError("not-found", `Session ${id} has no epoch ${epoch}; its stats() name the newest.`, {
+    id,
+    epoch,
+  });
+}
+
+/** The messages that an epoch's window holds and those behind it; what left the window stays unread. Streams. */
+export async function* windowRecords(
+  store: Store,
+  scope: Scope,
+  id: string,
+  epoch: EpochData | undefined,
+): AsyncGenerator<StoredRecordOf<"message">> {
+  const opened = epoch?.state.opened ?? 0;
+  const ranges = [...gaps(new EditIndex(epoch?.state.edits ?? []), opened), { from: opened + 1, to: undefined }];
+  for (const { from, to } of ranges) {
+    yield* store.read(scope, id, { kind: "message", originals: true, from, ...(to !== undefined && { to }) });
+  }
+}
+
+/** The stretches of the log up to `last` that no edit took out of the window. */
+function gaps(index: EditIndex, last: number): readonly { readonly from: number; readonly to: number }[] {
+  const found: { from: number; to: number }[] = [];
+  let from = 1;
+  for (const range of [...index.ranges, { from: last + 1, to: last + 1 }]) {
+    if (range.from > from) found.push({ from, to: range.from - 1 });
+    from = Math.max(from, range.to + 1);
+  }
+  return found;
+}
+
+/** What a stored window is explained with. */
+export interface ExplainContext {
+  readonly composer: Composer;
+  readonly profile: Profile;
+  readonly counter: TokenCounter;
+  /** The last message to explain, by `seq`. Default: the newest. */
+  readonly to?: number;
+}
+
+/** Explains what a composer shows of a session: the whole log is read once, message by message. */
+export async function explainStored(
+  store: Store,
+  scope: Scope,
+  id: string,
+  { composer, profile, counter, to }: ExplainContext,
+): Promise<Explanation> {
+  const log = [];
+  for await (const record of store.read(scope, id, { kind: "message", ...(to !== undefined && { to }) })) {
+    log.push(logged(record.seq, record.message, record.tokenCount, counter));
+  }
+  return explain(log, composer.shown(), { edits: composer.state.edits, profile, counter });
+}
+
+/**
+ * The tool runs that began and have neither an end nor a result in the log, oldest first: running still, or in doubt
+ * because the process died. Reads the lines of calls and tools once, and messages only where a call is open.
+ *
+ * @throws WindrowError `session-not-found`
+ */
+export async function openCalls(store: Store, scope: Scope, id: string): Promise<readonly OpenCall[]> {
+  const open = new Map<string, StoredRecordOf<"call">>();
+  const answered = (callId: string, pos: number): void => {
+    // An id may be used again: only what came later answers it.
+    if ((open.get(callId)?.pos ?? Infinity) < pos) open.delete(callId);
+  };
+  for await (const call of store.read(scope, id, { kind: "call" })) open.set(call.callId, call);
+  for await (const { callId, pos } of store.read(scope, id, { kind: "tool" })) answered(callId, pos);
+  if (open.size > 0) {
+    for await (const { message, pos } of store.read(scope, id, { kind: "message" })) {
+      for (const { callId } of toolResults(message)) answered(callId, pos);
+    }
+  }
+  return [...open.values()].map(({ callId, toolName, arguments: given, timestamp }) => {
+    return { callId, toolName, arguments: given, timestamp };
+  });
+}

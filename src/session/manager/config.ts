@@ -1,0 +1,93 @@
+/** What a manager is opened with: its options, over the configuration where one is asked for. */
+import type { Config, Settings } from "../../config/config.ts";
+import type { OpenStoreOptions } from "../../store/open.ts";
+import { tell } from "../events.ts";
+import type { ManagerOptions } from "./options.ts";
+
+/** Options of a manager that a configuration can set under the same name. */
+const names = [
+  "user",
+  "tenant",
+  "admin",
+  "audit",
+  "store",
+  "model",
+  "budget",
+  "profile",
+  "counter",
+  "ingestCap",
+  "maxBootstrapTokens",
+  "workingSet",
+  "compaction",
+  "calibrate",
+  "idleTimeout",
+] as const satisfies readonly (keyof ManagerOptions & keyof Settings)[];
+
+/** What of the options a configuration's own values depend on: a user's settings on the user, a budget on the model. */
+const decisive = ["user", "tenant", "admin", "audit", "model", "budget"] as const;
+
+/**
+ * The options with the configuration under them, and how the store is opened.
+ *
+ * @throws WindrowError as `loadConfig`; `not-allowed` for a user that may not be an admin
+ */
+export async function configured(
+  given: ManagerOptions,
+): Promise<{ readonly options: ManagerOptions; readonly storeOptions: OpenStoreOptions }> {
+  const config = await configOf(given);
+  if (!config) {
+    return {
+      options: given,
+      storeOptions: { ...(await presetMask(given.strategy)), ...(await storeOptionsOf(given)) },
+    };
+  }
+  const { settings, origins, userConfigFailure } = config;
+  const told = names.filter((name) => settings[name] !== undefined && origins.get(name)?.layer !== "default");
+  const under: ManagerOptions = Object.fromEntries(told.map((name) => [name, settings[name]]));
+  const strategy = given.strategy ?? (settings.strategy && (await loadStrategy(settings.strategy)));
+  const options = { store: settings.store ?? "./contexts", ...under, ...(strategy && { strategy }), ...given };
+  if (userConfigFailure !== undefined) {
+    tell(given.on, { type: "user-config-failed", user: options.user ?? "", reason: userConfigFailure });
+  }
+  const { openOptionsOf } = await import("../../access/from-config.ts");
+  const named = given.strategy === undefined ? {} : { strategy: nameOf(given.strategy) };
+  return { options, storeOptions: openOptionsOf({ ...settings, ...named, ...accessGiven(options) }) };
+}
+
+/** The name of a strategy; of one's own, none that anything is known of. */
+function nameOf(strategy: NonNullable<ManagerOptions["strategy"]>): string {
+  const named = typeof strategy === "object" && "use" in strategy ? strategy.use : strategy;
+  return typeof named === "string" ? named : "own";
+}
+
+/** Seed 001 §3.3 masks e-mail addresses. */
+async function presetMask(strategy: ManagerOptions["strategy"]): Promise<Pick<OpenStoreOptions, "mask">> {
+  if (strategy === undefined || nameOf(strategy) !== "coding-agent") return {};
+  const { createMask } = await import("../../mask/mask.ts");
+  return { mask: createMask({ email: true }) };
+}
+
+async function configOf({ config, ...given }: ManagerOptions): Promise<Config | undefined> {
+  if (config === undefined || config === false || typeof config === "object") return config || undefined;
+  const { loadConfig } = await import("../../config/config.ts");
+  const flags: Settings = Object.fromEntries(
+    decisive.filter((name) => given[name] !== undefined).map((name) => [name, given[name]]),
+  );
+  return loadConfig({ ...(typeof config === "string" && { file: config }), flags });
+}
+
+async function loadStrategy(strategy: NonNullable<Settings["strategy"]>): Promise<ManagerOptions["strategy"]> {
+  return (await import("./strategy-module.ts")).loadStrategy(strategy);
+}
+
+/** Without an admin or an audit the manager's own scope is all there is to it. */
+async function storeOptionsOf(given: ManagerOptions): Promise<OpenStoreOptions> {
+  if (given.admin === undefined && given.audit === undefined) return {};
+  const { accessOf } = await import("../../access/from-config.ts");
+  return { access: accessOf(accessGiven(given)) };
+}
+
+function accessGiven({ user, tenant, admin, audit }: ManagerOptions): Settings {
+  const given = Object.entries({ user, tenant, admin, audit }).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given);
+}

@@ -1,0 +1,375 @@
+/** SessionManager: opens, resumes, lists and finishes the sessions of a store. */
+import { randomUUID } from "node:crypto";
+import { isWindrowError, WindrowError } from "../../errors.ts";
+import type { JsonObject, JsonValue, Message, NewMessage } from "../../message/message.ts";
+import type { EditRecord } from "../../message/record.ts";
+import { newestEdits, windowRecords } from "../log.ts";
+import type { NewestEdits } from "../log.ts";
+import { systemClock } from "../../store/shared/clock.ts";
+import { forkSession } from "../../store/fork.ts";
+import { isFinal } from "../../store/shared/rules.ts";
+import type { FinalStatus, ListQuery, Lock, Scope, SessionInfo, SessionState, Store } from "../../store/store.ts";
+import type { TokenCounter } from "../../tokens/counter.ts";
+import { loadCounter } from "../../tokens/exact.ts";
+import { modelOf } from "../../tokens/models.ts";
+import type { ModelFacts } from "../../tokens/models.ts";
+import { Turns } from "../../turns.ts";
+import { budgetOf, checkBudget } from "../../window/budget.ts";
+import { profileOf } from "../../window/provider/profile.ts";
+import type { Profile } from "../../window/provider/profile.ts";
+import { strategyOf } from "../../window/by-name.ts";
+import type { Strategy } from "../../window/window.ts";
+import { knownSecrets, textMask } from "../../mask/text.ts";
+import type { SecretRules } from "../../mask/text.ts";
+import { maskedListener, tell } from "../events.ts";
+import type { Listener } from "../events.ts";
+import { Held } from "../state/state.ts";
+import { configured } from "./config.ts";
+import { ownMemory } from "../manager-memory.ts";
+import { checkManagerOptions } from "./options.ts";
+import type { CreateOptions, ManagerOptions, ResumeOptions, SessionForkOptions } from "./options.ts";
+import type { TenantManagerOptions } from "./options.ts";
+import { Meter } from "../meter.ts";
+import { bootstrapRecord } from "../offload.ts";
+import { noLock, readOnlyStore } from "../read-only.ts";
+import { Session } from "../session.ts";
+
+/** Opens, resumes, lists and finishes sessions. */
+export class SessionManager {
+  readonly #store: Store;
+  readonly #scope: Scope;
+  readonly #strategy: Strategy;
+  readonly #profile: Profile;
+  readonly #counter: TokenCounter;
+  readonly #model: ModelFacts | undefined;
+  readonly #budget: number | undefined;
+  readonly #check: (message: unknown) => NewMessage;
+  /** By which its store masks what it keeps; live events pass them too. */
+  readonly secretRules: SecretRules;
+  readonly #on: Listener | undefined;
+  readonly #now: () => Date;
+  readonly #sessions = new Set<Session>();
+  readonly #opening = new Map<string, Promise<Session>>();
+  readonly #options: ManagerOptions;
+  readonly #stopLooking: () => void;
+
+  private constructor(store: Store, parts: ManagerParts, options: ManagerOptions) {
+    this.#store = store;
+    this.#options = options;
+    this.#check = parts.check;
+    this.#scope = scopeOf(options);
+    const strategy = strategyOf(options.strategy ?? "adaptive");
+    const { note: _, ...whole } = strategy;
+    this.#strategy = options.summarizer ? whole : strategy;
+    this.#model = options.model === undefined ? undefined : modelOf(options.model);
+    const profile = profileOf(options.profile ?? this.#model?.profile ?? "openai-chat");
+    this.#profile = this.#model ? { ...profile, model: this.#model.id } : profile;
+    this.#counter = parts.counter;
+    const fromModel = this.#model && budgetOf(this.#model);
+    this.#budget = options.budget === undefined ? fromModel : checkBudget(options.budget);
+    this.secretRules = store.capabilities.mask ?? knownSecrets;
+    this.#on = maskedListener(options.on, this.secretRules);
+    this.#now = options.now ?? (() => new Date());
+    const { idleTimeout } = options;
+    const every = options.every ?? ((milliseconds, run) => systemClock.every(milliseconds, run));
+    this.#stopLooking =
+      idleTimeout === undefined
+        ? () => undefined
+        : every(Math.ceil(checkTimeout(idleTimeout) / 4), () => void this.#closeIdle(idleTimeout));
+  }
+
+  /**
+   * Opens a manager over a store.
+   *
+   * @throws WindrowError `bad-option` for an option it does not know, `unknown-store`, `unknown-strategy`,
+   * `unknown-model`, `unknown-profile`, `unknown-counter`, `store-unavailable`; `not-allowed` for a user that may not be
+   * an admin; with `config` also `input-not-found`, `input-unreadable`
+   */
+  static async open(options: TenantManagerOptions): Promise<SessionManager>;
+  static async open(options?: ManagerOptions): Promise<SessionManager>;
+  static async open(given: TenantManagerOptions | ManagerOptions = {}): Promise<SessionManager> {
+    await checkManagerOptions(given);
+    const { options, storeOptions } = await configured(given as ManagerOptions);
+    const [{ openStore }, { checkMessage }] = await Promise.all([
+      import("../../store/open.ts"),
+      import("../../message/schema.ts"),
+    ]);
+    const counter = await loadCounter(options.counter);
+    const store = await openStore(options.store ?? "./contexts", storeOptions);
+    const memory = options.memory && ownMemory(options.memory, store, scopeOf(options));
+    return new SessionManager(store, { check: checkMessage, counter }, { ...options, ...(memory && { memory }) });
+  }
+
+  /**
+   * Makes a session and takes its lock.
+   *
+   * @throws WindrowError `session-exists`, `session-id-invalid`, `store-unavailable`
+   */
+  async create({ taskKey = {}, config = {}, bootstrap, id = randomUUID() }: CreateOptions = {}): Promise<Session> {
+    const createdAt = this.#now().toISOString();
+    const settings = { ...this.#settings(), ...config };
+    const lock = await this.#store.create(this.#scope, { uuid: id, taskKey, config: settings, createdAt });
+    const told = bootstrap === undefined ? undefined : await this.#bootstrap(lock, bootstrap);
+    return this.#session(lock, { epoch: undefined, later: told ? [told] : [] }, false);
+  }
+
+  /**
+   * Goes on with a session that was closed, or whose process died. What a crash left is mended; the next window is the
+   * one the old process would have composed.
+   *
+   * @throws WindrowError `session-not-found`; without `readOnly` also `session-busy` with the owner, `read-only`,
+   * `format-newer`
+   */
+  async resume(id: string, { readOnly = false }: ResumeOptions = {}): Promise<Session> {
+    if (readOnly) {
+      const edits = await newestEdits(this.#store, this.#scope, id);
+      const found = await this.#store.recovery(this.#scope, id);
+      const missing = found.filter(({ problem }) => problem === "missing");
+      return this.#session(noLock(this.#scope, id, missing), edits, true, readOnlyStore(this.#store));
+    }
+    const lock = await this.#store.lock(this.#scope, id);
+    try {
+      return await this.#session(lock, await newestEdits(this.#store, this.#scope, id), true);
+    } catch (error) {
+      await lock.release();
+      throw error;
+    }
+  }
+
+  /**
+   * A new session that begins as another one did, up to and with message `at`, and goes on by itself: the way to try
+   * again from an earlier place, or to write on what is finished or busy. The other one is only read.
+   *
+   * @throws WindrowError `not-found` where there is no message `at`; `session-not-found`, `session-exists`
+   */
+  async fork(id: string, { at, config, id: uuid = randomUUID() }: SessionForkOptions = {}): Promise<Session> {
+    const [store, scope] = [this.#store, this.#scope];
+    const { metadata } = await store.info(scope, id);
+    let newest = 0;
+    if (at === undefined) for await (const { seq } of store.read(scope, id, { kind: "message", last: 1 })) newest = seq;
+    const lock = await forkSession(store, scope, id, {
+      at: at ?? newest,
+      uuid,
+      createdAt: this.#now().toISOString(),
+      config: { ...metadata.config, ...this.#settings(), ...config },
+    });
+    try {
+      return await this.#session(lock, await newestEdits(store, scope, uuid), true);
+    } catch (error) {
+      await lock.release();
+      throw error;
+    }
+  }
+
+  /**
+   * The session with this id, whatever became of it in this process: the one that is open here, or else resumed. For
+   * servers that get an id with each request (seed 004 §3); an id that is not in the store is never another session.
+   *
+   * @throws WindrowError as `resume`
+   */
+  async session(id: string): Promise<Session> {
+    for (const session of this.#sessions) {
+      if (session.id !== id) continue;
+      if (session.isOpen) return session;
+      await session.close();
+    }
+    const opening = this.#opening.get(id) ?? this.resume(id).finally(() => this.#opening.delete(id));
+    this.#opening.set(id, opening);
+    return opening;
+  }
+
+  /**
+   * Ends a session, open here or not (seed 004 §3): it is written no more. Its log stays and can be read; a session that
+   * has ended stays as it is.
+   *
+   * @param status - how it ended
+   * @param error - what went wrong, for a session that failed
+   * @throws WindrowError `session-not-found`, `session-busy` with the owner
+   */
+  async destroy(id: string, status: FinalStatus = "completed", error?: string): Promise<void> {
+    if (isFinal((await this.info(id)).state.status)) return;
+    const session = await this.session(id);
+    await session.finish(status, error);
+  }
+
+  /**
+   * A session's messages, oldest first, as the store keeps them; of an open session, of one that another process writes,
+   * and of one that has ended. Streams.
+   *
+   * @param range - first and last message, by `seq` from 1
+   * @throws WindrowError `session-not-found`
+   */
+  async *messages(
+    id: string,
+    range: { readonly from?: number; readonly to?: number } = {},
+  ): AsyncGenerator<Message, void, undefined> {
+    for await (const { message } of this.#store.read(this.#scope, id, { kind: "message", ...range })) yield message;
+  }
+
+  /** Sessions, newest first. */
+  list(query?: ListQuery): AsyncIterable<SessionInfo> {
+    return this.#store.list(this.#scope, query);
+  }
+
+  /**
+   * One session's metadata and state.
+   *
+   * @throws WindrowError `session-not-found`
+   */
+  info(id: string): Promise<SessionInfo> {
+    return this.#store.info(this.#scope, id);
+  }
+
+  /** Closes every open session and the store. Idempotent. */
+  async close(): Promise<void> {
+    this.#stopLooking();
+    for (const session of this.#sessions) await session.close();
+    this.#sessions.clear();
+    await this.#store.close();
+  }
+
+  /** Asks the memory. One that fails, or knows nothing, does not keep a session from beginning (conflicts C-63). */
+  async #bootstrap(lock: Lock, text: string): Promise<EditRecord | undefined> {
+    const { memory, maxBootstrapTokens = 1_000 } = this.#options;
+    if (!memory) throw new WindrowError("bad-option", "`bootstrap` needs a manager with a `memory`.");
+    try {
+      const query = { text, maxTokens: maxBootstrapTokens, counter: this.#counter };
+      const record = await bootstrapRecord(memory, query, this.#now().toISOString());
+      if (record) await this.#store.append(lock, [record]);
+      return record;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      tell(this.#on, { type: "bootstrap-failed", sessionId: lock.id, memory: memory.name, reason });
+      return undefined;
+    }
+  }
+
+  #settings(): JsonObject {
+    const settings: Record<string, JsonValue> = {
+      strategy: this.#strategy.name,
+      profile: this.#profile.name,
+      counter: this.#counter.name,
+    };
+    if (this.#model) {
+      settings.model = this.#model.id;
+      settings.context_length = this.#model.contextWindow;
+      settings.llm_provider = this.#model.provider;
+    }
+    if (this.#budget !== undefined && Number.isFinite(this.#budget)) {
+      settings.budget = this.#budget;
+      if (this.#model)
+        settings.compression_threshold = Math.round((1_000 * this.#budget) / this.#model.contextWindow) / 1_000;
+    }
+    return settings;
+  }
+
+  async #session(
+    lock: Lock,
+    edits: NewestEdits | undefined,
+    resumed: boolean,
+    store: Store = this.#store,
+  ): Promise<Session> {
+    const { metadata, state } = await store.info(this.#scope, lock.id);
+    const epoch = edits?.epoch;
+    const { workingSet = false, memory } = this.#options;
+    const mask = textMask(this.secretRules);
+    const maxTokens = workingSet === true ? 500 : Number(workingSet);
+    const held = new Held(maxTokens > 0 ? { maxTokens, counter: this.#counter, mask } : undefined);
+    const meter = new Meter(this.#profile, this.#model?.contextWindow);
+    const { calibration } = epoch?.held ?? {};
+    if (calibration !== undefined) meter.restore(calibration);
+    const session = new Session({
+      store,
+      scope: this.#scope,
+      lock,
+      metadata,
+      state: this.#running(state),
+      composer: {
+        strategy: this.#strategy,
+        profile: this.#profile,
+        counter: this.#counter,
+        mask,
+        ...(this.#options.ingestCap !== undefined && { ingestCap: this.#options.ingestCap }),
+        ...(epoch && { state: epoch.state }),
+      },
+      held,
+      meter,
+      secretRules: this.secretRules,
+      calibrate: this.#options.calibrate ?? false,
+      compaction: this.#options.compaction ?? "background",
+      ...(memory && { memory }),
+      ...(this.#options.summarizer && { summarizer: this.#options.summarizer }),
+      recorded: epoch !== undefined,
+      budget: this.#budget,
+      check: this.#check,
+      now: this.#now,
+      closed: () => this.#sessions.delete(session),
+      ...(this.#on && { on: this.#on }),
+    });
+    if (edits) await this.#restore(session, held, edits);
+    if (store === this.#store) this.#sessions.add(session);
+    tell(this.#on, { type: "session-opened", sessionId: session.id, resumed, taskKey: metadata.taskKey });
+    if (lock.recovery.length > 0) {
+      tell(this.#on, { type: "session-recovered", sessionId: session.id, recovery: lock.recovery });
+    }
+    return session;
+  }
+
+  #running(state: SessionState): SessionState {
+    return state.status === "initializing" ? { ...state, status: "processing" } : state;
+  }
+
+  /** Reads what the window holds and what came after its epoch; what left the window stays unread. */
+  async #restore(session: Session, held: Held, { epoch, later }: NewestEdits): Promise<void> {
+    const [store, scope] = [this.#store, this.#scope];
+    const opened = epoch?.state.opened ?? 0;
+    session.counted(opened, epoch?.historyTokens ?? 0);
+    if (epoch?.held) held.restore(epoch.held);
+    for (const record of later) held.apply(record);
+    for await (const record of store.read(scope, session.id, { kind: "snapshot", last: 1 })) held.apply(record);
+    const turns = new Turns();
+    for await (const { seq, message, tokenCount } of windowRecords(store, scope, session.id, epoch)) {
+      await turns.turn();
+      session.restore(seq, message);
+      if (seq <= opened) continue;
+      session.counted(seq, tokenCount);
+      held.push(seq, message);
+    }
+    if (!held.wantsAll) return;
+    for await (const { seq, message } of store.read(scope, session.id, { kind: "message" })) {
+      held.watch(seq, message);
+      await turns.turn();
+    }
+  }
+
+  async #closeIdle(timeout: number): Promise<void> {
+    for (const session of this.#sessions) {
+      const since = session.idleSince;
+      if (since === undefined || this.#now().getTime() - since < timeout) continue;
+      try {
+        await session.close();
+        tell(this.#on, { type: "session-closed", sessionId: session.id, reason: "idle" });
+      } catch (error) {
+        if (isWindrowError(error)) tell(this.#on, { type: "append-failed", sessionId: session.id, error });
+      }
+    }
+  }
+}
+
+/** What is loaded before a manager is made. */
+interface ManagerParts {
+  readonly check: (message: unknown) => NewMessage;
+  readonly counter: TokenCounter;
+}
+
+/** What a manager sees: of an admin every user's sessions. */
+function scopeOf({ user, tenant, admin = false }: ManagerOptions): Scope {
+  return { ...(user !== undefined && !admin && { user }), ...(tenant !== undefined && { tenant }) };
+}
+
+function checkTimeout(idleTimeout: number): number {
+  if (Number.isFinite(idleTimeout) && idleTimeout > 0) return idleTimeout;
+  throw new WindrowError("bad-option", `idleTimeout is a number of milliseconds above 0, not ${idleTimeout}.`, {
+    idleTimeout,
+  });
+}

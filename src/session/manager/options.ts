@@ -1,0 +1,154 @@
+/** What a manager is opened with, and what it makes sessions with. */
+import { WindrowError } from "../../errors.ts";
+import type { JsonObject } from "../../message/message.ts";
+import type { Memory } from "../../memory/memory.ts";
+import type { Model as Summarizer } from "../../model/model.ts";
+import type { Clock } from "../../store/shared/clock.ts";
+import type { Config } from "../../config/config.ts";
+import type { TenantStore } from "../../access/guarded.ts";
+import type { Store } from "../../store/store.ts";
+import type { TokenCounter } from "../../tokens/counter.ts";
+import type { ModelDescription } from "../../tokens/models.ts";
+import type { Profile } from "../../window/provider/profile.ts";
+import type { StrategyChoice } from "../../window/by-name.ts";
+import type { Strategy } from "../../window/window.ts";
+import type { Listener } from "../events.ts";
+
+/** How a manager is opened. */
+export interface ManagerOptions {
+  /** A folder, a URL (`file:`, `sqlite:`, `ram:`), or a Store. Default `./contexts`. */
+  readonly store?: string | (Store & { readonly tenants?: false });
+  /** A name, a preset, `{ use, ...options }`, or a Strategy. Default `adaptive`. */
+  readonly strategy?: string | Strategy | StrategyChoice;
+  /** A known model's id, or `{ contextWindow, maxOutput, prices, profile }`. Sets the budget and the profile. */
+  readonly model?: string | ModelDescription;
+  /** Tokens a window may use. Default: from the model. */
+  readonly budget?: number;
+  /** Default: the model's, else `openai-chat`. */
+  readonly profile?: string | Profile;
+  /** Default `estimate`; `o200k` and `cl100k` are loaded (see `loadCounter`). */
+  readonly counter?: string | TokenCounter;
+  /** Most tokens one result may have when it is first shown; the rest of it is a recall away. Default: any number. */
+  readonly ingestCap?: number;
+  /** What writes summaries, for strategies that make them. Default: none; they say so and do the rest. */
+  readonly summarizer?: Summarizer;
+  /** What outlives sessions: gets a session's log when it ends, and is asked when one begins with `bootstrap`. */
+  readonly memory?: Memory;
+  /** Most tokens of what a memory tells at the start. Default 1,000. */
+  readonly maxBootstrapTokens?: number;
+  /**
+   * Shows in every window which files were read and written, which commands ran and how they ended, and what is asked
+   * and not answered: in at most so many tokens, `true` for 500. A resume then reads the whole log. Default false.
+   */
+  readonly workingSet?: boolean | number;
+  /**
+   * Whether `endStep` waits for a summary that is due (`blocking`), or it is made while the agent goes on (`background`,
+   * default) and committed only if its range still stands as it did (conflicts C-14).
+   */
+  readonly compaction?: "background" | "blocking";
+  /**
+   * Whether budgets are in tokens as the provider counts them, learnt from the usage that `endStep` is told. Default false:
+   * in tokens of the counter.
+   */
+  readonly calibrate?: boolean;
+  /**
+   * Takes what is not given here from the configuration (docs/configuration.md): `true` finds it from the working folder
+   * upwards, a path names the file. Default: nothing is looked for.
+   */
+  readonly config?: boolean | string | Config;
+  /** On whose behalf: sessions of others do not exist for this manager. */
+  readonly user?: string;
+  readonly tenant?: string;
+  /** The user sees every user's sessions; new ones are their own. Default false. */
+  readonly admin?: boolean;
+  /** Writes every access into the store's audit, or into this file (docs/access.md). Default false. */
+  readonly audit?: boolean | string;
+  /** Hears what happens. */
+  readonly on?: Listener;
+  /** The clock. Default: the system's. */
+  readonly now?: () => Date;
+  /**
+   * Milliseconds: a session that nothing touched for so long, and that has no tool running, is closed, with a
+   * `session-closed` event; `session(id)` goes on with it. Default: never.
+   */
+  readonly idleTimeout?: number;
+  /** What looks for idle sessions now and then. Default: a timer that does not keep the process alive. */
+  readonly every?: Clock["every"];
+}
+
+/** How a manager is opened over a store that tenants share: it says which one. */
+export type TenantManagerOptions = Omit<ManagerOptions, "store" | "tenant"> & {
+  readonly store: TenantStore;
+  readonly tenant: string;
+};
+
+/** What a session is created with. */
+export interface CreateOptions {
+  /** What the session is about, for people and statistics (seed 001 §3.1): any JSON object. */
+  readonly taskKey?: JsonObject;
+  /** Further settings to keep in the metadata. */
+  readonly config?: JsonObject;
+  /** Asks the manager's memory about this text; what it knows stands in every window of the session. Default: nothing. */
+  readonly bootstrap?: string;
+  /** A UUID v4. Default: a new one. */
+  readonly id?: string;
+}
+
+/** How a session is resumed. */
+export interface ResumeOptions {
+  /**
+   * Take no lock: for a session that another process writes, or one that is finished. It shows what the log holds when it
+   * is opened; whatever would write is refused with `read-only`. Default false.
+   */
+  readonly readOnly?: boolean;
+}
+
+/** Where a session branches off from another one. */
+export interface SessionForkOptions {
+  /** The last message that both share, by `seq`; 0 for none. Default: the newest. */
+  readonly at?: number;
+  /** Settings to keep in its metadata beside the other's. */
+  readonly config?: JsonObject;
+  /** A UUID v4. Default: a new one. */
+  readonly id?: string;
+}
+
+const optionNames: readonly string[] = [
+  "store",
+  "strategy",
+  "model",
+  "budget",
+  "profile",
+  "counter",
+  "ingestCap",
+  "summarizer",
+  "memory",
+  "maxBootstrapTokens",
+  "workingSet",
+  "compaction",
+  "calibrate",
+  "config",
+  "user",
+  "tenant",
+  "admin",
+  "audit",
+  "on",
+  "now",
+  "idleTimeout",
+  "every",
+];
+
+/**
+ * Checks the names of a manager's options.
+ *
+ * @throws WindrowError `bad-option` for an option there is not, with the nearest name
+ */
+export async function checkManagerOptions(options: object): Promise<void> {
+  for (const name of Object.keys(options)) {
+    if (optionNames.includes(name)) continue;
+    const { nearest } = await import("../../nearest.ts");
+    throw new WindrowError("bad-option", `SessionManager.open has no option "${name}".${nearest(name, optionNames)}`, {
+      name,
+    });
+  }
+}

@@ -1,0 +1,180 @@
+/**
+ * Pins: texts that stand in every window until they are taken off, in the words they were given. Pure: a session writes
+ * the records, and hands each it wrote or read to {@link Pins.apply}.
+ */
+import { WindrowError } from "../../errors.ts";
+import { jsonFault } from "../../message/json.ts";
+import { quoteHint, quoteText } from "../../message/quote.ts";
+import type { JsonObject, JsonValue, Message } from "../../message/message.ts";
+import type { EditRecord } from "../../message/record.ts";
+import type { TokenCounter } from "../../tokens/counter.ts";
+
+/**
+ * When a pin ends: at a time (ISO 8601), or once so many more turns (user messages) or steps (model calls) have begun; 1
+ * is the current one alone.
+ */
+export type PinEnd = string | { readonly turns: number } | { readonly steps: number };
+
+/** Where a session stands: the time (ISO 8601), and how many turns and steps have begun so far. */
+export interface Moment {
+  readonly time: string;
+  readonly turns: number;
+  readonly steps: number;
+}
+
+/** A text that stands in every window while it holds. */
+export interface Pin {
+  /** `p1`, `p2` …, unique in its session. */
+  readonly id: string;
+  /** Shown as it is, never cut or reworded. */
+  readonly text: string;
+  /** Most tokens it may take, its label included. */
+  readonly budget?: number;
+  /** Absent: until it is taken off. */
+  readonly until?: PinEnd;
+  readonly pinnedAt: Moment;
+}
+
+/** Options of {@link Pins.plan}. */
+export type PinOptions = Pick<Pin, "budget" | "until">;
+
+/** The pins of a session, kept by its records of types `pin` and `unpin`. */
+export class Pins {
+  readonly #pins = new Map<string, Pin>();
+  #made = 0;
+
+  /** Takes over a record the log holds; one that is no readable pin or unpin changes nothing. */
+  apply(record: EditRecord): void {
+    if (record.type === "unpin" && typeof record.data.id === "string") this.#pins.delete(record.data.id);
+    const pin = record.type === "pin" ? pinOf(record) : undefined;
+    if (!pin) return;
+    this.#made = Math.max(this.#made + 1, Number(/^p(\d{1,9})$/.exec(pin.id)?.[1] ?? 0));
+    this.#pins.set(pin.id, pin);
+  }
+
+  /**
+   * The record that pins a text. A text that is pinned already keeps its id and gets the new terms.
+   *
+   * @throws WindrowError `bad-option` for an empty text, a wrong `budget` or `until`, or a text over its own budget
+   */
+  plan(text: string, { budget, until }: PinOptions, now: Moment, counter: TokenCounter): EditRecord {
+    const shown = typeof text === "string" ? text.toWellFormed() : "";
+    if (shown.trim() === "") throw new WindrowError("bad-option", "A pin needs a text.");
+    if (until !== undefined) checkEnd(until);
+    const known = [...this.#pins.values()].find((pin) => pin.text === shown);
+    const id = known?.id ?? `p${this.#made + 1}`;
+    const pin: Pin = {
+      id,
+      text: shown,
+      ...(budget !== undefined && { budget }),
+      ...(until !== undefined && { until }),
+      pinnedAt: now,
+    };
+    if (budget !== undefined) checkBudget(pin, budget, counter);
+    return { kind: "edit", type: "pin", data: dataOf(pin), timestamp: now.time };
+  }
+
+  /**
+   * The record that takes a pin off.
+   *
+   * @throws WindrowError `not-found` when no pin has this id
+   */
+  planRemoval(id: string, time: string): EditRecord {
+    if (!this.#pins.has(id)) throw new WindrowError("not-found", `There is no pin "${id}".`, { id });
+    return { kind: "edit", type: "unpin", data: { id }, timestamp: time };
+  }
+
+  /** The pins that hold, in the order they were first pinned. */
+  holding(now: Moment): readonly Pin[] {
+    return [...this.#pins.values()].filter((pin) => holds(pin, now));
+  }
+}
+
+/** Whether a pin has not ended. */
+export function holds({ until, pinnedAt }: Pin, now: Moment): boolean {
+  if (until === undefined) return true;
+  if (typeof until === "string") return Date.parse(now.time) < Date.parse(until);
+  if ("turns" in until) return now.turns - pinnedAt.turns < until.turns;
+  return now.steps - pinnedAt.steps < until.steps;
+}
+
+/** A pin as the window shows it: a line that says what it is, and the text as it was given, quoted. */
+export function renderPin({ id, text, until }: Pin): string {
+  const end = until === undefined ? "" : `, until ${endText(until)}`;
+  return `[Pinned text ${id}, in the words it was given, ${quoteHint}; it holds${end}]\n${quoteText(text)}`;
+}
+
+/** The pins whose text stands verbatim in no system or user message of a window. Empty for every good window. */
+export function missingPins(pins: readonly Pin[], messages: readonly Message[]): readonly Pin[] {
+  const texts = messages
+    .filter(({ role }) => role === "system" || role === "user")
+    .flatMap(({ parts }) => parts.flatMap((part) => (part.type === "text" ? [part.text] : [])));
+  return pins.filter((pin) => !texts.some((text) => text.includes(quoteText(pin.text)) || text.includes(pin.text)));
+}
+
+function endText(until: PinEnd): string {
+  if (typeof until === "string") return until;
+  const [unit, count] = "turns" in until ? ["turn", until.turns] : ["step", until.steps];
+  return count === 1 ? `another ${unit} begins` : `${count} more ${unit}s have begun`;
+}
+
+function checkEnd(until: PinEnd): void {
+  if (isEnd(until)) return;
+  throw new WindrowError(
+    "bad-option",
+    `A pin's \`until\` is a time in ISO 8601, { turns } or { steps }, not ${shownEnd(until)}.`,
+  );
+}
+
+function shownEnd(until: unknown): string {
+  return jsonFault(until) === undefined ? JSON.stringify(until) : `a ${typeof until}`;
+}
+
+/** Whole, since a parser of dates passes over words in brackets. */
+const isoTime = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
+
+function isEnd(value: JsonValue | PinEnd | undefined): value is PinEnd {
+  if (typeof value === "string") return isoTime.test(value) && !Number.isNaN(Date.parse(value));
+  if (value === null || typeof value !== "object") return false;
+  const entries = Object.entries(value as JsonObject);
+  const [key, count] = entries[0] ?? [];
+  return entries.length === 1 && (key === "turns" || key === "steps") && Number.isInteger(count) && Number(count) > 0;
+}
+
+function checkBudget(pin: Pin, budget: number, counter: TokenCounter): void {
+  if (!(budget > 0)) {
+    throw new WindrowError("bad-option", `A pin's \`budget\` is a number of tokens above 0, not ${budget}.`, {
+      budget,
+    });
+  }
+  const tokens = counter.count(renderPin(pin));
+  if (tokens <= budget) return;
+  throw new WindrowError(
+    "bad-option",
+    `The pin takes ${tokens} tokens and its budget is ${budget}; a pin is never cut, so shorten it or raise the budget.`,
+    { tokens, budget },
+  );
+}
+
+function dataOf({ id, text, budget, until, pinnedAt }: Pin): JsonObject {
+  return {
+    id,
+    text,
+    ...(budget !== undefined && { budget }),
+    ...(until !== undefined && { until: typeof until === "string" ? until : { ...until } }),
+    turns: pinnedAt.turns,
+    steps: pinnedAt.steps,
+  };
+}
+
+function pinOf({ data, timestamp }: EditRecord): Pin | undefined {
+  const { id, text, budget, until, turns, steps } = data;
+  if (typeof id !== "string" || typeof text !== "string") return undefined;
+  return {
+    id,
+    text,
+    ...(typeof budget === "number" && { budget }),
+    ...(isEnd(until) && { until }),
+    pinnedAt: { time: timestamp, turns: Number(turns ?? 0), steps: Number(steps ?? 0) },
+  };
+}

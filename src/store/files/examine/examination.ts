@@ -1,0 +1,44 @@
+/** What the parts of an examination share: where they are, what they found, and where they put what they take out. */
+import { rename } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import type { Clock } from "../../shared/clock.ts";
+import type { Finding } from "../../store.ts";
+import type { Layout, Place } from "../layout.ts";
+import { makeFolder, syncFolder } from "../layout.ts";
+
+/** Folder under the base folder in which lies what was taken out. */
+export const asideFolder = "aside";
+
+/** What is being examined, and what was found so far. */
+export interface Examination {
+  readonly layout: Layout;
+  readonly place: Place;
+  readonly mend: boolean;
+  readonly clock: Clock;
+  /** For the names of side files and folders, for example `20240115T103001123Z`. */
+  readonly stamp: string;
+  readonly findings: Finding[];
+}
+
+/** Adds a finding about a file of the session. */
+export function find(
+  examination: Examination,
+  path: string,
+  finding: Omit<Finding, "file" | "sessionId" | "severity"> & Partial<Pick<Finding, "severity">>,
+): void {
+  const { layout, place, findings } = examination;
+  findings.push({ severity: "damage", sessionId: place.id, file: relative(layout.base, path) || ".", ...finding });
+}
+
+/** Moves a file or folder into `aside/`, where it keeps its path; returns where it lies now, under the base folder. */
+export async function moveAside(
+  { layout, stamp }: Pick<Examination, "layout" | "stamp">,
+  path: string,
+): Promise<string> {
+  const target = join(layout.base, asideFolder, stamp, relative(layout.base, path));
+  await makeFolder(dirname(target));
+  await rename(path, target);
+  await syncFolder(dirname(target));
+  await syncFolder(dirname(path));
+  return relative(layout.base, target);
+}

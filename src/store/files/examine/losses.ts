@@ -1,0 +1,25 @@
+/** What is missing from the logs of a folder, as findings about its files. */
+import { join } from "node:path";
+import type { RecordKind } from "../../../message/record.ts";
+import { lossFindings } from "../../shared/loss-findings.ts";
+import type { Losses, Run } from "../../shared/losses.ts";
+import { logKinds } from "../../transfer.ts";
+import type { Examination } from "./examination.ts";
+import { find } from "./examination.ts";
+
+/** Adds the findings. */
+export function examineLosses(
+  examination: Examination,
+  losses: Losses,
+  known: { readonly absent: ReadonlySet<RecordKind>; readonly isTold: (kind: RecordKind, run: Run) => boolean },
+): void {
+  const { folder } = examination.place;
+  const told = lossFindings(
+    losses,
+    (log, run) => known.isTold(logKinds[log], run),
+    (log) => known.absent.has(logKinds[log]),
+  );
+  for (const { log, ...finding } of told) {
+    find(examination, log === undefined ? folder : join(folder, `${log}.jsonl`), { ...finding, mended: false });
+  }
+}

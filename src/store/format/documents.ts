@@ -1,0 +1,174 @@
+/** metadata.json and state.json, with the field names of seed 001 §3.1 and §3.2. */
+import { join } from "node:path";
+import { WindrowError } from "../../errors.ts";
+import type { JsonObject, JsonValue } from "../../message/message.ts";
+import type { SessionMetadata, SessionState, SessionStatus } from "../store.ts";
+import type { Disk } from "../../disk/disk.ts";
+import { systemDisk } from "../../disk/disk.ts";
+import { isObject, optional } from "./fields.ts";
+import { metadataFile, stateFile } from "../files/layout.ts";
+import { initialState } from "../shared/rules.ts";
+import { encodeSeal, sealField, sealIn } from "../shared/seal.ts";
+import type { Seal } from "../shared/seal.ts";
+
+const statuses: readonly SessionStatus[] = [
+  "initializing",
+  "processing",
+  "compressing",
+  "completing",
+  "completed",
+  "failed",
+  "timeout",
+];
+
+/** metadata.json as text. */
+export function encodeMetadata(metadata: SessionMetadata): string {
+  return page({
+    uuid: metadata.uuid,
+    task_key: metadata.taskKey,
+    created_at: metadata.createdAt,
+    process_id: metadata.processId,
+    hostname: metadata.hostname,
+    config: metadata.config,
+    ...optional("user", metadata.user),
+    ...optional("tenant", metadata.tenant),
+    ...(metadata.forkedFrom ? { forked_from: { uuid: metadata.forkedFrom.uuid, at: metadata.forkedFrom.at } } : {}),
+    format: metadata.format,
+  });
+}
+
+/**
+ * Reads a session's metadata.json. Without `format` (a folder of seed 001's own writer) it is version 1.
+ *
+ * @throws WindrowError `store-corrupt` when it is missing or unreadable
+ */
+export function readMetadata(folder: string, id: string, disk: Disk = systemDisk): SessionMetadata {
+  const path = join(folder, metadataFile);
+  const metadata = decodeMetadata(readObject(path, disk), id);
+  if (metadata) return metadata;
+  throw new WindrowError(
+    "store-corrupt",
+    `${path} is missing or unreadable, so the session cannot be opened. Its messages.jsonl can still be read as text.`,
+    { path, id },
+  );
+}
+
+/** The fields of metadata.json as metadata; undefined where one that is needed is missing or of the wrong type. */
+export function decodeMetadata(fields: JsonObject | undefined, id: string): SessionMetadata | undefined {
+  const { task_key: taskKey, created_at: createdAt, config, user, tenant, format = 1 } = fields ?? {};
+  if (!isObject(taskKey) || typeof createdAt !== "string" || !isObject(config) || typeof format !== "number") {
+    return undefined;
+  }
+  return {
+    uuid: id,
+    taskKey,
+    createdAt,
+    processId: number(fields?.["process_id"]),
+    hostname: string(fields?.["hostname"], ""),
+    config,
+    ...(typeof user === "string" ? { user } : {}),
+    ...(typeof tenant === "string" ? { tenant } : {}),
+    ...originOf(fields?.["forked_from"]),
+    format,
+  };
+}
+
+function originOf(value: JsonValue | undefined): Pick<SessionMetadata, "forkedFrom"> {
+  if (!isObject(value) || typeof value["uuid"] !== "string" || typeof value["at"] !== "number") return {};
+  return { forkedFrom: { uuid: value["uuid"], at: value["at"] } };
+}
+
+/**
+ * state.json as text.
+ *
+ * @param foreign - fields of another writer, kept behind Windrow's own
+ * @param seal - what the logs hold, where that is known
+ */
+export function encodeState(state: SessionState, foreign: JsonObject = {}, seal?: Seal): string {
+  return page({ ...stateFields(state), ...(seal && { [sealField]: encodeSeal(seal) }), ...foreign });
+}
+
+/** What state.json says of the logs; undefined where it says nothing. */
+export function readSeal(folder: string, disk: Disk = systemDisk): Seal | undefined {
+  return sealIn(readObject(join(folder, stateFile), disk));
+}
+
+function stateFields(state: SessionState): JsonObject {
+  return {
+    status: state.status,
+    started_at: state.startedAt,
+    updated_at: state.updatedAt,
+    completed_at: state.completedAt,
+    llm_call_count: state.llmCallCount,
+    tool_call_count: state.toolCallCount,
+    total_tokens_used: state.totalTokensUsed,
+    current_context_tokens: state.currentContextTokens,
+    compression_count: state.compressionCount,
+    last_activity: state.lastActivity,
+    error: state.error,
+  };
+}
+
+/** Reads a session's state.json; undefined when it is missing or unreadable, as a power cut can leave it. */
+export function readState(folder: string, disk: Disk = systemDisk): SessionState | undefined {
+  return decodeState(readObject(join(folder, stateFile), disk));
+}
+
+/** The fields of state.json as a state; undefined where there is no status that is known. */
+export function decodeState(fields: JsonObject | undefined): SessionState | undefined {
+  const status = statuses.find((known) => known === fields?.["status"]);
+  if (fields === undefined || status === undefined) return undefined;
+  const startedAt = string(fields["started_at"], "");
+  return {
+    status,
+    startedAt,
+    updatedAt: string(fields["updated_at"], startedAt),
+    completedAt: typeof fields["completed_at"] === "string" ? fields["completed_at"] : null,
+    llmCallCount: number(fields["llm_call_count"]),
+    toolCallCount: number(fields["tool_call_count"]),
+    totalTokensUsed: number(fields["total_tokens_used"]),
+    currentContextTokens: number(fields["current_context_tokens"]),
+    compressionCount: number(fields["compression_count"]),
+    lastActivity: string(fields["last_activity"], ""),
+    error: typeof fields["error"] === "string" ? fields["error"] : null,
+  };
+}
+
+/** The fields of state.json that this version does not know: a rewrite keeps them. */
+export function foreignState(folder: string, disk: Disk = systemDisk): JsonObject {
+  const known: JsonObject = { ...stateFields(initialState("")), [sealField]: {} };
+  const fields = readObject(join(folder, stateFile), disk) ?? {};
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !(name in known)));
+}
+
+/** The object a file holds; undefined when the file is missing, or holds none. */
+export function readObject(path: string, disk: Disk = systemDisk): JsonObject | undefined {
+  try {
+    return parseDocument(disk.readFile(path).toString("utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The object a text holds; undefined when it holds none. */
+export function parseDocument(content: string): JsonObject | undefined {
+  try {
+    const value = JSON.parse(content) as JsonValue;
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Fields as the text of metadata.json or state.json. */
+export function page(fields: JsonObject): string {
+  return `${JSON.stringify(fields, null, 2)}\n`;
+}
+
+function number(value: JsonValue | undefined): number {
+  return typeof value === "number" ? value : 0;
+}
+
+function string(value: JsonValue | undefined, otherwise: string): string {
+  return typeof value === "string" ? value : otherwise;
+}

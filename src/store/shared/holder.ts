@@ -1,0 +1,101 @@
+/**
+ * Who holds a session, where the store keeps it as data: a process that can be told from every other one, and whether
+ * it still lives. On one machine the system knows; elsewhere a heartbeat has to do, and fencing makes up for its errors.
+ */
+import { readFileSync, readlinkSync } from "node:fs";
+import { hostname as systemHostname } from "node:os";
+import type { LockOwner } from "../store.ts";
+
+/** How often a holder says that it is alive (seed 001 §3.6), in milliseconds. */
+export const heartbeatMs = 30_000;
+
+/** A heartbeat older than this says that the holder is gone, where nothing better is known, in milliseconds. */
+export const staleMs = 60_000;
+
+/** A process, told from every other: ids come back after a reboot, and every container has its own. */
+export interface ProcessIdentity {
+  readonly processId: number;
+  readonly hostname: string;
+  /** The run of the system; null where it has no name (not Linux). */
+  readonly bootId: string | null;
+  /** The numbering of processes that `processId` belongs to; null as above. */
+  readonly namespace: string | null;
+  /** When the process began, in ticks since the system did; null as above. */
+  readonly processStart: string | null;
+}
+
+/** The holder of a session. */
+export interface Holder extends LockOwner, ProcessIdentity {}
+
+/** Whether a process lives: `unknown` where this one cannot see it. */
+export type Liveness = "alive" | "gone" | "unknown";
+
+let own: ProcessIdentity | undefined;
+
+/** This process. */
+export function ownIdentity(): ProcessIdentity {
+  own ??= {
+    processId: process.pid,
+    hostname: systemHostname(),
+    bootId: readText("/proc/sys/kernel/random/boot_id")?.trim() ?? null,
+    namespace: namespaceOf("self"),
+    processStart: startOf("self"),
+  };
+  return own;
+}
+
+/** Whether a process lives, as far as the system of this one can tell. */
+export function livenessOf(one: ProcessIdentity): Liveness {
+  const here = ownIdentity();
+  const sameSystem = one.hostname === here.hostname && one.bootId === here.bootId;
+  if (!sameSystem || one.namespace !== here.namespace) return "unknown";
+  if (one.processStart !== null) return startOf(one.processId) === one.processStart ? "alive" : "gone";
+  return hasProcess(one.processId) ? "unknown" : "gone";
+}
+
+/** A holder as callers see it. */
+export function ownerOf({ processId, hostname, acquiredAt, heartbeatAt, generation }: Holder): LockOwner {
+  return { processId, hostname, acquiredAt, heartbeatAt, generation };
+}
+
+/**
+ * Whether a holder has to be respected.
+ *
+ * @param now - milliseconds since 1970, by the clock that heartbeats are written by
+ */
+export function isHeld(holder: Holder, now: number): boolean {
+  const liveness = livenessOf(holder);
+  if (liveness !== "unknown") return liveness === "alive";
+  return now - Date.parse(holder.heartbeatAt) <= staleMs;
+}
+
+function hasProcess(processId: number): boolean {
+  try {
+    process.kill(processId, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
+function startOf(processId: number | "self"): string | null {
+  const fields = readText(`/proc/${processId}/stat`)?.split(") ").at(-1)?.split(" ");
+  // A process that ended and was not yet waited for holds nothing.
+  return fields === undefined || fields[0] === "Z" || fields[0] === "X" ? null : (fields[19] ?? null);
+}
+
+function namespaceOf(processId: number | "self"): string | null {
+  try {
+    return readlinkSync(`/proc/${processId}/ns/pid`);
+  } catch {
+    return null;
+  }
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,111 @@
+/** What is the same in every store: ids, scopes, queries, the first state of a session, and how a refusal reads. */
+import { WindrowError } from "../../errors.ts";
+import type { FinalStatus, ReadQuery, Scope, SessionMetadata, SessionState, SessionStatus } from "../store.ts";
+
+/** The version of the disk format this code writes. Newer ones are read, never written. */
+export const formatVersion = 1;
+
+/**
+ * A session id in its canonical, lowercase form. Checked before any path is built from it.
+ *
+ * @throws WindrowError `session-id-invalid`
+ */
+export function sessionId(id: string): string {
+  if (isSessionId(id)) return id;
+  throw new WindrowError(
+    "session-id-invalid",
+    `A session id is a UUID in lowercase, as crypto.randomUUID() makes it; this is none: ${typeof id === "string" ? JSON.stringify(id) : `a ${typeof id}`}.`,
+    { id },
+  );
+}
+
+/** Whether a name is a UUID in canonical form. */
+export function isSessionId(name: unknown): name is string {
+  return typeof name === "string" && /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(name);
+}
+
+/** Whether a session has ended. */
+export function isFinal(status: SessionStatus): status is FinalStatus {
+  return status === "completed" || status === "failed" || status === "timeout";
+}
+
+/** The state a session begins with. */
+export function initialState(now: string): SessionState {
+  return {
+    status: "initializing",
+    startedAt: now,
+    updatedAt: now,
+    completedAt: null,
+    llmCallCount: 0,
+    toolCallCount: 0,
+    totalTokensUsed: 0,
+    currentContextTokens: 0,
+    compressionCount: 0,
+    lastActivity: "created",
+    error: null,
+  };
+}
+
+/**
+ * Whether a session belongs to a scope: the same tenant (none is a tenant of its own), and the same user where the
+ * scope names one.
+ */
+export function inScope(scope: Scope, metadata: Pick<SessionMetadata, "tenant" | "user">): boolean {
+  return scope.tenant === metadata.tenant && (scope.user === undefined || scope.user === metadata.user);
+}
+
+/**
+ * Refuses a query that cannot be answered.
+ *
+ * @throws WindrowError `bad-option`
+ */
+export function checkQuery(query: ReadQuery): void {
+  for (const name of ["from", "to", "last", "limit"] as const) {
+    const value = query[name];
+    if (value === undefined || (Number.isSafeInteger(value) && value >= 0)) continue;
+    throw new WindrowError("bad-option", `"${name}" must be an integer from 0, not ${value}.`, { option: name, value });
+  }
+  if (query.last === undefined || query.limit === undefined) return;
+  throw new WindrowError("bad-option", 'A query has "last" or "limit", not both.', { option: "last" });
+}
+
+/** No session has this id, as far as the scope sees. */
+export function notFound(id: string): WindrowError {
+  return new WindrowError("session-not-found", `There is no session ${id} in this store.`, { id });
+}
+
+/** The id is taken. */
+export function alreadyExists(id: string): WindrowError {
+  return new WindrowError("session-exists", `A session ${id} exists already; nothing was changed. Use another id.`, {
+    id,
+  });
+}
+
+/** The session was written by a newer version. */
+export function newerFormat(id: string, format: number): WindrowError {
+  return new WindrowError(
+    "format-newer",
+    `Session ${id} has format ${format}, this version writes ${formatVersion}: read it, or update Windrow.`,
+    { id, format },
+  );
+}
+
+/** The session is finished, or was. */
+export function finished(id: string): WindrowError {
+  return new WindrowError("read-only", `Session ${id} is finished and can only be read.`, { id });
+}
+
+/** The lock was released. */
+export function released(id: string): WindrowError {
+  return new WindrowError("closed", `The lock of session ${id} was released; lock it again to write.`, { id });
+}
+
+/** The store was closed. */
+export function storeClosed(): WindrowError {
+  return new WindrowError("closed", "The store was closed; open it again.");
+}
+
+/** The lock was not given by this store, or the store no longer knows it. */
+export function foreignLock(id: string): WindrowError {
+  return new WindrowError("bad-option", `The lock of session ${id} is not one that this store gave.`, { id });
+}

@@ -1,0 +1,62 @@
+/** What a session on its way lacks, by its own numbers and by what its state says of its logs. */
+import { LossCheck, impliedBy } from "./losses.ts";
+import type { Losses } from "./losses.ts";
+import { checksumOf, sealIn } from "./seal.ts";
+import { decodeState } from "../format/documents.ts";
+import type { SessionDump } from "../store.ts";
+import { logKinds, parseDumped } from "../transfer.ts";
+import { decodeRecord } from "../format/record.ts";
+
+/** A dump that is watched as it flows by. */
+export interface Watched {
+  readonly dump: SessionDump;
+  /** Of the lines that came by the last time they were read. */
+  losses(): Losses;
+}
+
+/** Watches a dump while somebody else reads it. */
+export function watchLosses(dump: SessionDump): Watched {
+  let check = checkOf(dump);
+  return {
+    dump: {
+      ...dump,
+      async *lines() {
+        check = checkOf(dump);
+        for await (const one of dump.lines()) {
+          const { fields, seq, pos } = parseDumped(one);
+          const place = fields["pos"] === undefined ? undefined : pos;
+          check.imply(impliedBy(decodeRecord(logKinds[one.log], fields)));
+          check.add(one.log, { seq, pos: place, checksum: checksumOf({ fields, text: one.line }) });
+          yield one;
+        }
+      },
+    },
+    losses: () => check.result(),
+  };
+}
+
+/** Reads a dump to its end. */
+export async function lossesOf(dump: SessionDump): Promise<Losses> {
+  const watched = watchLosses(dump);
+  for await (const _line of watched.dump.lines());
+  return watched.losses();
+}
+
+/** Whether anything is missing, or is not what the session was finished with. */
+export function isLossy({ records, differs }: Losses): boolean {
+  return records > 0 || differs;
+}
+
+/** What is wrong with a session that lacks records, in a sentence. */
+export function lossMessage(id: string, { records, differs }: Losses): string {
+  return differs
+    ? `The logs of session ${id} are not those it was finished with.`
+    : `Session ${id} lacks ${records} of its records.`;
+}
+
+function checkOf({ state }: SessionDump): LossCheck {
+  const check = new LossCheck(sealIn(state));
+  const { llmCallCount = 0, toolCallCount = 0 } = decodeState(state) ?? {};
+  if (llmCallCount + toolCallCount > 0) check.imply(1);
+  return check;
+}

@@ -1,0 +1,31 @@
+/** The table `aside`: what was taken out of a database without deleting it. */
+import { deleteLines, logTables } from "./tables.ts";
+import type { Connection } from "./driver.ts";
+import { logNames } from "../transfer.ts";
+
+/** Makes the table. */
+export const asideSchema = `CREATE TABLE IF NOT EXISTS aside (
+  id INTEGER PRIMARY KEY, time TEXT NOT NULL, source TEXT NOT NULL, source_id INTEGER, session_id TEXT NOT NULL,
+  content TEXT NOT NULL
+)`;
+
+/** Puts a line or a document into it: time, source, id there, session, content. */
+export const putAside = "INSERT INTO aside (time, source, source_id, session_id, content) VALUES (?, ?, ?, ?, ?)";
+
+/** Moves every line of a session into it, and its documents. Inside a transaction. */
+export function moveAside(connection: Connection, id: string, time: string): void {
+  const insert = "INSERT INTO aside (time, source, source_id, session_id, content)";
+  for (const log of logNames) {
+    const { table } = logTables[log];
+    connection.run(
+      `${insert} SELECT ?, '${table}', id, session_id, line FROM ${table} WHERE session_id = ? ORDER BY id`,
+      time,
+      id,
+    );
+    connection.run(deleteLines[log], id);
+  }
+  for (const name of ["metadata", "state"]) {
+    connection.run(`${insert} SELECT ?, 'sessions.${name}', NULL, id, ${name} FROM sessions WHERE id = ?`, time, id);
+  }
+  connection.run("DELETE FROM sessions WHERE id = ?", id);
+}

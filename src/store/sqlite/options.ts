@@ -1,0 +1,52 @@
+/** The options of a SQLite store, and which of them are none. */
+import { WindrowError } from "../../errors.ts";
+import type { Mask } from "../../mask/mask.ts";
+import { nearest } from "../../nearest.ts";
+import type { Clock } from "../shared/clock.ts";
+import type { SqliteDatabase } from "./driver.ts";
+
+/** How a SQLite store works. */
+export interface SqliteStoreOptions {
+  /**
+   * An open database: `new DatabaseSync(path)` of `node:sqlite` (Node from 22.13), or `new Database(path)` of `libsql` or
+   * `better-sqlite3`. It belongs to the store from now on, which closes it: with the last store on the same file, or at once
+   * where this process has the file open as a store already, whose connection is used then. `openStore("sqlite:path")`
+   * opens one by itself.
+   */
+  readonly database: SqliteDatabase;
+  /** Default: secrets of a known form are masked ({@link createMask}). */
+  readonly mask?: Mask;
+  /**
+   * What an acknowledged append survives. `strict` (default): the death of the process and a power cut
+   * (`synchronous=FULL`: one sync a transaction, shared by what waits). `group`: the same here. `relaxed`: the death of the
+   * process; a power cut takes the newest transactions, since the last checkpoint at most, and never leaves half of one
+   * (`synchronous=NORMAL`). Stores on one file share transactions: what the strictest of them asks holds for all in it.
+   */
+  readonly durability?: "strict" | "group" | "relaxed";
+  /** Default: the system's. */
+  readonly clock?: Clock;
+  /** Whether all of the database is read and checked when it is opened (`PRAGMA quick_check`); once for all stores on it. Default true. */
+  readonly checked?: boolean;
+}
+
+/** The options that each store on one database has for itself. */
+export type SharedOptions = Omit<SqliteStoreOptions, "database">;
+
+const optionNames = ["database", "mask", "durability", "clock", "checked"];
+
+/**
+ * Refuses what is no option of a SQLite store.
+ *
+ * @throws WindrowError `bad-option`
+ */
+export function checkSqliteOptions(options: SharedOptions): void {
+  for (const name of Object.keys(options)) {
+    if (optionNames.includes(name)) continue;
+    const message = `The SQLite store has no option "${name}".${nearest(name, optionNames)}`;
+    throw new WindrowError("bad-option", message, { option: name });
+  }
+  if (!["strict", "group", "relaxed", undefined].includes(options.durability)) {
+    const message = `"durability" is "strict", "group" or "relaxed", not "${String(options.durability)}".`;
+    throw new WindrowError("bad-option", message, { option: "durability" });
+  }
+}

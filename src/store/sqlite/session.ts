@@ -1,0 +1,174 @@
+/** The rows of the sessions table. */
+import { WindrowError } from "../../errors.ts";
+import type { EditRecord } from "../../message/record.ts";
+import { decodeMetadata, decodeState, parseDocument } from "../format/documents.ts";
+import { isHeld, ownerOf } from "../shared/holder.ts";
+import type { Holder } from "../shared/holder.ts";
+import { finished, formatVersion, isFinal, newerFormat } from "../shared/rules.ts";
+import { insertSession, selectSession, sessionColumns } from "./tables.ts";
+import type { Connection, SqlRow, SqlValue } from "./driver.ts";
+import type { Holding, ListQuery, Scope, SessionInfo, SessionMetadata, SessionState, UnlockOptions } from "../store.ts";
+
+/** Sessions listed at once. */
+const pageSize = 100;
+
+/** A session as its row has it. */
+export interface SessionRow {
+  readonly id: string;
+  readonly metadata: SessionMetadata;
+  readonly state: SessionState;
+  readonly format: number;
+  readonly generation: number;
+  readonly holder: Holder | undefined;
+  /** It is being written by a restore and is not there yet. */
+  readonly restoring: boolean;
+  /** The texts that metadata.json and state.json of a file store have. */
+  readonly texts: { readonly metadata: string; readonly state: string };
+  readonly createdMs: number;
+}
+
+/** A session's row, in any scope. */
+export function findRow(connection: Connection, id: string): SessionRow | undefined {
+  const row = connection.get(selectSession, id);
+  return row && rowOf(row);
+}
+
+/** Adds a row. */
+export function insertRow(
+  connection: Connection,
+  row: {
+    readonly metadata: SessionMetadata;
+    readonly state: SessionState;
+    readonly holder: Holder;
+    readonly restoring: boolean;
+  },
+  texts: { readonly metadata: string; readonly state: string },
+): void {
+  const { metadata, state, holder, restoring } = row;
+  connection.run(
+    insertSession,
+    metadata.uuid,
+    metadata.tenant ?? null,
+    metadata.user ?? null,
+    state.status,
+    metadata.createdAt,
+    Date.parse(metadata.createdAt) || 0,
+    metadata.format,
+    texts.metadata,
+    texts.state,
+    holder.generation,
+    JSON.stringify(holder),
+    Number(restoring),
+  );
+}
+
+/** The sessions of a scope, newest creation first, page by page. */
+export function* listRows(connection: Connection, scope: Scope, query: ListQuery): Generator<SessionRow> {
+  const conditions = ["restoring = 0", "tenant IS ?"];
+  const values: SqlValue[] = [scope.tenant ?? null];
+  if (scope.user !== undefined) {
+    conditions.push("user = ?");
+    values.push(scope.user);
+  }
+  if (query.status !== undefined) {
+    conditions.push("status = ?");
+    values.push(query.status);
+  }
+  const select = `SELECT ${sessionColumns} FROM sessions WHERE ${conditions.join(" AND ")}`;
+  const sql = `${select} AND created_ms <= ? AND (created_ms < ? OR id > ?) ORDER BY created_ms DESC, id LIMIT ?`;
+  let left = query.limit ?? Number.POSITIVE_INFINITY;
+  let after = { createdMs: Number.MAX_SAFE_INTEGER, id: "" };
+  while (left > 0) {
+    const asked = Math.min(pageSize, left);
+    const page = connection.all(sql, ...values, after.createdMs, after.createdMs, after.id, asked);
+    for (const row of page) {
+      after = { createdMs: Number(row["created_ms"]), id: String(row["id"]) };
+      const found = readRow(row);
+      if (found) yield found;
+    }
+    if (page.length < asked) return;
+    left -= page.length;
+  }
+}
+
+/** A row for people. */
+export function infoOf(row: SessionRow, file: string): SessionInfo {
+  const { metadata, state } = row;
+  const readOnly = isFinal(state.status) || row.format > formatVersion;
+  return { metadata, state, location: `sqlite:${file}#${row.id}`, readOnly };
+}
+
+/**
+ * Whether somebody writes a session.
+ *
+ * @param now - milliseconds since 1970
+ */
+export function holdingOf({ holder }: SessionRow, now: number): Holding {
+  if (!holder) return { state: "none" };
+  return { state: isHeld(holder, now) ? "held" : "gone", owner: ownerOf(holder) };
+}
+
+/**
+ * Makes sure that a session may be taken from its holder.
+ *
+ * @returns what the log has to say about it, where the holder lives
+ * @throws WindrowError `read-only`, `format-newer`, `session-busy`, `bad-option`
+ */
+export function takeFrom(
+  row: SessionRow,
+  found: Holding,
+  { force = false, reason = "" }: UnlockOptions,
+  timestamp: string,
+): EditRecord | undefined {
+  const { id, holder } = row;
+  if (isFinal(row.state.status)) throw finished(id);
+  if (row.format > formatVersion) throw newerFormat(id, row.format);
+  if (found.state !== "held" || !holder) return undefined;
+  if (!force) throw busy(holder);
+  if (reason.trim() === "") {
+    const message = "Taking a session from a live process needs a reason, which is written into its log.";
+    throw new WindrowError("bad-option", message, { id, option: "reason" });
+  }
+  const { processId, hostname, generation } = holder;
+  const data = { reason, process_id: processId, hostname, generation };
+  return { kind: "edit", type: "unlocked", data, timestamp };
+}
+
+/** The refusal of a session that somebody else writes. */
+export function busy(holder: Holder): WindrowError {
+  const owner = ownerOf(holder);
+  return new WindrowError(
+    "session-busy",
+    `This session is being written by process ${owner.processId} on ${owner.hostname} since ${owner.acquiredAt}. ` +
+      "Wait until it is done, or open the session for reading.",
+    { owner: { ...owner, since: owner.acquiredAt } },
+  );
+}
+
+function rowOf(row: SqlRow): SessionRow {
+  const found = readRow(row);
+  if (found) return found;
+  const id = String(row["id"]);
+  const message = `The row of session ${id} is unreadable, so it cannot be opened. \`windrow doctor --mend\` writes it anew.`;
+  throw new WindrowError("store-corrupt", message, { id });
+}
+
+/** A row of the table; undefined where its documents cannot be read. */
+function readRow(row: SqlRow): SessionRow | undefined {
+  const id = String(row["id"]);
+  const texts = { metadata: String(row["metadata"]), state: String(row["state"]) };
+  const metadata = decodeMetadata(parseDocument(texts.metadata), id);
+  const state = decodeState(parseDocument(texts.state));
+  if (!metadata || !state) return undefined;
+  return {
+    id,
+    metadata,
+    state,
+    texts,
+    format: Number(row["format"]),
+    generation: Number(row["generation"]),
+    holder: typeof row["holder"] === "string" ? (JSON.parse(row["holder"]) as Holder) : undefined,
+    restoring: row["restoring"] === 1,
+    createdMs: Number(row["created_ms"]),
+  };
+}

@@ -1,0 +1,409 @@
+/**
+ * The SQLite store: every session in one database file, every record as the line a file store would write
+ * (docs/format.md), with columns for what one asks for. Many processes can use it at once; each session has one writer,
+ * and what that one writes is checked against its generation in the same transaction.
+ */
+import { WindrowError } from "../../errors.ts";
+import { createMask } from "../../mask/mask.ts";
+import type { Mask } from "../../mask/mask.ts";
+import type { NewRecord, RecordKind, StoredRecord, StoredRecordOf } from "../../message/record.ts";
+import { systemClock, timestamp } from "../shared/clock.ts";
+import type { Clock } from "../shared/clock.ts";
+import { encodeMetadata, encodeState } from "../format/documents.ts";
+import { heartbeatMs, isHeld, ownIdentity, ownerOf } from "../shared/holder.ts";
+import type { Holder } from "../shared/holder.ts";
+import {
+  durableCapabilities,
+  cannotStore,
+  prepareMetadata,
+  prepareRecord,
+  prepareState,
+  readRecord,
+} from "../shared/prepare.ts";
+import {
+  alreadyExists,
+  checkQuery,
+  finished,
+  foreignLock,
+  formatVersion,
+  inScope,
+  initialState,
+} from "../shared/rules.ts";
+import { isFinal, newerFormat, notFound, released, sessionId, storeClosed } from "../shared/rules.ts";
+import type { Connection } from "./driver.ts";
+import { addRecord, encode, newestOf, readCounters, recordOf, rowsOf } from "./log.ts";
+import { countersOf, goOn, sealOf, sealOfSession } from "./seal.ts";
+import type { Continued } from "./seal.ts";
+import type { Counters } from "./log.ts";
+import { busy, findRow, holdingOf, infoOf, insertRow, listRows, takeFrom } from "./session.ts";
+import type { SessionRow } from "./session.ts";
+import type { DatabaseExamination } from "./patient.ts";
+import { checkSqliteOptions } from "./options.ts";
+import type { SharedOptions, SqliteStoreOptions } from "./options.ts";
+import type { DatabaseClass } from "./read-only.ts";
+import { adoptDatabase, openDatabase } from "./shared.ts";
+import type { DatabaseShare } from "./shared.ts";
+import { dumpSession, restoreSession } from "./transfer.ts";
+import { Writer } from "./writer.ts";
+import type { ExamineOptions, Examined, FinalStatus, Holding, ListQuery } from "../store.ts";
+import type { Lock, LockOwner, NewSession } from "../store.ts";
+import type { ReadQuery, Recovered, StoreCapabilities } from "../store.ts";
+import type { Restored, Scope, SessionDump, SessionInfo, SessionState, Store, UnlockOptions } from "../store.ts";
+import { kindLogs } from "../transfer.ts";
+import { sqliteUpkeep } from "./upkeep.ts";
+import type { Upkeep } from "../upkeep.ts";
+
+export type { SqliteStoreOptions } from "./options.ts";
+
+/** A session this store writes. */
+interface Held {
+  readonly id: string;
+  readonly counters: Counters;
+  readonly stopHeartbeat: () => void;
+  holder: Holder;
+  ended?: "finished" | "released";
+  ending?: Promise<void>;
+}
+
+/**
+ * Opens a SQLite store on a database that the caller brings.
+ *
+ * @throws WindrowError `bad-option`; `store-foreign` for a database of another program; `store-corrupt` for a damaged
+ *   one; `format-newer` for tables of a newer version; `store-unavailable` where it cannot be written
+ */
+export function sqliteStore(options: SqliteStoreOptions): Store {
+  checkSqliteOptions(options);
+  return new SqliteStore(adoptDatabase(options.database, options.checked ?? true), options);
+}
+
+/**
+ * Opens a SQLite store on a file, with the connection that this process has to it, or a new one.
+ *
+ * @throws WindrowError as {@link sqliteStore}
+ */
+export async function sqliteFileStore(path: string, driver: DatabaseClass, options: SharedOptions): Promise<Store> {
+  checkSqliteOptions(options);
+  return new SqliteStore(await openDatabase(path, driver, options.checked ?? true), options);
+}
+
+class SqliteStore implements Store {
+  readonly name = "sqlite";
+  readonly capabilities: StoreCapabilities;
+  readonly upkeep: Upkeep;
+  readonly #share: DatabaseShare;
+  readonly #connection: Connection;
+  readonly #file: string;
+  readonly #writer: Writer;
+  readonly #mask: Mask;
+  readonly #clock: Clock;
+  readonly #held = new Set<Held>();
+  readonly #locks = new WeakMap<Lock, Held>();
+  readonly #damaged = new Map<string, Map<string, Recovered>>();
+  #closing: Promise<void> | undefined;
+
+  constructor(share: DatabaseShare, options: SharedOptions) {
+    const { connection, file } = share;
+    this.#share = share;
+    this.#connection = connection;
+    this.#file = file;
+    this.#writer = new Writer(share, options.durability === "relaxed" ? "NORMAL" : "FULL");
+    this.#mask = options.mask ?? createMask();
+    this.capabilities = durableCapabilities(this.#mask);
+    this.#clock = options.clock ?? systemClock;
+    this.upkeep = sqliteUpkeep({
+      ...{ connection, file, writer: this.#writer, mask: this.#mask, clock: this.#clock },
+      find: (scope, id) => this.#find(scope, id),
+      alive: () => this.#alive(),
+    });
+  }
+
+  async create(scope: Scope, session: NewSession): Promise<Lock> {
+    this.#alive();
+    const id = sessionId(session.uuid);
+    const metadata = prepareMetadata(this.#mask, scope, session);
+    const state = initialState(session.createdAt);
+    const holder = this.#newHolder(1);
+    await this.#writer.commit(true, () => {
+      if (findRow(this.#connection, id)) throw alreadyExists(id);
+      const texts = { metadata: encodeMetadata(metadata), state: encodeState(state) };
+      insertRow(this.#connection, { metadata, state, holder, restoring: false }, texts);
+    });
+    return this.#hold(scope, id, holder, { counters: readCounters(this.#connection, id), missing: [] });
+  }
+
+  async info(scope: Scope, id: string): Promise<SessionInfo> {
+    return infoOf(this.#find(scope, id), this.#file);
+  }
+
+  async *list(scope: Scope, query: ListQuery = {}): AsyncGenerator<SessionInfo> {
+    this.#alive();
+    for (const row of listRows(this.#connection, scope, query)) {
+      yield infoOf(row, this.#file);
+      this.#alive();
+    }
+  }
+
+  async lock(scope: Scope, id: string): Promise<Lock> {
+    this.#alive();
+    sessionId(id);
+    const [holder, continued] = await this.#writer.commit(true, () => {
+      const row = this.#find(scope, id);
+      if (row.format > formatVersion) throw newerFormat(id, row.format);
+      if (isFinal(row.state.status)) throw finished(id);
+      if (row.holder && isHeld(row.holder, this.#clock.now())) throw busy(row.holder);
+      const found = goOn(this.#connection, id, row.texts.state);
+      const next = this.#newHolder(row.generation + 1);
+      const sql = "UPDATE sessions SET generation = ?, holder = ? WHERE id = ?";
+      this.#connection.run(sql, next.generation, JSON.stringify(next), id);
+      return [next, found] as const;
+    });
+    return this.#hold(scope, id, holder, continued);
+  }
+
+  async append(lock: Lock, records: readonly NewRecord[]): Promise<readonly StoredRecord[]> {
+    const held = this.#writable(lock);
+    const encoded = records.map((record) => encode(this.#prepared(record)));
+    if (encoded.length === 0) return [];
+    let before: Counters | undefined;
+    return this.#writer.commit(
+      true,
+      () => {
+        this.#checkFence(held);
+        before = { pos: held.counters.pos, seqs: { ...held.counters.seqs } };
+        return encoded.map((one) => addRecord(this.#connection, held.id, held.counters, one));
+      },
+      () => before && revert(held.counters, before),
+    );
+  }
+
+  async *read<K extends RecordKind>(scope: Scope, id: string, query: ReadQuery<K>): AsyncGenerator<StoredRecordOf<K>> {
+    checkQuery(query);
+    this.#find(scope, id);
+    const log = kindLogs[query.kind];
+    const newest = newestOf(this.#connection, log);
+    for await (const row of rowsOf(this.#connection, id, log, newest, query)) {
+      const record = recordOf(query.kind, row.line);
+      if (record) yield readRecord(this.#mask, query, record as StoredRecordOf<K>);
+      else
+        this.#noteDamage(id, {
+          file: log,
+          offset: row.id,
+          length: row.line.length,
+          problem: "damaged",
+          quarantine: "",
+        });
+      this.#alive();
+    }
+  }
+
+  async setState(lock: Lock, state: SessionState): Promise<void> {
+    const held = this.#writable(lock);
+    const prepared = prepareState(this.#mask, state);
+    const changed = this.#find(lock.scope, held.id).state.status !== prepared.status;
+    await this.#writer.commit(changed, () => {
+      this.#checkFence(held);
+      this.#writeState(held, prepared);
+    });
+  }
+
+  async finish(lock: Lock, state: SessionState & { readonly status: FinalStatus }): Promise<void> {
+    const held = this.#heldBy(lock);
+    this.#alive();
+    if (held.ended === "released") throw released(lock.id);
+    held.ending ??= this.#finish(held, prepareState(this.#mask, state));
+    await held.ending;
+  }
+
+  async recovery(scope: Scope, id: string): Promise<readonly Recovered[]> {
+    const { missing } = countersOf(this.#connection, id, this.#find(scope, id).texts.state);
+    return [...(this.#damaged.get(id)?.values() ?? []), ...missing];
+  }
+
+  async holder(scope: Scope, id: string): Promise<Holding> {
+    return holdingOf(this.#find(scope, id), this.#clock.now());
+  }
+
+  async unlock(scope: Scope, id: string, options: UnlockOptions = {}): Promise<Holding> {
+    this.#alive();
+    return this.#writer.commit(true, () => {
+      const row = this.#find(scope, id);
+      const found = holdingOf(row, this.#clock.now());
+      const edit = takeFrom(row, found, options, timestamp(this.#clock));
+      const counters = readCounters(this.#connection, id);
+      if (edit) addRecord(this.#connection, id, counters, encode(this.#prepared(edit)));
+      if (found.state !== "none") {
+        this.#connection.run("UPDATE sessions SET generation = generation + 1, holder = NULL WHERE id = ?", id);
+      }
+      return found;
+    });
+  }
+
+  async *examine(options: ExamineOptions = {}, signal?: AbortSignal): AsyncGenerator<Examined> {
+    this.#alive();
+    yield* (await import("./examine.ts")).examineDatabase(this.#examination(), options, signal);
+  }
+
+  async rebuildIndex(): Promise<number> {
+    this.#alive();
+    return (await import("./examine.ts")).rebuildColumns(this.#examination());
+  }
+
+  async dump(scope: Scope, id: string): Promise<SessionDump> {
+    this.#find(scope, id);
+    return dumpSession(this.#connection, id);
+  }
+
+  async restore(scope: Scope, dump: SessionDump, signal?: AbortSignal): Promise<Restored> {
+    this.#alive();
+    const holder = this.#newHolder(1);
+    const now = (): number => this.#clock.now();
+    const target = { connection: this.#connection, writer: this.#writer, mask: this.#mask, holder, now };
+    return restoreSession(target, scope, dump, signal);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const releases = await Promise.allSettled([...this.#held].map((held) => this.#release(held)));
+    await this.#writer.settled();
+    this.#share.release();
+    for (const release of releases) if (release.status === "rejected") throw release.reason;
+  }
+
+  #alive(): void {
+    if (this.#closing) throw storeClosed();
+    this.#share.check();
+  }
+
+  #prepared(record: NewRecord): NewRecord {
+    try {
+      return prepareRecord(this.#mask, record);
+    } catch (error) {
+      throw cannotStore(record.kind, error);
+    }
+  }
+
+  #find(scope: Scope, id: string): SessionRow {
+    this.#alive();
+    const row = findRow(this.#connection, sessionId(id));
+    if (!row || row.restoring || !inScope(scope, row.metadata)) throw notFound(id);
+    return row;
+  }
+
+  #examination(): DatabaseExamination {
+    const now = this.#clock.now();
+    return { connection: this.#connection, writer: this.#writer, time: timestamp(this.#clock), now };
+  }
+
+  #newHolder(generation: number): Holder {
+    const now = timestamp(this.#clock);
+    return { ...ownIdentity(), acquiredAt: now, heartbeatAt: now, generation };
+  }
+
+  #hold(scope: Scope, id: string, holder: Holder, { counters, missing }: Continued): Lock {
+    const stopHeartbeat = this.#clock.every(heartbeatMs, () => void this.#heartbeat(held).catch(() => undefined));
+    const held: Held = { id, holder, stopHeartbeat, counters };
+    const lock: Lock = {
+      id,
+      scope,
+      get owner(): LockOwner {
+        return ownerOf(held.holder);
+      },
+      recovery: missing,
+      release: () => this.#release(held),
+    };
+    this.#held.add(held);
+    this.#locks.set(lock, held);
+    return lock;
+  }
+
+  /** Says that the holder lives. It is not worth a sync, and a holder that was passed over says nothing. */
+  async #heartbeat(held: Held): Promise<void> {
+    if (held.ended !== undefined) return;
+    const holder = { ...held.holder, heartbeatAt: timestamp(this.#clock) };
+    await this.#writer.commit(false, () => {
+      const sql = "UPDATE sessions SET holder = ? WHERE id = ? AND generation = ? AND holder IS NOT NULL";
+      this.#connection.run(sql, JSON.stringify(holder), held.id, holder.generation);
+    });
+    held.holder = holder;
+  }
+
+  #heldBy(lock: Lock): Held {
+    const held = this.#locks.get(lock);
+    if (!held) throw foreignLock(lock.id);
+    return held;
+  }
+
+  #writable(lock: Lock): Held {
+    this.#alive();
+    const held = this.#heldBy(lock);
+    if (held.ended === "finished") throw finished(lock.id);
+    if (held.ended === "released") throw released(lock.id);
+    return held;
+  }
+
+  /** Inside the transaction that writes: whoever took the session over did so before it, or will do so after it. */
+  #checkFence(held: Held): void {
+    const row = this.#connection.get("SELECT generation FROM sessions WHERE id = ?", held.id);
+    if (row?.["generation"] === held.holder.generation) return;
+    throw new WindrowError(
+      "fenced",
+      "Another process took over this session; what was not acknowledged is not kept. Open the session again to go on.",
+      { owner: held.holder },
+    );
+  }
+
+  #writeState({ id, counters }: Held, state: SessionState, hash?: string): void {
+    const sql = "UPDATE sessions SET state = ?, status = ? WHERE id = ?";
+    this.#connection.run(sql, encodeState(state, {}, sealOf(counters, hash)), state.status, id);
+  }
+
+  async #finish(held: Held, state: SessionState): Promise<void> {
+    held.ended = "finished";
+    try {
+      await this.#writer.settled();
+      const hash = await sealOfSession(this.#connection, held.id);
+      await this.#writer.commit(true, () => {
+        this.#checkFence(held);
+        this.#writeState(held, state, hash);
+        this.#connection.run("UPDATE sessions SET holder = NULL WHERE id = ?", held.id);
+      });
+    } catch (error) {
+      delete held.ended;
+      delete held.ending;
+      throw error;
+    }
+    held.stopHeartbeat();
+    this.#held.delete(held);
+  }
+
+  async #release(held: Held): Promise<void> {
+    if (held.ended === "finished") return held.ending;
+    held.ending ??= this.#letGo(held);
+    return held.ending;
+  }
+
+  async #letGo(held: Held): Promise<void> {
+    held.ended = "released";
+    held.stopHeartbeat();
+    this.#held.delete(held);
+    await this.#writer.commit(false, () => {
+      const sql = "UPDATE sessions SET holder = NULL WHERE id = ? AND generation = ?";
+      this.#connection.run(sql, held.id, held.holder.generation);
+    });
+  }
+
+  #noteDamage(id: string, damage: Recovered): void {
+    const known = this.#damaged.get(id) ?? new Map<string, Recovered>();
+    known.set(`${damage.file}:${damage.offset}`, damage);
+    this.#damaged.set(id, known);
+  }
+}
+
+function revert(counters: Counters, before: Counters): void {
+  counters.pos = before.pos;
+  Object.assign(counters.seqs, before.seqs);
+}

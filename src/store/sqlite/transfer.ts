@@ -1,0 +1,147 @@
+/** Sessions out of a database and into it, with their numbers. */
+import { WindrowError } from "../../errors.ts";
+import type { Mask } from "../../mask/mask.ts";
+import { page, parseDocument } from "../format/documents.ts";
+import { isHeld } from "../shared/holder.ts";
+import type { Holder } from "../shared/holder.ts";
+import { alreadyExists, inScope, notFound } from "../shared/rules.ts";
+import { columnValues, deleteLines, insertLine } from "./tables.ts";
+import type { Connection } from "./driver.ts";
+import { newestOf, recordOf, rowsOf } from "./log.ts";
+import { busy, findRow, insertRow } from "./session.ts";
+import type { Writer } from "./writer.ts";
+import type { DumpedLine, Restored, Scope, SessionDump } from "../store.ts";
+import { admit, compareExisting, logKinds, logNames, parseDumped, weigh } from "../transfer.ts";
+import type { Admitted } from "../transfer.ts";
+
+/** Characters written in one transaction, about. */
+const batchCharacters = 1024 * 1024;
+
+/** Where a session is restored to. */
+export interface RestoreTarget {
+  readonly connection: Connection;
+  readonly writer: Writer;
+  readonly mask: Mask;
+  /** Who restores. */
+  readonly holder: Holder;
+  now(): number;
+}
+
+/** A session as it is now; what is added while it is read does not belong to it. */
+export function dumpSession(connection: Connection, id: string): SessionDump {
+  const { texts, newest } = connection.snapshot(() => {
+    const row = findRow(connection, id);
+    if (!row) throw notFound(id);
+    return { texts: row.texts, newest: logNames.map((log) => newestOf(connection, log)) };
+  });
+  return {
+    id,
+    metadata: parseDocument(texts.metadata) ?? {},
+    state: parseDocument(texts.state) ?? {},
+    async *lines(): AsyncGenerator<DumpedLine> {
+      for (const [index, log] of logNames.entries()) {
+        const kind = logKinds[log];
+        for await (const { line } of rowsOf(connection, id, log, newest[index] ?? 0)) {
+          if (recordOf(kind, line)) yield { log, line };
+        }
+      }
+    },
+  };
+}
+
+/**
+ * Writes a session that nobody sees until all of it is there. What an earlier try left is thrown away.
+ *
+ * @throws WindrowError as {@link Store.restore} says
+ */
+export async function restoreSession(
+  target: RestoreTarget,
+  scope: Scope,
+  dump: SessionDump,
+  signal?: AbortSignal,
+): Promise<Restored> {
+  const { connection, writer } = target;
+  const admitted = admit(scope, target.mask, dump);
+  const existing = findRow(connection, dump.id);
+  if (existing && !existing.restoring) {
+    if (!inScope(scope, existing.metadata)) throw alreadyExists(dump.id);
+    return compareExisting(admitted, dumpSession(connection, dump.id));
+  }
+  const generation = await stage(target, admitted);
+  try {
+    const weighed = weigh(admitted.dump);
+    await writeLines(target, weighed.dump, generation, signal);
+    await writer.commit(true, () => {
+      checkMine(connection, dump.id, generation);
+      connection.run("UPDATE sessions SET restoring = 0, holder = NULL, generation = 0 WHERE id = ?", dump.id);
+    });
+    return { outcome: "written", masked: admitted.masked(), hash: weighed.summary().hash };
+  } catch (error) {
+    // What cannot be removed now is not seen by anybody, and goes with the next try.
+    await discard(target, dump.id, generation).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Makes the row of a session that is being restored. */
+function stage(target: RestoreTarget, { dump, metadata, state }: Admitted): Promise<number> {
+  const { connection, holder } = target;
+  return target.writer.commit(true, () => {
+    const found = findRow(connection, dump.id);
+    if (found && !found.restoring) throw alreadyExists(dump.id);
+    if (found?.holder && isHeld(found.holder, target.now())) throw busy(found.holder);
+    const generation = (found?.generation ?? 0) + 1;
+    if (found) deleteAll(connection, dump.id);
+    const texts = { metadata: page(dump.metadata), state: page(dump.state) };
+    insertRow(connection, { metadata, state, holder: { ...holder, generation }, restoring: true }, texts);
+    return generation;
+  });
+}
+
+async function writeLines(
+  target: RestoreTarget,
+  dump: SessionDump,
+  generation: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { connection, writer } = target;
+  let batch: DumpedLine[] = [];
+  let characters = 0;
+  const write = async (): Promise<void> => {
+    const lines = batch;
+    batch = [];
+    characters = 0;
+    await writer.commit(false, () => {
+      checkMine(connection, dump.id, generation);
+      for (const one of lines) {
+        const { fields, seq, pos } = parseDumped(one);
+        connection.run(insertLine[one.log], dump.id, seq, pos, ...columnValues(one.log, fields), one.line);
+      }
+    });
+  };
+  for await (const one of dump.lines()) {
+    if (signal?.aborted) throw new WindrowError("aborted", "The restore was stopped; nothing of it was kept.");
+    batch.push(one);
+    characters += one.line.length;
+    if (characters >= batchCharacters) await write();
+  }
+  await write();
+}
+
+async function discard({ connection, writer }: RestoreTarget, id: string, generation: number): Promise<void> {
+  await writer.commit(false, () => {
+    const found = findRow(connection, id);
+    if (found?.restoring && found.generation === generation) deleteAll(connection, id);
+  });
+}
+
+function checkMine(connection: Connection, id: string, generation: number): void {
+  const found = findRow(connection, id);
+  if (found?.restoring && found.generation === generation) return;
+  throw new WindrowError("fenced", `Another process restores session ${id}; nothing of this try was kept.`, { id });
+}
+
+function deleteAll(connection: Connection, id: string): void {
+  for (const log of logNames) connection.run(deleteLines[log], id);
+  connection.run("DELETE FROM sessions WHERE id = ?", id);
+}

@@ -1,0 +1,290 @@
+/**
+ * The upkeep of a SQLite store: marks, a trash of its own tables, and erasing down to the pages of the file. The tables
+ * are made when they are first written to.
+ */
+import { WindrowError } from "../../errors.ts";
+import { maskJson } from "../../mask/mask.ts";
+import type { Mask } from "../../mask/mask.ts";
+import type { JsonObject } from "../../message/message.ts";
+import { timestamp } from "../shared/clock.ts";
+import type { Clock } from "../shared/clock.ts";
+import { decodeMetadata, decodeState, parseDocument } from "../format/documents.ts";
+import { parseLine } from "../format/lines.ts";
+import { isHeld, ownIdentity } from "../shared/holder.ts";
+import type { Holder } from "../shared/holder.ts";
+import { alreadyExists, inScope, isFinal, notFound, sessionId } from "../shared/rules.ts";
+import type { Scope } from "../scope.ts";
+import { asideSchema, moveAside } from "./aside.ts";
+import { columnValues, deleteLines, insertLine, logTables } from "./tables.ts";
+import type { Connection, SqlRow } from "./driver.ts";
+import { busy, findRow, insertRow } from "./session.ts";
+import type { SessionRow } from "./session.ts";
+import type { Writer } from "./writer.ts";
+import type { LogName } from "../store.ts";
+import { logNames } from "../transfer.ts";
+import { inTrash, isKept, notFinished, notInTrash } from "../upkeep.ts";
+import type { ErasedPlace, KeepMark, Upkeep } from "../upkeep.ts";
+
+const tables = `
+CREATE TABLE IF NOT EXISTS kept (session_id TEXT PRIMARY KEY, mark TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS trash (
+  session_id TEXT PRIMARY KEY, trashed_at TEXT NOT NULL, metadata TEXT NOT NULL, state TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS trash_lines (
+  id INTEGER PRIMARY KEY, session_id TEXT NOT NULL, log TEXT NOT NULL, seq INTEGER NOT NULL, pos INTEGER NOT NULL,
+  line TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS trash_lines_by_session ON trash_lines (session_id, id);
+CREATE TABLE IF NOT EXISTS erasing (session_id TEXT PRIMARY KEY, tenant TEXT, user TEXT);
+`;
+
+/** Lines that are brought back at once. */
+const pageLines = 256;
+
+/** What it works with. */
+export interface SqliteUpkeep {
+  readonly connection: Connection;
+  readonly writer: Writer;
+  readonly file: string;
+  readonly mask: Mask;
+  readonly clock: Clock;
+  /** A session of the scope, or `session-not-found`; `closed` once the store is. */
+  readonly find: (scope: Scope, id: string) => SessionRow;
+  readonly alive: () => void;
+}
+
+/** Makes it. */
+export function sqliteUpkeep(database: SqliteUpkeep): Upkeep {
+  const { connection, writer, mask, clock, find, alive } = database;
+  const has = (table: string): boolean =>
+    connection.get("SELECT name FROM sqlite_schema WHERE type = 'table' AND name = ?", table) !== undefined;
+  const change = async <T>(work: () => T): Promise<T> => {
+    alive();
+    if (!has("erasing")) await writer.commit(true, () => connection.exec(tables));
+    return writer.commit(true, work);
+  };
+  const markOf = (id: string): KeepMark | undefined => {
+    const row = has("kept") ? connection.get("SELECT mark FROM kept WHERE session_id = ?", id) : undefined;
+    return row && (parseDocument(String(row["mark"])) as unknown as KeepMark);
+  };
+  const trashRow = (id: string): SqlRow | undefined =>
+    has("trash") ? connection.get("SELECT * FROM trash WHERE session_id = ?", id) : undefined;
+  return {
+    async size(scope, id) {
+      find(scope, id);
+      const bytes = logNames.reduce((sum, log) => sum + linesOf(connection, logTables[log].table, id).bytes, 0);
+      return { bytes, plainBytes: bytes, compressed: false };
+    },
+    async keep(scope, id, mark) {
+      find(scope, id);
+      const text = JSON.stringify(maskJson(mask, { ...mark } as unknown as JsonObject));
+      await change(() => connection.run("INSERT OR REPLACE INTO kept (session_id, mark) VALUES (?, ?)", id, text));
+    },
+    async unkeep(scope, id) {
+      find(scope, id);
+      const was = markOf(id) !== undefined;
+      if (was) await change(() => connection.run("DELETE FROM kept WHERE session_id = ?", id));
+      return was;
+    },
+    async kept(scope, id) {
+      find(scope, id);
+      return markOf(id);
+    },
+    async trash(scope, ids, time) {
+      await change(() => {
+        const known = [...new Set(ids)];
+        for (const id of known) {
+          const row = find(scope, id);
+          if (!isFinal(row.state.status)) throw notFinished(id);
+          if (markOf(id)) throw isKept(id);
+          if (trashRow(id)) throw inTrash(id);
+        }
+        for (const id of known) moveToTrash(connection, find(scope, id), time);
+      });
+    },
+    async *trashed(scope) {
+      alive();
+      if (!has("trash")) return;
+      for (const row of connection.all("SELECT * FROM trash")) {
+        const id = String(row["session_id"]);
+        const metadata = decodeMetadata(parseDocument(String(row["metadata"])), id);
+        if (!metadata || !inScope(scope, metadata)) continue;
+        const { user, createdAt } = metadata;
+        const { bytes } = linesOf(connection, "trash_lines", id);
+        yield {
+          sessionId: id,
+          trashedAt: String(row["trashed_at"]),
+          ...(user !== undefined && { user }),
+          createdAt,
+          bytes,
+        };
+      }
+    },
+    async untrash(scope, id) {
+      const row = trashRow(sessionId(id));
+      const metadata = row && decodeMetadata(parseDocument(String(row["metadata"])), id);
+      if (!row || !metadata || !inScope(scope, metadata)) throw notInTrash(id);
+      await change(() => moveFromTrash(connection, id, row));
+    },
+    async putAside(scope, id) {
+      alive();
+      sessionId(id);
+      const time = timestamp(clock);
+      return change(() => {
+        const row = connection.get("SELECT tenant, user, holder FROM sessions WHERE id = ?", id);
+        if (!row || !inScope(scope, ownerOf(row))) throw notFound(id);
+        const holder = parseDocument(String(row["holder"])) as unknown as Holder | undefined;
+        if (holder && isHeld(holder, clock.now())) throw busy(holder);
+        connection.exec(asideSchema);
+        moveAside(connection, id, time);
+        return `table aside, time ${time}`;
+      });
+    },
+    async erase(scope, ids, elsewhere = async () => []) {
+      alive();
+      const known = [...new Set(ids.map(sessionId))];
+      if (known.length === 0) return [];
+      const places = await change(() => {
+        const owners = known.map((id) => mayErase(database, scope, id, trashRow(id), markOf(id) !== undefined));
+        for (const [place, id] of known.entries()) noteErasing(connection, id, owners[place] ?? {});
+        return new Map(known.map((id) => [id, removeRows(connection, id, has("aside"))]));
+      });
+      const others = [...(await elsewhere(known)), wipe(database)];
+      await change(() => {
+        for (const id of known) connection.run("DELETE FROM erasing WHERE session_id = ?", id);
+      });
+      return known.map((id) => ({ sessionId: id, places: [...places.get(id)!, ...others] }));
+    },
+    async unerased(scope) {
+      alive();
+      if (!has("erasing")) return [];
+      const rows = connection.all("SELECT * FROM erasing");
+      return rows.filter((row) => inScope(scope, ownerOf(row))).map((row) => String(row["session_id"]));
+    },
+  };
+}
+
+function linesOf(
+  connection: Connection,
+  table: string,
+  id: string,
+): { readonly count: number; readonly bytes: number } {
+  const sql = `SELECT count(*) AS n, sum(length(CAST(line AS BLOB))) AS bytes FROM ${table} WHERE session_id = ?`;
+  const row = connection.get(sql, id);
+  return { count: Number(row?.["n"] ?? 0), bytes: Number(row?.["bytes"] ?? 0) };
+}
+
+function moveToTrash(connection: Connection, row: SessionRow, time: string): void {
+  const { id, texts } = row;
+  const sql = "INSERT INTO trash (session_id, trashed_at, metadata, state) VALUES (?, ?, ?, ?)";
+  connection.run(sql, id, time, texts.metadata, texts.state);
+  for (const log of logNames) {
+    const { table } = logTables[log];
+    const copy = `INSERT INTO trash_lines (session_id, log, seq, pos, line) SELECT session_id, '${log}', seq, pos, line`;
+    connection.run(`${copy} FROM ${table} WHERE session_id = ? ORDER BY id`, id);
+    connection.run(deleteLines[log], id);
+  }
+  connection.run("DELETE FROM sessions WHERE id = ?", id);
+}
+
+function moveFromTrash(connection: Connection, id: string, row: SqlRow): void {
+  if (findRow(connection, id)) throw alreadyExists(id);
+  const texts = { metadata: String(row["metadata"]), state: String(row["state"]) };
+  const metadata = decodeMetadata(parseDocument(texts.metadata), id);
+  const state = decodeState(parseDocument(texts.state));
+  if (!metadata || !state) throw notInTrash(id);
+  const holder = { ...ownIdentity(), acquiredAt: "", heartbeatAt: "", generation: 1 };
+  insertRow(connection, { metadata, state, holder, restoring: false }, texts);
+  connection.run("UPDATE sessions SET holder = NULL WHERE id = ?", id);
+  const sql = `SELECT id, log, seq, pos, line FROM trash_lines WHERE session_id = ? AND id > ? ORDER BY id LIMIT ${pageLines}`;
+  for (let page = connection.all(sql, id, 0); page.length > 0; page = connection.all(sql, id, lastId(page))) {
+    for (const { log, seq, pos, line } of page) {
+      const name = String(log) as LogName;
+      const [fields = {}] = parseLine(Buffer.from(String(line))).objects;
+      connection.run(insertLine[name], id, seq ?? 0, pos ?? 0, ...columnValues(name, fields), String(line));
+    }
+  }
+  connection.run("DELETE FROM trash_lines WHERE session_id = ?", id);
+  connection.run("DELETE FROM trash WHERE session_id = ?", id);
+}
+
+function lastId(page: readonly SqlRow[]): number {
+  return Number(page.at(-1)?.["id"] ?? 0);
+}
+
+type Owner = Scope;
+
+function ownerOf(row: SqlRow): Owner {
+  const { user, tenant } = row;
+  return { ...(typeof user === "string" && { user }), ...(typeof tenant === "string" && { tenant }) };
+}
+
+/** Refuses what may not be erased; returns whose the rest is. */
+function mayErase(
+  { connection, clock }: SqliteUpkeep,
+  scope: Scope,
+  id: string,
+  trashed: SqlRow | undefined,
+  kept: boolean,
+): Owner {
+  const begun = connection.get("SELECT * FROM erasing WHERE session_id = ?", id);
+  const row = findRow(connection, id);
+  const owner =
+    row?.metadata ??
+    (trashed && decodeMetadata(parseDocument(String(trashed["metadata"])), id)) ??
+    (begun && ownerOf(begun));
+  if (!owner || !inScope(scope, owner)) throw notFound(id);
+  if (kept && !begun) throw isKept(id);
+  if (row?.holder && isHeld(row.holder, clock.now())) throw busy(row.holder);
+  return owner;
+}
+
+function noteErasing(connection: Connection, id: string, { tenant, user }: Owner): void {
+  const sql = "INSERT OR REPLACE INTO erasing (session_id, tenant, user) VALUES (?, ?, ?)";
+  connection.run(sql, id, tenant ?? null, user ?? null);
+}
+
+function removeRows(connection: Connection, id: string, hasAside: boolean): readonly ErasedPlace[] {
+  const places: ErasedPlace[] = [];
+  for (const log of logNames) {
+    const { table } = logTables[log];
+    places.push({ kind: "session", place: table, ...linesOf(connection, table, id) });
+    connection.run(deleteLines[log], id);
+  }
+  const sessions = findRow(connection, id);
+  const bytes = sessions ? Buffer.byteLength(sessions.texts.metadata) + Buffer.byteLength(sessions.texts.state) : 0;
+  places.push({ kind: "session", place: "sessions", count: sessions ? 1 : 0, bytes });
+  connection.run("DELETE FROM sessions WHERE id = ?", id);
+  connection.run("DELETE FROM kept WHERE session_id = ?", id);
+  places.push({ kind: "trash", place: "trash", ...linesOf(connection, "trash_lines", id) });
+  connection.run("DELETE FROM trash_lines WHERE session_id = ?", id);
+  connection.run("DELETE FROM trash WHERE session_id = ?", id);
+  if (hasAside) {
+    const sql = "SELECT count(*) AS n, sum(length(CAST(content AS BLOB))) AS bytes FROM aside WHERE session_id = ?";
+    const row = connection.get(sql, id);
+    const size = { count: Number(row?.["n"] ?? 0), bytes: Number(row?.["bytes"] ?? 0) };
+    places.push({ kind: "aside", place: "aside", ...size });
+    connection.run("DELETE FROM aside WHERE session_id = ?", id);
+  }
+  return places;
+}
+
+/** Writes the file anew without what was deleted, and empties the write-ahead log, which has it too. */
+function wipe({ connection, file }: SqliteUpkeep): ErasedPlace {
+  const before = pagesOf(connection);
+  connection.exec("VACUUM");
+  if (connection.pragma("wal_checkpoint(TRUNCATE)") !== 0) {
+    const message =
+      `Another process reads ${file}, and its write-ahead log still holds what was erased. Erase the same ` +
+      "sessions again when it is done.";
+    throw new WindrowError("store-unavailable", message, { location: file });
+  }
+  const after = pagesOf(connection);
+  const bytes = Math.max(0, before.bytes - after.bytes);
+  return { kind: "free-space", place: "pages and write-ahead log", count: before.count - after.count, bytes };
+}
+
+function pagesOf(connection: Connection): { readonly count: number; readonly bytes: number } {
+  const count = Number(connection.pragma("page_count"));
+  return { count, bytes: count * Number(connection.pragma("page_size")) };
+}

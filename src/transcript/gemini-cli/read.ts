@@ -1,0 +1,140 @@
+/** Sessions of Gemini CLI: JSON lines since version 0.40, one JSON document before, a bare history of contents earlier. */
+import type { JsonObject, NewMessage, Part } from "../../message/message.ts";
+import { geminiContent, geminiUsage, recordedCall, thoughtPart } from "./parts.ts";
+import { asArray, asName, asObject, asString, defined, head, isoTime, objectsOf, restOf } from "../shapes.ts";
+import { TranscriptBuilder } from "../shapes.ts";
+import type { Entry, Transcript, TranscriptDecoder, TranscriptSource } from "../transcript.ts";
+
+const format = "gemini-cli";
+
+const spokenTypes: ReadonlySet<unknown> = new Set(["user", "gemini"]);
+
+/** What the CLI shows its user and no model is told. */
+const notices: ReadonlySet<unknown> = new Set(["info", "error", "warning"]);
+
+/** Fields that say nothing beyond those that are read: `displayContent` is the content as it was typed. */
+const knownFields: ReadonlySet<string> = new Set([
+  "id",
+  "timestamp",
+  "type",
+  "role",
+  "content",
+  "parts",
+  "displayContent",
+  "toolCalls",
+  "thoughts",
+  "tokens",
+  "model",
+  "ts",
+]);
+
+/**
+ * Reads Gemini CLI sessions. A line that repeats an id replaces what it said before, and a rewind takes back what came
+ * since. Results stand in the record of their call: they become a message of their own behind it. Notices to the user are
+ * counted in `meta.notices`.
+ */
+export const geminiCli: TranscriptDecoder = {
+  format,
+  recognise(source: TranscriptSource): number {
+    const values = head(source.entries).map((entry) => asObject(entry.value) ?? {});
+    const about = values.find((value) => asName(value["sessionId"]) !== undefined && "projectHash" in value);
+    if (about) return 0.95;
+    const history = objectsOf(values[0]?.["history"]);
+    if (source.entries.length === 1 && history.length > 0 && history.every((item) => asArray(item["parts"])))
+      return 0.8;
+    return values.some((value) => value["type"] === "gemini" && "content" in value) ? 0.75 : 0;
+  },
+  decode(source: TranscriptSource): readonly Transcript[] {
+    const builder = new TranscriptBuilder();
+    const { about, records } = recordsOf(source, builder);
+    let noticed = 0;
+    for (const { line, value } of records) {
+      const record = asObject(value) ?? {};
+      if (notices.has(record["type"])) noticed += 1;
+      else addRecord(record, line, builder);
+    }
+    const meta = defined({
+      projectHash: about["projectHash"],
+      kind: about["kind"],
+      summary: about["summary"],
+      directories: about["directories"],
+      notices: noticed === 0 ? undefined : noticed,
+    }) as JsonObject;
+    const model = asName(asObject(about["meta"])?.["model"]);
+    return [builder.build(asName(about["sessionId"]) ?? source.name, format, { model, meta })];
+  },
+};
+
+/** What a file says of its session, and the records of messages that count, in order. */
+function recordsOf(
+  source: TranscriptSource,
+  builder: TranscriptBuilder,
+): { readonly about: JsonObject; readonly records: readonly Entry[] } {
+  let about: JsonObject = {};
+  const records = new Map<string, Entry>();
+  for (const entry of source.entries) {
+    const value = asObject(entry.value);
+    const set = asObject(value?.["$set"]);
+    const rewind = asString(value?.["$rewindTo"]);
+    const list = asArray(value?.["messages"] ?? set?.["messages"] ?? value?.["history"]);
+    if (value === undefined) builder.problem(entry.line, "no record of Gemini CLI: it is no object");
+    else if (rewind !== undefined) takeBack(records, rewind);
+    else if (set || "sessionId" in value || list) {
+      const { messages: _messages, history: _history, ...said } = set ?? value;
+      about = { ...about, ...said };
+      if (list) records.clear();
+      list?.forEach((item, index) => records.set(keyOf(item, index), { line: entry.line, value: item }));
+    } else records.set(keyOf(value, records.size), entry);
+  }
+  return { about, records: [...records.values()] };
+}
+
+function keyOf(value: unknown, index: number): string {
+  return asName(asObject(value)?.["id"]) ?? `#${index}`;
+}
+
+/** Takes back a record and all behind it; where there is none of that id, all, as the CLI does. */
+function takeBack(records: Map<string, Entry>, id: string): void {
+  const keys = [...records.keys()];
+  for (const key of keys.slice(Math.max(0, keys.indexOf(id)))) records.delete(key);
+}
+
+function addRecord(record: JsonObject, line: number, builder: TranscriptBuilder): void {
+  const type = record["type"] ?? (record["role"] === "model" ? "gemini" : record["role"]);
+  if (!spokenTypes.has(type)) return builder.problem(line, "no message of Gemini CLI: it has no known type");
+  const id = asName(record["id"]);
+  const timestamp = isoTime(record["timestamp"] ?? record["ts"]);
+  const extra = restOf(record, knownFields);
+  const content = geminiContent(record["content"] ?? record["parts"], builder.calls);
+  if (type === "user") return addUser(defined({ id, timestamp, extra }), content, builder);
+  const recorded = objectsOf(record["toolCalls"]).map((call) => recordedCall(call, builder.calls));
+  const parts = [...objectsOf(record["thoughts"]).map(thoughtPart), ...content, ...recorded.map(({ call }) => call)];
+  builder.add(
+    defined({
+      id,
+      role: "assistant" as const,
+      parts,
+      timestamp,
+      model: asName(record["model"]),
+      usage: geminiUsage(record["tokens"]),
+      extra,
+    }),
+  );
+  const results = recorded.flatMap(({ result }) => result ?? []);
+  if (results.length === 0) return;
+  const [last] = objectsOf(record["toolCalls"]).toReversed();
+  const answered = isoTime(last?.["timestamp"]) ?? timestamp;
+  const resultsId = id === undefined ? undefined : `${id}/results`;
+  builder.add(defined({ id: resultsId, role: "tool" as const, parts: results, timestamp: answered }));
+}
+
+function addUser(
+  about: Omit<NewMessage, "role" | "parts">,
+  content: readonly Part[],
+  builder: TranscriptBuilder,
+): void {
+  const results = content.filter((part) => part.type === "tool-result");
+  const spoken = content.filter((part) => part.type !== "tool-result");
+  if (results.length > 0) builder.add({ ...about, role: "tool", parts: results });
+  if (spoken.length > 0 || results.length === 0) builder.add({ ...about, role: "user", parts: spoken });
+}

@@ -1,0 +1,62 @@
+/** Chat-completions messages: an array, `{ messages: […] }`, or JSON lines of either. */
+import type { JsonObject } from "../../message/message.ts";
+import { chatMessage, isChatMessage } from "./message.ts";
+import { asArray, asName, asObject, head, objectsOf, restOf, TranscriptBuilder, UniqueIds } from "../shapes.ts";
+import type { Entry, Transcript, TranscriptDecoder, TranscriptSource } from "../transcript.ts";
+
+const format = "openai-chat";
+
+/** Blocks of another provider's messages: to read them as chat completions would lose their calls. */
+const foreignBlocks: ReadonlySet<unknown> = new Set(["tool_use", "tool_result", "tool-call", "tool-result"]);
+
+/** Reads chat-completions messages; `reasoning_content`, `reasoning` and `thinking` become reasoning parts. */
+export const openaiChat: TranscriptDecoder = {
+  format,
+  recognise(source: TranscriptSource): number {
+    const sessions = sessionsOf({ ...source, entries: head(source.entries) });
+    const messages = sessions.flatMap((session) => session.messages.slice(0, 50)).map((entry) => asObject(entry.value));
+    const known = messages.filter(isChatMessage);
+    if (known.length === 0 || known.length * 2 < messages.length) return 0;
+    if (known.some((message) => objectsOf(message["content"]).some((block) => foreignBlocks.has(block["type"]))))
+      return 0.2;
+    const calls = known.flatMap((message) => objectsOf(message["tool_calls"]));
+    return calls.some((call) => "function" in call) ? 0.9 : 0.65;
+  },
+  decode(source: TranscriptSource): readonly Transcript[] {
+    const ids = new UniqueIds();
+    return sessionsOf(source).map(({ about, messages }, index) => {
+      const builder = new TranscriptBuilder();
+      for (const { line, value } of messages) {
+        const message = chatMessage(value, format, builder.calls);
+        if (message) builder.add(message);
+        else builder.problem(line, "no chat message: it has no known role, or neither content nor calls");
+      }
+      const own = asName(about["id"]) ?? asName(about["session_id"]);
+      const id = ids.take(own ?? (index === 0 ? source.name : `${source.name}-${index + 1}`));
+      return builder.build(id, format, {
+        model: asName(about["model"]),
+        meta: restOf(about, new Set(["messages", "id", "session_id", "model"])) ?? {},
+      });
+    });
+  },
+};
+
+interface ChatSession {
+  readonly about: JsonObject;
+  readonly messages: readonly Entry[];
+}
+
+function sessionsOf(source: TranscriptSource): readonly ChatSession[] {
+  const only = source.entries.length === 1 ? source.entries[0] : undefined;
+  const list = asArray(only?.value);
+  if (list) return [{ about: {}, messages: list.map((value) => ({ line: 1, value })) }];
+  const sessions: ChatSession[] = [];
+  const loose: Entry[] = [];
+  for (const entry of source.entries) {
+    const about = asObject(entry.value);
+    const messages = asArray(about?.["messages"]);
+    if (!about || !messages) loose.push(entry);
+    else sessions.push({ about, messages: messages.map((value) => ({ line: entry.line, value })) });
+  }
+  return loose.length === 0 ? sessions : [...sessions, { about: {}, messages: loose }];
+}

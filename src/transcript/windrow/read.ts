@@ -1,0 +1,88 @@
+/**
+ * Windrow's own messages: an array or JSON lines of messages, the `messages.jsonl` of a session on disk, or a whole session
+ * as `windrow export` writes it.
+ */
+import { isWindrowError } from "../../errors.ts";
+import type { JsonObject, NewMessage } from "../../message/message.ts";
+import { checkMessage } from "../../message/schema.ts";
+import { BadLine } from "../../store/format/fields.ts";
+import { decodeMessage } from "../../store/format/message.ts";
+import { chatMessage, isChatMessage } from "../openai-chat/message.ts";
+import { asArray, asName, asObject, objectsOf, restOf, TranscriptBuilder } from "../shapes.ts";
+import type { Entry, Transcript, TranscriptDecoder, TranscriptSource } from "../transcript.ts";
+import { sessionHead, sessionRecord } from "./session.ts";
+
+const format = "windrow";
+
+const messageFields: ReadonlySet<string> = new Set([
+  "id",
+  "role",
+  "parts",
+  "timestamp",
+  "status",
+  "model",
+  "usage",
+  "extra",
+]);
+
+/** Reads Windrow messages: with `parts`, with `content` and flat `tool_calls`, or as the file store writes them. */
+export const windrow: TranscriptDecoder = {
+  format,
+  recognise(source: TranscriptSource): number {
+    if (sessionHead(source.entries[0]?.value)) return 1;
+    const messages = messageEntries(source)
+      .slice(0, 50)
+      .map((entry) => asObject(entry.value) ?? {});
+    const own = messages.filter(isOwn);
+    if (own.length * 2 < messages.length || own.length === 0) return 0;
+    const certain = own.some((message) => asArray(message["parts"]) || isStoredLine(message));
+    const calls = own.flatMap((message) => objectsOf(message["tool_calls"]));
+    if (certain) return 0.95;
+    return calls.some((call) => "args" in call) ? 0.85 : 0.6;
+  },
+  decode(source: TranscriptSource): readonly Transcript[] {
+    const builder = new TranscriptBuilder();
+    for (const { line, value } of messageEntries(source)) {
+      try {
+        const message = ownMessage(value, builder);
+        if (message) builder.add(message);
+        else builder.problem(line, "no Windrow message: it has no known role, or neither parts nor content");
+      } catch (error) {
+        if (!isWindrowError(error, "bad-message") && !(error instanceof BadLine)) throw error;
+        builder.problem(line, error.message);
+      }
+    }
+    return [builder.build(sessionHead(source.entries[0]?.value)?.id ?? source.name, format)];
+  },
+};
+
+function messageEntries(source: TranscriptSource): readonly Entry[] {
+  if (sessionHead(source.entries[0]?.value)) {
+    const records = source.entries.map(({ line, value }) => ({ line, ...sessionRecord(value) }));
+    return records.flatMap(({ line, log, record }) => (log === "messages" ? [{ line, value: record }] : []));
+  }
+  const only = source.entries.length === 1 ? source.entries[0]?.value : undefined;
+  const list = asArray(only) ?? asArray(asObject(only)?.["messages"]);
+  return list === undefined ? source.entries : list.map((value) => ({ line: 1, value }));
+}
+
+function isOwn(message: JsonObject): boolean {
+  const parts = asArray(message["parts"]);
+  if (parts === undefined) return isChatMessage(message);
+  return typeof message["role"] === "string" && parts.every((part) => asName(asObject(part)?.["type"]) !== undefined);
+}
+
+function isStoredLine(line: JsonObject): boolean {
+  return typeof line["seq"] === "number" && typeof line["token_count"] === "number";
+}
+
+function ownMessage(value: unknown, builder: TranscriptBuilder): NewMessage | undefined {
+  const object = asObject(value);
+  if (!object) return undefined;
+  if (isStoredLine(object)) return decodeMessage(object, Number(object["seq"])).message;
+  if (!asArray(object["parts"])) return chatMessage(object, format, builder.calls);
+  const unknown = restOf(object, messageFields);
+  const known = restOf(object, new Set(Object.keys(unknown ?? {}))) ?? {};
+  const extra = { ...unknown, ...asObject(object["extra"]) };
+  return checkMessage(Object.keys(extra).length === 0 ? known : { ...known, extra });
+}

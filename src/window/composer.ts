@@ -1,0 +1,389 @@
+/**
+ * Epochs: stretches in which a window only grows at its end, byte for byte. Over the budget, at a trigger or where it pays,
+ * the planner runs the strategy's passes, and their edits stay in force, unchanged, until the next epoch.
+ */
+import type { Message } from "../message/message.ts";
+import type { NumberedMessage } from "../message/step.ts";
+import type { TokenCounter } from "../tokens/counter.ts";
+import { atOnce } from "../turns.ts";
+import type { Work } from "../turns.ts";
+import { checkBudget } from "./budget.ts";
+import { initialState } from "./compose-options.ts";
+import type { ComposeOptions, ComposerOptions, Shown } from "./compose-options.ts";
+import { defaultMask } from "./cut.ts";
+import { FixedBlocks } from "./fixed.ts";
+import { hashName } from "../message/hash.ts";
+import { hashMessage, hashMessages } from "./hash.ts";
+import { History } from "./history.ts";
+import type { Layout } from "./layout.ts";
+import { dynamicParts, insertsFor, slotMessage, startMessage, tailMessage } from "./pinned.ts";
+import { planWindow } from "./plan-window.ts";
+import { mergeEdits, protect } from "./planner.ts";
+import { costOf, isDue, rentOf, rewritePrice } from "./price.ts";
+import type { Weighed } from "./price.ts";
+import type { Profile } from "./provider/profile.ts";
+import { closingTail } from "./provider/closing.ts";
+import { withoutReasoning } from "./provider/reasoning.ts";
+import { countFates, overBudget } from "./report.ts";
+import { isTriggered } from "./trigger.ts";
+import { tokensOf } from "./view.ts";
+import { validateWindow } from "./provider/validate.ts";
+import type { Composed, Edit, EpochReason, Report, Strategy, TextMask, WindowState } from "./window.ts";
+
+/** Composes windows over one history that it is fed message by message. */
+export class Composer {
+  readonly #strategy: Strategy;
+  readonly #profile: Profile;
+  readonly #counter: TokenCounter;
+  readonly #blocks: FixedBlocks;
+  readonly #ingestCap: number | undefined;
+  readonly #mask: TextMask;
+  #state: WindowState;
+  #history: History;
+  #last = 0;
+  #lastMessage: Message | undefined;
+  /** What opened the epoch that the next composition reports. */
+  #pending:
+    | { readonly reason: EpochReason; readonly edits: readonly Edit[]; readonly tokensBefore: number }
+    | undefined;
+
+  constructor({ strategy, profile, counter, ingestCap, mask = defaultMask, state = initialState }: ComposerOptions) {
+    this.#ingestCap = ingestCap;
+    this.#mask = mask;
+    this.#strategy = strategy;
+    this.#profile = profile;
+    this.#counter = counter;
+    this.#blocks = new FixedBlocks(counter);
+    this.#state = state;
+    this.#history = this.#historyOf(state);
+  }
+
+  /** The edits in force and what they were made under. */
+  get state(): WindowState {
+    return this.#state;
+  }
+
+  /** Whether a message with this `seq` left the window whole: it need not be read again to compose on. */
+  covers(seq: number): boolean {
+    return this.#history.index.covers(seq);
+  }
+
+  /** The `seq` of the newest message it was fed. */
+  get last(): number {
+    return this.#last;
+  }
+
+  /** The messages that are not out of the window whole, as it was given them. */
+  get held(): readonly NumberedMessage[] {
+    return this.#history.raw;
+  }
+
+  /** Feeds the next message of the history; `seq` rises. */
+  push(seq: number, message: Message): void {
+    if (seq > this.#last) {
+      this.#last = seq;
+      this.#lastMessage = message;
+    }
+    this.#history.push(seq, message);
+  }
+
+  /**
+   * The window for the next call. The same history and options give the same bytes.
+   *
+   * @throws WindrowError `budget-too-small`, `over-budget` (with the size of each block), `bad-option`
+   */
+  compose(options: ComposeOptions): Composed {
+    return atOnce(this.composing(options));
+  }
+
+  /** As {@link Composer.compose}, in steps. What is pushed meanwhile waits; work that is given up leaves things as they were. */
+  *composing(options: ComposeOptions): Work<Composed> {
+    const [state, history] = [this.#state, this.#history];
+    let ended = false;
+    try {
+      const composed = yield* this.#composing(options);
+      ended = true;
+      return composed;
+    } catch (error) {
+      ended = true;
+      throw error;
+    } finally {
+      if (!ended) this.#goBack(state, history.raw);
+    }
+  }
+
+  #goBack(state: WindowState, held: readonly NumberedMessage[]): void {
+    this.#state = state;
+    this.#history = this.#historyOf(state);
+    atOnce(this.#history.pushing(held));
+  }
+
+  *#composing(options: ComposeOptions): Work<Composed> {
+    const budget = checkBudget(options.budget);
+    yield* this.#history.taking();
+    this.#refresh(options);
+    const before = this.#layout(options);
+    yield;
+    const changed = this.#changed(before);
+    const weighed = this.#weigh(before, budget, options);
+    const full = this.#full(before, weighed);
+    const reason = full ?? changed;
+    if (reason === undefined) return this.#finish(before, weighed, this.#committed(before, weighed));
+
+    let planned = full ? yield* this.#plan(options, budget) : [];
+    if (planned.length === 0 && !changed) {
+      // The passes had nothing to give: what was paid so far buys nothing.
+      this.#state = { ...this.#state, rent: 0 };
+      return this.#finish(before, weighed, this.#committed(before, weighed));
+    }
+    const price = { rent: Math.round(this.#state.rent ?? 0), rewrite: Math.round(rewritePrice(weighed)) };
+    const epoch = this.#state.epoch;
+    let edits = mergeEdits(this.#state.edits, planned);
+    yield* this.#reopening(this.#withoutReasoning(edits, changed !== undefined), epoch, options);
+    let after = this.#layout(options);
+    // Repair reads what is left anew and may write a few tokens more than was planned for.
+    for (let tries = 0; after.tokens > budget && tries < 3; tries++) {
+      const more = yield* this.#plan(options, budget);
+      planned = mergeEdits(planned, more);
+      edits = mergeEdits(edits, more);
+      yield* this.#reopening(this.#withoutReasoning(edits, changed !== undefined), epoch, options);
+      after = this.#layout(options);
+    }
+    if (after.tokens > budget) throw overBudget(after.blocks, after.tokens, budget);
+    const opened = { reason, tokensBefore: before.tokens, tokensAfter: after.tokens, edits: planned, price };
+    return this.#finish(after, this.#weigh(after, budget, options), opened);
+  }
+
+  /**
+   * Puts edits that were made elsewhere (a summary) into force: the next composition opens their epoch.
+   *
+   * @returns whether they were taken; they name whole steps of the window as it stands, or earlier edits whole
+   */
+  commit(edits: readonly Edit[], reason: EpochReason): boolean {
+    const { steps, tokens } = this.view();
+    const fits = edits.every(({ from, to }) => {
+      const touched = steps.filter((step) => step.from <= to && step.to >= from);
+      return to <= this.#last && touched.length > 0 && touched.every((step) => from <= step.from && step.to <= to);
+    });
+    if (!fits) return false;
+    const merged = mergeEdits(this.#state.edits, edits);
+    this.#pending = { reason, edits, tokensBefore: tokens };
+    atOnce(this.#reopening(this.#withoutReasoning(merged, false), this.#state.epoch, {}));
+    this.#state = { ...this.#state, length: 0 };
+    return true;
+  }
+
+  /** The window's steps as they stand, what may not leave marked. */
+  view(): ReturnType<typeof protect> {
+    this.#history.take();
+    return protect(
+      this.#history.steps().filter((step) => step.kind !== "insert"),
+      this.#strategy,
+    );
+  }
+
+  /**
+   * The window's messages by their place in the log, the edits in force applied: what an explanation compares with the
+   * log. The log's own system messages are among them unless another system prompt took their place.
+   */
+  shown(): Shown {
+    this.#history.take();
+    const { systemHash, length } = this.#state;
+    const system = this.#history.system;
+    const own = hashName(hashMessages(system.map(({ message }) => message)));
+    const history = this.#history.steps().flatMap((step) => step.messages);
+    const lead = this.#lead().map((message) => ({ seq: 0, message }));
+    return {
+      messages: [...(length === 0 || own === systemHash ? system : []), ...lead, ...history],
+      repairs: this.#history.repairs,
+    };
+  }
+
+  #lastHash(): string {
+    return hashName(this.#lastMessage ? hashMessage(this.#lastMessage) : 0);
+  }
+
+  #historyOf({ edits, inserts = [] }: WindowState): History {
+    const ingestCap = this.#ingestCap ?? Infinity;
+    return new History({ profile: this.#profile, counter: this.#counter, edits, inserts, ingestCap, mask: this.#mask });
+  }
+
+  /** What stands before the history: the pinned blocks, or what makes it begin with the user. */
+  #lead(): readonly Message[] {
+    const pinned = slotMessage(this.#state.slot ?? []);
+    if (pinned) return [pinned];
+    return this.#history.firstRole() === "user" ? [] : [startMessage];
+  }
+
+  /** Shows at the end of the window what changed since the epoch opened. */
+  #refresh({ pinned = [], dynamic }: ComposeOptions): void {
+    if (this.#state.length === 0 && this.#state.slot === undefined && pinned.length > 0) {
+      this.#state = { ...this.#state, slot: pinned };
+    }
+    const { slot = [], inserts = [] } = this.#state;
+    const { sticky } = dynamicParts(dynamic, this.#profile);
+    const fresh = insertsFor({ slot, inserts }, pinned, sticky, this.#last);
+    if (fresh.length === 0) return;
+    for (const insert of fresh) this.#history.insert(insert);
+    this.#state = { ...this.#state, inserts: [...inserts, ...fresh] };
+  }
+
+  #layout(options: ComposeOptions): Layout {
+    const { sticky, tail: given } = dynamicParts(options.dynamic, this.#profile);
+    const lead = this.#lead();
+    const { history, ...shape } = this.#history.shown(lead);
+    const ingested = this.#history.ingested();
+    if (ingested.length > 0) this.#state = { ...this.#state, edits: mergeEdits(this.#state.edits, ingested) };
+    const tail = closingTail(given, this.#profile, history.at(-1));
+    const own = this.#history.system.map(({ message }) => message);
+    const fixed = this.#blocks.of({ ...options, own, tail });
+    const leading = lead.reduce((total, message) => total + tokensOf(this.#counter, message), 0);
+    const pinned = this.#state.slot === undefined || lead[0] === startMessage ? 0 : leading;
+    const blocks = {
+      system: fixed.system,
+      tools: fixed.tools,
+      pinned,
+      notes: shape.notes,
+      history: shape.tokens - shape.notes + leading - pinned,
+      dynamic: fixed.dynamic,
+    };
+    const tokens = blocks.system + blocks.tools + blocks.pinned + blocks.notes + blocks.history + blocks.dynamic;
+    return { ...shape, fixed, lead, history, sticky, blocks, tokens };
+  }
+
+  #weigh(layout: Layout, budget: number, { now }: ComposeOptions): Weighed {
+    const { lowWater } = this.#strategy;
+    return {
+      state: this.#state,
+      profile: this.#profile,
+      budget,
+      lowWater,
+      tokens: layout.tokens,
+      tail: layout.blocks.dynamic,
+      now,
+    };
+  }
+
+  /** Whether what stood before differs from what was sent before, for a cause outside the window. */
+  #changed({ fixed, lead, history }: Layout): EpochReason | undefined {
+    const { systemHash, toolsHash, length, prefixHash } = this.#state;
+    if (length === 0) return undefined;
+    if (fixed.systemHash !== systemHash) return "system-changed";
+    if (fixed.toolsHash !== toolsHash) return "tools-changed";
+    return this.#history.prefixHash(lead, history, length) === prefixHash ? undefined : "history-changed";
+  }
+
+  #full(layout: Layout, weighed: Weighed): EpochReason | undefined {
+    if (layout.tokens > weighed.budget) {
+      if (this.#strategy.passes.length > 0) return "over-budget";
+      throw overBudget(layout.blocks, layout.tokens, weighed.budget);
+    }
+    if (isTriggered(this.#strategy.trigger, layout, weighed.budget)) return "trigger";
+    return this.#strategy.economy === true ? isDue(weighed) : undefined;
+  }
+
+  /** Edits for the window as it would open now: pinned blocks in their slot, nothing inserted but what is sticky. */
+  *#plan(options: ComposeOptions, budget: number): Work<readonly Edit[]> {
+    const view = this.view();
+    yield;
+    const { blocks, sticky } = this.#layout(options);
+    const count = (texts: readonly (Message | undefined)[]): number =>
+      texts.reduce((total, message) => total + (message ? tokensOf(this.#counter, message) : 0), 0);
+    const slot = slotMessage(options.pinned ?? []);
+    yield;
+    return yield* planWindow({
+      view,
+      strategy: this.#strategy,
+      counter: this.#counter,
+      profile: this.#profile,
+      mask: this.#mask,
+      budget,
+      blocks: {
+        system: blocks.system,
+        tools: blocks.tools,
+        pinned: count([slot]),
+        dynamic: blocks.dynamic + count(sticky.map(({ text }) => tailMessage([{ name: "sticky", text }]))),
+      },
+      // A pass may drop what stood first: then another message has to.
+      start: slot ? 0 : count([startMessage]),
+      reverted: this.#state.reverted ?? [],
+    });
+  }
+
+  #withoutReasoning(edits: readonly Edit[], moved: boolean): readonly Edit[] {
+    if (this.#profile.reasoning !== "prefix-bound") return edits;
+    return withoutReasoning(edits, { held: this.#history.raw, last: this.#last, moved, counter: this.#counter });
+  }
+
+  /** Opens the epoch after `epoch` with these edits: blocks go to their slot, what was inserted is shown no more. */
+  *#reopening(
+    edits: readonly Edit[],
+    epoch: number,
+    { pinned = this.#state.slot ?? [], ...options }: Partial<ComposeOptions>,
+  ): Work<void> {
+    const { raw } = this.#history;
+    const state: WindowState = {
+      ...this.#state,
+      epoch: epoch + 1,
+      previous: epoch,
+      edits,
+      opened: this.#last,
+      openedHash: this.#lastHash(),
+      slot: pinned,
+      inserts: [],
+      rent: 0,
+    };
+    const history = this.#historyOf(state);
+    yield* history.pushing(raw);
+    this.#state = state;
+    this.#history = history;
+    this.#refresh({ ...options, pinned, budget: 1 });
+  }
+
+  #committed({ tokens }: Layout, weighed: Weighed): Report["opened"] {
+    if (!this.#pending) return undefined;
+    const price = { rent: 0, rewrite: Math.round(rewritePrice(weighed)) };
+    return { ...this.#pending, tokensAfter: tokens, price };
+  }
+
+  #finish(layout: Layout, weighed: Weighed, opened: Report["opened"]): Composed {
+    const { fixed, history, blocks, tokens } = layout;
+    const messages = [...fixed.systemMessages, ...history, ...fixed.dynamicMessages];
+    const same = fixed.systemHash === this.#state.systemHash && fixed.toolsHash === this.#state.toolsHash;
+    const kept = opened ? (same ? blocks.system + blocks.tools : 0) : (this.#state.cached ?? 0);
+    const cost = costOf(weighed, kept);
+    const first = this.#state.length === 0 && this.#state.epoch === 0;
+    this.#pending = undefined;
+    this.#state = {
+      ...this.#state,
+      ...(first && { opened: this.#last, openedHash: this.#lastHash() }),
+      systemHash: fixed.systemHash,
+      toolsHash: fixed.toolsHash,
+      length: history.length,
+      prefixHash: this.#history.prefixHash(layout.lead, history, history.length),
+      cached: tokens - blocks.dynamic,
+      ...(this.#strategy.economy === true && !opened && { rent: (this.#state.rent ?? 0) + rentOf(weighed) }),
+      ...(weighed.now !== undefined && { composedAt: weighed.now }),
+    };
+    const repairs: Record<string, number> = {};
+    for (const { kind } of this.#history.repairs) repairs[kind] = (repairs[kind] ?? 0) + 1;
+    const report: Report = {
+      strategy: this.#strategy.name,
+      profile: this.#profile.name,
+      counter: this.#counter.name,
+      budget: weighed.budget,
+      tokens,
+      blocks,
+      epoch: this.#state.epoch,
+      ...(opened && { opened }),
+      cost,
+      tools: fixed.toolCosts,
+      ...(this.#strategy.note !== undefined && { note: this.#strategy.note }),
+      counts: countFates(this.#last, this.#state.edits),
+      repairs,
+      faults: validateWindow(messages, this.#profile),
+      windowHash: hashName(hashMessages(messages)),
+    };
+    return { messages, tokens, report, state: this.#state };
+  }
+}

@@ -1,0 +1,80 @@
+/** Whose reasoning it is: what a provider signed or sealed, no other can read. */
+import type { Message, Part, ReasoningPart, ToolCallPart } from "../../message/message.ts";
+import { findModel } from "../../tokens/models.ts";
+import type { Profile } from "./profile.ts";
+
+/** Names that adapters, transcripts and hosts give a provider, and the provider (src/tokens/models.ts). */
+const providers: ReadonlyMap<string, string> = new Map([
+  ["anthropic", "anthropic"],
+  ["claude-code", "anthropic"],
+  ["codex", "openai"],
+  ["openai", "openai"],
+  ["openai-agents", "openai"],
+  ["openai-responses", "openai"],
+  ["gemini", "google"],
+  ["google", "google"],
+  ["deepseek", "deepseek"],
+  ["kimi", "moonshot"],
+  ["moonshot", "moonshot"],
+]);
+
+/** What stands for the reasoning of a call where none is known: chat APIs refuse a missing or an empty one. */
+export const missingReasoning = ".";
+
+/** What stands for a call's thought signature where none is known (ai.google.dev: thought signatures, FAQ). */
+export const skippedSignature = "skip_thought_signature_validator";
+
+/** Whether a provider, or the model a window goes to, cannot read this part and refuses or ignores it. */
+export function isForeign(part: Part, message: Message, { reads, model, reasoning }: Profile): boolean {
+  if (!isReasoning(part)) return false;
+  const signed = part.type === "opaque" || part.signature !== undefined;
+  // Unsigned text is as good as any to a provider that only wants some.
+  if (reasoning === "required" && !signed) return false;
+  const writer = writerOf(message);
+  const provider = adapterOf(part) ?? writer.provider;
+  if (reads && provider !== undefined && !reads.includes(provider)) return true;
+  const target = signed && model !== undefined ? findModel(model) : undefined;
+  return target !== undefined && writer.model !== undefined && writer.model !== target.id;
+}
+
+/** Whether a part is reasoning, understood or not. */
+export function isReasoning(part: Part): part is ReasoningPart | Extract<Part, { readonly type: "opaque" }> {
+  return part.type === "reasoning" || (part.type === "opaque" && /\/(redacted_)?(reasoning|thinking)$/.test(part.kind));
+}
+
+/** The thought signature a call came with, under its own name or an adapter's; undefined where it has none. */
+export function thoughtSignature({ opaque }: ToolCallPart): string | undefined {
+  const fields = fieldsOf(opaque);
+  const found = [fields, ...Object.values(fields).map(fieldsOf)]
+    .map(({ thoughtSignature: camel, thought_signature: snake }) => camel ?? snake)
+    .find((value) => typeof value === "string" && value !== "");
+  return found as string | undefined;
+}
+
+function adapterOf(part: ReasoningPart | Extract<Part, { readonly type: "opaque" }>): string | undefined {
+  const names = part.type === "opaque" ? [part.kind.split("/", 1)[0] ?? ""] : Object.keys(fieldsOf(part.opaque));
+  return names.map((name) => providers.get(name)).find((provider) => provider !== undefined);
+}
+
+interface Writer {
+  readonly provider: string | undefined;
+  readonly model: string | undefined;
+}
+
+const writers = new WeakMap<Message, Writer>();
+
+/** Who wrote a message, as far as it says; looked up once for as long as it lives. */
+function writerOf(message: Message): Writer {
+  let writer = writers.get(message);
+  if (!writer) {
+    const model = message.model === undefined ? undefined : findModel(message.model);
+    const host = message.extra?.["provider"];
+    const named = typeof host === "string" ? providers.get(host) : undefined;
+    writers.set(message, (writer = { provider: named ?? model?.provider, model: model?.id }));
+  }
+  return writer;
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+}

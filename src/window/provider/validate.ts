@@ -1,0 +1,156 @@
+/** The validator: rules by which providers refuse a window (hosts' and providers' documentation; each rule is a switch). */
+import { toolCalls, toolResults } from "../../message/message.ts";
+import type { Message, Part, ToolCallPart, ToolResultPart } from "../../message/message.ts";
+import type { Profile } from "./profile.ts";
+import { saysReasoning } from "./encode.ts";
+import { isForeign, isReasoning, thoughtSignature } from "./signed.ts";
+
+/** A rule for which a provider would refuse the window. */
+export interface Fault {
+  readonly rule: keyof Profile["rules"] | "noMessages";
+  /** For people. */
+  readonly message: string;
+  /** Index in the window. */
+  readonly index: number;
+}
+
+type Report = (rule: Fault["rule"], index: number, message: string) => void;
+
+/** Checks a whole window, system message included. An empty answer means the provider accepts its shape. */
+export function validateWindow(messages: readonly Message[], profile: Profile): readonly Fault[] {
+  const { rules } = profile;
+  const faults: Fault[] = [];
+  const fault: Report = (rule, index, message) => {
+    faults.push({ rule, index, message });
+  };
+  const history = messages.findIndex((message) => message.role !== "system");
+  if (history === -1) fault("noMessages", 0, "the window holds no message beside the system block");
+  const first = messages[history];
+  if (rules.firstIsUser && first && first.role !== "user") {
+    fault("firstIsUser", history, `the first message is the ${first.role}'s, not the user's`);
+  }
+
+  const last = messages.length - 1;
+  if (rules.lastIsUser && history !== -1 && messages[last]?.role === "assistant") {
+    fault("lastIsUser", last, "the last message is the assistant's, not the user's or a result");
+  }
+
+  const seen = new Set<string>();
+  let waiting: readonly ToolCallPart[] = [];
+  let open = new Set<string>();
+  const closeOpen = (index: number): void => {
+    if (rules.callNeedsResult) {
+      for (const callId of open)
+        fault("callNeedsResult", index, `call ${callId} is not answered before message ${index}`);
+    }
+    open = new Set();
+  };
+
+  messages.forEach((message, index) => {
+    if (rules.systemFirst && message.role === "system" && history !== -1 && index > history) {
+      fault("systemFirst", index, "a system message stands behind the history's first message");
+    }
+    for (const own of ownFaults(message, profile)) fault(own.rule, index, own.message);
+    const results = toolResults(message);
+    if (rules.resultsInOrder) waiting = checkOrder(results, waiting, index, fault);
+    for (const result of results) {
+      if (!open.delete(result.callId) && rules.resultNeedsCall) {
+        fault("resultNeedsCall", index, `result of ${result.callId} has no open call before it`);
+      }
+    }
+    if (message.role !== "tool" && results.length === 0) closeOpen(index);
+    for (const part of message.parts) {
+      if (part.type !== "tool-call") continue;
+      if (rules.uniqueCallIds && seen.has(part.callId))
+        fault("uniqueCallIds", index, `call id ${part.callId} is used twice`);
+      seen.add(part.callId);
+      open.add(part.callId);
+    }
+    if (message.role !== "assistant") return;
+    waiting = toolCalls(message);
+  });
+  closeOpen(messages.length);
+  return faults;
+}
+
+type OwnReport = (rule: Fault["rule"], message: string) => void;
+
+const known = new WeakMap<Profile, WeakMap<Message, readonly Omit<Fault, "index">[]>>();
+
+/** The faults of a message by itself. Looked at once for as long as it lives: a window mostly holds the same ones. */
+function ownFaults(message: Message, profile: Profile): readonly Omit<Fault, "index">[] {
+  let byMessage = known.get(profile);
+  if (!byMessage) known.set(profile, (byMessage = new WeakMap()));
+  const found = byMessage.get(message);
+  if (found) return found;
+  const faults: Omit<Fault, "index">[] = [];
+  const fault: OwnReport = (rule, text) => void faults.push({ rule, message: text });
+  if (profile.rules.noEmptyContent) checkContent(message, fault);
+  if (profile.rules.wellFormedText && !message.parts.every(isWellFormed)) {
+    fault("wellFormedText", "a text holds half of a surrogate pair");
+  }
+  if (message.role === "assistant") checkAnswer(message, profile, fault);
+  byMessage.set(message, faults);
+  return faults;
+}
+
+/** A message of results belongs to the first call of its tool that still waits. Gives the calls that wait on. */
+function checkOrder(
+  results: readonly ToolResultPart[],
+  waiting: readonly ToolCallPart[],
+  index: number,
+  fault: Report,
+): readonly ToolCallPart[] {
+  const [first] = results;
+  const next = waiting.find(({ name }) => first?.name === undefined || name === first.name);
+  if (first && next && next.callId !== first.callId && waiting.some(({ callId }) => callId === first.callId)) {
+    fault("resultsInOrder", index, `the result of ${first.callId} stands where that of ${next.callId} belongs`);
+  }
+  return waiting.filter(({ callId }) => results.every((result) => result.callId !== callId));
+}
+
+/** What an answer of the model must carry: reasoning that its reader takes, and signatures. */
+function checkAnswer(message: Message, profile: Profile, fault: OwnReport): void {
+  const { rules } = profile;
+  const { parts } = message;
+  const reasoning = parts.filter(isReasoning);
+  if (rules.ownReasoning && reasoning.some((part) => isForeign(part, message, profile))) {
+    fault("ownReasoning", `the reasoning is another model's, which ${profile.name} cannot read`);
+  }
+  if (rules.signedReasoning && parts.some((part) => part.type === "reasoning" && part.signature === undefined)) {
+    fault("signedReasoning", "reasoning stands without its signature");
+  }
+  if (rules.reasoningNeedsItem && parts.at(-1)?.type === "reasoning") {
+    fault("reasoningNeedsItem", "no text and no call follows the reasoning");
+  }
+  const call = parts.find((part) => part.type === "tool-call");
+  if (!call) return;
+  if (rules.callNeedsReasoning && !parts.some(saysReasoning)) {
+    fault("callNeedsReasoning", "the message has calls and no reasoning");
+  }
+  if (rules.callNeedsSignature && thoughtSignature(call) === undefined) {
+    fault("callNeedsSignature", `call ${call.callId} has no thought signature`);
+  }
+}
+
+function checkContent(message: Message, fault: OwnReport): void {
+  if (message.parts.every((part) => part.type === "reasoning")) fault("noEmptyContent", "the message has no content");
+  if (message.parts.some((part) => part.type === "text" && part.text.trim() === "")) {
+    fault("noEmptyContent", "a text part has no visible text");
+  }
+}
+
+function isWellFormed(part: Part): boolean {
+  switch (part.type) {
+    case "text":
+    case "reasoning":
+      return part.text.isWellFormed();
+    case "tool-call":
+      return !/\\ud[89a-f]/.test(JSON.stringify(part.args));
+    case "tool-result":
+      if (typeof part.content === "string") return part.content.isWellFormed();
+      return part.content.every((item) => item.type !== "text" || item.text.isWellFormed());
+    default:
+      return true;
+  }
+}

@@ -1,0 +1,92 @@
+/** Stubs: the text left in a place, which says what was there, how large, and the id that brings it back. */
+import type { JsonValue, Message } from "../../message/message.ts";
+import { inlineName, inlineText, splitLines } from "../../message/quote.ts";
+import { toolCalls, toolResults } from "../../message/message.ts";
+import type { NumberedMessage } from "../../message/step.ts";
+import { defaultMask } from "../cut.ts";
+import type { Stub, TextMask } from "../window.ts";
+
+/** The id `recall` takes for a message, or for a range of messages. */
+export function recallId(from: number, to = from): string {
+  return from === to ? `m${from}` : `m${from}-m${to}`;
+}
+
+/** The range an id names, or undefined where it is no id of this form. */
+export function parseRecallId(id: string): { readonly from: number; readonly to: number } | undefined {
+  const match = /^m?(\d{1,15})(?:\s*(?:-|–|\.\.)\s*m?(\d{1,15}))?$/.exec(id.trim());
+  if (!match) return undefined;
+  const from = Number(match[1]);
+  const to = match[2] === undefined ? from : Number(match[2]);
+  return from >= 1 && to >= from ? { from, to } : undefined;
+}
+
+/** Longest subject, in characters; what is longer keeps its end, where a path says most. */
+const longestSubject = 96;
+
+/** What a call was about, found by shape: a path, else a command, else its first text. Empty where nothing says. */
+export function subjectOf(args: JsonValue, mask: TextMask = defaultMask): string {
+  const texts = leaves(args);
+  const subject = texts.find(isPath) ?? texts.find((text) => text.trim() !== "") ?? "";
+  const [line = ""] = splitLines(subject.trim());
+  return inlineText(shorten(line, mask));
+}
+
+/** Whether a text is one path or file name: no spaces, and a slash or an extension. */
+export function isPath(text: string): boolean {
+  return text.length <= 400 && /^[^\s"'`<>|;,(){}]+$/.test(text) && /[\\/]|\.[A-Za-z]\w{0,9}$/.test(text);
+}
+
+function leaves(value: JsonValue, found: string[] = [], depth = 0): string[] {
+  if (typeof value === "string") found.push(value);
+  else if (value !== null && typeof value === "object" && depth < 4) {
+    for (const item of Object.values(value) as JsonValue[]) leaves(item, found, depth + 1);
+  }
+  return found;
+}
+
+function shorten(text: string, mask: TextMask): string {
+  if (text.length <= longestSubject) return text;
+  const points = [...mask(text).slice(0, 4 * longestSubject)];
+  if (points.length <= longestSubject) return text.length > 4 * longestSubject ? `${points.join("")}…` : text;
+  return isPath(text)
+    ? `…${points.slice(1 - longestSubject).join("")}`
+    : `${points.slice(0, longestSubject - 1).join("")}…`;
+}
+
+/** The stubs of a step: one for each result, one for a user's message; an assistant's own words need none. */
+export function stubsOf(messages: readonly NumberedMessage[], mask: TextMask = defaultMask): readonly Stub[] {
+  const subjects = new Map<string, string>();
+  const stubs: Stub[] = [];
+  for (const { seq, message } of messages) {
+    for (const call of toolCalls(message)) subjects.set(call.callId, subjectOf(call.args, mask));
+    const id = recallId(seq);
+    if (message.role === "user") {
+      // A late result is shown in the user's role and is not the user's.
+      const tool = message.status === "synthetic" ? "result" : "user";
+      stubs.push({ tool, subject: firstWords(message, mask), id, count: 1 });
+    }
+    for (const result of toolResults(message)) {
+      stubs.push({
+        tool: inlineName(result.name ?? nameOf(messages, result.callId)),
+        subject: subjects.get(result.callId) ?? "",
+        id,
+        count: 1,
+      });
+    }
+  }
+  return stubs;
+}
+
+function nameOf(messages: readonly NumberedMessage[], callId: string): string {
+  for (const { message } of messages) {
+    const call = toolCalls(message).find((candidate) => candidate.callId === callId);
+    if (call) return call.name;
+  }
+  return "tool";
+}
+
+function firstWords(message: Message, mask: TextMask): string {
+  const text = message.parts.find((part) => part.type === "text");
+  const [line = ""] = splitLines(text?.text.trim() ?? `[${message.parts[0]?.type ?? "empty"}]`);
+  return inlineText(shorten(line, mask));
+}
