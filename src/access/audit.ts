@@ -12,7 +12,7 @@ import type { Mask } from "../mask/mask.ts";
 import { emailAddress } from "../mask/rules.ts";
 import { systemClock, timestamp } from "../store/shared/clock.ts";
 import type { Clock } from "../store/shared/clock.ts";
-import { fileMode, makeNewFolder, systemCode } from "../store/files/layout.ts";
+import { fileMode, makeNewFolder, systemCode } from "../disk/safe-write.ts";
 import { checkNoOpenDatabase } from "../store/sqlite/file.ts";
 
 /**

@@ -1,4 +1,4 @@
-/** What stores are opened with where the caller says nothing of it, and the guard before one that was opened. */
+/** Opening a store by path or URL, on somebody's behalf: the guard before it, and the audit of its accesses. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { userInfo } from "node:os";
 import { join } from "node:path";
@@ -7,6 +7,8 @@ import { openAudit } from "./audit.ts";
 import type { Audit } from "./audit.ts";
 import { guardedStore, isGuarded } from "./guarded.ts";
 import type { AccessOptions, OpenStoreOptions } from "./options.ts";
+import { openUnguarded } from "../store/open.ts";
+import type { SqliteDatabase } from "../store/sqlite/driver.ts";
 import type { Store } from "../store/store.ts";
 
 const defaults = new AsyncLocalStorage<OpenStoreOptions>();
@@ -24,6 +26,24 @@ export function withStoreDefaults<T>(options: OpenStoreOptions, run: () => Promi
 /** The options in force here. */
 export function storeDefaults(): OpenStoreOptions {
   return defaults.getStore() ?? {};
+}
+
+/**
+ * Opens a store: a folder's path or a `file:` URL for files, `sqlite:path` for one file of SQLite, `ram:` for memory. An
+ * open database of `node:sqlite`, `libsql` or `better-sqlite3` becomes a SQLite store, which closes it in the end. A
+ * {@link Store} is given back as it is; with `access` each of them is guarded. The code of a store is loaded only when it is
+ * opened.
+ *
+ * @throws WindrowError `unknown-store` for another scheme, with the nearest known one; `store-unavailable` where
+ *   `sqlite:` finds no driver, or `create` is false and nothing is there; what the store itself throws
+ */
+export async function openStore(
+  target: string | Store | SqliteDatabase,
+  options: OpenStoreOptions = {},
+): Promise<Store> {
+  const { access, ...rest } = { ...storeDefaults(), ...options };
+  const store = await openUnguarded(target, rest);
+  return access ? guardOpened(store, typeof target === "string" ? target : undefined, access, rest) : store;
 }
 
 /** The file of a store's audit: `audit.jsonl` in a folder, `<file>.audit.jsonl` beside a database, none for `ram:`. */

@@ -1,4 +1,9 @@
-/** `windrow/access`: stores as one user, admin or tenant may use them, and the audit. docs/access.md describes it. */
+/** Stores, and who may use them: opening one by address, guards, tenants and the audit (docs/access.md). */
+export * from "../store/author.ts";
+export { openStore } from "./open.ts";
+export type { OpenStoreOptions } from "./options.ts";
+export { storeSchemes } from "../store/open.ts";
+export type { StoreOptions } from "../store/open.ts";
 export { auditActions, openAudit, readAudit } from "./audit.ts";
 export type { Accessed, Audit, AuditAction, AuditEntry, AuditQuery } from "./audit.ts";
 export { guardedStore, tenantStore } from "./guarded.ts";

@@ -3,7 +3,7 @@ import { Option } from "commander";
 import type { Command } from "commander";
 import type { Config } from "../config/config.ts";
 import { withStoreDefaults } from "../access/open.ts";
-import type { OpenStoreOptions } from "../store/open.ts";
+import type { OpenStoreOptions } from "../access/options.ts";
 import type { CliIo } from "./command.ts";
 
 /** The flags as they are added; a command's own flag of the same name stays. */

@@ -1,5 +1,5 @@
 /** What the commands of upkeep share: sizes as people read them, and the store they work on. */
-import { openStore } from "../store/open.ts";
+import { openStore } from "../access/open.ts";
 import type { Scope, Store } from "../store/store.ts";
 
 /** Bytes as people read them: `1.2 MB`. */

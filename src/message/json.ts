@@ -1,4 +1,4 @@
-/** JSON from outside: how deep and how large it may be, so that nothing that walks it runs out of stack. */
+/** JSON from outside: its limits of depth and size, so that nothing that walks it runs out of stack, and readers that narrow it. */
 import { WindrowError } from "../errors.ts";
 import type { JsonObject, JsonValue, Message } from "./message.ts";
 
@@ -100,4 +100,53 @@ export function parseJson(text: string): JsonValue | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The value when it is a JSON object. Parsed JSON holds nothing but JSON, so no deeper check is made. */
+export function asObject(value: unknown): JsonObject | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+}
+
+/** The value when it is an array. */
+export function asArray(value: unknown): readonly JsonValue[] | undefined {
+  return Array.isArray(value) ? (value as readonly JsonValue[]) : undefined;
+}
+
+/** The value when it is a string. */
+export function asString(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+/** The value when it is a string with something in it. */
+export function asName(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** The value when it is a finite number from 0. */
+export function asCount(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
+}
+
+/** The objects of an array, in order; empty when there is no array. */
+export function objectsOf(value: unknown): readonly JsonObject[] {
+  return (asArray(value) ?? []).map(asObject).filter((item) => item !== undefined);
+}
+
+/** A time as ISO 8601 UTC, from ISO text or from milliseconds or seconds since 1970; anything else is no time. */
+export function isoTime(value: unknown): string | undefined {
+  if (typeof value !== "string" && typeof value !== "number") return undefined;
+  // 1e11 ms is March 1973 and 1e11 s the year 5138: what is smaller was meant as seconds.
+  const date = new Date(typeof value === "number" && value < 1e11 ? value * 1000 : value);
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+}
+
+/** An object without its undefined fields, as `exactOptionalPropertyTypes` wants it. */
+export function defined<T extends object>(object: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as never;
+}
+
+/** The fields of an object that are not in `known`; undefined when there are none. */
+export function restOf(object: JsonObject, known: ReadonlySet<string>): JsonObject | undefined {
+  const entries = Object.entries(object).filter(([key]) => !known.has(key));
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }

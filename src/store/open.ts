@@ -4,42 +4,43 @@ import { fileURLToPath } from "node:url";
 import { WindrowError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
 import { withoutSecrets } from "../address.ts";
-import { guardOpened, storeDefaults } from "../access/open.ts";
-import type { OpenStoreOptions } from "../access/options.ts";
 import type { SqliteDatabase } from "./sqlite/driver.ts";
 import type { DatabaseClass } from "./sqlite/read-only.ts";
+import type { Clock } from "./shared/clock.ts";
+import type { Mask } from "../mask/mask.ts";
 import type { Store } from "./store.ts";
 
-export * from "./author.ts";
-export type { OpenStoreOptions } from "../access/options.ts";
+/** What every store that is opened by path or URL takes. */
+export interface StoreOptions {
+  /** Default: secrets of a known form are masked. */
+  readonly mask?: Mask;
+  /** Default: the system's. */
+  readonly clock?: Clock;
+  /** For stores on disk; default `strict`. Each store says what `group` and `relaxed` lose. */
+  readonly durability?: "strict" | "group" | "relaxed";
+  /** For stores of files: write and sync on the calling thread, for programs that have nothing else to do. Default false. */
+  readonly blocking?: boolean;
+  /** Whether a store that is not there is made, on its first use at the latest. Default true. */
+  readonly create?: boolean;
+  /** For stores of files: a folder of its own for each user, `users/<name>/` in the store's. Default false. */
+  readonly folderPerUser?: boolean;
+}
 
-/** The schemes {@link openStore} knows. A path without a scheme is a folder. */
+/** The schemes a store's address may have. A path without a scheme is a folder. */
 export const storeSchemes: readonly string[] = ["file", "ram", "sqlite"];
 
 /** Packages that bring a SQLite database where Node has none, in the order they are tried. */
 const sqlitePackages: readonly string[] = ["libsql", "better-sqlite3"];
 
 /**
- * Opens a store: a folder's path or a `file:` URL for files, `sqlite:path` for one file of SQLite, `ram:` for memory. An
- * open database of `node:sqlite`, `libsql` or `better-sqlite3` becomes a SQLite store, which closes it in the end. A
- * {@link Store} is given back as it is; with `access` each of them is guarded. The code of a store is loaded only when it is
- * opened.
+ * Opens a store by its address, for everyone who may read it. The code of a store is loaded only when it is opened.
  *
  * @throws WindrowError `unknown-store` for another scheme, with the nearest known one; `store-unavailable` where
  *   `sqlite:` finds no driver, or `create` is false and nothing is there; what the store itself throws
  */
-export async function openStore(
+export async function openUnguarded(
   target: string | Store | SqliteDatabase,
-  options: OpenStoreOptions = {},
-): Promise<Store> {
-  const { access, ...rest } = { ...storeDefaults(), ...options };
-  const store = await openUnguarded(target, rest);
-  return access ? guardOpened(store, typeof target === "string" ? target : undefined, access, rest) : store;
-}
-
-async function openUnguarded(
-  target: string | Store | SqliteDatabase,
-  { create = true, blocking, folderPerUser = false, ...settings }: Omit<OpenStoreOptions, "access">,
+  { create = true, blocking, folderPerUser = false, ...settings }: StoreOptions,
 ): Promise<Store> {
   if (typeof target !== "string") {
     if (!("prepare" in target)) return target;

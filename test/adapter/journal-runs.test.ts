@@ -5,7 +5,7 @@ import type { AnthropicMessage } from "../../src/adapter/anthropic/anthropic.ts"
 import { journalOf } from "../../src/adapter/host/journal.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
 import type { SessionEvent } from "../../src/session/events.ts";
-import { openStore } from "../../src/store/open.ts";
+import { openStore } from "../../src/access/open.ts";
 import { everybody } from "../../src/store/testing/kit.ts";
 
 const calls = ["a", "b", "c"].map((id) => ({ type: "tool_use", id, name: "read_file", input: { path: id } }));

@@ -11,7 +11,7 @@ import { aiSdk } from "../../src/adapter/ai-sdk/ai-sdk.ts";
 import { createMask } from "../../src/mask/mask.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
 import type { Session } from "../../src/session/session.ts";
-import { openStore } from "../../src/store/open.ts";
+import { openStore } from "../../src/access/open.ts";
 
 const secret = "Zebra-Crossing-77";
 

@@ -4,7 +4,7 @@ import { McpTools, serveMcpHttp } from "../../src/adapter/mcp/mcp.ts";
 import type { NewMessage } from "../../src/message/message.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
 import type { Session } from "../../src/session/session.ts";
-import { openStore } from "../../src/store/open.ts";
+import { openStore } from "../../src/access/open.ts";
 import type { Store } from "../../src/store/store.ts";
 
 function say(text: string): NewMessage {

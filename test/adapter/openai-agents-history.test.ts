@@ -5,7 +5,7 @@ import { AgentsSession } from "../../src/adapter/openai-agents/openai-agents.ts"
 import type { AdapterEvent, AgentItem } from "../../src/adapter/openai-agents/openai-agents.ts";
 import { createMask } from "../../src/mask/mask.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
-import { openStore } from "../../src/store/open.ts";
+import { openStore } from "../../src/access/open.ts";
 import type { Store } from "../../src/store/store.ts";
 
 function said(content: string): AgentItem {

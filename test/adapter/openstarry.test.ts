@@ -5,7 +5,7 @@ import { ContextManager, openContextManager } from "../../src/adapter/openstarry
 import type { ChatMessage, IContextManager } from "../../src/adapter/openstarry/openstarry.ts";
 import type { ModelRequest } from "../../src/model/model.ts";
 import { fromChat } from "../../src/adapter/chat/chat.ts";
-import { openStore } from "../../src/store/open.ts";
+import { openStore } from "../../src/access/open.ts";
 import { openaiChat } from "../../src/window/provider/profile.ts";
 import { validateWindow } from "../../src/window/provider/validate.ts";
 

@@ -9,7 +9,7 @@ import { WindrowError } from "../../src/errors.ts";
 import type { Message } from "../../src/message/message.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
 import type { Session } from "../../src/session/session.ts";
-import { openStore } from "../../src/store/open.ts";
+import { openStore } from "../../src/access/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { assistant, call, everyShape, longRun, pi, result, user } from "./pi-transcripts.ts";
 

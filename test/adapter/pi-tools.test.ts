@@ -8,7 +8,7 @@ import { WindrowError } from "../../src/errors.ts";
 import { resultText } from "../../src/message/message.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
 import type { Session } from "../../src/session/session.ts";
-import { openStore } from "../../src/store/open.ts";
+import { openStore } from "../../src/access/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { call, pi, result, user } from "./pi-transcripts.ts";
 

@@ -11,7 +11,7 @@ import { gunzipSync } from "node:zlib";
 import type * as Windrow from "../../src/index.ts";
 import type * as OpsDoor from "../../src/ops/public.ts";
 import type * as AuthorDoor from "../../src/store/author.ts";
-import type * as StoreDoor from "../../src/store/open.ts";
+import type * as StoreDoor from "../../src/access/open.ts";
 import { attack } from "./kit/attack.ts";
 import type { Product, Report } from "./kit/attack.ts";
 
@@ -70,7 +70,7 @@ async function attackStore(kind: "files" | "sqlite", product: Product, report: R
 /** Everything that a session takes, with every canary in it. */
 async function writeSessions(store: string, product: Product, report: Report, folder: string): Promise<void> {
   const { SessionManager } = await product.load<typeof Windrow>("index.js");
-  const { openStore } = await product.load<typeof StoreDoor>("store/open.js");
+  const { openStore } = await product.load<typeof StoreDoor>("access/open.js");
   const { createMask } = await product.load<typeof AuthorDoor>("store/author.js");
   const { logTo } = await product.load<typeof OpsDoor>("ops/public.js");
   await mkdir(folder, { recursive: true });
@@ -180,7 +180,7 @@ function groupsOf(commands: readonly (readonly string[])[]): readonly (readonly 
 }
 
 async function idsOf(store: string, product: Product): Promise<readonly string[]> {
-  const { openStore } = await product.load<typeof StoreDoor>("store/open.js");
+  const { openStore } = await product.load<typeof StoreDoor>("access/open.js");
   const opened = await openStore(store);
   const ids: string[] = [];
   for await (const { metadata } of opened.list({})) ids.push(metadata.uuid);

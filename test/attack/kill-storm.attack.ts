@@ -4,7 +4,7 @@
  */
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import type * as Opening from "../../src/store/open.ts";
+import type * as Opening from "../../src/access/open.ts";
 import { calm, readBack, storm, windrow } from "../support/storm.ts";
 import type { Outcome, Target } from "../support/storm.ts";
 import { attack } from "./kit/attack.ts";
@@ -37,7 +37,7 @@ async function judge(product: Product, report: Report, target: Target, outcome: 
   report.count("commands beside writers", outcome.commands);
   report.count("acknowledged messages", acknowledged.length);
   for (const refusal of refused) report.failed(`an append beside other processes was refused: ${refusal}`);
-  const { openStore } = await product.load<typeof Opening>("store/open.js");
+  const { openStore } = await product.load<typeof Opening>("access/open.js");
   const store = await openStore(target.url, { create: false });
   const { lost, wrong } = await readBack(store, acknowledged);
   await store.close();

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { gunzipSync, gzipSync } from "node:zlib";
 import type * as windrow from "../../src/index.ts";
 import type * as ops from "../../src/ops/public.ts";
-import type * as stores from "../../src/store/open.ts";
+import type * as stores from "../../src/access/open.ts";
 import { attack } from "./kit/attack.ts";
 import type { Product, Report } from "./kit/attack.ts";
 
@@ -55,7 +55,7 @@ async function makeOrigin(
   shape: Pick<Origin, "kind" | "finished" | "compressed">,
 ): Promise<Origin> {
   const { SessionManager } = await product.load<Windrow>("index.js");
-  const { openStore } = await product.load<Stores>("store/open.js");
+  const { openStore } = await product.load<Stores>("access/open.js");
   const folder = join(product.scratch, `origin-${name}`);
   mkdirSync(folder, { mode: 0o700 });
   const origin = { name, ...shape, folder };
@@ -134,7 +134,7 @@ const visits = ["nobody", "a reader", "a resume", "a doctor that mends"] as cons
 
 async function visit(product: Product, origin: Origin, folder: string, who: (typeof visits)[number]): Promise<void> {
   const { SessionManager } = await product.load<Windrow>("index.js");
-  const { openStore } = await product.load<Stores>("store/open.js");
+  const { openStore } = await product.load<Stores>("access/open.js");
   const { doctor, viewSession } = await product.load<Ops>("ops/public.js");
   if (who === "nobody") return;
   const url = target(origin, folder);
@@ -180,7 +180,7 @@ async function attackOne(
   who: (typeof visits)[number],
   backups: string,
 ): Promise<void> {
-  const { openStore } = await product.load<Stores>("store/open.js");
+  const { openStore } = await product.load<Stores>("access/open.js");
   const { doctor, backup, restore } = await product.load<Ops>("ops/public.js");
   const what = `${origin.name}, ${damage.name}, ${who}`;
   const folder = join(product.scratch, what.replaceAll(/\W+/g, "-"));
@@ -217,7 +217,7 @@ async function attackOne(
 }
 
 async function attackOrigin(product: Product, report: Report, origin: Origin): Promise<void> {
-  const { openStore } = await product.load<Stores>("store/open.js");
+  const { openStore } = await product.load<Stores>("access/open.js");
   const { doctor, backup } = await product.load<Ops>("ops/public.js");
   const backups = join(product.scratch, `backups-${origin.name}`);
   const store = await openStore(target(origin, origin.folder));
@@ -266,7 +266,7 @@ async function killed(product: Product, report: Report, url: string, steps: numb
 
 /** What a crash leaves is no loss: nothing that was acknowledged is missing. */
 async function crashLeftovers(product: Product, report: Report, kind: Origin["kind"]): Promise<void> {
-  const { openStore } = await product.load<Stores>("store/open.js");
+  const { openStore } = await product.load<Stores>("access/open.js");
   const { doctor } = await product.load<Ops>("ops/public.js");
   const folder = join(product.scratch, `killed-${kind}`);
   mkdirSync(folder, { mode: 0o700 });

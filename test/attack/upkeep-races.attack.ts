@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { isWindrowError } from "../../src/errors.ts";
 import type * as front from "../../src/index.ts";
-import type * as stores from "../../src/store/open.ts";
+import type * as stores from "../../src/access/open.ts";
 import type { Store } from "../../src/store/store.ts";
 import { attack } from "./kit/attack.ts";
 import type { Product, Report } from "./kit/attack.ts";
@@ -65,7 +65,7 @@ function flicker(log: string): string {
 
 /** Upkeep by another process, so many times. */
 function upkeep(product: Product, store: string, id: string, steps: readonly string[]): string {
-  const open = pathToFileURL(join(product.root, "store/open.js")).href;
+  const open = pathToFileURL(join(product.root, "access/open.js")).href;
   return `
     const { openStore } = await import(${JSON.stringify(open)});
     const store = await openStore(${JSON.stringify(store)});
@@ -157,7 +157,7 @@ attack({
   async run(product, report) {
     const folder = join(product.scratch, "store");
     const id = await madeSession(product, folder);
-    const { openStore } = await product.load<typeof stores>("store/open.js");
+    const { openStore } = await product.load<typeof stores>("access/open.js");
     const store = await openStore(folder);
     const log = join(folder, "completed", id, "messages.jsonl");
     const reader = new Reader(product, report);

@@ -5,7 +5,7 @@ import { followLog } from "../../src/ops/logs/stored.ts";
 import { logTo } from "../../src/ops/logs/logs.ts";
 import type { LogEntry } from "../../src/ops/logs/logs.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
-import { openStore } from "../../src/store/open.ts";
+import { openStore } from "../../src/access/open.ts";
 import { newFolder, windrow } from "./stage.ts";
 
 const id = "550e8400-e29b-41d4-a716-446655440000";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { StatsReport } from "../../src/ops/stats/stats.ts";
 import { everybody, messageRecord, newSession, stateOf } from "../../src/store/testing/kit.ts";
-import { openStore } from "../../src/store/open.ts";
+import { openStore } from "../../src/access/open.ts";
 import type { FinalStatus } from "../../src/store/store.ts";
 import { driver } from "../store/sqlite-fixtures.ts";
 import { newFolder, windrow } from "./stage.ts";

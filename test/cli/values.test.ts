@@ -1,6 +1,6 @@
 /** Numbers on the command line: each flag's own kind, wrong ones refused by name, none that makes a command spin. */
 import { expect, it } from "vitest";
-import { openStore } from "../../src/store/open.ts";
+import { openStore } from "../../src/access/open.ts";
 import { ageOf, countOf, intervalOf, numberOf, portOf, secondsOf, tokensOf } from "../../src/cli/values.ts";
 import { chatLines, newFolder, put, windrow } from "./stage.ts";
 

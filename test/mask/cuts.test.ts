@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { createMask } from "../../src/mask/mask.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
-import { openStore } from "../../src/store/open.ts";
+import { openStore } from "../../src/access/open.ts";
 import { excerpt } from "../../src/window/digest/excerpt.ts";
 import { recallFrom } from "../../src/window/recall/recall.ts";
 import { composeWindow } from "../../src/window/compose.ts";

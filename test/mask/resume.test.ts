@@ -8,7 +8,7 @@ import type { Mask } from "../../src/mask/mask.ts";
 import type { NewMessage } from "../../src/message/message.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
 import type { SessionEvent } from "../../src/session/events.ts";
-import { openStore } from "../../src/store/open.ts";
+import { openStore } from "../../src/access/open.ts";
 import type { Composed } from "../../src/window/window.ts";
 import { secretSamples } from "./samples.ts";
 

@@ -7,7 +7,7 @@ import { afterEach, expect, it } from "vitest";
 import { createMask } from "../../src/mask/mask.ts";
 import { scripted } from "../../src/model/scripted.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
-import { openStore } from "../../src/store/open.ts";
+import { openStore } from "../../src/access/open.ts";
 import { secretSamples, textOf } from "./samples.ts";
 
 const registered = "correct horse battery 9";

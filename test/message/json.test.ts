@@ -10,7 +10,7 @@ import { composeWindow, SessionManager } from "../../src/index.ts";
 import { deepestJson } from "../../src/message/json.ts";
 import type { JsonValue, NewMessage } from "../../src/message/message.ts";
 import { importFile } from "../../src/ops/exchange/import.ts";
-import { openStore } from "../../src/store/open.ts";
+import { openStore } from "../../src/access/open.ts";
 import { readTranscripts } from "../../src/transcript/read.ts";
 import { windrow } from "../cli/stage.ts";
 

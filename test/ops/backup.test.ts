@@ -9,7 +9,7 @@ import { backup, findGeneration, generationNames, readGeneration } from "../../s
 import { restore } from "../../src/ops/backup/restore.ts";
 import { everybody, everyKind, messageRecord, newSession, stateOf, texts } from "../../src/store/testing/kit.ts";
 import { filesStore } from "../../src/store/files/files.ts";
-import { openStore } from "../../src/store/open.ts";
+import { openStore } from "../../src/access/open.ts";
 import { ramStore } from "../../src/store/ram/ram.ts";
 import type { Store } from "../../src/store/store.ts";
 import { summaryOf } from "../../src/store/transfer.ts";

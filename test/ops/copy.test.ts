@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { copy } from "../../src/ops/exchange/copy.ts";
 import { everybody, everyKind, messageRecord, newSession, readAll } from "../../src/store/testing/kit.ts";
 import { everyRecordKind, sessionWith, stateOf } from "../../src/store/testing/kit.ts";
-import { openStore } from "../../src/store/open.ts";
+import { openStore } from "../../src/access/open.ts";
 import { ramStore } from "../../src/store/ram/ram.ts";
 import type { Store } from "../../src/store/store.ts";
 import { windrow } from "../cli/stage.ts";

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { codingSession } from "../../src/message/samples.ts";
 import { doctor } from "../../src/ops/doctor/doctor.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
-import { openStore } from "../../src/store/open.ts";
+import { openStore } from "../../src/access/open.ts";
 import { newFolder } from "../cli/stage.ts";
 
 it("says which session's summaries fail, why, and what to do; nothing is damaged", async () => {

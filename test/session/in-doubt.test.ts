@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { SessionManager } from "../../src/session/manager/manager.ts";
 import { viewSession } from "../../src/ops/look/view.ts";
-import { openStore } from "../../src/store/open.ts";
+import { openStore } from "../../src/access/open.ts";
 import { validateWindow } from "../../src/window/provider/validate.ts";
 import { anthropic } from "../../src/window/provider/profile.ts";
 import { windrow } from "../cli/stage.ts";

@@ -5,7 +5,7 @@ import { createMask } from "../../src/mask/mask.ts";
 import { logTo } from "../../src/ops/logs/logs.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
 import type { SessionEvent } from "../../src/session/events.ts";
-import { openStore } from "../../src/store/open.ts";
+import { openStore } from "../../src/access/open.ts";
 import { Teller } from "../../src/adapter/host/journal.ts";
 import type { AdapterEvent } from "../../src/adapter/host/journal.ts";
 

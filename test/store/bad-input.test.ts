@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { everybody, listAll, messageRecord, newSession, readAll, sessionWith } from "../../src/store/testing/kit.ts";
 import { texts } from "../../src/store/testing/kit.ts";
 import { filesStore } from "../../src/store/files/files.ts";
-import { openStore } from "../../src/store/open.ts";
+import { openStore } from "../../src/access/open.ts";
 import type { Clock } from "../../src/store/shared/clock.ts";
 import { filesFixture } from "./fixtures.ts";
 

@@ -6,7 +6,7 @@ import { storeConformance } from "../../src/store/testing/conformance.ts";
 import { systemDisk } from "../../src/disk/disk.ts";
 import type { Disk } from "../../src/disk/disk.ts";
 import { filesStore } from "../../src/store/files/files.ts";
-import { openStore } from "../../src/store/open.ts";
+import { openStore } from "../../src/access/open.ts";
 import { filesFixture, temporaryFolder } from "./fixtures.ts";
 
 describe("files, blocking", () => {

@@ -26,7 +26,7 @@ afterAll(async () => {
 /** A module that opens a store; `open` is its body, with `where` and `windrow`. */
 async function target(name: string, open: string): Promise<CrashTarget> {
   const path = join(folder, `${name}.mjs`);
-  const windrow = pathToFileURL(join(build.folder, "store/open.js")).href;
+  const windrow = pathToFileURL(join(build.folder, "access/open.js")).href;
   const code = `import * as windrow from ${JSON.stringify(windrow)};\nexport async function open(where) { ${open} }\n`;
   await writeFile(path, code);
   return {

@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { openStore } from "../../src/store/open.ts";
+import { openStore } from "../../src/access/open.ts";
 import { buildSource } from "../support/build.ts";
 import { startManagers } from "../support/managers.ts";
 import type { Acknowledged, Managers } from "../support/managers.ts";

@@ -21,7 +21,7 @@ import { isWindrowError } from "../../src/errors.ts";
 import { scanFolder } from "../../src/ops/doctor/scan.ts";
 import { createMask } from "../../src/mask/mask.ts";
 import { messageRecord, readAll, sessionWith, texts } from "../../src/store/testing/kit.ts";
-import { openStore } from "../../src/store/open.ts";
+import { openStore } from "../../src/access/open.ts";
 import type { SqliteDatabase } from "../../src/store/sqlite/driver.ts";
 import { sqliteStore } from "../../src/store/sqlite/sqlite.ts";
 import { readTranscripts } from "../../src/transcript/read.ts";
@@ -68,7 +68,7 @@ describe.skipIf(!driver)("stores of one process on one file", { timeout: 120_000
       const first = await openStore(`sqlite:${file}`);
       const one = descriptors();
       symlinkSync(file, join(folder, "link.db"));
-      const copy = (await import(pathToFileURL(join(build.folder, "store/open.js")).href)) as {
+      const copy = (await import(pathToFileURL(join(build.folder, "access/open.js")).href)) as {
         openStore: typeof openStore;
       };
       const others = [
@@ -142,7 +142,7 @@ describe.skipIf(!driver)("stores of one process on one file", { timeout: 120_000
     const store = await openStore(`sqlite:${file}`);
     const lock = await sessionWith(store, 5);
     const script = `
-      const { openStore } = await import(${JSON.stringify(pathToFileURL(join(build.folder, "store/open.js")).href)});
+      const { openStore } = await import(${JSON.stringify(pathToFileURL(join(build.folder, "access/open.js")).href)});
       const store = await openStore(${JSON.stringify(`sqlite:${file}`)});
       for await (const session of store.list({})) if (!session.metadata) throw new Error("no session");
       await store.close();`;

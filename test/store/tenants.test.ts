@@ -16,7 +16,7 @@ import { openAudit, readAudit } from "../../src/access/audit.ts";
 import type { AuditEntry } from "../../src/access/audit.ts";
 import { faultyStore } from "../../src/store/testing/faulty.ts";
 import { guardedStore } from "../../src/access/guarded.ts";
-import { openStore } from "../../src/store/open.ts";
+import { openStore } from "../../src/access/open.ts";
 import { ramStore } from "../../src/store/ram/ram.ts";
 import type { Scope, Store } from "../../src/store/store.ts";
 import { temporaryFolder } from "./fixtures.ts";

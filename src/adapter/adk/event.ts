@@ -1,7 +1,7 @@
 /** One event of ADK as a message of the log, and back. */
 import type { Message, NewMessage } from "../../message/message.ts";
-import type { CallPairing } from "../../transcript/shapes.ts";
-import { asName, asObject } from "../../transcript/shapes.ts";
+import type { CallPairing } from "../../message/host-parts.ts";
+import { asName, asObject } from "../../message/json.ts";
 import type { AdkEvent } from "./types.ts";
 import { contentMessage, contentsOf } from "../gemini/gemini.ts";
 import type { GeminiContent } from "../gemini/gemini.ts";

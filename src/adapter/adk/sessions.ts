@@ -7,7 +7,7 @@ import { adkLogs, keyOf, uuidOf } from "./log.ts";
 import type { AdkLog, AdkLogs } from "./log.ts";
 import type { AdkEvent, AdkSession, AdkSessionKey } from "./types.ts";
 import type { AdapterListener } from "../host/journal.ts";
-import { asObject } from "../../transcript/shapes.ts";
+import { asObject } from "../../message/json.ts";
 import { keptOf } from "../host/host-fields.ts";
 
 /** What is used of ADK's BaseSessionService. */

@@ -2,7 +2,7 @@
 import type { JsonValue, Message, ToolDefinition } from "../../message/message.ts";
 import { countMessage } from "../../tokens/counter.ts";
 import { findModel } from "../../tokens/models.ts";
-import { asArray, asName, asObject } from "../../transcript/shapes.ts";
+import { asArray, asName, asObject } from "../../message/json.ts";
 import { budgetOf } from "../../window/budget.ts";
 import { composeWindow } from "../../window/compose.ts";
 import { hashMessage } from "../../window/hash.ts";

@@ -1,6 +1,6 @@
 /** What the AI SDK's messages hold that JSON does not: bytes and URL objects, as marked JSON and back. */
 import type { JsonValue } from "../../message/message.ts";
-import { asName, asObject } from "../../transcript/shapes.ts";
+import { asName, asObject } from "../../message/json.ts";
 
 /** The one field of an object that stands for a URL object; its value is the URL's text. */
 export const urlMark = "windrow:url";

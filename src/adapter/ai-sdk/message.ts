@@ -1,7 +1,7 @@
 /** Messages of the AI SDK, majors 5 to 7, in and out: `ModelMessage`s, and the prompts of its language models. */
 import type { JsonObject, JsonValue, Message, Part, Role } from "../../message/message.ts";
 import { toolCalls } from "../../message/message.ts";
-import { asArray, defined } from "../../transcript/shapes.ts";
+import { asArray, defined } from "../../message/json.ts";
 import type { Adapter } from "../adapter.ts";
 import { marked, unmarked } from "./bytes.ts";
 import { aiSdkName, fromPart, isBareText, toPart } from "./parts.ts";

@@ -1,7 +1,7 @@
 /** A middleware for language models of the AI SDK: windows at the prompt, and one retry where the provider says too large. */
 import { WindrowError } from "../../errors.ts";
 import type { JsonValue, Message, ToolDefinition } from "../../message/message.ts";
-import { asString } from "../../transcript/shapes.ts";
+import { asString } from "../../message/json.ts";
 import type { Composed } from "../../window/window.ts";
 import { aiSdkAdapter, encodeWindow } from "./message.ts";
 import type { AiSdkMessage } from "./message.ts";

@@ -11,7 +11,8 @@ import type {
 } from "../../message/message.ts";
 import type { ResultContent, TextPart, ToolCallPart, ToolResultPart } from "../../message/message.ts";
 import { resultText } from "../../message/message.ts";
-import { asArray, asName, asObject, asString, opaquePart } from "../../transcript/shapes.ts";
+import { opaquePart } from "../../message/host-parts.ts";
+import { asArray, asName, asObject, asString } from "../../message/json.ts";
 import { skippedSignature } from "../../window/provider/signed.ts";
 import { urlMark, wrap, unwrap } from "./bytes.ts";
 import { absent, isObject, present, sameJson, standIn, without } from "../host/host-fields.ts";

@@ -1,6 +1,6 @@
 /** Model messages of the AI SDK as its UI messages: what `useChat` shows after a reload. */
 import type { JsonObject, JsonValue } from "../../message/message.ts";
-import { asArray, asName, asObject, asString, defined } from "../../transcript/shapes.ts";
+import { asArray, asName, asObject, asString, defined } from "../../message/json.ts";
 import type { AiSdkMessage } from "./message.ts";
 import { marked, unwrap } from "./bytes.ts";
 

@@ -1,7 +1,9 @@
 /** Messages of the Anthropic Messages API in and out, for loops that speak to a provider themselves. */
 import type { JsonObject, JsonValue, Message, Part } from "../../message/message.ts";
 import { anthropicUsage } from "../../transcript/claude-code/blocks.ts";
-import { asArray, asName, CallPairing, defined, UniqueIds } from "../../transcript/shapes.ts";
+import { UniqueIds } from "../../transcript/shapes.ts";
+import { CallPairing } from "../../message/host-parts.ts";
+import { asArray, asName, defined } from "../../message/json.ts";
 import type { Adapter } from "../adapter.ts";
 import { anthropic, blockPart, contentBlock, fitsId } from "./parts.ts";
 import {

@@ -9,8 +9,9 @@ import type {
   ReasoningPart,
 } from "../../message/message.ts";
 import type { ResultContent, ToolCallPart, ToolResultPart } from "../../message/message.ts";
-import type { CallPairing } from "../../transcript/shapes.ts";
-import { asArray, asName, asObject, asString, opaquePart } from "../../transcript/shapes.ts";
+import type { CallPairing } from "../../message/host-parts.ts";
+import { opaquePart } from "../../message/host-parts.ts";
+import { asArray, asName, asObject, asString } from "../../message/json.ts";
 import { absent, isObject, keep, keptOf, present, sameJson, standIn, without, wireName } from "../host/host-fields.ts";
 import type { WireIds } from "../host/host-fields.ts";
 

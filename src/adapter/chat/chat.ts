@@ -2,7 +2,9 @@
 import type { JsonObject, JsonValue, Message, NewMessage, Part, Role, ToolResultPart } from "../../message/message.ts";
 import { resultText, toolCalls } from "../../message/message.ts";
 import { chatUsage } from "../../transcript/openai-chat/message.ts";
-import { asArray, asName, asObject, CallPairing, defined, UniqueIds } from "../../transcript/shapes.ts";
+import { UniqueIds } from "../../transcript/shapes.ts";
+import { CallPairing } from "../../message/host-parts.ts";
+import { asArray, asName, asObject, defined } from "../../message/json.ts";
 import type { Adapter } from "../adapter.ts";
 import {
   audioKind,

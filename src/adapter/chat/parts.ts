@@ -2,8 +2,9 @@
 import { parseJson } from "../../message/json.ts";
 import type { FilePart, ImagePart, JsonObject, JsonValue, OpaquePart, Part, TextPart } from "../../message/message.ts";
 import type { ResultContent, ToolCallPart } from "../../message/message.ts";
-import type { CallPairing } from "../../transcript/shapes.ts";
-import { asName, asObject, asString, dataOfUrl, opaquePart } from "../../transcript/shapes.ts";
+import type { CallPairing } from "../../message/host-parts.ts";
+import { dataOfUrl, opaquePart } from "../../message/host-parts.ts";
+import { asName, asObject, asString } from "../../message/json.ts";
 import { absent, isObject, keep, keptOf, present, sameJson, standIn, without, wireName } from "../host/host-fields.ts";
 
 /** The adapter's name: what its messages and parts keep stands under it. */

@@ -2,8 +2,8 @@
 import { parseJson } from "../../message/json.ts";
 import type { FilePart, ImagePart, JsonObject, JsonValue, Message, Part } from "../../message/message.ts";
 import type { ResultContent, ToolCallPart, ToolResultPart } from "../../message/message.ts";
-import type { CallPairing } from "../../transcript/shapes.ts";
-import { asArray, asName, asObject, asString, defined } from "../../transcript/shapes.ts";
+import type { CallPairing } from "../../message/host-parts.ts";
+import { asArray, asName, asObject, asString, defined } from "../../message/json.ts";
 import { thoughtSignature } from "../../window/provider/signed.ts";
 import { absent, isObject, keep, keptOf, present, sameJson, standIn, wireName, without } from "../host/host-fields.ts";
 

@@ -6,7 +6,7 @@ import { z } from "zod";
 import type { JsonValue, Message } from "../../message/message.ts";
 import type { SessionManager } from "../../session/manager/manager.ts";
 import type { Session } from "../../session/session.ts";
-import { CallPairing } from "../../transcript/shapes.ts";
+import { CallPairing } from "../../message/host-parts.ts";
 import type { WindowState } from "../../window/window.ts";
 import type { Adapter } from "../adapter.ts";
 import { HostWindows, recallQuery, recallTool, toolDefinition } from "../host/conversation.ts";

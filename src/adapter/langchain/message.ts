@@ -1,8 +1,9 @@
 /** One message of LangChain as a Message and back: what has no place in a message is kept beside it. */
 import type { JsonObject, JsonValue, Message, Part, ResultContent, Role, ToolCallPart } from "../../message/message.ts";
 import type { ToolResultPart } from "../../message/message.ts";
-import { asArray, asCount, asName, asObject, asString, defined, opaquePart, usage } from "../../transcript/shapes.ts";
-import type { CallPairing } from "../../transcript/shapes.ts";
+import { opaquePart, usage } from "../../message/host-parts.ts";
+import { asArray, asCount, asName, asObject, asString, defined } from "../../message/json.ts";
+import type { CallPairing } from "../../message/host-parts.ts";
 import { absent, badMessage, contentNote, hostMessage, isObject, keep, keptOf, present } from "../host/host-fields.ts";
 import { sameJson, standIn, without } from "../host/host-fields.ts";
 

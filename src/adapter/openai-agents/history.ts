@@ -12,7 +12,7 @@ import type { JsonObject, JsonValue, Message } from "../../message/message.ts";
 import { hostRecords } from "../../session/host-records.ts";
 import type { Session } from "../../session/session.ts";
 import type { ToolRun } from "../../session/tool-run.ts";
-import { asString } from "../../transcript/shapes.ts";
+import { asString } from "../../message/json.ts";
 import { hashText } from "../../message/hash.ts";
 import { isObject, without } from "../host/host-fields.ts";
 import { callOf, groupItems, kindOf, openaiAgentsAdapter } from "./item.ts";

@@ -6,7 +6,8 @@
 import { parseJson } from "../../message/json.ts";
 import { WindrowError } from "../../errors.ts";
 import type { JsonObject, JsonValue, Message, Part, ResultContent, ToolResultPart } from "../../message/message.ts";
-import { asString, dataOfUrl, imageFromUrl } from "../../transcript/shapes.ts";
+import { dataOfUrl, imageFromUrl } from "../../message/host-parts.ts";
+import { asString } from "../../message/json.ts";
 import type { Adapter } from "../adapter.ts";
 import { badMessage, isObject, keep, keptOf, Originals, sameJson, standIn, without } from "../host/host-fields.ts";
 

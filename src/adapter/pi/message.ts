@@ -1,17 +1,10 @@
 /** One message of pi as a Message and back: what has no place in a message is kept beside it, so that nothing is lost. */
 import type { JsonObject, JsonValue, Message, Part, ResultContent, ToolResultPart } from "../../message/message.ts";
-import {
-  asArray,
-  asName,
-  asObject,
-  asString,
-  defined,
-  isoTime,
-  opaquePart,
-  opaqueRest,
-} from "../../transcript/shapes.ts";
+import { opaquePart, opaqueRest } from "../../message/host-parts.ts";
+import { asArray, asName, asObject, asString, defined, isoTime } from "../../message/json.ts";
 import { shownParts } from "../host/host-fields.ts";
-import { restOf, textParts, usageBesideCache } from "../../transcript/shapes.ts";
+import { textParts, usageBesideCache } from "../../message/host-parts.ts";
+import { restOf } from "../../message/json.ts";
 
 /**
  * A message of pi's transcript, in every version: the fields Windrow reads. Messages of a host application's own roles

@@ -69,7 +69,7 @@ async function runBackup(
 ): Promise<ExitStatus> {
   const keep = countOf("--keep", flags.keep);
   const [{ openStore }, { storeDefaults }, { backup }] = await Promise.all([
-    import("../../store/open.ts"),
+    import("../../access/open.ts"),
     import("../../access/open.ts"),
     import("../../ops/backup/backup.ts"),
   ]);

@@ -36,7 +36,7 @@ export function addCompact(program: Command, io: CliIo, finish: (status: ExitSta
 
 async function runCompact(name: string, flags: CompactFlags, io: CliIo): Promise<ExitStatus> {
   const [{ openStore }, { findSession }, { SessionManager }] = await Promise.all([
-    import("../../store/open.ts"),
+    import("../../access/open.ts"),
     import("../../ops/look/find.ts"),
     import("../../session/manager/manager.ts"),
   ]);

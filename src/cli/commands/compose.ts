@@ -74,7 +74,7 @@ async function runCompose(target: string, flags: ComposeFlags, io: CliIo, signal
 }
 
 async function composeSession(target: string, settings: ComposeSettings, path: string): Promise<Found> {
-  const { openStore } = await import("../../store/open.ts");
+  const { openStore } = await import("../../access/open.ts");
   const { composeStored } = await import("../../ops/look/compose.ts");
   const { findSession } = await import("../../ops/look/find.ts");
   const store = await openStore(path, { create: false });

@@ -43,7 +43,7 @@ export function addCopy(program: Command, io: CliIo, finish: (status: ExitStatus
 
 async function runCopy(flags: CopyFlags, io: CliIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
   const [{ openStore }, { copy }] = await Promise.all([
-    import("../../store/open.ts"),
+    import("../../access/open.ts"),
     import("../../ops/exchange/copy.ts"),
   ]);
   const scope: Scope = {

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import type { Command } from "commander";
 import { doctor } from "../../ops/doctor/doctor.ts";
 import type { Diagnosis, StoreCount } from "../../ops/doctor/doctor.ts";
-import { openStore } from "../../store/open.ts";
+import { openStore } from "../../access/open.ts";
 import type { Finding } from "../../store/store.ts";
 import { printable } from "../../printable.ts";
 import { exitStatus } from "../command.ts";

@@ -61,7 +61,7 @@ async function runExport(name: string, flags: ExportFlags, io: CliIo): Promise<E
   const { output } = flags;
   const [{ openStore }, { storeDefaults }, { findSession }, { exportFormat, exportSession, lossKinds }] =
     await Promise.all([
-      import("../../store/open.ts"),
+      import("../../access/open.ts"),
       import("../../access/open.ts"),
       import("../../ops/look/find.ts"),
       import("../../ops/exchange/export.ts"),

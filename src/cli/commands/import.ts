@@ -61,7 +61,7 @@ async function runImport(
   signal: AbortSignal | undefined,
 ): Promise<ExitStatus> {
   const [{ openStore }, { importFile }] = await Promise.all([
-    import("../../store/open.ts"),
+    import("../../access/open.ts"),
     import("../../ops/exchange/import.ts"),
   ]);
   const format = flags.format === "openai" ? "openai-chat" : flags.format;

@@ -49,7 +49,7 @@ async function runLogs(
   const interval = intervalOf("--interval", flags.interval);
   const [{ openStore }, { findSession }, { logLevels, lineOf }, { followLog, newestLog, sessionLog }, { Unreadable }] =
     await Promise.all([
-      import("../../store/open.ts"),
+      import("../../access/open.ts"),
       import("../../ops/look/find.ts"),
       import("../../ops/logs/logs.ts"),
       import("../../ops/logs/stored.ts"),

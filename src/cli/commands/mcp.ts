@@ -1,6 +1,6 @@
 /** `windrow mcp`: a store for agents that speak the Model Context Protocol. */
 import type { Command } from "commander";
-import { openStore } from "../../store/open.ts";
+import { openStore } from "../../access/open.ts";
 import { exitStatus } from "../command.ts";
 import type { CliIo, ExitStatus } from "../command.ts";
 import { portOf } from "../values.ts";

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { logTo } from "../../ops/logs/logs.ts";
 import { defaultMonitorInterval, monitor } from "../../ops/monitor/monitor.ts";
 import type { MonitorEvent } from "../../ops/monitor/monitor.ts";
-import { openStore } from "../../store/open.ts";
+import { openStore } from "../../access/open.ts";
 import type { Scope } from "../../store/store.ts";
 import { exitStatus } from "../command.ts";
 import type { CliIo, ExitStatus } from "../command.ts";

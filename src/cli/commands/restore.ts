@@ -63,7 +63,7 @@ async function runRestore(
       throw new WindrowError("bad-option", message, { option: "replace" });
     }
     const [{ openStore }, { restore }, { findGeneration }] = await Promise.all([
-      import("../../store/open.ts"),
+      import("../../access/open.ts"),
       import("../../ops/backup/restore.ts"),
       import("../../ops/backup/backup.ts"),
     ]);

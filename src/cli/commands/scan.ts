@@ -8,7 +8,7 @@ import { secretVariables } from "../../mask/values.ts";
 import { scanFolder, scanStore } from "../../ops/doctor/scan.ts";
 import type { FoundSecret, ScanOptions, ScanReport } from "../../ops/doctor/scan.ts";
 import { auditOf, storeDefaults, whoOf } from "../../access/open.ts";
-import { openStore } from "../../store/open.ts";
+import { openStore } from "../../access/open.ts";
 import { printable } from "../../printable.ts";
 import { exitStatus } from "../command.ts";
 import type { CliIo, ExitStatus } from "../command.ts";

@@ -64,7 +64,7 @@ async function runSearch(
     throw new WindrowError("bad-option", `--status is one of ${statuses.join(", ")}, not "${flags.status}".`);
   }
   const [{ openStore }, { search, searchFolderOf }, { findSession }] = await Promise.all([
-    import("../../store/open.ts"),
+    import("../../access/open.ts"),
     import("../../ops/search/search.ts"),
     import("../../ops/look/find.ts"),
   ]);

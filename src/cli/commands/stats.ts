@@ -71,7 +71,7 @@ async function runStats(flags: StatsFlags, io: CliIo, signal: AbortSignal | unde
     throw new WindrowError("bad-option", `--status is one of ${statuses.join(", ")}, not "${flags.status}".`);
   }
   const [{ openStore }, { stats }] = await Promise.all([
-    import("../../store/open.ts"),
+    import("../../access/open.ts"),
     import("../../ops/stats/stats.ts"),
   ]);
   const store = await openStore(flags.store, { create: false });

@@ -50,7 +50,7 @@ async function runTop(flags: TopFlags, io: CliIo, signal: AbortSignal | undefine
   const interval = intervalOf("--interval", flags.interval) ?? usualInterval;
   const limit = countOf("--limit", flags.limit);
   const [{ openStore }, { top }] = await Promise.all([
-    import("../../store/open.ts"),
+    import("../../access/open.ts"),
     import("../../ops/monitor/top.ts"),
   ]);
   const { pause } = await import("../../ops/monitor/pause.ts");

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { WindrowError } from "../../errors.ts";
 import { findSession } from "../../ops/look/find.ts";
-import { openStore } from "../../store/open.ts";
+import { openStore } from "../../access/open.ts";
 import { isSessionId } from "../../store/shared/rules.ts";
 import type { Holding, Scope, Store } from "../../store/store.ts";
 import { printable } from "../../printable.ts";

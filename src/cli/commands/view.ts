@@ -57,7 +57,7 @@ async function runView(id: string, flags: ViewFlags, io: CliIo): Promise<ExitSta
   const last = flags.last === undefined ? undefined : countOf("--last", flags.last);
   const system = await readSystem(flags.system);
   const [{ openStore }, { viewSession }] = await Promise.all([
-    import("../../store/open.ts"),
+    import("../../access/open.ts"),
     import("../../ops/look/view.ts"),
   ]);
   const store = await openStore(flags.store, { create: false });

@@ -11,7 +11,7 @@ import { createMask } from "../../mask/mask.ts";
 import type { Mask } from "../../mask/mask.ts";
 import { systemClock } from "../../store/shared/clock.ts";
 import type { Clock } from "../../store/shared/clock.ts";
-import { makeFolder, removeDrafts, syncFolder, unavailable } from "../../store/files/layout.ts";
+import { makeFolder, removeDrafts, syncFolder, unavailable } from "../../disk/safe-write.ts";
 import { isFinal } from "../../store/shared/rules.ts";
 import type { Scope, SessionDump, SessionInfo, Store } from "../../store/store.ts";
 import type { Losses } from "../../store/shared/losses.ts";

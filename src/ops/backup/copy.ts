@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { WindrowError } from "../../errors.ts";
-import { fileMode } from "../../store/files/layout.ts";
+import { fileMode } from "../../disk/safe-write.ts";
 import type { SessionDump } from "../../store/store.ts";
 import type { Losses } from "../../store/shared/losses.ts";
 import { weigh } from "../../store/transfer.ts";

@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { WindrowError } from "../../errors.ts";
 import { systemClock } from "../../store/shared/clock.ts";
-import { unavailable } from "../../store/files/layout.ts";
+import { unavailable } from "../../disk/safe-write.ts";
 import { isSessionId } from "../../store/shared/rules.ts";
 import { copyPath } from "./copy.ts";
 import { generationNames, lockBackup, readGeneration, removeUnused, writeGeneration } from "./generations.ts";

@@ -4,7 +4,7 @@
  */
 import { statfs } from "node:fs/promises";
 import { isWindrowError } from "../../errors.ts";
-import { systemCode } from "../../store/files/layout.ts";
+import { systemCode } from "../../disk/safe-write.ts";
 import { isFinal } from "../../store/shared/rules.ts";
 import type { Finding, SessionInfo, Store } from "../../store/store.ts";
 import { measureHealth } from "../monitor/metrics.ts";

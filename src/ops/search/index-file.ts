@@ -9,7 +9,7 @@ import { appendFileSync, chmodSync, closeSync, constants, existsSync, mkdirSync,
 import { readFileSync, renameSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemDisk } from "../../disk/disk.ts";
-import { fileMode, systemCode } from "../../store/files/layout.ts";
+import { fileMode, systemCode } from "../../disk/safe-write.ts";
 import type { FinalStatus } from "../../store/store.ts";
 
 /** Messages of one session that the index knows as one. */

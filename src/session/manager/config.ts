@@ -1,6 +1,6 @@
 /** What a manager is opened with: its options, over the configuration where one is asked for. */
 import type { Config, Settings } from "../../config/config.ts";
-import type { OpenStoreOptions } from "../../store/open.ts";
+import type { OpenStoreOptions } from "../../access/options.ts";
 import { tell } from "../events.ts";
 import type { ManagerOptions } from "./options.ts";
 

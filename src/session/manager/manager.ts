@@ -91,7 +91,7 @@ export class SessionManager {
     await checkManagerOptions(given);
     const { options, storeOptions } = await configured(given as ManagerOptions);
     const [{ openStore }, { checkMessage }] = await Promise.all([
-      import("../../store/open.ts"),
+      import("../../access/open.ts"),
       import("../../message/schema.ts"),
     ]);
     const counter = await loadCounter(options.counter);

@@ -2,8 +2,8 @@
 import type { Mask } from "../../mask/mask.ts";
 import type { NewRecord, RecordKind } from "../../message/record.ts";
 import { cannotStore, prepareRecord } from "../shared/prepare.ts";
-import { spillInto } from "./blobs.ts";
-import type { Blob, Spill } from "./blobs.ts";
+import { spillInto } from "../format/blobs.ts";
+import type { Blob, Spill } from "../format/blobs.ts";
 import { decodeRecord, encodeRecord, kindFiles } from "../format/record.ts";
 import { lineText } from "../format/lines.ts";
 import type { LineText } from "../format/lines.ts";

@@ -14,7 +14,9 @@ import type { Disk } from "../../disk/disk.ts";
 import { kindFiles } from "../format/record.ts";
 import { readMetadata, readState } from "../format/documents.ts";
 import { isObject, optional } from "../format/fields.ts";
-import { fileMode, locate, metadataFile, replaceFile, systemCode, unavailable, writeAll } from "./layout.ts";
+import { locate } from "./layout.ts";
+import { metadataFile } from "../format/documents.ts";
+import { fileMode, replaceFile, systemCode, unavailable, writeAll } from "../../disk/safe-write.ts";
 import type { Layout, Place } from "./layout.ts";
 import { hasNoLog } from "./has-no-log.ts";
 

@@ -5,7 +5,7 @@ import { WindrowError } from "../../errors.ts";
 import type { Recovered } from "../store.ts";
 import type { Disk } from "../../disk/disk.ts";
 import { systemDisk } from "../../disk/disk.ts";
-import { copySpan, draftOf, fileMode, syncFolderNow, writeAll } from "./layout.ts";
+import { copySpan, draftOf, fileMode, syncFolderNow, writeAll } from "../../disk/safe-write.ts";
 import { inspectTail, mendTail } from "./tail.ts";
 
 const toAppend = constants.O_RDWR | constants.O_APPEND;

@@ -10,8 +10,10 @@ import { isFinal } from "../shared/rules.ts";
 import type { Disk } from "../../disk/disk.ts";
 import { systemDisk } from "../../disk/disk.ts";
 import { readState } from "../format/documents.ts";
-import { blobsFolder, copyFile, lockFile, makeFolder, makeNewFolder, stateLockFile, syncFolder } from "./layout.ts";
-import { systemCode } from "./layout.ts";
+import { lockFile, stateLockFile } from "./layout.ts";
+import { blobsFolder } from "../format/blobs.ts";
+import { copyFile, makeFolder, makeNewFolder, syncFolder } from "../../disk/safe-write.ts";
+import { systemCode } from "../../disk/safe-write.ts";
 import type { Layout, Place } from "./layout.ts";
 import { acquire } from "./lock/steal.ts";
 

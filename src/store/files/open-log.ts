@@ -5,7 +5,7 @@ import { WindrowError } from "../../errors.ts";
 import type { RecordKind } from "../../message/record.ts";
 import { kindFiles } from "../format/record.ts";
 import type { Disk } from "../../disk/disk.ts";
-import { systemCode, unavailable } from "./layout.ts";
+import { systemCode, unavailable } from "../../disk/safe-write.ts";
 import type { Place } from "./layout.ts";
 import { hasNoLog } from "./has-no-log.ts";
 

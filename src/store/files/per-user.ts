@@ -9,7 +9,7 @@ import { WindrowError } from "../../errors.ts";
 import { layoutOf, locate } from "./layout.ts";
 import { alreadyExists, foreignLock, notFound, sessionId } from "../shared/rules.ts";
 import type { ListQuery, Lock, Scope, SessionInfo, Store } from "../store.ts";
-import { joinedUpkeep } from "../../access/upkeep.ts";
+import { joinedUpkeep } from "./joined-upkeep.ts";
 
 const usersFolder = "users";
 /** Bytes a file's name may have on every system. */

@@ -2,7 +2,7 @@
 import type { RecordKind, StoredRecord } from "../../message/record.ts";
 import type { ReadQuery } from "../store.ts";
 import type { JsonObject } from "../../message/message.ts";
-import type { BlobName, LoadBlob } from "./blobs.ts";
+import type { BlobName, LoadBlob } from "../format/blobs.ts";
 import { decodeRecord } from "../format/record.ts";
 import type { Disk } from "../../disk/disk.ts";
 import { systemDisk } from "../../disk/disk.ts";

@@ -1,11 +1,12 @@
 /** What a file store found damaged or mended so far, by session. */
 import type { RecordKind } from "../../message/record.ts";
 import type { Recovered } from "../store.ts";
-import type { BlobName } from "./blobs.ts";
+import type { BlobName } from "../format/blobs.ts";
 import { kindFiles } from "../format/record.ts";
 import type { Disk } from "../../disk/disk.ts";
 import { systemDisk } from "../../disk/disk.ts";
-import { archiveEnding, blobsFolder } from "./layout.ts";
+import { archiveEnding } from "./layout.ts";
+import { blobsFolder } from "../format/blobs.ts";
 import type { Damage } from "./reader.ts";
 import { missingNow } from "./seal-folder.ts";
 import { hiddenBehind, keepDamaged } from "./tail.ts";

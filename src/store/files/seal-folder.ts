@@ -13,7 +13,8 @@ import type { Disk } from "../../disk/disk.ts";
 import { BadLine } from "../format/fields.ts";
 import { readSeal } from "../format/documents.ts";
 import { linesForward, numberOf, parseLine } from "../format/lines.ts";
-import { archiveEnding, systemCode } from "./layout.ts";
+import { archiveEnding } from "./layout.ts";
+import { systemCode } from "../../disk/safe-write.ts";
 import type { LogFile } from "./log-file.ts";
 import { inspectTail } from "./tail.ts";
 

@@ -10,7 +10,7 @@ import { readState } from "../format/documents.ts";
 import type { Disk } from "../../disk/disk.ts";
 import { systemDisk } from "../../disk/disk.ts";
 import type { Place } from "./layout.ts";
-import { systemCode } from "./layout.ts";
+import { systemCode } from "../../disk/safe-write.ts";
 import { readRecords } from "./reader.ts";
 
 /** Looks for a state before it counts as lost. */

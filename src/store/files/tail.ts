@@ -5,7 +5,7 @@ import type { DamagedMember, Disk } from "../../disk/disk.ts";
 import { systemDisk } from "../../disk/disk.ts";
 import { linesBackward, numberOf, parseLine, readExactly } from "../format/lines.ts";
 import type { RawLine } from "../format/lines.ts";
-import { copySpan, syncFolderNow, systemCode, writeAll } from "./layout.ts";
+import { copySpan, syncFolderNow, systemCode, writeAll } from "../../disk/safe-write.ts";
 
 /** How a log ends. */
 export interface Tail {

@@ -13,7 +13,8 @@ import { sizeOfFolder, trashedFile } from "./archive/archive.ts";
 import { indexFile } from "./catalogue.ts";
 import type { Disk } from "../../disk/disk.ts";
 import { page, parseDocument, readMetadata, readObject } from "../format/documents.ts";
-import { locate, makeFolder, remove, replaceFile, syncFolder, systemCode, unavailable } from "./layout.ts";
+import { locate } from "./layout.ts";
+import { makeFolder, remove, replaceFile, syncFolder, systemCode, unavailable } from "../../disk/safe-write.ts";
 import type { Layout } from "./layout.ts";
 import { copyFolder } from "./move.ts";
 

@@ -8,7 +8,7 @@ import { readIndex } from "./examine/index-lines.ts";
 import { find, moveAside } from "./examine/examination.ts";
 import type { Examination } from "./examine/examination.ts";
 import { hasNoLog } from "./has-no-log.ts";
-import { blobsFolder } from "./layout.ts";
+import { blobsFolder } from "../format/blobs.ts";
 import type { Layout, Place } from "./layout.ts";
 import { holderOf } from "./lock/lock.ts";
 import { readOwnerRecord } from "./lock/owner-record.ts";

@@ -7,7 +7,7 @@ import type { Catalogue } from "./catalogue.ts";
 import { page, readObject } from "../format/documents.ts";
 import { eraseFolders, unerasedIn } from "./erase.ts";
 import type { Layout, Place } from "./layout.ts";
-import { replaceFile, syncFolder, systemCode, unavailable } from "./layout.ts";
+import { replaceFile, syncFolder, systemCode, unavailable } from "../../disk/safe-write.ts";
 import type { LockTools } from "./lock/lock.ts";
 import { putAside } from "./put-aside.ts";
 import { alone, dropFromIndex, moveFromTrash, moveToTrash, trashedIn, trashFolder } from "./trash.ts";

@@ -6,7 +6,6 @@ import type { SessionMetadata, SessionState, SessionStatus } from "../store.ts";
 import type { Disk } from "../../disk/disk.ts";
 import { systemDisk } from "../../disk/disk.ts";
 import { isObject, optional } from "./fields.ts";
-import { metadataFile, stateFile } from "../files/layout.ts";
 import { initialState } from "../shared/rules.ts";
 import { encodeSeal, sealField, sealIn } from "../shared/seal.ts";
 import type { Seal } from "../shared/seal.ts";
@@ -172,3 +171,9 @@ function number(value: JsonValue | undefined): number {
 function string(value: JsonValue | undefined, otherwise: string): string {
   return typeof value === "string" ? value : otherwise;
 }
+
+/** The files of a session that are no logs. */
+export const metadataFile = "metadata.json";
+
+/** How the session is doing. */
+export const stateFile = "state.json";

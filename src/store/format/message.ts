@@ -13,8 +13,8 @@
 import type { JsonObject, JsonValue, Message, Part, ResultContent, Role, ToolCallPart } from "../../message/message.ts";
 import type { MessageStatus, TextPart, ToolResultPart } from "../../message/message.ts";
 import type { MessageRecord } from "../../message/record.ts";
-import type { BlobName, FetchBlob, Spill } from "../files/blobs.ts";
-import { blobField, blobValue, fieldOrBlob, noBlobs } from "../files/blobs.ts";
+import type { BlobName, FetchBlob, Spill } from "./blobs.ts";
+import { blobField, blobValue, fieldOrBlob, noBlobs } from "./blobs.ts";
 import type { LineFields } from "./fields.ts";
 import { BadLine, amount, decodeUsage, encodeUsage, isObject, optional, text } from "./fields.ts";
 

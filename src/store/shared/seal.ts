@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import type { Hash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
-import { largestInline } from "../files/blobs.ts";
+import { largestInline } from "../format/blobs.ts";
 import { isObject } from "../format/fields.ts";
 import type { LogName } from "../store.ts";
 

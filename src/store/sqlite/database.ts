@@ -1,7 +1,7 @@
 /** A database made ready to be a store: whose it is, whether it is whole, its settings, its tables, its file's mode. */
 import { chmodSync, existsSync, realpathSync } from "node:fs";
 import { WindrowError } from "../../errors.ts";
-import { fileMode } from "../files/layout.ts";
+import { fileMode } from "../../disk/safe-write.ts";
 import { schema, schemaVersion } from "./tables.ts";
 import { faultOf } from "./driver.ts";
 import type { Connection, SqliteDatabase, SqlRow } from "./driver.ts";

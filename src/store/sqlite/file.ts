@@ -7,7 +7,7 @@ import { accessSync, closeSync, constants, existsSync, fstatSync, linkSync, open
 import { realpathSync, statSync, statfsSync, unlinkSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { WindrowError } from "../../errors.ts";
-import { draftOf, fileMode, makeFolder, remove, systemCode } from "../files/layout.ts";
+import { draftOf, fileMode, makeFolder, remove, systemCode } from "../../disk/safe-write.ts";
 
 /** File systems on which several machines meet; SQLite's shared memory does not reach over them. Linux's numbers. */
 const networkFileSystems: ReadonlyMap<number, string> = new Map([

@@ -1,19 +1,15 @@
 /** The content of Claude Code's messages: blocks of the Anthropic Messages API, as parts. */
 import type { JsonObject, JsonValue, Part, Usage } from "../../message/message.ts";
-import type { CallPairing } from "../shapes.ts";
+import type { CallPairing } from "../../message/host-parts.ts";
 import {
-  asArray,
-  asName,
-  asObject,
-  asString,
   callArguments,
-  defined,
   opaquePart,
   opaqueRest,
   resultContent,
   textParts,
   usageBesideCache,
-} from "../shapes.ts";
+} from "../../message/host-parts.ts";
+import { asArray, asName, asObject, asString, defined } from "../../message/json.ts";
 
 const format = "claude-code";
 

@@ -2,7 +2,8 @@
 import type { JsonObject, JsonValue, Message, Part } from "../../message/message.ts";
 import { branchOfLastLeaf } from "../branch.ts";
 import { anthropicUsage, blockParts } from "./blocks.ts";
-import { asName, asObject, asString, defined, head, isoTime, objectsOf, restOf, TranscriptBuilder } from "../shapes.ts";
+import { head, TranscriptBuilder } from "../shapes.ts";
+import { asName, asObject, asString, defined, isoTime, objectsOf, restOf } from "../../message/json.ts";
 import type { Transcript, TranscriptDecoder, TranscriptSource } from "../transcript.ts";
 
 const format = "claude-code";

@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue, Message, Part, ToolResultPart, Usage } from "../../message/message.ts";
 import { onlyText, ownOpaque, splitResults } from "../encoder.ts";
 import type { TranscriptEncoder, TranscriptHead } from "../encoder.ts";
-import { asName, asObject, defined } from "../shapes.ts";
+import { asName, asObject, defined } from "../../message/json.ts";
 
 const format = "claude-code";
 

@@ -1,21 +1,9 @@
 /** Response items of Codex as parts. */
 import type { JsonObject, JsonValue, Part, ResultContent, Usage } from "../../message/message.ts";
 import { chatContent } from "../openai-chat/message.ts";
-import type { CallPairing } from "../shapes.ts";
-import {
-  asArray,
-  asCount,
-  asName,
-  asObject,
-  asString,
-  callArguments,
-  defined,
-  objectsOf,
-  opaquePart,
-  opaqueRest,
-  resultContent,
-  usage,
-} from "../shapes.ts";
+import type { CallPairing } from "../../message/host-parts.ts";
+import { callArguments, opaquePart, opaqueRest, resultContent, usage } from "../../message/host-parts.ts";
+import { asArray, asCount, asName, asObject, asString, defined, objectsOf } from "../../message/json.ts";
 
 const format = "codex";
 

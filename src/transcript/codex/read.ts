@@ -1,18 +1,9 @@
 /** Sessions of Codex: rollout JSONL of response items, and the flat lines that earlier versions wrote. */
 import type { JsonObject, JsonValue, NewMessage, Part } from "../../message/message.ts";
 import { codexCall, codexContent, codexOutput, codexReasoning, codexUsage } from "./items.ts";
-import {
-  asArray,
-  asName,
-  asObject,
-  asString,
-  defined,
-  head,
-  isoTime,
-  opaquePart,
-  restOf,
-  TranscriptBuilder,
-} from "../shapes.ts";
+import { head, TranscriptBuilder } from "../shapes.ts";
+import { opaquePart } from "../../message/host-parts.ts";
+import { asArray, asName, asObject, asString, defined, isoTime, restOf } from "../../message/json.ts";
 import type { Transcript, TranscriptDecoder, TranscriptSource } from "../transcript.ts";
 
 const format = "codex";

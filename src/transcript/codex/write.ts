@@ -10,7 +10,7 @@ import type {
 } from "../../message/message.ts";
 import { splitResults, urlOf } from "../encoder.ts";
 import type { TranscriptEncoder, TranscriptHead } from "../encoder.ts";
-import { asName, asObject, defined } from "../shapes.ts";
+import { asName, asObject, defined } from "../../message/json.ts";
 
 const format = "codex";
 

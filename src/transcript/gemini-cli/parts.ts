@@ -1,21 +1,8 @@
 /** What Gemini CLI's recordings hold: parts of the Gemini API, thoughts, tool calls with their results. */
 import type { JsonObject, JsonValue, Part, ToolResultPart, Usage } from "../../message/message.ts";
-import type { CallPairing } from "../shapes.ts";
-import {
-  asArray,
-  asCount,
-  asName,
-  asObject,
-  asString,
-  callArguments,
-  defined,
-  objectsOf,
-  opaquePart,
-  opaqueRest,
-  resultContent,
-  textParts,
-  usage,
-} from "../shapes.ts";
+import type { CallPairing } from "../../message/host-parts.ts";
+import { callArguments, opaquePart, opaqueRest, resultContent, textParts, usage } from "../../message/host-parts.ts";
+import { asArray, asCount, asName, asObject, asString, defined, objectsOf } from "../../message/json.ts";
 
 const format = "gemini-cli";
 

@@ -11,7 +11,7 @@ import type {
 } from "../../message/message.ts";
 import { onlyText, splitResults } from "../encoder.ts";
 import type { TranscriptEncoder, TranscriptHead } from "../encoder.ts";
-import { asName, asObject, defined } from "../shapes.ts";
+import { asName, asObject, defined } from "../../message/json.ts";
 
 const format = "gemini-cli";
 

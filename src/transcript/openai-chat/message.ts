@@ -3,27 +3,29 @@
  * `{ id, function: { name, arguments } }` or `{ id, name, args }`.
  */
 import type { JsonObject, JsonValue, NewMessage, Part, Role } from "../../message/message.ts";
-import type { CallPairing } from "../shapes.ts";
+import type { CallPairing } from "../../message/host-parts.ts";
+import {
+  callArguments,
+  dataOfUrl,
+  imageFromUrl,
+  opaquePart,
+  opaqueRest,
+  resultContent,
+  textParts,
+  usage,
+  usageBesideCache,
+} from "../../message/host-parts.ts";
 import {
   asArray,
   asCount,
   asName,
   asObject,
   asString,
-  callArguments,
-  dataOfUrl,
   defined,
-  imageFromUrl,
   isoTime,
   objectsOf,
-  opaquePart,
-  opaqueRest,
   restOf,
-  resultContent,
-  textParts,
-  usage,
-  usageBesideCache,
-} from "../shapes.ts";
+} from "../../message/json.ts";
 
 const roles: Readonly<Record<string, Role>> = {
   system: "system",

@@ -1,7 +1,8 @@
 /** Chat-completions messages: an array, `{ messages: […] }`, or JSON lines of either. */
 import type { JsonObject } from "../../message/message.ts";
 import { chatMessage, isChatMessage } from "./message.ts";
-import { asArray, asName, asObject, head, objectsOf, restOf, TranscriptBuilder, UniqueIds } from "../shapes.ts";
+import { head, TranscriptBuilder, UniqueIds } from "../shapes.ts";
+import { asArray, asName, asObject, objectsOf, restOf } from "../../message/json.ts";
 import type { Entry, Transcript, TranscriptDecoder, TranscriptSource } from "../transcript.ts";
 
 const format = "openai-chat";

@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue, Message, Part, ToolCallPart, ToolResultPart } from "../../message/message.ts";
 import { onlyText, splitResults, urlOf } from "../encoder.ts";
 import type { TranscriptEncoder } from "../encoder.ts";
-import { asName, asObject, defined } from "../shapes.ts";
+import { asName, asObject, defined } from "../../message/json.ts";
 
 const format = "openai-chat";
 

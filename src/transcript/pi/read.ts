@@ -1,24 +1,17 @@
 /** Sessions of the pi coding agent: JSONL with a header, version 1 (a list) to 3 (a tree by id and parentId). */
 import type { JsonObject, JsonValue, NewMessage, Part } from "../../message/message.ts";
 import { branchOfLastLeaf } from "../branch.ts";
-import type { CallPairing } from "../shapes.ts";
+import type { CallPairing } from "../../message/host-parts.ts";
+import { head, TranscriptBuilder } from "../shapes.ts";
 import {
-  asArray,
-  asName,
-  asObject,
-  asString,
   callArguments,
-  defined,
-  head,
-  isoTime,
   opaquePart,
   opaqueRest,
-  restOf,
   resultContent,
   textParts,
-  TranscriptBuilder,
   usageBesideCache,
-} from "../shapes.ts";
+} from "../../message/host-parts.ts";
+import { asArray, asName, asObject, asString, defined, isoTime, restOf } from "../../message/json.ts";
 import type { Entry, Transcript, TranscriptDecoder, TranscriptSource } from "../transcript.ts";
 
 const format = "pi";

@@ -8,7 +8,8 @@ import { checkMessage } from "../../message/schema.ts";
 import { BadLine } from "../../store/format/fields.ts";
 import { decodeMessage } from "../../store/format/message.ts";
 import { chatMessage, isChatMessage } from "../openai-chat/message.ts";
-import { asArray, asName, asObject, objectsOf, restOf, TranscriptBuilder } from "../shapes.ts";
+import { TranscriptBuilder } from "../shapes.ts";
+import { asArray, asName, asObject, objectsOf, restOf } from "../../message/json.ts";
 import type { Entry, Transcript, TranscriptDecoder, TranscriptSource } from "../transcript.ts";
 import { sessionHead, sessionRecord } from "./session.ts";
 

@@ -16,7 +16,7 @@ import type { DumpedLine, LogName, SessionDump } from "../../store/store.ts";
 import { logNames, weigh } from "../../store/transfer.ts";
 import { ReadMeter } from "../limits.ts";
 import type { ReadLimits } from "../limits.ts";
-import { asObject, asString } from "../shapes.ts";
+import { asObject, asString } from "../../message/json.ts";
 
 const version = 1;
 

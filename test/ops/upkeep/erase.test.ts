@@ -7,7 +7,7 @@ import { keep } from "../../../src/ops/cleanup/keep.ts";
 import { search, searchFolderOf } from "../../../src/ops/search/search.ts";
 import { everybody, everyKind, listAll, messageRecord, newSession, stateOf } from "../../../src/store/testing/kit.ts";
 import { filesStore } from "../../../src/store/files/files.ts";
-import { openStore } from "../../../src/store/open.ts";
+import { openStore } from "../../../src/access/open.ts";
 import { driver } from "../../store/sqlite-fixtures.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { buildSource } from "../../support/build.ts";

@@ -8,8 +8,13 @@ import { membersOf } from "./map.ts";
 import { memberBytes, packMember } from "./member.ts";
 import type { Disk } from "../../../disk/disk.ts";
 import { readExactly } from "../../format/lines.ts";
-import { archiveEnding, blobsFolder, draftOf, lockFile, metadataFile, openNew, remove } from "../layout.ts";
-import { removeDrafts, stateFile, stateLockFile, syncFolder, systemCode, writeAll } from "../layout.ts";
+import { archiveEnding, lockFile } from "../layout.ts";
+import { blobsFolder } from "../../format/blobs.ts";
+import { metadataFile } from "../../format/documents.ts";
+import { draftOf, openNew, remove } from "../../../disk/safe-write.ts";
+import { stateLockFile } from "../layout.ts";
+import { stateFile } from "../../format/documents.ts";
+import { removeDrafts, syncFolder, systemCode, writeAll } from "../../../disk/safe-write.ts";
 
 /** The mark of a session that is kept. */
 export const keepFile = "keep.json";

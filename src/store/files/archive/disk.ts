@@ -3,7 +3,8 @@ import { constants } from "node:fs";
 import { ArchiveFile } from "./file.ts";
 import type { Disk } from "../../../disk/disk.ts";
 import { systemDisk } from "../../../disk/disk.ts";
-import { archiveEnding, systemCode } from "../layout.ts";
+import { archiveEnding } from "../layout.ts";
+import { systemCode } from "../../../disk/safe-write.ts";
 
 /**
  * How often a file is looked for under both of its names: while it is compressed or unpacked, one of them is always there,

@@ -10,7 +10,8 @@ import { encodeMetadata, encodeState, parseDocument, readMetadata, readState } f
 import type { Examination } from "./examination.ts";
 import { find, moveAside } from "./examination.ts";
 import { readIndex } from "./index-lines.ts";
-import { metadataFile, replaceFile, stateFile } from "../layout.ts";
+import { metadataFile, stateFile } from "../../format/documents.ts";
+import { replaceFile } from "../../../disk/safe-write.ts";
 import { readRecords } from "../reader.ts";
 import { stateOf } from "../state.ts";
 

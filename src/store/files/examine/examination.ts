@@ -4,7 +4,7 @@ import { dirname, join, relative } from "node:path";
 import type { Clock } from "../../shared/clock.ts";
 import type { Finding } from "../../store.ts";
 import type { Layout, Place } from "../layout.ts";
-import { makeFolder, syncFolder } from "../layout.ts";
+import { makeFolder, syncFolder } from "../../../disk/safe-write.ts";
 
 /** Folder under the base folder in which lies what was taken out. */
 export const asideFolder = "aside";

@@ -7,7 +7,8 @@ import type { Finding } from "../../store.ts";
 import { Catalogue, indexFile } from "../catalogue.ts";
 import { systemDisk } from "../../../disk/disk.ts";
 import { decodeMetadata, parseDocument, readObject, readState } from "../../format/documents.ts";
-import { locate, metadataFile } from "../layout.ts";
+import { locate } from "../layout.ts";
+import { metadataFile } from "../../format/documents.ts";
 import type { Layout } from "../layout.ts";
 
 /** Examines the index; what it lacks is no fault, as the store looks that up. */

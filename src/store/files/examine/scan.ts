@@ -4,7 +4,7 @@ import { impliedBy } from "../../shared/losses.ts";
 import type { LossCheck, Run } from "../../shared/losses.ts";
 import { checksumOf } from "../../shared/seal.ts";
 import { kindLogs } from "../../transfer.ts";
-import type { FetchBlob } from "../blobs.ts";
+import type { FetchBlob } from "../../format/blobs.ts";
 import { decodeRecord } from "../../format/record.ts";
 import type { Disk } from "../../../disk/disk.ts";
 import type { JsonObject } from "../../../message/message.ts";

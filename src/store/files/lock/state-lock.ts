@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { WindrowError } from "../../../errors.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Disk } from "../../../disk/disk.ts";
-import { fileMode, stateLockFile } from "../layout.ts";
+import { stateLockFile } from "../layout.ts";
+import { fileMode } from "../../../disk/safe-write.ts";
 
 /** How long the lock is waited for before the change is given up (seed 001 §5.2), in milliseconds. */
 const timeoutMs = 5_000;

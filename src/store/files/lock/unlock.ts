@@ -8,7 +8,7 @@ import { timestamp } from "../../shared/clock.ts";
 import { finished } from "../../shared/rules.ts";
 import type { Holding, Scope, Store, UnlockOptions } from "../../store.ts";
 import type { Place } from "../layout.ts";
-import { unavailable } from "../layout.ts";
+import { unavailable } from "../../../disk/safe-write.ts";
 import { holderOf } from "./lock.ts";
 import type { LockTools } from "./lock.ts";
 import { steal } from "./steal.ts";

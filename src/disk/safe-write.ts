@@ -1,0 +1,193 @@
+/** Writes that are not appends: each is durable and whole, or leaves nothing. Files are 0600 and folders 0700, whatever the umask. */
+import { constants } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { WindrowError, isWindrowError } from "../errors.ts";
+import type { Disk } from "./disk.ts";
+import { systemDisk } from "./disk.ts";
+
+/** Mode of every file: only the owner reads and writes. */
+export const fileMode = 0o600;
+
+const folderMode = 0o700;
+
+/** Flags of a file that must not exist yet. */
+const asNew = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
+
+/** Bytes copied at once. */
+const copyBytes = 1024 * 1024;
+
+/** Makes a folder and those above it, durably; returns whether anything was made. */
+export async function makeFolder(path: string, disk: Disk = systemDisk): Promise<boolean> {
+  const missing: string[] = [];
+  // One by one: Node 20's own recursion never returns where a parent exists and takes no folder, as /proc.
+  for (let folder = path; !disk.exists(folder); folder = dirname(folder)) missing.unshift(folder);
+  for (const folder of missing) {
+    try {
+      makeNewFolder(folder, disk);
+    } catch (error) {
+      // Another process may have made the folder meanwhile.
+      if (systemCode(error) !== "EEXIST") throw error;
+    }
+  }
+  for (const folder of missing) await syncFolder(dirname(folder), disk);
+  return missing.length > 0;
+}
+
+/** Makes one folder that must not exist; the system's EEXIST is the caller's to read. */
+export function makeNewFolder(path: string, disk: Disk = systemDisk): void {
+  disk.makeFolder(path, folderMode);
+  disk.setMode(path, folderMode);
+}
+
+/** Opens a file that must not exist, 0600. */
+export function openNew(path: string, disk: Disk = systemDisk): number {
+  const file = disk.open(path, asNew, fileMode);
+  try {
+    disk.setMode(file, fileMode);
+    return file;
+  } catch (error) {
+    disk.close(file);
+    throw error;
+  }
+}
+
+/** Writes all of these bytes, however few the system takes at a time; one write where it takes them. */
+export function writeAll(file: number, bytes: Buffer, disk: Disk = systemDisk): void {
+  for (let done = 0; done < bytes.length;) done += disk.write(file, bytes, done, bytes.length - done);
+}
+
+/** Writes a file that must not exist, synced. */
+export async function writeNew(path: string, content: string, disk: Disk = systemDisk): Promise<void> {
+  const file = openNew(path, disk);
+  try {
+    if (content !== "") writeAll(file, Buffer.from(content), disk);
+    await disk.sync(file);
+  } finally {
+    disk.close(file);
+  }
+}
+
+/** The name of a draft beside the file it is to replace; {@link removeDrafts} knows it. */
+export function draftOf(path: string): string {
+  return join(dirname(path), `.${basename(path)}.${process.pid}.${draftNumber++}.tmp`);
+}
+
+let draftNumber = 0;
+
+/**
+ * Replaces a file as a whole: readers see the old or the new content, never a mixture.
+ *
+ * @param synced - also survive a power cut; without it a power cut may leave any of both, or an empty file
+ * @param mayReplace - asked when the draft is ready; throws to leave the old file in place
+ */
+export async function replaceFile(
+  path: string,
+  content: string,
+  synced: boolean,
+  disk: Disk = systemDisk,
+  mayReplace: () => void = () => undefined,
+): Promise<void> {
+  const draft = draftOf(path);
+  try {
+    const file = openNew(draft, disk);
+    try {
+      writeAll(file, Buffer.from(content), disk);
+      if (synced) await disk.sync(file);
+    } finally {
+      disk.close(file);
+    }
+    mayReplace();
+    disk.rename(draft, path);
+  } catch (error) {
+    remove(draft, disk);
+    throw error;
+  }
+  if (synced) await syncFolder(dirname(path), disk);
+}
+
+/**
+ * Copies a span of an open file into a file that must not exist, synced.
+ *
+ * @throws Error where the file has less than the span
+ */
+export function copySpan(file: number, target: string, offset: number, length: number, disk: Disk = systemDisk): void {
+  const copy = openNew(target, disk);
+  try {
+    const bytes = Buffer.allocUnsafe(Math.min(copyBytes, length));
+    for (let done = 0; done < length;) {
+      const got = disk.read(file, bytes, 0, Math.min(bytes.length, length - done), offset + done);
+      if (got === 0) throw new Error(`${target} cannot be copied: its original became shorter meanwhile`);
+      writeAll(copy, bytes.subarray(0, got), disk);
+      done += got;
+    }
+    disk.syncDataNow(copy);
+  } finally {
+    disk.close(copy);
+  }
+}
+
+/** Copies a whole file into one that must not exist, synced. */
+export function copyFile(path: string, target: string, disk: Disk = systemDisk): void {
+  const file = disk.open(path, constants.O_RDONLY);
+  try {
+    copySpan(file, target, 0, disk.stat(file).size, disk);
+  } finally {
+    disk.close(file);
+  }
+}
+
+/** Removes a file, if it is there and can be removed. */
+export function remove(path: string, disk: Disk = systemDisk): void {
+  try {
+    disk.unlink(path);
+  } catch {
+    // What cannot be removed is a leftover that every reader ignores.
+  }
+}
+
+/** Removes the drafts that a crash left beside the file they were to replace. Only for who holds the session's lock. */
+export async function removeDrafts(folder: string, disk: Disk = systemDisk): Promise<void> {
+  for (const name of await disk.readFolder(folder)) {
+    if (/^\..+\.\d+\.\d+\.tmp$/.test(name)) remove(join(folder, name), disk);
+  }
+}
+
+/** Makes a folder's entries durable. */
+export async function syncFolder(path: string, disk: Disk = systemDisk): Promise<void> {
+  if (process.platform === "win32") return;
+  const folder = disk.open(path, constants.O_RDONLY);
+  try {
+    await disk.sync(folder);
+  } finally {
+    disk.close(folder);
+  }
+}
+
+/** As {@link syncFolder}, at once. */
+export function syncFolderNow(path: string, disk: Disk = systemDisk): void {
+  if (process.platform === "win32") return;
+  const folder = disk.open(path, constants.O_RDONLY);
+  try {
+    disk.syncDataNow(folder);
+  } finally {
+    disk.close(folder);
+  }
+}
+
+/** The system's name of an error, for example `ENOENT`. */
+export function systemCode(error: unknown): string | undefined {
+  const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "string" ? code : undefined;
+}
+
+/** A system error as `store-unavailable`; one of Windrow's own as it is. */
+export function unavailable(error: unknown, doing: string, path: string): WindrowError {
+  if (isWindrowError(error)) return error;
+  const reason = systemCode(error) ?? String(error);
+  return new WindrowError(
+    "store-unavailable",
+    `${doing} failed in ${path}: ${reason}. Check that the folder can be written and the disk has room.`,
+    { path, reason },
+    { cause: error },
+  );
+}

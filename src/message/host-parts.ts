@@ -1,0 +1,93 @@
+/** The reading of a provider's or host's JSON as parts: arguments, images, opaque blocks, calls paired with results, usage. */
+import { parseJson, asObject, asName, asCount, defined, restOf } from "./json.ts";
+import type { JsonObject, JsonValue, Part, ResultContent, Usage } from "./message.ts";
+
+/** Arguments of a call: JSON text is parsed; text that is no JSON, or too deep, stays in `argsText` beside `{}`. */
+export function callArguments(value: JsonValue | undefined): { args: JsonValue; argsText?: string } {
+  if (value === undefined || value === null || value === "") return { args: {} };
+  if (typeof value !== "string") return { args: value };
+  const args = parseJson(value);
+  return args === undefined ? { args: {}, argsText: value } : { args };
+}
+
+/** An image part from a URL; a `data:` URL is taken apart into media type and base64. */
+export function imageFromUrl(url: string): Extract<Part, { type: "image" }> {
+  const inline = dataOfUrl(url);
+  return inline ? { type: "image", ...inline } : { type: "image", mediaType: "image/*", url };
+}
+
+/** The media type and base64 of a `data:` URL; undefined for other URLs. */
+export function dataOfUrl(url: string): { readonly mediaType: string; readonly data: string } | undefined {
+  const inline = /^data:([^;,]+)[^,]*;base64,/.exec(url.slice(0, 200));
+  return inline?.[1] === undefined ? undefined : { mediaType: inline[1], data: url.slice(inline[0].length) };
+}
+
+/** What is left of a host's block beside the fields that were read, as a part's `opaque`. */
+export function opaqueRest(block: JsonObject, known: readonly string[]): { opaque?: JsonValue } {
+  const rest = restOf(block, new Set(known));
+  return rest === undefined ? {} : { opaque: rest };
+}
+
+/** A part that is carried without being understood; its kind is `<format>/<type>`, its data the block as it came. */
+export function opaquePart(block: JsonValue, format: string): Extract<Part, { type: "opaque" }> {
+  return { type: "opaque", kind: `${format}/${asName(asObject(block)?.["type"]) ?? "value"}`, data: block };
+}
+
+/** The parts a tool result can hold; the others stand as opaque parts. */
+export function resultContent(parts: readonly Part[]): readonly ResultContent[] {
+  return parts.map((part) =>
+    part.type === "reasoning" || part.type === "tool-call" || part.type === "tool-result"
+      ? { type: "opaque", kind: `windrow/${part.type}`, data: { ...part } as unknown as JsonValue }
+      : part,
+  );
+}
+
+/** Text as parts: none for the empty text. */
+export function textParts(text: string): readonly Part[] {
+  return text === "" ? [] : [{ type: "text", text }];
+}
+
+/** Pairs results with calls where the host gave no ids: such a result answers the oldest open call. */
+export class CallPairing {
+  readonly #open = new Map<string, string>();
+  #next = 1;
+
+  /** The id of a call, made up when the host gave none. */
+  call(id: string | undefined, name: string): string {
+    const callId = id ?? `call-${this.#next++}`;
+    this.#open.set(callId, name);
+    return callId;
+  }
+
+  /** The call a result answers, with the tool's name where the call told it. */
+  result(id: string | undefined, name?: string): { callId: string; name?: string } {
+    const callId = id ?? this.#oldest(name) ?? `call-${this.#next++}`;
+    const known = name ?? this.#open.get(callId);
+    this.#open.delete(callId);
+    return known === undefined ? { callId } : { callId, name: known };
+  }
+
+  #oldest(name: string | undefined): string | undefined {
+    for (const [id, of] of this.#open) if (name === undefined || of === name) return id;
+    return undefined;
+  }
+}
+
+/** Usage as reported by hosts whose `input` leaves out what was read from and written to the cache. */
+export function usageBesideCache(
+  input: unknown,
+  output: unknown,
+  cacheRead: unknown,
+  cacheWrite: unknown,
+): Usage | undefined {
+  const parts = [asCount(input), asCount(cacheRead), asCount(cacheWrite)];
+  const whole = parts.every((part) => part === undefined)
+    ? undefined
+    : parts.reduce<number>((total, part) => total + (part ?? 0), 0);
+  return usage({ input: whole, output: asCount(output), cacheRead: parts[1], cacheWrite: parts[2] });
+}
+
+/** Usage without absent fields; undefined when the provider reported nothing, or only zeros. */
+export function usage(counts: { readonly [K in keyof Usage]: number | undefined }): Usage | undefined {
+  return Object.values(counts).some((count) => count !== undefined && count > 0) ? defined(counts) : undefined;
+}
