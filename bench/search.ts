@@ -36,7 +36,7 @@ export async function benchSearch(): Promise<BenchReport> {
 
 async function rowsFor(sessions: number): Promise<readonly BenchRow[]> {
   const folder = await mkdtemp(join(tmpdir(), "windrow-search-"));
-  const store = filesStore({ folder, durability: "relaxed" });
+  const store = filesStore({ folder, durability: "group" });
   let seed = 7;
   const random = (): number => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647;
   try {

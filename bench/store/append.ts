@@ -20,17 +20,13 @@ interface Case {
   readonly concurrency: number;
   readonly count: number;
   readonly goal?: number;
-  readonly blocking?: boolean;
   readonly durability?: Durability;
 }
 
 const cases: readonly Case[] = [
   { lineBytes: 1_024, concurrency: 1, count: 300, goal: 0.5 },
   { lineBytes: 10_240, concurrency: 1, count: 300, goal: 0.5 },
-  { lineBytes: 1_024, concurrency: 1, count: 300, goal: 0.85, blocking: true },
-  { lineBytes: 10_240, concurrency: 1, count: 300, goal: 0.85, blocking: true },
   { lineBytes: 1_024, concurrency: 1, count: 2_000, durability: "group" },
-  { lineBytes: 1_024, concurrency: 1, count: 2_000, durability: "relaxed" },
   { lineBytes: 1_024, concurrency: 16, count: 1_600, goal: 8 },
   { lineBytes: 1_024, concurrency: 64, count: 6_400, goal: 25 },
   { lineBytes: 1_024, concurrency: 256, count: 25_600, goal: 50 },
@@ -61,7 +57,7 @@ async function measure(folder: string, one: Case): Promise<BenchRow> {
   return {
     "line, KB": lineBytes / 1_024,
     "at a time": concurrency,
-    "durability": `${one.durability ?? "strict"}${one.blocking === true ? ", blocking" : ""}`,
+    "durability": one.durability ?? "strict",
     "appends/s": Math.round(median(samples.map((one) => one.store))),
     "bare loop/s": Math.round(median(samples.map((one) => one.bare))),
     "ratio": rounded(median(samples.map((one) => one.store / one.bare))),
@@ -84,8 +80,8 @@ async function poolLoop(folder: string, lineBytes: number): Promise<number> {
 }
 
 async function storeLoop(folder: string, one: Case): Promise<number> {
-  const { lineBytes, concurrency, count, blocking = false, durability = "strict" } = one;
-  const store = filesStore({ folder: join(folder, "contexts"), blocking, durability });
+  const { lineBytes, concurrency, count, durability = "strict" } = one;
+  const store = filesStore({ folder: join(folder, "contexts"), durability });
   const createdAt = new Date().toISOString();
   const lock = await store.create({}, { uuid: randomUUID(), taskKey: {}, config: {}, createdAt });
   let given = 0;

@@ -16,10 +16,8 @@ export interface StoreOptions {
   readonly mask?: Mask;
   /** Default: the system's. */
   readonly clock?: Clock;
-  /** For stores on disk; default `strict`. Each store says what `group` and `relaxed` lose. */
-  readonly durability?: "strict" | "group" | "relaxed";
-  /** For stores of files: write and sync on the calling thread, for programs that have nothing else to do. Default false. */
-  readonly blocking?: boolean;
+  /** For stores on disk; default `strict`. Each store says what `group` may lose. */
+  readonly durability?: "strict" | "group";
   /** Whether a store that is not there is made, on its first use at the latest. Default true. */
   readonly create?: boolean;
   /** For stores of files: a folder of its own for each user, `users/<name>/` in the store's. Default false. */
@@ -40,7 +38,7 @@ const sqlitePackages: readonly string[] = ["libsql", "better-sqlite3"];
  */
 export async function openUnguarded(
   target: string | Store | SqliteDatabase,
-  { create = true, blocking, folderPerUser = false, ...settings }: StoreOptions,
+  { create = true, folderPerUser = false, ...settings }: StoreOptions,
 ): Promise<Store> {
   if (typeof target !== "string") {
     if (!("prepare" in target)) return target;
@@ -64,8 +62,7 @@ export async function openUnguarded(
     const { filesStore } = await import("./files/files.ts");
     const folder = scheme === undefined ? target : pathOf(target, scheme);
     if (!create) checkThere(folder);
-    const open = (place: string): Store =>
-      filesStore({ folder: place, ...settings, ...(blocking === undefined ? {} : { blocking }) });
+    const open = (place: string): Store => filesStore({ folder: place, ...settings });
     return folderPerUser ? (await import("./files/per-user.ts")).userFolders(folder, open) : open(folder);
   }
   throw new WindrowError("unknown-store", `No store handles "${scheme}:".${nearest(scheme, storeSchemes)}`, {

@@ -16,7 +16,7 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "windrow-damaged-"));
   store = join(folder, "store");
   ids = [];
-  const opened = filesStore({ folder: store, durability: "relaxed" });
+  const opened = filesStore({ folder: store, durability: "group" });
   for (const name of ["one", "two", "three"]) {
     const lock = await opened.create(everybody, newSession());
     await opened.append(lock, [messageRecord(`a needle in ${name} ${"and hay ".repeat(200)}`)]);

@@ -307,7 +307,7 @@ describe("backup beside processes", () => {
 
   it("leaves no generation when it is killed, and goes on from there", { timeout: 120_000 }, async () => {
     const [from, to] = [await newFolder(), await newFolder()];
-    const store = filesStore({ folder: from, durability: "relaxed" });
+    const store = filesStore({ folder: from, durability: "group" });
     const ids: string[] = [];
     for (let session = 0; session < 30; session += 1) ids.push(await finishedSession(store, `session ${session}`));
     const child = spawn(process.execPath, [join(build.folder, "cli/main.js"), "backup", to, "--store", from], {

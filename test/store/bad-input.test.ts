@@ -70,7 +70,8 @@ describe("bad input", () => {
 
   it("a misspelled option is refused by name", () => {
     expect(() => filesStore({ folder: "x", durabilty: "strict" } as never)).toThrow(/"durabilty".*"durability"/);
-    expect(() => filesStore({ folder: "x", durability: "often" as never })).toThrow(/"strict", "group" or "relaxed"/);
+    expect(() => filesStore({ folder: "x", durability: "often" as never })).toThrow(/"strict" or "group"/);
+    expect(() => filesStore({ folder: "x", blocking: true } as never)).toThrow(/no option "blocking"/);
   });
 
   it("openStore knows paths, file: and ram:, and refuses others by name", async () => {

@@ -14,9 +14,9 @@ describe("ram", () => {
 describe("files, strict", () => {
   register(storeConformance(durable, filesFixture), { describe, it });
 });
-describe("files, relaxed", () => {
+describe("files, group", () => {
   register(
-    storeConformance(durable, () => filesFixture({ durability: "relaxed" })),
+    storeConformance(durable, () => filesFixture({ durability: "group" })),
     { describe, it },
   );
 });

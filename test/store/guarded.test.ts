@@ -21,7 +21,7 @@ async function folderFixture(options: OpenStoreOptions) {
   const folder = await temporaryFolder();
   const stores: Store[] = [];
   const open = async (): Promise<Store> => {
-    const store = await openStore(folder, { durability: "relaxed", ...options });
+    const store = await openStore(folder, { durability: "group", ...options });
     stores.push(store);
     return store;
   };

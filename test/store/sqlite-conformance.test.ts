@@ -5,12 +5,6 @@ import { driver, sqliteFixture } from "./sqlite-fixtures.ts";
 
 const capabilities = { durable: true, shared: true, transfer: true };
 
-describe.skipIf(!driver)("sqlite, strict", () => {
+describe.skipIf(!driver)("sqlite", () => {
   register(storeConformance(capabilities, sqliteFixture), { describe, it });
-});
-describe.skipIf(!driver)("sqlite, relaxed", () => {
-  register(
-    storeConformance(capabilities, () => sqliteFixture({ durability: "relaxed" })),
-    { describe, it },
-  );
 });

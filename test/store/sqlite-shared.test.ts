@@ -91,31 +91,6 @@ describe.skipIf(!driver)("stores of one process on one file", { timeout: 120_000
     },
   );
 
-  it("share transactions: what the strictest asks holds for all in one", async () => {
-    const said: string[] = [];
-    const database = openDatabase(file);
-    const listening: SqliteDatabase = {
-      exec: (sql) => (said.push(sql), database.exec(sql)),
-      prepare: (sql) => database.prepare(sql),
-      close: () => database.close(),
-    };
-    const relaxed = sqliteStore({ database: listening, durability: "relaxed" });
-    const strict = await openStore(`sqlite:${file}`);
-    const locks = [await sessionWith(relaxed, 0), await sessionWith(strict, 0)];
-    said.length = 0;
-    await relaxed.append(locks[0]!, [messageRecord("1")]);
-    expect(said).toEqual(["PRAGMA synchronous = NORMAL", "BEGIN IMMEDIATE", "COMMIT"]);
-    said.length = 0;
-    await Promise.all([
-      relaxed.append(locks[0]!, [messageRecord("2")]),
-      strict.append(locks[1]!, [messageRecord("1")]),
-    ]);
-    expect(said).toEqual(["PRAGMA synchronous = FULL", "BEGIN IMMEDIATE", "COMMIT"]);
-    await relaxed.close();
-    expect(await texts(strict, locks[0]!.id)).toEqual(["1", "2"]);
-    await strict.close();
-  });
-
   it("that has a second name is refused", async () => {
     const store = await openStore(`sqlite:${file}`);
     const lock = await sessionWith(store, 1);

@@ -91,9 +91,9 @@ const operationsOf: readonly ((own: Tenant, id: string, session: Session) => Pro
 
 const stores: Readonly<Record<string, (folder: string) => Promise<Store>>> = {
   "ram": () => openStore("ram:"),
-  "files": (folder) => openStore(folder, { durability: "relaxed" }),
-  "files, a folder for each user": (folder) => openStore(folder, { durability: "relaxed", folderPerUser: true }),
-  ...(driver && { sqlite: (folder: string) => openStore(`sqlite:${join(folder, "db")}`, { durability: "relaxed" }) }),
+  "files": (folder) => openStore(folder, { durability: "group" }),
+  "files, a folder for each user": (folder) => openStore(folder, { durability: "group", folderPerUser: true }),
+  ...(driver && { sqlite: (folder: string) => openStore(`sqlite:${join(folder, "db")}`, { durability: "group" }) }),
 };
 
 describe.each(Object.entries(stores))("ten tenants in %s", (name, open) => {

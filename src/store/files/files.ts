@@ -74,7 +74,6 @@ class FilesStore implements Store {
   readonly #layout: Layout;
   readonly #mask: Mask;
   readonly #durability: Durability;
-  readonly #blocking: boolean;
   readonly #clock: Clock;
   readonly #disk: Disk;
   readonly #tools: LockTools;
@@ -90,7 +89,6 @@ class FilesStore implements Store {
     this.#mask = options.mask ?? createMask();
     this.capabilities = durableCapabilities(this.#mask);
     this.#durability = options.durability ?? "strict";
-    this.#blocking = options.blocking ?? false;
     this.#clock = options.clock ?? systemClock;
     this.#disk = internals.disk ? archiveDisk(internals.disk) : systemArchives;
     this.#tools = { clock: this.#clock, disk: this.#disk, ...(internals.fault ? { fault: internals.fault } : {}) };
@@ -325,7 +323,6 @@ class FilesStore implements Store {
       ...this.#tools,
       mask: this.#mask,
       durability: this.#durability,
-      blocking: this.#blocking,
       stamp,
       status: state?.status,
     });

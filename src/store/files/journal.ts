@@ -39,8 +39,6 @@ export const groupWindowMs = 20;
 export interface JournalOptions {
   readonly mask: Mask;
   readonly durability: Durability;
-  /** Sync on the calling thread. */
-  readonly blocking: boolean;
   readonly disk: Disk;
   readonly clock: Clock;
   /** For the names of quarantine files. */
@@ -170,7 +168,7 @@ export class Journal {
   /** Waits for what was appended, and makes it durable where that was not promised yet. */
   async settle(): Promise<void> {
     await this.#newestSettled();
-    if (this.#options.durability !== "strict") await this.sync();
+    if (this.#options.durability === "group") await this.sync();
   }
 
   /** Waits for what was appended, makes it durable, and writes the session's last state, with the hash over all logs. */
@@ -207,8 +205,6 @@ export class Journal {
 
   async #work(): Promise<void> {
     this.#working = true;
-    // A sync that blocks gives nobody time to join the first one: what comes at once is waited for.
-    if (this.#options.blocking) await Promise.resolve();
     while (this.#queue.length > 0) {
       // Callers acknowledged together come back together: let them all arrive before the next write.
       if (this.#crowded) await nextTurn();
@@ -288,9 +284,7 @@ export class Journal {
         const bytes = this.#bytes.subarray(batch.start, batch.end);
         lengths.set(kind, bytes.length);
         batch.log.write(bytes);
-        if (this.#options.durability !== "strict") continue;
-        if (this.#options.blocking) batch.log.syncNow();
-        else await batch.log.sync();
+        if (this.#options.durability === "strict") await batch.log.sync();
       }
       this.lock.check();
       return lengths;

@@ -88,18 +88,6 @@ export class LogFile {
     }
   }
 
-  /** As {@link sync}, on the calling thread. */
-  syncNow(): void {
-    this.#heal();
-    try {
-      this.#disk.syncDataNow(this.#file);
-      this.#isSynced();
-    } catch (error) {
-      this.#poisoned = true;
-      throw error;
-    }
-  }
-
   /**
    * The batch is acknowledged: it counts from now on.
    *

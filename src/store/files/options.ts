@@ -7,10 +7,9 @@ import type { Clock } from "../shared/clock.ts";
 /**
  * What an acknowledged append survives. `strict` (default): the death of the process and a power cut, at one sync a
  * batch. `group`: the death of the process at once, a power cut {@link groupWindowMs} milliseconds later, so one takes
- * at most what was acknowledged in that time. `relaxed`: the death of the process only; a power cut takes what the
- * system had not written yet. The state is never synced before the log.
+ * at most what was acknowledged in that time. The state is never synced before the log.
  */
-export type Durability = "strict" | "group" | "relaxed";
+export type Durability = "strict" | "group";
 
 /** How a file store works. */
 export interface FilesStoreOptions {
@@ -20,17 +19,11 @@ export interface FilesStoreOptions {
   readonly mask?: Mask;
   /** Default `strict`. */
   readonly durability?: Durability;
-  /**
-   * Write and sync on the calling thread: one append after another is then about half as fast again, and everything else
-   * in the process waits meanwhile, as with SQLite. For programs that have nothing else to do. Default false: syncs are
-   * done beside the program.
-   */
-  readonly blocking?: boolean;
   /** Default: the system's. */
   readonly clock?: Clock;
 }
 
-const optionNames = ["folder", "mask", "durability", "blocking", "clock"];
+const optionNames = ["folder", "mask", "durability", "clock"];
 
 /**
  * Refuses an option that is misspelled or makes no sense.
@@ -49,13 +42,9 @@ export function checkOptions(options: FilesStoreOptions): void {
       option: "folder",
     });
   }
-  if (typeof (options.blocking ?? false) !== "boolean") {
-    const message = `"blocking" is true or false, not "${String(options.blocking)}".`;
-    throw new WindrowError("bad-option", message, { option: "blocking" });
-  }
-  if (!["strict", "group", "relaxed", undefined].includes(options.durability)) {
+  if (!["strict", "group", undefined].includes(options.durability)) {
     const wrong = String(options.durability);
-    throw new WindrowError("bad-option", `"durability" is "strict", "group" or "relaxed", not "${wrong}".`, {
+    throw new WindrowError("bad-option", `"durability" is "strict" or "group", not "${wrong}".`, {
       option: "durability",
     });
   }

@@ -18,11 +18,9 @@ export interface SqliteStoreOptions {
   readonly mask?: Mask;
   /**
    * What an acknowledged append survives. `strict` (default): the death of the process and a power cut
-   * (`synchronous=FULL`: one sync a transaction, shared by what waits). `group`: the same here. `relaxed`: the death of the
-   * process; a power cut takes the newest transactions, since the last checkpoint at most, and never leaves half of one
-   * (`synchronous=NORMAL`). Stores on one file share transactions: what the strictest of them asks holds for all in it.
+   * (`synchronous=FULL`: one sync a transaction, shared by what waits). `group`: the same here.
    */
-  readonly durability?: "strict" | "group" | "relaxed";
+  readonly durability?: "strict" | "group";
   /** Default: the system's. */
   readonly clock?: Clock;
   /** Whether all of the database is read and checked when it is opened (`PRAGMA quick_check`); once for all stores on it. Default true. */
@@ -45,8 +43,8 @@ export function checkSqliteOptions(options: SharedOptions): void {
     const message = `The SQLite store has no option "${name}".${nearest(name, optionNames)}`;
     throw new WindrowError("bad-option", message, { option: name });
   }
-  if (!["strict", "group", "relaxed", undefined].includes(options.durability)) {
-    const message = `"durability" is "strict", "group" or "relaxed", not "${String(options.durability)}".`;
+  if (!["strict", "group", undefined].includes(options.durability)) {
+    const message = `"durability" is "strict" or "group", not "${String(options.durability)}".`;
     throw new WindrowError("bad-option", message, { option: "durability" });
   }
 }

@@ -106,7 +106,7 @@ class SqliteStore implements Store {
     this.#share = share;
     this.#connection = connection;
     this.#file = file;
-    this.#writer = new Writer(share, options.durability === "relaxed" ? "NORMAL" : "FULL");
+    this.#writer = new Writer(share);
     this.#mask = options.mask ?? createMask();
     this.capabilities = durableCapabilities(this.#mask);
     this.#clock = options.clock ?? systemClock;

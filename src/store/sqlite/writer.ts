@@ -116,18 +116,16 @@ export interface WriteTarget {
 /** One store's way to write. */
 export class Writer {
   readonly #share: WriteTarget;
-  readonly #synchronous: "FULL" | "NORMAL";
   readonly #pending = new Set<Promise<unknown>>();
 
-  /** @param synchronous - of operations that ask to be synced */
-  constructor(share: WriteTarget, synchronous: "FULL" | "NORMAL") {
+  constructor(share: WriteTarget) {
     this.#share = share;
-    this.#synchronous = synchronous;
   }
 
   /**
    * Runs an operation, after those before it and in a transaction with those beside it.
    *
+   * @param synced - whether a power cut must not take it
    * @param undo - takes back what `work` changed in memory, when the transaction is not kept
    * @returns what `work` returned, once it is kept
    * @throws WindrowError what `work` refused with; `not-durable`, `store-unavailable`, `store-corrupt`
@@ -135,7 +133,7 @@ export class Writer {
   commit<T>(synced: boolean, work: () => T, undo?: () => void): Promise<T> {
     const { queue, readOnly, file } = this.#share;
     if (readOnly !== undefined) return Promise.reject(cannotWrite(file, readOnly));
-    const synchronous = synced ? this.#synchronous : "NORMAL";
+    const synchronous = synced ? "FULL" : "NORMAL";
     const result = new Promise<T>((resolve, reject) => {
       queue.add({ synchronous, work, undo, resolve, reject });
     });

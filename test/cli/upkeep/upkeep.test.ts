@@ -14,7 +14,7 @@ beforeEach(async () => {
 
 /** A finished session whose last record is so many days old, by the system's clock. */
 async function aged(days: number): Promise<string> {
-  const store = filesStore({ folder, durability: "relaxed" });
+  const store = filesStore({ folder, durability: "group" });
   const timestamp = new Date(Date.now() - days * 86_400_000).toISOString();
   const lock = await store.create({ user: "ann" }, newSession({ createdAt: timestamp }));
   const text = `${days} days, and a secret canary. `.repeat(100);

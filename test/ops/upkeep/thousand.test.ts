@@ -22,7 +22,7 @@ let store: Store;
 /** A thousand sessions in the folders of a store: a hundred copies of each age. */
 beforeAll(async () => {
   place = await storeFolder();
-  const maker = filesStore({ folder: place.folder, durability: "relaxed" });
+  const maker = filesStore({ folder: place.folder, durability: "group" });
   for (const days of ages) {
     const lines = Array.from(
       { length: 60 },

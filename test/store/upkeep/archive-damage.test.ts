@@ -15,7 +15,7 @@ let packed: Buffer;
 let members: readonly number[];
 
 beforeEach(async () => {
-  fixture = await filesFixture({ durability: "relaxed" });
+  fixture = await filesFixture({ durability: "group" });
   const lock = await fixture.store.create(everybody, newSession());
   const records = Array.from({ length: messages }, (_, number) =>
     messageRecord(`${number} ${randomBytes(22_000).toString("hex")}`),

@@ -11,7 +11,7 @@ import { filesFixture } from "../fixtures.ts";
 let fixture: StoreFixture & { readonly folder: string };
 
 beforeEach(async () => {
-  fixture = await filesFixture({ durability: "relaxed" });
+  fixture = await filesFixture({ durability: "group" });
 });
 afterEach(() => fixture.close());
 

@@ -36,7 +36,7 @@ let id: string;
 
 beforeAll(async () => {
   template = await temporaryFolder();
-  const store = filesStore({ folder: template, durability: "relaxed" });
+  const store = filesStore({ folder: template, durability: "group" });
   const lock = await store.create(everybody, newSession());
   for (let round = 0; round < 3; round++) await store.append(lock, everyKind());
   await store.append(lock, [messageRecord(`${canary} `.repeat(20_000))]);
