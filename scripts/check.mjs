@@ -38,6 +38,12 @@ const checks = [
     advice: "The rules, with what to do, are in .dependency-cruiser.cjs.",
   },
   {
+    name: "rooms",
+    command: [node, "scripts/check-rooms.mjs"],
+    good: (output) => output,
+    advice: "Move what two children of a room need into one of them, or below both; mend the map in CONTRIBUTING.md.",
+  },
+  {
     name: "types",
     command: ["tsc", "-p", "tsconfig.json"],
     good: () => "src, test, bench, scripts",

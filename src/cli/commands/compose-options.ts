@@ -10,7 +10,7 @@ import type { Profile } from "../../window/provider/profile.ts";
 import { strategyOf } from "../../window/by-name.ts";
 import type { Strategy } from "../../window/window.ts";
 import type { ReadLimits } from "../../transcript/limits.ts";
-import { readLimits } from "./read-limits.ts";
+import { readLimits } from "../read-limits.ts";
 import { countOf, tokensOf } from "../values.ts";
 
 /** The options as they stand on the command line. */

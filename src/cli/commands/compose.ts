@@ -13,7 +13,7 @@ import { exitStatus, reportError, statusOf } from "../command.ts";
 import type { CliIo, ExitStatus } from "../command.ts";
 import { readComposeFlags } from "./compose-options.ts";
 import type { ComposeFlags, ComposeSettings } from "./compose-options.ts";
-import { withReadLimits } from "./read-limits.ts";
+import { withReadLimits } from "../read-limits.ts";
 import { defaultBudget } from "../replay/options.ts";
 import { count, plainTable } from "../text/text.ts";
 

@@ -8,8 +8,8 @@ import type { ScopeFlags } from "../backup-scope.ts";
 import { exitStatus, reportError, statusOf } from "../command.ts";
 import type { CliIo, ExitStatus } from "../command.ts";
 import { Progress } from "../text/progress.ts";
-import { readLimits, withReadLimits } from "./read-limits.ts";
-import type { LimitFlags } from "./read-limits.ts";
+import { readLimits, withReadLimits } from "../read-limits.ts";
+import type { LimitFlags } from "../read-limits.ts";
 import { count, plainTable } from "../text/text.ts";
 
 interface ImportFlags extends ScopeFlags, LimitFlags {

@@ -53,7 +53,7 @@ async function runTop(flags: TopFlags, io: CliIo, signal: AbortSignal | undefine
     import("../../access/open.ts"),
     import("../../ops/monitor/top.ts"),
   ]);
-  const { pause } = await import("../../ops/monitor/pause.ts");
+  const { pause } = await import("../../ops/look/pause.ts");
   const store = await openStore(flags.store, { create: false });
   try {
     for (;;) {

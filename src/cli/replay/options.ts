@@ -1,7 +1,7 @@
 /** The options of `windrow replay`, checked before any work is done. */
 import { WindrowError } from "../../errors.ts";
 import type { InputPrices } from "../../replay/cost-metric.ts";
-import { readLimits } from "../commands/read-limits.ts";
+import { readLimits } from "../read-limits.ts";
 import type { ReadLimits } from "../../transcript/limits.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { loadCounter } from "../../tokens/exact.ts";

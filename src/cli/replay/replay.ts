@@ -12,7 +12,7 @@ import { exitStatus, reportError, wantsColour } from "../command.ts";
 import type { CliIo, ExitStatus } from "../command.ts";
 import { keepSession } from "./record.ts";
 import { Progress } from "../text/progress.ts";
-import { withReadLimits } from "../commands/read-limits.ts";
+import { withReadLimits } from "../read-limits.ts";
 import { knownStrategies, readReplayFlags } from "./options.ts";
 import type { ReplayFlags, ReplaySettings } from "./options.ts";
 import { legend, plainWords, resultTable, sessionTitle, tokenChart } from "./view.ts";

@@ -13,7 +13,7 @@ import type { EraseOptions, EraseReceipt } from "./erase.ts";
 import { upkeepOf } from "./keep.ts";
 import { monitor } from "../monitor/monitor.ts";
 import type { MonitorScan } from "../monitor/monitor.ts";
-import { pause } from "../monitor/pause.ts";
+import { pause } from "../look/pause.ts";
 
 const dayMs = 86_400_000;
 

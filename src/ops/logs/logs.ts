@@ -9,6 +9,7 @@ import { printable } from "../../printable.ts";
 import { knownSecrets } from "../../mask/text.ts";
 import type { SecretRules } from "../../mask/text.ts";
 import { maskEvent } from "../../mask/masked-event.ts";
+import { plain, taskName } from "../look/task-name.ts";
 
 /**
  * Something that happened: any event of a session or a monitor. `type` is its name, `sessionId` the session it is
@@ -194,17 +195,6 @@ function ended(status: unknown, error: unknown): readonly Words[] {
   return [{ level: "ERROR", text: status === "timeout" ? `Task timed out${why}` : `Task failed${why}` }];
 }
 
-/** A session's task in few words: `github/notfolder/coding_agent#27` where the key has the seed's fields, else its values. */
-export function taskName(key: unknown): string {
-  if (typeof key !== "object" || key === null) return "";
-  const fields = key as Fields;
-  const { task_source: source, owner, repo, project_id: project } = fields;
-  const number = fields["task_id"] ?? fields["number"] ?? fields["issue_number"] ?? fields["pr_number"];
-  const place = [source, owner, repo ?? project].filter((part) => part !== undefined).map(plain);
-  if (place.length > 0 && number !== undefined) return `${place.join("/")}#${plain(number)}`;
-  return Object.values(fields).map(plain).join("/");
-}
-
 function otherwise(type: string, fields: Fields): string {
   const told = Object.entries(fields).filter(
     ([name, value]) =>
@@ -220,10 +210,4 @@ function count(list: unknown, what: string): string {
 
 function field(of: unknown, name: string): unknown {
   return typeof of === "object" && of !== null ? (of as Fields)[name] : undefined;
-}
-
-function plain(value: unknown): string {
-  if (typeof value === "string") return value;
-  if (value === undefined || value === null) return "?";
-  return typeof value === "object" ? JSON.stringify(value) : `${value as number | boolean | bigint}`;
 }

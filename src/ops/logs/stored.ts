@@ -10,7 +10,7 @@ import { epochOf } from "../../window/epoch-record.ts";
 import { logEntries } from "./logs.ts";
 import type { Unreadable } from "../look/unreadable.ts";
 import type { LogEntry, LogLevel, LoggedEvent } from "./logs.ts";
-import { pause } from "../monitor/pause.ts";
+import { pause } from "../look/pause.ts";
 
 /** Which lines to read. */
 export interface StoredLogOptions {

@@ -5,7 +5,7 @@
  */
 import { WindrowError, isWindrowError } from "../../errors.ts";
 import type { FinalStatus, Holding, LockOwner, Scope, SessionInfo, Store } from "../../store/store.ts";
-import { pause } from "./pause.ts";
+import { pause } from "../look/pause.ts";
 
 /** Seconds between two scans (seed 001 §5.4: five minutes). */
 export const defaultMonitorInterval = 300;

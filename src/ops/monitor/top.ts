@@ -2,7 +2,7 @@
 import { isWindrowError } from "../../errors.ts";
 import { isFinal } from "../../store/shared/rules.ts";
 import type { Holding, Scope, SessionInfo, SessionStatus, Store } from "../../store/store.ts";
-import { taskName } from "../logs/logs.ts";
+import { taskName } from "../look/task-name.ts";
 import { Unreadable } from "../look/unreadable.ts";
 import type { UnreadableSession } from "../look/unreadable.ts";
 

@@ -3,7 +3,7 @@ import { WindrowError } from "../../errors.ts";
 import { parseAddress, withoutSecrets } from "../../address.ts";
 import type { Address } from "../../address.ts";
 import type { AlertEvent } from "./alerts.ts";
-import { pause } from "./pause.ts";
+import { pause } from "../look/pause.ts";
 
 /** Where and how to post. */
 export interface WebhookOptions {

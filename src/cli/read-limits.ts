@@ -1,8 +1,8 @@
 /** `--max-bytes` and `--max-entries`: how much of a file a command reads. */
 import { Option } from "commander";
 import type { Command } from "commander";
-import type { ReadLimits } from "../../transcript/limits.ts";
-import { countOf } from "../values.ts";
+import type { ReadLimits } from "../transcript/limits.ts";
+import { countOf } from "./values.ts";
 
 /** The limits as they stand on the command line. */
 export interface LimitFlags {
