@@ -141,7 +141,6 @@ export class Epochs {
       opened: this.#composer.last,
       length: 0,
       inserts: [],
-      rent: 0,
       reverted: [...(state.reverted ?? []), ...gone.map(({ from, to }) => ({ from, to }))],
     };
     const tokensBefore = this.#composer.view().tokens;

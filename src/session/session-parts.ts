@@ -56,7 +56,7 @@ export type SessionSettings = Omit<SessionComposer, "state"> &
   };
 
 /** What `compose` is given. */
-export type SessionComposeOptions = Omit<ComposeOptions, "budget" | "pinned" | "now"> & { readonly budget?: number };
+export type SessionComposeOptions = Omit<ComposeOptions, "budget" | "pinned"> & { readonly budget?: number };
 
 /** How much `recall` brings back. */
 export interface RecallOptions {

@@ -143,10 +143,10 @@ export class Session {
       throw new WindrowError("bad-option", "No budget: give compose a `budget`, or open the manager with a `model`.");
     }
     return this.#writer.inTurn(async () => {
-      const now = this.#parts.now();
-      const pinned = this.#held.blocks(now.toISOString(), this.#parts.composer.strategy.keepFirstUser);
+      const now = this.#parts.now().toISOString();
+      const pinned = this.#held.blocks(now, this.#parts.composer.strategy.keepFirstUser);
       const counted = this.#parts.calibrate ? this.#meter.countFor(budget) : budget;
-      const call = { ...options, budget: counted, pinned, now: now.getTime() };
+      const call = { ...options, budget: counted, pinned };
       const { composed, opened } = await this.#epochs.compose(call, signal);
       this.#meter.composed(composed);
       this.#window = { tokens: composed.tokens, budget };
@@ -154,7 +154,7 @@ export class Session {
         this.#writer.compressed();
         tell(this.#parts.on, { type: "epoch-opened", sessionId: this.id, report: composed.report });
       }
-      const missing = missingPins(this.#held.pins(now.toISOString()), composed.messages);
+      const missing = missingPins(this.#held.pins(now), composed.messages);
       if (missing.length > 0) {
         tell(this.#parts.on, { type: "pins-missing", sessionId: this.id, pins: missing.map(({ id }) => id) });
       }

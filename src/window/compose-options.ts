@@ -28,8 +28,6 @@ export interface ComposeOptions {
   readonly toolsBudget?: number;
   readonly dynamic?: string | readonly DynamicBlock[];
   readonly pinned?: readonly PinnedBlock[];
-  /** Milliseconds since 1970. */
-  readonly now?: number;
 }
 
 /** A window's messages as the log numbers them; 0 is none of the log's. */

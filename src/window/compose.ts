@@ -41,7 +41,6 @@ export function composeWindow(input: ComposeInput): Composed {
     ...(input.dynamic !== undefined && { dynamic: input.dynamic }),
     ...(input.pinned !== undefined && { pinned: input.pinned }),
     ...(input.toolsBudget !== undefined && { toolsBudget: input.toolsBudget }),
-    ...(input.now !== undefined && { now: input.now }),
   });
 }
 

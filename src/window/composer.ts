@@ -1,5 +1,5 @@
 /**
- * Epochs: stretches in which a window only grows at its end, byte for byte. Over the budget, at a trigger or where it pays,
+ * Epochs: stretches in which a window only grows at its end, byte for byte. Over the budget or at a trigger,
  * the planner runs the strategy's passes, and their edits stay in force, unchanged, until the next epoch.
  */
 import type { Message } from "../message/message.ts";
@@ -19,12 +19,10 @@ import type { Layout } from "./layout.ts";
 import { dynamicParts, insertsFor, slotMessage, startMessage, tailMessage } from "./pinned.ts";
 import { planWindow } from "./plan-window.ts";
 import { mergeEdits, protect } from "./planner.ts";
-import { costOf, isDue, rentOf, rewritePrice } from "./price.ts";
-import type { Weighed } from "./price.ts";
 import type { Profile } from "./provider/profile.ts";
 import { closingTail } from "./provider/closing.ts";
 import { withoutReasoning } from "./provider/reasoning.ts";
-import { countFates, overBudget } from "./report.ts";
+import { costOf, countFates, overBudget } from "./report.ts";
 import { isTriggered } from "./trigger.ts";
 import { tokensOf } from "./view.ts";
 import { validateWindow } from "./provider/validate.ts";
@@ -125,18 +123,12 @@ export class Composer {
     const before = this.#layout(options);
     yield;
     const changed = this.#changed(before);
-    const weighed = this.#weigh(before, budget, options);
-    const full = this.#full(before, weighed);
+    const full = this.#full(before, budget);
     const reason = full ?? changed;
-    if (reason === undefined) return this.#finish(before, weighed, this.#committed(before, weighed));
+    if (reason === undefined) return this.#finish(before, budget, this.#committed(before));
 
     let planned = full ? yield* this.#plan(options, budget) : [];
-    if (planned.length === 0 && !changed) {
-      // The passes had nothing to give: what was paid so far buys nothing.
-      this.#state = { ...this.#state, rent: 0 };
-      return this.#finish(before, weighed, this.#committed(before, weighed));
-    }
-    const price = { rent: Math.round(this.#state.rent ?? 0), rewrite: Math.round(rewritePrice(weighed)) };
+    if (planned.length === 0 && !changed) return this.#finish(before, budget, this.#committed(before));
     const epoch = this.#state.epoch;
     let edits = mergeEdits(this.#state.edits, planned);
     yield* this.#reopening(this.#withoutReasoning(edits, changed !== undefined), epoch, options);
@@ -150,8 +142,8 @@ export class Composer {
       after = this.#layout(options);
     }
     if (after.tokens > budget) throw overBudget(after.blocks, after.tokens, budget);
-    const opened = { reason, tokensBefore: before.tokens, tokensAfter: after.tokens, edits: planned, price };
-    return this.#finish(after, this.#weigh(after, budget, options), opened);
+    const opened = { reason, tokensBefore: before.tokens, tokensAfter: after.tokens, edits: planned };
+    return this.#finish(after, budget, opened);
   }
 
   /**
@@ -251,19 +243,6 @@ export class Composer {
     return { ...shape, fixed, lead, history, sticky, blocks, tokens };
   }
 
-  #weigh(layout: Layout, budget: number, { now }: ComposeOptions): Weighed {
-    const { lowWater } = this.#strategy;
-    return {
-      state: this.#state,
-      profile: this.#profile,
-      budget,
-      lowWater,
-      tokens: layout.tokens,
-      tail: layout.blocks.dynamic,
-      now,
-    };
-  }
-
   /** Whether what stood before differs from what was sent before, for a cause outside the window. */
   #changed({ fixed, lead, history }: Layout): EpochReason | undefined {
     const { systemHash, toolsHash, length, prefixHash } = this.#state;
@@ -273,13 +252,12 @@ export class Composer {
     return this.#history.prefixHash(lead, history, length) === prefixHash ? undefined : "history-changed";
   }
 
-  #full(layout: Layout, weighed: Weighed): EpochReason | undefined {
-    if (layout.tokens > weighed.budget) {
+  #full(layout: Layout, budget: number): EpochReason | undefined {
+    if (layout.tokens > budget) {
       if (this.#strategy.passes.length > 0) return "over-budget";
-      throw overBudget(layout.blocks, layout.tokens, weighed.budget);
+      throw overBudget(layout.blocks, layout.tokens, budget);
     }
-    if (isTriggered(this.#strategy.trigger, layout, weighed.budget)) return "trigger";
-    return this.#strategy.economy === true ? isDue(weighed) : undefined;
+    return isTriggered(this.#strategy.trigger, layout, budget) ? "trigger" : undefined;
   }
 
   /** Edits for the window as it would open now: pinned blocks in their slot, nothing inserted but what is sticky. */
@@ -331,7 +309,6 @@ export class Composer {
       openedHash: this.#lastHash(),
       slot: pinned,
       inserts: [],
-      rent: 0,
     };
     const history = this.#historyOf(state);
     yield* history.pushing(raw);
@@ -340,18 +317,16 @@ export class Composer {
     this.#refresh({ ...options, pinned, budget: 1 });
   }
 
-  #committed({ tokens }: Layout, weighed: Weighed): Report["opened"] {
-    if (!this.#pending) return undefined;
-    const price = { rent: 0, rewrite: Math.round(rewritePrice(weighed)) };
-    return { ...this.#pending, tokensAfter: tokens, price };
+  #committed({ tokens }: Layout): Report["opened"] {
+    return this.#pending && { ...this.#pending, tokensAfter: tokens };
   }
 
-  #finish(layout: Layout, weighed: Weighed, opened: Report["opened"]): Composed {
+  #finish(layout: Layout, budget: number, opened: Report["opened"]): Composed {
     const { fixed, history, blocks, tokens } = layout;
     const messages = [...fixed.systemMessages, ...history, ...fixed.dynamicMessages];
     const same = fixed.systemHash === this.#state.systemHash && fixed.toolsHash === this.#state.toolsHash;
     const kept = opened ? (same ? blocks.system + blocks.tools : 0) : (this.#state.cached ?? 0);
-    const cost = costOf(weighed, kept);
+    const cost = costOf({ tokens, tail: blocks.dynamic }, kept, this.#profile);
     const first = this.#state.length === 0 && this.#state.epoch === 0;
     this.#pending = undefined;
     this.#state = {
@@ -362,8 +337,6 @@ export class Composer {
       length: history.length,
       prefixHash: this.#history.prefixHash(layout.lead, history, history.length),
       cached: tokens - blocks.dynamic,
-      ...(this.#strategy.economy === true && !opened && { rent: (this.#state.rent ?? 0) + rentOf(weighed) }),
-      ...(weighed.now !== undefined && { composedAt: weighed.now }),
     };
     const repairs: Record<string, number> = {};
     for (const { kind } of this.#history.repairs) repairs[kind] = (repairs[kind] ?? 0) + 1;
@@ -371,7 +344,7 @@ export class Composer {
       strategy: this.#strategy.name,
       profile: this.#profile.name,
       counter: this.#counter.name,
-      budget: weighed.budget,
+      budget,
       tokens,
       blocks,
       epoch: this.#state.epoch,

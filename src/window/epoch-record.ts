@@ -22,7 +22,6 @@ export interface EpochFacts {
   readonly budget: number | undefined;
   readonly tokensBefore: number | undefined;
   readonly tokensAfter: number | undefined;
-  readonly price?: NonNullable<Report["opened"]>["price"];
 }
 
 /** The facts of an epoch that a composition opened, or of the first window, which opens none. */
@@ -36,7 +35,6 @@ export function factsOf(report: Report): EpochFacts {
     reason: opened?.reason ?? "first",
     tokensBefore: opened?.tokensBefore ?? tokens,
     tokensAfter: opened?.tokensAfter ?? tokens,
-    ...(opened && { price: opened.price }),
   };
 }
 
@@ -58,7 +56,6 @@ export function epochRecord(
     budget: Number.isFinite(budget) ? budget : null,
     tokens_before: facts.tokensBefore ?? null,
     tokens_after: facts.tokensAfter ?? null,
-    ...(facts.price && { price: { ...facts.price } }),
     opened: state.opened,
     opened_hash: state.openedHash,
     history_tokens: historyTokens,

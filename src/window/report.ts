@@ -1,5 +1,6 @@
 /** Sums for reports, and the error that lists them. */
 import { WindrowError } from "../errors.ts";
+import type { Profile } from "./provider/profile.ts";
 import type { Edit, Report } from "./window.ts";
 
 /** Messages of a log by what became of them. */
@@ -13,6 +14,17 @@ export function countFates(last: number, edits: readonly Edit[]): Report["counts
     else if (edit.only === undefined) dropped += edit.to - edit.from + 1;
   }
   return { kept: last - replaced - dropped - stubbed, stubbed, replaced, dropped };
+}
+
+/** The predicted cost of a request by the profile's cache prices; `kept` of its tokens are as the last request sent them. */
+export function costOf(
+  request: { readonly tokens: number; readonly tail: number },
+  kept: number,
+  { cache }: Profile,
+): Report["cost"] {
+  const cached = Math.min(kept, request.tokens - request.tail);
+  const fresh = request.tokens - request.tail - cached;
+  return { cached, fresh, equivalents: Math.round(cached * cache.read + fresh * cache.write + request.tail) };
 }
 
 /** The error of a window that is larger than its budget, with the size of each block. */

@@ -169,11 +169,6 @@ export interface Strategy {
   readonly keepFirstUser: boolean;
   /** The user message that gives the task takes the place of the first one, where that is another. Default false. */
   readonly keepTask?: boolean;
-  /**
-   * Whether an epoch may open before it must: when the rent paid for clearable tokens reaches the price of a rewrite (the
-   * ski-rental rule), or when the provider's cache is cold anyway. Default false.
-   */
-  readonly economy?: boolean;
   /** For people: what of it does not run as it is set up, for example a summary without a model. Goes into the report. */
   readonly note?: string;
   /** Runs before a window is composed, where the host awaits `session.prepare()`. May ask a model. */
@@ -271,8 +266,6 @@ export interface ComposeInput {
   readonly ingestCap?: number;
   /** Tokens that all tool definitions together may use before the report warns. Default: any number. */
   readonly toolsBudget?: number;
-  /** The time, in milliseconds since 1970. With it a strategy may edit while the provider's cache is cold anyway. */
-  readonly now?: number;
   /** Tokens the whole request may use; `budgetOf` computes it from a model. Absent: `bad-option`. */
   readonly budget?: number;
   /** A name or a Strategy. Default `adaptive`. */
@@ -323,10 +316,6 @@ export interface WindowState {
   readonly previous?: number;
   /** Edits that were undone: not planned again while the budget can be met otherwise. */
   readonly reverted?: readonly { readonly from: number; readonly to: number }[];
-  /** Token-equivalents paid since the epoch opened for tokens an edit would have cleared. */
-  readonly rent?: number;
-  /** When the last window was composed, in milliseconds since 1970. */
-  readonly composedAt?: number;
   /** Tokens of the last window's system, tools and history: what the provider's cache holds. */
   readonly cached?: number;
 }
@@ -336,8 +325,6 @@ export type EpochReason =
   | "over-budget"
   | "trigger"
   | "first"
-  | "rent"
-  | "cold-cache"
   | "summary"
   | "undo"
   | "system-changed"
@@ -370,10 +357,8 @@ export interface Report {
     readonly tokensAfter: number;
     /** The edits that are new in this epoch. */
     readonly edits: readonly Edit[];
-    /** Token-equivalents: the rent paid for clearable tokens when it opened, and what the rewrite costs. */
-    readonly price: { readonly rent: number; readonly rewrite: number };
   };
-  /** What this request is predicted to cost by the profile's cache prices, in equivalents of uncached input tokens. */
+  /** The predicted cost of this request by the profile's cache prices, in equivalents of uncached input tokens. Assumes a warm cache. */
   readonly cost: { readonly cached: number; readonly fresh: number; readonly equivalents: number };
   /** What each tool's definition costs, the costliest first. */
   readonly tools: ToolCosts;

@@ -4,10 +4,12 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { isWindrowError } from "../../src/errors.ts";
 import type { NewMessage } from "../../src/message/message.ts";
+import type { EditRecord } from "../../src/message/record.ts";
 import { codingSession } from "../../src/message/samples.ts";
 import type { SessionEvent } from "../../src/session/events.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
 import type { ManagerOptions } from "../../src/session/manager/options.ts";
+import { ramStore } from "../../src/store/ram/ram.ts";
 import { composeWindow } from "../../src/window/compose.ts";
 
 const user: NewMessage = { role: "user", parts: [{ type: "text", text: "Fix the bug" }] };
@@ -193,6 +195,28 @@ describe.each(["ram:", "files"])("a session in %s", (kind) => {
 });
 
 describe("a session on disk", () => {
+  it("composes on from an epoch that an earlier version wrote, with fields that are no more", async () => {
+    const store = ramStore();
+    const manager = await open({ store });
+    const session = await manager.create();
+    for (const message of codingSession(40)) await session.append(message);
+    const before = await session.compose();
+    await session.close();
+    const lock = await store.lock({}, session.id);
+    let line: EditRecord | undefined;
+    for await (const record of store.read({}, session.id, { kind: "edit" })) line = record;
+    if (!line) throw new Error("no epoch was recorded");
+    const data = { ...line.data, reason: "cold-cache", price: { rent: 12, rewrite: 400 }, rent: 12, composed_at: 1 };
+    await store.append(lock, [{ kind: "edit", type: "epoch", data, timestamp: line.timestamp }]);
+    await lock.release();
+    const again = await (await manager.resume(session.id)).compose();
+    expect(again.report.windowHash).toBe(before.report.windowHash);
+    expect(again.report.opened).toBeUndefined();
+    const state = { ...before.state, rent: 12, composedAt: 1 };
+    const stateless = composeWindow({ messages: codingSession(40), budget: 12_000, state });
+    expect(stateless.report.opened).toBeUndefined();
+  });
+
   it("shows a user only own sessions", async () => {
     const path = await folder();
     const manager = await open({ store: path, user: "ada" });

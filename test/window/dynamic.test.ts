@@ -1,11 +1,10 @@
-/** Dynamic text: an ephemeral tail, or sticky; and the price of epochs. */
+/** Dynamic text: an ephemeral tail, or sticky; and the predicted cost of requests. */
 import { expect, it } from "vitest";
 import { messageText } from "../../src/message/message.ts";
 import type { Message } from "../../src/message/message.ts";
 import { codingSession } from "../../src/message/samples.ts";
 import { composeWindow } from "../../src/window/compose.ts";
-import { adaptive } from "../../src/window/strategies/adaptive.ts";
-import type { Composed, WindowState } from "../../src/window/window.ts";
+import type { WindowState } from "../../src/window/window.ts";
 
 const messages = [...codingSession(120, 20)];
 
@@ -59,42 +58,6 @@ it("predicts what a call costs: cached, fresh and the ephemeral tail", () => {
   expect(next.report.cost.cached).toBe(first.tokens);
   expect(next.report.cost.fresh).toBe(next.tokens - first.tokens);
   expect(next.report.cost.equivalents).toBe(Math.round(0.1 * first.tokens + 1.25 * (next.tokens - first.tokens)));
-});
-
-it("edits while the cache is cold anyway, and not while it is warm", () => {
-  const strategy = { ...adaptive({ lowWater: 0.5 }), economy: true };
-  let state: WindowState | undefined;
-  let now = 0;
-  const near = calls().find((index) => {
-    now += 1_000;
-    const window = composeWindow({ messages: messages.slice(0, index), budget: 8_000, strategy, state, now });
-    state = window.state;
-    return window.tokens > 7_000 && !window.report.opened;
-  });
-  expect(near).toBeDefined();
-  const input = { messages: messages.slice(0, near), budget: 8_000, strategy, state };
-  expect(composeWindow({ ...input, now: now + 1_000 }).report.opened).toBeUndefined();
-  const cold = composeWindow({ ...input, now: now + 3_600_000 }).report;
-  expect(cold.opened?.reason).toBe("cold-cache");
-  expect(cold.cost.cached).toBe(0);
-});
-
-it("edits when the rent that was paid reaches the price of a rewrite", () => {
-  const strategy = { ...adaptive({ lowWater: 0.2 }), economy: true };
-  const short: Message[] = messages.slice(0, 41);
-  let state: WindowState | undefined;
-  let paid = 0;
-  let opened: Composed["report"]["opened"];
-  while (!opened && paid < 400) {
-    short.push({ id: `u${paid}`, role: "user", parts: [{ type: "text", text: "?" }] });
-    const window = composeWindow({ messages: short, budget: 40_000, strategy, state });
-    state = window.state;
-    opened = window.report.opened;
-    short.push({ id: `a${paid++}`, role: "assistant", parts: [{ type: "text", text: "!" }] });
-  }
-  expect(opened?.reason).toBe("rent");
-  expect(opened?.price.rent).toBeGreaterThanOrEqual(opened?.price.rewrite ?? Infinity);
-  expect(paid).toBeGreaterThan(3);
 });
 
 it("cuts a result above the cap as it comes in, without an epoch, and leaves a way back", () => {

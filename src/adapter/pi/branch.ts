@@ -140,7 +140,6 @@ export function composeBranch(
   const tools = piTools(given.tools);
   return composer.compose({
     budget: given.budget,
-    now: Date.now(),
     ...(given.system !== "" && { system: given.system }),
     ...(tools.length > 0 && { tools }),
   });

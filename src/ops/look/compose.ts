@@ -176,7 +176,6 @@ function preview({ messages, tokens, report, state }: Composed, explanation: Exp
           reason: opened.reason,
           tokensBefore: opened.tokensBefore,
           tokensAfter: opened.tokensAfter,
-          price: opened.price,
         },
       }),
       ...explanation,

@@ -47,11 +47,10 @@ export interface Profile {
   readonly reads?: readonly string[];
   /** The model the windows go to: signed reasoning of another model is left out. Absent: any of the provider's. */
   readonly model?: string;
-  /** Prices of cached input, as multiples of the plain input price, and how long a prefix stays cached. */
+  /** Prices of cached input, as multiples of the plain input price. */
   readonly cache: {
     readonly read: number;
     readonly write: number;
-    readonly lifetimeMs: number;
   };
 }
 
@@ -78,7 +77,7 @@ export const anthropic: Profile = {
   rules: { ...everyProvider, firstIsUser: true, systemFirst: true, signedReasoning: true },
   reasoning: "prefix-bound",
   reads: ["anthropic"],
-  cache: { read: 0.1, write: 1.25, lifetimeMs: 300_000 },
+  cache: { read: 0.1, write: 1.25 },
 };
 
 /** OpenAI chat completions (platform.openai.com/docs: function calling, prompt caching). Reasoning does not travel. */
@@ -87,7 +86,7 @@ export const openaiChat: Profile = {
   rules: everyProvider,
   reasoning: "ignored",
   reads: ["openai"],
-  cache: { read: 0.1, write: 1, lifetimeMs: 300_000 },
+  cache: { read: 0.1, write: 1 },
 };
 
 /**
@@ -99,7 +98,7 @@ export const openaiResponses: Profile = {
   rules: { ...everyProvider, reasoningNeedsItem: true },
   reasoning: "prefix-bound",
   reads: ["openai"],
-  cache: { read: 0.1, write: 1, lifetimeMs: 300_000 },
+  cache: { read: 0.1, write: 1 },
 };
 
 /**
@@ -111,7 +110,7 @@ export const gemini: Profile = {
   rules: { ...everyProvider, firstIsUser: true, lastIsUser: true, systemFirst: true, callNeedsSignature: true },
   reasoning: "ignored",
   reads: ["google"],
-  cache: { read: 0.1, write: 1, lifetimeMs: 300_000 },
+  cache: { read: 0.1, write: 1 },
 };
 
 /** DeepSeek (api-docs.deepseek.com: thinking mode, context caching on disk, which lasts for hours). */
@@ -120,7 +119,7 @@ export const deepseek: Profile = {
   rules: { ...everyProvider, callNeedsReasoning: true },
   reasoning: "required",
   reads: ["deepseek"],
-  cache: { read: 0.1, write: 1, lifetimeMs: 7_200_000 },
+  cache: { read: 0.1, write: 1 },
 };
 
 /** Kimi (platform.moonshot.ai/docs: thinking models), and other chat APIs that want `reasoning_content` back. */
@@ -129,7 +128,7 @@ export const kimi: Profile = {
   rules: { ...everyProvider, callNeedsReasoning: true },
   reasoning: "required",
   reads: ["moonshot"],
-  cache: { read: 0.17, write: 1, lifetimeMs: 300_000 },
+  cache: { read: 0.17, write: 1 },
 };
 
 /** Ollama's own API (docs.ollama.com: chat, tool calling): calls have no ids, and a loaded model keeps its prefix. */
@@ -138,7 +137,7 @@ export const ollama: Profile = {
   rules: { ...everyProvider, resultsInOrder: true },
   reasoning: "ignored",
   reads: [],
-  cache: { read: 0.1, write: 1, lifetimeMs: 300_000 },
+  cache: { read: 0.1, write: 1 },
 };
 
 /**
