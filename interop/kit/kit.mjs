@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { validateWindow } from "../../dist/index.js";
-import { openStore } from "../../dist/store/open.js";
+import { openStore } from "../../dist/access/open.js";
 import { countMessage } from "../../dist/tokens/counter.js";
 import { estimate } from "../../dist/tokens/estimate.js";
 

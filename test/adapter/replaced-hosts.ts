@@ -22,7 +22,7 @@ type Manager = typeof Managers;
 type Open = { readonly session: Session; readonly close: () => Promise<void> };
 
 async function sessionOf(load: Load, store: string, id: string, profile: string): Promise<Open> {
-  const { SessionManager } = await load<Manager>("session/manager");
+  const { SessionManager } = await load<Manager>("session/manager/manager");
   const manager = await SessionManager.open({ store, budget, profile });
   const session = await manager.session(id).catch(() => manager.create({ id }));
   return { session, close: () => manager.close() };
@@ -60,7 +60,7 @@ const piMessages = (given: readonly Reading[]): { role: string }[] => {
 const aiSdkHost = (withSession: boolean): TestedHost => ({
   name: withSession ? "ai-sdk" : "ai-sdk without a session",
   async open(load, store, id) {
-    const { aiSdk } = await load<typeof AiSdkModule>("adapter/ai-sdk");
+    const { aiSdk } = await load<typeof AiSdkModule>("adapter/ai-sdk/ai-sdk");
     const opened = withSession ? await sessionOf(load, store, id, "anthropic") : undefined;
     const { hooks, recall } = aiSdk(opened ? { session: opened.session } : { budget, profile: "anthropic" });
     return {
@@ -77,7 +77,7 @@ const aiSdkHost = (withSession: boolean): TestedHost => ({
 const piHost: TestedHost = {
   name: "pi",
   async open(load, store, id) {
-    const { createRecallTool, createTransformContext } = await load<typeof PiModule>("adapter/pi");
+    const { createRecallTool, createTransformContext } = await load<typeof PiModule>("adapter/pi/pi");
     const { session, close } = await sessionOf(load, store, id, "pi");
     const transform = createTransformContext({ session });
     const tool = createRecallTool(session);
@@ -92,7 +92,7 @@ const piHost: TestedHost = {
 const piExtensionHost: TestedHost = {
   name: "pi's coding agent",
   async open(load) {
-    const { piExtension } = await load<typeof PiExtensionModule>("adapter/pi-extension");
+    const { piExtension } = await load<typeof PiExtensionModule>("adapter/pi/extension");
     type Handler = (event: object, context: object) => { messages: unknown } | undefined;
     const handlers = new Map<string, Handler>();
     let execute: ((...given: readonly unknown[]) => Promise<{ content: { text: string }[] }>) | undefined;
@@ -146,7 +146,7 @@ const agentItems = (given: readonly Reading[]): readonly object[] => [
 const agentsHost = (cleared: boolean): TestedHost => ({
   name: cleared ? "openai-agents, its history cleared" : "openai-agents",
   async open(load, store, id) {
-    const { AgentsSession } = await load<typeof OpenaiAgentsModule>("adapter/openai-agents");
+    const { AgentsSession } = await load<typeof OpenaiAgentsModule>("adapter/openai-agents/openai-agents");
     const { session, close } = await sessionOf(load, store, id, "openai-responses");
     const history = new AgentsSession(session);
     const tool = history.recallTool();
@@ -183,7 +183,7 @@ const langchainMessages = (given: readonly Reading[]): readonly object[] => [
 const langchainHost = (withSession: boolean): TestedHost => ({
   name: withSession ? "langchain" : "langchain without a session, with another thread beside it",
   async open(load, store, id) {
-    const { windowMiddleware } = await load<typeof LangchainModule>("adapter/langchain");
+    const { windowMiddleware } = await load<typeof LangchainModule>("adapter/langchain/langchain");
     const opened = withSession ? await sessionOf(load, store, id, "openai-chat") : undefined;
     const middleware = windowMiddleware(opened ? { session: opened.session } : { budget });
     const call = async (given: readonly Reading[]): Promise<[readonly object[], string]> => {
@@ -215,7 +215,7 @@ const langchainHost = (withSession: boolean): TestedHost => ({
 const mastraHost = (withSession: boolean): TestedHost => ({
   name: withSession ? "mastra" : "mastra without a session, with another run beside it",
   async open(load, store, id) {
-    const { windowProcessor } = await load<typeof MastraModule>("adapter/mastra");
+    const { windowProcessor } = await load<typeof MastraModule>("adapter/mastra/mastra");
     const opened = withSession ? await sessionOf(load, store, id, "openai-chat") : undefined;
     const processor = windowProcessor(opened ? { session: opened.session } : { budget });
     type Recall = { execute(input: unknown): Promise<string> };
@@ -243,7 +243,7 @@ const mastraHost = (withSession: boolean): TestedHost => ({
 const openstarryHost: TestedHost = {
   name: "openstarry",
   async open(load, store, id) {
-    const { ContextManager } = await load<typeof OpenstarryModule>("adapter/openstarry");
+    const { ContextManager } = await load<typeof OpenstarryModule>("adapter/openstarry/openstarry");
     const { session, close } = await sessionOf(load, store, id, "openai-chat");
     const context = new ContextManager(session);
     return {
@@ -272,8 +272,8 @@ const openstarryHost: TestedHost = {
 const adkHost: TestedHost = {
   name: "adk",
   async open(load, store, id) {
-    const { ContextManagementPlugin, recallTool } = await load<typeof AdkModule>("adapter/adk");
-    const { SessionManager } = await load<Manager>("session/manager");
+    const { ContextManagementPlugin, recallTool } = await load<typeof AdkModule>("adapter/adk/adk");
+    const { SessionManager } = await load<Manager>("session/manager/manager");
     const manager = await SessionManager.open({ store, budget, profile: "gemini" });
     const plugin = new ContextManagementPlugin({ manager });
     class Tool {

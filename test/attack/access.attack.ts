@@ -74,7 +74,7 @@ attack({
       name: "a wrapped store passes on what no table names",
       changes: [
         {
-          file: "store/guarded.ts",
+          file: "access/guarded.ts",
           from: "return { ...store, ...(upkeep",
           to: "return { ...behind, ...store, ...(upkeep",
         },
@@ -83,15 +83,15 @@ attack({
     {
       name: "a list without its scope",
       changes: [
-        { file: "store/guarded.ts", from: "behind.list(guard.scope(scope), query)", to: "behind.list({}, query)" },
+        { file: "access/guarded.ts", from: "behind.list(guard.scope(scope), query)", to: "behind.list({}, query)" },
       ],
     },
     {
       name: "a read without its scope",
       changes: [
-        { file: "store/guarded.ts", from: "behind.info(guard.scope(scope), id)", to: "behind.info({}, id)" },
+        { file: "access/guarded.ts", from: "behind.info(guard.scope(scope), id)", to: "behind.info({}, id)" },
         {
-          file: "store/guarded.ts",
+          file: "access/guarded.ts",
           from: "behind.read(guard.scope(scope), id, query)",
           to: "behind.read({}, id, query)",
         },
@@ -106,7 +106,7 @@ attack({
 
 /** A store shared by tenants, with a method that the contract does not name. */
 async function tenants(product: Product, report: Report): Promise<void> {
-  const { tenantStore, guardedStore } = await product.load<typeof Access>("store/guarded-public.js");
+  const { tenantStore, guardedStore } = await product.load<typeof Access>("access/public.js");
   const { openStore } = await product.load<typeof Stores>("access/open.js");
   const purge = (): readonly string[] => ["every session there is"];
   const behind = Object.assign(await openStore("ram:"), { purge });

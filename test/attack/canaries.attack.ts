@@ -36,7 +36,7 @@ attack({
           to: "(void maskEvent, void rules, listener)",
         },
         {
-          file: "ops/logs.ts",
+          file: "ops/logs/logs.ts",
           from: "const safe = maskEvent(event, mask);",
           to: "const safe = event; void maskEvent, mask;",
         },
@@ -46,7 +46,7 @@ attack({
       name: "a cutter that knows no registered value",
       changes: [
         {
-          file: "session/manager.ts",
+          file: "session/manager/manager.ts",
           from: "const mask = textMask(this.secretRules);",
           to: "const mask = textMask(this.secretRules) && ((text: string) => text);",
         },

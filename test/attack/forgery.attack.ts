@@ -133,7 +133,7 @@ attack({
       name: "lines that recall quotes stand without a mark",
       changes: [
         {
-          file: "window/recall-text.ts",
+          file: "window/recall/text.ts",
           from: 'return `${head}\\n${texts.map(quoteText).join("\\n")}`;',
           to: 'return `${head}\\n${texts.join("\\n")}`;',
         },

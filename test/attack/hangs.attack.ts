@@ -67,7 +67,7 @@ attack({
       name: "recall splits a text for every line that matches",
       changes: [
         {
-          file: "window/recall-search.ts",
+          file: "window/recall/search.ts",
           from: "this.matched = true;",
           to: 'this.matched = (this.#texts[place.text] ?? "").split("\\n").length > 0;',
         },

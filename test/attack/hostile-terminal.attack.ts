@@ -151,7 +151,7 @@ attack({
     },
     {
       name: "a message forges the head of another",
-      changes: [{ file: "cli/view.ts", from: '.replaceAll(/^(?=.)/gm, "  ")', to: "" }],
+      changes: [{ file: "cli/commands/view.ts", from: '.replaceAll(/^(?=.)/gm, "  ")', to: "" }],
     },
   ],
   async run(product, report) {

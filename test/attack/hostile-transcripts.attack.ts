@@ -89,7 +89,7 @@ attack({
         { file: "message/json.ts", from: "if (levels <= 0) return", to: "if (levels <= -1e9) return" },
         { file: "message/json.ts", from: "reading it fails (${", to: "${((e) => { throw e; })(error)} (${" },
         {
-          file: "cli/import.ts",
+          file: "cli/commands/import.ts",
           from: 'if (!isWindrowError(error)) return false;\n  return error.code === "aborted"',
           to: 'if (!isWindrowError(error)) return true;\n  return error.code === "aborted"',
         },
@@ -97,7 +97,7 @@ attack({
     },
     {
       name: "a folder among the files ends an import",
-      changes: [{ file: "cli/import.ts", from: ' && error.data["path"] === undefined', to: "" }],
+      changes: [{ file: "cli/commands/import.ts", from: ' && error.data["path"] === undefined', to: "" }],
     },
   ],
   async run(product, report) {

@@ -12,7 +12,7 @@ attack({
       name: "AI SDK: recall reads the log after the history was replaced",
       changes: [
         {
-          file: "adapter/ai-sdk.ts",
+          file: "adapter/ai-sdk/ai-sdk.ts",
           from: "numbered.recall(query, { counter }));",
           to: "session ? session.recall(query) : numbered.recall(query, { counter }));",
         },
@@ -22,7 +22,7 @@ attack({
       name: "pi: recall reads the log after the history was replaced",
       changes: [
         {
-          file: "adapter/pi-tools.ts",
+          file: "adapter/pi/tools.ts",
           from: "await numbered.recall(recallQuery(given))",
           to: "await session.recall(recallQuery(given))",
         },
@@ -32,7 +32,7 @@ attack({
       name: "OpenAI Agents: recall reads the log after the history was replaced",
       changes: [
         {
-          file: "adapter/openai-agents.ts",
+          file: "adapter/openai-agents/openai-agents.ts",
           from: "await this.#numbered.recall(recallQuery(input))",
           to: "await this.session.recall(recallQuery(input))",
         },
@@ -42,7 +42,7 @@ attack({
       name: "conversations side by side are taken for one",
       changes: [
         {
-          file: "adapter/numbered.ts",
+          file: "adapter/host/numbered.ts",
           from: "this.#history && (history ?? this.#history)",
           to: "this.#history",
         },

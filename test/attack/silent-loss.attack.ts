@@ -322,18 +322,26 @@ attack({
     {
       name: "doctor compares no numbers",
       changes: [
-        { file: "store/losses.ts", from: "    if (seq <= expected) return undefined;", to: "    return undefined;" },
         {
-          file: "store/losses.ts",
+          file: "store/shared/losses.ts",
+          from: "    if (seq <= expected) return undefined;",
+          to: "    return undefined;",
+        },
+        {
+          file: "store/shared/losses.ts",
           from: "const short = Math.max(0, counted - highest);",
           to: "const short = 0 * counted;",
         },
         {
-          file: "store/losses.ts",
+          file: "store/shared/losses.ts",
           from: "const places = Math.max(0, holes - known);",
           to: "const places = 0 * holes;",
         },
-        { file: "store/losses.ts", from: "const differs = isWhole &&", to: "const differs = isWhole && known < 0 &&" },
+        {
+          file: "store/shared/losses.ts",
+          from: "const differs = isWhole &&",
+          to: "const differs = isWhole && known < 0 &&",
+        },
       ],
     },
   ],

@@ -144,7 +144,7 @@ attack({
     {
       name: "a log that is missing is an empty one",
       changes: [
-        { file: "store/files/archive-disk.ts", from: "const looks = 8;", to: "const looks = 1;" },
+        { file: "store/files/archive/disk.ts", from: "const looks = 8;", to: "const looks = 1;" },
         { file: "store/files/open-log.ts", from: "const looks = 3;", to: "const looks = 1;" },
         {
           file: "store/files/open-log.ts",

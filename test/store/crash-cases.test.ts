@@ -16,7 +16,7 @@ let built: { readonly storeCrashCases: typeof storeCrashCases };
 beforeAll(async () => {
   build = await buildSource();
   folder = await mkdtemp(join(tmpdir(), "windrow-crash-cases-"));
-  built = (await import(pathToFileURL(join(build.folder, "store/conformance.js")).href)) as typeof built;
+  built = (await import(pathToFileURL(join(build.folder, "store/testing/conformance.js")).href)) as typeof built;
 }, 60_000);
 afterAll(async () => {
   await build.remove();

@@ -3,7 +3,7 @@ import { writeSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
 const [dist, store, mode, id, upTo] = process.argv.slice(2);
-const { SessionManager } = await import(pathToFileURL(`${dist}/session/manager.js`).href);
+const { SessionManager } = await import(pathToFileURL(`${dist}/session/manager/manager.js`).href);
 const { codingSession } = await import(pathToFileURL(`${dist}/message/samples.js`).href);
 
 const manager = await SessionManager.open({ store, budget: 9_000, profile: "anthropic" });

@@ -5,7 +5,7 @@ import { writeSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
 const [dist, url, id, prefix, count] = process.argv.slice(2);
-const { openStore } = await import(pathToFileURL(`${dist}/store/open.js`).href);
+const { openStore } = await import(pathToFileURL(`${dist}/access/open.js`).href);
 
 const store = await openStore(url);
 const timestamp = "2024-01-15T10:30:01.123Z";

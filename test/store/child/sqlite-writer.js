@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 
 const [dist, file, id, prefix, most = "Infinity", patience = "wait"] = process.argv.slice(2);
-const { openStore } = await import(pathToFileURL(`${dist}/store/open.js`).href);
+const { openStore } = await import(pathToFileURL(`${dist}/access/open.js`).href);
 
 const store = await openStore(`sqlite:${file}`);
 const lock = await locked();
