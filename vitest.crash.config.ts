@@ -3,6 +3,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/crash/*.crash.ts"],
+    setupFiles: ["test/support/property-seed.ts"],
     pool: "forks",
     fileParallelism: false,
     globalSetup: ["test/crash/totals.ts"],

@@ -1,7 +1,6 @@
 /**
- * What every strategy and every pass must hold, as cases any test runner can run. Give yours to
- * {@link strategyConformance} or {@link passConformance} and register the cases; a strategy that passes can be given to
- * `composeWindow` and to a SessionManager.
+ * The rules for every strategy and every pass, as cases for any test runner. Give yours to {@link strategyConformance} or
+ * {@link passConformance} and register the cases. `composeWindow` and a SessionManager take a strategy that passes them.
  */
 import assert from "node:assert/strict";
 import type { ConformanceCase } from "../conformance.ts";
@@ -18,9 +17,11 @@ import { explainWindow } from "./explain.ts";
 import { anthropic, openaiChat } from "./provider/profile.ts";
 import type { Profile } from "./provider/profile.ts";
 import { validateWindow } from "./provider/validate.ts";
-import type { Composed, Pass, Strategy, WindowState } from "./window.ts";
+import type { Composed, Pass, PassContext, Strategy, WindowState } from "./window.ts";
 
 const budgets = [300, 1_500, 6_000, 40_000];
+
+const profiles = [anthropic, openaiChat] as const;
 
 type Check = (make: () => Strategy, sample: Sample, profile: Profile) => void;
 
@@ -35,51 +36,72 @@ const checks: Readonly<Record<string, Check>> = {
  * @param make - a new strategy for every case
  */
 export function strategyConformance(make: () => Strategy): readonly ConformanceCase[] {
-  return casesOf(`strategy ${make().name}`, checks, make);
+  const group = `strategy ${make().name}`;
+  return eachSample(checks, (law, check, sample) =>
+    profiles.map((profile) => ({
+      group,
+      name: `${law}: ${sample.name}, ${profile.name}`,
+      run: async () => check(make, sample, profile),
+    })),
+  );
 }
 
 /**
- * The cases for one pass: what it plans is sound, the same every time and changes nothing it was given; and a strategy of
- * it alone holds what every strategy must.
+ * The cases for one pass: its plans are sound, the same every time, and change nothing that the pass was given; and a
+ * strategy of this pass alone holds what every strategy must. A pass that reads the profile runs each case with two.
  *
  * @param make - a new pass for every case
  */
 export function passConformance(make: () => Pass): readonly ConformanceCase[] {
   const group = `pass ${make().name}`;
-  const around = (trigger: Strategy["trigger"], lowWater: number) => (): Strategy => {
-    return { name: group, passes: [watched(make())], trigger, lowWater, keepFirstUser: true };
-  };
+  const cases = (when: string, laws: typeof checks, trigger: Strategy["trigger"], lowWater: number) =>
+    eachSample(laws, (law, check, sample) => ({
+      group: `${group}, ${when}`,
+      name: `${law}: ${sample.name}`,
+      run: async () => {
+        let readsProfile = false;
+        const alone = (): Strategy => {
+          const pass = watched(make(), () => (readsProfile = true));
+          return { name: group, passes: [pass], trigger, lowWater, keepFirstUser: true };
+        };
+        const [first, ...others] = profiles;
+        check(alone, sample, first);
+        if (readsProfile) for (const profile of others) check(alone, sample, profile);
+      },
+    }));
   return [
-    ...casesOf(`${group}, at the budget`, checks, around({ ratio: 1 }, 0.5)),
-    ...casesOf(`${group}, on every call`, { "grows only at its end": grows }, around({ messages: 0 }, 1)),
+    ...cases("at the budget", checks, { ratio: 1 }, 0.5),
+    ...cases("on every call", { "grows only at its end": grows }, { messages: 0 }, 1),
   ];
 }
 
-function casesOf(group: string, of: Readonly<Record<string, Check>>, make: () => Strategy): readonly ConformanceCase[] {
+function eachSample<T>(
+  laws: typeof checks,
+  casesOf: (law: string, check: Check, sample: Sample) => T | readonly T[],
+): readonly T[] {
   const samples: readonly Sample[] = [
     ...sampleHistories(),
     { name: "a long coding session", messages: codingSession(48, 20) },
   ];
-  return Object.entries(of).flatMap(([law, check]) =>
-    samples.flatMap((sample) =>
-      [anthropic, openaiChat].map((profile) => ({
-        group,
-        name: `${law}: ${sample.name}, ${profile.name}`,
-        run: async () => check(make, sample, profile),
-      })),
-    ),
-  );
+  return Object.entries(laws).flatMap(([law, check]) => samples.flatMap((sample) => casesOf(law, check, sample)));
 }
 
 /** Plans of one case that are looked at from all sides: the same view comes again and again. */
 const closely = 12;
 
 /** The pass, with an eye on what it is given and what it answers. */
-function watched(pass: Pass): Pass {
+function watched(pass: Pass, onProfileRead: () => void): Pass {
   let plans = 0;
   return {
     name: pass.name,
-    plan(view, context) {
+    plan(view, { profile, ...rest }) {
+      const context: PassContext = {
+        ...rest,
+        get profile() {
+          onProfileRead();
+          return profile;
+        },
+      };
       const close = plans++ < closely;
       const before = close ? JSON.stringify(view) : "";
       const edits = pass.plan(view, context);

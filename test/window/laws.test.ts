@@ -17,7 +17,8 @@ import type { Composed, Edit, WindowState } from "../../src/window/window.ts";
 import { deepFreeze, history } from "../support/histories.ts";
 
 const long = process.env["WINDROW_LONG"] === "1";
-const numRuns = long ? 10_000 : 500;
+/** Histories a law: CI raises the ordinary number with WINDROW_RUNS. */
+const numRuns = long ? 10_000 : Number(process.env["WINDROW_RUNS"] ?? 100);
 const timeout = long ? 10_800_000 : 300_000;
 
 const setting = fc.record({
