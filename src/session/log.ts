@@ -111,6 +111,11 @@ function gaps(index: EditIndex, last: number): readonly { readonly from: number;
   return found;
 }
 
+/** The lines of `edits.jsonl` of one type, oldest first. Streams. */
+export async function* editRecords(store: Store, scope: Scope, id: string, type: string): AsyncGenerator<EditRecord> {
+  for await (const record of store.read(scope, id, { kind: "edit" })) if (record.type === type) yield record;
+}
+
 /** What a stored window is explained with. */
 export interface ExplainContext {
   readonly composer: Composer;

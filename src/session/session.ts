@@ -3,7 +3,7 @@ import { WindrowError } from "../errors.ts";
 import type { JsonObject, Message, NewMessage, Usage } from "../message/message.ts";
 import type { EditRecord, NewRecord, StoredRecord, StoredRecordOf } from "../message/record.ts";
 import type { FinalStatus, SessionMetadata } from "../store/store.ts";
-import { openCalls } from "./log.ts";
+import { editRecords, openCalls } from "./log.ts";
 import type { OpenCall } from "./log.ts";
 import { diffExplanations } from "../window/diff.ts";
 import type { WindowDiff } from "../window/diff.ts";
@@ -16,7 +16,7 @@ import { Hooks } from "./hooks.ts";
 import type { HookWindow } from "./hooks.ts";
 import type { Meter } from "./meter.ts";
 import { tell } from "./events.ts";
-import { keepHostRecords } from "./host-records.ts";
+import type { HostRecords } from "./host-records.ts";
 import { explainSession } from "./explain.ts";
 import { recallFromStore } from "./recall.ts";
 import type { Goal } from "./state/goal.ts";
@@ -35,6 +35,9 @@ import { SessionWriter } from "./writer.ts";
 export class Session {
   readonly id: string;
   readonly metadata: SessionMetadata;
+  /** Records of an adapter's own in the session's log. */
+  readonly records: HostRecords;
+  readonly #attached = new Map<symbol, unknown>();
   readonly #parts: SessionParts;
   readonly #epochs: Epochs;
   readonly #held: Held;
@@ -77,11 +80,26 @@ export class Session {
       timestamp: () => parts.now().toISOString(),
       write: (records: readonly NewRecord[]) => this.#writer.store(records),
     };
-    keepHostRecords(this, writing);
+    this.records = {
+      append: (type, data) =>
+        this.#writer.write([{ kind: "edit", type, data, timestamp: writing.timestamp() }], () => undefined),
+      read: (type) => editRecords(parts.store, parts.scope, this.id, type),
+    };
     const held = (): JsonObject => ({ ...parts.held.toJSON(), calibration: parts.meter.toJSON() });
     this.#epochs = new Epochs({ ...writing, historyTokens: () => this.#tokens, heldData: held }, parts.recorded);
     const inTurn: SessionWriter["inTurn"] = (work) => this.#writer.inTurn(work);
     this.#hooks = new Hooks({ ...writing, epochs: this.#epochs, inTurn, committed: () => this.#writer.compressed() });
+  }
+
+  /**
+   * A value that belongs to this session, such as an adapter's journal of it. The first call makes it; later calls with
+   * the same key return that value.
+   *
+   * @param key - a symbol of the caller's own, for values of one type
+   */
+  attach<T>(key: symbol, make: () => T): T {
+    if (!this.#attached.has(key)) this.#attached.set(key, make());
+    return this.#attached.get(key) as T;
   }
 
   /** @internal When it was last used, in milliseconds since 1970; undefined while something is under way. */

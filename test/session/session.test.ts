@@ -194,6 +194,17 @@ describe.each(["ram:", "files"])("a session in %s", (kind) => {
   });
 });
 
+it("attaches a value once to each session", async () => {
+  const manager = await open({ store: "ram:" });
+  const [one, other] = [await manager.create(), await manager.create()];
+  const [key, made] = [Symbol("journal"), { times: 0 }];
+  const make = (): object => ({ number: ++made.times });
+  expect(one.attach(key, make)).toBe(one.attach(key, make));
+  expect(other.attach(key, make)).not.toBe(one.attach(key, make));
+  expect(one.attach(Symbol("journal"), make)).not.toBe(one.attach(key, make));
+  expect(made.times).toBe(3);
+});
+
 describe("a session on disk", () => {
   it("composes on from an epoch that an earlier version wrote, with fields that are no more", async () => {
     const store = ramStore();

@@ -9,7 +9,6 @@ import { maskJson } from "../../mask/mask.ts";
 import type { SecretRules } from "../../mask/text.ts";
 import { jsonFault } from "../../message/json.ts";
 import type { JsonObject, JsonValue, Message } from "../../message/message.ts";
-import { hostRecords } from "../../session/host-records.ts";
 import type { Session } from "../../session/session.ts";
 import type { ToolRun } from "../../session/tool-run.ts";
 import { asString } from "../../message/json.ts";
@@ -274,12 +273,12 @@ export class AgentHistory {
       for (const entry of rest.slice(0, group.length)) entry.messageId = stored.id;
       rest = rest.slice(group.length);
     }
-    if (cut) await hostRecords(this.session).append(recordType, { adapter: openaiAgentsAdapter.name, at, ...cut });
+    if (cut) await this.session.records.append(recordType, { adapter: openaiAgentsAdapter.name, at, ...cut });
   }
 
   async #read(): Promise<void> {
     const cuts: JsonObject[] = [];
-    for await (const { data } of hostRecords(this.session).read(recordType)) {
+    for await (const { data } of this.session.records.read(recordType)) {
       if (data["adapter"] === openaiAgentsAdapter.name) cuts.push(data);
     }
     const operations = new Map(cuts.map(({ operation, said }) => [asString(operation) ?? "", said ?? null]));
