@@ -3,6 +3,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
+    globalSetup: ["test/support/compile.ts"],
     setupFiles: ["test/support/property-seed.ts"],
     pool: "forks",
     maxWorkers: 2,

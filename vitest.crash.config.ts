@@ -6,7 +6,7 @@ export default defineConfig({
     setupFiles: ["test/support/property-seed.ts"],
     pool: "forks",
     fileParallelism: false,
-    globalSetup: ["test/crash/totals.ts"],
+    globalSetup: ["test/support/compile.ts", "test/crash/totals.ts"],
     testTimeout: 300_000,
     hookTimeout: 60_000,
   },

@@ -9,7 +9,7 @@ import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildSource } from "../support/build.ts";
+import { dist } from "../support/build.ts";
 import { anthropicProblems } from "./wire-anthropic.ts";
 import { openaiProblems } from "./wire-openai.ts";
 
@@ -34,13 +34,11 @@ const post = `async function post(url, body) {
 let folder: string;
 let server: Server;
 let requests: number[];
-let built: Awaited<ReturnType<typeof buildSource>>;
 
 beforeAll(async () => {
-  built = await buildSource();
   folder = await mkdtemp(join(tmpdir(), "windrow-loop-"));
   await mkdir(join(folder, "node_modules"));
-  await symlink(dirname(built.folder), join(folder, "node_modules/windrow"), "dir");
+  await symlink(dirname(dist), join(folder, "node_modules/windrow"), "dir");
   await writeFile(join(folder, "package.json"), '{ "type": "module" }');
   for (const [name, code] of Object.entries(standIns)) {
     const target = join(folder, "node_modules", name);
@@ -66,7 +64,6 @@ beforeAll(async () => {
 afterAll(async () => {
   server.close();
   await rm(folder, { recursive: true, force: true });
-  await built.remove();
 });
 
 interface Body {

@@ -3,20 +3,14 @@ import { execFile, spawnSync } from "node:child_process";
 import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { buildSource } from "../support/build.ts";
+import { expect, it } from "vitest";
+import { dist } from "../support/build.ts";
 import { newFolder, put, windrow } from "./stage.ts";
-
-let build: Awaited<ReturnType<typeof buildSource>>;
-beforeAll(async () => {
-  build = await buildSource();
-}, 120_000);
-afterAll(() => build.remove());
 
 const hasBash = spawnSync("bash", ["--version"]).status === 0;
 
 async function command(...argv: readonly string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [join(build.folder, "cli/main.js"), ...argv]);
+  const { stdout } = await promisify(execFile)(process.execPath, [join(dist, "cli/main.js"), ...argv]);
   return stdout;
 }
 
@@ -28,11 +22,7 @@ it.each(["bash", "zsh", "fish", "powershell"])("prints a script for %s", { timeo
 
 it.skipIf(!hasBash)("completes commands, options and values in bash", { timeout: 60_000 }, async () => {
   const folder = await newFolder();
-  const bin = await put(
-    folder,
-    "windrow",
-    `#!/bin/sh\nexec "${process.execPath}" "${build.folder}/cli/main.js" "$@"\n`,
-  );
+  const bin = await put(folder, "windrow", `#!/bin/sh\nexec "${process.execPath}" "${dist}/cli/main.js" "$@"\n`);
   await chmod(bin, 0o755);
   const complete = async (...words: readonly string[]): Promise<readonly string[]> => {
     const script =

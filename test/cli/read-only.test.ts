@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SessionManager } from "../../src/session/manager/manager.ts";
 import { temporaryFolder } from "../store/fixtures.ts";
 import { driver } from "../store/sqlite-fixtures.ts";
-import { buildSource } from "../support/build.ts";
+import { dist } from "../support/build.ts";
 
 const mount = ["--mount", "sh", "-c", 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"'];
 const canMount = ((): boolean => {
@@ -20,7 +20,6 @@ const canMount = ((): boolean => {
 })();
 if (!canMount) console.warn("No read-only mount can be made here (it takes root on Linux); its tests are skipped.");
 
-let build: Awaited<ReturnType<typeof buildSource>>;
 let folder: string;
 let id: string;
 
@@ -35,7 +34,6 @@ const kinds: Readonly<Record<string, string>> = {
 
 beforeAll(async () => {
   if (!canMount) return;
-  build = await buildSource();
   folder = await temporaryFolder();
   mkdirSync(join(folder, "store"));
   const place = (name: string): string => join(folder, "store", name);
@@ -56,7 +54,6 @@ beforeAll(async () => {
 afterAll(async () => {
   if (!canMount) return;
   rmSync(folder, { recursive: true });
-  await build.remove();
 });
 
 async function write(manager: SessionManager, given?: string) {
@@ -72,7 +69,7 @@ async function windrow(store: string, ...args: readonly string[]): Promise<strin
     : join(folder, "store", store);
   const [name = "", ...rest] = args;
   const from = name === "copy" ? "--from" : "--store";
-  const command = [process.execPath, join(build.folder, "cli/main.js"), name, ...rest, from, target];
+  const command = [process.execPath, join(dist, "cli/main.js"), name, ...rest, from, target];
   const { stdout } = await promisify(execFile)("unshare", [...mount, join(folder, "store"), ...command], {
     env: { ...process.env, HOME: folder },
     cwd: folder,

@@ -1,11 +1,11 @@
 /** Every kind of store that lasts, with several managers in each process and commands beside them. */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { openStore } from "../../src/access/open.ts";
 import { temporaryFolder } from "../store/fixtures.ts";
 import { driver } from "../store/sqlite-fixtures.ts";
-import { buildSource } from "../support/build.ts";
+import { dist } from "../support/build.ts";
 import { calm, readBack, storm, windrow } from "../support/storm.ts";
 import { count, leftOut } from "./totals.ts";
 
@@ -17,16 +17,10 @@ const kinds: readonly (readonly [name: string, url: (folder: string) => string])
   ["sqlite", (folder) => `sqlite:${join(folder, "all.db")}`],
 ];
 
-let build: Awaited<ReturnType<typeof buildSource>>;
-beforeAll(async () => {
-  build = await buildSource();
-});
-afterAll(() => build.remove());
-
 it.each(kinds)("a storm of processes with three managers each, %s: nothing acknowledged is lost", async (name, url) => {
   if (name === "sqlite" && !driver) return leftOut(name, "there is no SQLite driver");
   const scratch = await temporaryFolder();
-  const target = { root: build.folder, url: url(scratch), scratch };
+  const target = { root: dist, url: url(scratch), scratch };
   for (const outcome of [await calm(target), await storm(target, rounds)]) {
     count("kills", outcome.kills);
     count("acknowledged", outcome.acknowledged.length);

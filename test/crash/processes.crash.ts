@@ -2,20 +2,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { everybody, sessionWith } from "../../src/store/testing/kit.ts";
 import { filesFixture } from "../store/fixtures.ts";
-import { buildSource } from "../support/build.ts";
-import { freeSession, hostileSteal, kill, lostOf, startWriter } from "./processes.ts";
+import { dist } from "../support/build.ts";
+import { freeSession, hostileSteal, lostOf, startWriter } from "./processes.ts";
 import type { Outcome, Writer } from "./processes.ts";
 import { count } from "./totals.ts";
 
-let build: Awaited<ReturnType<typeof buildSource>>;
 let fixture: Awaited<ReturnType<typeof filesFixture>>;
 beforeAll(async () => {
-  build = await buildSource();
   fixture = await filesFixture();
 });
 afterAll(async () => {
   await fixture.close();
-  await build.remove();
 });
 
 function add({ acknowledged, lost, damaged }: Outcome): void {
@@ -36,10 +33,10 @@ describe("kill -9 in the middle of appends", () => {
       const id = await freeSession(fixture.store);
       const writers: Writer[] = [];
       for (let round = 0; round < perSession; round += 1) {
-        const writer = startWriter({ build: build.folder, folder: fixture.folder, id, prefix: `r${round}`, size });
+        const writer = startWriter({ build: dist, folder: fixture.folder, id, prefix: `r${round}`, size });
         await writer.ready();
         await sleep(5 + Math.random() * 120);
-        await kill(writer);
+        await writer.kill();
         writers.push(writer);
         count("kills");
         const lock = await fixture.store.lock(everybody, id);
@@ -65,11 +62,7 @@ function finalState<S extends object>(state: S): S & { readonly status: "complet
 describe("a session taken by force from a writer at full speed", () => {
   it("40 times: the writer is fenced, and nothing it was told is safe is lost", async () => {
     for (let round = 0; round < 40; round += 1) {
-      const outcome = await hostileSteal(
-        fixture.store,
-        { build: build.folder, folder: fixture.folder },
-        round % 4 !== 3,
-      );
+      const outcome = await hostileSteal(fixture.store, { build: dist, folder: fixture.folder }, round % 4 !== 3);
       count("steals");
       add(outcome);
       expect(outcome).toMatchObject({ lost: 0, damaged: 0, fenced: true });
@@ -77,7 +70,7 @@ describe("a session taken by force from a writer at full speed", () => {
   });
 
   it("the seeded bug is caught: no check of the generation", async () => {
-    const where = { build: build.folder, folder: fixture.folder, fault: "no-generation-check" as const };
+    const where = { build: dist, folder: fixture.folder, fault: "no-generation-check" as const };
     let lost = 0;
     for (let round = 0; round < 5 && lost === 0; round += 1)
       lost += (await hostileSteal(fixture.store, where, true)).lost;
@@ -91,9 +84,9 @@ it("four processes want one session for a thousand appends each: one writes, the
   const { id } = lock;
   await lock.release();
   const started = [0, 1, 2, 3].map((index) =>
-    startWriter({ build: build.folder, folder: fixture.folder, id, prefix: `p${index}`, size: 100, most: 1_000 }),
+    startWriter({ build: dist, folder: fixture.folder, id, prefix: `p${index}`, size: 100, most: 1_000 }),
   );
-  await Promise.all(started.map((one) => one.ended()));
+  await Promise.all(started.map((one) => one.ended));
   const winners = started.filter((one) => one.lines().length > 0);
   expect(winners).toHaveLength(1);
   const outcome = await lostOf(fixture.store, id, winners);

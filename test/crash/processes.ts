@@ -1,22 +1,16 @@
 /** Writers in processes of their own, and what became of the messages they were told are safe. */
-import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
-import { once } from "node:events";
-import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { everybody, messageRecord, newSession } from "../../src/store/testing/kit.ts";
 import type { SeededFault } from "../../src/store/files/internals.ts";
 import type { Store } from "../../src/store/store.ts";
+import { startChild } from "../support/child.ts";
+import type { Child } from "../support/child.ts";
 
-/** A writer at work. */
-export interface Writer {
-  readonly child: ChildProcess;
-  /** Whole lines it has said after `ready`. */
-  lines(): readonly string[];
+/** A writer at work. Its lines are those after `ready`. */
+export interface Writer extends Child {
   ready(): Promise<void>;
   /** Waits until it was told that so many records are safe. */
   acknowledged(count: number): Promise<void>;
-  ended(): Promise<void>;
 }
 
 /** What a writer writes, and how it is started. */
@@ -35,39 +29,14 @@ export interface WriterOptions {
 /** Starts a writer. */
 export function startWriter(options: WriterOptions): Writer {
   const { build, folder, id, prefix, size, most = Number.POSITIVE_INFINITY, fault, under = [] } = options;
-  const script = resolve("test/crash/child/writer.js");
   const args = [build, folder, id, prefix, String(size), String(most), ...(fault ? [fault] : [])];
-  const [command, ...rest] = [...under, process.execPath, script, ...args];
-  const child = spawn(command!, rest, { stdio: ["ignore", "pipe", "inherit"] });
-  const closed = once(child, "close");
-  let said = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
-  const lines = (): readonly string[] =>
-    said
-      .slice(0, said.lastIndexOf("\n") + 1)
-      .split("\n")
-      .filter((line) => line !== "" && line !== "ready");
-  const until = async (isSaid: () => boolean): Promise<void> => {
-    while (!isSaid()) {
-      if (child.exitCode !== null) throw new Error(`the writer ended with ${child.exitCode}`);
-      await Promise.race([once(child.stdout, "data"), closed]);
-    }
-  };
+  const child = startChild("test/crash/child/writer.js", args, { under });
   return {
-    child,
-    lines,
-    ready: () => until(() => said.includes("ready\n")),
-    acknowledged: (count) => until(() => lines().filter((line) => /^\d/.test(line)).length >= count),
-    async ended() {
-      await closed;
-    },
+    ...child,
+    lines: () => child.lines().filter((line) => line !== "ready"),
+    ready: () => child.until((lines) => lines.includes("ready")),
+    acknowledged: (count) => child.until((lines) => lines.filter((line) => /^\d/.test(line)).length >= count),
   };
-}
-
-/** Kills a writer and waits for its end. */
-export async function kill(writer: Writer): Promise<void> {
-  writer.child.kill("SIGKILL");
-  await writer.ended();
 }
 
 /** A session nobody holds. */
@@ -113,13 +82,13 @@ export async function hostileSteal(
   const writer = startWriter({ ...options, id, prefix: "w", size: 1_000 });
   await writer.ready();
   await writer.acknowledged(after);
-  if (stop) writer.child.kill("SIGSTOP");
+  if (stop) writer.signal("SIGSTOP");
   await store.unlock?.(everybody, id, { force: true, reason: "a test takes it" });
   const lock = await store.lock(everybody, id);
   await store.append(lock, [messageRecord("after the steal")]);
-  if (stop) writer.child.kill("SIGCONT");
-  const fenced = await Promise.race([writer.ended().then(() => true), sleep(options.fault ? 400 : 20_000, false)]);
-  if (!fenced) await kill(writer);
+  if (stop) writer.signal("SIGCONT");
+  const fenced = await Promise.race([writer.ended.then(() => true), sleep(options.fault ? 400 : 20_000, false)]);
+  if (!fenced) await writer.kill();
   await store.append(lock, [messageRecord("and after the old holder went on")]);
   const outcome = await lostOf(store, id, [writer]);
   await lock.release();

@@ -2,21 +2,18 @@
  * Four hours of a fleet, fast: eight agents of real processes write, one after another is killed, the store is cleaned
  * and backed up meanwhile. The clock is handed in; ages are those of the daily clean-up at a hundredth of a day an hour.
  */
-import { spawn } from "node:child_process";
-import type { ChildProcessByStdio } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { createInterface } from "node:readline";
-import type { Readable, Writable } from "node:stream";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { backup, generationNames } from "../../src/ops/backup/backup.ts";
 import { cleanup } from "../../src/ops/cleanup/cleanup.ts";
 import { doctor } from "../../src/ops/doctor/doctor.ts";
 import { search } from "../../src/ops/search/search.ts";
 import { filesStore } from "../../src/store/files/files.ts";
-import { buildSource } from "../support/build.ts";
+import { dist } from "../support/build.ts";
+import { startChild } from "../support/child.ts";
+import type { Child } from "../support/child.ts";
 import { count } from "./totals.ts";
 
 const agents = 8;
@@ -26,58 +23,55 @@ const ticks = 48;
 const stepsEachTick = 3;
 const stepsEachSession = 12;
 
-let build: Awaited<ReturnType<typeof buildSource>>;
 let folder: string;
 
 beforeAll(async () => {
-  build = await buildSource();
   folder = await mkdtemp(join(tmpdir(), "windrow-soak-"));
 });
 
 afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
-  await build.remove();
 });
 
 /** A process that works when it is told to. */
 class Agent {
   readonly #name: string;
   readonly #acknowledged: Map<string, number>;
-  #child: ChildProcessByStdio<Writable, Readable, null>;
-  /** One for the life of the process: leaving a loop over the interface would close it. */
-  #lines: AsyncIterator<string>;
+  #child: Child;
+  #read = 0;
 
   constructor(name: string, acknowledged: Map<string, number>) {
     this.#name = name;
     this.#acknowledged = acknowledged;
-    [this.#child, this.#lines] = this.#start();
+    this.#child = this.#start();
   }
 
   /** Works for a tick, or dies on the way, as soon as it said that something is on disk. */
   async work(now: number, dies: boolean): Promise<void> {
-    this.#child.stdin.write(`${JSON.stringify({ now, steps: stepsEachTick })}\n`);
-    for (let next = await this.#lines.next(); !next.done; next = await this.#lines.next()) {
-      const [what, id = "", seq] = next.value.split(" ");
+    this.#child.tell(JSON.stringify({ now, steps: stepsEachTick }));
+    for (let line = await this.#next(); line !== undefined; line = await this.#next()) {
+      const [what, id = "", seq] = line.split(" ");
       if (what === "done") return;
       if (what === "ack") this.#acknowledged.set(id, Number(seq));
-      if (dies && what === "ack") this.#child.kill("SIGKILL");
+      if (dies && what === "ack") this.#child.signal("SIGKILL");
     }
     if (!dies) throw new Error(`agent ${this.#name} ended by itself`);
     count("kills");
-    [this.#child, this.#lines] = this.#start();
+    this.#child = this.#start();
   }
 
-  async end(): Promise<void> {
-    const closed = once(this.#child, "close");
-    this.#child.stdin.end();
-    await closed;
+  /** The next line that it says, or nothing where it has ended. */
+  async #next(): Promise<string | undefined> {
+    return await this.#child.line(this.#read++).catch(() => undefined);
   }
 
-  #start(): [ChildProcessByStdio<Writable, Readable, null>, AsyncIterator<string>] {
-    const script = resolve("test/crash/child/agent.js");
-    const given = [script, build.folder, join(folder, "store"), this.#name, String(stepsEachSession)];
-    const child = spawn(process.execPath, given, { stdio: ["pipe", "pipe", "inherit"] });
-    return [child, createInterface({ input: child.stdout })[Symbol.asyncIterator]()];
+  end(): Promise<void> {
+    return this.#child.end();
+  }
+
+  #start(): Child {
+    this.#read = 0;
+    return startChild("test/crash/child/agent.js", [dist, join(folder, "store"), this.#name, String(stepsEachSession)]);
   }
 }
 

@@ -5,20 +5,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { everybody } from "../../src/store/testing/kit.ts";
 import { filesFixture } from "../store/fixtures.ts";
-import { buildSource } from "../support/build.ts";
-import { freeSession, kill, lostOf, startWriter } from "./processes.ts";
+import { dist } from "../support/build.ts";
+import { freeSession, lostOf, startWriter } from "./processes.ts";
 import type { Writer } from "./processes.ts";
 import { count, leftOut } from "./totals.ts";
 
-let build: Awaited<ReturnType<typeof buildSource>>;
 let fixture: Awaited<ReturnType<typeof filesFixture>>;
 beforeAll(async () => {
-  build = await buildSource();
   fixture = await filesFixture();
 });
 afterAll(async () => {
   await fixture.close();
-  await build.remove();
 });
 
 function fails(command: string, ...args: readonly string[]): boolean {
@@ -33,9 +30,9 @@ function fails(command: string, ...args: readonly string[]): boolean {
 const strace = (...rules: readonly string[]): readonly string[] => ["strace", "-f", "-qq", "-o", "/dev/null", ...rules];
 
 async function writeUnder(id: string, under: readonly string[]): Promise<Writer> {
-  const options = { build: build.folder, folder: fixture.folder, id, prefix: "s", size: 2_000, most: 120 };
+  const options = { build: dist, folder: fixture.folder, id, prefix: "s", size: 2_000, most: 120 };
   const writer = startWriter({ ...options, under });
-  await writer.ended();
+  await writer.ended;
   return writer;
 }
 
@@ -75,7 +72,7 @@ it("two containers with one host name, both process 1, and one folder: the secon
   if (fails(under[0]!, ...under.slice(1), "true")) return leftOut("namespaces", "unshare cannot be used here");
   const container = [...under, "sh", "-c", 'hostname one-name && exec "$@"', "sh"];
   const id = await freeSession(fixture.store);
-  const options = { build: build.folder, folder: fixture.folder, id, size: 1_000, under: container };
+  const options = { build: dist, folder: fixture.folder, id, size: 1_000, under: container };
   const first = startWriter({ ...options, prefix: "first" });
   await first.ready();
   await expect(fixture.store.lock(everybody, id)).rejects.toMatchObject({
@@ -83,14 +80,14 @@ it("two containers with one host name, both process 1, and one folder: the secon
     data: { owner: { processId: 1, hostname: "one-name" } },
   });
   const second = startWriter({ ...options, prefix: "second" });
-  await second.ended();
+  await second.ended;
   expect(second.lines()).toEqual([]);
-  await kill(first);
+  await first.kill();
   await sleep(200);
   const third = startWriter({ ...options, prefix: "third" });
   await third.ready();
   await sleep(200);
-  await kill(third);
+  await third.kill();
   await sleep(200);
   const outcome = await lostOf(fixture.store, id, [first, third]);
   count("acknowledged", outcome.acknowledged);

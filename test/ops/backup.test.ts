@@ -1,9 +1,7 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createMask } from "../../src/mask/mask.ts";
 import { backup, findGeneration, generationNames, readGeneration } from "../../src/ops/backup/backup.ts";
 import { restore } from "../../src/ops/backup/restore.ts";
@@ -15,7 +13,8 @@ import type { Store } from "../../src/store/store.ts";
 import { summaryOf } from "../../src/store/transfer.ts";
 import { newFolder, windrow } from "../cli/stage.ts";
 import { driver } from "../store/sqlite-fixtures.ts";
-import { buildSource } from "../support/build.ts";
+import { dist } from "../support/build.ts";
+import { startChild } from "../support/child.ts";
 
 /** A clock that is a day further at every look. */
 function daily(): { now(): number; every(): () => void } {
@@ -253,12 +252,6 @@ describe("backup and restore", () => {
 });
 
 describe("backup beside processes", () => {
-  let build: { readonly folder: string; remove(): Promise<void> };
-  beforeAll(async () => {
-    build = await buildSource();
-  }, 120_000);
-  afterAll(() => build.remove());
-
   interface Writing {
     readonly id: string;
     acknowledged(): number;
@@ -266,21 +259,12 @@ describe("backup beside processes", () => {
   }
 
   async function startWriting(folder: string): Promise<Writing> {
-    const child = spawn(process.execPath, [resolve("test/ops/child/backup-writer.js"), build.folder, folder], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    let said = "";
-    child.stdout.on("data", (chunk: Buffer) => (said += chunk.toString()));
-    const whole = (): readonly string[] => said.split("\n").slice(0, -1);
-    while (whole().length < 20) await once(child.stdout, "data");
+    const child = startChild("test/ops/child/backup-writer.js", [dist, folder]);
+    await child.until((lines) => lines.length >= 20);
     return {
-      id: whole()[0]!,
-      acknowledged: () => Number(whole().at(-1)),
-      async kill() {
-        const closed = once(child, "close");
-        child.kill("SIGKILL");
-        await closed;
-      },
+      id: await child.line(0),
+      acknowledged: () => Number(child.lines().at(-1)),
+      kill: child.kill,
     };
   }
 
@@ -310,14 +294,13 @@ describe("backup beside processes", () => {
     const store = filesStore({ folder: from, durability: "group" });
     const ids: string[] = [];
     for (let session = 0; session < 30; session += 1) ids.push(await finishedSession(store, `session ${session}`));
-    const child = spawn(process.execPath, [join(build.folder, "cli/main.js"), "backup", to, "--store", from], {
-      stdio: ["ignore", "ignore", "inherit"],
-    });
-    const closed = once(child, "close");
+    const child = startChild(join(dist, "cli/main.js"), ["backup", to, "--store", from]);
+    let hasEnded = false;
+    void child.ended.then(() => (hasEnded = true));
     const begun = (): boolean => existsSync(join(to, "objects")) && copies(to).length >= 3;
-    while (child.exitCode === null && !begun()) await new Promise(setImmediate);
-    child.kill("SIGKILL");
-    expect((await closed)[1]).toBe("SIGKILL");
+    while (!hasEnded && !begun()) await new Promise(setImmediate);
+    await child.kill();
+    expect(await child.ended).toBe("SIGKILL");
     expect(generationNames(to)).toEqual([]);
     expect(await windrow(["restore", "--all", "--from", to, "--to", "ram:"])).toMatchObject({ status: 1 });
     writeFileSync(join(to, "objects", ".writing-00000000-0000-4000-8000-000000000000"), "half");

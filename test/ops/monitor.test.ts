@@ -1,24 +1,20 @@
 import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { monitor } from "../../src/ops/monitor/monitor.ts";
 import type { MonitorEvent, MonitorOptions } from "../../src/ops/monitor/monitor.ts";
 import { everybody, messageRecord, newSession, stateOf, texts } from "../../src/store/testing/kit.ts";
 import { ramStore } from "../../src/store/ram/ram.ts";
 import type { Store } from "../../src/store/store.ts";
 import { windrow } from "../cli/stage.ts";
-import { buildSource } from "../support/build.ts";
+import { dist } from "../support/build.ts";
 import { closedSession, infoOf, startWriter, storeFolder } from "./store-kit.ts";
 import type { StoreFolder, Writer } from "./store-kit.ts";
 
-let build: Awaited<ReturnType<typeof buildSource>>;
 let place: StoreFolder;
 let store: Store;
 const writers: Writer[] = [];
 
-beforeAll(async () => {
-  build = await buildSource();
-}, 60_000);
 beforeEach(async () => {
   place = await storeFolder();
   store = place.open();
@@ -27,10 +23,9 @@ afterEach(async () => {
   for (const writer of writers.splice(0)) await writer.kill();
   await place.remove();
 });
-afterAll(() => build.remove());
 
 async function writer(config: object = {}): Promise<Writer> {
-  const started = await startWriter(build.folder, place.folder, config);
+  const started = await startWriter(dist, place.folder, config);
   writers.push(started);
   return started;
 }

@@ -1,12 +1,11 @@
 /** Stores of files with sessions in them, and processes that write them and die. */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { everybody, messageRecord, newSession } from "../../src/store/testing/kit.ts";
 import { filesStore } from "../../src/store/files/files.ts";
 import type { NewSession, SessionInfo, Store } from "../../src/store/store.ts";
+import { startChild } from "../support/child.ts";
 
 /** A folder for a store, and handles on it. */
 export interface StoreFolder {
@@ -50,18 +49,8 @@ export interface Writer {
 
 /** Starts a process that makes a session with one message, and keeps it. `dist` is a build of the sources. */
 export async function startWriter(dist: string, folder: string, config: object = {}): Promise<Writer> {
-  const script = resolve("test/ops/child/holder.js");
-  const child = spawn(process.execPath, [script, dist, folder, JSON.stringify(config)], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const [said] = (await once(child.stdout, "data")) as [Buffer];
-  const kill = async (): Promise<void> => {
-    if (child.signalCode !== null || child.exitCode !== null) return;
-    const closed = once(child, "close");
-    child.kill("SIGKILL");
-    await closed;
-  };
-  return { id: said.toString().trim(), processId: child.pid ?? 0, kill };
+  const child = startChild("test/ops/child/holder.js", [dist, folder, JSON.stringify(config)]);
+  return { id: await child.line(0), processId: child.pid, kill: child.kill };
 }
 
 export async function infoOf(store: Store, id: string): Promise<SessionInfo> {

@@ -1,23 +1,17 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { resolve } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { everybody, messageRecord, newSession, readAll, stateOf } from "../../src/store/testing/kit.ts";
 import type { StoredRecord } from "../../src/message/record.ts";
 import type { Store } from "../../src/store/store.ts";
 import { windrow } from "../cli/stage.ts";
-import { buildSource } from "../support/build.ts";
+import { dist } from "../support/build.ts";
+import { startChild } from "../support/child.ts";
 import { closedSession, startWriter, storeFolder } from "./store-kit.ts";
 import type { StoreFolder, Writer } from "./store-kit.ts";
 
-let build: Awaited<ReturnType<typeof buildSource>>;
 let place: StoreFolder;
 let store: Store;
 const writers: Writer[] = [];
 
-beforeAll(async () => {
-  build = await buildSource();
-}, 60_000);
 beforeEach(async () => {
   place = await storeFolder();
   store = place.open();
@@ -26,10 +20,9 @@ afterEach(async () => {
   for (const writer of writers.splice(0)) await writer.kill();
   await place.remove();
 });
-afterAll(() => build.remove());
 
 async function holder(): Promise<Writer> {
-  const started = await startWriter(build.folder, place.folder);
+  const started = await startWriter(dist, place.folder);
   writers.push(started);
   return started;
 }
@@ -93,23 +86,17 @@ describe.skipIf(process.platform === "win32")("a session taken by force from a w
       const created = await store.create(everybody, newSession());
       await created.release();
       const { id } = created;
-      const script = resolve("test/store/child/writer.js");
-      const writer = spawn(process.execPath, [script, build.folder, place.folder, id, "w"], { stdio: "pipe" });
-      let said = "";
-      let complaint = "";
-      writer.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
-      writer.stderr.setEncoding("utf8").on("data", (text: string) => (complaint += text));
-      const closed = once(writer, "close");
+      const writer = startChild("test/store/child/writer.js", [dist, place.folder, id, "w"], { errors: "read" });
       // "ready", and then so many acknowledgements.
-      while (said.split("\n").length < 10 + 5 * round) await once(writer.stdout, "data");
-      writer.kill("SIGSTOP");
+      await writer.until((lines) => lines.length >= 9 + 5 * round);
+      writer.signal("SIGSTOP");
       await store.unlock?.(everybody, id, { force: true, reason: "it was stopped" });
       const lock = await store.lock(everybody, id);
       await store.append(lock, [messageRecord("ours")]);
-      writer.kill("SIGCONT");
+      writer.signal("SIGCONT");
       for (let count = 0; count < 20; count += 1) await store.append(lock, [messageRecord(`ours ${count}`)]);
-      await closed;
-      expect(complaint).toContain("took over this session");
+      await writer.ended;
+      expect(writer.errors()).toContain("took over this session");
       await store.append(lock, [messageRecord("the end")]);
       await lock.release();
 
@@ -121,7 +108,7 @@ describe.skipIf(process.platform === "win32")("a session taken by force from a w
         }
       }
       expect([...kept.keys()].sort((a, b) => a - b)).toEqual([...kept.keys()].map((_, index) => index + 1));
-      for (const line of said.split("\n").slice(1, -1)) {
+      for (const line of writer.lines().slice(1)) {
         const [kind, seq, pos] = line.split(" ");
         expect(kept.get(Number(pos)), line).toMatchObject({ kind, seq: Number(seq) });
         acknowledged += 1;

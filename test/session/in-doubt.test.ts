@@ -1,10 +1,8 @@
 /** Tool runs that a crash cut off are listed, shown to the model as interrupted, and never run again. */
-import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { createInterface } from "node:readline";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { SessionManager } from "../../src/session/manager/manager.ts";
 import { viewSession } from "../../src/ops/look/view.ts";
@@ -12,28 +10,23 @@ import { openStore } from "../../src/access/open.ts";
 import { validateWindow } from "../../src/window/provider/validate.ts";
 import { anthropic } from "../../src/window/provider/profile.ts";
 import { windrow } from "../cli/stage.ts";
-import { buildSource } from "../support/build.ts";
+import { dist } from "../support/build.ts";
+import { startChild } from "../support/child.ts";
 
-let built: Awaited<ReturnType<typeof buildSource>>;
 let folder: string;
 
 beforeAll(async () => {
-  built = await buildSource();
   folder = await mkdtemp(join(tmpdir(), "windrow-doubt-"));
 }, 120_000);
 
 afterAll(async () => {
-  await built.remove();
   await rm(folder, { recursive: true });
 });
 
 async function killWhileToolsRun(id: string): Promise<void> {
-  const script = resolve("test/session/child/deployer.mjs");
-  const child = spawn(process.execPath, [script, built.folder, folder, id], { stdio: ["ignore", "pipe", "inherit"] });
-  for await (const line of createInterface({ input: child.stdout })) if (line === "waiting") break;
-  const ended = new Promise((done) => child.once("exit", done));
-  child.kill("SIGKILL");
-  await ended;
+  const child = startChild("test/session/child/deployer.mjs", [dist, folder, id]);
+  await child.until((lines) => lines.includes("waiting"));
+  await child.kill();
 }
 
 it("lists what a killed process left open, on files", { timeout: 60_000 }, async () => {

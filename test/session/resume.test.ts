@@ -1,13 +1,11 @@
 /** A session goes on in another process as if nothing had happened. */
-import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { createInterface } from "node:readline";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { buildSource } from "../support/build.ts";
+import { dist } from "../support/build.ts";
+import { startChild } from "../support/child.ts";
 
 interface Told {
   readonly messages: number;
@@ -15,35 +13,22 @@ interface Told {
   readonly epoch: number;
 }
 
-let built: Awaited<ReturnType<typeof buildSource>>;
 let store: string;
 
 beforeAll(async () => {
-  built = await buildSource();
   store = await mkdtemp(join(tmpdir(), "windrow-resume-"));
 }, 120_000);
 
 afterAll(async () => {
-  await built.remove();
   await rm(store, { recursive: true });
 });
 
 /** Runs the agent until it waits, then kills it without warning. */
 async function runAndKill(mode: "start" | "resume", id: string, upTo: number): Promise<readonly Told[]> {
-  const script = resolve("test/session/child/agent.mjs");
-  const child: ChildProcess = spawn(process.execPath, [script, built.folder, store, mode, id, String(upTo)], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const told: Told[] = [];
-  if (!child.stdout) throw new Error("the child has no output");
-  for await (const line of createInterface({ input: child.stdout })) {
-    if (line === "waiting") break;
-    told.push(JSON.parse(line) as Told);
-  }
-  const ended = new Promise((done) => child.once("exit", done));
-  child.kill("SIGKILL");
-  await ended;
-  return told;
+  const child = startChild("test/session/child/agent.mjs", [dist, store, mode, id, String(upTo)]);
+  await child.until((lines) => lines.includes("waiting"));
+  await child.kill();
+  return child.lines().flatMap((line) => (line === "waiting" ? [] : [JSON.parse(line) as Told]));
 }
 
 it("composes, after a kill, the window the dead process had composed", { timeout: 60_000 }, async () => {

@@ -8,20 +8,17 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadStrategy } from "../../src/session/manager/strategy-module.ts";
-import { buildSource } from "../support/build.ts";
+import { dist } from "../support/build.ts";
 
-let build: Awaited<ReturnType<typeof buildSource>>;
 let folder: string;
 beforeAll(async () => {
-  build = await buildSource();
   folder = await mkdtemp(join(tmpdir(), "windrow-stranger-"));
   await mkdir(join(folder, "node_modules"));
-  await symlink(dirname(build.folder), join(folder, "node_modules/windrow"), "dir");
+  await symlink(dirname(dist), join(folder, "node_modules/windrow"), "dir");
   await writeFile(join(folder, "package.json"), JSON.stringify({ private: true }));
 }, 120_000);
 afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
-  await build.remove();
 });
 
 describe("docs/writing-a-pass.md", () => {

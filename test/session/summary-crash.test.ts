@@ -1,26 +1,22 @@
 /** A process dies between the request for a summary and its commit: nothing is lost, nothing half done, nothing charged twice. */
-import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { createInterface } from "node:readline";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { scripted } from "../../src/model/scripted.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
 import { openStore } from "../../src/access/open.ts";
-import { buildSource } from "../support/build.ts";
+import { dist } from "../support/build.ts";
+import { startChild } from "../support/child.ts";
 
-let built: Awaited<ReturnType<typeof buildSource>>;
 let store: string;
 
 beforeAll(async () => {
-  built = await buildSource();
   store = await mkdtemp(join(tmpdir(), "windrow-summary-"));
 }, 120_000);
 
 afterAll(async () => {
-  await built.remove();
   await rm(store, { recursive: true });
 });
 
@@ -36,16 +32,9 @@ async function count(id: string, kind: "summary" | "usage" | "message"): Promise
 
 it("is as if the summary had never been asked for", { timeout: 60_000 }, async () => {
   const id = randomUUID();
-  const script = resolve("test/session/child/summarising.mjs");
-  const child = spawn(process.execPath, [script, built.folder, store, id], { stdio: ["ignore", "pipe", "inherit"] });
-  let acknowledged = 0;
-  for await (const line of createInterface({ input: child.stdout })) {
-    acknowledged = (JSON.parse(line) as { readonly messages: number }).messages;
-    break;
-  }
-  const ended = new Promise((done) => child.once("exit", done));
-  child.kill("SIGKILL");
-  await ended;
+  const child = startChild("test/session/child/summarising.mjs", [dist, store, id]);
+  const acknowledged = (JSON.parse(await child.line(0)) as { readonly messages: number }).messages;
+  await child.kill();
   expect(acknowledged).toBeGreaterThan(5);
   expect(await count(id, "summary")).toBe(0);
   expect(await count(id, "usage")).toBe(0);

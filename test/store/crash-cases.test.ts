@@ -7,26 +7,23 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ConformanceCase } from "../../src/conformance.ts";
 import { storeCrashCases } from "../../src/store/testing/conformance.ts";
 import type { CrashTarget } from "../../src/store/testing/conformance.ts";
-import { buildSource } from "../support/build.ts";
+import { dist } from "../support/build.ts";
 import { driver } from "./sqlite-fixtures.ts";
 
-let build: Awaited<ReturnType<typeof buildSource>>;
 let folder: string;
 let built: { readonly storeCrashCases: typeof storeCrashCases };
 beforeAll(async () => {
-  build = await buildSource();
   folder = await mkdtemp(join(tmpdir(), "windrow-crash-cases-"));
-  built = (await import(pathToFileURL(join(build.folder, "store/testing/conformance.js")).href)) as typeof built;
+  built = (await import(pathToFileURL(join(dist, "store/testing/conformance.js")).href)) as typeof built;
 }, 60_000);
 afterAll(async () => {
-  await build.remove();
   await rm(folder, { recursive: true, force: true });
 });
 
 /** A module that opens a store; `open` is its body, with `where` and `windrow`. */
 async function target(name: string, open: string): Promise<CrashTarget> {
   const path = join(folder, `${name}.mjs`);
-  const windrow = pathToFileURL(join(build.folder, "access/open.js")).href;
+  const windrow = pathToFileURL(join(dist, "access/open.js")).href;
   const code = `import * as windrow from ${JSON.stringify(windrow)};\nexport async function open(where) { ${open} }\n`;
   await writeFile(path, code);
   return {

@@ -1,52 +1,17 @@
-import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
-import { once } from "node:events";
-import { resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { everybody, newSession, readAll, sessionWith } from "../../src/store/testing/kit.ts";
 import type { StoredRecord } from "../../src/message/record.ts";
-import { buildSource } from "../support/build.ts";
+import { dist } from "../support/build.ts";
+import { startChild } from "../support/child.ts";
 import { filesFixture } from "./fixtures.ts";
 
-let build: Awaited<ReturnType<typeof buildSource>>;
 let fixture: Awaited<ReturnType<typeof filesFixture>>;
 beforeAll(async () => {
-  build = await buildSource();
   fixture = await filesFixture();
 }, 60_000);
 afterAll(async () => {
   await fixture.close();
-  await build.remove();
 });
-
-/** A process of ours, and what it has said. */
-function start(script: string, ...args: readonly string[]) {
-  const child = spawn(process.execPath, [resolve("test/store/child", script), build.folder, fixture.folder, ...args], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  let said = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
-  return {
-    child,
-    lines: () =>
-      said
-        .slice(0, said.lastIndexOf("\n") + 1)
-        .split("\n")
-        .filter((line) => line !== ""),
-    async until(line: string, more = 0) {
-      while (!said.includes(`${line}\n`) || said.split("\n").length - 2 < more) {
-        if (child.exitCode !== null) throw new Error(`${script} ended with ${child.exitCode}: ${said}`);
-        await once(child.stdout, "data");
-      }
-    },
-  };
-}
-
-async function kill(child: ChildProcess): Promise<void> {
-  const closed = once(child, "close");
-  child.kill("SIGKILL");
-  await closed;
-}
 
 describe("a writer that is killed in the middle of its appends", () => {
   it("twenty times loses nothing that it acknowledged, and leaves no gap", async () => {
@@ -57,12 +22,12 @@ describe("a writer that is killed in the middle of its appends", () => {
       const { uuid } = newSession();
       await (await fixture.store.create(everybody, newSession({ uuid }))).release();
       for (let round = 0; round < 5; round += 1) {
-        const writer = start("writer.js", uuid, `r${round}`);
+        const writer = startChild("test/store/child/writer.js", [dist, fixture.folder, uuid, `r${round}`]);
         // The kill comes while the appends after this acknowledgement are under way.
         const least = 3 + ((7 * session + 5 * round) % 11);
         awaited += least;
-        await writer.until("ready", least);
-        await kill(writer.child);
+        await writer.until((lines) => lines.length > least);
+        await writer.kill();
 
         const lock = await fixture.store.lock(everybody, uuid);
         mended += lock.recovery.length;
@@ -94,10 +59,13 @@ describe("two processes that want one session", () => {
       await lock.release();
       ids.push(lock.id);
     }
-    const at = String(Date.now() + 1_000);
-    const rivals = [start("rival.js", at, ...ids), start("rival.js", at, ...ids)];
+    const rivals = [0, 1].map(() => startChild("test/store/child/rival.js", [dist, fixture.folder]));
     try {
-      await Promise.all(rivals.map((rival) => rival.until("done")));
+      await Promise.all(rivals.map((rival) => rival.line(0)));
+      for (const [index, id] of ids.entries()) {
+        for (const rival of rivals) rival.tell(id);
+        await Promise.all(rivals.map((rival) => rival.line(index + 1)));
+      }
       for (const id of ids) {
         const results = rivals.flatMap((rival) =>
           rival
@@ -114,7 +82,7 @@ describe("two processes that want one session", () => {
         });
       }
     } finally {
-      await Promise.all(rivals.map((rival) => kill(rival.child)));
+      await Promise.all(rivals.map((rival) => rival.kill()));
     }
     for (const id of ids) expect((await fixture.store.lock(everybody, id)).owner.generation).toBeGreaterThan(2);
   }, 30_000);

@@ -1,44 +1,19 @@
 /** Four processes on one store: to one session exactly one of them writes; to four, all of them. */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { resolve } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { readAll, sessionWith } from "../../src/store/testing/kit.ts";
 import type { Store } from "../../src/store/store.ts";
-import { buildSource } from "../support/build.ts";
+import { dist } from "../support/build.ts";
+import { startChild } from "../support/child.ts";
 import { filesFixture } from "./fixtures.ts";
 import { driver, sqliteFixture } from "./sqlite-fixtures.ts";
 
 const appends = 1_000;
-let build: Awaited<ReturnType<typeof buildSource>>;
-beforeAll(async () => {
-  build = await buildSource();
-}, 60_000);
-afterAll(() => build.remove());
 
 /** A process that waits for `go`, then tells its outcome in one line, and lets go at `end`. */
 async function start(url: string, id: string, prefix: string) {
-  const script = resolve("test/store/child/appender.js");
-  const child = spawn(process.execPath, [script, build.folder, url, id, prefix, String(appends)], {
-    stdio: ["pipe", "pipe", "inherit"],
-  });
-  let said = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
-  const line = async (number: number): Promise<string> => {
-    while (said.split("\n").length <= number + 1) await once(child.stdout, "data");
-    return said.split("\n")[number] ?? "";
-  };
-  await line(0);
-  return {
-    pid: child.pid,
-    go: () => child.stdin.write("go\n"),
-    outcome: () => line(1),
-    async end() {
-      const closed = child.exitCode === null ? once(child, "close") : undefined;
-      child.stdin.end();
-      await closed;
-    },
-  };
+  const child = startChild("test/store/child/appender.js", [dist, url, id, prefix, String(appends)]);
+  await child.line(0);
+  return { pid: child.pid, go: () => child.tell("go"), outcome: () => child.line(1), end: child.end };
 }
 
 async function newSessionIn(store: Store): Promise<string> {

@@ -3,19 +3,13 @@ import { execFile } from "node:child_process";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openStore } from "../../src/access/open.ts";
-import { buildSource } from "../support/build.ts";
+import { dist } from "../support/build.ts";
 import { startManagers } from "../support/managers.ts";
 import type { Acknowledged, Managers } from "../support/managers.ts";
 import { temporaryFolder } from "./fixtures.ts";
 import { driver, openDatabase } from "./sqlite-fixtures.ts";
-
-let build: Awaited<ReturnType<typeof buildSource>>;
-beforeAll(async () => {
-  build = await buildSource();
-}, 60_000);
-afterAll(() => build.remove());
 
 let folder: string;
 let file: string;
@@ -25,10 +19,10 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-const start = (name: string): Managers => startManagers(build.folder, `sqlite:${file}`, name);
+const start = (name: string): Managers => startManagers(dist, `sqlite:${file}`, name);
 
 function windrow(...args: readonly string[]): Promise<unknown> {
-  return promisify(execFile)(process.execPath, [join(build.folder, "cli/main.js"), ...args]);
+  return promisify(execFile)(process.execPath, [join(dist, "cli/main.js"), ...args]);
 }
 
 /** Everything acknowledged is there, once, and in its order; the database is whole. */

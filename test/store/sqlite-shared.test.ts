@@ -16,7 +16,7 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { Worker } from "node:worker_threads";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { isWindrowError } from "../../src/errors.ts";
 import { scanFolder } from "../../src/ops/doctor/scan.ts";
 import { createMask } from "../../src/mask/mask.ts";
@@ -25,15 +25,9 @@ import { openStore } from "../../src/access/open.ts";
 import type { SqliteDatabase } from "../../src/store/sqlite/driver.ts";
 import { sqliteStore } from "../../src/store/sqlite/sqlite.ts";
 import { readTranscripts } from "../../src/transcript/read.ts";
-import { buildSource } from "../support/build.ts";
+import { dist } from "../support/build.ts";
 import { temporaryFolder } from "./fixtures.ts";
 import { driver, openDatabase } from "./sqlite-fixtures.ts";
-
-let build: Awaited<ReturnType<typeof buildSource>>;
-beforeAll(async () => {
-  build = await buildSource();
-}, 60_000);
-afterAll(() => build.remove());
 
 let folder: string;
 let file: string;
@@ -54,7 +48,7 @@ const descriptors = (): number =>
   }).length;
 
 function windrow(...args: readonly string[]): Promise<{ readonly stdout: string }> {
-  const given = [join(build.folder, "cli/main.js"), ...args, "--store", `sqlite:${file}`];
+  const given = [join(dist, "cli/main.js"), ...args, "--store", `sqlite:${file}`];
   return promisify(execFile)(process.execPath, given);
 }
 
@@ -68,7 +62,7 @@ describe.skipIf(!driver)("stores of one process on one file", { timeout: 120_000
       const first = await openStore(`sqlite:${file}`);
       const one = descriptors();
       symlinkSync(file, join(folder, "link.db"));
-      const copy = (await import(pathToFileURL(join(build.folder, "access/open.js")).href)) as {
+      const copy = (await import(pathToFileURL(join(dist, "access/open.js")).href)) as {
         openStore: typeof openStore;
       };
       const others = [
@@ -117,7 +111,7 @@ describe.skipIf(!driver)("stores of one process on one file", { timeout: 120_000
     const store = await openStore(`sqlite:${file}`);
     const lock = await sessionWith(store, 5);
     const script = `
-      const { openStore } = await import(${JSON.stringify(pathToFileURL(join(build.folder, "access/open.js")).href)});
+      const { openStore } = await import(${JSON.stringify(pathToFileURL(join(dist, "access/open.js")).href)});
       const store = await openStore(${JSON.stringify(`sqlite:${file}`)});
       for await (const session of store.list({})) if (!session.metadata) throw new Error("no session");
       await store.close();`;

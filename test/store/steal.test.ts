@@ -1,21 +1,18 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { hostileSteal } from "../crash/processes.ts";
-import { buildSource } from "../support/build.ts";
+import { dist } from "../support/build.ts";
 import { filesFixture } from "./fixtures.ts";
 
-let build: Awaited<ReturnType<typeof buildSource>>;
 let fixture: Awaited<ReturnType<typeof filesFixture>>;
 beforeAll(async () => {
-  build = await buildSource();
   fixture = await filesFixture();
 }, 60_000);
 afterAll(async () => {
   await fixture.close();
-  await build.remove();
 });
 
 it("a session taken by force from a stopped or running writer loses nothing, and the writer is fenced", async () => {
-  const where = { build: build.folder, folder: fixture.folder };
+  const where = { build: dist, folder: fixture.folder };
   for (const [stop, after] of [
     [true, 1],
     [true, 40],

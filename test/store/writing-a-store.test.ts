@@ -6,21 +6,18 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildSource } from "../support/build.ts";
+import { dist } from "../support/build.ts";
 import { driver } from "./sqlite-fixtures.ts";
 
-let build: Awaited<ReturnType<typeof buildSource>>;
 let folder: string;
 beforeAll(async () => {
-  build = await buildSource();
   folder = await mkdtemp(join(tmpdir(), "windrow-stranger-"));
   await mkdir(join(folder, "node_modules"));
-  await symlink(dirname(build.folder), join(folder, "node_modules/windrow"), "dir");
+  await symlink(dirname(dist), join(folder, "node_modules/windrow"), "dir");
   await writeFile(join(folder, "package.json"), JSON.stringify({ private: true }));
 }, 60_000);
 afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
-  await build.remove();
 });
 
 describe("docs/writing-a-store.md", () => {

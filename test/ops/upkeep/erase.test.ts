@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { cleanup } from "../../../src/ops/cleanup/cleanup.ts";
 import { erase, planErase } from "../../../src/ops/cleanup/erase.ts";
 import { keep } from "../../../src/ops/cleanup/keep.ts";
@@ -10,7 +10,7 @@ import { filesStore } from "../../../src/store/files/files.ts";
 import { openStore } from "../../../src/access/open.ts";
 import { driver } from "../../store/sqlite-fixtures.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { buildSource } from "../../support/build.ts";
+import { dist } from "../../support/build.ts";
 import { startWriter, storeFolder } from "../store-kit.ts";
 import type { StoreFolder } from "../store-kit.ts";
 import { agedSession, daysAgo, grep, today } from "./aged.ts";
@@ -166,14 +166,8 @@ describe("erase", () => {
 });
 
 describe("erase, beside another process", () => {
-  let build: Awaited<ReturnType<typeof buildSource>>;
-  beforeAll(async () => {
-    build = await buildSource();
-  }, 120_000);
-  afterAll(() => build.remove());
-
   it("refuses a session that it writes, by name, and takes it once the process is dead", async () => {
-    const writer = await startWriter(build.folder, place.folder);
+    const writer = await startWriter(dist, place.folder);
     const store = filesStore({ folder: place.folder });
     try {
       await expect(erase(store, [writer.id])).rejects.toMatchObject({

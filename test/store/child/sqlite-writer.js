@@ -1,32 +1,18 @@
 // Appends to a session of a SQLite store until it is killed or has done its count, several calls at a time, and tells
-// each acknowledged record on stdout. A session that somebody else holds is waited for, unless patience is "no"; with
-// "hold" it is kept at the end.
+// each acknowledged record on stdout. Of a session that somebody else holds it says who. With "hold" it never lets go.
 import { writeSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 
-const [dist, file, id, prefix, most = "Infinity", patience = "wait"] = process.argv.slice(2);
+const [dist, file, id, prefix, most = "Infinity", ending = "close"] = process.argv.slice(2);
 const { openStore } = await import(pathToFileURL(`${dist}/access/open.js`).href);
 
 const store = await openStore(`sqlite:${file}`);
-const lock = await locked();
+const lock = await store.lock({}, id).catch((error) => {
+  writeSync(1, `${error.code} ${error.data?.owner?.processId}\n`);
+  process.exit(0);
+});
 const timestamp = "2024-01-15T10:30:01.123Z";
 let count = 0;
-
-async function locked() {
-  for (;;) {
-    try {
-      return await store.lock({}, id);
-    } catch (error) {
-      if (patience === "no") {
-        writeSync(1, `${error.code} ${error.data?.owner?.processId}\n`);
-        process.exit(0);
-      }
-      if (error.code !== "session-busy") throw error;
-      await sleep(5);
-    }
-  }
-}
 
 function message() {
   count += 1;
@@ -62,6 +48,6 @@ try {
   writeSync(1, `${error.code}\n`);
   process.exit(1);
 }
-if (patience !== "hold") await store.close();
+if (ending !== "hold") await store.close();
 writeSync(1, "done\n");
-if (patience === "hold") setInterval(() => undefined, 1_000);
+if (ending === "hold") setInterval(() => undefined, 1_000);

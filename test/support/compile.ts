@@ -1,0 +1,36 @@
+/**
+ * For vitest: compiles the sources once before all tests, and again before a rerun in watch mode. Child processes of the
+ * tests run the compiled modules, because Node cannot run TypeScript in every version.
+ */
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import type { TestProject } from "vitest/node";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Folder of the compiled modules. */
+    readonly dist: string;
+  }
+}
+
+/** Makes a folder that is laid out as the installed package is: package.json, dist, and the packages that it needs. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const folder = await mkdtemp(join(tmpdir(), "windrow-build-"));
+  await symlink(resolve("node_modules"), join(folder, "node_modules"), "dir");
+  await symlink(resolve("package.json"), join(folder, "package.json"));
+  const dist = join(folder, "dist");
+  await compile(dist);
+  project.provide("dist", dist);
+  project.onTestsRerun(() => compile(dist));
+  return () => rm(folder, { recursive: true, force: true });
+}
+
+/** Type errors are left to `npm run check types`. */
+async function compile(dist: string): Promise<void> {
+  const compiler = resolve("node_modules/@typescript/native/bin/tsc");
+  const options = ["-p", "tsconfig.build.json", "--outDir", dist, "--noCheck", "--declaration", "false"];
+  await promisify(execFile)(process.execPath, [compiler, ...options, "--sourceMap", "false"]);
+}
