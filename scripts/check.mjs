@@ -20,6 +20,12 @@ const checks = [
     advice: "Split the file by concept: one file, one idea that fits in the head.",
   },
   {
+    name: "words",
+    command: [node, "scripts/check-words.mjs"],
+    good: (output) => output,
+    advice: "CONTRIBUTING.md, House rules, says how a comment reads.",
+  },
+  {
     name: "lint",
     command: ["oxlint", "--deny-warnings"],
     good: (output) => output.match(/on \d+ files/)?.[0] ?? "",

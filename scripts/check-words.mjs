@@ -1,0 +1,101 @@
+/**
+ * The comments of src say what the code does, in words that a reader of this repository has. No header begins with What,
+ * Who, Where or Of; no comment names a seed, a conflict or a law by its number; an exported name has a sentence.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import ts from "typescript";
+import { conclude, filesUnder, root } from "./package-files.mjs";
+
+/** Faults that rooms still had when the rule came. A number only shrinks, and a room without a number has none. */
+const allowed = new Map(
+  Object.entries({
+    access: 7,
+    adapter: 27,
+    cli: 20,
+    config: 9,
+    mask: 3,
+    memory: 1,
+    message: 10,
+    model: 2,
+    ops: 32,
+    replay: 5,
+    session: 28,
+    store: 45,
+    tokens: 12,
+    transcript: 8,
+    window: 86,
+  }),
+);
+
+const rules = [
+  {
+    advice: "Begin the header with the noun of what the file holds.",
+    faultsOf: ({ header }) => (/^(?:What|Who|Whose|Whom|Where|Of)\b/.test(header.text) ? [header] : []),
+  },
+  {
+    advice: "Say what the code does, or link to a page of docs/.",
+    faultsOf: ({ lines }) => lines.filter(({ text }) => /\bseeds? 0\d\d|\bC-\d+|\blaws? \d/i.test(text)),
+  },
+  {
+    advice: "Say what the exported name is for, in four words or more.",
+    faultsOf: ({ exported }) => exported.filter(({ text }) => (text.match(/[\w'-]+/g) ?? []).length < 4),
+  },
+];
+
+const found = filesUnder(["src"], /\.ts$/).flatMap((file) => {
+  const source = readFileSync(join(root, file), "utf8");
+  const comments = { header: headerOf(source), lines: linesOf(source), exported: exportedOf(file, source) };
+  return rules.flatMap(({ advice, faultsOf }) =>
+    faultsOf(comments).map(({ line, text }) => ({
+      room: file.split("/")[1],
+      fault: `${file}:${line} ${JSON.stringify(text.slice(0, 90))}. ${advice}`,
+    })),
+  );
+});
+
+const rooms = new Map();
+for (const one of found) rooms.set(one.room, [...(rooms.get(one.room) ?? []), one]);
+const left = [...rooms].map(([room, faults]) => `${room} ${faults.length}`).join(", ");
+conclude(
+  [...rooms].flatMap(([room, faults]) => {
+    const most = allowed.get(room) ?? 0;
+    if (faults.length <= most) return [];
+    return [...faults.map(({ fault }) => fault), `${room} has ${faults.length} such comments; at most ${most}.`];
+  }),
+  left === "" ? "plain words" : `left: ${left}`,
+);
+
+/** The comment that a file begins with. */
+function headerOf(source) {
+  const [, text = ""] = /^\/\*\*([\s\S]*?)\*\//.exec(source) ?? [];
+  return { line: 1, text: plain(text) };
+}
+
+function linesOf(source) {
+  return source.split("\n").map((text, index) => ({ line: index + 1, text: text.trim() }));
+}
+
+/** The descriptions of what a file exports by itself. A name without one is check-api's business. */
+function exportedOf(file, source) {
+  const parsed = ts.createSourceFile(file, source, ts.ScriptTarget.ES2023, true);
+  return parsed.statements.flatMap((statement) => {
+    const isExported = ts.canHaveModifiers(statement) && ts.getModifiers(statement)?.some(isExport);
+    const comment = isExported ? statement.jsDoc?.at(-1) : undefined;
+    if (!comment) return [];
+    const { line } = parsed.getLineAndCharacterOfPosition(comment.getStart());
+    return [{ line: line + 1, text: plain(comment.getText().slice(3, -2)) }];
+  });
+}
+
+function isExport(modifier) {
+  return modifier.kind === ts.SyntaxKind.ExportKeyword;
+}
+
+/** A comment's text as one line. */
+function plain(comment) {
+  return comment
+    .replaceAll(/^\s*\*? ?/gm, "")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+}
