@@ -100,9 +100,9 @@ async function listed(store: Store, scope: Scope, limit: number): Promise<number
 }
 
 /** Milliseconds; undefined for a store that keeps no index. */
-async function rebuild(store: Store & { rebuildIndex?(): Promise<unknown> }): Promise<number | undefined> {
-  if (!store.rebuildIndex) return undefined;
+async function rebuild({ checkup }: Store): Promise<number | undefined> {
+  if (!checkup) return undefined;
   const before = performance.now();
-  await store.rebuildIndex();
+  await checkup.rebuildIndex();
   return performance.now() - before;
 }

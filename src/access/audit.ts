@@ -13,27 +13,15 @@ import { emailAddress } from "../mask/rules.ts";
 import { systemClock, timestamp } from "../store/shared/clock.ts";
 import type { Clock } from "../store/shared/clock.ts";
 import { fileMode, makeNewFolder, systemCode } from "../disk/safe-write.ts";
+import { storeActions } from "../store/shared/shape.ts";
+import type { StoreAction } from "../store/shared/shape.ts";
 import { checkNoOpenDatabase } from "../store/sqlite/file.ts";
 
-/**
- * What was done. `read` and `write` name the file; `export` and `import` are whole sessions on their way to and from
- * another store; `list` and `examine` concern no one session.
- */
-export const auditActions = [
-  "create",
-  "read",
-  "write",
-  "finish",
-  "unlock",
-  "export",
-  "import",
-  "list",
-  "examine",
-  "erase",
-] as const;
+/** The actions that an audit names: those of a store's methods. */
+export const auditActions = storeActions;
 
 /** One of {@link auditActions}. */
-export type AuditAction = (typeof auditActions)[number];
+export type AuditAction = StoreAction;
 
 /** One access. */
 export interface AuditEntry {

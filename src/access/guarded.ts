@@ -3,13 +3,11 @@
  * that tenant, and each access goes into the audit. What is outside does not exist for those inside.
  */
 import { isWindrowError, WindrowError } from "../errors.ts";
-import { kindLogs } from "../store/transfer.ts";
-import type { Accessed, Audit, AuditAction } from "./audit.ts";
+import type { Accessed, Audit } from "./audit.ts";
 import type { RecordKind, StoredRecordOf } from "../message/record.ts";
-import { after, decided, inFrontOf, storeShape } from "../store/shared/shape.ts";
-import type { MethodShape } from "../store/shared/shape.ts";
+import { admitting, copyOfScope, inFrontOf, storeShape } from "../store/shared/shape.ts";
+import type { Call, MethodShape } from "../store/shared/shape.ts";
 import type { Lock, ReadQuery, Scope, Store } from "../store/store.ts";
-import { checkedUpkeep, guardedUpkeep } from "./upkeep.ts";
 
 /** Who asks. */
 export interface Principal {
@@ -57,70 +55,18 @@ export function isGuarded(store: Store): boolean {
 }
 
 /**
- * Puts a principal, and an audit if there is one, before a store. What the store behind can do beyond the contract is
- * not passed on. It throws `not-allowed` where a call names another user or tenant, or a user asks for what concerns
- * every session; sessions of others are `session-not-found`.
+ * Puts a principal, and an audit if there is one, before a store. Methods beyond the contract are not passed on. It
+ * throws `not-allowed` where a call names another user or tenant, or a user asks for what concerns every session;
+ * sessions of others are `session-not-found`.
  */
 export function guardedStore(behind: Store, access: Access): Store {
   const guard = new Guard(access);
-  const store = decided<Store>({
-    name: behind.name,
-    capabilities: behind.capabilities,
-    create: (scope, session) =>
-      guard.change("create", scope, session.uuid, "metadata.json", () =>
-        behind.create({ ...guard.owner(scope), ...guard.scope(scope) }, session),
-      ),
-    info: (scope, id) => guard.look("read", scope, id, "metadata.json", () => behind.info(guard.scope(scope), id)),
-    list: (scope, query) =>
-      guard.stream("list", scope, undefined, undefined, () => behind.list(guard.scope(scope), query)),
-    lock: (scope, id) => guard.change("write", scope, id, ".lock", () => behind.lock(guard.scope(scope), id)),
-    append: (lock, records) => {
-      const files = [...new Set(records.map(({ kind }) => `${kindLogs[kind]}.jsonl`))];
-      return guard.change("write", lock.scope, lock.id, files, () => behind.append(lock, records));
-    },
-    read: (scope, id, query) =>
-      guard.stream("read", scope, id, `${kindLogs[query.kind]}.jsonl`, () =>
-        behind.read(guard.scope(scope), id, query),
-      ),
-    setState: (lock, state) =>
-      guard.change("write", lock.scope, lock.id, "state.json", () => behind.setState(lock, state)),
-    finish: (lock, state) =>
-      guard.change("finish", lock.scope, lock.id, "state.json", () => behind.finish(lock, state)),
-    recovery: (scope, id) => guard.look("read", scope, id, undefined, () => behind.recovery(guard.scope(scope), id)),
-    async close() {
-      await behind.close();
-      access.audit?.close();
-    },
-    holder:
-      behind.holder &&
-      ((scope, id) => guard.look("read", scope, id, ".lock", () => behind.holder!(guard.scope(scope), id))),
-    unlock:
-      behind.unlock &&
-      ((scope, id, options) =>
-        guard.change("unlock", scope, id, ".lock", () => behind.unlock!(guard.scope(scope), id, options))),
-    examine:
-      behind.examine &&
-      ((options, signal) =>
-        guard.stream("examine", {}, undefined, undefined, () => {
-          guard.mustSeeAll("Examining a store");
-          return behind.examine!(options, signal);
-        })),
-    rebuildIndex:
-      behind.rebuildIndex &&
-      (() =>
-        guard.change("write", {}, undefined, "index.jsonl", async () => {
-          guard.mustSeeAll("Building the index anew");
-          return behind.rebuildIndex!();
-        })),
-    upkeep: behind.upkeep && guardedUpkeep(behind.upkeep, guard),
-    dump:
-      behind.dump &&
-      ((scope, id) => guard.look("export", scope, id, undefined, () => behind.dump!(guard.scope(scope), id))),
-    restore:
-      behind.restore &&
-      ((scope, given, signal) =>
-        guard.change("import", scope, given.id, undefined, () => behind.restore!(guard.scope(scope), given, signal))),
-  });
+  const front = inFrontOf(behind, storeShape, (name, method, call) => guard.before(name, method, call));
+  const close = async (): Promise<void> => {
+    await behind.close();
+    access.audit?.close();
+  };
+  const store: Store = { ...front, close };
   guards.add(store);
   return store;
 }
@@ -129,33 +75,38 @@ export function guardedStore(behind: Store, access: Access): Store {
  * Makes every call name its tenant. For stores that more than one tenant writes to.
  *
  * @throws WindrowError its methods: `bad-option` for a scope without a tenant, `not-allowed` for what concerns every
- *   session (`examine`, `rebuildIndex`)
+ *   session (`checkup`)
  */
 export function tenantStore(behind: Store): TenantStore {
-  const checks: Readonly<Record<MethodShape["of"], (name: string, given: unknown) => void>> = {
-    scope: (_name, scope) => checkTenant(scope),
-    lock: (_name, lock) => checkTenant((lock as Lock | undefined)?.scope),
-    all: (name) => {
-      const message = `"${name}" concerns the sessions of every tenant: call it on the store behind the tenants' one.`;
-      throw notAllowed(message, { method: name });
-    },
-    none: () => undefined,
-  };
-  const store = inFrontOf(behind, storeShape, (name, method, call) =>
-    after((given) => checks[method.of](name, given), method, call),
+  const front = inFrontOf(behind, storeShape, (name, method, call) =>
+    admitting(method, call, (given) => ofTenant(name, method, given)),
   );
-  const upkeep = behind.upkeep && checkedUpkeep(behind.upkeep, checkTenant);
-  return { ...store, ...(upkeep && { upkeep }), tenants: true };
+  return { ...front, tenants: true };
 }
 
-function checkTenant(scope: unknown): void {
-  const tenant = (scope as Scope | undefined)?.tenant;
-  if (typeof tenant === "string" && tenant !== "") return;
+/** The arguments of a call that names its tenant. */
+function ofTenant(name: string, { of }: MethodShape, given: readonly unknown[]): readonly unknown[] {
+  if (of === "none") return given;
+  if (of === "all") {
+    const message = `"${name}" concerns the sessions of every tenant: call it on the store behind the tenants' one.`;
+    throw notAllowed(message, { method: name });
+  }
+  const [first, ...rest] = given;
+  const scope = copyOfScope((of === "lock" ? (first as Lock | undefined)?.scope : (first as Scope)) ?? {});
+  if (typeof scope.tenant === "string" && scope.tenant !== "") return of === "lock" ? given : [scope, ...rest];
   const message = 'This store is shared by tenants: name the tenant, as in { tenant: "acme", user: "alice" }.';
   throw new WindrowError("bad-option", message, { option: "tenant" });
 }
 
-/** What a principal may do, and the telling of it. */
+/** One call, as the audit and the principal see it. */
+interface Asked {
+  /** The scope of the call, copied; empty for a method of all sessions. */
+  readonly scope: Scope;
+  /** An entry for each session and each file of it; none for a method without an action. */
+  readonly entries: readonly Omit<Accessed, "who">[];
+}
+
+/** Checks each call of a principal, and writes it into the audit. */
 class Guard {
   readonly #principal: Principal | undefined;
   readonly #who: string;
@@ -167,8 +118,47 @@ class Guard {
     this.#audit = audit;
   }
 
+  /** A method in front of one of the store's. */
+  before(name: string, method: MethodShape, call: Call): Call {
+    const run = (asked: Asked, given: readonly unknown[]): unknown => call(...this.#admit(name, method, asked, given));
+    if (method.is === "stream") {
+      return (...given) => {
+        const asked = this.#asked(method, given);
+        return this.#stream(asked, () => run(asked, given) as AsyncIterable<unknown>);
+      };
+    }
+    return async (...given) => {
+      const asked = this.#asked(method, given);
+      const answer = async (): Promise<unknown> => run(asked, given);
+      return method.changes === true ? this.#change(asked, answer) : this.#look(asked, answer);
+    };
+  }
+
+  #asked(method: MethodShape, given: readonly unknown[]): Asked {
+    const { of, action, sessions, files } = method;
+    const [first] = given;
+    const scope =
+      of === "scope" ? copyOfScope(first as Scope) : of === "lock" ? copyOfScope((first as Lock).scope) : {};
+    if (!this.#audit || action === undefined) return { scope, entries: [] };
+    const tenant = scope.tenant ?? this.#principal?.tenant;
+    const about = { action, ...(tenant !== undefined && { tenant }) };
+    const named = typeof files === "function" ? files(...given) : files;
+    const entries = (sessions ? sessions(...given).map((sessionId) => ({ sessionId })) : [{}]).flatMap((session) =>
+      (named ? named.map((file) => ({ file })) : [{}]).map((file) => ({ ...about, ...session, ...file })),
+    );
+    return { scope, entries };
+  }
+
+  /** The arguments as the principal may give them. */
+  #admit(name: string, { of }: MethodShape, { scope }: Asked, given: readonly unknown[]): readonly unknown[] {
+    if (of === "all") this.#mustSeeAll(name);
+    if (of !== "scope") return given;
+    const within = this.#scope(scope);
+    return [name === "create" ? { ...this.#owner(scope), ...within } : within, ...given.slice(1)];
+  }
+
   /** The sessions that a call may reach. */
-  scope(asked: Scope): Scope {
+  #scope(asked: Scope): Scope {
     const principal = this.#principal;
     if (!principal) return asked;
     const user = principal.role === "admin" ? asked.user : this.#within("user", asked.user, principal.name);
@@ -177,77 +167,58 @@ class Guard {
     return { ...(tenant !== undefined && { tenant }), ...(user !== undefined && { user }) };
   }
 
-  /** Whose a new session is where the call does not say. */
-  owner(asked: Scope): Scope {
+  /** The user of a new session, where the call names none. */
+  #owner(asked: Scope): Scope {
     const name = asked.user ?? this.#principal?.name;
     return name === undefined ? {} : { user: name };
   }
 
-  /** Refuses what concerns every session of the store to who may not see them all. */
-  mustSeeAll(what: string): void {
+  /** Refuses a method of all sessions to a principal who may not see them all. */
+  #mustSeeAll(name: string): void {
     const principal = this.#principal;
     if (!principal || (principal.role === "admin" && principal.tenant === undefined)) return;
-    throw notAllowed(`${what} reads the sessions of every user and tenant: that is for an admin (--admin).`, {
+    throw notAllowed(`"${name}" reads the sessions of every user and tenant: that is for an admin (--admin).`, {
       principal: principal.name,
     });
   }
 
-  /** Something that is read: told once it is there, before it is given out. */
-  async look<T>(
-    action: AuditAction,
-    scope: Scope,
-    id: string | undefined,
-    file: string | undefined,
-    run: () => Promise<T>,
-  ) {
+  /** Reads: the audit is written once the answer is there, before it is given out. */
+  async #look(asked: Asked, run: () => Promise<unknown>): Promise<unknown> {
     try {
       const found = await run();
-      this.#tell(action, scope, id, file);
+      this.#tell(asked);
       return found;
     } catch (error) {
-      this.#tell(action, scope, id, file, error);
+      this.#tell(asked, error);
       throw error;
     }
   }
 
-  /** Something that is changed: told before it is done, and again where it fails. */
-  async change<T>(
-    action: AuditAction,
-    scope: Scope,
-    id: string | undefined,
-    files: string | undefined | readonly string[],
-    run: () => Promise<T>,
-  ): Promise<T> {
-    const named = typeof files === "string" || files === undefined ? [files] : files;
-    for (const file of named) this.#tell(action, scope, id, file);
+  /** Changes: the audit is written before, and again where the change fails. */
+  async #change(asked: Asked, run: () => Promise<unknown>): Promise<unknown> {
+    this.#tell(asked);
     try {
       return await run();
     } catch (error) {
-      for (const file of named) this.#tell(action, scope, id, file, error);
+      this.#tell(asked, error);
       throw error;
     }
   }
 
-  /** As `look`, for what is read bit by bit: told before the first of it is given out. */
-  async *stream<T>(
-    action: AuditAction,
-    scope: Scope,
-    id: string | undefined,
-    file: string | undefined,
-    run: () => AsyncIterable<T>,
-  ): AsyncGenerator<T, void, undefined> {
+  /** Reads item by item: the audit is written before the first item is given out. */
+  async *#stream(asked: Asked, run: () => AsyncIterable<unknown>): AsyncGenerator<unknown, void, undefined> {
     let told = false;
     try {
       for await (const item of run()) {
-        if (!told) this.#tell(action, scope, id, file);
+        if (!told) this.#tell(asked);
         told = true;
         yield item;
       }
     } catch (error) {
-      this.#tell(action, scope, id, file, error);
+      this.#tell(asked, error);
       throw error;
     }
-    if (!told) this.#tell(action, scope, id, file);
+    if (!told) this.#tell(asked);
   }
 
   #within(what: "user" | "tenant", asked: string | undefined, own: string): string {
@@ -258,18 +229,9 @@ class Guard {
     });
   }
 
-  #tell(action: AuditAction, scope: Scope, id: string | undefined, file: string | undefined, error?: unknown): void {
-    if (!this.#audit) return;
-    const tenant = scope.tenant ?? this.#principal?.tenant;
-    const entry: Accessed = {
-      who: this.#who,
-      action,
-      ...(id !== undefined && { sessionId: id }),
-      ...(file !== undefined && { file }),
-      ...(tenant !== undefined && { tenant }),
-      ...(error !== undefined && { error: isWindrowError(error) ? error.code : "unforeseen" }),
-    };
-    this.#audit.record(entry);
+  #tell({ entries }: Asked, error?: unknown): void {
+    const failed = error === undefined ? {} : { error: isWindrowError(error) ? error.code : "unforeseen" };
+    for (const entry of entries) this.#audit?.record({ who: this.#who, ...entry, ...failed });
   }
 }
 

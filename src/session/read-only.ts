@@ -1,11 +1,12 @@
 /** A session that somebody else writes, or that is finished, opened for reading: nothing it does reaches the store. */
 import { WindrowError } from "../errors.ts";
 import type { NewRecord } from "../message/record.ts";
+import { inFrontOf, storeShape } from "../store/shared/shape.ts";
 import type { Lock, Scope, Store } from "../store/store.ts";
 
 /**
- * A store that is only read. An epoch that a reader's own window opens is not written down, and its state is nobody's;
- * all else that would write is refused with `read-only`.
+ * A store that is only read. An epoch that a reader's own window opens is not written, and its state is not set. Other
+ * methods that write throw `read-only`; the checkup of all sessions is left out.
  */
 export function readOnlyStore(store: Store): Store {
   const refuse = async (): Promise<never> => {
@@ -17,16 +18,11 @@ export function readOnlyStore(store: Store): Store {
   const isOwnEpoch = (record: NewRecord): boolean => {
     return record.kind === "edit" && (record.type === "epoch" || record.type === "insert");
   };
+  const { checkup: _checkup, ...front } = inFrontOf(store, storeShape, (_name, method, call) =>
+    method.changes === true ? refuse : call,
+  );
   return {
-    name: store.name,
-    capabilities: store.capabilities,
-    create: refuse,
-    lock: refuse,
-    finish: refuse,
-    info: (scope, id) => store.info(scope, id),
-    list: (scope, query) => store.list(scope, query),
-    read: (scope, id, query) => store.read(scope, id, query),
-    recovery: (scope, id) => store.recovery(scope, id),
+    ...front,
     append: (_lock, records) => (records.every(isOwnEpoch) ? Promise.resolve([]) : refuse()),
     setState: async () => undefined,
     close: async () => undefined,

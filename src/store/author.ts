@@ -15,3 +15,4 @@ export { alreadyExists, checkQuery, finished, foreignLock, inScope, initialState
 export { isFinal, notFound, released, sessionId, storeClosed } from "./shared/rules.ts";
 export type { SqliteDatabase, SqliteStatement, SqlValue } from "./sqlite/driver.ts";
 export type * from "./store.ts";
+export type * from "./upkeep.ts";

@@ -1,6 +1,6 @@
 /**
- * The contract of a store: where sessions persist. Ten methods, each with its law; `conformance.ts` beside this file
- * is the contract as runnable cases.
+ * The contract of a store: where sessions persist. It has ten methods and four optional facets; each promise stands in
+ * the comment above its method. `testing/conformance.ts` is the contract as runnable cases.
  */
 import type { WindrowError } from "../errors.ts";
 import type { SecretRules } from "../mask/text.ts";
@@ -17,8 +17,6 @@ export interface StoreCapabilities {
   readonly durable: boolean;
   /** Two processes can open the same store at once. */
   readonly shared: boolean;
-  /** It has {@link Store.dump} and {@link Store.restore}, so that sessions can be copied from and to it. */
-  readonly transfer?: boolean;
   /** Its mask asks that the live window shows what is kept, masked, in place of what the host gave. */
   readonly liveMask?: boolean;
   /**
@@ -109,7 +107,7 @@ export interface Holding {
   readonly owner?: LockOwner;
 }
 
-/** How {@link Store.unlock} frees a session. */
+/** How {@link StoreHolding.unlock} frees a session. */
 export interface UnlockOptions {
   /** Take it from a live process too. Default false. */
   readonly force?: boolean;
@@ -174,7 +172,7 @@ export interface ListQuery {
   readonly unreadable?: (id: string, error: WindrowError) => void;
 }
 
-/** What {@link Store.examine} is asked to do. */
+/** What {@link StoreCheckup.examine} is asked to do. */
 export interface ExamineOptions {
   /** Mend what can be mended. Default false: nothing is changed. */
   readonly mend?: boolean;
@@ -292,8 +290,29 @@ export interface Store {
   /** Ends the session: everything synced, state written, moved where finished sessions are, lock released. Idempotent. */
   finish(lock: Lock, state: SessionState & { readonly status: FinalStatus }): Promise<void>;
 
-  /** Whether a process writes the session. Changes nothing. A store without it cannot be monitored. */
-  holder?(scope: Scope, id: string): Promise<Holding>;
+  /** Damaged spans seen in this session so far, by this handle. */
+  recovery(scope: Scope, id: string): Promise<readonly Recovered[]>;
+
+  /** Releases everything. Idempotent; calls after it are refused with `closed`. */
+  close(): Promise<void>;
+
+  /** Absent: the store cannot be monitored, and no session can be taken from its holder. */
+  readonly holding?: StoreHolding;
+
+  /** Absent: `windrow doctor` cannot examine the store. */
+  readonly checkup?: StoreCheckup;
+
+  /** Absent: sessions cannot be copied, exported, imported or backed up. */
+  readonly transfer?: StoreTransfer;
+
+  /** Absent: sessions cannot be compressed, marked, trashed or erased. */
+  readonly upkeep?: Upkeep;
+}
+
+/** A store that can tell who writes a session, and take it from them. */
+export interface StoreHolding {
+  /** Whether a process writes the session. Changes nothing. */
+  holder(scope: Scope, id: string): Promise<Holding>;
 
   /**
    * Frees a session whose holder died, and with `force` one whose holder lives: that one is fenced, loses nothing it
@@ -302,22 +321,29 @@ export interface Store {
    *
    * @returns how the session was found
    */
-  unlock?(scope: Scope, id: string, options?: UnlockOptions): Promise<Holding>;
+  unlock(scope: Scope, id: string, options?: UnlockOptions): Promise<Holding>;
+}
+
+/** A store that can look for damage in itself. */
+export interface StoreCheckup {
+  /**
+   * Reads everything, whoever owns it, and reports damage session by session. With `mend` it mends what it can and
+   * moves aside what it takes out; it never deletes. What a live process writes is left alone.
+   */
+  examine(options?: ExamineOptions, signal?: AbortSignal): AsyncIterable<Examined>;
 
   /**
-   * Reads everything, whoever owns it, and tells what is wrong, session by session; with `mend` it mends what it can
-   * and moves aside what it takes out, never deleting. What a live process writes is left alone.
+   * Builds the index of all sessions anew. Answers are right without it; it makes them fast.
+   *
+   * @returns how many sessions there are
    */
-  examine?(options?: ExamineOptions, signal?: AbortSignal): AsyncIterable<Examined>;
+  rebuildIndex(): Promise<number>;
+}
 
-  /** Builds the index of all sessions anew; returns how many there are. Never needed for a right answer, only a fast one. */
-  rebuildIndex?(): Promise<number>;
-
-  /** Damaged spans seen in this session so far, by this handle. */
-  recovery(scope: Scope, id: string): Promise<readonly Recovered[]>;
-
-  /** The whole session, lines as they are kept, to hand to another store's {@link Store.restore}. */
-  dump?(scope: Scope, id: string): Promise<SessionDump>;
+/** A store whose sessions can be copied to and from other stores. */
+export interface StoreTransfer {
+  /** The whole session, lines as they are kept, to hand to another store's {@link StoreTransfer.restore}. */
+  dump(scope: Scope, id: string): Promise<SessionDump>;
 
   /**
    * Writes a session of another store with its numbers, times, metadata and state as they are, through the mask. It is
@@ -325,11 +351,5 @@ export interface Store {
    * session with this id differs, with `format-newer` where its format is newer, with `bad-message` where a line is no
    * record, with `bad-option` where it does not belong to the scope.
    */
-  restore?(scope: Scope, dump: SessionDump, signal?: AbortSignal): Promise<Restored>;
-
-  /** Compresses, keeps, trashes and erases sessions, where the store can. */
-  readonly upkeep?: Upkeep;
-
-  /** Releases everything. Idempotent; calls after it are refused with `closed`. */
-  close(): Promise<void>;
+  restore(scope: Scope, dump: SessionDump, signal?: AbortSignal): Promise<Restored>;
 }

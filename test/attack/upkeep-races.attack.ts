@@ -113,7 +113,7 @@ class Reader {
     });
     await this.#try(mayBeAway, "dump", async () => {
       let lines = 0;
-      for await (const { log, line } of (await store.dump!({}, id)).lines()) {
+      for await (const { log, line } of (await store.transfer!.dump({}, id)).lines()) {
         if (log === "messages") lines += line.includes('"blob":') ? 0 : 1;
       }
       return lines === messages;

@@ -30,7 +30,7 @@ async function finishedSession(store: Store, text: string): Promise<string> {
 }
 
 const hashOf = async (store: Store, id: string): Promise<string> =>
-  (await summaryOf(await store.dump!(everybody, id))).hash;
+  (await summaryOf(await store.transfer!.dump(everybody, id))).hash;
 
 const copies = (folder: string): readonly string[] =>
   (readdirSync(join(folder, "objects"), { recursive: true }) as string[]).filter((name) => name.endsWith(".gz"));
@@ -187,16 +187,16 @@ describe("backup and restore", () => {
       capabilities: store.capabilities,
       list: (scope, query) => store.list(scope, query),
       recovery: (scope, name) => store.recovery(scope, name),
-      dump: () => Promise.reject(Object.assign(new Error(), { code: "EIO" })),
+      transfer: { ...store.transfer!, dump: () => Promise.reject(Object.assign(new Error(), { code: "EIO" })) },
     };
     await expect(backup(torn, to)).rejects.toMatchObject({ code: "store-unavailable" });
     expect(generationNames(to)).toHaveLength(1);
     const refusing: Store = {
       ...torn,
-      dump: async (scope, name) => ({
-        ...(await store.dump!(scope, name)),
-        metadata: { format: 1 },
-      }),
+      transfer: {
+        ...store.transfer!,
+        dump: async (scope, name) => ({ ...(await store.transfer!.dump(scope, name)), metadata: { format: 1 } }),
+      },
     };
     expect(await backup(refusing, to)).toMatchObject({
       kept: 1,
@@ -239,7 +239,6 @@ describe("backup and restore", () => {
       await expect(backup(store, to)).rejects.toMatchObject({ code: "session-busy" });
       yield* list;
     }
-    slow.dump = (scope, id) => store.dump!(scope, id);
     slow.recovery = (scope, id) => store.recovery(scope, id);
     await backup(slow, to);
     const [name] = generationNames(to);

@@ -174,11 +174,10 @@ describe("copying", () => {
   it("finds a store that keeps something else than it was given", async () => {
     const [one, two] = [ramStore(), ramStore()];
     const lock = await sessionWith(one, 3);
-    const forgetful: Store = Object.assign(Object.create(two) as Store, {
-      restore: (...[scope, dump, signal]: Parameters<NonNullable<Store["restore"]>>) =>
-        two.restore!(scope, dump, signal),
-      dump: async (...[scope, id]: Parameters<NonNullable<Store["dump"]>>) => {
-        const dump = await two.dump!(scope, id);
+    const transfer: Store["transfer"] = {
+      ...two.transfer!,
+      dump: async (scope, id) => {
+        const dump = await two.transfer!.dump(scope, id);
         return {
           ...dump,
           async *lines() {
@@ -186,14 +185,15 @@ describe("copying", () => {
           },
         };
       },
-    });
+    };
+    const forgetful = Object.assign(Object.create(two) as Store, { transfer });
     const report = await copy(one, forgetful);
     expect(report.sessions).toMatchObject([{ id: lock.id, outcome: "failed", error: { code: "store-corrupt" } }]);
   });
 
   it("is refused for a store that cannot", async () => {
-    const plain = { ...ramStore(), name: "plain" } as Store;
-    await expect(copy(plain, ramStore())).rejects.toMatchObject({ code: "bad-option" });
+    const { transfer: _transfer, ...plain } = ramStore();
+    await expect(copy(plain as Store, ramStore())).rejects.toMatchObject({ code: "bad-option" });
   });
 
   it("of one session while it is written takes a beginning of it without a gap", async () => {

@@ -94,12 +94,15 @@ describe("a session whose process was killed", () => {
     await kill();
     const other = place.open();
     const meddled = changed(store, {
-      async holder(...given) {
-        const found = await store.holder?.(...given);
-        const lock = await other.lock(everybody, id);
-        await other.append(lock, [messageRecord("resumed")]);
-        await lock.release();
-        return found ?? { state: "none" };
+      holding: {
+        ...store.holding!,
+        async holder(...given) {
+          const found = await store.holding!.holder(...given);
+          const lock = await other.lock(everybody, id);
+          await other.append(lock, [messageRecord("resumed")]);
+          await lock.release();
+          return found;
+        },
       },
     });
     const last = await monitor(meddled, { once: true, staleAfter: 0 });

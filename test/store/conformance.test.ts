@@ -5,11 +5,11 @@ import type { StoreFixture } from "../../src/store/testing/conformance.ts";
 import type { Store } from "../../src/store/store.ts";
 import { filesFixture, ramFixture } from "./fixtures.ts";
 
-const durable = { durable: true, shared: true, transfer: true };
+const durable = { durable: true, shared: true };
 const inMemory = { durable: false, shared: false };
 
 describe("ram", () => {
-  register(storeConformance({ ...inMemory, transfer: true }, ramFixture), { describe, it });
+  register(storeConformance({ ...inMemory }, ramFixture), { describe, it });
 });
 describe("files, strict", () => {
   register(storeConformance(durable, filesFixture), { describe, it });

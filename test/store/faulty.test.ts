@@ -5,7 +5,7 @@ import { faultyStore, storeConformance } from "../../src/store/testing/conforman
 import { filesFixture, ramFixture } from "./fixtures.ts";
 
 describe("in front of a store that conforms it conforms, while nothing fails", () => {
-  const capabilities = { durable: false, shared: false, transfer: true };
+  const capabilities = { durable: false, shared: false };
   const open = async () => {
     const fixture = await ramFixture();
     return { ...fixture, store: faultyStore(fixture.store).store };
@@ -43,6 +43,17 @@ describe("a store that was told to fail", () => {
     expect(await texts(faulty.store, lock.id)).toEqual(["1", "2"]);
     faulty.fail("read", { code: "store-corrupt" });
     await expect(readAll(faulty.store, lock.id, { kind: "message" })).rejects.toMatchObject({ code: "store-corrupt" });
+    await fixture.close();
+  });
+
+  it("fails a method of a facet too", async () => {
+    const fixture = await ramFixture();
+    const faulty = faultyStore(fixture.store);
+    const lock = await sessionWith(faulty.store, 1);
+    faulty.fail("dump", { code: "store-unavailable", times: 1 });
+    await expect(faulty.store.transfer!.dump(everybody, lock.id)).rejects.toMatchObject({ code: "store-unavailable" });
+    expect((await faulty.store.transfer!.dump(everybody, lock.id)).id).toBe(lock.id);
+    expect(faulty.calls.get("dump")).toBe(2);
     await fixture.close();
   });
 

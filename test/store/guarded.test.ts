@@ -9,13 +9,14 @@ import { storeConformance } from "../../src/store/testing/conformance.ts";
 import { faultyStore } from "../../src/store/testing/faulty.ts";
 import { guardedStore, tenantStore } from "../../src/access/guarded.ts";
 import { userFolder } from "../../src/store/files/per-user.ts";
+import { readOnlyStore } from "../../src/session/read-only.ts";
 import { openStore } from "../../src/access/open.ts";
 import type { OpenStoreOptions } from "../../src/access/options.ts";
 import { ramStore } from "../../src/store/ram/ram.ts";
 import type { Scope, SessionInfo, Store } from "../../src/store/store.ts";
 import { ramFixture, temporaryFolder } from "./fixtures.ts";
 
-const durable = { durable: true, shared: true, transfer: true };
+const durable = { durable: true, shared: true };
 
 async function folderFixture(options: OpenStoreOptions) {
   const folder = await temporaryFolder();
@@ -49,7 +50,7 @@ describe("files, a folder for each user", () => {
 });
 describe("ram for an admin", () => {
   register(
-    storeConformance({ durable: false, shared: false, transfer: true }, async () => {
+    storeConformance({ durable: false, shared: false }, async () => {
       const { store, ...fixture } = await ramFixture();
       return { ...fixture, store: guardedStore(store, { principal: { name: "root", role: "admin" } }) };
     }),
@@ -91,8 +92,8 @@ describe("a user", () => {
     const refused: readonly Promise<unknown>[] = [
       store.info({}, ids["bob"]!),
       store.lock({}, ids["bob"]!),
-      store.dump!({}, ids["bob"]!),
-      store.holder!({}, ids["bob"]!),
+      store.transfer!.dump({}, ids["bob"]!),
+      store.holding!.holder({}, ids["bob"]!),
       store.recovery({}, ids["bob"]!),
       all(store.read({}, ids["bob"]!, { kind: "message" }) as never),
     ];
@@ -106,8 +107,8 @@ describe("a user", () => {
       await expect(all(store.list(scope))).rejects.toMatchObject({ code: "not-allowed" });
     }
     const files = guardedStore(await openStore(await temporaryFolder()), { principal: { name: "alice" } });
-    await expect(all(files.examine!() as never)).rejects.toMatchObject({ code: "not-allowed" });
-    await expect(files.rebuildIndex!()).rejects.toMatchObject({ code: "not-allowed" });
+    await expect(all(files.checkup!.examine() as never)).rejects.toMatchObject({ code: "not-allowed" });
+    await expect(files.checkup!.rebuildIndex()).rejects.toMatchObject({ code: "not-allowed" });
   });
 
   it("owns what they create", async () => {
@@ -156,7 +157,7 @@ describe("a store that tenants share", () => {
     await expect(store.info({ user: "alice" }, randomUUID())).rejects.toMatchObject({ code: "bad-option" });
     // @ts-expect-error -- a tenant's store needs a tenant
     await expect(all(store.list({}))).rejects.toMatchObject({ code: "bad-option" });
-    await expect(store.dump!({}, randomUUID())).rejects.toMatchObject({ code: "bad-option" });
+    await expect(store.transfer!.dump({}, randomUUID())).rejects.toMatchObject({ code: "bad-option" });
     await (await store.create({ tenant: "acme" }, session())).release();
     expect(await all(store.list({ tenant: "acme" }))).toEqual([undefined]);
   });
@@ -172,10 +173,29 @@ describe("a store that tenants share", () => {
     const files = await openStore(folder);
     const shared = tenantStore(files);
     await (await shared.create({ tenant: "acme" }, session())).release();
-    await expect(collect(shared.examine!())).rejects.toMatchObject({ code: "not-allowed" });
-    await expect(shared.rebuildIndex!()).rejects.toMatchObject({ code: "not-allowed" });
-    expect(await collect(files.examine!())).not.toEqual([]);
+    await expect(collect(shared.checkup!.examine())).rejects.toMatchObject({ code: "not-allowed" });
+    await expect(shared.checkup!.rebuildIndex()).rejects.toMatchObject({ code: "not-allowed" });
+    expect(await collect(files.checkup!.examine())).not.toEqual([]);
     await files.close();
+  });
+
+  it("reads the tenant of a call once: a getter that changes its answer reaches no other tenant", async () => {
+    const store = tenantStore(ramStore());
+    const theirs = session();
+    await (await store.create({ tenant: "globex" }, theirs)).release();
+    let asked = 0;
+    const scope = {
+      get tenant() {
+        asked += 1;
+        return asked === 1 ? "acme" : "globex";
+      },
+    };
+    await expect(store.info(scope, theirs.uuid)).rejects.toMatchObject({ code: "session-not-found" });
+    expect(asked).toBe(1);
+    asked = 0;
+    const lock = await store.create(scope, session());
+    expect([asked, lock.scope]).toEqual([1, { tenant: "acme" }]);
+    await store.append(lock, []);
   });
 
   it("opens a manager only with one", async () => {
@@ -194,6 +214,7 @@ describe("a method that no contract names", () => {
     guardedStore: (store: Store) => guardedStore(store, { principal: { name: "alice", tenant: "acme" } }),
     tenantStore: (store: Store): Store => tenantStore(store),
     faultyStore: (store: Store) => faultyStore(store).store,
+    readOnlyStore: (store: Store) => readOnlyStore(store),
   };
 
   it.each(Object.entries(wrappers))("is not passed on by %s, nor that of its upkeep", async (_name, wrap) => {
@@ -204,11 +225,11 @@ describe("a method that no contract names", () => {
     const store = wrap(behind) as Partial<typeof further> & Store;
     expect(store.purge).toBeUndefined();
     expect(store.secrets).toBeUndefined();
-    const upkeep = wrap === wrappers.faultyStore ? undefined : (store.upkeep as Partial<typeof further> | undefined);
+    const upkeep = store.upkeep as Partial<typeof further> | undefined;
     expect(upkeep?.purge).toBeUndefined();
     expect(Object.getPrototypeOf(store)).toBe(Object.prototype);
     expect(purged).toEqual([]);
-    await (await store.create({ tenant: "acme", user: "alice" }, session())).release();
+    expect(await all(store.list({ tenant: "acme", user: "alice" }))).toEqual([]);
   });
 });
 
@@ -251,7 +272,7 @@ it("examines a store whose sessions all have a user", async () => {
   await manager.close();
   const store = await openStore(folder, { folderPerUser: true });
   const examined: (string | undefined)[] = [];
-  for await (const { sessionId } of store.examine!()) examined.push(sessionId);
+  for await (const { sessionId } of store.checkup!.examine()) examined.push(sessionId);
   await store.close();
   expect(examined).toContain(session.id);
 });

@@ -42,7 +42,7 @@ describe.skipIf(!driver)("a writer that is killed in the middle of its appends",
         await expect(fixture.store.lock(everybody, id)).rejects.toMatchObject({ code: "session-busy" });
         await writer.kill();
 
-        expect(await fixture.store.holder?.(everybody, id)).toMatchObject({ state: "gone" });
+        expect(await fixture.store.holding?.holder(everybody, id)).toMatchObject({ state: "gone" });
         const lock = await fixture.store.lock(everybody, id);
         const records = await everyRecord(id);
         expect(records.map((one) => one.pos)).toEqual(records.map((_, index) => index + 1));
@@ -102,7 +102,7 @@ async function takeByForce(store: Store, writer: Child, id: string): Promise<Loc
     const acknowledged = writer.lines().length;
     writer.signal("SIGSTOP");
     try {
-      await store.unlock?.(everybody, id, { force: true, reason: "it was stopped" });
+      await store.holding?.unlock(everybody, id, { force: true, reason: "it was stopped" });
       return await store.lock(everybody, id);
     } catch (error) {
       if (!isWindrowError(error, "store-unavailable")) throw error;

@@ -210,19 +210,21 @@ describe.skipIf(!driver)("a session's lock", () => {
     for (const beat of beats) beat();
     await store.append(lock, [messageRecord("2")]);
     expect(lock.owner.heartbeatAt).toBe("2024-01-15T10:30:50.000Z");
-    expect(await other.holder?.(everybody, lock.id)).toMatchObject({ state: "held", owner: lock.owner });
+    expect(await other.holding?.holder(everybody, lock.id)).toMatchObject({ state: "held", owner: lock.owner });
     await lock.release();
     expect(beats.size).toBe(0);
-    expect(await other.holder?.(everybody, lock.id)).toEqual({ state: "none" });
+    expect(await other.holding?.holder(everybody, lock.id)).toEqual({ state: "none" });
   });
 
   it("is taken from a live holder only by force and with a reason, which the log keeps; the holder is fenced", async () => {
     const { store, reopen } = await fixtureOf();
     const other = await reopen();
     const lock = await sessionWith(store, 1);
-    await expect(other.unlock?.(everybody, lock.id)).rejects.toMatchObject({ code: "session-busy" });
-    await expect(other.unlock?.(everybody, lock.id, { force: true })).rejects.toMatchObject({ code: "bad-option" });
-    const found = await other.unlock?.(everybody, lock.id, { force: true, reason: "it hangs" });
+    await expect(other.holding?.unlock(everybody, lock.id)).rejects.toMatchObject({ code: "session-busy" });
+    await expect(other.holding?.unlock(everybody, lock.id, { force: true })).rejects.toMatchObject({
+      code: "bad-option",
+    });
+    const found = await other.holding?.unlock(everybody, lock.id, { force: true, reason: "it hangs" });
     expect(found).toEqual({ state: "held", owner: lock.owner });
     await expect(store.append(lock, [messageRecord("late")])).rejects.toMatchObject({ code: "fenced" });
     const taken = await other.lock(everybody, lock.id);
@@ -231,7 +233,7 @@ describe.skipIf(!driver)("a session's lock", () => {
     expect(edit).toMatchObject({ type: "unlocked", data: { reason: "it hangs", process_id: process.pid }, pos: 2 });
     expect(await texts(store, lock.id)).toEqual(["1", "2"]);
     await other.finish(taken, stateOf("completed"));
-    await expect(store.unlock?.(everybody, lock.id)).rejects.toMatchObject({ code: "read-only" });
+    await expect(store.holding?.unlock(everybody, lock.id)).rejects.toMatchObject({ code: "read-only" });
   });
 
   it("does not let many appends of one process through while another fences it in between", async () => {

@@ -48,13 +48,13 @@ async function runUnlock(name: string, flags: UnlockFlags, io: CliIo): Promise<E
   }
   const store = await openStore(flags.store, { create: false });
   try {
-    if (!store.unlock) {
-      const message = `The ${store.name} store cannot take a session from its holder: it has no Store.unlock, as stores of files have.`;
+    if (!store.holding) {
+      const message = `The ${store.name} store cannot take a session from its holder: it has no Store.holding, as stores of files have.`;
       throw new WindrowError("bad-option", message, { store: store.name });
     }
     const scope = flags.tenant === undefined ? {} : { tenant: flags.tenant };
     const id = await idOf(store, scope, name);
-    const found = await store.unlock(scope, id, { force, ...(reason !== undefined && { reason }) });
+    const found = await store.holding.unlock(scope, id, { force, ...(reason !== undefined && { reason }) });
     io.stdout.write(flags.json ? `${JSON.stringify({ id, ...found }, null, 2)}\n` : `${told(id, found)}\n`);
     return exitStatus.done;
   } finally {

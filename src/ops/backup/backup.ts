@@ -116,7 +116,7 @@ export async function backup(
   signal?: AbortSignal,
 ): Promise<BackupReport> {
   const { keep = defaultGenerations, clock = systemClock } = options;
-  if (!store.dump) throw new WindrowError("bad-option", `The store "${store.name}" cannot be backed up.`);
+  if (!store.transfer) throw new WindrowError("bad-option", `The store "${store.name}" cannot be backed up.`);
   if (!Number.isSafeInteger(keep) || keep < 1) {
     throw new WindrowError("bad-option", `"keep" is a number of generations from 1, not ${keep}.`, { option: "keep" });
   }
@@ -221,7 +221,7 @@ class Backup {
     before: StoredSession | undefined,
     report: (lines: number) => void,
   ): Promise<{ entry: StoredSession } & Pick<BackedUpSession, "outcome" | "masked" | "damaged" | "missing" | "error">> {
-    const found = await this.#store.dump!(this.#scope, id);
+    const found = await this.#store.transfer!.dump(this.#scope, id);
     const documents = documentsHash(found);
     const admitted = admit(this.#scope, this.#mask, found);
     const { dump, metadata, state } = admitted;

@@ -65,7 +65,7 @@ export async function restore(
   options: RestoreOptions = {},
   signal?: AbortSignal,
 ): Promise<RestoreReport> {
-  if (!store.restore || !store.dump) {
+  if (!store.transfer) {
     throw new WindrowError("bad-option", `Nothing can be restored to the store "${store.name}".`, {
       store: store.name,
     });
@@ -110,7 +110,7 @@ async function restored(
     const watched = watchLosses(await readCopy(path, copy));
     const { written, aside } = await write(target, watched.dump, () => verifyCopy(path, copy), signal);
     const losses = watched.losses();
-    const kept = await summaryOf(await store.dump!(scope, id));
+    const kept = await summaryOf(await store.transfer!.dump(scope, id));
     const isRight = kept.hash === written.hash && (written.masked > 0 || kept.hash === hash);
     if (!isRight) {
       const reads = `Session ${id} reads back different from the store; do not rely on what was restored.`;
@@ -142,7 +142,7 @@ async function write(
 ): Promise<{ readonly written: Restored; readonly aside?: string }> {
   const { id } = dump;
   try {
-    return { written: await store.restore!(scope, dump, signal) };
+    return { written: await store.transfer!.restore(scope, dump, signal) };
   } catch (error) {
     const isInTheWay = isWindrowError(error, "session-exists") || isWindrowError(error, "store-corrupt");
     if (!isInTheWay) throw error;
@@ -154,7 +154,7 @@ async function write(
     const aside = await upkeep.putAside(scope, id).catch((reason: unknown) => {
       throw isWindrowError(reason, "session-not-found") ? error : reason;
     });
-    const written = await store.restore!(scope, dump, signal);
+    const written = await store.transfer!.restore(scope, dump, signal);
     if (mark) await upkeep.keep(scope, id, mark);
     return { written, aside };
   }

@@ -103,7 +103,7 @@ export async function cleanup(
   const ages = agesOf(options);
   const time = now();
   const tally: Tally = { looked: 0, kept: 0, bytes: 0, compressed: [], trashed: [], due: [], failures: [] };
-  const locks = dryRun || !store.holder ? undefined : await mendLocks(store, scope, now, tally);
+  const locks = dryRun || !store.holding ? undefined : await mendLocks(store, scope, now, tally);
   // First, so that a full disk has room for what follows.
   const erased = await emptyTrash(store, upkeep, ages.trashFor, time, options, tally);
   const old: CleanedSession[] = [];

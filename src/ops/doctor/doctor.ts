@@ -105,14 +105,14 @@ async function examineAll(
   signal: AbortSignal | undefined,
   asked: ReadonlySet<string> = new Set(),
 ): Promise<Look> {
-  if (!store.examine) {
-    const message = `The ${store.name} store cannot be examined: it has no Store.examine, as stores of files have.`;
+  if (!store.checkup) {
+    const message = `The ${store.name} store cannot be examined: it has no Store.checkup, as stores of files have.`;
     throw new WindrowError("bad-option", message, { store: store.name });
   }
   const findings: Finding[] = folder === undefined ? [] : [...(await diskTrouble(store, folder, freeBytes))];
   const count = { sessions: 0, records: 0, goodBytes: 0, badBytes: 0 };
   const kept = new Map<string, Examined>();
-  for await (const examined of store.examine({ mend }, signal)) {
+  for await (const examined of store.checkup.examine({ mend }, signal)) {
     findings.push(...examined.findings);
     const { sessionId: id } = examined;
     if (id !== undefined) {

@@ -88,7 +88,7 @@ async function failingSummaries(store: Store, id: string): Promise<Finding | und
 
 /** A process that lives and has the session, and says nothing any more. */
 async function silentHolder(store: Store, id: string, now: Date): Promise<Finding | undefined> {
-  const holding = await store.holder?.({}, id);
+  const holding = await store.holding?.holder({}, id);
   if (holding?.state !== "held" || !holding.owner) return undefined;
   const { processId, hostname, heartbeatAt } = holding.owner;
   const silent = now.getTime() - Date.parse(heartbeatAt);

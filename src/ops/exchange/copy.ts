@@ -68,8 +68,8 @@ export async function copy(
   options: CopyOptions = {},
   signal?: AbortSignal,
 ): Promise<CopyReport> {
-  if (!from.dump) throw cannotTransfer(from);
-  if (!to.restore || !to.dump) throw cannotTransfer(to);
+  if (!from.transfer) throw cannotTransfer(from);
+  if (!to.transfer) throw cannotTransfer(to);
   const { scope = {}, onProgress } = options;
   const ids = options.ids ?? (await idsOf(from.list(scope), signal));
   const sessions: CopiedSession[] = [];
@@ -95,13 +95,13 @@ async function copySession(
   stopIf(signal);
   try {
     let seen = 0;
-    const watched = watchLosses(await from.dump!(scope, id));
+    const watched = watchLosses(await from.transfer!.dump(scope, id));
     const source = weigh(watched.dump, () => {
       seen += 1;
       if (seen % progressLines === 0) report(seen);
     });
-    const { outcome, masked, hash } = await to.restore!(scope, source.dump, signal);
-    const kept = await summaryOf(await to.dump!(scope, id));
+    const { outcome, masked, hash } = await to.transfer!.restore(scope, source.dump, signal);
+    const kept = await summaryOf(await to.transfer!.dump(scope, id));
     check(id, source.summary(), kept, masked, hash);
     const damaged = (await from.recovery(scope, id)).filter(({ problem }) => problem === "damaged").length;
     return {

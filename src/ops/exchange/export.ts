@@ -60,8 +60,8 @@ export async function exportSession(
   options: ExportOptions = {},
 ): Promise<ExportedSession> {
   const format = exportFormat(options.format ?? "windrow");
-  if (!store.dump) throw new WindrowError("bad-option", `The store "${store.name}" gives no session out.`);
-  const found = await store.dump(scope, id);
+  if (!store.transfer) throw new WindrowError("bad-option", `The store "${store.name}" gives no session out.`);
+  const found = await store.transfer.dump(scope, id);
   const { tenant } = found.metadata;
   const owner = typeof tenant === "string" ? { tenant } : {};
   const watched = watchLosses(found);

@@ -51,7 +51,7 @@ export async function importFile(
   options: ImportOptions = {},
   signal?: AbortSignal,
 ): Promise<readonly ImportedSession[]> {
-  if (!store.restore) throw new WindrowError("bad-option", `Nothing can be imported to the store "${store.name}".`);
+  if (!store.transfer) throw new WindrowError("bad-option", `Nothing can be imported to the store "${store.name}".`);
   const { scope = {}, format, finished = false, limits } = options;
   const isOwn = format === undefined || format === "windrow";
   const own = isOwn && (await isFile(path)) ? await readSessionFile(path, limits) : undefined;
@@ -97,7 +97,7 @@ async function restored(
     },
   };
   try {
-    const { outcome, masked } = await store.restore!(scope, counted, signal);
+    const { outcome, masked } = await store.transfer!.restore(scope, counted, signal);
     return { outcome: outcome === "same" ? "same" : "imported", messages, masked };
   } catch (error) {
     if (!isWindrowError(error) || error.code === "aborted") throw error;

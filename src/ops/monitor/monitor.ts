@@ -141,7 +141,7 @@ async function lookAt(store: Store, info: SessionInfo, options: MonitorOptions):
       const now = await store.info(options.scope ?? {}, sessionId);
       return now.readOnly ? { type: "session-moved", sessionId } : undefined;
     }
-    const holder = await store.holder?.(options.scope ?? {}, sessionId);
+    const holder = await store.holding?.holder(options.scope ?? {}, sessionId);
     return holder && (await judge(store, info, holder, options));
   } catch (error) {
     // Somebody else took it up or ended it meanwhile: a resuming process, or another monitor.
@@ -228,7 +228,7 @@ function whole(milliseconds: number): string {
 }
 
 function check(store: Store, options: MonitorOptions): void {
-  if (!store.holder) {
+  if (!store.holding) {
     const message = `The ${store.name} store cannot say who holds a session, so it cannot be monitored.`;
     throw new WindrowError("bad-option", message, { store: store.name });
   }

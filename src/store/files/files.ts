@@ -14,9 +14,10 @@ import type { Clock } from "../shared/clock.ts";
 import { durableCapabilities, prepareMetadata, readRecord } from "../shared/prepare.ts";
 import { alreadyExists, checkQuery, finished, foreignLock, formatVersion, initialState } from "../shared/rules.ts";
 import { isFinal, newerFormat, notFound, released, sessionId, storeClosed } from "../shared/rules.ts";
-import type { ExamineOptions, Examined, FinalStatus, Holding, ListQuery, Lock, NewSession } from "../store.ts";
-import type { ReadQuery, Recovered, Restored, Scope, SessionDump, SessionInfo } from "../store.ts";
-import type { SessionMetadata, SessionState, Store, StoreCapabilities, UnlockOptions } from "../store.ts";
+import type { ExamineOptions, Examined, FinalStatus, ListQuery, Lock, NewSession } from "../store.ts";
+import type { ReadQuery, Recovered, Scope, SessionInfo, SessionMetadata, SessionState } from "../store.ts";
+import type { Store, StoreCapabilities, StoreCheckup, StoreHolding, StoreTransfer } from "../store.ts";
+import type { Upkeep } from "../upkeep.ts";
 import { filesUpkeep } from "./upkeep.ts";
 import { archiveDisk, systemArchives } from "./archive/disk.ts";
 import { BlobFolder } from "./blobs.ts";
@@ -70,7 +71,34 @@ export function filesStore(options: FilesStoreOptions, internals: StoreInternals
 class FilesStore implements Store {
   readonly name = "files";
   readonly capabilities: StoreCapabilities;
-  readonly upkeep: NonNullable<Store["upkeep"]>;
+  readonly holding: StoreHolding = {
+    holder: async (scope, id) => holderOf(this.#find(scope, id).place.folder, this.#disk),
+    unlock: async (scope, id, options = {}) => {
+      const { place } = this.#find(scope, id);
+      return (await import("./lock/unlock.ts")).unlockSession(this, scope, place, options, this.#tools);
+    },
+  };
+  readonly checkup: StoreCheckup = {
+    examine: (options, signal) => this.#examine(options, signal),
+    rebuildIndex: async () => {
+      this.#alive();
+      return this.#catalogue.rebuild();
+    },
+  };
+  readonly transfer: StoreTransfer = {
+    dump: async (scope, id) => {
+      const { metadata } = this.#find(scope, id);
+      return dumpFolder(this.#layout, metadata, {
+        damaged: (...damage) => this.#recoveries.noteDamage(id, ...damage),
+        missing: (name) => this.#recoveries.noteMissing(id, name),
+      });
+    },
+    restore: async (scope, dump, signal) => {
+      this.#alive();
+      return restoreFolder({ layout: this.#layout, mask: this.#mask, clock: this.#clock }, scope, dump, signal);
+    },
+  };
+  readonly upkeep: Upkeep;
   readonly #layout: Layout;
   readonly #mask: Mask;
   readonly #durability: Durability;
@@ -126,8 +154,7 @@ class FilesStore implements Store {
   }
 
   async info(scope: Scope, id: string): Promise<SessionInfo> {
-    this.#alive();
-    const { place, metadata } = this.#catalogue.find(scope, id);
+    const { place, metadata } = this.#find(scope, id);
     const now = this.#held.has(id) ? place : await endMove(this.#layout, place, this.#clock, this.#disk);
     return this.#describe(now, metadata);
   }
@@ -146,8 +173,7 @@ class FilesStore implements Store {
   }
 
   async lock(scope: Scope, id: string): Promise<Lock> {
-    this.#alive();
-    const { place, metadata } = this.#catalogue.find(scope, id);
+    const { place, metadata } = this.#find(scope, id);
     if (metadata.format > formatVersion) throw newerFormat(id, metadata.format);
     if (place.completed) throw finished(id);
     let sessionLock: SessionLock;
@@ -158,27 +184,6 @@ class FilesStore implements Store {
       throw moved ? finished(id) : unavailable(error, "Locking a session", place.folder);
     }
     return this.#begin(scope, place, metadata, sessionLock);
-  }
-
-  async unlock(scope: Scope, id: string, options: UnlockOptions = {}): Promise<Holding> {
-    this.#alive();
-    const { place } = this.#catalogue.find(scope, id);
-    return (await import("./lock/unlock.ts")).unlockSession(this, scope, place, options, this.#tools);
-  }
-
-  async rebuildIndex(): Promise<number> {
-    this.#alive();
-    return this.#catalogue.rebuild();
-  }
-
-  async holder(scope: Scope, id: string): Promise<Holding> {
-    this.#alive();
-    return holderOf(this.#catalogue.find(scope, id).place.folder, this.#disk);
-  }
-
-  async *examine(options: ExamineOptions = {}, signal?: AbortSignal): AsyncGenerator<Examined> {
-    this.#alive();
-    yield* (await import("./examine/examine.ts")).examineFiles(this.#layout, options, this.#clock, signal);
   }
 
   append(lock: Lock, records: readonly NewRecord[]): Promise<readonly StoredRecord[]> {
@@ -231,23 +236,8 @@ class FilesStore implements Store {
   }
 
   async recovery(scope: Scope, id: string): Promise<readonly Recovered[]> {
-    this.#alive();
-    const { place } = this.#catalogue.find(scope, id);
+    const { place } = this.#find(scope, id);
     return this.#recoveries.of(id, place.folder);
-  }
-
-  async dump(scope: Scope, id: string): Promise<SessionDump> {
-    this.#alive();
-    const { metadata } = this.#catalogue.find(scope, id);
-    return dumpFolder(this.#layout, metadata, {
-      damaged: (...damage) => this.#recoveries.noteDamage(id, ...damage),
-      missing: (name) => this.#recoveries.noteMissing(id, name),
-    });
-  }
-
-  async restore(scope: Scope, dump: SessionDump, signal?: AbortSignal): Promise<Restored> {
-    this.#alive();
-    return restoreFolder({ layout: this.#layout, mask: this.#mask, clock: this.#clock }, scope, dump, signal);
   }
 
   async close(): Promise<void> {
@@ -258,6 +248,16 @@ class FilesStore implements Store {
 
   #alive(): void {
     if (this.#closed) throw storeClosed();
+  }
+
+  #find(scope: Scope, id: string): ReturnType<Catalogue["find"]> {
+    this.#alive();
+    return this.#catalogue.find(scope, id);
+  }
+
+  async *#examine(options: ExamineOptions = {}, signal?: AbortSignal): AsyncGenerator<Examined> {
+    this.#alive();
+    yield* (await import("./examine/examine.ts")).examineFiles(this.#layout, options, this.#clock, signal);
   }
 
   async #makeEmpty(id: string, folder: string): Promise<void> {

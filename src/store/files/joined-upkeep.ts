@@ -1,12 +1,16 @@
 /** The upkeep of several stores as one. */
 import { notFound, sessionId } from "../shared/rules.ts";
 import type { Scope } from "../scope.ts";
-import { decided } from "../shared/shape.ts";
+import { inFrontOf, storeShape } from "../shared/shape.ts";
+import type { Call } from "../shared/shape.ts";
 import type { Upkeep } from "../upkeep.ts";
 
-/** The upkeep of several stores as one: each call goes to the store that has the session. */
-export function joinedUpkeep(stores: () => readonly Upkeep[]): Upkeep {
-  const [first] = stores();
+/**
+ * The upkeep of several stores as one: each call goes to the store that has the session.
+ *
+ * @param first - a store that is always there, and can do what the others can
+ */
+export function joinedUpkeep(first: Upkeep, stores: () => readonly Upkeep[]): Upkeep {
   const having = async (scope: Scope, id: string): Promise<Upkeep> => {
     sessionId(id);
     for (const upkeep of stores()) if (await has(upkeep, scope, id)) return upkeep;
@@ -20,22 +24,20 @@ export function joinedUpkeep(stores: () => readonly Upkeep[]): Upkeep {
     }
     return parts;
   };
-  return decided<Upkeep>({
-    size: async (scope, id) => (await having(scope, id)).size(scope, id),
-    verify: first?.verify && (async (scope, id) => (await having(scope, id)).verify!(scope, id)),
-    keep: async (scope, id, given) => (await having(scope, id)).keep(scope, id, given),
-    unkeep: async (scope, id) => (await having(scope, id)).unkeep(scope, id),
-    kept: async (scope, id) => (await having(scope, id)).kept(scope, id),
-    compress: first?.compress && (async (scope, id) => (await having(scope, id)).compress!(scope, id)),
-    decompress: first?.decompress && (async (scope, id) => (await having(scope, id)).decompress!(scope, id)),
+  const { upkeep: shape } = storeShape;
+  const each = inFrontOf(first, shape.methods, (name) => async (...given) => {
+    const [scope, id] = given as [Scope, string];
+    const upkeep = await having(scope, id);
+    return Reflect.apply(Reflect.get(upkeep, name) as Call, upkeep, given);
+  });
+  return {
+    ...each,
     async trash(scope, ids, time) {
       for (const [upkeep, own] of await sorted(scope, ids)) await upkeep.trash(scope, own, time);
     },
     async *trashed(scope) {
       for (const upkeep of stores()) yield* upkeep.trashed(scope);
     },
-    untrash: async (scope, id) => (await having(scope, id)).untrash(scope, id),
-    putAside: first?.putAside && (async (scope, id) => (await having(scope, id)).putAside!(scope, id)),
     async erase(scope, ids, elsewhere) {
       const erased = [];
       for (const [upkeep, own] of await sorted(scope, ids)) erased.push(...(await upkeep.erase(scope, own, elsewhere)));
@@ -44,7 +46,7 @@ export function joinedUpkeep(stores: () => readonly Upkeep[]): Upkeep {
     async unerased(scope) {
       return (await Promise.all(stores().map((upkeep) => upkeep.unerased(scope)))).flat();
     },
-  });
+  };
 }
 
 /** Whether a store has a session, in the trash too, or half erased. */

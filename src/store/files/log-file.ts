@@ -1,7 +1,7 @@
 /** One log of a session, open for appending: whole batches are added, made durable, or taken back. */
 import { constants } from "node:fs";
 import { dirname } from "node:path";
-import { WindrowError } from "../../errors.ts";
+import { fenced } from "../shared/unlock.ts";
 import type { Recovered } from "../store.ts";
 import type { Disk } from "../../disk/disk.ts";
 import { systemDisk } from "../../disk/disk.ts";
@@ -147,7 +147,7 @@ export class LogFile {
     const file = disk.open(this.#path, toAppend);
     try {
       const { ino, size } = disk.stat(file);
-      if (ino !== disk.stat(this.#file).ino) throw passedOver(this.#path);
+      if (ino !== disk.stat(this.#file).ino) throw fenced({ path: this.#path });
       if (size < this.size) throw new Error("the log is shorter than what was acknowledged");
       disk.truncate(file, this.size);
       if (inspectTail(file, this.size, disk).seq !== this.#last) {
@@ -165,17 +165,9 @@ export class LogFile {
     const disk = this.#disk;
     const draft = draftOf(this.#path);
     copySpan(this.#file, draft, 0, this.size, disk);
-    if (disk.statPath(this.#path).ino !== disk.stat(this.#file).ino) throw passedOver(this.#path);
+    if (disk.statPath(this.#path).ino !== disk.stat(this.#file).ino) throw fenced({ path: this.#path });
     disk.rename(draft, this.#path);
     syncFolderNow(dirname(this.#path), disk);
     return disk.open(this.#path, toAppend);
   }
-}
-
-function passedOver(path: string): WindrowError {
-  return new WindrowError(
-    "fenced",
-    "Another process took over this session; what was not acknowledged is not kept. Open the session again to go on.",
-    { path },
-  );
 }

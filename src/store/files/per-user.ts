@@ -8,7 +8,9 @@ import { join } from "node:path";
 import { WindrowError } from "../../errors.ts";
 import { layoutOf, locate } from "./layout.ts";
 import { alreadyExists, foreignLock, notFound, sessionId } from "../shared/rules.ts";
-import type { ListQuery, Lock, Scope, SessionInfo, Store } from "../store.ts";
+import type { Examined, ListQuery, Lock, Scope, SessionInfo, Store } from "../store.ts";
+import type { StoreCheckup, StoreHolding, StoreTransfer } from "../store.ts";
+import type { Upkeep } from "../upkeep.ts";
 import { joinedUpkeep } from "./joined-upkeep.ts";
 
 const usersFolder = "users";
@@ -47,7 +49,27 @@ export function userFolders(base: string, open: (folder: string) => Store): Stor
 class UserFolders implements Store {
   readonly name: string;
   readonly capabilities: Store["capabilities"];
-  readonly upkeep: NonNullable<Store["upkeep"]>;
+  readonly holding: StoreHolding = {
+    holder: async (scope, id) => this.#find(id).holding!.holder(scope, id),
+    unlock: async (scope, id, options) => this.#find(id).holding!.unlock(scope, id, options),
+  };
+  readonly checkup: StoreCheckup = {
+    examine: (options, signal) => this.#examine(options, signal),
+    rebuildIndex: async () => {
+      let sessions = 0;
+      for (const folder of this.#folders()) sessions += await this.#at(folder).checkup!.rebuildIndex();
+      return sessions;
+    },
+  };
+  readonly transfer: StoreTransfer = {
+    dump: async (scope, id) => this.#find(id).transfer!.dump(scope, id),
+    restore: async (scope, dump, signal) => {
+      const { user } = dump.metadata;
+      const store = this.#holding(sessionId(dump.id)) ?? this.#own(typeof user === "string" ? { user } : {});
+      return store.transfer!.restore(scope, dump, signal);
+    },
+  };
+  readonly upkeep: Upkeep;
   readonly #base: string;
   readonly #open: (folder: string) => Store;
   readonly #stores = new Map<string, Store>();
@@ -56,10 +78,10 @@ class UserFolders implements Store {
   constructor(base: string, open: (folder: string) => Store) {
     this.#base = base;
     this.#open = open;
-    const { name, capabilities } = this.#at(base);
+    const { name, capabilities, upkeep } = this.#at(base);
     this.name = name;
     this.capabilities = capabilities;
-    this.upkeep = joinedUpkeep(() => this.#folders().map((folder) => this.#at(folder).upkeep!));
+    this.upkeep = joinedUpkeep(upkeep!, () => this.#folders().map((folder) => this.#at(folder).upkeep!));
   }
 
   async create(...[scope, session]: Parameters<Store["create"]>): Promise<Lock> {
@@ -116,20 +138,20 @@ class UserFolders implements Store {
     return this.#of(lock).finish(lock, state);
   }
 
-  async holder(scope: Scope, id: string): ReturnType<NonNullable<Store["holder"]>> {
-    return this.#find(id).holder!(scope, id);
+  async recovery(scope: Scope, id: string): ReturnType<Store["recovery"]> {
+    return this.#find(id).recovery(scope, id);
   }
 
-  async unlock(...[scope, id, options]: Parameters<NonNullable<Store["unlock"]>>) {
-    return this.#find(id).unlock!(scope, id, options);
+  async close(): Promise<void> {
+    for (const store of this.#stores.values()) await store.close();
   }
 
-  async *examine(...[options, signal]: Parameters<NonNullable<Store["examine"]>>) {
+  async *#examine(...[options, signal]: Parameters<StoreCheckup["examine"]>): AsyncGenerator<Examined> {
     for (const folder of this.#folders()) {
       // Where every session has a user, the base folder is no store of its own.
       if (folder === this.#base && this.#folders().length > 1 && !hasSessions(folder)) continue;
       const under = folder.slice(this.#base.length + 1);
-      for await (const examined of this.#at(folder).examine!(options, signal)) {
+      for await (const examined of this.#at(folder).checkup!.examine(options, signal)) {
         const findings = examined.findings.map((finding) => ({
           ...finding,
           ...(finding.file !== undefined && { file: join(under, finding.file) }),
@@ -138,30 +160,6 @@ class UserFolders implements Store {
         yield { ...examined, findings };
       }
     }
-  }
-
-  async rebuildIndex(): Promise<number> {
-    let sessions = 0;
-    for (const folder of this.#folders()) sessions += await this.#at(folder).rebuildIndex!();
-    return sessions;
-  }
-
-  async recovery(scope: Scope, id: string): ReturnType<Store["recovery"]> {
-    return this.#find(id).recovery(scope, id);
-  }
-
-  async dump(scope: Scope, id: string): ReturnType<NonNullable<Store["dump"]>> {
-    return this.#find(id).dump!(scope, id);
-  }
-
-  async restore(...[scope, dump, signal]: Parameters<NonNullable<Store["restore"]>>) {
-    const { user } = dump.metadata;
-    const store = this.#holding(sessionId(dump.id)) ?? this.#own(typeof user === "string" ? { user } : {});
-    return store.restore!(scope, dump, signal);
-  }
-
-  async close(): Promise<void> {
-    for (const store of this.#stores.values()) await store.close();
   }
 
   #folderOf(user: string): string {

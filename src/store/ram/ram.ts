@@ -13,11 +13,12 @@ import { encodeLine, lineText } from "../format/lines.ts";
 import { cannotStore, prepareMetadata, prepareRecord, prepareState, readRecord } from "../shared/prepare.ts";
 import { alreadyExists, checkQuery, finished, foreignLock, inScope, initialState } from "../shared/rules.ts";
 import { isFinal, notFound, released, sessionId, storeClosed } from "../shared/rules.ts";
+import { busy, fenced, unlockEdit } from "../shared/unlock.ts";
 import { SealHash, checksumOf, noCounts } from "../shared/seal.ts";
 import type { Seal } from "../shared/seal.ts";
 import type { FinalStatus, Holding, ListQuery, Lock, LockOwner, NewSession, ReadQuery } from "../store.ts";
 import type { Recovered, Restored, Scope, SessionDump, SessionInfo, SessionMetadata, SessionState } from "../store.ts";
-import type { Store, StoreCapabilities } from "../store.ts";
+import type { Store, StoreCapabilities, StoreHolding, StoreTransfer, UnlockOptions } from "../store.ts";
 import { admit, compareExisting, logKinds, logNames, weigh } from "../transfer.ts";
 import { ramUpkeep } from "./upkeep.ts";
 import type { Upkeep } from "../upkeep.ts";
@@ -57,17 +58,25 @@ export function ramStore(options: RamStoreOptions = {}): Store {
 class RamStore implements Store {
   readonly name = "ram";
   readonly capabilities: StoreCapabilities;
+  readonly holding: StoreHolding = {
+    holder: async (scope, id) => holdingOf(this.#find(scope, id)),
+    unlock: async (scope, id, options = {}) => this.#unlock(this.#find(scope, id), options),
+  };
+  readonly transfer: StoreTransfer = {
+    dump: async (scope, id) => dumpOf(this.#find(scope, id)),
+    restore: (scope, dump, signal) => this.#restore(scope, dump, signal),
+  };
   readonly upkeep: Upkeep;
   readonly #mask: Mask;
   readonly #clock: Clock;
   readonly #sessions = new Map<string, RamSession>();
+  readonly #fenced = new WeakSet<Lock>();
   #closed = false;
 
   constructor(mask: Mask, clock: Clock) {
     this.capabilities = {
       durable: false,
       shared: false,
-      transfer: true,
       liveMask: mask.liveMask,
       mask: { rules: mask.rules },
     };
@@ -93,7 +102,6 @@ class RamStore implements Store {
   }
 
   async info(scope: Scope, id: string): Promise<SessionInfo> {
-    this.#alive();
     return describe(this.#find(scope, id));
   }
 
@@ -108,42 +116,19 @@ class RamStore implements Store {
   }
 
   async lock(scope: Scope, id: string): Promise<Lock> {
-    this.#alive();
     const session = this.#find(scope, id);
     if (isFinal(session.state.status)) throw finished(id);
-    if (session.holder) {
-      const { owner } = session.holder;
-      throw new WindrowError(
-        "session-busy",
-        `This session is being written by process ${owner.processId} on ${owner.hostname} since ${owner.acquiredAt}. ` +
-          "Wait until it is done, or open the session for reading.",
-        { owner: { ...owner, since: owner.acquiredAt } },
-      );
-    }
+    if (session.holder) throw busy(session.holder.owner);
     return this.#hold(scope, session);
-  }
-
-  async holder(scope: Scope, id: string): Promise<Holding> {
-    this.#alive();
-    const { holder } = this.#find(scope, id);
-    return holder ? { state: "held", owner: holder.owner } : { state: "none" };
   }
 
   async append(lock: Lock, records: readonly NewRecord[]): Promise<readonly StoredRecord[]> {
     const session = this.#heldBy(lock);
     const prepared = records.map((record) => this.#prepared(record));
-    const stored = prepared.map((record): StoredRecord => {
-      const log = this.#log(session, record.kind);
-      session.pos += 1;
-      const numbered = { ...record, seq: log.length + 1, pos: session.pos };
-      log.push(numbered);
-      return numbered;
-    });
-    return copy(stored);
+    return copy(prepared.map((record) => this.#add(session, record)));
   }
 
   async *read<K extends RecordKind>(scope: Scope, id: string, query: ReadQuery<K>): AsyncGenerator<StoredRecordOf<K>> {
-    this.#alive();
     checkQuery(query);
     const log = this.#log(this.#find(scope, id), query.kind);
     const asked = log.slice(Math.max(0, (query.from ?? 1) - 1), query.to);
@@ -166,17 +151,16 @@ class RamStore implements Store {
   }
 
   async recovery(scope: Scope, id: string): Promise<readonly Recovered[]> {
-    this.#alive();
     this.#find(scope, id);
     return [];
   }
 
-  async dump(scope: Scope, id: string): Promise<SessionDump> {
-    this.#alive();
-    return dumpOf(this.#find(scope, id));
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#sessions.clear();
   }
 
-  async restore(scope: Scope, dump: SessionDump, signal?: AbortSignal): Promise<Restored> {
+  async #restore(scope: Scope, dump: SessionDump, signal?: AbortSignal): Promise<Restored> {
     this.#alive();
     const admitted = admit(scope, this.#mask, dump);
     const existing = this.#sessions.get(dump.id);
@@ -203,13 +187,28 @@ class RamStore implements Store {
     return { outcome: "written", masked: admitted.masked(), hash: weighed.summary().hash };
   }
 
-  async close(): Promise<void> {
-    this.#closed = true;
-    this.#sessions.clear();
-  }
-
   #alive(): void {
     if (this.#closed) throw storeClosed();
+  }
+
+  #unlock(session: RamSession, options: UnlockOptions): Holding {
+    const { metadata, holder } = session;
+    if (isFinal(session.state.status)) throw finished(metadata.uuid);
+    const found = holdingOf(session);
+    const edit = unlockEdit(metadata.uuid, found, options, timestamp(this.#clock));
+    if (!holder || !edit) return found;
+    session.holder = undefined;
+    this.#fenced.add(holder);
+    this.#add(session, this.#prepared(edit));
+    return found;
+  }
+
+  #add(session: RamSession, record: NewRecord): StoredRecord {
+    const log = this.#log(session, record.kind);
+    session.pos += 1;
+    const numbered = { ...record, seq: log.length + 1, pos: session.pos };
+    log.push(numbered);
+    return numbered;
   }
 
   #prepared(record: NewRecord): NewRecord {
@@ -221,6 +220,7 @@ class RamStore implements Store {
   }
 
   #find(scope: Scope, id: string): RamSession {
+    this.#alive();
     const session = this.#sessions.get(sessionId(id));
     if (!session || !inScope(scope, session.metadata)) throw notFound(id);
     return session;
@@ -254,6 +254,7 @@ class RamStore implements Store {
     const session = this.#sessions.get(lock.id);
     if (!session) throw foreignLock(lock.id);
     if (isFinal(session.state.status)) throw finished(lock.id);
+    if (this.#fenced.has(lock)) throw fenced({ owner: lock.owner });
     if (session.holder !== lock) throw released(lock.id);
     return session;
   }
@@ -263,6 +264,10 @@ class RamStore implements Store {
     session.records.set(kind, log);
     return log;
   }
+}
+
+function holdingOf({ holder }: RamSession): Holding {
+  return holder ? { state: "held", owner: holder.owner } : { state: "none" };
 }
 
 function describe(session: RamSession): SessionInfo {

@@ -84,5 +84,5 @@ export function cannotStore(kind: string, error: unknown): WindrowError {
 
 /** What a store on a disk can do, by its mask. */
 export function durableCapabilities(mask: Mask): StoreCapabilities {
-  return { durable: true, shared: true, transfer: true, liveMask: mask.liveMask, mask: { rules: mask.rules } };
+  return { durable: true, shared: true, liveMask: mask.liveMask, mask: { rules: mask.rules } };
 }

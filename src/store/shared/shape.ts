@@ -1,12 +1,39 @@
 /**
- * The shape of a store: for each method, how it is called and whose sessions it concerns. Whatever stands before a store
- * is made over these tables, so that a method of which nothing is decided does not compile and is never passed on.
+ * The shape of a store: for each method, how it is called, whose sessions it concerns, and whether it changes them.
+ * Everything that stands before a store (access, tenants, a reader, a fault in a test) is made over this table. A method
+ * that the table leaves out does not compile, and nothing in front of a store passes it on.
  */
-import type { Store } from "../store.ts";
+import { kindFiles } from "../format/record.ts";
+import type { Lock, NewSession, Scope, SessionDump, Store } from "../store.ts";
 import type { Upkeep } from "../upkeep.ts";
 
-/** How a method of a store is to be treated by what stands before it. */
-export interface MethodShape {
+/**
+ * The actions of a store's methods. `read` and `write` concern a file of a session; `export` and `import` are whole
+ * sessions on their way to and from another store; `list` and `examine` concern no one session.
+ */
+export const storeActions = [
+  "create",
+  "read",
+  "write",
+  "finish",
+  "unlock",
+  "export",
+  "import",
+  "list",
+  "examine",
+  "erase",
+] as const;
+
+/** One of {@link storeActions}. */
+export type StoreAction = (typeof storeActions)[number];
+
+type Method = (...given: never) => unknown;
+
+/** A method as it is called with whatever arguments. */
+export type Call = (...given: readonly unknown[]) => unknown;
+
+/** How one method of a store is called, and what it does. */
+export interface MethodShape<F extends Method = Call> {
   /** `call` gives a promise, `stream` gives items one by one. */
   readonly is: "call" | "stream";
   /**
@@ -14,103 +41,151 @@ export interface MethodShape {
    * every session of the store, whoever owns it. `none`: no session.
    */
   readonly of: "scope" | "lock" | "all" | "none";
+  /** Whether it writes. Default false. */
+  readonly changes?: boolean;
+  /** Absent for a method that shows and changes nothing of a session. */
+  readonly action?: StoreAction;
+  /** The ids of the sessions that a call names. */
+  readonly sessions?: (...given: Parameters<F>) => readonly string[];
+  /** The files of a session (docs/format.md) that a call reads or writes, where it is not all of them. */
+  readonly files?: readonly string[] | ((...given: Parameters<F>) => readonly string[]);
 }
 
-/** A field that is no method: a plain value, or a facet with methods of its own. */
-export interface FieldShape {
-  readonly is: "value" | "facet";
+/** A plain value. */
+interface ValueShape {
+  readonly is: "value";
 }
 
-/** For every name of an interface, what it is. */
-export type Shape<T> = Readonly<Record<keyof T, MethodShape | FieldShape>>;
+/** An object with methods of its own. */
+interface FacetShape<T> {
+  readonly is: "facet";
+  readonly methods: Shape<T>;
+}
 
-const scoped = { is: "call", of: "scope" } as const;
-const scopedStream = { is: "stream", of: "scope" } as const;
-const locked = { is: "call", of: "lock" } as const;
+/** For every name of an interface, its shape. */
+export type Shape<T> = {
+  readonly [K in keyof T]-?: NonNullable<T[K]> extends Method
+    ? MethodShape<NonNullable<T[K]>>
+    : ValueShape | FacetShape<NonNullable<T[K]>>;
+};
+
+const ofOne = { is: "call", of: "scope", sessions: (_scope: Scope, id: string) => [id] } as const;
+const ofMany = { is: "call", of: "scope", sessions: (_scope: Scope, ids: readonly string[]) => ids } as const;
+const ofLock = { is: "call", of: "lock", sessions: (lock: Lock) => [lock.id], changes: true } as const;
+const keepMark = { files: ["keep.json"] } as const;
+const inTrash = { files: ["trash"] } as const;
+
+/** Every name of {@link Upkeep}. */
+const upkeepShape = {
+  size: { ...ofOne, action: "read", files: ["metadata.json"] },
+  verify: { ...ofOne, action: "read", files: ["messages.jsonl"] },
+  keep: { ...ofOne, ...keepMark, action: "write", changes: true },
+  unkeep: { ...ofOne, ...keepMark, action: "write", changes: true },
+  kept: { ...ofOne, ...keepMark, action: "read" },
+  compress: { ...ofOne, action: "write", changes: true },
+  decompress: { ...ofOne, action: "write", changes: true },
+  trash: { ...ofMany, ...inTrash, action: "write", changes: true },
+  trashed: { ...inTrash, is: "stream", of: "scope", action: "list" },
+  untrash: { ...ofOne, ...inTrash, action: "write", changes: true },
+  putAside: { ...ofOne, action: "write", files: ["aside"], changes: true },
+  erase: { ...ofMany, action: "erase", changes: true },
+  unerased: { is: "call", of: "scope" },
+} as const satisfies Shape<Upkeep>;
 
 /** Every name of {@link Store}. */
 export const storeShape = {
   name: { is: "value" },
   capabilities: { is: "value" },
-  create: scoped,
-  info: scoped,
-  list: scopedStream,
-  lock: scoped,
-  append: locked,
-  read: scopedStream,
-  setState: locked,
-  finish: locked,
-  holder: scoped,
-  unlock: scoped,
-  examine: { is: "stream", of: "all" },
-  rebuildIndex: { is: "call", of: "all" },
-  recovery: scoped,
-  dump: scoped,
-  restore: scoped,
-  upkeep: { is: "facet" },
+  create: {
+    is: "call",
+    of: "scope",
+    action: "create",
+    sessions: (_scope: Scope, session: NewSession) => [session.uuid],
+    files: ["metadata.json"],
+    changes: true,
+  },
+  info: { ...ofOne, action: "read", files: ["metadata.json"] },
+  list: { is: "stream", of: "scope", action: "list" },
+  lock: { ...ofOne, action: "write", files: [".lock"], changes: true },
+  append: {
+    ...ofLock,
+    action: "write",
+    files: (_lock, records) => [...new Set(records.map(({ kind }) => kindFiles[kind]))],
+  },
+  read: { ...ofOne, is: "stream", action: "read", files: (_scope, _id, query) => [kindFiles[query.kind]] },
+  setState: { ...ofLock, action: "write", files: ["state.json"] },
+  finish: { ...ofLock, action: "finish", files: ["state.json"] },
+  recovery: { ...ofOne, action: "read" },
   close: { is: "call", of: "none" },
+  holding: {
+    is: "facet",
+    methods: {
+      holder: { ...ofOne, action: "read", files: [".lock"] },
+      unlock: { ...ofOne, action: "unlock", files: [".lock"], changes: true },
+    },
+  },
+  checkup: {
+    is: "facet",
+    methods: {
+      examine: { is: "stream", of: "all", action: "examine" },
+      rebuildIndex: { is: "call", of: "all", action: "write", files: ["index.jsonl"], changes: true },
+    },
+  },
+  transfer: {
+    is: "facet",
+    methods: {
+      dump: { ...ofOne, action: "export" },
+      restore: {
+        is: "call",
+        of: "scope",
+        action: "import",
+        sessions: (_scope: Scope, dump: SessionDump) => [dump.id],
+        changes: true,
+      },
+    },
+  },
+  upkeep: { is: "facet", methods: upkeepShape },
 } as const satisfies Shape<Store>;
 
-/** Every name of {@link Upkeep}. */
-export const upkeepShape = {
-  size: scoped,
-  verify: scoped,
-  keep: scoped,
-  unkeep: scoped,
-  kept: scoped,
-  compress: scoped,
-  decompress: scoped,
-  trash: scoped,
-  trashed: scopedStream,
-  untrash: scoped,
-  putAside: scoped,
-  erase: scoped,
-  unerased: scoped,
-} as const satisfies Shape<Upkeep>;
-
-/** A method as it is called with whatever arguments. */
-export type Call = (...given: readonly unknown[]) => unknown;
+type AnyShape = Readonly<Record<string, MethodShape | ValueShape | { readonly is: "facet"; readonly methods: object }>>;
 
 /**
- * An object with the methods of the shape in front of one that has them. What the shape does not name is not there, and
- * facets are left to the caller.
+ * An object with the methods of the shape in front of one that has them, facet by facet. A name that the shape does not
+ * have is not passed on.
  *
  * @param wrap - the method that stands in front, given the call of the one behind
  */
 export function inFrontOf<T extends object>(
   behind: T,
   shape: Shape<T>,
-  wrap: (name: keyof T & string, method: MethodShape, call: Call) => Call,
+  wrap: (name: string, method: MethodShape, call: Call) => Call,
 ): T {
   const front: Record<string, unknown> = {};
-  for (const [name, kind] of Object.entries<MethodShape | FieldShape>(shape)) {
+  for (const [name, kind] of Object.entries(shape as AnyShape)) {
     const value: unknown = Reflect.get(behind, name);
+    if (value === undefined) continue;
     if (kind.is === "value") front[name] = value;
-    else if ("of" in kind && typeof value === "function") {
-      const call: Call = (...given) => Reflect.apply(value, behind, given) as unknown;
-      front[name] = wrap(name as keyof T & string, kind, call);
-    }
+    else if (kind.is === "facet") front[name] = inFrontOf(value as object, kind.methods, wrap);
+    else front[name] = wrap(name, kind, (...given) => Reflect.apply(value as Call, behind, given));
   }
   return front as T;
 }
 
-/** A method in front of another one that does something first: what that throws ends the call, or the stream. */
-export function after(check: (first: unknown) => void, { is }: MethodShape, call: Call): Call {
+/** A method whose arguments are checked, or replaced, first. An error of the check ends the call, or the stream. */
+export function admitting(
+  { is }: MethodShape,
+  call: Call,
+  admit: (given: readonly unknown[]) => readonly unknown[],
+): Call {
   return is === "stream"
     ? async function* (...given) {
-        check(given[0]);
-        yield* call(...given) as AsyncIterable<unknown>;
+        yield* call(...admit(given)) as AsyncIterable<unknown>;
       }
-    : async (...given) => {
-        check(given[0]);
-        return call(...given);
-      };
+    : async (...given) => call(...admit(given));
 }
 
-/** All names of an interface, each with what stands there, or undefined where nothing does. */
-export type Decided<T> = { readonly [K in keyof T]-?: T[K] | undefined };
-
-/** The names that something stands under. */
-export function decided<T extends object>(all: Decided<T>): T {
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as T;
+/** A copy of a scope. Each field is read once, so that no getter can name one tenant to a check and another to the store. */
+export function copyOfScope(scope: Scope): Scope {
+  const { tenant, user } = scope;
+  return { ...(tenant !== undefined && { tenant }), ...(user !== undefined && { user }) };
 }

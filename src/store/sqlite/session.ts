@@ -1,13 +1,12 @@
 /** The rows of the sessions table. */
 import { WindrowError } from "../../errors.ts";
-import type { EditRecord } from "../../message/record.ts";
 import { decodeMetadata, decodeState, parseDocument } from "../format/documents.ts";
 import { isHeld, ownerOf } from "../shared/holder.ts";
 import type { Holder } from "../shared/holder.ts";
-import { finished, formatVersion, isFinal, newerFormat } from "../shared/rules.ts";
+import { formatVersion, isFinal } from "../shared/rules.ts";
 import { insertSession, selectSession, sessionColumns } from "./tables.ts";
 import type { Connection, SqlRow, SqlValue } from "./driver.ts";
-import type { Holding, ListQuery, Scope, SessionInfo, SessionMetadata, SessionState, UnlockOptions } from "../store.ts";
+import type { Holding, ListQuery, Scope, SessionInfo, SessionMetadata, SessionState } from "../store.ts";
 
 /** Sessions listed at once. */
 const pageSize = 100;
@@ -106,43 +105,6 @@ export function infoOf(row: SessionRow, file: string): SessionInfo {
 export function holdingOf({ holder }: SessionRow, now: number): Holding {
   if (!holder) return { state: "none" };
   return { state: isHeld(holder, now) ? "held" : "gone", owner: ownerOf(holder) };
-}
-
-/**
- * Makes sure that a session may be taken from its holder.
- *
- * @returns what the log has to say about it, where the holder lives
- * @throws WindrowError `read-only`, `format-newer`, `session-busy`, `bad-option`
- */
-export function takeFrom(
-  row: SessionRow,
-  found: Holding,
-  { force = false, reason = "" }: UnlockOptions,
-  timestamp: string,
-): EditRecord | undefined {
-  const { id, holder } = row;
-  if (isFinal(row.state.status)) throw finished(id);
-  if (row.format > formatVersion) throw newerFormat(id, row.format);
-  if (found.state !== "held" || !holder) return undefined;
-  if (!force) throw busy(holder);
-  if (reason.trim() === "") {
-    const message = "Taking a session from a live process needs a reason, which is written into its log.";
-    throw new WindrowError("bad-option", message, { id, option: "reason" });
-  }
-  const { processId, hostname, generation } = holder;
-  const data = { reason, process_id: processId, hostname, generation };
-  return { kind: "edit", type: "unlocked", data, timestamp };
-}
-
-/** The refusal of a session that somebody else writes. */
-export function busy(holder: Holder): WindrowError {
-  const owner = ownerOf(holder);
-  return new WindrowError(
-    "session-busy",
-    `This session is being written by process ${owner.processId} on ${owner.hostname} since ${owner.acquiredAt}. ` +
-      "Wait until it is done, or open the session for reading.",
-    { owner: { ...owner, since: owner.acquiredAt } },
-  );
 }
 
 function rowOf(row: SqlRow): SessionRow {

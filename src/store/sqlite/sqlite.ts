@@ -3,7 +3,6 @@
  * (docs/format.md), with columns for what one asks for. Many processes can use it at once; each session has one writer,
  * and what that one writes is checked against its generation in the same transaction.
  */
-import { WindrowError } from "../../errors.ts";
 import { createMask } from "../../mask/mask.ts";
 import type { Mask } from "../../mask/mask.ts";
 import type { NewRecord, RecordKind, StoredRecord, StoredRecordOf } from "../../message/record.ts";
@@ -30,12 +29,13 @@ import {
   initialState,
 } from "../shared/rules.ts";
 import { isFinal, newerFormat, notFound, released, sessionId, storeClosed } from "../shared/rules.ts";
+import { busy, fenced, unlockEdit } from "../shared/unlock.ts";
 import type { Connection } from "./driver.ts";
 import { addRecord, encode, newestOf, readCounters, recordOf, rowsOf } from "./log.ts";
 import { countersOf, goOn, sealOf, sealOfSession } from "./seal.ts";
 import type { Continued } from "./seal.ts";
 import type { Counters } from "./log.ts";
-import { busy, findRow, holdingOf, infoOf, insertRow, listRows, takeFrom } from "./session.ts";
+import { findRow, holdingOf, infoOf, insertRow, listRows } from "./session.ts";
 import type { SessionRow } from "./session.ts";
 import type { DatabaseExamination } from "./patient.ts";
 import { checkSqliteOptions } from "./options.ts";
@@ -47,8 +47,8 @@ import { dumpSession, restoreSession } from "./transfer.ts";
 import { Writer } from "./writer.ts";
 import type { ExamineOptions, Examined, FinalStatus, Holding, ListQuery } from "../store.ts";
 import type { Lock, LockOwner, NewSession } from "../store.ts";
-import type { ReadQuery, Recovered, StoreCapabilities } from "../store.ts";
-import type { Restored, Scope, SessionDump, SessionInfo, SessionState, Store, UnlockOptions } from "../store.ts";
+import type { ReadQuery, Recovered, Scope, SessionInfo, SessionState, UnlockOptions } from "../store.ts";
+import type { Store, StoreCapabilities, StoreCheckup, StoreHolding, StoreTransfer } from "../store.ts";
 import { kindLogs } from "../transfer.ts";
 import { sqliteUpkeep } from "./upkeep.ts";
 import type { Upkeep } from "../upkeep.ts";
@@ -89,6 +89,30 @@ export async function sqliteFileStore(path: string, driver: DatabaseClass, optio
 class SqliteStore implements Store {
   readonly name = "sqlite";
   readonly capabilities: StoreCapabilities;
+  readonly holding: StoreHolding = {
+    holder: async (scope, id) => holdingOf(this.#find(scope, id), this.#clock.now()),
+    unlock: async (scope, id, options = {}) => this.#unlock(scope, id, options),
+  };
+  readonly checkup: StoreCheckup = {
+    examine: (options, signal) => this.#examine(options, signal),
+    rebuildIndex: async () => {
+      this.#alive();
+      return (await import("./examine.ts")).rebuildColumns(this.#examination());
+    },
+  };
+  readonly transfer: StoreTransfer = {
+    dump: async (scope, id) => {
+      this.#find(scope, id);
+      return dumpSession(this.#connection, id);
+    },
+    restore: async (scope, dump, signal) => {
+      this.#alive();
+      const holder = this.#newHolder(1);
+      const now = (): number => this.#clock.now();
+      const target = { connection: this.#connection, writer: this.#writer, mask: this.#mask, holder, now };
+      return restoreSession(target, scope, dump, signal);
+    },
+  };
   readonly upkeep: Upkeep;
   readonly #share: DatabaseShare;
   readonly #connection: Connection;
@@ -147,10 +171,8 @@ class SqliteStore implements Store {
     this.#alive();
     sessionId(id);
     const [holder, continued] = await this.#writer.commit(true, () => {
-      const row = this.#find(scope, id);
-      if (row.format > formatVersion) throw newerFormat(id, row.format);
-      if (isFinal(row.state.status)) throw finished(id);
-      if (row.holder && isHeld(row.holder, this.#clock.now())) throw busy(row.holder);
+      const row = this.#writable(scope, id);
+      if (row.holder && isHeld(row.holder, this.#clock.now())) throw busy(ownerOf(row.holder));
       const found = goOn(this.#connection, id, row.texts.state);
       const next = this.#newHolder(row.generation + 1);
       const sql = "UPDATE sessions SET generation = ?, holder = ? WHERE id = ?";
@@ -161,7 +183,7 @@ class SqliteStore implements Store {
   }
 
   async append(lock: Lock, records: readonly NewRecord[]): Promise<readonly StoredRecord[]> {
-    const held = this.#writable(lock);
+    const held = this.#heldToWrite(lock);
     const encoded = records.map((record) => encode(this.#prepared(record)));
     if (encoded.length === 0) return [];
     let before: Counters | undefined;
@@ -197,7 +219,7 @@ class SqliteStore implements Store {
   }
 
   async setState(lock: Lock, state: SessionState): Promise<void> {
-    const held = this.#writable(lock);
+    const held = this.#heldToWrite(lock);
     const prepared = prepareState(this.#mask, state);
     const changed = this.#find(lock.scope, held.id).state.status !== prepared.status;
     await this.#writer.commit(changed, () => {
@@ -219,16 +241,17 @@ class SqliteStore implements Store {
     return [...(this.#damaged.get(id)?.values() ?? []), ...missing];
   }
 
-  async holder(scope: Scope, id: string): Promise<Holding> {
-    return holdingOf(this.#find(scope, id), this.#clock.now());
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
   }
 
-  async unlock(scope: Scope, id: string, options: UnlockOptions = {}): Promise<Holding> {
+  #unlock(scope: Scope, id: string, options: UnlockOptions): Promise<Holding> {
     this.#alive();
     return this.#writer.commit(true, () => {
-      const row = this.#find(scope, id);
+      const row = this.#writable(scope, id);
       const found = holdingOf(row, this.#clock.now());
-      const edit = takeFrom(row, found, options, timestamp(this.#clock));
+      const edit = unlockEdit(id, found, options, timestamp(this.#clock));
       const counters = readCounters(this.#connection, id);
       if (edit) addRecord(this.#connection, id, counters, encode(this.#prepared(edit)));
       if (found.state !== "none") {
@@ -238,32 +261,9 @@ class SqliteStore implements Store {
     });
   }
 
-  async *examine(options: ExamineOptions = {}, signal?: AbortSignal): AsyncGenerator<Examined> {
+  async *#examine(options: ExamineOptions = {}, signal?: AbortSignal): AsyncGenerator<Examined> {
     this.#alive();
     yield* (await import("./examine.ts")).examineDatabase(this.#examination(), options, signal);
-  }
-
-  async rebuildIndex(): Promise<number> {
-    this.#alive();
-    return (await import("./examine.ts")).rebuildColumns(this.#examination());
-  }
-
-  async dump(scope: Scope, id: string): Promise<SessionDump> {
-    this.#find(scope, id);
-    return dumpSession(this.#connection, id);
-  }
-
-  async restore(scope: Scope, dump: SessionDump, signal?: AbortSignal): Promise<Restored> {
-    this.#alive();
-    const holder = this.#newHolder(1);
-    const now = (): number => this.#clock.now();
-    const target = { connection: this.#connection, writer: this.#writer, mask: this.#mask, holder, now };
-    return restoreSession(target, scope, dump, signal);
-  }
-
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
   }
 
   async #close(): Promise<void> {
@@ -290,6 +290,14 @@ class SqliteStore implements Store {
     this.#alive();
     const row = findRow(this.#connection, sessionId(id));
     if (!row || row.restoring || !inScope(scope, row.metadata)) throw notFound(id);
+    return row;
+  }
+
+  /** A session that is not finished, and of a format that this version writes. */
+  #writable(scope: Scope, id: string): SessionRow {
+    const row = this.#find(scope, id);
+    if (row.format > formatVersion) throw newerFormat(id, row.format);
+    if (isFinal(row.state.status)) throw finished(id);
     return row;
   }
 
@@ -337,7 +345,7 @@ class SqliteStore implements Store {
     return held;
   }
 
-  #writable(lock: Lock): Held {
+  #heldToWrite(lock: Lock): Held {
     this.#alive();
     const held = this.#heldBy(lock);
     if (held.ended === "finished") throw finished(lock.id);
@@ -349,11 +357,7 @@ class SqliteStore implements Store {
   #checkFence(held: Held): void {
     const row = this.#connection.get("SELECT generation FROM sessions WHERE id = ?", held.id);
     if (row?.["generation"] === held.holder.generation) return;
-    throw new WindrowError(
-      "fenced",
-      "Another process took over this session; what was not acknowledged is not kept. Open the session again to go on.",
-      { owner: held.holder },
-    );
+    throw fenced({ owner: held.holder });
   }
 
   #writeState({ id, counters }: Held, state: SessionState, hash?: string): void {

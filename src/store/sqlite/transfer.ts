@@ -2,13 +2,14 @@
 import { WindrowError } from "../../errors.ts";
 import type { Mask } from "../../mask/mask.ts";
 import { page, parseDocument } from "../format/documents.ts";
-import { isHeld } from "../shared/holder.ts";
+import { isHeld, ownerOf } from "../shared/holder.ts";
 import type { Holder } from "../shared/holder.ts";
+import { busy } from "../shared/unlock.ts";
 import { alreadyExists, inScope, notFound } from "../shared/rules.ts";
 import { columnValues, deleteLines, insertLine } from "./tables.ts";
 import type { Connection } from "./driver.ts";
 import { newestOf, recordOf, rowsOf } from "./log.ts";
-import { busy, findRow, insertRow } from "./session.ts";
+import { findRow, insertRow } from "./session.ts";
 import type { Writer } from "./writer.ts";
 import type { DumpedLine, Restored, Scope, SessionDump } from "../store.ts";
 import { admit, compareExisting, logKinds, logNames, parseDumped, weigh } from "../transfer.ts";
@@ -89,7 +90,7 @@ function stage(target: RestoreTarget, { dump, metadata, state }: Admitted): Prom
   return target.writer.commit(true, () => {
     const found = findRow(connection, dump.id);
     if (found && !found.restoring) throw alreadyExists(dump.id);
-    if (found?.holder && isHeld(found.holder, target.now())) throw busy(found.holder);
+    if (found?.holder && isHeld(found.holder, target.now())) throw busy(ownerOf(found.holder));
     const generation = (found?.generation ?? 0) + 1;
     if (found) deleteAll(connection, dump.id);
     const texts = { metadata: page(dump.metadata), state: page(dump.state) };

@@ -10,14 +10,15 @@ import { timestamp } from "../shared/clock.ts";
 import type { Clock } from "../shared/clock.ts";
 import { decodeMetadata, decodeState, parseDocument } from "../format/documents.ts";
 import { parseLine } from "../format/lines.ts";
-import { isHeld, ownIdentity } from "../shared/holder.ts";
+import { isHeld, ownIdentity, ownerOf } from "../shared/holder.ts";
 import type { Holder } from "../shared/holder.ts";
+import { busy } from "../shared/unlock.ts";
 import { alreadyExists, inScope, isFinal, notFound, sessionId } from "../shared/rules.ts";
 import type { Scope } from "../scope.ts";
 import { asideSchema, moveAside } from "./aside.ts";
 import { columnValues, deleteLines, insertLine, logTables } from "./tables.ts";
 import type { Connection, SqlRow } from "./driver.ts";
-import { busy, findRow, insertRow } from "./session.ts";
+import { findRow, insertRow } from "./session.ts";
 import type { SessionRow } from "./session.ts";
 import type { Writer } from "./writer.ts";
 import type { LogName } from "../store.ts";
@@ -132,9 +133,9 @@ export function sqliteUpkeep(database: SqliteUpkeep): Upkeep {
       const time = timestamp(clock);
       return change(() => {
         const row = connection.get("SELECT tenant, user, holder FROM sessions WHERE id = ?", id);
-        if (!row || !inScope(scope, ownerOf(row))) throw notFound(id);
+        if (!row || !inScope(scope, scopeOf(row))) throw notFound(id);
         const holder = parseDocument(String(row["holder"])) as unknown as Holder | undefined;
-        if (holder && isHeld(holder, clock.now())) throw busy(holder);
+        if (holder && isHeld(holder, clock.now())) throw busy(ownerOf(holder));
         connection.exec(asideSchema);
         moveAside(connection, id, time);
         return `table aside, time ${time}`;
@@ -159,7 +160,7 @@ export function sqliteUpkeep(database: SqliteUpkeep): Upkeep {
       alive();
       if (!has("erasing")) return [];
       const rows = connection.all("SELECT * FROM erasing");
-      return rows.filter((row) => inScope(scope, ownerOf(row))).map((row) => String(row["session_id"]));
+      return rows.filter((row) => inScope(scope, scopeOf(row))).map((row) => String(row["session_id"]));
     },
   };
 }
@@ -214,7 +215,7 @@ function lastId(page: readonly SqlRow[]): number {
 
 type Owner = Scope;
 
-function ownerOf(row: SqlRow): Owner {
+function scopeOf(row: SqlRow): Owner {
   const { user, tenant } = row;
   return { ...(typeof user === "string" && { user }), ...(typeof tenant === "string" && { tenant }) };
 }
@@ -232,10 +233,10 @@ function mayErase(
   const owner =
     row?.metadata ??
     (trashed && decodeMetadata(parseDocument(String(trashed["metadata"])), id)) ??
-    (begun && ownerOf(begun));
+    (begun && scopeOf(begun));
   if (!owner || !inScope(scope, owner)) throw notFound(id);
   if (kept && !begun) throw isKept(id);
-  if (row?.holder && isHeld(row.holder, clock.now())) throw busy(row.holder);
+  if (row?.holder && isHeld(row.holder, clock.now())) throw busy(ownerOf(row.holder));
   return owner;
 }
 

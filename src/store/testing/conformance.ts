@@ -4,6 +4,7 @@
  */
 import type { ConformanceCase } from "../../conformance.ts";
 import type { StoreFixture } from "./kit.ts";
+import { holdingCases } from "./holding.ts";
 import { lifeCases } from "./life.ts";
 import { logCases } from "./log.ts";
 import { transferCases } from "./transfer.ts";
@@ -13,7 +14,6 @@ import type { StoreCapabilities } from "../store.ts";
 export type { StoreFixture } from "./kit.ts";
 export { storeCrashCases } from "./crash-cases.ts";
 export type { CrashTarget } from "./crash-cases.ts";
-export type { EraseElsewhere, Erased, ErasedPlace, KeepMark, SessionSize, TrashedSession, Upkeep } from "../upkeep.ts";
 export { faultyStore } from "./faulty.ts";
 export type { Fault, FaultyStore, StoreMethod } from "./faulty.ts";
 
@@ -27,7 +27,7 @@ export function storeConformance(
   capabilities: StoreCapabilities,
   open: () => Promise<StoreFixture>,
 ): readonly ConformanceCase[] {
-  return [...lifeCases, ...logCases, ...transferCases, ...upkeepCases]
+  return [...lifeCases, ...logCases, ...holdingCases, ...transferCases, ...upkeepCases]
     .filter((one) => one.needs === undefined || capabilities[one.needs])
     .map((one) => ({
       group: one.group,

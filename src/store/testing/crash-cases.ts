@@ -167,14 +167,14 @@ const cases: readonly CrashCase[] = [
   [
     "stopped, passed over by force, and let go on: it is refused as fenced, and nothing of it is seen",
     async ({ store, start }) => {
-      if (!store.unlock) return;
+      if (!store.holding) return;
       const id = await newId(store);
       const victim = start("obey", id, "old");
       await victim.until("ready");
       victim.child.stdin.write("go\n");
       await victim.until("kept");
       victim.child.kill("SIGSTOP");
-      await store.unlock(everybody, id, { force: true, reason: "it hangs" });
+      await store.holding.unlock(everybody, id, { force: true, reason: "it hangs" });
       const lock = await store.lock(everybody, id);
       await store.append(lock, [messageRecord("new", { id: "new-1" })]);
       victim.child.kill("SIGCONT");

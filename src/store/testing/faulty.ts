@@ -3,12 +3,15 @@ import { WindrowError } from "../../errors.ts";
 import type { ErrorCode } from "../../errors.ts";
 import { inFrontOf, storeShape } from "../shared/shape.ts";
 import type { Call, MethodShape } from "../shared/shape.ts";
-import type { Store } from "../store.ts";
+import type { Store, StoreCheckup, StoreHolding, StoreTransfer } from "../store.ts";
+import type { Upkeep } from "../upkeep.ts";
 
-/** A method of a store. */
-export type StoreMethod = {
-  [K in keyof Store]-?: NonNullable<Store[K]> extends (...given: never) => unknown ? K : never;
-}[keyof Store];
+type MethodsOf<T> = {
+  [K in keyof T]-?: NonNullable<T[K]> extends (...given: never) => unknown ? K : never;
+}[keyof T];
+
+/** A method of a store, or of one of its facets. */
+export type StoreMethod = MethodsOf<Store & StoreHolding & StoreCheckup & StoreTransfer & Upkeep>;
 
 /** How a method fails. */
 export interface Fault {
@@ -69,8 +72,7 @@ export function faultyStore(behind: Store): FaultyStore {
           failing(method, "after");
           return result;
         };
-  const methods = inFrontOf(behind, storeShape, (name, method, call) => guarded(name as StoreMethod, method, call));
-  const store: Store = { ...methods, ...(behind.upkeep && { upkeep: behind.upkeep }) };
+  const store = inFrontOf(behind, storeShape, (name, method, call) => guarded(name as StoreMethod, method, call));
   return {
     store,
     calls,

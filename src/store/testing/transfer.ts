@@ -1,4 +1,7 @@
-/** The cases about sessions on their way from one store to another. The other one is a store in memory. */
+/**
+ * The cases about sessions on their way from one store to another. The other one is a store in memory. A store without
+ * `transfer` passes them as it is.
+ */
 import assert from "node:assert/strict";
 import { everybody, everyKind, listAll, messageRecord, newSession, readAll, refused } from "./kit.ts";
 import { everyRecordKind, stateOf, texts } from "./kit.ts";
@@ -10,7 +13,6 @@ import type { DumpedLine, Restored, SessionDump, Store } from "../store.ts";
 const secret = ["ghp", "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"].join("_");
 
 const group = "transfer";
-const needs = "transfer";
 
 const foreignLine =
   '{"seq":2,  "role":"user","content":"from afar","timestamp":"2024-01-15T10:31:00.123Z","token_count":3,"mood":"good"}';
@@ -20,12 +22,10 @@ const foreignSummary =
   '{"summary_id":2,"start_seq":3,"end_seq":4,"summary":"More.","created_at":"2024-01-15T10:32:00.000Z",' +
   '"original_tokens":12000,"summary_tokens":800,"compression_ratio":0.067,"mood":"good"}';
 
-/** The cases. */
-export const transferCases: readonly StoreCase[] = [
+const cases: readonly StoreCase[] = [
   {
     group,
     name: "a session goes out and into another store with its numbers, times, metadata and state, and can be written on",
-    needs,
     async run({ store }) {
       const lock = await store.create({ user: "me" }, newSession());
       await store.append(lock, everyKind());
@@ -46,7 +46,6 @@ export const transferCases: readonly StoreCase[] = [
   {
     group,
     name: "what came from another store is given out again line by line, also fields that nobody knows",
-    needs,
     async run({ store }) {
       const given = await foreignDump();
       await restore(store, given);
@@ -63,7 +62,6 @@ export const transferCases: readonly StoreCase[] = [
   {
     group,
     name: "a finished session is finished there too, and is found by status",
-    needs,
     async run({ store }) {
       const given = await foreignDump("failed");
       await restore(store, given);
@@ -75,7 +73,6 @@ export const transferCases: readonly StoreCase[] = [
   {
     group,
     name: "a second time it is found to be the same; one that differs is never overwritten",
-    needs,
     async run({ store }) {
       const given = await foreignDump();
       const first = await restore(store, given);
@@ -89,7 +86,6 @@ export const transferCases: readonly StoreCase[] = [
   {
     group,
     name: "a restore that fails in the middle leaves nothing, and the next one succeeds",
-    needs,
     async run({ store }) {
       const given = await foreignDump();
       const broken = { ...given, lines: () => followed(given, { log: "tools", line: '{"seq":3}' }) };
@@ -98,7 +94,7 @@ export const transferCases: readonly StoreCase[] = [
       assert.deepEqual(await listAll(store), []);
       const stop = new AbortController();
       stop.abort();
-      await refused(async () => store.restore?.(everybody, given, stop.signal), "aborted");
+      await refused(async () => store.transfer!.restore(everybody, given, stop.signal), "aborted");
       await refused(() => store.info(everybody, given.id), "session-not-found");
       assert.equal((await restore(store, given)).outcome, "written");
     },
@@ -106,7 +102,6 @@ export const transferCases: readonly StoreCase[] = [
   {
     group,
     name: "a secret does not come in, and what the mask took out is counted",
-    needs,
     async run({ store }) {
       const given = await foreignDump();
       const line = foreignLine.replace("from afar", `with ${secret}`).replace("good", secret);
@@ -121,13 +116,12 @@ export const transferCases: readonly StoreCase[] = [
   {
     group,
     name: "a session stays with its user and tenant, and one of a newer format is refused",
-    needs,
     async run({ store }) {
       const given = await foreignDump();
       const theirs = { ...given, metadata: { ...given.metadata, tenant: "a", user: "me" } };
-      await refused(async () => store.restore?.(everybody, theirs), "bad-option");
-      await refused(async () => store.restore?.({ tenant: "a", user: "you" }, theirs), "bad-option");
-      await store.restore?.({ tenant: "a" }, theirs);
+      await refused(async () => store.transfer!.restore(everybody, theirs), "bad-option");
+      await refused(async () => store.transfer!.restore({ tenant: "a", user: "you" }, theirs), "bad-option");
+      await store.transfer!.restore({ tenant: "a" }, theirs);
       await refused(() => store.info(everybody, given.id), "session-not-found");
       await refused(() => restore(store, given), "session-exists");
       const newer = { ...(await foreignDump()), metadata: { ...given.metadata, format: 99 } };
@@ -136,6 +130,14 @@ export const transferCases: readonly StoreCase[] = [
     },
   },
 ];
+
+/** The cases. */
+export const transferCases: readonly StoreCase[] = cases.map((one) => ({
+  ...one,
+  run: async (fixture) => {
+    if (fixture.store.transfer) await one.run(fixture);
+  },
+}));
 
 /** A session with a line, and fields of its documents, that Windrow did not write. */
 async function foreignDump(status: "processing" | "failed" = "processing"): Promise<SessionDump> {
@@ -177,13 +179,9 @@ async function linesOf(given: SessionDump): Promise<readonly DumpedLine[]> {
 }
 
 async function dump(store: Store, id: string): Promise<SessionDump> {
-  const found = await store.dump?.(everybody, id);
-  assert.ok(found, "a store that can transfer has dump()");
-  return found;
+  return store.transfer!.dump(everybody, id);
 }
 
 async function restore(store: Store, given: SessionDump): Promise<Restored> {
-  const restored = await store.restore?.(everybody, given);
-  assert.ok(restored, "a store that can transfer has restore()");
-  return restored;
+  return store.transfer!.restore(everybody, given);
 }

@@ -163,7 +163,7 @@ it("messages that are missing are an error, not an empty list", async () => {
   copyFileSync(`${log}.gz`, `${log}.away`);
   rmSync(`${log}.gz`);
   await expect(numbers()).rejects.toMatchObject({ code: "store-corrupt", data: { id } });
-  await expect(fixture.store.dump!(everybody, id)).rejects.toMatchObject({ code: "store-corrupt" });
+  await expect(fixture.store.transfer!.dump(everybody, id)).rejects.toMatchObject({ code: "store-corrupt" });
 });
 
 it("a large value that is lost goes out as what it is, not as its beginning and end", async () => {
@@ -173,9 +173,9 @@ it("a large value that is lost goes out as what it is, not as its beginning and 
   const blobs = join(fixture.folder, "completed", lock.id, "blobs");
   for (const name of readdirSync(blobs)) rmSync(join(blobs, name));
   const lines: string[] = [];
-  for await (const { line } of (await fixture.store.dump!(everybody, lock.id)).lines()) lines.push(line);
+  for await (const { line } of (await fixture.store.transfer!.dump(everybody, lock.id)).lines()) lines.push(line);
   expect(lines.join("\n")).toContain('"blob":');
   expect(await fixture.store.recovery(everybody, lock.id)).toMatchObject([{ problem: "damaged" }]);
   const other = ramStore();
-  await other.restore!(everybody, await fixture.store.dump!(everybody, lock.id));
+  await other.transfer!.restore(everybody, await fixture.store.transfer!.dump(everybody, lock.id));
 });

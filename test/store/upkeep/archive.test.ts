@@ -54,9 +54,9 @@ describe("a compressed log", () => {
     const { id } = await longSession();
     await store.upkeep!.compress!(everybody, id);
     const other = ramStore();
-    await other.restore!(everybody, await store.dump!(everybody, id));
+    await other.transfer!.restore(everybody, await store.transfer!.dump(everybody, id));
     expect(await texts(other, id)).toEqual(await texts(store, id));
-    expect((await store.restore!(everybody, await other.dump!(everybody, id))).outcome).toBe("same");
+    expect((await store.transfer!.restore(everybody, await other.transfer!.dump(everybody, id))).outcome).toBe("same");
   });
 
   it("that another program compressed is read too", async () => {
@@ -84,7 +84,7 @@ describe("a compressed log", () => {
     expect(left.length).toBeLessThan(2 * large);
     expect((await store.recovery(everybody, id)).length).toBeGreaterThan(0);
     const problems = [];
-    for await (const { findings } of store.examine!()) problems.push(...findings.map(({ problem }) => problem));
+    for await (const { findings } of store.checkup!.examine()) problems.push(...findings.map(({ problem }) => problem));
     expect(problems).toContain("damaged");
   });
 

@@ -7,6 +7,7 @@ import { constants } from "node:fs";
 import { join } from "node:path";
 import { WindrowError } from "../../../errors.ts";
 import type { Clock } from "../../shared/clock.ts";
+import { fenced } from "../../shared/unlock.ts";
 import { timestamp } from "../../shared/clock.ts";
 import type { Holding, LockOwner } from "../../store.ts";
 import type { Disk } from "../../../disk/disk.ts";
@@ -76,11 +77,7 @@ export class SessionLock {
     if (this.#tools.fault === "no-generation-check") return;
     if (!this.#fenced && this.#isMine()) return;
     this.#fenced = true;
-    throw new WindrowError(
-      "fenced",
-      "Another process took over this session; what was not acknowledged is not kept. Open the session again to go on.",
-      { owner: this.#owner },
-    );
+    throw fenced({ owner: this.#owner });
   }
 
   /** Says in the file that the holder is alive. Does nothing once it was passed over. */

@@ -3,9 +3,9 @@
  * with a fence: the old holder finds out before it acknowledges anything more, and whatever it still writes lands in
  * files that no longer have a name.
  */
-import { WindrowError } from "../../../errors.ts";
 import { timestamp } from "../../shared/clock.ts";
 import { finished } from "../../shared/rules.ts";
+import { unlockEdit } from "../../shared/unlock.ts";
 import type { Holding, Scope, Store, UnlockOptions } from "../../store.ts";
 import type { Place } from "../layout.ts";
 import { unavailable } from "../../../disk/safe-write.ts";
@@ -18,17 +18,14 @@ export async function unlockSession(
   store: Store,
   scope: Scope,
   place: Place,
-  { force = false, reason }: UnlockOptions,
+  options: UnlockOptions,
   tools: LockTools,
 ): Promise<Holding> {
   if (place.completed) throw finished(place.id);
   const found = holderOf(place.folder, tools.disk);
   if (found.state === "none") return found;
-  if (found.state === "held" && force) {
-    if (reason === undefined || reason.trim() === "") {
-      const message = "Taking a session from a live process needs a reason, which is written into its log.";
-      throw new WindrowError("bad-option", message, { id: place.id, option: "reason" });
-    }
+  const edit = unlockEdit(place.id, found, options, timestamp(tools.clock));
+  if (edit) {
     try {
       steal(place.folder, tools).release();
     } catch (error) {
@@ -37,11 +34,7 @@ export async function unlockSession(
   }
   const lock = await store.lock(scope, place.id);
   try {
-    if (found.state === "held") {
-      const { processId = 0, hostname = "", generation = 0 } = found.owner ?? {};
-      const data = { reason: reason ?? "", process_id: processId, hostname, generation };
-      await store.append(lock, [{ kind: "edit", type: "unlocked", data, timestamp: timestamp(tools.clock) }]);
-    }
+    if (edit) await store.append(lock, [edit]);
   } finally {
     await lock.release();
   }

@@ -1,0 +1,65 @@
+/** The cases about the holder of a session. A store without `holding` passes them as it is. */
+import assert from "node:assert/strict";
+import { everybody, messageRecord, newSession, readAll, refused, sessionWith, stateOf, texts } from "./kit.ts";
+import type { StoreCase } from "./kit.ts";
+import type { Store, StoreHolding } from "../store.ts";
+
+const group = "holding";
+
+/** The cases. */
+export const holdingCases: readonly StoreCase[] = [
+  {
+    group,
+    name: "tells whether a session is held, and by whom",
+    run: withHolding(async (holding, store) => {
+      const lock = await store.create(everybody, newSession());
+      const { state, owner } = await holding.holder(everybody, lock.id);
+      assert.deepEqual([state, owner?.processId], ["held", lock.owner.processId]);
+      await lock.release();
+      assert.equal((await holding.holder(everybody, lock.id)).state, "none");
+      await refused(() => holding.holder({ tenant: "a" }, lock.id), "session-not-found");
+    }),
+  },
+  {
+    group,
+    name: "a live holder is passed over by force alone, with a reason that the log keeps",
+    run: withHolding(async (holding, store) => {
+      const lock = await sessionWith(store, 2);
+      await refused(() => holding.unlock(everybody, lock.id), "session-busy");
+      await refused(() => holding.unlock(everybody, lock.id, { force: true, reason: " " }), "bad-option");
+      await refused(() => holding.unlock({ tenant: "a" }, lock.id, { force: true, reason: "x" }), "session-not-found");
+      await store.append(lock, [messageRecord("3")]);
+      const found = await holding.unlock(everybody, lock.id, { force: true, reason: "it hangs" });
+      assert.deepEqual([found.state, found.owner?.generation], ["held", lock.owner.generation]);
+      const edits = await readAll(store, lock.id, { kind: "edit" });
+      assert.deepEqual(
+        edits.map(({ type, data }) => [type, (data as { readonly reason?: unknown }).reason]),
+        [["unlocked", "it hangs"]],
+      );
+      await refused(() => store.append(lock, [messageRecord("late")]), "fenced");
+      await refused(() => store.finish(lock, stateOf("completed")), "fenced");
+      await lock.release();
+      assert.deepEqual(await texts(store, lock.id), ["1", "2", "3"]);
+      const next = await store.lock(everybody, lock.id);
+      await lock.release();
+      await store.append(next, [messageRecord("4")]);
+      assert.ok(next.owner.generation > lock.owner.generation);
+      assert.deepEqual(await texts(store, lock.id), ["1", "2", "3", "4"]);
+    }),
+  },
+  {
+    group,
+    name: "a finished session cannot be taken from anybody",
+    run: withHolding(async (holding, store) => {
+      const lock = await store.create(everybody, newSession());
+      await store.finish(lock, stateOf("completed"));
+      await refused(() => holding.unlock(everybody, lock.id, { force: true, reason: "x" }), "read-only");
+    }),
+  },
+];
+
+function withHolding(run: (holding: StoreHolding, store: Store) => Promise<void>): StoreCase["run"] {
+  return async ({ store }) => {
+    if (store.holding) await run(store.holding, store);
+  };
+}
