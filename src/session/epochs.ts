@@ -1,64 +1,57 @@
-/** A session's windows: composed from its log, each epoch on disk before its window is handed out. */
+/** The epochs of a session: windows are composed from its log, and an epoch is on disk before its window is returned. */
 import { WindrowError } from "../errors.ts";
-import type { JsonObject, Message } from "../message/message.ts";
-import type { NewRecord, StoredRecord } from "../message/record.ts";
+import type { Message } from "../message/message.ts";
+import type { NewRecord } from "../message/record.ts";
 import type { NumberedMessage } from "../message/step.ts";
 import { recordedEpoch, windowRecords } from "./log.ts";
-import type { Scope, Store } from "../store/store.ts";
 import { Turns } from "../turns.ts";
 import { initialState } from "../window/compose-options.ts";
 import { Composer } from "../window/composer.ts";
 import type { ComposeOptions, ComposerOptions } from "../window/compose-options.ts";
 import { epochRecord, factsOf, insertRecord } from "../window/epoch-record.ts";
-import type { EpochFacts } from "../window/epoch-record.ts";
+import type { EpochData, EpochFacts } from "../window/epoch-record.ts";
+import type { SessionContext } from "./context.ts";
 import type { Composed, Edit, EpochReason, WindowState } from "../window/window.ts";
 
-/** What a session's windows are made with. */
-export interface EpochsParts {
-  readonly id: string;
-  readonly store: Store;
-  readonly scope: Scope;
-  readonly composer: ComposerOptions;
-  /** What the session holds beside its messages, for an epoch's record. */
-  readonly heldData: () => JsonObject;
-  /** Tokens of all messages of the log. */
-  readonly historyTokens: () => number;
-  readonly budget: number | undefined;
-  readonly timestamp: () => string;
-  readonly write: (records: readonly NewRecord[]) => Promise<readonly StoredRecord[]>;
-}
+/** An epoch's data beside the window's state. */
+type DataBeside = () => Omit<EpochData, "state">;
 
-/** Composes, and writes down what the next process needs to compose the same. */
+/** Composes windows, and records what another process needs to compose the same ones. */
 export class Epochs {
-  readonly #parts: EpochsParts;
+  readonly #context: SessionContext;
+  readonly #beside: DataBeside;
   #composer: Composer;
-  /** The newest epoch on disk, and how much of what was inserted in it. */
+  /** The newest epoch on disk, and how many of its inserts. */
   #recorded: { readonly epoch: number; readonly inserts: number };
   #lastOptions: ComposeOptions | undefined;
-  /** Whether messages came back masked that were not. */
+  /** Whether the log has masked a message that an earlier window showed unmasked. */
   #masked = false;
 
-  /** @param resumed - whether the state it begins with is on disk */
-  constructor(parts: EpochsParts, resumed: boolean) {
-    this.#parts = parts;
-    this.#composer = new Composer(parts.composer);
+  /**
+   * @param recorded - whether the composer's state is on disk
+   * @param beside - the data that an epoch's record has beside the window's state
+   */
+  constructor(context: SessionContext, recorded: boolean, beside: DataBeside) {
+    this.#context = context;
+    this.#beside = beside;
+    this.#composer = new Composer(context.composer);
     const { epoch, inserts = [] } = this.#composer.state;
-    this.#recorded = { epoch: resumed ? epoch : -1, inserts: inserts.length };
+    this.#recorded = { epoch: recorded ? epoch : -1, inserts: inserts.length };
   }
 
-  /** The composer, for reading. */
+  /** The composer; callers only read it. */
   get composer(): Composer {
     return this.#composer;
   }
 
-  /** Feeds the next message of the log. */
+  /** Feeds the next message of the log to the composer. */
   push(seq: number, message: Message): void {
     this.#composer.push(seq, message);
   }
 
   /**
-   * Feeds a message that an earlier process wrote. One that is masked stood in that process's windows as it came, so that
-   * what it makes of the prefix is new: the next window opens an epoch.
+   * Feeds a message that an earlier process wrote. That process showed a masked message unmasked, so the prefix it sent is
+   * gone: the next window opens an epoch.
    */
   restore(seq: number, message: Message): void {
     this.push(seq, message);
@@ -67,16 +60,16 @@ export class Epochs {
     if (message.masks !== undefined && wasShown) this.#masked = true;
   }
 
-  /** The same composer, told that what it composes is not what was sent before. */
+  /** Replaces the composer by one whose prefix counts as changed. */
   #distrust(): void {
     const { state, held } = this.#composer;
     const doubted = { ...state, length: Math.max(1, state.length), prefixHash: "" };
-    this.#composer = new Composer({ ...this.#parts.composer, state: doubted });
+    this.#composer = new Composer({ ...this.#context.composer, state: doubted });
     for (const { seq, message } of held) this.#composer.push(seq, message);
     this.#masked = false;
   }
 
-  /** The window for the next call; whether it opened an epoch. */
+  /** Composes the window for the next call; `opened` says whether it opened an epoch. */
   async compose(
     options: ComposeOptions,
     signal?: AbortSignal,
@@ -89,17 +82,17 @@ export class Epochs {
     const opened = this.#recorded.epoch !== epoch;
     if (opened) await this.#record(composed.state, factsOf(composed.report));
     else if (inserts.length > known) {
-      const timestamp = this.#parts.timestamp();
-      await this.#parts.write(inserts.slice(known).map((insert) => insertRecord(epoch, insert, timestamp)));
+      const timestamp = this.#timestamp();
+      await this.#context.write(inserts.slice(known).map((insert) => insertRecord(epoch, insert, timestamp)));
     }
     this.#recorded = { epoch, inserts: inserts.length };
     return { composed, opened: opened && epoch > 0 };
   }
 
   /**
-   * Puts edits into force with the records they rest on; on disk before it answers.
+   * Opens an epoch with edits and writes it behind the records they rest on.
    *
-   * @returns whether what they name still stood in the window
+   * @returns false, with nothing written, where the messages they name no longer stand in the window
    */
   async commit(edits: readonly Edit[], reason: EpochReason, records: readonly NewRecord[]): Promise<boolean> {
     const tokensBefore = this.#composer.view().tokens;
@@ -110,8 +103,7 @@ export class Epochs {
   }
 
   /**
-   * Takes the newest epoch back: the edits of the one it was built on are in force again. A record like any other; the log
-   * is not changed, and the next window is composed from it.
+   * Takes the newest epoch back: the edits of the epoch it was built on are in force again. The log gains one record.
    *
    * @throws WindrowError `not-found` where nothing is left to take back
    */
@@ -120,10 +112,10 @@ export class Epochs {
     if (state.epoch === 0 || state.edits.every((edit) => edit.only !== undefined)) {
       throw new WindrowError(
         "not-found",
-        `Session ${this.#parts.id} has no epoch to undo: its window is the whole log.`,
+        `Session ${this.#context.id} has no epoch to undo: its window is the whole log.`,
       );
     }
-    const { id, store, scope } = this.#parts;
+    const { id, store, scope } = this.#context;
     const back = state.previous ? (await recordedEpoch(store, scope, id, state.previous)).state : initialState;
     const kept = new Set(back.edits.map(({ from, to, text }) => `${from}-${to}-${text}`));
     const gone = state.edits.filter(
@@ -136,7 +128,7 @@ export class Epochs {
       edits: [
         ...back.edits,
         ...state.edits.filter(({ pass }) => pass === "undo"),
-        ...mintedSince(state, this.#composer.last, this.#parts.composer),
+        ...mintedSince(state, this.#composer.last, this.#context.composer),
       ],
       opened: this.#composer.last,
       length: 0,
@@ -149,41 +141,45 @@ export class Epochs {
     return { undone: state.epoch, epoch: restored.epoch };
   }
 
-  /** A composer of another state over the log; what this process was given stands as it was given, defaultMask. */
+  /** A composer of another state over the log. Messages of this process are fed as the host gave them, unmasked. */
   async #reread(state: WindowState): Promise<Composer> {
-    const { id, store, scope } = this.#parts;
+    const { id, store, scope } = this.#context;
     const held = new Map(this.#composer.held.map(({ seq, message }: NumberedMessage) => [seq, message]));
-    const composer = new Composer({ ...this.#parts.composer, state });
+    const composer = new Composer({ ...this.#context.composer, state });
     const turns = new Turns();
     for await (const { seq, message } of windowRecords(store, scope, id, { state, historyTokens: 0 })) {
-      // What is on its way to the window comes by itself.
+      // Messages appended since are pushed by their own append; skip them here.
       if (seq <= this.#composer.last) composer.push(seq, held.get(seq) ?? message);
       await turns.turn();
     }
     return composer;
   }
 
+  #timestamp(): string {
+    return this.#context.now().toISOString();
+  }
+
   #facts(reason: EpochReason, tokensBefore: number, tokensAfter: number): EpochFacts {
-    const { strategy, profile, counter } = this.#parts.composer;
+    const { strategy, profile, counter } = this.#context.composer;
     return {
       reason,
       strategy: strategy.name,
       profile: profile.name,
       counter: counter.name,
-      budget: this.#lastOptions?.budget ?? this.#parts.budget,
+      budget: this.#lastOptions?.budget ?? this.#context.budget,
       tokensBefore,
       tokensAfter,
     };
   }
 
   async #record(state: WindowState, facts: EpochFacts, records: readonly NewRecord[] = []): Promise<void> {
-    const data = { state, historyTokens: this.#parts.historyTokens(), held: this.#parts.heldData() };
-    await this.#parts.write([...records, epochRecord(data, facts, this.#parts.timestamp())]);
+    const data = { state, ...this.#beside() };
+    await this.#context.write([...records, epochRecord(data, facts, this.#timestamp())]);
     this.#recorded = { epoch: state.epoch, inserts: state.inserts?.length ?? 0 };
   }
 }
 
-/** Reasoning that was written on the window an undo takes back has no prefix any more, where the profile binds it to one. */
+/** The edit that drops reasoning written on the undone window; its prefix is gone where the profile binds it to one. */
 function mintedSince({ opened }: WindowState, last: number, { profile }: ComposerOptions): readonly Edit[] {
   if (profile.reasoning !== "prefix-bound" || last <= opened) return [];
   return [

@@ -1,61 +1,46 @@
 /**
- * A strategy's hooks: the only place where a session may ask a model. One at a time; what fails leaves a record and nothing
- * else, and after three failures in a row they rest.
+ * The hooks of a session's strategy, the only place where a session asks a model. They run one at a time; a failure leaves
+ * one record and changes nothing else, and three failures in a row make them rest.
  */
 import { WindrowError } from "../errors.ts";
 import type { JsonObject } from "../message/message.ts";
-import type { NewRecord, StoredRecord, StoredRecordOf } from "../message/record.ts";
+import type { NewRecord, StoredRecordOf } from "../message/record.ts";
 import type { NumberedMessage } from "../message/step.ts";
 import type { Model } from "../model/model.ts";
-import type { Scope, Store } from "../store/store.ts";
-import type { SessionComposer } from "./session-parts.ts";
+import type { SessionContext } from "./context.ts";
 import type { StrategyContext, StrategyHook } from "../window/window.ts";
 import { tell } from "./events.ts";
-import type { Listener } from "./events.ts";
 import type { Epochs } from "./epochs.ts";
-import type { Held } from "./state/state.ts";
+import type { ConversationState } from "./state/state.ts";
+import type { SessionWriter } from "./writer.ts";
 
-/** What the hooks work on. */
-export interface HooksParts {
-  readonly id: string;
-  readonly store: Store;
-  readonly scope: Scope;
-  readonly composer: SessionComposer;
-  readonly epochs: Epochs;
-  readonly held: Held;
-  readonly summarizer?: Model;
-  /** Tokens; undefined where each `compose` brings its own. */
-  readonly budget: number | undefined;
-  readonly on?: Listener;
-  readonly timestamp: () => string;
-  readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
-  /** Told after each commit. */
-  readonly committed: () => void;
-  readonly write: (records: readonly NewRecord[]) => Promise<readonly StoredRecord[]>;
-}
-
-/** Failures in a row after which the hooks rest, and steps they rest for. */
+/** Failures in a row after which the hooks rest. */
 const mostFailures = 3;
+/** Steps that the hooks rest for. */
 const rest = 20;
 
-/** The window a hook runs behind: its tokens and its budget. */
+/** The tokens and the budget of the window that a hook runs after. */
 export interface HookWindow {
   readonly tokens: number;
   readonly budget: number;
 }
 
-/** What `compact` does for a strategy that has no hook of its own. */
+/** The hook of `compact` for a strategy that has none. */
 const compactAnyway: StrategyHook = async (context, signal) => {
   const { summariseStep } = await import("../window/summary/hook.ts");
   await summariseStep(context, {}, signal);
 };
 
-/** Which hook runs. */
+/** The name of a hook. */
 export type HookName = "beforeCompose" | "afterStep" | "compact";
 
-/** Runs a session's hooks. */
+/** Runs the hooks of a session. */
 export class Hooks {
-  readonly #parts: HooksParts;
+  readonly #context: SessionContext;
+  readonly #epochs: Epochs;
+  readonly #state: ConversationState;
+  readonly #writer: SessionWriter;
+  readonly #summarizer: Model | undefined;
   readonly #abort = new AbortController();
   #running: Promise<void> | undefined;
   #failures = 0;
@@ -63,8 +48,18 @@ export class Hooks {
   #committed = false;
   #reason = "";
 
-  constructor(parts: HooksParts) {
-    this.#parts = parts;
+  constructor(
+    context: SessionContext,
+    epochs: Epochs,
+    state: ConversationState,
+    writer: SessionWriter,
+    summarizer: Model | undefined,
+  ) {
+    this.#context = context;
+    this.#epochs = epochs;
+    this.#state = state;
+    this.#writer = writer;
+    this.#summarizer = summarizer;
   }
 
   /** Failures since the last success, and whether the hooks rest because of them. */
@@ -72,12 +67,10 @@ export class Hooks {
     return { failures: this.#failures, open: this.#resting > 0 };
   }
 
-  /**
-   * Runs a hook and waits for it; while another one runs, that one. Never rejects but for `compact` by hand.
-   */
+  /** Runs a hook; while another hook runs, waits for that one instead. Rejects only for `compact`. */
   run(name: HookName, last: HookWindow | undefined, signal?: AbortSignal): Promise<void> {
     const window = last ?? this.#nextWindow();
-    const { strategy } = this.#parts.composer;
+    const { strategy } = this.#context.composer;
     const hook = name === "compact" ? (strategy.compact ?? strategy.afterStep ?? compactAnyway) : strategy[name];
     if (!hook) return Promise.resolve();
     if (name === "compact") return this.#byHand(hook, window, signal);
@@ -85,16 +78,16 @@ export class Hooks {
       if (--this.#resting === 0) this.#failures = mostFailures - 1;
       return Promise.resolve();
     }
-    const run = (): Promise<void> => this.#guarded(() => hook(this.#context(window), this.#signal(signal)));
+    const run = (): Promise<void> => this.#guarded(() => hook(this.#strategyContext(window), this.#signal(signal)));
     return this.#running ?? this.#queue(run);
   }
 
   async #byHand(hook: StrategyHook, window: HookWindow, signal: AbortSignal | undefined): Promise<void> {
     this.#resting = 0;
     const before = this.#failures;
-    await this.#queue(() => this.#guarded(() => hook(this.#context(window), this.#signal(signal))));
+    await this.#queue(() => this.#guarded(() => hook(this.#strategyContext(window), this.#signal(signal))));
     if (this.#failures <= before) return;
-    const { id } = this.#parts;
+    const { id } = this.#context;
     throw new WindrowError("model-failed", `Session ${id} was not summarised: ${this.#reason}. Nothing else changed.`, {
       id,
     });
@@ -109,13 +102,13 @@ export class Hooks {
     return running;
   }
 
-  /** What the next window would be, where none was composed. */
+  /** The window as it would be composed now, for a session that composed none. */
   #nextWindow(): HookWindow {
-    const { tokens } = this.#parts.epochs.composer.view();
-    return { tokens, budget: this.#parts.budget ?? tokens };
+    const { tokens } = this.#epochs.composer.view();
+    return { tokens, budget: this.#context.budget ?? tokens };
   }
 
-  /** Stops what runs and waits until it has stopped. */
+  /** Aborts the running hook and waits until it has ended. */
   async close(): Promise<void> {
     this.#abort.abort(new WindrowError("closed", "The session was closed."));
     await this.#running;
@@ -129,7 +122,7 @@ export class Hooks {
     const before = this.#failures;
     try {
       await work();
-      // A hook that had nothing to do neither failed nor succeeded.
+      // A hook that committed nothing leaves the count of failures as it is.
       if (this.#failures === before && this.#committed) this.#failures = 0;
     } catch (error) {
       if (this.#abort.signal.aborted) return;
@@ -143,20 +136,25 @@ export class Hooks {
     this.#failures++;
     this.#reason = reason;
     if (this.#failures >= mostFailures) this.#resting = rest;
-    const { id, on } = this.#parts;
+    const { id, on } = this.#context;
     const record: NewRecord = {
       kind: "edit",
       type: "summary-failed",
       data: { ...data, reason, failures: this.#failures },
-      timestamp: this.#parts.timestamp(),
+      timestamp: this.#timestamp(),
     };
-    await this.#parts.inTurn(() => this.#parts.write([record]));
+    await this.#context.inTurn(() => this.#context.write([record]));
     tell(on, { type: "summary-failed", sessionId: id, reason, ...this.breaker });
   }
 
-  #context({ tokens, budget }: { readonly tokens: number; readonly budget: number }): StrategyContext {
-    const { id, store, scope, epochs, held, summarizer, composer } = this.#parts;
-    const timestamp = this.#parts.timestamp();
+  #timestamp(): string {
+    return this.#context.now().toISOString();
+  }
+
+  #strategyContext({ tokens, budget }: HookWindow): StrategyContext {
+    const { id, store, scope, composer, on } = this.#context;
+    const [epochs, state, summarizer] = [this.#epochs, this.#state, this.#summarizer];
+    const timestamp = this.#timestamp();
     return {
       view: epochs.composer.view(),
       budget,
@@ -167,15 +165,15 @@ export class Hooks {
       mask: composer.mask,
       timestamp,
       ...(summarizer && { summarizer }),
-      pins: held.pins(timestamp).map(({ text }) => text),
+      pins: state.pins.holding(state.moment(timestamp)).map(({ text }) => text),
       commit: (edits, records) =>
-        this.#parts.inTurn(async () => {
+        this.#context.inTurn(async () => {
           const committed = await epochs.commit(edits, "summary", records);
           this.#committed ||= committed;
-          if (committed) this.#parts.committed();
-          if (committed)
-            tell(this.#parts.on, { type: "summary-committed", sessionId: id, epoch: epochs.composer.state.epoch });
-          return committed;
+          if (!committed) return false;
+          this.#writer.compressed();
+          tell(on, { type: "summary-committed", sessionId: id, epoch: epochs.composer.state.epoch });
+          return true;
         }),
       fail: (reason, data = {}) => this.#fail(reason, data),
       spend: async (purpose, usage, model) => {
@@ -184,9 +182,9 @@ export class Hooks {
           purpose,
           usage,
           ...(model !== undefined && { model }),
-          timestamp: this.#parts.timestamp(),
+          timestamp: this.#timestamp(),
         };
-        await this.#parts.inTurn(() => this.#parts.write([record]));
+        await this.#context.inTurn(() => this.#context.write([record]));
       },
       read: async (from, to) => {
         const messages: NumberedMessage[] = [];

@@ -1,11 +1,12 @@
-/** Reading what a window needs from a session's log, without its lock: epochs, the messages in them, calls in doubt. */
+/** Reads of a session's log, without its lock: epochs, their messages, explanations of windows, calls in doubt. */
 import { WindrowError } from "../errors.ts";
 import { toolResults } from "../message/message.ts";
 import type { JsonValue } from "../message/message.ts";
 import type { EditRecord, StoredRecordOf } from "../message/record.ts";
 import type { Scope, Store } from "../store/store.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
-import type { Composer } from "../window/composer.ts";
+import { Composer } from "../window/composer.ts";
+import type { ComposerOptions } from "../window/compose-options.ts";
 import { epochOf, withInsert } from "../window/epoch-record.ts";
 import type { EpochData } from "../window/epoch-record.ts";
 import { explain, logged } from "../window/explain.ts";
@@ -111,11 +112,6 @@ function gaps(index: EditIndex, last: number): readonly { readonly from: number;
   return found;
 }
 
-/** The lines of `edits.jsonl` of one type, oldest first. Streams. */
-export async function* editRecords(store: Store, scope: Scope, id: string, type: string): AsyncGenerator<EditRecord> {
-  for await (const record of store.read(scope, id, { kind: "edit" })) if (record.type === type) yield record;
-}
-
 /** What a stored window is explained with. */
 export interface ExplainContext {
   readonly composer: Composer;
@@ -137,6 +133,27 @@ export async function explainStored(
     log.push(logged(record.seq, record.message, record.tokenCount, counter));
   }
   return explain(log, composer.shown(), { edits: composer.state.edits, profile, counter });
+}
+
+/**
+ * Explains the window of an epoch, as it was when that epoch opened.
+ *
+ * @throws WindrowError `not-found` for an epoch the log does not hold
+ */
+export async function explainEpoch(
+  store: Store,
+  scope: Scope,
+  id: string,
+  epoch: number,
+  options: ComposerOptions,
+): Promise<Explanation> {
+  const { state } = await recordedEpoch(store, scope, id, epoch);
+  const composer = new Composer({ ...options, state });
+  for await (const { seq, message } of store.read(scope, id, { kind: "message", to: state.opened })) {
+    composer.push(seq, message);
+  }
+  const { profile, counter } = options;
+  return explainStored(store, scope, id, { composer, profile, counter, to: state.opened });
 }
 
 /**

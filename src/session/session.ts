@@ -1,94 +1,133 @@
 /** A session: one conversation of one agent on one job, journalled as it happens and composed from its log. */
 import { WindrowError } from "../errors.ts";
-import type { JsonObject, Message, NewMessage, Usage } from "../message/message.ts";
-import type { EditRecord, NewRecord, StoredRecord, StoredRecordOf } from "../message/record.ts";
+import type { Message, NewMessage, Usage } from "../message/message.ts";
+import type { NewRecord } from "../message/record.ts";
 import type { FinalStatus, SessionMetadata } from "../store/store.ts";
-import { editRecords, openCalls } from "./log.ts";
-import type { OpenCall } from "./log.ts";
+import { Turns } from "../turns.ts";
+import type { ComposeOptions } from "../window/compose-options.ts";
 import { diffExplanations } from "../window/diff.ts";
 import type { WindowDiff } from "../window/diff.ts";
 import type { Explanation } from "../window/explain.ts";
 import type { Recalled, RecallQuery } from "../window/recall/recall.ts";
 import type { Composed } from "../window/window.ts";
+import { Appender } from "./appender.ts";
+import type { SessionContext, SessionOptions, SessionSettings, SessionStats } from "./context.ts";
 import { Epochs } from "./epochs.ts";
-import { completeMessage, messageRecord } from "./new-message.ts";
+import { tell } from "./events.ts";
+import { SessionGoal, SessionPins, SessionRecords, SessionSnapshot } from "./facets.ts";
 import { Hooks } from "./hooks.ts";
 import type { HookWindow } from "./hooks.ts";
-import type { Meter } from "./meter.ts";
-import { tell } from "./events.ts";
-import type { HostRecords } from "./host-records.ts";
-import { explainSession } from "./explain.ts";
+import { explainEpoch, explainStored, openCalls, windowRecords } from "./log.ts";
+import type { NewestEdits, OpenCall } from "./log.ts";
+import { offloadAtEnd } from "./memory.ts";
 import { recallFromStore } from "./recall.ts";
-import type { Goal } from "./state/goal.ts";
-import type { Held } from "./state/state.ts";
 import { missingPins } from "./state/pins.ts";
-import type { Pin, PinOptions } from "./state/pins.ts";
-import type { ContextSnapshot, SnapshotUpdate } from "./state/snapshot.ts";
-import { offloadAtEnd } from "./offload.ts";
-import type { RecallOptions, SessionComposeOptions, SessionParts } from "./session-parts.ts";
-import type { SessionSettings, SessionStats } from "./session-parts.ts";
+import type { PinOptions } from "./state/pins.ts";
 import { ToolRuns } from "./tool-run.ts";
 import type { StartedCall, StartOptions, ToolRun } from "./tool-run.ts";
 import { SessionWriter } from "./writer.ts";
+
+/** Options of {@link Session.compose}. */
+export type SessionComposeOptions = Omit<ComposeOptions, "budget" | "pinned"> & { readonly budget?: number };
+
+/** Options of {@link Session.recall}. */
+export interface RecallOptions {
+  /** The most tokens of the answer. Default 4,000. */
+  readonly maxTokens?: number;
+}
 
 /** One conversation. Made by a SessionManager; not constructed by hand. */
 export class Session {
   readonly id: string;
   readonly metadata: SessionMetadata;
-  /** Records of an adapter's own in the session's log. */
-  readonly records: HostRecords;
-  readonly #attached = new Map<symbol, unknown>();
-  readonly #parts: SessionParts;
-  readonly #epochs: Epochs;
-  readonly #held: Held;
+  /** The pins; {@link Session.pin} adds one. */
+  readonly pins: SessionPins;
+  /** The goal: the first user message, and its revisions. */
+  readonly goal: SessionGoal;
+  /** The state of the job as its agent records it. */
+  readonly snapshot: SessionSnapshot;
+  /** Records of an adapter's own. */
+  readonly records: SessionRecords;
+  readonly #options: SessionOptions;
+  readonly #context: SessionContext;
   readonly #writer: SessionWriter;
-  #messages = 0;
-  #tokens = 0;
-  /** The last window's tokens and budget. */
-  #window: HookWindow | undefined;
+  readonly #epochs: Epochs;
+  readonly #appender: Appender;
   readonly #runs: ToolRuns;
   readonly #hooks: Hooks;
-  readonly #meter: Meter;
+  readonly #attached = new Map<symbol, unknown>();
+  /** The last window's tokens and budget. */
+  #window: HookWindow | undefined;
+  /** The end of the session that is under way; never rejects. */
+  #finishing: Promise<void> | undefined;
 
   /** @internal */
-  constructor(parts: SessionParts) {
-    this.id = parts.metadata.uuid;
-    this.metadata = parts.metadata;
-    this.#parts = parts;
-    this.#held = parts.held;
-    this.#writer = new SessionWriter({ ...parts, id: this.id });
-    this.#runs = new ToolRuns({
-      now: parts.now,
-      tell: (event) => tell(parts.on, { ...event, sessionId: this.id }),
-      write: (record) => this.#write([record], []),
-      placeholders: (args) => this.#held.placeholdersIn(args),
-      finish: async (given, recordsOf) => {
-        const message = completeMessage(this.#parts, given);
-        // The line names the message by its number, which is only certain when nothing else is on its way.
-        await this.#writer.settled();
-        const ended = recordsOf(this.#messages + 1);
-        await this.#write([messageRecord(this.#parts, message), ...ended], [message]);
-        const more = { lastActivity: "tool_execution" } as const;
-        await this.#writer.setState((state) => ({ ...more, toolCallCount: state.toolCallCount + ended.length }));
-        return message;
-      },
-    });
-    this.#meter = parts.meter;
-    const writing = {
-      ...parts,
-      id: this.id,
-      timestamp: () => parts.now().toISOString(),
-      write: (records: readonly NewRecord[]) => this.#writer.store(records),
+  constructor(options: SessionOptions) {
+    const { metadata, store, scope, composer, budget, on, now, conversation, meter } = options;
+    const id = metadata.uuid;
+    const writer = new SessionWriter(id, options);
+    const context: SessionContext = {
+      id,
+      store,
+      scope,
+      composer,
+      budget,
+      on,
+      now,
+      inTurn: (work) => writer.inTurn(work),
+      write: (records) => writer.store(records),
     };
-    this.records = {
-      append: (type, data) =>
-        this.#writer.write([{ kind: "edit", type, data, timestamp: writing.timestamp() }], () => undefined),
-      read: (type) => editRecords(parts.store, parts.scope, this.id, type),
-    };
-    const held = (): JsonObject => ({ ...parts.held.toJSON(), calibration: parts.meter.toJSON() });
-    this.#epochs = new Epochs({ ...writing, historyTokens: () => this.#tokens, heldData: held }, parts.recorded);
-    const inTurn: SessionWriter["inTurn"] = (work) => this.#writer.inTurn(work);
-    this.#hooks = new Hooks({ ...writing, epochs: this.#epochs, inTurn, committed: () => this.#writer.compressed() });
+    this.id = id;
+    this.metadata = metadata;
+    this.#options = options;
+    this.#context = context;
+    this.#writer = writer;
+    this.#epochs = new Epochs(context, options.recorded, () => ({
+      historyTokens: this.#appender.tokens,
+      held: { ...conversation.toJSON(), calibration: meter.toJSON() },
+    }));
+    this.#appender = new Appender(context, writer, this.#epochs, conversation, options.check);
+    this.#runs = new ToolRuns(context, writer, this.#appender, conversation);
+    this.#hooks = new Hooks(context, this.#epochs, conversation, writer, options.summarizer);
+    const record = <R extends NewRecord>(plan: (time: string) => R): Promise<R> => this.#record(plan);
+    this.pins = new SessionPins(conversation, now, record);
+    this.goal = new SessionGoal(conversation, record);
+    this.snapshot = new SessionSnapshot(conversation, record);
+    this.records = new SessionRecords(context, this.#appender);
+  }
+
+  /** @internal The time of the last call, in milliseconds since 1970; undefined while something is under way. */
+  get idleSince(): number | undefined {
+    return this.#runs.running.size > 0 || this.#finishing ? undefined : this.#writer.idleSince;
+  }
+
+  /** @internal Whether the session accepts calls. */
+  get isOpen(): boolean {
+    return this.#writer.isOpen;
+  }
+
+  /** @internal Restores an earlier process's state: reads the window's messages and those behind its epoch. */
+  async restore({ epoch, later }: NewestEdits): Promise<void> {
+    const { id, store, scope } = this.#context;
+    const { conversation } = this.#options;
+    const opened = epoch?.state.opened ?? 0;
+    this.#appender.counted(opened, epoch?.historyTokens ?? 0);
+    if (epoch?.held) conversation.restore(epoch.held);
+    for (const record of later) conversation.apply(record);
+    for await (const record of store.read(scope, id, { kind: "snapshot", last: 1 })) conversation.apply(record);
+    const turns = new Turns();
+    for await (const { seq, message, tokenCount } of windowRecords(store, scope, id, epoch)) {
+      await turns.turn();
+      this.#epochs.restore(seq, message);
+      if (seq <= opened) continue;
+      this.#appender.counted(seq, tokenCount);
+      conversation.push(seq, message);
+    }
+    if (!conversation.wantsAll) return;
+    for await (const { seq, message } of store.read(scope, id, { kind: "message" })) {
+      conversation.watch(seq, message);
+      await turns.turn();
+    }
   }
 
   /**
@@ -102,27 +141,6 @@ export class Session {
     return this.#attached.get(key) as T;
   }
 
-  /** @internal When it was last used, in milliseconds since 1970; undefined while something is under way. */
-  get idleSince(): number | undefined {
-    return this.#runs.running.size > 0 ? undefined : this.#writer.idleSince;
-  }
-
-  /** @internal Whether it takes calls. */
-  get isOpen(): boolean {
-    return this.#writer.isOpen;
-  }
-
-  /** @internal Feeds the window what the log holds. */
-  restore(seq: number, message: Message): void {
-    this.#epochs.restore(seq, message);
-  }
-
-  /** @internal Counts what the log holds. */
-  counted(seq: number, tokens: number): void {
-    this.#messages = Math.max(this.#messages, seq);
-    this.#tokens += tokens;
-  }
-
   /**
    * Adds a message, or several at once, at the end of the log. When it resolves they are on disk.
    *
@@ -133,9 +151,8 @@ export class Session {
   append(messages: readonly NewMessage[], signal?: AbortSignal): Promise<readonly Message[]>;
   async append(given: NewMessage | readonly NewMessage[], signal?: AbortSignal): Promise<Message | readonly Message[]> {
     const list: readonly NewMessage[] = Array.isArray(given) ? given : [given as NewMessage];
-    const messages = list.map((message) => completeMessage(this.#parts, message));
-    const records = messages.map((message) => messageRecord(this.#parts, message));
-    await this.#write(records, messages, signal);
+    const messages = list.map((message) => this.#appender.complete(message));
+    await this.#appender.append(messages, [], signal);
     return Array.isArray(given) ? messages : (messages[0] as Message);
   }
 
@@ -156,28 +173,30 @@ export class Session {
    */
   async compose(options: SessionComposeOptions = {}, signal?: AbortSignal): Promise<Composed> {
     this.#writer.checkOpen();
-    const budget = options.budget ?? this.#parts.budget;
+    const { now, composer } = this.#context;
+    const { conversation, meter, calibrate } = this.#options;
+    const budget = options.budget ?? this.#context.budget;
     if (budget === undefined) {
       throw new WindrowError("bad-option", "No budget: give compose a `budget`, or open the manager with a `model`.");
     }
     return this.#writer.inTurn(async () => {
-      const now = this.#parts.now().toISOString();
-      const pinned = this.#held.blocks(now, this.#parts.composer.strategy.keepFirstUser);
-      const counted = this.#parts.calibrate ? this.#meter.countFor(budget) : budget;
+      const time = now().toISOString();
+      const pinned = conversation.blocks(time, composer.strategy.keepFirstUser);
+      const counted = calibrate ? meter.countFor(budget) : budget;
       const call = { ...options, budget: counted, pinned };
       const { composed, opened } = await this.#epochs.compose(call, signal);
-      this.#meter.composed(composed);
+      meter.composed(composed);
       this.#window = { tokens: composed.tokens, budget };
       if (opened) {
         this.#writer.compressed();
-        tell(this.#parts.on, { type: "epoch-opened", sessionId: this.id, report: composed.report });
+        tell(this.#context.on, { type: "epoch-opened", sessionId: this.id, report: composed.report });
       }
-      const missing = missingPins(this.#held.pins(now), composed.messages);
+      const missing = missingPins(conversation.pins.holding(conversation.moment(time)), composed.messages);
       if (missing.length > 0) {
-        tell(this.#parts.on, { type: "pins-missing", sessionId: this.id, pins: missing.map(({ id }) => id) });
+        tell(this.#context.on, { type: "pins-missing", sessionId: this.id, pins: missing.map(({ id }) => id) });
       }
       this.#writer.note({ currentContextTokens: composed.tokens });
-      tell(this.#parts.on, { type: "window-composed", sessionId: this.id, report: composed.report });
+      tell(this.#context.on, { type: "window-composed", sessionId: this.id, report: composed.report });
       return composed;
     });
   }
@@ -192,7 +211,7 @@ export class Session {
     this.#writer.checkOpen();
     return this.#writer.inTurn(async () => {
       const result = await this.#epochs.undo();
-      tell(this.#parts.on, { type: "epoch-undone", sessionId: this.id, ...result });
+      tell(this.#context.on, { type: "epoch-undone", sessionId: this.id, ...result });
       return result;
     });
   }
@@ -202,67 +221,24 @@ export class Session {
    * epoch on, and until then at the end.
    *
    * @param options - `budget`: most tokens it may take; `until`: a time, `{ turns }` or `{ steps }`. Default: for good
-   * @returns the pin's id, for `unpin`
+   * @returns the pin's id, for `session.pins.remove`
    * @throws WindrowError `bad-option` for an empty text, a wrong option, or a text over its own budget
    */
   async pin(text: string, options: PinOptions = {}): Promise<string> {
-    return this.#hold((time) => {
-      const { record, id } = this.#held.planPin(text, options, time, this.#parts.composer.counter);
-      return { record, result: id };
-    });
+    const { conversation, composer } = this.#options;
+    const { data } = await this.#record((time) =>
+      conversation.pins.plan(text, options, conversation.moment(time), composer.counter),
+    );
+    return typeof data.id === "string" ? data.id : "";
   }
 
-  /**
-   * Takes a pin off.
-   *
-   * @throws WindrowError `not-found`
-   */
-  async unpin(id: string): Promise<void> {
-    await this.#hold((time) => ({ record: this.#held.planUnpin(id, time), result: undefined }));
-  }
-
-  /** The pins that hold now. */
-  pins(): readonly Pin[] {
-    return this.#held.pins(this.#parts.now().toISOString());
-  }
-
-  /** What the session is for: the first user message, and what {@link Session.setGoal} set since. */
-  get goal(): Goal {
-    return this.#held.goal;
-  }
-
-  /**
-   * Revises the goal. It stands in every window from now on, in these words, and so does the original.
-   *
-   * @throws WindrowError `bad-option` for an empty text
-   */
-  async setGoal(text: string): Promise<void> {
-    await this.#hold((time) => ({ record: this.#held.planGoal(text, time), result: undefined }));
-  }
-
-  /** The state of the job as its agent told it, or undefined where it told none. */
-  get snapshot(): ContextSnapshot | undefined {
-    return this.#held.snapshot;
-  }
-
-  /**
-   * Updates the snapshot: fields that are named replace their old values, the others stay (seed 000).
-   *
-   * @throws WindrowError `bad-option` for an unknown field or a wrong type
-   */
-  async updateSnapshot(update: SnapshotUpdate): Promise<ContextSnapshot> {
-    await this.#hold((time) => ({ record: this.#held.planSnapshot(update, time), result: undefined }));
-    return this.#held.snapshot as ContextSnapshot;
-  }
-
-  /** Writes a record of what the session holds, planned in its turn, and takes it over. */
-  #hold<T>(planned: (time: string) => { readonly record: NewRecord; readonly result: T }): Promise<T> {
+  async #record<R extends NewRecord>(plan: (time: string) => R): Promise<R> {
     this.#writer.checkOpen();
     return this.#writer.inTurn(async () => {
-      const { record, result } = planned(this.#parts.now().toISOString());
+      const record = plan(this.#context.now().toISOString());
       await this.#writer.store([record]);
-      this.#held.apply(record);
-      return result;
+      this.#options.conversation.apply(record);
+      return record;
     });
   }
 
@@ -280,20 +256,18 @@ export class Session {
     { usage = {}, model }: { readonly usage?: Usage; readonly model?: string } = {},
     signal?: AbortSignal,
   ): Promise<void> {
-    const timestamp = this.#parts.now().toISOString();
-    await this.#write(
-      [{ kind: "usage", purpose: "turn", ...(model !== undefined && { model }), usage, timestamp }],
-      [],
-    );
-    const warning = this.#meter.used(usage);
-    if (warning !== undefined) tell(this.#parts.on, { type: "usage-ignored", sessionId: this.id, warning });
+    const timestamp = this.#context.now().toISOString();
+    const record = { kind: "usage", purpose: "turn", ...(model !== undefined && { model }), usage, timestamp } as const;
+    await this.#appender.append([], [record]);
+    const warning = this.#options.meter.used(usage);
+    if (warning !== undefined) tell(this.#context.on, { type: "usage-ignored", sessionId: this.id, warning });
     await this.#writer.setState((state) => ({
       llmCallCount: state.llmCallCount + 1,
       totalTokensUsed: state.totalTokensUsed + (usage.input ?? 0) + (usage.output ?? 0),
       lastActivity: "llm_call",
     }));
     const done = this.#hooks.run("afterStep", this.#window, signal);
-    if (this.#parts.compaction === "blocking") await done;
+    if (this.#options.compaction === "blocking") await done;
   }
 
   /**
@@ -318,9 +292,8 @@ export class Session {
    */
   async recall(query: RecallQuery, options: RecallOptions = {}, signal?: AbortSignal): Promise<Recalled> {
     this.#writer.checkOpen();
-    const { counter, mask } = this.#parts.composer;
-    const session = { ...this.#parts, id: this.id, length: this.#messages };
-    return recallFromStore(session, query, { ...options, counter, mask }, signal);
+    const { counter, mask } = this.#context.composer;
+    return recallFromStore(this.#context, this.#appender.messages, query, { ...options, counter, mask }, signal);
   }
 
   /**
@@ -332,8 +305,11 @@ export class Session {
    */
   async explain(options: { readonly epoch?: number } = {}): Promise<Explanation> {
     this.#writer.checkOpen();
+    const { id, store, scope, composer } = this.#context;
     return this.#writer.inTurn(() =>
-      explainSession({ ...this.#parts, id: this.id }, this.#epochs.composer, options.epoch),
+      options.epoch === undefined
+        ? explainStored(store, scope, id, { ...composer, composer: this.#epochs.composer })
+        : explainEpoch(store, scope, id, options.epoch, composer),
     );
   }
 
@@ -355,64 +331,67 @@ export class Session {
    */
   async inDoubt(): Promise<readonly OpenCall[]> {
     this.#writer.checkOpen();
-    const open = await openCalls(this.#parts.store, this.#parts.scope, this.id);
+    const { id, store, scope } = this.#context;
+    const open = await openCalls(store, scope, id);
     return open.filter(({ callId }) => !this.#runs.running.has(callId));
   }
 
-  /** What its windows are made with; `budget` in tokens, undefined where each `compose` brings its own. */
+  /** The settings its windows are composed with. */
   get settings(): SessionSettings {
-    const { state: _state, ...composer } = this.#parts.composer;
-    const { budget, secretRules, store } = this.#parts;
+    const { state: _state, ...composer } = this.#context.composer;
+    const { budget, secretRules, store } = this.#options;
     return { ...composer, budget, secretRules, liveMask: store.capabilities.liveMask === true };
   }
 
   /** The log's messages, oldest first, as the store keeps them. Streams. */
   async *messages(range: { readonly from?: number; readonly to?: number } = {}): AsyncIterable<Message> {
     this.#writer.checkOpen();
-    const { store, scope } = this.#parts;
+    const { store, scope } = this.#context;
     for await (const { message } of store.read(scope, this.id, { kind: "message", ...range })) yield message;
   }
 
   /** The session in numbers. */
   stats(): SessionStats {
     return {
-      messages: this.#messages,
-      tokens: this.#tokens,
+      messages: this.#appender.messages,
+      tokens: this.#appender.tokens,
       epoch: this.#epochs.composer.state.epoch,
       state: this.#writer.state,
       breaker: this.#hooks.breaker,
-      cost: this.#meter.cost,
-      reported: this.#meter.corrected(this.#window?.tokens ?? 0),
+      cost: this.#options.meter.cost,
+      reported: this.#options.meter.corrected(this.#window?.tokens ?? 0),
     };
   }
 
-  /** Ends the session: its memory gets its log, once, and it is written no more. It stays readable. */
-  async finish(status: FinalStatus, error?: string): Promise<void> {
-    await this.#hooks.close();
-    const write = (record: EditRecord): Promise<void> => this.#hold(() => ({ record, result: undefined }));
-    await offloadAtEnd({ ...this.#parts, id: this.id, write });
-    await this.#writer.finish(status, error ?? null);
-    tell(this.#parts.on, { type: "session-finished", sessionId: this.id, status, error: error ?? null });
+  /**
+   * Ends the session: its memory receives its log, once, and nothing is written any more. It stays readable.
+   *
+   * @throws WindrowError `closed` where it was closed or finished before
+   */
+  finish(status: FinalStatus, error?: string): Promise<void> {
+    const finished = (this.#finishing ?? Promise.resolve()).then(() => this.#finish(status, error ?? null));
+    const finishing = finished
+      .catch(() => undefined)
+      .finally(() => {
+        if (this.#finishing === finishing) this.#finishing = undefined;
+      });
+    this.#finishing = finishing;
+    return finished;
   }
 
-  /** Lets go of the session without ending it; `resume` goes on. Idempotent. */
+  async #finish(status: FinalStatus, error: string | null): Promise<void> {
+    this.#writer.checkOpen();
+    await this.#hooks.close();
+    const { memory, conversation } = this.#options;
+    if (memory && !conversation.offloaded) await offloadAtEnd(this.#context, memory, (plan) => this.#record(plan));
+    await this.#writer.finish(status, error);
+    tell(this.#context.on, { type: "session-finished", sessionId: this.id, status, error });
+  }
+
+  /** Releases the session without ending it, after a `finish` that is under way; `resume` goes on. Idempotent. */
   async close(): Promise<void> {
+    await this.#finishing;
     await this.#hooks.close();
     return this.#writer.close();
-  }
-
-  /** Writes records and takes their messages over, in their order. */
-  #write(records: readonly NewRecord[], messages: readonly Message[], signal?: AbortSignal): Promise<void> {
-    const taken = (stored: readonly StoredRecord[]): void => {
-      for (const [index, record] of stored.filter(({ kind }) => kind === "message").entries()) {
-        const { seq, tokenCount, message } = record as StoredRecordOf<"message">;
-        // The window keeps what the host gave; what was masked on its way to disk is the store's.
-        const shown = this.#parts.store.capabilities.liveMask ? message : (messages[index] as Message);
-        this.#epochs.push(seq, this.#held.take(seq, shown, message.masks));
-        this.counted(seq, tokenCount);
-        tell(this.#parts.on, { type: "message-appended", sessionId: this.id, seq, tokens: tokenCount });
-      }
-    };
-    return this.#writer.write(records, taken, signal);
   }
 }

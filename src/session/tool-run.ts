@@ -1,11 +1,16 @@
-/** A tool run of a session, from its start to the message that carries its result. */
+/** Tool runs of a session, each from its start to the message with its result. */
 import { randomUUID } from "node:crypto";
 import { WindrowError } from "../errors.ts";
+import { resultText } from "../message/message.ts";
 import type { JsonValue, Message, NewMessage, ToolCallPart, ToolResultPart } from "../message/message.ts";
-import type { NewRecord } from "../message/record.ts";
-import { toolRecord } from "./tool-record.ts";
+import type { ToolRecord } from "../message/record.ts";
+import type { Appender } from "./appender.ts";
+import type { SessionContext } from "./context.ts";
+import { tell } from "./events.ts";
+import type { ConversationState } from "./state/state.ts";
+import type { SessionWriter } from "./writer.ts";
 
-/** A tool run that was started and not yet finished. */
+/** A tool run that has started and not finished. */
 export interface ToolRun {
   readonly callId: string;
   /**
@@ -33,35 +38,14 @@ export type StartedCall = { readonly callId?: string; readonly name: string; rea
 /** How a run is started. */
 export interface StartOptions {
   /**
-   * Let a call run whose arguments hold the placeholder of a masked secret, which is then meant as it stands, or replaced by
-   * who runs the tool. Default false.
+   * Starts a call even though its arguments contain the placeholder of a masked secret. For callers that mean the
+   * placeholder itself, or replace it before the tool runs. Default false.
    */
   readonly allowMasks?: boolean;
 }
 
 /** The call that a run answers. */
 export type RunCall = Pick<ToolCallPart, "callId" | "name" | "args">;
-
-/** What tool runs are written with. */
-export interface ToolRunParts {
-  readonly now: () => Date;
-  readonly tell: (event: ToolRunEvent) => void;
-  /** The placeholders of masked secrets that stand in the arguments of a call. */
-  readonly placeholders: (args: JsonValue) => readonly string[];
-  readonly write: (record: NewRecord) => Promise<void>;
-  /** Writes the message of a result or several, and the lines that know its number. */
-  readonly finish: (message: NewMessage, records: (messageSeq: number) => readonly NewRecord[]) => Promise<Message>;
-}
-
-type ToolRunEvent =
-  | {
-      readonly type: "call-masked";
-      readonly callId: string;
-      readonly toolName: string;
-      readonly placeholders: readonly string[];
-    }
-  | { readonly type: "tool-started"; readonly callId: string; readonly toolName: string }
-  | { readonly type: "tool-finished"; readonly callId: string; readonly durationMs: number };
 
 interface Running {
   readonly call: RunCall;
@@ -70,28 +54,35 @@ interface Running {
 
 /** The tool runs of a session. */
 export class ToolRuns {
-  readonly #parts: ToolRunParts;
+  readonly #context: SessionContext;
+  readonly #writer: SessionWriter;
+  readonly #appender: Appender;
+  readonly #state: ConversationState;
   /** The calls that were started here and have not finished, by their ids. */
   readonly running = new Map<string, Running>();
 
-  constructor(parts: ToolRunParts) {
-    this.#parts = parts;
+  constructor(context: SessionContext, writer: SessionWriter, appender: Appender, state: ConversationState) {
+    this.#context = context;
+    this.#writer = writer;
+    this.#appender = appender;
+    this.#state = state;
   }
 
   /** Records that a tool is about to run. */
   async start(call: StartedCall, { allowMasks = false }: StartOptions = {}): Promise<ToolRun> {
-    const started = this.#parts.now();
+    const { id: sessionId, now, on } = this.#context;
+    const started = now();
     const callId = call.callId ?? randomUUID();
-    const placeholders = this.#parts.placeholders(call.args);
+    const placeholders = this.#state.placeholdersIn(call.args);
     if (placeholders.length > 0) {
-      this.#parts.tell({ type: "call-masked", callId, toolName: call.name, placeholders });
+      tell(on, { type: "call-masked", sessionId, callId, toolName: call.name, placeholders });
       if (!allowMasks) throw maskedValue(callId, call.name, placeholders);
     }
     const run: Running = { call: { callId, name: call.name, args: call.args }, started };
     const timestamp = started.toISOString();
-    await this.#parts.write({ kind: "call", callId, toolName: call.name, arguments: call.args, timestamp });
+    await this.#appender.append([], [{ kind: "call", callId, toolName: call.name, arguments: call.args, timestamp }]);
     this.running.set(callId, run);
-    this.#parts.tell({ type: "tool-started", callId, toolName: call.name });
+    tell(on, { type: "tool-started", sessionId, callId, toolName: call.name });
     return { callId, finish: (result, options) => this.#finish(run, result, options) };
   }
 
@@ -100,7 +91,8 @@ export class ToolRuns {
     given: ToolResultPart["content"] | NewMessage,
     { isError = false, durationMs }: FinishOptions = {},
   ): Promise<Message> {
-    const ended = this.#parts.now();
+    const { id: sessionId, now, on } = this.#context;
+    const ended = now();
     const { callId, name } = run.call;
     const made = (content: ToolResultPart["content"]): ToolResultPart => ({
       type: "tool-result",
@@ -122,14 +114,19 @@ export class ToolRuns {
       return { call, result: results.get(call.callId) ?? made([]), durationMs: Math.max(0, Math.round(took)) };
     });
     const timestamp = ended.toISOString();
-    const written = await this.#parts.finish(message, (messageSeq) =>
+    const complete = this.#appender.complete(message);
+    await this.#appender.appendLast(complete, (messageSeq) =>
       runs.map(({ call, result, ...took }) => toolRecord(call, result, { ...took, timestamp, messageSeq })),
     );
+    await this.#writer.setState((state) => ({
+      lastActivity: "tool_execution",
+      toolCallCount: state.toolCallCount + runs.length,
+    }));
     for (const { call, durationMs: took } of runs) {
       this.running.delete(call.callId);
-      this.#parts.tell({ type: "tool-finished", callId: call.callId, durationMs: took });
+      tell(on, { type: "tool-finished", sessionId, callId: call.callId, durationMs: took });
     }
-    return written;
+    return complete;
   }
 }
 
@@ -141,4 +138,29 @@ function maskedValue(callId: string, toolName: string, placeholders: readonly st
       "is meant, start it with { allowMasks: true }.",
     { callId, toolName, placeholders },
   );
+}
+
+/** The most bytes of a result that `tools.jsonl` repeats; docs/format.md has the fields. */
+const longestResult = 1_024;
+
+/** The record of a finished run; `messageSeq` is the number of the message with its result. */
+function toolRecord(
+  call: Pick<ToolCallPart, "callId" | "name" | "args">,
+  result: ToolResultPart,
+  ended: Pick<ToolRecord, "timestamp" | "durationMs"> & { readonly messageSeq: number },
+): ToolRecord {
+  const { messageSeq, ...times } = ended;
+  const text = resultText(result);
+  const long = Buffer.byteLength(text) > longestResult;
+  const error = long ? `${text.slice(0, longestResult).toWellFormed()}…` : text;
+  return {
+    kind: "tool",
+    callId: call.callId,
+    toolName: call.name,
+    arguments: call.args,
+    ...(result.isError ? { result: null, error } : long ? {} : { result: text }),
+    ...(long && { messageSeq }),
+    status: result.isError ? "error" : "success",
+    ...times,
+  };
 }

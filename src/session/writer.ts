@@ -1,25 +1,17 @@
-/** The writing end of a session: one thing after another, each record handed to the store at once, the state kept. */
+/** The writer of a session: it orders work in turns, hands records to the store at once, and keeps the session's state. */
 import { isWindrowError, WindrowError } from "../errors.ts";
 import type { NewRecord, StoredRecord } from "../message/record.ts";
-import type { FinalStatus, Lock, SessionState, Store } from "../store/store.ts";
+import type { FinalStatus, SessionState } from "../store/store.ts";
+import type { SessionOptions } from "./context.ts";
 import { tell } from "./events.ts";
-import type { Listener } from "./events.ts";
 
-/** What a writer writes to. */
-export interface WriterParts {
-  readonly id: string;
-  readonly store: Store;
-  readonly lock: Lock;
-  readonly state: SessionState;
-  readonly now: () => Date;
-  /** Told once, when the session is closed or finished. */
-  readonly closed: () => void;
-  readonly on?: Listener;
-}
+/** The options of a session that its writer needs. */
+export type WriterOptions = Pick<SessionOptions, "store" | "lock" | "state" | "now" | "closed" | "on">;
 
 /** Writes one session. */
 export class SessionWriter {
-  readonly #parts: WriterParts;
+  readonly #id: string;
+  readonly #options: WriterOptions;
   #state: SessionState;
   #queue: Promise<unknown> = Promise.resolve();
   #inFlight = 0;
@@ -27,47 +19,48 @@ export class SessionWriter {
   #closed = false;
   #closing: Promise<void> | undefined;
 
-  constructor(parts: WriterParts) {
-    this.#parts = parts;
-    this.#state = parts.state;
-    this.#touched = parts.now().getTime();
+  constructor(id: string, options: WriterOptions) {
+    this.#id = id;
+    this.#options = options;
+    this.#state = options.state;
+    this.#touched = options.now().getTime();
   }
 
-  /** The state as it was last set. */
+  /** The session's state, with changes that are not at the store yet. */
   get state(): SessionState {
     return this.#state;
   }
 
-  /** When it was last used, in milliseconds since 1970; undefined while something is under way. */
+  /** The time of the last call, in milliseconds since 1970; undefined while a write is under way. */
   get idleSince(): number | undefined {
     return this.#inFlight > 0 ? undefined : this.#touched;
   }
 
-  /** Whether it takes calls. */
+  /** Whether the session accepts calls. */
   get isOpen(): boolean {
     return !this.#closed;
   }
 
   /** @throws WindrowError `closed` */
   checkOpen(): void {
-    const { id } = this.#parts;
+    const id = this.#id;
     if (this.#closed) throw new WindrowError("closed", `Session ${id} is closed; resume it to go on.`, { id });
   }
 
-  /** One thing after another: appends and compositions see each other whole. */
+  /** Runs work when all work that was given before it has ended. */
   inTurn<T>(work: () => Promise<T>): Promise<T> {
-    this.#touched = this.#parts.now().getTime();
+    this.#touched = this.#options.now().getTime();
     const result = this.#queue.then(work);
     this.#queue = result.catch(() => undefined);
     return result;
   }
 
-  /** Waits until nothing is on its way to the log. */
+  /** Waits until no write is under way. */
   async settled(): Promise<void> {
     while (this.#inFlight > 0) await this.#queue;
   }
 
-  /** Hands records to the store at once, so that it can sync several together, and takes them over in their order. */
+  /** Hands records to the store at once, so that it can sync several calls together; `taken` runs in the order of calls. */
   write(
     records: readonly NewRecord[],
     taken: (stored: readonly StoredRecord[]) => void,
@@ -77,27 +70,27 @@ export class SessionWriter {
     if (signal?.aborted) throw new WindrowError("aborted", "The append was aborted before anything was written.");
     this.#inFlight++;
     const written = this.store(records);
-    // Its turn may come long after it was refused; until then nobody else would hear of it.
+    // The turn that reports a refusal may come later: without this the process would see an unhandled rejection.
     written.catch(() => undefined);
     return this.inTurn(async () => taken(await written)).finally(() => this.#inFlight--);
   }
 
-  /** Hands records to the store, in a turn that is already taken. */
+  /** Hands records to the store. Called inside a turn. */
   async store(records: readonly NewRecord[]): Promise<readonly StoredRecord[]> {
     try {
-      return await this.#parts.store.append(this.#parts.lock, records);
+      return await this.#options.store.append(this.#options.lock, records);
     } catch (error) {
-      if (isWindrowError(error)) tell(this.#parts.on, { type: "append-failed", sessionId: this.#parts.id, error });
+      if (isWindrowError(error)) tell(this.#options.on, { type: "append-failed", sessionId: this.#id, error });
       throw error;
     }
   }
 
-  /** Changes the state in memory; it goes to the store with the next {@link SessionWriter.setState}. */
+  /** Changes the state in memory; the next {@link SessionWriter.setState} hands it to the store. */
   note(change: Partial<SessionState>): void {
     this.#state = { ...this.#state, ...change };
   }
 
-  /** Counts an epoch or a summary (seed 001's compression_count). */
+  /** Counts an epoch or a summary, the `compression_count` of docs/format.md. */
   compressed(): void {
     this.note({ compressionCount: this.#state.compressionCount + 1 });
   }
@@ -105,26 +98,26 @@ export class SessionWriter {
   /** Changes the state and hands it to the store. */
   async setState(change: (state: SessionState) => Partial<SessionState>): Promise<void> {
     await this.inTurn(async () => {
-      const now = this.#parts.now().toISOString();
+      const now = this.#options.now().toISOString();
       this.#state = { ...this.#state, ...change(this.#state), status: "processing", updatedAt: now };
-      await this.#parts.store.setState(this.#parts.lock, this.#state);
+      await this.#options.store.setState(this.#options.lock, this.#state);
     });
   }
 
-  /** Ends the session. */
+  /** Ends the session in its store. */
   async finish(status: FinalStatus, error: string | null): Promise<void> {
     this.checkOpen();
     await this.inTurn(async () => {
-      const now = this.#parts.now().toISOString();
+      const now = this.#options.now().toISOString();
       const state = { ...this.#state, status, updatedAt: now, completedAt: now, error };
-      await this.#parts.store.finish(this.#parts.lock, state);
+      await this.#options.store.finish(this.#options.lock, state);
       this.#state = state;
       this.#closed = true;
     });
-    this.#parts.closed();
+    this.#options.closed();
   }
 
-  /** Lets go of the session. Idempotent. */
+  /** Releases the session's lock. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#release();
     return this.#closing;
@@ -135,10 +128,10 @@ export class SessionWriter {
     this.#closed = true;
     await this.#queue;
     try {
-      await this.#parts.store.setState(this.#parts.lock, this.#state);
+      await this.#options.store.setState(this.#options.lock, this.#state);
     } finally {
-      await this.#parts.lock.release();
-      this.#parts.closed();
+      await this.#options.lock.release();
+      this.#options.closed();
     }
   }
 }

@@ -114,8 +114,8 @@ async function writeSessions(store: string, product: Product, report: Report, fo
       await session.endStep({ usage: { input: 10 }, model: everything });
     }
     await session.pin(everything);
-    await session.setGoal(everything);
-    await session.updateSnapshot({ currentPhase: everything });
+    await session.goal.set(everything);
+    await session.snapshot.update({ currentPhase: everything });
     await session.compact().catch(() => undefined);
     await session.compose();
     await session.finish(status, everything);

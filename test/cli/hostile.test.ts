@@ -94,7 +94,7 @@ async function fill(): Promise<Place> {
     }
     await session.startTool({ callId: `open${hostile}`, name: hostile, args: { path: hostile } });
     await session.pin(hostile);
-    await session.setGoal(hostile);
+    await session.goal.set(hostile);
     await session.compose();
     ids.push(session.id);
     await (finish ? session.finish("failed", hostile) : session.close());

@@ -73,8 +73,8 @@ it.each(["files", "sqlite"])("no canary reaches the disk, %s", async (kind) => {
     await session.endStep({ usage: { input: 10 }, model: registered });
   }
   await session.pin(everything);
-  await session.setGoal(everything);
-  await session.updateSnapshot({ currentPhase: everything });
+  await session.goal.set(everything);
+  await session.snapshot.update({ currentPhase: everything });
   await session.compact().catch(() => undefined);
   await session.compose({ dynamic: `changed ${everything}` });
   await manager.fork(session.id);

@@ -4,6 +4,7 @@ import { lexicalMemory } from "../../src/memory/lexical-memory.ts";
 import type { Memory } from "../../src/memory/memory.ts";
 import { messageText } from "../../src/message/message.ts";
 import { codingSession } from "../../src/message/samples.ts";
+import type { SessionEvent } from "../../src/session/events.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
 import type { ManagerOptions } from "../../src/session/manager/options.ts";
 import { ramStore } from "../../src/store/ram/ram.ts";
@@ -73,6 +74,35 @@ it("does not deliver twice where an end is tried again", async () => {
   const again = await manager.resume(session.id);
   await again.finish("completed");
   expect(memory.received).toEqual([1]);
+});
+
+it.each(["session", "manager"])("is finished before a close of its %s that comes meanwhile", async (closed) => {
+  const memory = counting(lexicalMemory());
+  let begun = (): void => undefined;
+  let answer = (): void => undefined;
+  const asked = new Promise<void>((done) => (begun = done));
+  const answered = new Promise<void>((done) => (answer = done));
+  const slow: Memory = {
+    ...memory,
+    async receive(...given) {
+      begun();
+      await answered;
+      await memory.receive(...given);
+    },
+  };
+  const ended: string[] = [];
+  const on = (event: SessionEvent): void => void (event.type === "session-finished" && ended.push(event.status));
+  const manager = await open({ memory: slow, on });
+  const session = await manager.create();
+  await session.append({ role: "user", parts: [{ type: "text", text: "hello" }] });
+  const finished = session.finish("completed");
+  await asked;
+  const closing = closed === "session" ? session.close() : manager.close();
+  answer();
+  await Promise.all([finished, closing]);
+  expect(memory.received).toEqual([1]);
+  expect(ended).toEqual(["completed"]);
+  await expect(session.finish("completed")).rejects.toMatchObject({ code: "closed" });
 });
 
 it("begins and ends without a memory that fails, and says so", async () => {

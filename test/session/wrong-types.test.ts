@@ -19,7 +19,7 @@ describe.each([
     const text = value as string;
     await expect(session.pin(text)).rejects.toMatchObject({ code: "bad-option" });
     await expect(session.pin("x", { until: text })).rejects.toMatchObject({ code: "bad-option" });
-    await expect(session.setGoal(text)).rejects.toMatchObject({ code: "bad-option" });
+    await expect(session.goal.set(text)).rejects.toMatchObject({ code: "bad-option" });
     await expect(session.recall({ id: text })).rejects.toMatchObject({ code: "bad-option" });
     await expect(session.recall({ query: text })).rejects.toMatchObject({ code: "bad-option" });
     await expect(manager.create({ id: text })).rejects.toMatchObject({ code: "session-id-invalid" });

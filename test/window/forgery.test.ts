@@ -142,7 +142,7 @@ describe("a quotation", () => {
           const messages = sessionOf(given);
           for (const message of messages) await session.append(message);
           await session.pin(given.word);
-          await session.setGoal(given.said);
+          await session.goal.set(given.said);
           // An answer longer than what it is of is refused; the prompt that asked for it is looked at all the same.
           await session.compact().catch((error: unknown) => {
             if (!isWindrowError(error, "model-failed")) throw error;

@@ -251,9 +251,10 @@ export class ContextManagementPlugin {
   ): Promise<AdkWindow | undefined> {
     const { contextManager, budget } = this.#options;
     const snapshot = contextManager?.getContextSnapshot();
-    if (!snapshot && log.session.snapshot) contextManager?.updateSnapshot(log.session.snapshot);
-    if (snapshot && JSON.stringify(snapshot) !== JSON.stringify(log.session.snapshot)) {
-      await log.session.updateSnapshot(snapshot);
+    const { current } = log.session.snapshot;
+    if (!snapshot && current) contextManager?.updateSnapshot(current);
+    if (snapshot && JSON.stringify(snapshot) !== JSON.stringify(current)) {
+      await log.session.snapshot.update(snapshot);
     }
     const most = budget ?? log.session.settings.budget ?? this.#defaultBudget(request);
     const { events } = invocation.session;

@@ -1,7 +1,7 @@
 /** A host's own messages as a session's windows may show them: masked where its store wants the live window masked. */
 import { maskJson, maskRecord } from "../../mask/mask.ts";
 import type { JsonValue, Message } from "../../message/message.ts";
-import type { SessionSettings } from "../../session/session-parts.ts";
+import type { SessionSettings } from "../../session/context.ts";
 
 /** What of a session's settings says how its windows are masked. */
 export type LiveSettings = Pick<SessionSettings, "liveMask" | "secretRules">;

@@ -85,7 +85,7 @@ export class McpTools {
   /** @throws WindrowError `session-not-found`, `bad-option` */
   pins(name: string | undefined): Promise<string> {
     return this.#reading(name, async (session) => {
-      const lines = session.pins().map(({ id, text }) => `[${id}] ${quoteRest(text)}`);
+      const lines = session.pins.list().map(({ id, text }) => `[${id}] ${quoteRest(text)}`);
       return lines.length === 0 ? "Nothing is pinned." : lines.join("\n");
     });
   }
@@ -102,7 +102,7 @@ export class McpTools {
   /** @throws WindrowError as {@link McpTools.pin}, `not-found` */
   unpin(name: string | undefined, pin: string): Promise<string> {
     return this.#writing(name, async (session) => {
-      await session.unpin(pin);
+      await session.pins.remove(pin);
       return `${pin} is no longer pinned.`;
     });
   }

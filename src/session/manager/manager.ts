@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { isWindrowError, WindrowError } from "../../errors.ts";
 import type { JsonObject, JsonValue, Message, NewMessage } from "../../message/message.ts";
 import type { EditRecord } from "../../message/record.ts";
-import { newestEdits, windowRecords } from "../log.ts";
+import { newestEdits } from "../log.ts";
 import type { NewestEdits } from "../log.ts";
 import { systemClock } from "../../store/shared/clock.ts";
 import { forkSession } from "../../store/fork.ts";
@@ -13,7 +13,6 @@ import type { TokenCounter } from "../../tokens/counter.ts";
 import { loadCounter } from "../../tokens/exact.ts";
 import { modelOf } from "../../tokens/models.ts";
 import type { ModelFacts } from "../../tokens/models.ts";
-import { Turns } from "../../turns.ts";
 import { budgetOf, checkBudget } from "../../window/budget.ts";
 import { profileOf } from "../../window/provider/profile.ts";
 import type { Profile } from "../../window/provider/profile.ts";
@@ -23,14 +22,13 @@ import { knownSecrets, textMask } from "../../mask/text.ts";
 import type { SecretRules } from "../../mask/text.ts";
 import { maskedListener, tell } from "../events.ts";
 import type { Listener } from "../events.ts";
-import { Held } from "../state/state.ts";
+import { ConversationState } from "../state/state.ts";
 import { configured } from "./config.ts";
-import { ownMemory } from "../manager-memory.ts";
 import { checkManagerOptions } from "./options.ts";
 import type { CreateOptions, ManagerOptions, ResumeOptions, SessionForkOptions } from "./options.ts";
 import type { TenantManagerOptions } from "./options.ts";
-import { Meter } from "../meter.ts";
-import { bootstrapRecord } from "../offload.ts";
+import { UsageMeter } from "../usage.ts";
+import { bootstrapRecord, ownMemory } from "../memory.ts";
 import { noLock, readOnlyStore } from "../read-only.ts";
 import { Session } from "../session.ts";
 
@@ -274,8 +272,8 @@ export class SessionManager {
     const { workingSet = false, memory } = this.#options;
     const mask = textMask(this.secretRules);
     const maxTokens = workingSet === true ? 500 : Number(workingSet);
-    const held = new Held(maxTokens > 0 ? { maxTokens, counter: this.#counter, mask } : undefined);
-    const meter = new Meter(this.#profile, this.#model?.contextWindow);
+    const conversation = new ConversationState(maxTokens > 0 ? { maxTokens, counter: this.#counter, mask } : undefined);
+    const meter = new UsageMeter(this.#profile, this.#model?.contextWindow);
     const { calibration } = epoch?.held ?? {};
     if (calibration !== undefined) meter.restore(calibration);
     const session = new Session({
@@ -292,21 +290,21 @@ export class SessionManager {
         ...(this.#options.ingestCap !== undefined && { ingestCap: this.#options.ingestCap }),
         ...(epoch && { state: epoch.state }),
       },
-      held,
+      conversation,
       meter,
       secretRules: this.secretRules,
       calibrate: this.#options.calibrate ?? false,
       compaction: this.#options.compaction ?? "background",
-      ...(memory && { memory }),
-      ...(this.#options.summarizer && { summarizer: this.#options.summarizer }),
+      memory,
+      summarizer: this.#options.summarizer,
       recorded: epoch !== undefined,
       budget: this.#budget,
       check: this.#check,
       now: this.#now,
       closed: () => this.#sessions.delete(session),
-      ...(this.#on && { on: this.#on }),
+      on: this.#on,
     });
-    if (edits) await this.#restore(session, held, edits);
+    if (edits) await session.restore(edits);
     if (store === this.#store) this.#sessions.add(session);
     tell(this.#on, { type: "session-opened", sessionId: session.id, resumed, taskKey: metadata.taskKey });
     if (lock.recovery.length > 0) {
@@ -317,29 +315,6 @@ export class SessionManager {
 
   #running(state: SessionState): SessionState {
     return state.status === "initializing" ? { ...state, status: "processing" } : state;
-  }
-
-  /** Reads what the window holds and what came after its epoch; what left the window stays unread. */
-  async #restore(session: Session, held: Held, { epoch, later }: NewestEdits): Promise<void> {
-    const [store, scope] = [this.#store, this.#scope];
-    const opened = epoch?.state.opened ?? 0;
-    session.counted(opened, epoch?.historyTokens ?? 0);
-    if (epoch?.held) held.restore(epoch.held);
-    for (const record of later) held.apply(record);
-    for await (const record of store.read(scope, session.id, { kind: "snapshot", last: 1 })) held.apply(record);
-    const turns = new Turns();
-    for await (const { seq, message, tokenCount } of windowRecords(store, scope, session.id, epoch)) {
-      await turns.turn();
-      session.restore(seq, message);
-      if (seq <= opened) continue;
-      session.counted(seq, tokenCount);
-      held.push(seq, message);
-    }
-    if (!held.wantsAll) return;
-    for await (const { seq, message } of store.read(scope, session.id, { kind: "message" })) {
-      held.watch(seq, message);
-      await turns.turn();
-    }
   }
 
   async #closeIdle(timeout: number): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * Pins: texts that stand in every window until they are taken off, in the words they were given. Pure: a session writes
- * the records, and hands each it wrote or read to {@link Pins.apply}.
+ * Pins: texts that every window shows verbatim until they end or are removed. Pure: a session writes the records, and
+ * passes each that it wrote or read to {@link Pins.apply}.
  */
 import { WindrowError } from "../../errors.ts";
 import { jsonFault } from "../../message/json.ts";
@@ -15,14 +15,14 @@ import type { TokenCounter } from "../../tokens/counter.ts";
  */
 export type PinEnd = string | { readonly turns: number } | { readonly steps: number };
 
-/** Where a session stands: the time (ISO 8601), and how many turns and steps have begun so far. */
+/** A moment of a session: the time (ISO 8601), and how many turns and steps have begun. */
 export interface Moment {
   readonly time: string;
   readonly turns: number;
   readonly steps: number;
 }
 
-/** A text that stands in every window while it holds. */
+/** A text that every window shows while the pin holds. */
 export interface Pin {
   /** `p1`, `p2` …, unique in its session. */
   readonly id: string;
@@ -30,7 +30,7 @@ export interface Pin {
   readonly text: string;
   /** Most tokens it may take, its label included. */
   readonly budget?: number;
-  /** Absent: until it is taken off. */
+  /** Absent: until the pin is removed. */
   readonly until?: PinEnd;
   readonly pinnedAt: Moment;
 }
@@ -41,11 +41,18 @@ export type PinOptions = Pick<Pin, "budget" | "until">;
 /** The pins of a session, kept by its records of types `pin` and `unpin`. */
 export class Pins {
   readonly #pins = new Map<string, Pin>();
+  /** The newest record of each pin, by its id. */
+  readonly #records = new Map<string, EditRecord>();
   #made = 0;
 
-  /** Takes over a record the log holds; one that is no readable pin or unpin changes nothing. */
+  /** Applies a record of the log; an unreadable pin, and a record of another type, change nothing. */
   apply(record: EditRecord): void {
-    if (record.type === "unpin" && typeof record.data.id === "string") this.#pins.delete(record.data.id);
+    const { id } = record.data;
+    if (record.type === "unpin" && typeof id === "string") {
+      this.#pins.delete(id);
+      this.#records.delete(id);
+    }
+    if (record.type === "pin" && typeof id === "string") this.#records.set(id, record);
     const pin = record.type === "pin" ? pinOf(record) : undefined;
     if (!pin) return;
     this.#made = Math.max(this.#made + 1, Number(/^p(\d{1,9})$/.exec(pin.id)?.[1] ?? 0));
@@ -75,13 +82,25 @@ export class Pins {
   }
 
   /**
-   * The record that takes a pin off.
+   * The record that removes a pin.
    *
    * @throws WindrowError `not-found` when no pin has this id
    */
   planRemoval(id: string, time: string): EditRecord {
     if (!this.#pins.has(id)) throw new WindrowError("not-found", `There is no pin "${id}".`, { id });
     return { kind: "edit", type: "unpin", data: { id }, timestamp: time };
+  }
+
+  /** The pins' records as JSON, for an epoch record. */
+  toJSON(): readonly JsonObject[] {
+    return [...this.#records.values()].map(({ data, timestamp }) => ({ ...data, timestamp }));
+  }
+
+  /** Restores the pins of an epoch record. */
+  restore(lines: readonly JsonObject[]): void {
+    for (const { timestamp, ...data } of lines) {
+      this.apply({ kind: "edit", type: "pin", data, timestamp: typeof timestamp === "string" ? timestamp : "" });
+    }
   }
 
   /** The pins that hold, in the order they were first pinned. */
@@ -98,13 +117,13 @@ export function holds({ until, pinnedAt }: Pin, now: Moment): boolean {
   return now.steps - pinnedAt.steps < until.steps;
 }
 
-/** A pin as the window shows it: a line that says what it is, and the text as it was given, quoted. */
+/** A pin as windows show it: a label line, and the text, quoted. */
 export function renderPin({ id, text, until }: Pin): string {
   const end = until === undefined ? "" : `, until ${endText(until)}`;
   return `[Pinned text ${id}, in the words it was given, ${quoteHint}; it holds${end}]\n${quoteText(text)}`;
 }
 
-/** The pins whose text stands verbatim in no system or user message of a window. Empty for every good window. */
+/** The pins whose text is verbatim in no system or user message of a window. Empty for every good window. */
 export function missingPins(pins: readonly Pin[], messages: readonly Message[]): readonly Pin[] {
   const texts = messages
     .filter(({ role }) => role === "system" || role === "user")
@@ -130,7 +149,7 @@ function shownEnd(until: unknown): string {
   return jsonFault(until) === undefined ? JSON.stringify(until) : `a ${typeof until}`;
 }
 
-/** Whole, since a parser of dates passes over words in brackets. */
+/** A whole ISO 8601 time; `Date.parse` alone would ignore words in brackets. */
 const isoTime = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
 
 function isEnd(value: JsonValue | PinEnd | undefined): value is PinEnd {

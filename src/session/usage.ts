@@ -1,4 +1,4 @@
-/** What calls were predicted to cost and did cost, and how counts compare with what a provider reports. */
+/** Usage of model calls: predicted and actual costs, and how counts compare with what a provider reports. */
 import type { JsonObject, JsonValue, Usage } from "../message/message.ts";
 import { correct, countFor, initialCalibration, observe } from "../tokens/calibrate.ts";
 import type { CalibrationState, CorrectedCount } from "../tokens/calibrate.ts";
@@ -13,8 +13,8 @@ export interface CostTotals {
   readonly actual: number;
 }
 
-/** Follows the calls of one session. */
-export class Meter {
+/** Compares the windows of one session with the usage that the provider reports of them. */
+export class UsageMeter {
   readonly #profile: Profile;
   readonly #contextWindow: number | undefined;
   #calibration: CalibrationState = initialCalibration;
@@ -26,13 +26,13 @@ export class Meter {
     this.#contextWindow = contextWindow;
   }
 
-  /** The window that the next usage is about. */
+  /** Notes the window that the next usage reports on. */
   composed({ tokens, report }: Composed): void {
     this.#last = { tokens, equivalents: report.cost.equivalents };
   }
 
   /**
-   * Takes what a provider reported for the last window.
+   * Notes the usage that a provider reported for the last window.
    *
    * @returns a warning where the figure cannot be true; it is ignored
    */
@@ -75,12 +75,12 @@ export class Meter {
     return Number.isFinite(budget) ? Math.max(1, countFor(this.#calibration, budget)) : budget;
   }
 
-  /** For an epoch's record. */
+  /** The calibration as JSON, for an epoch record. */
   toJSON(): JsonObject {
     return { ...this.#calibration };
   }
 
-  /** Takes over what a record told. */
+  /** Restores the calibration from an epoch record. */
   restore(data: JsonValue): void {
     const told = data as Partial<CalibrationState> | null;
     if (told?.version === 1) this.#calibration = { ...initialCalibration, ...told };

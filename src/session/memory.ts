@@ -1,4 +1,4 @@
-/** Memory at both ends of a session: what it knew goes out when it ends, what is known comes in when it begins. */
+/** Memory at both ends of a session: it receives the log when the session ends, and is queried when one begins. */
 import { inlineText, isQuoted, quoteLine, quoteNotice, splitLines } from "../message/quote.ts";
 import type { JsonObject } from "../message/message.ts";
 import type { EditRecord } from "../message/record.ts";
@@ -7,13 +7,13 @@ import type { Memory, MemoryPassage } from "../memory/memory.ts";
 import type { Scope, Store } from "../store/store.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { recallId } from "../window/recall/stub.ts";
+import { isWindrowError } from "../errors.ts";
+import type { RecordPlanned, SessionContext } from "./context.ts";
 import { tell } from "./events.ts";
-import type { Listener } from "./events.ts";
-import type { Held } from "./state/state.ts";
 
 /**
- * Hands a session's whole log to a memory, as it was written, not as a window showed it (seed 004 §4). At least once: a
- * memory passes over what it has.
+ * Hands a session's whole log to a memory, as it was written, not as a window showed it. At least once: a memory skips
+ * messages it already has.
  *
  * @returns how many messages were handed over
  */
@@ -33,29 +33,21 @@ export async function offload(memory: Memory, store: Store, scope: Scope, id: st
   return count;
 }
 
-/** The session that ends. */
-export interface EndingSession {
-  readonly id: string;
-  readonly memory?: Memory;
-  readonly held: Held;
-  readonly store: Store;
-  readonly scope: Scope;
-  readonly now: () => Date;
-  readonly on?: Listener;
-  readonly write: (record: EditRecord) => Promise<void>;
-}
-
 /**
- * Offloads a session that ends, unless its log says that it was. A record says so then; a memory that fails does not keep
- * the session from ending.
+ * Offloads a session that ends, and records that it did. A memory that fails does not keep the session from ending.
+ *
+ * @param record - writes the record
  */
-export async function offloadAtEnd({ id, memory, held, store, scope, now, on, write }: EndingSession): Promise<void> {
-  if (!memory || held.offloaded) return;
+export async function offloadAtEnd(
+  { id, store, scope, on }: SessionContext,
+  memory: Memory,
+  record: RecordPlanned,
+): Promise<void> {
   const told = { sessionId: id, memory: memory.name };
   try {
     const messages = await offload(memory, store, scope, id);
     const data = { memory: memory.name, messages };
-    await write({ kind: "edit", type: "offloaded", data, timestamp: now().toISOString() });
+    await record((timestamp): EditRecord => ({ kind: "edit", type: "offloaded", data, timestamp }));
     tell(on, { type: "session-offloaded", ...told, messages });
   } catch (error) {
     tell(on, { type: "offload-failed", ...told, reason: error instanceof Error ? error.message : String(error) });
@@ -63,9 +55,9 @@ export async function offloadAtEnd({ id, memory, held, store, scope, now, on, wr
 }
 
 /**
- * What a memory knows about a text, as a record whose block stands in every window of the session (seed 004 §4).
+ * The record of a memory's passages about a text; every window of the session shows them as a block.
  *
- * @returns undefined where it knows nothing
+ * @returns undefined where the memory has no passage
  */
 export async function bootstrapRecord(
   memory: Memory,
@@ -82,10 +74,43 @@ export async function bootstrapRecord(
   return { kind: "edit", type: "bootstrap", data: { memory: memory.name, text, sources }, timestamp };
 }
 
-/** A passage under a line that says where it is from, whatever the memory made of it. */
+/** A passage, quoted, under a line that names its session and message. */
 function passageText({ sessionId, seq, text }: MemoryPassage): string {
   const source = inlineText(`${sessionId} ${recallId(seq)}`);
   const lines = splitLines(text);
   const head = lines[0]?.startsWith(`[${source} `) ? lines.shift() : `[${source}]`;
   return [head, ...lines.map((line) => (isQuoted(line) ? line : quoteLine(line)))].join("\n");
+}
+
+/**
+ * A memory limited to one scope: passages of sessions that the scope does not see in the store are left out. A scope that
+ * sees everything gets the memory itself.
+ */
+export function ownMemory(memory: Memory, store: Store, scope: Scope): Memory {
+  if (scope.user === undefined && scope.tenant === undefined) return memory;
+  const sees = async (id: string): Promise<boolean> => {
+    try {
+      await store.info(scope, id);
+      return true;
+    } catch (error) {
+      if (isWindrowError(error, "session-not-found") || isWindrowError(error, "session-id-invalid")) return false;
+      throw error;
+    }
+  };
+  return {
+    name: memory.name,
+    receive: (sessionId, messages, signal) => memory.receive(sessionId, messages, signal),
+    async query(query, signal) {
+      const passages = await memory.query(query, signal);
+      const seen = new Map<string, boolean>();
+      const own: MemoryPassage[] = [];
+      for (const passage of passages) {
+        const { sessionId } = passage;
+        if (!seen.has(sessionId)) seen.set(sessionId, await sees(sessionId));
+        if (seen.get(sessionId)) own.push(passage);
+      }
+      return own;
+    },
+    close: () => memory.close(),
+  };
 }

@@ -76,11 +76,11 @@ it("takes a pin off without touching what stands before", async () => {
   await run(session, () => undefined, 0, 4);
   const id = await session.pin("Only this week.");
   const shown = await session.compose();
-  await session.unpin(id);
+  await session.pins.remove(id);
   const gone = await session.compose();
   expect(gone.messages.slice(0, shown.messages.length)).toEqual(shown.messages);
   expect(messageText(gone.messages.at(-1)!)).toContain("no longer holds");
-  expect(session.pins()).toEqual([]);
+  expect(session.pins.list()).toEqual([]);
 });
 
 it("ends a pin by its turns", async () => {
@@ -89,10 +89,10 @@ it("ends a pin by its turns", async () => {
   await session.pin("For two turns.", { until: { turns: 2 } });
   await session.append({ role: "assistant", parts: [{ type: "text", text: "yes" }] });
   await session.append({ role: "user", parts: [{ type: "text", text: "two" }] });
-  expect(session.pins()).toHaveLength(1);
+  expect(session.pins.list()).toHaveLength(1);
   await session.append({ role: "assistant", parts: [{ type: "text", text: "yes" }] });
   await session.append({ role: "user", parts: [{ type: "text", text: "three" }] });
-  expect(session.pins()).toHaveLength(0);
+  expect(session.pins.list()).toHaveLength(0);
 });
 
 it("composes the same window after a restart: pins, goal, snapshot, and what was inserted", async () => {
@@ -102,14 +102,14 @@ it("composes the same window after a restart: pins, goal, snapshot, and what was
   await run(session, () => undefined, 0, 120);
   expect(session.stats().epoch).toBeGreaterThan(0);
   await session.pin("Pinned later.");
-  await session.setGoal("Now make it fast.");
-  await session.updateSnapshot({ currentPhase: "executing", completedActions: ["read"] });
-  await session.updateSnapshot({ keyObservations: ["slow parser"] });
+  await session.goal.set("Now make it fast.");
+  await session.snapshot.update({ currentPhase: "executing", completedActions: ["read"] });
+  await session.snapshot.update({ keyObservations: ["slow parser"] });
   const window = await session.compose();
   await session.close();
 
   const resumed = await manager.resume(session.id);
-  expect(resumed.snapshot).toEqual({
+  expect(resumed.snapshot.current).toEqual({
     goal: "",
     completedActions: ["read"],
     currentPhase: "executing",

@@ -1,0 +1,95 @@
+/** Appending messages: each is checked, completed, counted and written, and then feeds the session's windows and state. */
+import { randomUUID } from "node:crypto";
+import type { Message, NewMessage } from "../message/message.ts";
+import type { NewRecord, StoredRecord, StoredRecordOf } from "../message/record.ts";
+import { countMessage } from "../tokens/counter.ts";
+import type { SessionContext } from "./context.ts";
+import type { Epochs } from "./epochs.ts";
+import { tell } from "./events.ts";
+import type { ConversationState } from "./state/state.ts";
+import type { SessionWriter } from "./writer.ts";
+
+/** The end of a session's log, where messages are added. */
+export class Appender {
+  readonly #context: SessionContext;
+  readonly #writer: SessionWriter;
+  readonly #epochs: Epochs;
+  readonly #state: ConversationState;
+  readonly #check: (message: unknown) => NewMessage;
+  #messages = 0;
+  #tokens = 0;
+
+  /** @param check - checks a message that was not typed; throws `bad-message` */
+  constructor(
+    context: SessionContext,
+    writer: SessionWriter,
+    epochs: Epochs,
+    state: ConversationState,
+    check: (message: unknown) => NewMessage,
+  ) {
+    this.#context = context;
+    this.#writer = writer;
+    this.#epochs = epochs;
+    this.#state = state;
+    this.#check = check;
+  }
+
+  /** Messages in the log. */
+  get messages(): number {
+    return this.#messages;
+  }
+
+  /** Tokens of all messages in the log. */
+  get tokens(): number {
+    return this.#tokens;
+  }
+
+  /** Counts messages that the log already has, up to `seq`. */
+  counted(seq: number, tokens: number): void {
+    this.#messages = Math.max(this.#messages, seq);
+    this.#tokens += tokens;
+  }
+
+  /**
+   * The message with an id and a timestamp, checked.
+   *
+   * @throws WindrowError `bad-message`
+   */
+  complete(given: NewMessage): Message {
+    const message = this.#check(given);
+    const timestamp = message.timestamp ?? this.#context.now().toISOString();
+    return { ...message, id: message.id ?? randomUUID(), timestamp };
+  }
+
+  /** Writes complete messages, and other records behind them. */
+  append(messages: readonly Message[], others: readonly NewRecord[] = [], signal?: AbortSignal): Promise<void> {
+    const records = [...messages.map((message) => this.#recordOf(message)), ...others];
+    return this.#writer.write(records, (stored) => this.#take(stored, messages), signal);
+  }
+
+  /** Writes a message behind everything under way, with records that name it by its number. */
+  async appendLast(message: Message, recordsOf: (seq: number) => readonly NewRecord[]): Promise<void> {
+    await this.#writer.settled();
+    await this.append([message], recordsOf(this.#messages + 1));
+  }
+
+  #recordOf(message: Message): NewRecord {
+    const timestamp = message.timestamp ?? this.#context.now().toISOString();
+    return { kind: "message", message, tokenCount: countMessage(this.#context.composer.counter, message), timestamp };
+  }
+
+  #take(stored: readonly StoredRecord[], messages: readonly Message[]): void {
+    const { id, store, on } = this.#context;
+    for (const [index, record] of stored.filter(({ kind }) => kind === "message").entries()) {
+      const { seq, tokenCount, message } = record as StoredRecordOf<"message">;
+      // The window shows the host's own message unless the store masks live windows too.
+      const shown = store.capabilities.liveMask ? message : (messages[index] as Message);
+      this.#state.masked(message.masks);
+      this.#state.push(seq, shown);
+      this.#state.watch(seq, shown);
+      this.#epochs.push(seq, shown);
+      this.counted(seq, tokenCount);
+      tell(on, { type: "message-appended", sessionId: id, seq, tokens: tokenCount });
+    }
+  }
+}

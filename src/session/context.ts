@@ -1,0 +1,86 @@
+/** The context of a session: the values its parts share, the options it is opened with, and its settings and numbers. */
+import type { SecretRules } from "../mask/text.ts";
+import type { Memory } from "../memory/memory.ts";
+import type { NewMessage } from "../message/message.ts";
+import type { NewRecord, StoredRecord } from "../message/record.ts";
+import type { Model } from "../model/model.ts";
+import type { Lock, Scope, SessionMetadata, SessionState, Store } from "../store/store.ts";
+import type { CorrectedCount } from "../tokens/calibrate.ts";
+import type { ComposerOptions } from "../window/compose-options.ts";
+import type { Listener } from "./events.ts";
+import type { ConversationState } from "./state/state.ts";
+import type { CostTotals, UsageMeter } from "./usage.ts";
+
+/** The composer's options of a session; `mask` is the mask of its store. */
+export type SessionComposer = ComposerOptions & Required<Pick<ComposerOptions, "mask">>;
+
+/** The values that the parts of one session share. */
+export interface SessionContext {
+  readonly id: string;
+  readonly store: Store;
+  readonly scope: Scope;
+  readonly composer: SessionComposer;
+  /** Tokens of a window; undefined where each `compose` brings its own budget. */
+  readonly budget: number | undefined;
+  /** Hears events; undefined where nobody listens. */
+  readonly on: Listener | undefined;
+  readonly now: () => Date;
+  /** Runs work when all work that was given before it has ended: appends and compositions see each other whole. */
+  readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
+  /** Hands records to the store. Called inside a turn. */
+  readonly write: (records: readonly NewRecord[]) => Promise<readonly StoredRecord[]>;
+}
+
+/** Plans a record at the time of its turn, writes it, and applies it to the conversation's state. */
+export type RecordPlanned = <R extends NewRecord>(plan: (time: string) => R) => Promise<R>;
+
+/** The options a manager opens a session with. */
+export interface SessionOptions extends Omit<SessionContext, "id" | "inTurn" | "write"> {
+  readonly lock: Lock;
+  readonly metadata: SessionMetadata;
+  readonly state: SessionState;
+  /** Pins, goal, snapshot and working set, empty; the log restores them. */
+  readonly conversation: ConversationState;
+  readonly meter: UsageMeter;
+  /** The rules by which the store masks records. */
+  readonly secretRules: SecretRules;
+  /** Whether budgets count tokens as the provider does, as far as it reported any. */
+  readonly calibrate: boolean;
+  /** Whether `endStep` waits for the strategy's work after a step. */
+  readonly compaction: "background" | "blocking";
+  /** Receives the log when the session ends. */
+  readonly memory: Memory | undefined;
+  /** Writes summaries. */
+  readonly summarizer: Model | undefined;
+  /** Whether the composer's state is on disk. */
+  readonly recorded: boolean;
+  /** Checks a message that was not typed. */
+  readonly check: (message: unknown) => NewMessage;
+  /** Called once, when the session is closed or finished. */
+  readonly closed: () => void;
+}
+
+/** The settings a session composes and masks with. */
+export type SessionSettings = Omit<SessionComposer, "state"> & {
+  /** Tokens of a window; undefined where each `compose` brings its own budget. */
+  readonly budget: number | undefined;
+  /** The rules by which the store masks records. */
+  readonly secretRules: SecretRules;
+  /** Whether windows show masked messages in place of the host's own. */
+  readonly liveMask: boolean;
+};
+
+/** A session in numbers. */
+export interface SessionStats {
+  readonly messages: number;
+  /** Tokens of all messages, by the session's counter. */
+  readonly tokens: number;
+  readonly epoch: number;
+  readonly state: SessionState;
+  /** Summaries that failed since the last success; `open`: none is tried for a while. */
+  readonly breaker: { readonly failures: number; readonly open: boolean };
+  /** Predicted and actual costs of the calls whose usage was reported. */
+  readonly cost: CostTotals;
+  /** The tokens the provider will report for the last window, as far as it has reported any. */
+  readonly reported: CorrectedCount;
+}
