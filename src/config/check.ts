@@ -3,9 +3,9 @@ import type { z } from "zod";
 import { WindrowError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
 import { withoutSecrets } from "../address.ts";
+import { isObject } from "../message/json.ts";
 import { configVersion, settings } from "./schema.ts";
 import type { Settings } from "./schema.ts";
-import { isObject } from "./values.ts";
 
 /** A place in a file, by the keys that lead there: where it stands for people, for example `windrow.config.yaml:3`. */
 export type Locate = (path: Path) => string;

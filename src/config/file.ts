@@ -1,5 +1,5 @@
 /** Reads `windrow.config.{yaml,yml,json,mjs}`, and a host's config.yaml with seed 001's `llm` in it. */
-import { jsonFault } from "../message/json.ts";
+import { jsonFault, isObject } from "../message/json.ts";
 import { readFileSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -9,7 +9,6 @@ import { isWindrowError, WindrowError } from "../errors.ts";
 import { checkSettings } from "./check.ts";
 import type { Locate } from "./check.ts";
 import type { Settings } from "./schema.ts";
-import { isObject } from "./values.ts";
 
 /** A file that was read. */
 export interface ConfigFile {

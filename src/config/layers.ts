@@ -1,5 +1,4 @@
-/** Puts settings one over the other, key by key, and remembers who said what. */
-import { isObject } from "./values.ts";
+import { isObject } from "../message/json.ts";
 import type { Settings } from "./schema.ts";
 
 /** Where settings can come from, the weakest first. */

@@ -1,12 +1,12 @@
 /** Seed 001's config.yaml (§4.2): `llm.<provider>.model` and `context_length`, read as `model` and `budget`. */
 import { WindrowError } from "../errors.ts";
+import { isObject } from "../message/json.ts";
 import { nearest } from "../nearest.ts";
 import { findModel } from "../tokens/models.ts";
 import type { ModelDescription } from "../tokens/models.ts";
 import { layerNames } from "./layers.ts";
 import type { Layered, Origin } from "./layers.ts";
 import type { Settings } from "./schema.ts";
-import { isObject } from "./values.ts";
 
 /** Tokens of an answer, of a model of which nothing is known. */
 const unknownMaxOutput = 4_096;

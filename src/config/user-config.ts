@@ -1,8 +1,8 @@
 /** A user's own settings, asked of an HTTP server (seed 001 §6.1, USER_CONFIG_API). */
 import { userSettings } from "./schema.ts";
 import type { UserSettings } from "./schema.ts";
-import { isObject } from "./values.ts";
 import { parseAddress, withoutSecrets } from "../address.ts";
+import { isObject } from "../message/json.ts";
 
 /** Where and how to ask. */
 export interface UserConfigOptions {

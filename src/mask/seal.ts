@@ -4,7 +4,8 @@
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 import { WindrowError } from "../errors.ts";
-import type { JsonObject, JsonValue, MaskFlag } from "../message/message.ts";
+import { isObject } from "../message/json.ts";
+import type { JsonValue, MaskFlag } from "../message/message.ts";
 import type { NewRecord } from "../message/record.ts";
 import type { Replaced } from "./rules.ts";
 
@@ -163,8 +164,4 @@ function withFlags<T extends NewRecord>(record: T, flags: readonly MaskFlag[]): 
   }
   const { masks: _masks, ...message } = record.message;
   return { ...record, message: { ...message, ...kept } };
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -102,9 +102,14 @@ export function parseJson(text: string): JsonValue | undefined {
   }
 }
 
-/** The value when it is a JSON object. Parsed JSON holds nothing but JSON, so no deeper check is made. */
+/** Whether a value is a JSON object. Parsed JSON holds nothing but JSON, so no deeper check is made. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The value when it is a JSON object. */
 export function asObject(value: unknown): JsonObject | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+  return isObject(value) ? value : undefined;
 }
 
 /** The value when it is an array. */
@@ -125,6 +130,11 @@ export function asName(value: unknown): string | undefined {
 /** The value when it is a finite number from 0. */
 export function asCount(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
+}
+
+/** The fields of a JSON object; none of any other value. */
+export function fieldsOf(value: unknown): JsonObject {
+  return asObject(value) ?? {};
 }
 
 /** The objects of an array, in order; empty when there is no array. */
@@ -149,4 +159,23 @@ export function defined<T extends object>(object: T): { [K in keyof T]: Exclude<
 export function restOf(object: JsonObject, known: ReadonlySet<string>): JsonObject | undefined {
   const entries = Object.entries(object).filter(([key]) => !known.has(key));
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
+
+/** An object without some of its fields. */
+export function without(object: JsonObject, ...fields: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([key]) => !fields.includes(key)));
+}
+
+/** Whether two JSON values are deeply equal; the order of an object's fields does not matter. */
+export function sameJson(left: JsonValue | undefined, right: JsonValue | undefined): boolean {
+  if (left === right) return true;
+  if (Array.isArray(left) && Array.isArray(right)) {
+    return left.length === right.length && left.every((item: JsonValue, index) => sameJson(item, right[index]));
+  }
+  if (!isObject(left) || !isObject(right)) return false;
+  const keys = Object.keys(left);
+  return (
+    keys.length === Object.keys(right).length &&
+    keys.every((key) => Object.hasOwn(right, key) && sameJson(left[key], right[key]))
+  );
 }

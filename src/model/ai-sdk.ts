@@ -1,7 +1,8 @@
 /** Any language or embedding model of the AI SDK, majors 5, 6 and 7: the user brings the package, the shape is enough. */
 import { WindrowError } from "../errors.ts";
+import { fieldsOf } from "../message/json.ts";
 import type { Usage } from "../message/message.ts";
-import { fieldsOf, listOf, mayPass, pauseOf, reported, sumOf, textOf, vectorsOf } from "./http.ts";
+import { listOf, mayPass, pauseOf, reported, sumOf, textOf, vectorsOf } from "./http.ts";
 import type { Embedder, Embeddings, Model, ModelFinish } from "./model.ts";
 import { withRetries } from "./retry.ts";
 import type { Failure, RetryOptions } from "./retry.ts";

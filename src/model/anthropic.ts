@@ -1,7 +1,8 @@
 /** Anthropic's Messages API. */
+import { fieldsOf } from "../message/json.ts";
 import type { Usage } from "../message/message.ts";
 import { findModel } from "../tokens/models.ts";
-import { baseOf, fieldsOf, keyOf, listOf, postJson, reported, sumOf, textOf } from "./http.ts";
+import { baseOf, keyOf, listOf, postJson, reported, sumOf, textOf } from "./http.ts";
 import type { HttpOptions } from "./http.ts";
 import type { Model, ModelFinish } from "./model.ts";
 

@@ -1,7 +1,8 @@
 /** Google's Gemini API. */
+import { fieldsOf } from "../message/json.ts";
 import type { Usage } from "../message/message.ts";
 import { findModel } from "../tokens/models.ts";
-import { baseOf, fieldsOf, keyOf, listOf, postJson, reported, sumOf, textOf, vectorsOf } from "./http.ts";
+import { baseOf, keyOf, listOf, postJson, reported, sumOf, textOf, vectorsOf } from "./http.ts";
 import type { HttpOptions, JsonRequest } from "./http.ts";
 import type { Embedder, Model, ModelFinish } from "./model.ts";
 

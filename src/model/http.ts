@@ -1,6 +1,7 @@
 /** JSON over HTTP for the clients: keys from the environment, faults told apart, nothing secret in an error. */
 import { WindrowError } from "../errors.ts";
 import { parseAddress, withoutSecrets } from "../address.ts";
+import { asObject, fieldsOf } from "../message/json.ts";
 import type { Embeddings } from "./model.ts";
 import { modelFailed, withRetries } from "./retry.ts";
 import type { Failure, RetryOptions } from "./retry.ts";
@@ -145,16 +146,10 @@ function reasonOf(json: Fields | undefined, text: string): string {
 
 function parse(text: string): Fields | undefined {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+    return asObject(JSON.parse(text));
   } catch {
     return undefined;
   }
-}
-
-/** The fields of an object; none of anything else. */
-export function fieldsOf(value: unknown): Fields {
-  return typeof value === "object" && value !== null ? (value as Fields) : {};
 }
 
 /** The items of a list; none of anything else. */

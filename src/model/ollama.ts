@@ -1,7 +1,8 @@
 /** Ollama's own API: its OpenAI-compatible one takes no `num_ctx` and cuts a long prompt without a word. */
+import { fieldsOf } from "../message/json.ts";
 import { countMessage } from "../tokens/counter.ts";
 import { estimate } from "../tokens/estimate.ts";
-import { baseOf, fieldsOf, postJson, reported, sumOf, textOf, vectorsOf } from "./http.ts";
+import { baseOf, postJson, reported, sumOf, textOf, vectorsOf } from "./http.ts";
 import type { HttpOptions } from "./http.ts";
 import type { Embedder, Model, ModelRequest } from "./model.ts";
 import { modelFailed } from "./retry.ts";

@@ -1,7 +1,8 @@
 /** Any server with OpenAI's chat completions and embeddings: OpenAI, OpenRouter, vLLM, LM Studio, DeepSeek, Kimi … */
+import { fieldsOf } from "../message/json.ts";
 import type { Usage } from "../message/message.ts";
 import { findModel } from "../tokens/models.ts";
-import { baseOf, fieldsOf, keyOf, listOf, postJson, reported, sumOf, textOf, vectorsOf } from "./http.ts";
+import { baseOf, keyOf, listOf, postJson, reported, sumOf, textOf, vectorsOf } from "./http.ts";
 import type { HttpOptions, JsonRequest } from "./http.ts";
 import type { Embedder, Model, ModelFinish } from "./model.ts";
 

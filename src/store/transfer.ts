@@ -1,5 +1,5 @@
 /** Sessions on their way from one store to another: what every store does with a dump before it keeps it. */
-import { jsonFault } from "../message/json.ts";
+import { jsonFault, isObject } from "../message/json.ts";
 import { createHash } from "node:crypto";
 import { WindrowError } from "../errors.ts";
 import { maskJson, maskRecord } from "../mask/mask.ts";
@@ -8,7 +8,7 @@ import type { JsonObject, JsonValue } from "../message/message.ts";
 import type { RecordKind } from "../message/record.ts";
 import { decodeRecord, encodeRecord } from "./format/record.ts";
 import { decodeMetadata, decodeState } from "./format/documents.ts";
-import { BadLine, isObject } from "./format/fields.ts";
+import { BadLine } from "./format/fields.ts";
 import { encodeLine, lineText } from "./format/lines.ts";
 import { alreadyExists, formatVersion, inScope, sessionId } from "./shared/rules.ts";
 import { checksumOf, originalChecksum } from "./shared/seal.ts";

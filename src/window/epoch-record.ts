@@ -1,4 +1,5 @@
 /** Epochs on disk: a window's state as a line of `edits.jsonl`, in snake_case, and back (docs/format.md). */
+import { isObject } from "../message/json.ts";
 import type { JsonObject, JsonValue, Role } from "../message/message.ts";
 import type { EditRecord } from "../message/record.ts";
 import type { DigestState, Edit, EpochReason, Insert, PinnedBlock, Report, Stub, WindowState } from "./window.ts";
@@ -150,10 +151,6 @@ function decodeEdit(line: JsonObject): Edit {
     tokensBefore: Number(line.tokens_before),
     tokensAfter: Number(line.tokens_after),
   };
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function text(value: JsonValue | undefined): string {

@@ -14,8 +14,7 @@ import { limitUi, uiLimits } from "../../window/ui/limits.ts";
 import type { Strategy } from "../../window/window.ts";
 import { contentsOf, fromContents, geminiAdapter } from "../gemini/gemini.ts";
 import type { GeminiContent } from "../gemini/gemini.ts";
-import { asName } from "../../message/json.ts";
-import { isObject } from "../host/host-fields.ts";
+import { asName, isObject } from "../../message/json.ts";
 
 /** A message as the manager takes and gives it: a content of Gemini, or one of seed 000's role `function`. */
 export interface ContextMessage extends GeminiContent {

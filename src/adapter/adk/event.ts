@@ -1,11 +1,11 @@
 /** One event of ADK as a message of the log, and back. */
 import type { Message, NewMessage } from "../../message/message.ts";
 import type { CallPairing } from "../../message/host-parts.ts";
-import { asName, asObject } from "../../message/json.ts";
+import { asName, asObject, isObject, without, sameJson } from "../../message/json.ts";
 import type { AdkEvent } from "./types.ts";
 import { contentMessage, contentsOf } from "../gemini/gemini.ts";
 import type { GeminiContent } from "../gemini/gemini.ts";
-import { hostMessage, isObject, keptOf, sameJson, without } from "../host/host-fields.ts";
+import { hostMessage, keptOf } from "../host/host-fields.ts";
 
 const adk = "adk";
 

@@ -1,20 +1,11 @@
 /** Messages of the AI SDK, majors 5 to 7, in and out: `ModelMessage`s, and the prompts of its language models. */
+import { asArray, defined, isObject, without } from "../../message/json.ts";
 import type { JsonObject, JsonValue, Message, Part, Role } from "../../message/message.ts";
 import { toolCalls } from "../../message/message.ts";
-import { asArray, defined } from "../../message/json.ts";
 import type { Adapter } from "../adapter.ts";
 import { marked, unmarked } from "./bytes.ts";
 import { aiSdkName, fromPart, isBareText, toPart } from "./parts.ts";
-import {
-  absent,
-  badMessage,
-  contentNote,
-  hostMessage,
-  isObject,
-  keptOf,
-  Originals,
-  without,
-} from "../host/host-fields.ts";
+import { absent, badMessage, contentNote, hostMessage, keptOf, Originals } from "../host/host-fields.ts";
 
 /** A message of the AI SDK: its `ModelMessage` fits. Other fields pass through. */
 export interface AiSdkMessage {

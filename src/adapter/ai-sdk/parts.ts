@@ -1,5 +1,5 @@
 /** Content parts of the AI SDK's messages, majors 5 to 7, as parts, and back. */
-import { parseJson } from "../../message/json.ts";
+import { parseJson, isObject, without, sameJson } from "../../message/json.ts";
 import type {
   FilePart,
   ImagePart,
@@ -15,7 +15,7 @@ import { opaquePart } from "../../message/host-parts.ts";
 import { asArray, asName, asObject, asString } from "../../message/json.ts";
 import { skippedSignature } from "../../window/provider/signed.ts";
 import { urlMark, wrap, unwrap } from "./bytes.ts";
-import { absent, isObject, present, sameJson, standIn, without } from "../host/host-fields.ts";
+import { absent, present, standIn } from "../host/host-fields.ts";
 
 /** The adapter's name: what its messages and parts keep stands under it. */
 export const aiSdkName = "ai-sdk";

@@ -3,19 +3,10 @@ import type { JsonObject, JsonValue, Message, Part } from "../../message/message
 import { anthropicUsage } from "../../transcript/claude-code/blocks.ts";
 import { UniqueIds } from "../../transcript/shapes.ts";
 import { CallPairing } from "../../message/host-parts.ts";
-import { asArray, asName, defined } from "../../message/json.ts";
+import { asArray, asName, defined, without } from "../../message/json.ts";
 import type { Adapter } from "../adapter.ts";
 import { anthropic, blockPart, contentBlock, fitsId } from "./parts.ts";
-import {
-  absent,
-  badMessage,
-  contentNote,
-  hostMessage,
-  keptOf,
-  Originals,
-  WireIds,
-  without,
-} from "../host/host-fields.ts";
+import { absent, badMessage, contentNote, hostMessage, keptOf, Originals, WireIds } from "../host/host-fields.ts";
 
 /**
  * A message of the Anthropic Messages API: what `fromAnthropic` reads and `toAnthropic` writes. The SDK's `MessageParam`

@@ -11,8 +11,8 @@ import type {
 import type { ResultContent, ToolCallPart, ToolResultPart } from "../../message/message.ts";
 import type { CallPairing } from "../../message/host-parts.ts";
 import { opaquePart } from "../../message/host-parts.ts";
-import { asArray, asName, asObject, asString } from "../../message/json.ts";
-import { absent, isObject, keep, keptOf, present, sameJson, standIn, without, wireName } from "../host/host-fields.ts";
+import { asArray, asName, asObject, asString, isObject, without, sameJson } from "../../message/json.ts";
+import { absent, keep, keptOf, present, standIn, wireName } from "../host/host-fields.ts";
 import type { WireIds } from "../host/host-fields.ts";
 
 /** The adapter's name: what its messages and parts keep stands under it. */

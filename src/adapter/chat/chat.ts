@@ -4,7 +4,7 @@ import { resultText, toolCalls } from "../../message/message.ts";
 import { chatUsage } from "../../transcript/openai-chat/message.ts";
 import { UniqueIds } from "../../transcript/shapes.ts";
 import { CallPairing } from "../../message/host-parts.ts";
-import { asArray, asName, asObject, defined } from "../../message/json.ts";
+import { asArray, asName, asObject, defined, without } from "../../message/json.ts";
 import type { Adapter } from "../adapter.ts";
 import {
   audioKind,
@@ -18,17 +18,7 @@ import {
   functionCall,
   functionCallPart,
 } from "./parts.ts";
-import {
-  absent,
-  badMessage,
-  contentNote,
-  hostMessage,
-  keep,
-  keptOf,
-  Originals,
-  WireIds,
-  without,
-} from "../host/host-fields.ts";
+import { absent, badMessage, contentNote, hostMessage, keep, keptOf, Originals, WireIds } from "../host/host-fields.ts";
 
 /**
  * A message of the chat-completions API: what `fromChat` reads and `toChat` writes. The SDK's own types fit it; other

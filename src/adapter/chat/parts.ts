@@ -1,11 +1,11 @@
 /** Content blocks and tool calls of the chat-completions API as parts, and back. */
-import { parseJson } from "../../message/json.ts";
+import { parseJson, isObject, without, sameJson } from "../../message/json.ts";
 import type { FilePart, ImagePart, JsonObject, JsonValue, OpaquePart, Part, TextPart } from "../../message/message.ts";
 import type { ResultContent, ToolCallPart } from "../../message/message.ts";
 import type { CallPairing } from "../../message/host-parts.ts";
 import { dataOfUrl, opaquePart } from "../../message/host-parts.ts";
 import { asName, asObject, asString } from "../../message/json.ts";
-import { absent, isObject, keep, keptOf, present, sameJson, standIn, without, wireName } from "../host/host-fields.ts";
+import { absent, keep, keptOf, present, standIn, wireName } from "../host/host-fields.ts";
 
 /** The adapter's name: what its messages and parts keep stands under it. */
 export const chat = "openai-chat";

@@ -2,10 +2,10 @@
 import type { JsonObject, JsonValue, Message, NewMessage, Part } from "../../message/message.ts";
 import { UniqueIds } from "../../transcript/shapes.ts";
 import { CallPairing } from "../../message/host-parts.ts";
-import { asArray, asName } from "../../message/json.ts";
+import { asArray, asName, without } from "../../message/json.ts";
 import type { Adapter } from "../adapter.ts";
 import { blockOf, google, partOf } from "./parts.ts";
-import { absent, badMessage, hostMessage, keptOf, Originals, without } from "../host/host-fields.ts";
+import { absent, badMessage, hostMessage, keptOf, Originals } from "../host/host-fields.ts";
 
 /** One turn of a conversation with Gemini. The SDK's `Content` fits it; other fields pass through. */
 export interface GeminiContent {

@@ -1,11 +1,11 @@
 /** Parts of Gemini's `Content` as Windrow's, and back. */
-import { parseJson } from "../../message/json.ts";
+import { parseJson, isObject, without, sameJson } from "../../message/json.ts";
 import type { FilePart, ImagePart, JsonObject, JsonValue, Message, Part } from "../../message/message.ts";
 import type { ResultContent, ToolCallPart, ToolResultPart } from "../../message/message.ts";
 import type { CallPairing } from "../../message/host-parts.ts";
 import { asArray, asName, asObject, asString, defined } from "../../message/json.ts";
 import { thoughtSignature } from "../../window/provider/signed.ts";
-import { absent, isObject, keep, keptOf, present, sameJson, standIn, wireName, without } from "../host/host-fields.ts";
+import { absent, keep, keptOf, present, standIn, wireName } from "../host/host-fields.ts";
 
 /** What messages and parts keep for this API stands under its provider's name. */
 export const google = "google";

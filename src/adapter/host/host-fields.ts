@@ -3,6 +3,7 @@
  * the way back to the host's very object.
  */
 import { WindrowError } from "../../errors.ts";
+import { isObject } from "../../message/json.ts";
 import type { JsonObject, JsonValue, Message, Part } from "../../message/message.ts";
 
 /** Stands, in what is kept, for a field that the host's object did not have. No host writes it. */
@@ -39,11 +40,6 @@ export function keep(adapter: string, fields: JsonObject, marked = false): { rea
   return marked || Object.keys(fields).length > 0 ? { opaque: { [adapter]: fields } } : {};
 }
 
-/** An object without some of its fields. */
-export function without(object: JsonObject, ...fields: readonly string[]): JsonObject {
-  return Object.fromEntries(Object.entries(object).filter(([key]) => !fields.includes(key)));
-}
-
 /** An object without the fields that stand as {@link absent}. */
 export function present(object: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== absent));
@@ -55,25 +51,6 @@ export function standIn(part: Part): JsonObject {
     type: "text",
     text: part.type === "opaque" ? `[${part.kind}] ${JSON.stringify(part.data)}` : `[${part.type}]`,
   };
-}
-
-/** Whether a value is a JSON object. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** Whether two JSON values are deeply equal; the order of an object's fields does not matter. */
-export function sameJson(left: JsonValue | undefined, right: JsonValue | undefined): boolean {
-  if (left === right) return true;
-  if (Array.isArray(left) && Array.isArray(right)) {
-    return left.length === right.length && left.every((item: JsonValue, index) => sameJson(item, right[index]));
-  }
-  if (!isObject(left) || !isObject(right)) return false;
-  const keys = Object.keys(left);
-  return (
-    keys.length === Object.keys(right).length &&
-    keys.every((key) => Object.hasOwn(right, key) && sameJson(left[key], right[key]))
-  );
 }
 
 /** The host's message at a place as JSON; what JSON cannot carry (undefined fields, functions) is left out. */

@@ -2,10 +2,20 @@
 import type { JsonObject, JsonValue, Message, Part, ResultContent, Role, ToolCallPart } from "../../message/message.ts";
 import type { ToolResultPart } from "../../message/message.ts";
 import { opaquePart, usage } from "../../message/host-parts.ts";
-import { asArray, asCount, asName, asObject, asString, defined } from "../../message/json.ts";
+import {
+  asArray,
+  asCount,
+  asName,
+  asObject,
+  asString,
+  defined,
+  isObject,
+  without,
+  sameJson,
+} from "../../message/json.ts";
 import type { CallPairing } from "../../message/host-parts.ts";
-import { absent, badMessage, contentNote, hostMessage, isObject, keep, keptOf, present } from "../host/host-fields.ts";
-import { sameJson, standIn, without } from "../host/host-fields.ts";
+import { absent, badMessage, contentNote, hostMessage, keep, keptOf, present } from "../host/host-fields.ts";
+import { standIn } from "../host/host-fields.ts";
 
 /**
  * A message of LangChain: an instance of `@langchain/core`'s `BaseMessage`, or a plain object with the same fields, which

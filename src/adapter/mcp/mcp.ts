@@ -10,6 +10,7 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { z } from "zod";
 import { isWindrowError, WindrowError } from "../../errors.ts";
 import { serveHttp } from "../../http/http.ts";
+import { defined } from "../../message/json.ts";
 import { inlineText, jsonText } from "../../message/quote.ts";
 import type { McpTools } from "./tools.ts";
 
@@ -69,7 +70,7 @@ export function mcpServer(tools: McpTools): McpServer {
       annotations: reads,
     },
     ({ session, max_tokens: maxTokens, ...query }, { mcpReq: { signal } }) =>
-      answer(tools.recall(session, present(query), maxTokens, signal)),
+      answer(tools.recall(session, defined(query), maxTokens, signal)),
   );
   server.registerTool(
     "windrow_search",
@@ -216,10 +217,6 @@ async function answer(work: Promise<string>): Promise<ToolAnswer> {
     if (!isWindrowError(error)) throw error;
     return { content: [{ type: "text", text: `${error.code}: ${inlineText(error.message)}` }], isError: true };
   }
-}
-
-function present<T extends object>(query: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined)) as never;
 }
 
 function isBearer(header: string | undefined, token: string): boolean {

@@ -7,13 +7,12 @@ import { randomUUID } from "node:crypto";
 import { WindrowError } from "../../errors.ts";
 import { maskJson } from "../../mask/mask.ts";
 import type { SecretRules } from "../../mask/text.ts";
-import { jsonFault } from "../../message/json.ts";
+import { jsonFault, isObject, without } from "../../message/json.ts";
+import { asString } from "../../message/json.ts";
 import type { JsonObject, JsonValue, Message } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
 import type { ToolRun } from "../../session/tool-run.ts";
-import { asString } from "../../message/json.ts";
 import { hashText } from "../../message/hash.ts";
-import { isObject, without } from "../host/host-fields.ts";
 import { callOf, groupItems, kindOf, openaiAgentsAdapter } from "./item.ts";
 import type { AgentItem } from "./item.ts";
 

@@ -3,13 +3,13 @@
  * What a
  * model answered is several items and one message: {@link groupItems} puts together what belongs together.
  */
-import { parseJson } from "../../message/json.ts";
+import { parseJson, isObject, without, sameJson } from "../../message/json.ts";
 import { WindrowError } from "../../errors.ts";
 import type { JsonObject, JsonValue, Message, Part, ResultContent, ToolResultPart } from "../../message/message.ts";
 import { dataOfUrl, imageFromUrl } from "../../message/host-parts.ts";
 import { asString } from "../../message/json.ts";
 import type { Adapter } from "../adapter.ts";
-import { badMessage, isObject, keep, keptOf, Originals, sameJson, standIn, without } from "../host/host-fields.ts";
+import { badMessage, keep, keptOf, Originals, standIn } from "../host/host-fields.ts";
 
 /** An item of the SDK: the fields Windrow reads of every item. */
 export interface AgentItem {

@@ -13,10 +13,11 @@ import type { FinalStatus, ListQuery, Scope, SessionInfo, SessionMetadata } from
 import type { Disk } from "../../disk/disk.ts";
 import { kindFiles } from "../format/record.ts";
 import { readMetadata, readState } from "../format/documents.ts";
-import { isObject, optional } from "../format/fields.ts";
+import { optional } from "../format/fields.ts";
 import { locate } from "./layout.ts";
 import { metadataFile } from "../format/documents.ts";
 import { fileMode, replaceFile, systemCode, unavailable, writeAll } from "../../disk/safe-write.ts";
+import { isObject } from "../../message/json.ts";
 import type { Layout, Place } from "./layout.ts";
 import { hasNoLog } from "./has-no-log.ts";
 

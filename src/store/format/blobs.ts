@@ -1,7 +1,8 @@
 /** How a line names a value that is too large for it: by its SHA-256, its size and its two ends. */
 import { createHash } from "node:crypto";
+import { isObject } from "../../message/json.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
-import { isObject } from "./fields.ts";
+
 /** Bytes of UTF-8 a value has at most to stand in its line. */
 export const largestInline = 64 * 1024;
 

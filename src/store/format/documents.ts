@@ -5,10 +5,11 @@ import type { JsonObject, JsonValue } from "../../message/message.ts";
 import type { SessionMetadata, SessionState, SessionStatus } from "../store.ts";
 import type { Disk } from "../../disk/disk.ts";
 import { systemDisk } from "../../disk/disk.ts";
-import { isObject, optional } from "./fields.ts";
+import { optional } from "./fields.ts";
 import { initialState } from "../shared/rules.ts";
 import { encodeSeal, sealField, sealIn } from "../shared/seal.ts";
 import type { Seal } from "../shared/seal.ts";
+import { isObject } from "../../message/json.ts";
 
 const statuses: readonly SessionStatus[] = [
   "initializing",

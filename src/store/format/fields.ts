@@ -1,4 +1,5 @@
 /** Reading and writing the fields of a line. */
+import { isObject } from "../../message/json.ts";
 import type { JsonObject, JsonValue, Usage } from "../../message/message.ts";
 
 /** A record's fields in file order, without `seq`, `pos`, `more` and `crc`: those before `pos` and those behind it. */
@@ -15,11 +16,6 @@ export class BadLine extends Error {}
 /** An object with one field, or with none when the value is absent. */
 export function optional(name: string, value: JsonValue | undefined): JsonObject {
   return value === undefined ? {} : { [name]: value };
-}
-
-/** Whether a value is a JSON object (no array, no null). */
-export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**

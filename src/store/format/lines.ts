@@ -6,8 +6,8 @@ import { crc32 } from "node:zlib";
 import type { JsonObject } from "../../message/message.ts";
 import type { Disk } from "../../disk/disk.ts";
 import { systemDisk } from "../../disk/disk.ts";
+import { isObject } from "../../message/json.ts";
 import type { LineFields } from "./fields.ts";
-import { isObject } from "./fields.ts";
 
 const newline = 0x0a;
 const carriageReturn = 0x0d;

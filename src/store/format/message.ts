@@ -10,13 +10,14 @@
  * A value too large for a line stands in a file of its own, which the entry's field `blob` names; `content` then shows
  * its beginning and its end.
  */
+import { isObject } from "../../message/json.ts";
 import type { JsonObject, JsonValue, Message, Part, ResultContent, Role, ToolCallPart } from "../../message/message.ts";
 import type { MessageStatus, TextPart, ToolResultPart } from "../../message/message.ts";
 import type { MessageRecord } from "../../message/record.ts";
 import type { BlobName, FetchBlob, Spill } from "./blobs.ts";
 import { blobField, blobValue, fieldOrBlob, noBlobs } from "./blobs.ts";
 import type { LineFields } from "./fields.ts";
-import { BadLine, amount, decodeUsage, encodeUsage, isObject, optional, text } from "./fields.ts";
+import { BadLine, amount, decodeUsage, encodeUsage, optional, text } from "./fields.ts";
 
 const roles: readonly Role[] = ["system", "user", "assistant", "tool"];
 const statuses: readonly MessageStatus[] = ["complete", "interrupted", "synthetic"];

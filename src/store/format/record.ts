@@ -3,13 +3,14 @@
  * what a host or a provider brought (arguments, results, `extra`, `opaque`, edit data). docs/format.md describes the
  * lines.
  */
+import { isObject } from "../../message/json.ts";
 import type { JsonObject, JsonValue, MaskFlag } from "../../message/message.ts";
 import type { NewRecord, RecordKind, StoredRecord } from "../../message/record.ts";
 import type { FetchBlob, Spill } from "./blobs.ts";
 import { blobValue, fieldOrBlob, noBlobs } from "./blobs.ts";
 import { decodeMessage, encodeMessage } from "./message.ts";
 import type { LineFields } from "./fields.ts";
-import { BadLine, amount, decodeUsage, encodeUsage, integer, isObject, optional, text } from "./fields.ts";
+import { BadLine, amount, decodeUsage, encodeUsage, integer, optional, text } from "./fields.ts";
 
 /** The file of each kind. The order is the order of writing: what explains a change is written after the change. */
 export const kindFiles: Readonly<Record<RecordKind, string>> = {

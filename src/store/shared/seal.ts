@@ -7,8 +7,8 @@ import type { Hash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import { largestInline } from "../format/blobs.ts";
-import { isObject } from "../format/fields.ts";
 import type { LogName } from "../store.ts";
+import { isObject } from "../../message/json.ts";
 
 /** The logs in the order of a dump, which is the order of writing. */
 const logOrder: readonly LogName[] = ["messages", "calls", "tools", "usage", "summaries", "snapshot", "edits"];

@@ -1,4 +1,5 @@
 /** Whose reasoning it is: what a provider signed or sealed, no other can read. */
+import { fieldsOf } from "../../message/json.ts";
 import type { Message, Part, ReasoningPart, ToolCallPart } from "../../message/message.ts";
 import { findModel } from "../../tokens/models.ts";
 import type { Profile } from "./profile.ts";
@@ -73,8 +74,4 @@ function writerOf(message: Message): Writer {
     writers.set(message, (writer = { provider: named ?? model?.provider, model: model?.id }));
   }
   return writer;
-}
-
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 }

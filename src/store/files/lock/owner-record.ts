@@ -10,8 +10,8 @@ import type { JsonObject, JsonValue } from "../../../message/message.ts";
 import type { LockOwner } from "../../store.ts";
 import type { Disk } from "../../../disk/disk.ts";
 import { systemDisk } from "../../../disk/disk.ts";
-import { isObject } from "../../format/fields.ts";
 import { lockFile } from "../layout.ts";
+import { isObject } from "../../../message/json.ts";
 
 /** Bytes of the record. */
 export const recordBytes = 512;
