@@ -9,8 +9,6 @@ const larger = new Map(
     "src/adapter/openai-agents/item.ts": 266,
     "src/adapter/openai-agents/openai-agents.ts": 270,
     "src/adapter/pi/message.ts": 268,
-    "src/mask/assignments.ts": 280,
-    "src/mask/structure-rules.ts": 340,
     "src/ops/cleanup/cleanup.ts": 260,
     "src/session/manager/manager.ts": 260,
     "src/store/testing/life.ts": 330,

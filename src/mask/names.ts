@@ -120,3 +120,27 @@ export const nameKeywords: readonly string[] = [
   ],
   ...keys.flatMap((name) => [`${name}_key`, `${name}-key`, `${name}key`, `${name}.key`]),
 ];
+
+/** A name in a text. */
+export interface Name {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The name that a keyword stands in. */
+export function nameAt(text: string, at: number): Name | undefined {
+  let start = at;
+  while (start > 0 && at - start < longestName && isNameCode(text.charCodeAt(start - 1))) start -= 1;
+  let end = at;
+  while (end < text.length && end - at < longestName && isNameCode(text.charCodeAt(end))) end += 1;
+  // An escape's letter is none of the name's: `\nDB_PASSWORD`.
+  if (text.charCodeAt(start - 1) === 92 && /[nrt]/.test(text.charAt(start))) start += 1;
+  return end - start > longestName || start > at ? undefined : { text: text.slice(start, end), start, end };
+}
+
+/** Whether names have this UTF-16 code unit: an ASCII letter or digit, `_`, `-` or `.`. */
+export function isNameCode(code: number): boolean {
+  const small = code | 32;
+  return (small >= 97 && small <= 122) || (code >= 48 && code <= 57) || code === 95 || code === 45 || code === 46;
+}

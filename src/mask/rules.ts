@@ -148,3 +148,12 @@ function isNoAddress(text: string, start: number, end: number, domain: string): 
   const imageScale = /^\d+x\./.test(domain);
   return gitRemote || urlUser || version || imageScale;
 }
+
+/** Kind and placeholder of a value under a name that says it is secret. */
+export const namedSecret = { kind: "named-secret", placeholder: "[SECRET]" } as const;
+
+/** The match of a sticky expression at a place. */
+export function matchAt(shape: RegExp, text: string, at: number): RegExpExecArray | undefined {
+  shape.lastIndex = at;
+  return shape.exec(text) ?? undefined;
+}
