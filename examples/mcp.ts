@@ -21,7 +21,7 @@ const { tools } = await client.listTools();
 console.log(tools.map(({ name }) => name).join(", "));
 for (const [name, given] of [
   ["windrow_search", { query: "commit" }],
-  ["windrow_recall", { id: "m1" }],
+  ["recall", { id: "m1" }],
   ["windrow_pin", { text: "Never release on a Friday" }],
   ["windrow_pins", {}],
 ] as const) {

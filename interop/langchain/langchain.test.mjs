@@ -212,7 +212,7 @@ test("the model calls the recall tool for what left its window, and gets it", as
   const [wanted] = calls[1].output.split("\n").slice(-1);
   const script = [
     ...calls.map(({ id, name, input }) => ({ content: "", tool_calls: [{ id, name, args: input }] })),
-    { content: "", tool_calls: [{ id: "ask", name: "windrow_recall", args: { query: wanted } }] },
+    { content: "", tool_calls: [{ id: "ask", name: "recall", args: { query: wanted } }] },
     { content: "Found." },
   ];
   for (const where of [{ session: await (await open()).create() }, { budget }]) {
@@ -240,7 +240,7 @@ test("after another history took the place of the log's, recall answers from wha
   const { messages } = await run(
     [
       ...calls.map(({ id, name, input }) => ({ content: "", tool_calls: [{ id, name, args: input }] })),
-      { content: "", tool_calls: [{ id: "ask", name: "windrow_recall", args: { id: "m3" } }] },
+      { content: "", tool_calls: [{ id: "ask", name: "recall", args: { id: "m3" } }] },
       { content: "Found." },
     ],
     "Fix the build.",
@@ -253,7 +253,7 @@ test("after another history took the place of the log's, recall answers from wha
 test("two threads of one middleware without a session recall each its own", async () => {
   const calls = work(24);
   const middleware = [windowMiddleware({ budget })];
-  const ask = (id) => ({ content: "", tool_calls: [{ id: "ask", name: "windrow_recall", args: { id } }] });
+  const ask = (id) => ({ content: "", tool_calls: [{ id: "ask", name: "recall", args: { id } }] });
   const work24 = calls.map(({ id, name, input }) => ({ content: "", tool_calls: [{ id, name, args: input }] }));
   // The other thread runs before this one's answer is handed on: its window is the newest when this one recalls.
   const between = createMiddleware({

@@ -156,7 +156,7 @@ test("the model calls the recall tool for what left its window, and gets it", as
   const [wanted] = calls[1].output.split("\n").slice(-1);
   const answers = [
     ...calls.map((call) => ({ calls: [call] })),
-    { calls: [{ id: "ask", name: "windrow_recall", input: { query: wanted } }] },
+    { calls: [{ id: "ask", name: "recall", input: { query: wanted } }] },
     { text: "Found." },
   ];
   for (const where of [{ session: await (await open("recall")).create() }, { budget }]) {
@@ -176,7 +176,7 @@ test("after another history took the place of the log's, recall answers from wha
   await scripted([], { answers: [{ text: "Hello." }], processor }).run("Say hello.");
   const answers = [
     ...calls.map((call) => ({ calls: [call] })),
-    { calls: [{ id: "ask", name: "windrow_recall", input: { id: "m3" } }] },
+    { calls: [{ id: "ask", name: "recall", input: { id: "m3" } }] },
     { text: "Found." },
   ];
   const { prompts, run } = scripted(calls, { answers, processor });

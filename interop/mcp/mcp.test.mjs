@@ -103,7 +103,7 @@ for (const { name, version, Client, transport } of clients) {
     assert.deepEqual(tools.map(({ name: tool }) => tool).toSorted(), [
       "windrow_pin",
       "windrow_pins",
-      "windrow_recall",
+      "recall",
       "windrow_search",
       "windrow_sessions",
       "windrow_stats",

@@ -275,7 +275,7 @@ test("a recall tool brings back what left the window", async () => {
   const { run, history } = managed(session);
   const recall = tool(history.recallTool());
   const script = answers();
-  const asked = [functionCall("windrow_recall", { query: work()[0].output.split("\n")[3] }, { callId: "r1" })];
+  const asked = [functionCall("recall", { query: work()[0].output.split("\n")[3] }, { callId: "r1" })];
   const { agent, model } = scripted([...script.slice(0, -1), asked, script.at(-1)], {
     tools: [...hostTools(), recall],
   });
@@ -292,7 +292,7 @@ test("after the session was cleared, the recall tool answers from what the notes
   await run(scripted([[assistantMessage("Hello.")]], { tools }).agent, "Say hello.");
   await history.clearSession();
   const script = answers();
-  const asked = [functionCall("windrow_recall", { id: "m3" }, { callId: "r1" })];
+  const asked = [functionCall("recall", { id: "m3" }, { callId: "r1" })];
   const { agent, model } = scripted([...script.slice(0, -1), asked, script.at(-1)], { tools });
   await run(agent, question);
   const result = model.lastCall.request.input.find(({ callId, type }) => callId === "r1" && type.endsWith("_result"));

@@ -97,7 +97,7 @@ describe("piExtension", () => {
       getSystemPrompt: () => "You read.",
     };
     const send = (messages: readonly PiMessage[]) =>
-      handlers.get("context")?.({ messages: [...messages] }, context) as { messages: PiMessage[] } | undefined;
+      handlers.get("context")?.({ messages: [...messages] }, context) as Promise<{ messages: PiMessage[] } | undefined>;
     return { send, entries, notices };
   }
 
@@ -106,20 +106,20 @@ describe("piExtension", () => {
     ...Array.from({ length: steps }, (_, step) => [call(`c${step}`), result(`c${step}`, lines.slice(0, 3_000))]).flat(),
   ];
 
-  it("goes on from its entries, in another process, with the same window", () => {
+  it("goes on from its entries, in another process, with the same window", async () => {
     const first = host();
-    for (let steps = 1; steps <= 40; steps++) first.send(run(steps));
+    for (let steps = 1; steps <= 40; steps++) await first.send(run(steps));
     expect(first.entries.length).toBeGreaterThan(0);
     const second = host();
     second.entries.push(...first.entries);
-    expect(second.send(run(40))).toEqual(first.send(run(40)));
+    expect(await second.send(run(40))).toEqual(await first.send(run(40)));
     expect(second.entries).toHaveLength(first.entries.length);
   });
 
-  it("tells a wrong budget once, and leaves pi its messages", () => {
+  it("tells a wrong budget once, and leaves pi its messages", async () => {
     const { send, notices } = host("plenty");
-    expect(send(run(2))).toBeUndefined();
-    expect(send(run(3))).toBeUndefined();
+    expect(await send(run(2))).toBeUndefined();
+    expect(await send(run(3))).toBeUndefined();
     expect(notices).toEqual([expect.stringContaining("plenty")]);
   });
 });

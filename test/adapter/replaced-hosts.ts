@@ -93,7 +93,7 @@ const piExtensionHost: TestedHost = {
   name: "pi's coding agent",
   async open(load) {
     const { piExtension } = await load<typeof PiExtensionModule>("adapter/pi/extension");
-    type Handler = (event: object, context: object) => { messages: unknown } | undefined;
+    type Handler = (event: object, context: object) => Promise<{ messages: unknown } | undefined>;
     const handlers = new Map<string, Handler>();
     let execute: ((...given: readonly unknown[]) => Promise<{ content: { text: string }[] }>) | undefined;
     piExtension({
@@ -120,7 +120,7 @@ const piExtensionHost: TestedHost = {
     return {
       async window(given) {
         sent = piMessages(given);
-        return text(handlers.get("context")?.({ messages: sent }, context)?.messages);
+        return text((await handlers.get("context")?.({ messages: sent }, context))?.messages);
       },
       async recall(query) {
         try {
@@ -224,7 +224,7 @@ const mastraHost = (withSession: boolean): TestedHost => ({
       const step = await processor.processInputStep({ state, tools: {} } as never);
       const prompt = modelMessages(given);
       const sent = await processor.processLLMRequest({ state, prompt } as never);
-      return [(step as { tools: Record<string, Recall> }).tools["windrow_recall"]!, text(sent?.prompt ?? prompt)];
+      return [(step as { tools: Record<string, Recall> }).tools["recall"]!, text(sent?.prompt ?? prompt)];
     };
     let recall: Recall | undefined;
     return {

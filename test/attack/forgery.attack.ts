@@ -165,7 +165,7 @@ attack({
     for (const text of written(window, given)) check(text, "a session's window", report);
     await manager.close();
     const answers = await askMcp(product, product.scratch, [
-      ["windrow_recall", { id: "m2-m9" }],
+      ["recall", { id: "m2-m9" }],
       ["windrow_search", { query: "FAILED" }],
       ["windrow_pins", {}],
       ["windrow_stats", {}],

@@ -9,32 +9,32 @@ attack({
   name: "recall after a replaced history",
   seeds: [
     {
-      name: "AI SDK: recall reads the log after the history was replaced",
+      name: "recall reads the log after the history was replaced",
       changes: [
         {
-          file: "adapter/ai-sdk/ai-sdk.ts",
-          from: "numbered.recall(query, { counter }));",
-          to: "session ? session.recall(query) : numbered.recall(query, { counter }));",
+          file: "adapter/host/numbered.ts",
+          from: "if (this.#session && !source)",
+          to: "if (this.#session)",
         },
       ],
     },
     {
-      name: "pi: recall reads the log after the history was replaced",
+      name: "pi's coding agent: recall reads what pi would send, not what it sent",
       changes: [
         {
-          file: "adapter/pi/tools.ts",
-          from: "await numbered.recall(recallQuery(given))",
-          to: "await session.recall(recallQuery(given))",
+          file: "adapter/pi/extension.ts",
+          from: "new PiBranch(sessionManager).recall(query, sent)",
+          to: "new PiBranch(sessionManager).recall(query)",
         },
       ],
     },
     {
-      name: "OpenAI Agents: recall reads the log after the history was replaced",
+      name: "a session's recall is not told that the window was made of another history",
       changes: [
         {
-          file: "adapter/openai-agents/openai-agents.ts",
-          from: "await this.#numbered.recall(recallQuery(input))",
-          to: "await this.session.recall(recallQuery(input))",
+          file: "adapter/host/conversation.ts",
+          from: "this.#numbered.fromHistory(() => log?.whole?.(given) ?? given);",
+          to: "if (!log) this.#numbered.fromHistory(() => given);",
         },
       ],
     },

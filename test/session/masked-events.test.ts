@@ -6,8 +6,8 @@ import { logTo } from "../../src/ops/logs/logs.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
 import type { SessionEvent } from "../../src/session/events.ts";
 import { openStore } from "../../src/access/open.ts";
-import { Teller } from "../../src/adapter/host/journal.ts";
-import type { AdapterEvent } from "../../src/adapter/host/journal.ts";
+import { Teller } from "../../src/adapter/host/events.ts";
+import type { AdapterEvent } from "../../src/adapter/host/events.ts";
 
 const token = `ghp_${"a1B2c3D4e5F6".repeat(3)}`;
 const registered = "correct horse battery 9";

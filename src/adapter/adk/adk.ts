@@ -23,5 +23,5 @@ export type {
 } from "./types.ts";
 export { geminiAdapter } from "../gemini/gemini.ts";
 export type { GeminiContent } from "../gemini/gemini.ts";
-export type { AdapterEvent, AdapterListener } from "../host/journal.ts";
+export type { AdapterEvent, AdapterListener } from "../host/events.ts";
 export type { ContextSnapshot, ContextStats, SnapshotUpdate } from "../../session/state/snapshot.ts";

@@ -11,7 +11,7 @@ import { hashMessage } from "../../window/hash.ts";
 import { eventMessage, eventOf } from "./event.ts";
 import type { AdkEvent, AdkSessionKey } from "./types.ts";
 import { GeminiCalls } from "../gemini/gemini.ts";
-import { Teller } from "../host/journal.ts";
+import { Teller } from "../host/events.ts";
 
 const createdId = "windrow:created";
 

@@ -16,8 +16,8 @@ import type { AdkLog, AdkLogs } from "./log.ts";
 import type { AdkContext, AdkEvent, AdkInvocation, AdkRequest, AdkResponse, AdkTool } from "./types.ts";
 import { isReplaced, logWindow, requestBudget, requestWindow } from "./window.ts";
 import type { AdkWindow } from "./window.ts";
-import { Teller } from "../host/journal.ts";
-import type { AdapterListener } from "../host/journal.ts";
+import { Teller } from "../host/events.ts";
+import type { AdapterListener } from "../host/events.ts";
 import { Numbered } from "../host/numbered.ts";
 
 /** How {@link ContextManagementPlugin} makes windows. */
@@ -228,7 +228,9 @@ export class ContextManagementPlugin {
   ): Promise<Recalled> {
     const view = this.#view(invocation);
     const log = view.history ? undefined : await this.#log(invocation);
-    const numbered = new Numbered(log?.session, () => view.history ?? []);
+    const numbered = new Numbered(log?.session);
+    const { history } = view;
+    if (history) numbered.fromHistory(() => history);
     return numbered.recall(query, { ...options, counter: this.#counter });
   }
 

@@ -6,7 +6,7 @@ import { isFinal } from "../../store/shared/rules.ts";
 import { adkLogs, keyOf, uuidOf } from "./log.ts";
 import type { AdkLog, AdkLogs } from "./log.ts";
 import type { AdkEvent, AdkSession, AdkSessionKey } from "./types.ts";
-import type { AdapterListener } from "../host/journal.ts";
+import type { AdapterListener } from "../host/events.ts";
 import { asObject } from "../../message/json.ts";
 import { keptOf } from "../host/host-fields.ts";
 

@@ -1,27 +1,20 @@
 /**
  * The Vercel AI SDK (`ai`), majors 5, 6 and 7: windows for `generateText`, `streamText` and the agent class by way of
- * `prepareStep`, a journal that keeps a session in step, a recall tool, a middleware for models, and messages in and out.
- * The SDK itself is never imported.
+ * `prepareStep`, a journal, a recall tool, a middleware for models, and messages in and out. The SDK is never imported.
  */
-import { WindrowError } from "../../errors.ts";
-import type { JsonValue, Message, ToolDefinition } from "../../message/message.ts";
+import type { Message, ToolDefinition } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
-import type { Recalled, RecallQuery } from "../../window/recall/recall.ts";
-import type { Composed } from "../../window/window.ts";
+import { HostConversation } from "../host/conversation.ts";
+import { calledModel } from "./called-model.ts";
+import type { AiSdkWindowOptions } from "./called-model.ts";
 import { aiSdkAdapter, encodeWindow } from "./message.ts";
 import type { AiSdkMessage } from "./message.ts";
 import { inCallOrder, instructionsText, newMessages, rawHistory, stepUsage } from "./step.ts";
 import type { AiSdkFinishedStep, AiSdkStep } from "./step.ts";
-import { recallTool, toolDefinitions } from "./tools.ts";
+import { aiSdkRecallTool, toolDefinitions } from "./tools.ts";
 import type { AiSdkRecallTool, AiSdkTool } from "./tools.ts";
-import { budgetFor, ConversationWindows, profileFor } from "./windows.ts";
-import type { AiSdkWindowOptions } from "./windows.ts";
 import { aiSdkUiMessagesOf } from "./ui.ts";
 import type { AiSdkUiMessage } from "./ui.ts";
-import { journalOf, Teller } from "../host/journal.ts";
-import type { AdapterListener, HostJournal } from "../host/journal.ts";
-import { liveHistory } from "../host/live-history.ts";
-import { Numbered } from "../host/numbered.ts";
 
 export { aiSdkMiddleware } from "./middleware.ts";
 export type { AiSdkMiddleware, AiSdkMiddlewareOptions } from "./middleware.ts";
@@ -30,8 +23,8 @@ export type { AiSdkMessage } from "./message.ts";
 export type { AiSdkFinishedStep, AiSdkStep } from "./step.ts";
 export type { AiSdkRecallInput, AiSdkRecallTool, AiSdkTool } from "./tools.ts";
 export type { AiSdkUiMessage, AiSdkUiPart } from "./ui.ts";
-export type { AiSdkCalledModel, AiSdkWindowOptions } from "./windows.ts";
-export type { AdapterEvent, AdapterListener } from "../host/journal.ts";
+export type { AiSdkCalledModel, AiSdkWindowOptions } from "./called-model.ts";
+export type { AdapterEvent, AdapterListener } from "../host/events.ts";
 
 /** How {@link aiSdk} makes windows. With a session its manager sets strategy, profile and counter. */
 export interface AiSdkOptions extends AiSdkWindowOptions {
@@ -43,8 +36,6 @@ export interface AiSdkOptions extends AiSdkWindowOptions {
   readonly tools?: Readonly<Record<string, AiSdkTool>>;
   /** Further tokens of every request that nothing here tells: schemas of zod 3, a provider's own tools. Default 0. */
   readonly besideTokens?: number;
-  /** Hears of failures, replaced histories and windows. */
-  readonly on?: AdapterListener;
 }
 
 /** What the callbacks around a tool's run are told. */
@@ -82,11 +73,9 @@ export interface AiSdkConversation {
   readonly recall: AiSdkRecallTool;
 }
 
-const host = { adapter: aiSdkAdapter, optional: () => false };
-
 /**
  * One conversation's windows, and its journal where a session is given. Give the call all messages of the conversation:
- * what the log has is not appended again. On any failure the SDK gets its own messages back, and `adapter-failed` is told
+ * those in the log are not appended again. On any failure the SDK gets its own messages back, and `adapter-failed` is sent
  * once.
  *
  * @example
@@ -94,85 +83,37 @@ const host = { adapter: aiSdkAdapter, optional: () => false };
  * await generateText({ model, system, messages, tools: { ...tools, recall }, stopWhen, ...hooks });
  */
 export function aiSdk(options: AiSdkOptions = {}): AiSdkConversation {
-  const { session, tools = {} } = options;
-  const log = session && journalOf(session, host);
-  const teller = log?.teller ?? new Teller("ai-sdk");
-  teller.add(options.on);
-  const settings = session?.settings;
-  const windows = new ConversationWindows({ ...settings, ...(settings ? {} : options) });
+  const { tools = {}, besideTokens = 0 } = options;
+  const conversation = new HostConversation<AiSdkMessage>({ adapter: aiSdkAdapter }, options);
+  const recall = aiSdkRecallTool((query) => conversation.recall(query));
   let history: readonly AiSdkMessage[] = [];
   let lastStep: AiSdkStep<AiSdkMessage> | undefined;
-  let replaced = false;
   let definitions: Promise<readonly ToolDefinition[]> | undefined;
-
-  const inHistory = (): readonly Message[] => aiSdkAdapter.decode(history);
-  const numbered = new Numbered(session, inHistory);
-  const counter = settings ? undefined : options.counter;
-
-  const recall = recallTool((query: RecallQuery): Promise<Recalled> => numbered.recall(query, { counter }));
-
-  const journal = async (): Promise<void> => {
-    const broken = await log?.sync(inCallOrder(history));
-    if (broken === undefined || replaced) return;
-    replaced = true;
-    teller.tell({ type: "history-replaced", adapter: "ai-sdk", at: broken });
-  };
-
-  const compose = async (step: AiSdkStep<AiSdkMessage>): Promise<Composed> => {
-    definitions ??= toolDefinitions({ ...tools, recall });
-    const own = options.budget !== undefined || options.model !== undefined || settings?.budget === undefined;
-    const whole = own ? budgetFor(options, step.model ?? {}) : settings.budget;
-    const budget = whole === undefined ? undefined : whole - (options.besideTokens ?? 0);
-    const system = instructionsText(step.instructions) ?? options.system;
-    const given = { ...(system !== undefined && { system }), tools: await definitions };
-    await journal();
-    if (session && !replaced) {
-      numbered.fromLog();
-      return session.compose({ ...given, ...(budget !== undefined && { budget }) });
-    }
-    numbered.fromHistory(inHistory);
-    const profile = settings?.profile ?? options.profile ?? profileFor(step.model ?? {});
-    return windows.compose({ ...given, history: liveHistory(settings, inHistory()), budget, profile });
-  };
 
   const prepareStep = async <M extends AiSdkMessage>(step: AiSdkStep<M>): Promise<{ messages: M[] }> => {
     const raw = rawHistory(step);
     history = raw;
     // The SDK adds to the array it passed.
     lastStep = { ...step, steps: [...step.steps] };
-    try {
-      const { messages, report } = await compose(step);
-      const [fault] = report.faults;
-      if (fault) throw new WindrowError("bad-message", `The window breaks a rule: ${fault.message}.`, { fault });
-      const shown = messages.filter(({ id }) => id !== "windrow:system");
-      const sent = log && !replaced ? fromLog<M>(log, shown) : encodeWindow<M>(shown);
-      teller.succeeded();
-      teller.tell({ type: "window-sent", adapter: "ai-sdk", messages: sent.length, report });
-      return { messages: [...sent] };
-    } catch (error) {
-      teller.failed(error);
-      return { messages: raw };
-    }
-  };
-
-  const safely = async (work: () => Promise<unknown>): Promise<void> => {
-    if (!log) return;
-    try {
-      await work();
-      teller.succeeded();
-    } catch (error) {
-      teller.failed(error);
-    }
-  };
-
-  const toolStarts = (event: AiSdkToolEvent): Promise<void> =>
-    safely(async () => {
-      const { toolCallId: callId, toolName: name, input } = event.toolCall;
-      await log?.startTool({ callId, name, args: JSON.parse(JSON.stringify(input ?? {})) as JsonValue });
+    const sent = await conversation.window(async () => {
+      const system = instructionsText(step.instructions) ?? options.system;
+      return {
+        messages: options.session ? inCallOrder(raw) : raw,
+        ...calledModel(step.model),
+        ...(system !== undefined && { system }),
+        tools: await (definitions ??= toolDefinitions({ ...tools, recall })),
+        besideTokens,
+        encode: encodeWindow,
+      };
     });
-  const toolEnds = ({ toolCall, toolExecutionMs, durationMs }: AiSdkToolEvent): void => {
-    const took = toolExecutionMs ?? durationMs;
-    if (took !== undefined) log?.endTool(toolCall.toolCallId, took);
+    return { messages: sent ? ([...sent.messages] as readonly AiSdkMessage[] as M[]) : raw };
+  };
+
+  const toolStarts = ({
+    toolCall: { toolCallId: callId, toolName: name, input: args },
+  }: AiSdkToolEvent): Promise<void> => conversation.startTool({ callId, name, args });
+  const toolEnds = ({ toolCall, toolExecutionMs, durationMs = toolExecutionMs }: AiSdkToolEvent): void => {
+    if (durationMs !== undefined) conversation.endTool(toolCall.toolCallId, durationMs);
   };
 
   return {
@@ -181,23 +122,16 @@ export function aiSdk(options: AiSdkOptions = {}): AiSdkConversation {
       prepareStep,
       onStepFinish: async (step) => {
         history = [...history, ...newMessages(step, lastStep)];
-        await safely(async () => {
-          await journal();
-          const model = step.response.modelId;
-          await session?.endStep({ usage: stepUsage(step.usage), ...(model !== undefined && { model }) });
-        });
+        await conversation.record(inCallOrder(history));
+        await conversation.endStep({ usage: stepUsage(step.usage), model: step.response.modelId });
       },
-      onFinish: () => safely(journal),
+      onFinish: () => conversation.record(inCallOrder(history)),
       onToolExecutionStart: toolStarts,
       onToolExecutionEnd: toolEnds,
       experimental_onToolCallStart: toolStarts,
       experimental_onToolCallFinish: toolEnds,
     },
   };
-}
-
-function fromLog<M extends AiSdkMessage>(log: HostJournal<AiSdkMessage>, messages: readonly Message[]): readonly M[] {
-  return encodeWindow(messages, (message) => log.hostOf(message) as M | undefined);
 }
 
 /**

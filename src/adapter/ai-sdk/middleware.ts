@@ -1,21 +1,17 @@
 /** A middleware for language models of the AI SDK: windows at the prompt, and one retry where the provider says too large. */
-import { WindrowError } from "../../errors.ts";
-import type { JsonValue, Message, ToolDefinition } from "../../message/message.ts";
 import { asString } from "../../message/json.ts";
-import type { Composed } from "../../window/window.ts";
+import type { JsonValue, Message, ToolDefinition } from "../../message/message.ts";
+import { countMessage } from "../../tokens/counter.ts";
+import { estimate } from "../../tokens/estimate.ts";
+import { HostConversation } from "../host/conversation.ts";
+import { calledModel } from "./called-model.ts";
+import type { AiSdkCalledModel, AiSdkWindowOptions } from "./called-model.ts";
 import { aiSdkAdapter, encodeWindow } from "./message.ts";
 import type { AiSdkMessage } from "./message.ts";
 import { overflowText, smallerBudget } from "./overflow.ts";
-import { budgetFor, ConversationWindows, profileFor } from "./windows.ts";
-import type { AiSdkCalledModel, AiSdkWindowOptions } from "./windows.ts";
-import { Teller } from "../host/journal.ts";
-import type { AdapterListener } from "../host/journal.ts";
 
 /** How {@link aiSdkMiddleware} makes windows. */
-export interface AiSdkMiddlewareOptions extends AiSdkWindowOptions {
-  /** Hears of failures and windows. */
-  readonly on?: AdapterListener;
-}
+export type AiSdkMiddlewareOptions = AiSdkWindowOptions;
 
 /** What is read of a model call's options. */
 export interface AiSdkCall {
@@ -50,8 +46,9 @@ export interface AiSdkMiddleware<Version extends "v2" | "v3" | "v4" = "v4"> {
   }) => Promise<Result>;
 }
 
+/** The prompt that a window was made of, and the window's size. */
 interface Sent {
-  readonly history: readonly Message[];
+  readonly prompt: readonly AiSdkMessage[];
   readonly tokens: number;
 }
 
@@ -70,65 +67,52 @@ const openings = new Set(["stream-start", "response-metadata", "raw"]);
 export function aiSdkMiddleware<Version extends "v2" | "v3" | "v4" = "v4">(
   options: AiSdkMiddlewareOptions = {},
 ): AiSdkMiddleware<Version> {
-  const windows = new ConversationWindows(options);
-  const teller = new Teller("ai-sdk");
-  teller.add(options.on);
+  const conversation = new HostConversation<AiSdkMessage>({ adapter: aiSdkAdapter, isShared: true }, options);
   const sent = new WeakMap<AiSdkCall, Sent>();
-  let most = Infinity;
 
-  const windowOf = <Call extends AiSdkCall>(
-    history: readonly Message[],
+  const windowOf = async <Call extends AiSdkCall>(
+    prompt: readonly AiSdkMessage[],
     params: Call,
     model: AiSdkCalledModel,
-  ): Call => {
-    const budget = Math.min(budgetFor(options, model) ?? (most < Infinity ? most : NaN), most);
-    const profile = options.profile ?? profileFor(model);
-    const composed = windows.compose({ history, tools: toolsOf(params), budget, profile });
-    const [fault] = composed.report.faults;
-    if (fault) throw new WindrowError("bad-message", `The window breaks a rule: ${fault.message}.`, { fault });
-    teller.succeeded();
-    teller.tell({
-      type: "window-sent",
-      adapter: "ai-sdk",
-      messages: composed.messages.length,
-      report: composed.report,
-    });
-    const call = { ...params, prompt: promptOf(composed) };
-    sent.set(call, { history, tokens: composed.tokens });
+  ): Promise<Call | undefined> => {
+    const window = await conversation.window(() => ({
+      messages: prompt,
+      tools: toolsOf(params),
+      ...calledModel(model),
+      encode: promptOf,
+    }));
+    if (!window) return undefined;
+    const call = { ...params, prompt: window.messages };
+    sent.set(call, { prompt, tokens: window.composed.tokens });
     return call;
   };
 
   /** A smaller call, or undefined where the error is another one or nothing smaller can be made. */
-  const smaller = <Call extends AiSdkCall>(error: unknown, params: Call, model: AiSdkCalledModel): Call | undefined => {
+  const smaller = async <Call extends AiSdkCall>(
+    error: unknown,
+    params: Call,
+    model: AiSdkCalledModel,
+  ): Promise<Call | undefined> => {
     const text = overflowText(error);
     if (text === undefined) return undefined;
-    try {
-      const history = sent.get(params)?.history ?? aiSdkAdapter.decode(params.prompt);
-      const tokens = sent.get(params)?.tokens ?? windows.compose(unlimited(history, params)).tokens;
-      most = smallerBudget(tokens, text);
-      return windowOf(history, params, model);
-    } catch (failure) {
-      teller.failed(failure);
-      return undefined;
-    }
+    let again: Call | undefined;
+    await conversation.attempt(async () => {
+      const { prompt, tokens } = sent.get(params) ?? { prompt: params.prompt, tokens: tokensOf(params) };
+      conversation.limit(smallerBudget(tokens, text));
+      again = await windowOf(prompt, params, model);
+    });
+    return again;
   };
 
   return {
     // A type parameter has no value: majors 6 and 7 read the field in their types alone.
     specificationVersion: "v4" as Version,
-    transformParams: async ({ params, model }) => {
-      try {
-        return windowOf(aiSdkAdapter.decode(params.prompt), params, model);
-      } catch (error) {
-        teller.failed(error);
-        return params;
-      }
-    },
+    transformParams: async ({ params, model }) => (await windowOf(params.prompt, params, model)) ?? params,
     wrapGenerate: async ({ doGenerate, params, model }) => {
       try {
         return await doGenerate();
       } catch (error) {
-        const again = smaller(error, params, model);
+        const again = await smaller(error, params, model);
         if (!again) throw error;
         return await model.doGenerate(again);
       }
@@ -137,12 +121,12 @@ export function aiSdkMiddleware<Version extends "v2" | "v3" | "v4" = "v4">(
       try {
         const result = await doStream();
         const { stream, failure } = await opened(result.stream);
-        const again = failure === undefined ? undefined : smaller(failure, params, model);
+        const again = failure === undefined ? undefined : await smaller(failure, params, model);
         if (!again) return { ...result, stream };
         void stream.cancel().catch(() => undefined);
         return await model.doStream(again);
       } catch (error) {
-        const again = smaller(error, params, model);
+        const again = await smaller(error, params, model);
         if (!again) throw error;
         return await model.doStream(again);
       }
@@ -150,12 +134,13 @@ export function aiSdkMiddleware<Version extends "v2" | "v3" | "v4" = "v4">(
   };
 }
 
-function unlimited(history: readonly Message[], params: AiSdkCall): Parameters<ConversationWindows["compose"]>[0] {
-  return { history, tools: toolsOf(params), budget: Infinity, profile: "openai-chat" };
+/** Tokens of a call whose window was not made here. */
+function tokensOf({ prompt }: AiSdkCall): number {
+  return aiSdkAdapter.decode(prompt).reduce((sum, message) => sum + countMessage(estimate, message), 0);
 }
 
 /** The prompt for a model: what a model is given has its content in parts, the system prompt's excepted. */
-function promptOf({ messages }: Composed): readonly AiSdkMessage[] {
+function promptOf(messages: readonly Message[]): readonly AiSdkMessage[] {
   return encodeWindow<AiSdkMessage>(messages).map((message) => {
     const { role, content } = message;
     return role === "system" || typeof content !== "string"

@@ -3,7 +3,7 @@ import type { JsonValue, Usage } from "../../message/message.ts";
 import { usage } from "../../message/host-parts.ts";
 import { asArray, asCount, asObject, asString } from "../../message/json.ts";
 import type { AiSdkMessage } from "./message.ts";
-import type { AiSdkCalledModel } from "./windows.ts";
+import type { AiSdkCalledModel } from "./called-model.ts";
 
 /** What is read of the options of `prepareStep`. */
 export interface AiSdkStep<M extends AiSdkMessage> {

@@ -1,8 +1,7 @@
 /** Tools of the AI SDK: what of them is counted, and the tool that brings back what left the window. */
 import type { JsonValue, ToolDefinition } from "../../message/message.ts";
-import { isWindrowError } from "../../errors.ts";
 import type { Recalled, RecallQuery } from "../../window/recall/recall.ts";
-import { recalledText } from "../host/numbered.ts";
+import { recallTool } from "../host/recall-tool.ts";
 
 /** What is read of a tool of the SDK. */
 export interface AiSdkTool {
@@ -59,38 +58,22 @@ export interface AiSdkRecallTool {
   readonly execute: (input: AiSdkRecallInput) => Promise<string>;
 }
 
-const inputJsonSchema = {
-  type: "object",
-  properties: {
-    id: { type: "string", description: "The id that a note names: m12, m12-m40 or s3" },
-    query: { type: "string", description: "Words, a path or a line to look for" },
-  },
-  additionalProperties: false,
-};
-
 /**
- * The recall tool over whatever recalls. What cannot be found is told to the model and fails nothing.
+ * The recall tool in the SDK's shape.
  *
- * @param recall - such as `(query) => session.recall(query)`
+ * @param recall - such as `(query) => conversation.recall(query)`
  */
-export function recallTool(recall: (query: RecallQuery) => Recalled | Promise<Recalled>): AiSdkRecallTool {
+export function aiSdkRecallTool(recall: (query: RecallQuery) => Promise<Recalled>): AiSdkRecallTool {
+  const { description, inputSchema, execute } = recallTool(recall);
   return {
-    description:
-      "Brings back earlier parts of this conversation that are no longer shown: by the id that a note names, or by words.",
+    description,
     inputSchema: {
       [Symbol.for("vercel.ai.schema")]: true,
       [Symbol.for("vercel.ai.validator")]: true,
-      jsonSchema: inputJsonSchema,
+      jsonSchema: inputSchema,
       validate: checked,
     } as never,
-    execute: async ({ id, query }) => {
-      try {
-        return recalledText(await recall({ ...(id && { id }), ...(query && { query }) }));
-      } catch (error) {
-        if (isWindrowError(error)) return error.message;
-        throw error;
-      }
-    },
+    execute,
   };
 }
 

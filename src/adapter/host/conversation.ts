@@ -1,40 +1,59 @@
 /**
- * The windows of one conversation of a host that hands its whole history over on every call: from a session's log where
- * the history is a continuation of it, else from the history alone.
+ * One conversation of a host that hands its whole history over on every call: its windows, its journal and its recall.
+ * Windows are made from a session's log where the history continues it, else from the history alone.
  */
 import { WindrowError } from "../../errors.ts";
-import { inlineText } from "../../message/quote.ts";
 import type { SecretRules } from "../../mask/text.ts";
-import type { JsonValue, ToolDefinition } from "../../message/message.ts";
+import type { Message, ToolDefinition, Usage } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
-import { estimate } from "../../tokens/estimate.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
-import { modelOf } from "../../tokens/models.ts";
+import { estimate } from "../../tokens/estimate.ts";
+import { findModel, modelOf } from "../../tokens/models.ts";
 import type { ModelDescription } from "../../tokens/models.ts";
 import { budgetOf } from "../../window/budget.ts";
+import { strategyOf } from "../../window/by-name.ts";
+import type { StrategyChoice } from "../../window/by-name.ts";
 import { composeWindow } from "../../window/compose.ts";
 import type { Profile } from "../../window/provider/profile.ts";
-import type { RecallQuery } from "../../window/recall/recall.ts";
-import type { Composed, DynamicBlock, Strategy, WindowState } from "../../window/window.ts";
-import { journalOf, Teller } from "./journal.ts";
-import type { AdapterListener, HostJournal, JournalHost } from "./journal.ts";
+import type { Recalled, RecallQuery } from "../../window/recall/recall.ts";
+import type { Composed, DynamicBlock, PinnedBlock, Strategy, WindowState } from "../../window/window.ts";
+import { statsListener, Teller } from "./events.ts";
+import type { AdapterListener, StatsOptions } from "./events.ts";
+import { journalOf } from "./journal.ts";
+import type { HostJournal, HostLog, JournalHost, LogMatch } from "./journal.ts";
 import { liveHistory } from "./live-history.ts";
-import { Numbered, recalledText } from "./numbered.ts";
+import type { StartedTool } from "./log-writer.ts";
+import { Numbered } from "./numbered.ts";
+import { RememberedEpochs } from "./remembered.ts";
 
 /** How an adapter makes windows. */
-export interface HostWindowOptions {
-  /** Tokens a request may use. Default: from `model`, else the session's. */
+export interface WindowOptions {
+  /** Tokens a request may use. Default: from `model`, else the session's, else from the model that is called. */
   readonly budget?: number;
   /** A known model's id or a description; sets the budget. */
   readonly model?: string | ModelDescription;
-  /** Default `adaptive`. Not with a session. */
-  readonly strategy?: string | Strategy;
-  /** What the provider behind the host accepts. Default `openai-chat`. Not with a session. */
+  /** A name, a preset, `{ use, ...options }`, or a Strategy. Default `adaptive`. Not with a session. */
+  readonly strategy?: string | Strategy | StrategyChoice;
+  /** What the provider behind the host accepts. Default: the host's. Not with a session. */
   readonly profile?: string | Profile;
   /** Default `estimate`. Not with a session. */
   readonly counter?: TokenCounter;
-  /** Hears of failures, replaced histories and windows. */
+  /** Receives failures, replaced histories and windows. */
   readonly on?: AdapterListener;
+}
+
+/** How a {@link HostConversation} makes windows, and where it journals. */
+export interface ConversationOptions extends WindowOptions, StatsOptions {
+  /** Journals the conversation into this session, whose manager then sets strategy, profile and counter. */
+  readonly session?: Session | undefined;
+}
+
+/** How a conversation reads its host. */
+export interface ConversationHost<Host extends object> extends JournalHost<Host> {
+  /** What the provider behind the host accepts, where nothing else says it. Default `openai-chat`. */
+  readonly profile?: string | Profile;
+  /** Whether several conversations come through at once: none of them then replaces another. Default false. */
+  readonly isShared?: boolean;
 }
 
 /** What stands beside the messages of a request. */
@@ -43,204 +62,269 @@ export interface RequestBlocks {
   readonly system?: string;
   /** Counted, never sent. */
   readonly tools?: readonly ToolDefinition[];
-  /** Texts for the call at hand; they stand at the window's end. */
+  /** Texts for the call at hand, at the window's end. */
   readonly dynamic?: readonly DynamicBlock[];
 }
 
-/** A window in the host's messages. */
-export interface HostWindow<Host> {
+/** One call of a host's model. */
+export interface HostCall<Host extends object, Sent = Host> extends RequestBlocks {
+  /** The host's messages, all of them, without the system prompt. */
   readonly messages: readonly Host[];
+  /** Tokens by the model that is called ({@link modelBudget}), where neither the options nor the session name any. */
+  readonly modelBudget?: number | undefined;
+  /** Tokens of the request that stand in no message and no block. Default 0. */
+  readonly besideTokens?: number;
+  /** What the called provider accepts, where neither the options nor the session say it. */
+  readonly profile?: string | Profile;
+  /** Blocks before the history, where the window is not made from a log. */
+  readonly pinned?: readonly PinnedBlock[];
+  /** The state of the conversation's last window, where the host keeps it. Default: it is remembered. */
+  readonly state?: WindowState | undefined;
+  /** How the messages stand to a log, where the host itself decides it. Default: the session's journal decides. */
+  readonly log?: HostLog<Host>;
+  /** Makes a window of the history in the host's own way. Default: `composeWindow`. */
+  readonly compose?: (history: readonly Message[]) => Composed;
+  /**
+   * The window's messages as they are sent. Default: the host's own object for each message that nothing changed, else
+   * what the adapter encodes.
+   *
+   * @param original - the host's own object for a message of the log; absent where the window is not made from a log
+   */
+  readonly encode?: (
+    messages: readonly Message[],
+    original?: (message: Message) => Host | undefined,
+  ) => readonly Sent[];
+}
+
+/** Reads a call from the host's request. */
+export type CallReader<Host extends object, Sent = Host> = () =>
+  | HostCall<Host, Sent>
+  | undefined
+  | Promise<HostCall<Host, Sent> | undefined>;
+
+/** A window in the host's messages. */
+export interface HostWindow<Sent> {
+  readonly messages: readonly Sent[];
   readonly composed: Composed;
 }
 
-/** The windows of one conversation, and its log where it has one. */
-export class HostWindows<Host extends object> {
-  /** The log's journal, where there is a session. */
-  readonly log: HostJournal<Host> | undefined;
-  /** Tells of failures once. */
-  readonly teller: Teller;
-  readonly #host: JournalHost<Host>;
-  readonly #options: HostWindowOptions;
-  readonly #numbered: Numbered;
-  #replaced = false;
+/** What a conversation shares with others of the same host. */
+export interface SharedParts {
+  /** Sends failures once for all of them. */
+  readonly teller?: Teller | undefined;
+  /** Of the secrets that no listener receives, where there is no session. */
+  readonly secretRules?: SecretRules | undefined;
+  /** What recall reads before the first window, where each call brings a log of its own. */
+  readonly session?: Session | undefined;
+}
 
-  /** @param rules - of the secrets that no listener hears, where there is no session */
-  constructor(host: JournalHost<Host>, options: HostWindowOptions, session?: Session, rules?: SecretRules) {
+/** The windows of one conversation, its journal where there is a session, and its recall. */
+export class HostConversation<Host extends object> {
+  /** The session's journal. */
+  readonly journal: HostJournal<Host> | undefined;
+  /** Sends events, a failure once. */
+  readonly teller: Teller;
+  readonly #host: ConversationHost<Host>;
+  readonly #options: ConversationOptions;
+  readonly #numbered: Numbered;
+  readonly #epochs = new RememberedEpochs();
+  #isReplaced = false;
+  #most = Infinity;
+
+  constructor(host: ConversationHost<Host>, options: ConversationOptions = {}, shared: SharedParts = {}) {
     this.#host = host;
     this.#options = options;
-    this.log = session && journalOf(session, host);
-    this.#numbered = new Numbered(session);
-    this.teller = this.log?.teller ?? new Teller(host.adapter.name, rules);
+    this.journal = options.session && journalOf(options.session, host);
+    this.#numbered = this.journal?.numbered ?? new Numbered(shared.session);
+    this.teller = this.journal?.teller ?? shared.teller ?? new Teller(host.adapter.name, shared.secretRules);
     this.teller.add(options.on);
+    this.teller.add(statsListener(options));
   }
 
-  /** Appends what the host has and the log lacks; a failure is told of, and what is missing is appended by the next call. */
-  async record(messages: readonly Host[]): Promise<void> {
-    try {
-      await this.#sync(messages);
+  /** The session, where there is one. */
+  get session(): Session | undefined {
+    return this.journal?.session;
+  }
+
+  /** Appends what the host has and the log lacks. Never rejects: the next call appends what a failing store refused. */
+  record(messages: readonly Host[]): Promise<void> {
+    return this.attempt(async () => {
+      if (!this.journal) return;
+      await this.#match(this.journal, messages);
       this.teller.succeeded();
-    } catch (error) {
-      this.teller.failed(error);
-    }
+    });
   }
 
-  /** Does something with the log; a failure is told of. */
-  async note(work: (log: HostJournal<Host>) => Promise<unknown>): Promise<void> {
-    if (!this.log) return;
+  /** Records that a tool is about to run, so that a crash in between is seen. Never rejects. */
+  startTool(call: StartedTool): Promise<void> {
+    return this.attempt(async () => this.journal?.startTool(call));
+  }
+
+  /** Notes how long a started tool took, in milliseconds. */
+  endTool(callId: string, durationMs: number): void {
+    this.journal?.endTool(callId, durationMs);
+  }
+
+  /** Records what a model call used. Never rejects. */
+  endStep(used: { readonly usage?: Usage | undefined; readonly model?: string | undefined } = {}): Promise<void> {
+    const { usage, model } = used;
+    return this.attempt(async () =>
+      this.session?.endStep({ ...(usage && { usage }), ...(model !== undefined && { model }) }),
+    );
+  }
+
+  /** Does a piece of work whose failure is sent as an event and goes no further. */
+  async attempt(work: () => unknown): Promise<void> {
     try {
-      await work(this.log);
+      await work();
     } catch (error) {
       this.teller.failed(error);
     }
   }
 
   /**
-   * The window for a call, or undefined where it could not be made: the host then goes on with its own messages.
+   * The window for a call. Undefined where it could not be made or was aborted: the host then goes on with its own messages.
    *
-   * @param state - of the conversation's last window, for windows that are not made from the log
+   * @param call - or a function that reads it from the host's request: its failure is the window's, and with undefined no
+   *   window is made
    */
-  async window(
-    messages: readonly Host[],
-    blocks: RequestBlocks,
-    state?: WindowState,
-  ): Promise<HostWindow<Host> | undefined> {
+  async window<Sent = Host>(
+    call: HostCall<Host, Sent> | CallReader<Host, Sent>,
+    signal?: AbortSignal,
+  ): Promise<HostWindow<Sent> | undefined> {
+    if (signal?.aborted) return undefined;
     try {
-      const made =
-        (this.log && (await this.#fromLog(this.log, messages, blocks))) ?? this.alone(messages, blocks, state);
-      const [fault] = made.composed.report.faults;
-      if (fault) throw new WindrowError("bad-message", `The window breaks a rule: ${fault.message}.`, { fault });
-      const { name } = this.#host.adapter;
-      this.teller.succeeded();
-      this.teller.tell({
-        type: "window-sent",
-        adapter: name,
-        messages: made.messages.length,
-        report: made.composed.report,
-      });
-      return made;
+      const given = typeof call === "function" ? await call() : call;
+      const window = given && (await this.#window(given, signal));
+      if (!window || signal?.aborted) return undefined;
+      this.teller.sent(window.messages.length, window.composed.report);
+      return window;
     } catch (error) {
-      this.teller.failed(error);
+      if (!signal?.aborted) this.teller.failed(error);
       return undefined;
     }
   }
 
   /**
-   * What left the window, for the model: the text that a recall tool answers. Says what is wrong instead of throwing.
-   *
-   * @param messages - of the conversation that asks, where several share these windows. Default: those of the newest window
-   */
-  async recall(query: RecallQuery, messages?: readonly Host[]): Promise<string> {
-    try {
-      const own = messages && (() => this.#host.adapter.decode(messages));
-      return recalledText(await this.#numbered.recall(query, { counter: this.#options.counter }, own));
-    } catch (error) {
-      return inlineText(error instanceof Error ? error.message : String(error));
-    }
-  }
-
-  async #sync(messages: readonly Host[]): Promise<void> {
-    const broken = await this.log?.sync(messages);
-    if (broken === undefined || this.#replaced) return;
-    this.#replaced = true;
-    this.teller.tell({ type: "history-replaced", adapter: this.#host.adapter.name, at: broken });
-  }
-
-  async #fromLog(
-    log: HostJournal<Host>,
-    messages: readonly Host[],
-    blocks: RequestBlocks,
-  ): Promise<HostWindow<Host> | undefined> {
-    await this.#sync(messages);
-    if (this.#replaced) return undefined;
-    await log.session.prepare();
-    this.#numbered.fromLog();
-    const budget = this.#budget();
-    const composed = await log.session.compose({ ...blocks, ...(budget !== undefined && { budget }) });
-    const { adapter } = this.#host;
-    const window = shown(composed).flatMap((message) => {
-      const own = log.hostOf(message);
-      return own ? [own] : adapter.encode([message]);
-    });
-    return { composed, messages: window };
-  }
-
-  /**
-   * The window of a history alone, without its log.
+   * The window of the call's messages alone, whatever a log holds.
    *
    * @throws WindrowError `over-budget` or `budget-too-small` with the size of each block; `bad-option`, `bad-message`
    */
-  alone(messages: readonly Host[], blocks: RequestBlocks, state?: WindowState): HostWindow<Host> {
-    this.#numbered.fromHistory(() => this.#host.adapter.decode(messages));
-    const settings = this.log?.session.settings;
-    const composed = composeWindow({
-      messages: liveHistory(settings, this.#host.adapter.decode(messages)),
-      ...blocks,
-      budget: this.#budget() ?? settings?.budget ?? NaN,
-      strategy: this.#options.strategy ?? settings?.strategy ?? "adaptive",
-      profile: this.#options.profile ?? settings?.profile ?? "openai-chat",
-      counter: this.#options.counter ?? settings?.counter ?? estimate,
-      ...(settings && { mask: settings.mask }),
-      ...(state && { state }),
-    });
-    return { composed, messages: this.#host.adapter.encode(shown(composed)) };
+  alone<Sent = Host>(call: HostCall<Host, Sent>): HostWindow<Sent> {
+    return this.#alone(call, call.log ?? this.journal, this.#host.adapter.decode(call.messages));
   }
 
-  #budget(): number | undefined {
+  /** Keeps every later window below this many tokens, whatever the budget. */
+  limit(tokens: number): void {
+    this.#most = tokens;
+  }
+
+  /**
+   * Brings back what left the window, by the ids of its notes or by words. {@link recallTool} makes a tool of it.
+   *
+   * @param options - `messages`: of the conversation that asks, where several share this one; `maxTokens` defaults to 4,000
+   * @throws WindrowError `not-found`, `bad-option`
+   */
+  recall(
+    query: RecallQuery,
+    options: { readonly messages?: readonly Host[] | undefined; readonly maxTokens?: number | undefined } = {},
+  ): Promise<Recalled> {
+    const { messages, maxTokens } = options;
+    const history = messages && (() => this.#host.adapter.decode(messages));
+    return this.#numbered.recall(query, { counter: this.#options.counter, maxTokens }, history);
+  }
+
+  async #window<Sent>(call: HostCall<Host, Sent>, signal?: AbortSignal): Promise<HostWindow<Sent>> {
+    const log = call.log ?? this.journal;
+    const match = await this.#match(log, call.messages);
+    if (!log || !match?.isLog) {
+      return this.#alone(call, log, match?.history ?? this.#host.adapter.decode(call.messages));
+    }
+    const { session } = log;
+    await session.prepare(signal);
+    this.#numbered.fromLog(session);
+    const budget = this.#budget(call, session);
+    const options = { ...blocksOf(call), ...(budget !== undefined && { budget }) };
+    const composed = await session.compose(options, signal);
+    return this.#written(call, composed, (message) => log.hostOf(message));
+  }
+
+  async #match(log: HostLog<Host> | undefined, messages: readonly Host[]): Promise<LogMatch | undefined> {
+    const match = await log?.match(messages);
+    this.#tellReplaced(match?.brokenAt);
+    return match;
+  }
+
+  #alone<Sent>(
+    call: HostCall<Host, Sent>,
+    log: HostLog<Host> | undefined,
+    given: readonly Message[],
+  ): HostWindow<Sent> {
+    const settings = log?.session.settings;
+    const history = liveHistory(settings, given);
+    const { state, brokenAt } = this.#epochs.recognise(history);
+    if (!log && !this.#host.isShared) this.#tellReplaced(brokenAt);
+    this.#numbered.fromHistory(() => log?.whole?.(given) ?? given);
+    const { strategy, profile, counter } = this.#options;
+    const composed =
+      call.compose?.(history) ??
+      composeWindow({
+        messages: history,
+        ...blocksOf(call),
+        ...(call.pinned && { pinned: call.pinned }),
+        budget: this.#budget(call, log?.session) ?? NaN,
+        strategy: settings?.strategy ?? strategyOf(strategy ?? "adaptive"),
+        profile: settings?.profile ?? profile ?? call.profile ?? this.#host.profile ?? "openai-chat",
+        counter: settings?.counter ?? counter ?? estimate,
+        ...(settings && { mask: settings.mask }),
+        state: call.state ?? state,
+      });
+    this.#epochs.remember(history, composed.state);
+    return this.#written(call, composed);
+  }
+
+  #written<Sent>(
+    call: HostCall<Host, Sent>,
+    composed: Composed,
+    original?: (message: Message) => Host | undefined,
+  ): HostWindow<Sent> {
+    const [fault] = composed.report.faults;
+    if (fault) throw new WindrowError("bad-message", `The window breaks a rule: ${fault.message}.`, { fault });
+    // The system prompt was only counted: the host sends it.
+    const messages = composed.messages.filter(({ id }) => id !== "windrow:system");
+    if (call.encode) return { composed, messages: call.encode(messages, original) };
+    const { adapter } = this.#host;
+    const encoded = original
+      ? messages.flatMap((message) => original(message) ?? adapter.encode([message]))
+      : adapter.encode(messages);
+    return { composed, messages: encoded as readonly unknown[] as readonly Sent[] };
+  }
+
+  /** Sends `history-replaced` once for each replacement. */
+  #tellReplaced(brokenAt: number | undefined): void {
+    if (brokenAt !== undefined && !this.#isReplaced) this.teller.replaced(brokenAt);
+    this.#isReplaced = brokenAt !== undefined;
+  }
+
+  #budget(
+    call: Pick<HostCall<Host>, "modelBudget" | "besideTokens">,
+    session: Session | undefined,
+  ): number | undefined {
     const { budget, model } = this.#options;
-    return budget ?? (model === undefined ? undefined : budgetOf(modelOf(model)));
+    const described = budget === undefined && model !== undefined ? budgetOf(modelOf(model)) : undefined;
+    const whole = budget ?? described ?? session?.settings.budget ?? call.modelBudget;
+    if (whole === undefined && this.#most === Infinity) return undefined;
+    return Math.min((whole ?? Infinity) - (call.besideTokens ?? 0), this.#most);
   }
 }
 
-/** The window without the system prompt that was only counted. */
-function shown({ messages }: Composed): Composed["messages"] {
-  return messages.filter((message) => message.id !== "windrow:system");
+function blocksOf({ system, tools, dynamic }: RequestBlocks): RequestBlocks {
+  return { ...(system !== undefined && { system }), ...(tools && { tools }), ...(dynamic && { dynamic }) };
 }
 
-/** A tool as the model is told of it; its schema as JSON where it is JSON Schema or tells it (Standard Schema, Zod 4). */
-export function toolDefinition(name: string, description: unknown, schema: unknown): ToolDefinition {
-  const inputSchema = jsonSchemaOf(schema);
-  return {
-    name,
-    ...(typeof description === "string" && { description }),
-    ...(inputSchema !== undefined && { inputSchema }),
-  };
-}
-
-interface StandardSchema {
-  readonly "~standard"?: { readonly jsonSchema?: { readonly input?: (options: { target: string }) => unknown } };
-}
-
-function jsonSchemaOf(schema: unknown): JsonValue | undefined {
-  if (typeof schema !== "object" || schema === null) return undefined;
-  const standard = (schema as StandardSchema)["~standard"];
-  if (!standard) return JSON.parse(JSON.stringify(schema)) as JsonValue;
-  try {
-    return standard.jsonSchema?.input?.({ target: "draft-07" }) as JsonValue | undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** What the model is told of the recall tool. */
-export const recallTool = {
-  name: "windrow_recall",
-  description:
-    "Brings back earlier messages of this conversation that are no longer shown in full. Give the id that an excerpt " +
-    "names (m12, or m12-m40), or words to look for.",
-  inputSchema: {
-    type: "object",
-    properties: {
-      id: { type: "string", description: "An id such as m12, or m12-m40 for a range" },
-      query: { type: "string", description: "Words, a path, a line" },
-    },
-  },
-} as const;
-
-/** The arguments a model gave the recall tool. */
-export function recallQuery(given: unknown): RecallQuery {
-  const { id, query } = (given ?? {}) as { readonly id?: unknown; readonly query?: unknown };
-  return {
-    ...(typeof id === "string" && id !== "" && { id }),
-    ...(typeof query === "string" && query !== "" && { query }),
-  };
+/** Tokens a request to a model may use, by its id or by what it takes; undefined for an unknown model. */
+export function modelBudget(called: unknown): number | undefined {
+  const facts = typeof called === "string" ? findModel(called) : (called as ModelDescription | undefined);
+  const { contextWindow, maxOutput } = facts ?? {};
+  return contextWindow && maxOutput ? budgetOf({ contextWindow, maxOutput }) : undefined;
 }

@@ -1,48 +1,52 @@
 /**
- * A host's growing array of messages, kept in step with a session's log: what the host has and the log lacks is
- * appended, what the log has is not appended again, and an array that is no continuation of the log is told from one
- * that is.
+ * A host's growing array of messages, in step with a session's log: new messages are appended once, and an array that does
+ * not continue the log is reported.
  */
-import { isWindrowError, WindrowError } from "../../errors.ts";
 import { maskJson } from "../../mask/mask.ts";
-import { knownSecrets } from "../../mask/text.ts";
 import type { SecretRules } from "../../mask/text.ts";
-import { maskEvent } from "../../mask/masked-event.ts";
+import { hashText } from "../../message/hash.ts";
 import { checkMessageJson } from "../../message/json.ts";
 import type { JsonValue, Message, NewMessage, Part } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
-import type { ToolRun } from "../../session/tool-run.ts";
-import { hashText } from "../../message/hash.ts";
 import { hashMessage } from "../../window/hash.ts";
-import type { Report } from "../../window/window.ts";
 import type { Adapter } from "../adapter.ts";
+import { Teller } from "./events.ts";
 import { asHostHas, shownParts } from "./host-fields.ts";
 import { mayShowOwn } from "./live-history.ts";
+import { LogWriter } from "./log-writer.ts";
+import type { StartedTool } from "./log-writer.ts";
 import { Numbered } from "./numbered.ts";
 
-/** Something an adapter tells its host's application. */
-export type AdapterEvent =
-  /**
-   * Journalling or composing failed and the host goes on with its own messages. Told once, and again only after
-   * something succeeded in between. A failing store is noticed by the next append: what is missing is appended then.
-   */
-  | { readonly type: "adapter-failed"; readonly adapter: string; readonly error: WindrowError }
-  /**
-   * The host's array is no continuation of what was there before (its own compaction, an undo). From now on windows are
-   * made of the host's array alone. `at` is the first place that differs, from 0.
-   */
-  | { readonly type: "history-replaced"; readonly adapter: string; readonly at: number }
-  /** A window went to the host. */
-  | { readonly type: "window-sent"; readonly adapter: string; readonly messages: number; readonly report: Report };
+/** How a host's messages stand to the log. */
+export interface LogMatch {
+  /** Whether the window is made from the log; else it is made of `history`. */
+  readonly isLog: boolean;
+  /** The first place, from 0, at which the messages are no continuation of the log. */
+  readonly brokenAt?: number;
+  /** What the window is made of, where it is not the log. Default: the host's messages, decoded. */
+  readonly history?: readonly Message[];
+}
 
-/** Hears what an adapter does. What it throws is dropped. */
-export type AdapterListener = (event: AdapterEvent) => void;
+/** A session's log beside a host's messages: a {@link HostJournal}, or a host's own rule of what belongs to the log. */
+export interface HostLog<Host extends object> {
+  readonly session: Session;
+  /**
+   * Appends what the log lacks, and compares.
+   *
+   * @throws WindrowError as `Session.append`
+   */
+  match(messages: readonly Host[]): LogMatch | Promise<LogMatch>;
+  /** The host's own object for a window's message that no edit changed. */
+  hostOf(message: Message): Host | undefined;
+  /** The messages with the log's whole results in the place of those that the host was given cut. */
+  whole?(messages: readonly Message[]): Promise<readonly Message[]>;
+}
 
 /** How a journal reads its host. */
 export interface JournalHost<Host extends object> {
   readonly adapter: Adapter<Host>;
-  /** Messages that the host may take back without having replaced its history: answers that broke off. */
-  readonly optional: (message: Host) => boolean;
+  /** Whether the host may take a message back without having replaced its history: an answer that broke off. Default: none. */
+  readonly optional?: (message: Host) => boolean;
 }
 
 interface Entry<Host> {
@@ -60,59 +64,8 @@ interface Fresh<Host> {
   readonly host: Host;
 }
 
-/** Failures told once each time they begin, to every listener once. */
-export class Teller {
-  readonly #adapter: string;
-  readonly #rules: SecretRules;
-  readonly #listeners = new Set<AdapterListener>();
-  #failing = false;
-
-  /**
-   * @param adapter - the name that events carry
-   * @param rules - of the secrets that no listener hears
-   */
-  constructor(adapter: string, rules: SecretRules = knownSecrets) {
-    this.#adapter = adapter;
-    this.#rules = rules;
-  }
-
-  /** Adds a listener; the same function is told once however often it is added. */
-  add(listener: AdapterListener | undefined): void {
-    if (listener) this.#listeners.add(listener);
-  }
-
-  /** Tells every listener. */
-  tell(event: AdapterEvent): void {
-    const safe = maskEvent(event, this.#rules);
-    for (const listener of this.#listeners) {
-      try {
-        listener(safe);
-      } catch {
-        // A listener's failure is its own.
-      }
-    }
-  }
-
-  /** Tells of a failure, unless the last thing told of was one. */
-  failed(cause: unknown): void {
-    if (this.#failing) return;
-    this.#failing = true;
-    this.tell({ type: "adapter-failed", adapter: this.#adapter, error: asError(cause) });
-  }
-
-  /** Whether the last thing told of was a failure. */
-  get failing(): boolean {
-    return this.#failing;
-  }
-
-  /** The next failure is told again. */
-  succeeded(): void {
-    this.#failing = false;
-  }
-}
-
 /** One session's log beside its host's array. One for each session: {@link journalOf}. */
-export class HostJournal<Host extends object> {
+export class HostJournal<Host extends object> implements HostLog<Host> {
   readonly session: Session;
   readonly teller: Teller;
   /** What the notes of this session's windows number, where one host conversation makes them all. */
@@ -122,16 +75,19 @@ export class HostJournal<Host extends object> {
   readonly #entries: Entry<Host>[] = [];
   readonly #byId = new Map<string, Entry<Host>>();
   readonly #known = new Set<string>();
-  readonly #runs = new Map<string, { readonly run: ToolRun; durationMs?: number }>();
+  readonly #writer: LogWriter;
   /** What the log gets in place of a result that the host was given cut, by call id. */
   readonly #whole = new Map<string, readonly Part[]>();
+  /** Whether the log holds a result whole that the host was given cut. */
+  #hasWhole = false;
   #loaded = false;
-  #queue: Promise<unknown> = Promise.resolve();
+  #replaced: number | undefined;
 
   /** @internal */
   constructor(session: Session, host: JournalHost<Host>) {
     this.session = session;
     this.numbered = new Numbered(session);
+    this.#writer = new LogWriter(session);
     this.#host = host;
     this.#prints = new Prints(session.settings.secretRules);
     this.teller = new Teller(host.adapter.name, session.settings.secretRules);
@@ -145,7 +101,7 @@ export class HostJournal<Host extends object> {
    * @throws WindrowError as `Session.append`; what was not appended is by the next call
    */
   sync(messages: readonly Host[]): Promise<number | undefined> {
-    return this.#inTurn(async () => {
+    return this.#writer.inTurn(async () => {
       await this.#load();
       const decoded = this.#host.adapter.decode(messages);
       decoded.forEach(checkMessageJson);
@@ -161,17 +117,21 @@ export class HostJournal<Host extends object> {
     });
   }
 
+  /** As {@link HostJournal.sync}. A history that was replaced once stays apart from the log. */
+  async match(messages: readonly Host[]): Promise<LogMatch> {
+    const broken = await this.sync(messages);
+    this.#replaced ??= broken;
+    return this.#replaced === undefined ? { isLog: true } : { isLog: false, brokenAt: this.#replaced };
+  }
+
   /** Records that a tool is about to run. */
-  startTool(call: { readonly callId: string; readonly name: string; readonly args: JsonValue }): Promise<void> {
-    return this.#inTurn(async () => {
-      this.#runs.set(call.callId, { run: await this.session.startTool(call, { allowMasks: true }) });
-    });
+  startTool(call: StartedTool): Promise<void> {
+    return this.#writer.startTool(call);
   }
 
   /** Notes how long a started tool took; its record is written with its result. */
   endTool(callId: string, durationMs: number): void {
-    const started = this.#runs.get(callId);
-    if (started) started.durationMs = durationMs;
+    this.#writer.endTool(callId, durationMs);
   }
 
   /** Says that the host will have this result cut: the log gets these parts, whole, beside what the host has. */
@@ -181,14 +141,13 @@ export class HostJournal<Host extends object> {
 
   /** The host's messages with the log's whole results in the place of those that the host was given cut. */
   async whole(messages: readonly Message[]): Promise<readonly Message[]> {
+    if (!this.#hasWhole) return messages;
     const given = new Set(messages.map((message) => this.#prints.of(message)));
     const whole = new Map<number, readonly Part[]>();
-    if (this.session.stats().messages > 0) {
-      for await (const message of this.session.messages()) {
-        if (message.extra?.[shownParts] === undefined) continue;
-        const print = this.#prints.of(message);
-        if (given.has(print)) whole.set(print, message.parts);
-      }
+    for await (const message of this.session.messages()) {
+      if (message.extra?.[shownParts] === undefined) continue;
+      const print = this.#prints.of(message);
+      if (given.has(print)) whole.set(print, message.parts);
     }
     return messages.map((message) => {
       const parts = whole.get(this.#prints.of(message));
@@ -207,7 +166,7 @@ export class HostJournal<Host extends object> {
     if (this.session.stats().messages > 0) {
       for await (const message of this.session.messages()) {
         const [host] = this.#host.adapter.encode([message]);
-        this.#add(message, message, host && this.#host.optional(host) ? host : undefined);
+        this.#add(message, message, this.#isOptional(host) ? host : undefined);
       }
     }
     this.#loaded = true;
@@ -228,37 +187,15 @@ export class HostJournal<Host extends object> {
   }
 
   #isOptional(message: Host | undefined): boolean {
-    return message !== undefined && this.#host.optional(message);
+    return message !== undefined && this.#host.optional?.(message) === true;
   }
 
-  /** Appends what belongs together at once; the results of started tools go with their tool records. */
-  async #append(fresh: readonly Fresh<Host>[]): Promise<void> {
-    let batch: Fresh<Host>[] = [];
-    const flush = async (): Promise<void> => {
-      const taken = batch;
-      batch = [];
-      if (taken.length === 0) return;
-      const stored = await this.session.append(taken.map(({ message }) => this.#forLog(message)));
-      taken.forEach(({ message, host }, index) => this.#add(stored[index] ?? message, message, host));
-    };
-    for (const item of fresh) {
-      const runs = item.message.parts.flatMap((part) =>
-        part.type === "tool-result" ? (this.#runs.get(part.callId) ?? []) : [],
-      );
-      const [first] = runs;
-      if (!first) {
-        batch.push(item);
-        continue;
-      }
-      await flush();
-      const durationMs = new Map(
-        runs.flatMap(({ run, durationMs: took }) => (took === undefined ? [] : [[run.callId, took] as const])),
-      );
-      const stored = await first.run.finish(this.#forLog(item.message), { durationMs });
-      for (const { run } of runs) this.#runs.delete(run.callId);
-      this.#add(stored, item.message, item.host);
-    }
-    await flush();
+  #append(fresh: readonly Fresh<Host>[]): Promise<void> {
+    const messages = fresh.map(({ message }) => this.#forLog(message));
+    return this.#writer.append(messages, (stored, index) => {
+      const taken = fresh[index];
+      if (taken) this.#add(stored, taken.message, taken.host);
+    });
   }
 
   /** The host's message as the log takes it: whole, under an id of the session's own. */
@@ -278,15 +215,10 @@ export class HostJournal<Host extends object> {
       ...(host && { host }),
     };
     this.#entries.push(entry);
+    this.#hasWhole ||= stored.extra?.[shownParts] !== undefined;
     this.#byId.set(stored.id, entry);
     this.#known.add(this.#prints.keyOf(message));
     for (const part of message.parts) if (part.type === "tool-result") this.#whole.delete(part.callId);
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#queue.then(work);
-    this.#queue = result.catch(() => undefined);
-    return result;
   }
 }
 
@@ -300,20 +232,6 @@ export function journalOf<Host extends object>(session: Session, host: JournalHo
     journals.set(session, journal as unknown as HostJournal<object>);
   }
   return journal;
-}
-
-/** A host's array as it was seen last, for windows without a session: tells continuations from replacements. */
-export class SeenHistory {
-  readonly #printer = new Prints(knownSecrets);
-  #prints: readonly number[] = [];
-
-  /** @returns the first place at which the messages are no continuation of those seen before; undefined where they are */
-  see(messages: readonly Message[]): number | undefined {
-    const before = this.#prints;
-    this.#prints = messages.map((message) => this.#printer.of(message));
-    const at = before.findIndex((print, index) => this.#prints[index] !== print);
-    return at === -1 ? undefined : at;
-  }
 }
 
 /** Fingerprints of what messages say. Secrets are masked first, so a message has the same one before and after a resume. */
@@ -350,10 +268,4 @@ function sorted(value: JsonValue): JsonValue {
   return Object.fromEntries(
     entries.sort(([left], [right]) => (left < right ? -1 : 1)).map(([key, item]) => [key, sorted(item)]),
   );
-}
-
-function asError(cause: unknown): WindrowError {
-  if (isWindrowError(cause)) return cause;
-  const text = cause instanceof Error ? cause.message : String(cause);
-  return new WindrowError("adapter-failed", `The adapter could not go on: ${text}`, {}, { cause });
 }

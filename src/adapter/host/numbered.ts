@@ -1,14 +1,14 @@
 /**
  * The messages that the notes of a conversation's windows number: those of the session's log, or the host's own where
- * windows are made of these. Recall answers from the same messages, so that an id brings back what its note speaks of.
+ * windows are made of these. Recall answers from the same messages, so that an id brings back what its note names.
  */
 import type { Message } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { estimate } from "../../tokens/estimate.ts";
-import { liveHistory } from "./live-history.ts";
 import { recallInTurns } from "../../window/recall/recall.ts";
 import type { Recalled, RecallQuery } from "../../window/recall/recall.ts";
+import { liveHistory } from "./live-history.ts";
 
 /** A history as it is asked for: decoded only where something is recalled from it. */
 export type HistorySource = () => readonly Message[] | Promise<readonly Message[]>;
@@ -21,33 +21,26 @@ export interface NumberedLimits {
   readonly counter?: TokenCounter | undefined;
 }
 
-/** What the notes of one conversation number. Every host tells it where each window comes from, and recalls through it. */
+/** Follows where the newest window came from, and recalls from there. */
 export class Numbered {
-  readonly #session: Session | undefined;
+  #session: Session | undefined;
   #history: HistorySource | undefined;
 
-  /**
-   * @param session - its log is numbered until a window is made of something else
-   * @param history - numbered instead where there is no session; default: nothing
-   */
-  constructor(session: Session | undefined, history: HistorySource = () => []) {
+  /** @param session - its log is numbered until a window is made of something else */
+  constructor(session: Session | undefined) {
     this.#session = session;
-    this.#history = session ? undefined : history;
+    this.#history = session ? undefined : () => [];
   }
 
   /** The window at hand is made from the session's log. */
-  fromLog(): void {
+  fromLog(session: Session): void {
+    this.#session = session;
     this.#history = undefined;
   }
 
   /** The window at hand is made of this history alone: `m3` is its third message. */
   fromHistory(history: HistorySource): void {
     this.#history = history;
-  }
-
-  /** Whether the newest window was made from the session's log. */
-  get isLog(): boolean {
-    return this.#history === undefined;
   }
 
   /**
@@ -61,15 +54,9 @@ export class Numbered {
     const given = maxTokens === undefined ? {} : { maxTokens };
     const source = this.#history && (history ?? this.#history);
     if (this.#session && !source) return this.#session.recall(query, given);
-    const counter = limits.counter ?? this.#session?.settings.counter ?? estimate;
     const settings = this.#session?.settings;
+    const counter = limits.counter ?? settings?.counter ?? estimate;
     const messages = liveHistory(settings, (await source?.()) ?? []);
     return recallInTurns(messages, query, { counter, ...(settings && { mask: settings.mask }), ...given });
   }
-}
-
-/** What recall found, as a tool's answer to the model. */
-export function recalledText({ text, more }: Recalled): string {
-  if (text === "") return "Nothing was found; try other words.";
-  return more ? `${text}\n[There is more; ask with other words or a smaller range.]` : text;
 }

@@ -3,26 +3,29 @@
  * LangChain itself is never imported, and the agent's own messages are never removed or changed.
  */
 import { z } from "zod";
-import type { JsonValue, Message } from "../../message/message.ts";
+import type { Message } from "../../message/message.ts";
 import type { SessionManager } from "../../session/manager/manager.ts";
 import type { Session } from "../../session/session.ts";
 import { CallPairing } from "../../message/host-parts.ts";
 import type { WindowState } from "../../window/window.ts";
 import type { Adapter } from "../adapter.ts";
-import { HostWindows, recallQuery, recallTool, toolDefinition } from "../host/conversation.ts";
-import type { HostWindowOptions, RequestBlocks } from "../host/conversation.ts";
+import { HostConversation } from "../host/conversation.ts";
+import type { RequestBlocks, WindowOptions } from "../host/conversation.ts";
 import { Originals } from "../host/host-fields.ts";
+import { recallTool } from "../host/recall-tool.ts";
+import type { RecallTool } from "../host/recall-tool.ts";
+import { toolDefinition } from "../host/tool-definition.ts";
 import { fromMessage, langchain, toFields } from "./message.ts";
 import type { LangChainMessage } from "./message.ts";
 import { LangChainSessions } from "./sessions.ts";
 import { forLangChain, ToolResults } from "./tools.ts";
 import { Revived } from "./revived.ts";
 
-export type { AdapterEvent, AdapterListener } from "../host/journal.ts";
+export type { AdapterEvent, AdapterListener } from "../host/events.ts";
 export type { LangChainMessage } from "./message.ts";
 
 /** How {@link windowMiddleware} makes windows, and where it journals. */
-export interface WindowMiddlewareOptions extends HostWindowOptions {
+export interface WindowMiddlewareOptions extends WindowOptions {
   /** Journals one conversation into this session. Its manager then sets strategy, profile and counter. */
   readonly session?: Session;
   /**
@@ -107,7 +110,7 @@ export async function langchainMessages<Host = LangChainMessage>(session: Sessio
   return toLangChain(messages) as Host[];
 }
 
-const host = { adapter: langchainAdapter, optional: () => false };
+const host = { adapter: langchainAdapter };
 
 const stateSchema = z.object({ _windrow: z.any().optional() });
 
@@ -116,7 +119,7 @@ export interface WindowMiddleware {
   readonly name: "windrow";
   /** A private field of the agent's state. */
   readonly stateSchema: typeof stateSchema;
-  /** The recall tool, `windrow_recall`. */
+  /** The recall tool, `recall`. */
   readonly tools: readonly { readonly [field: string]: unknown }[];
   /** Opens the thread's session and journals what the agent was asked. */
   readonly beforeAgent: (state: AgentState) => Promise<{ readonly _windrow: WindowMiddlewareState } | undefined>;
@@ -143,10 +146,11 @@ export interface WindowMiddleware {
  * const agent = createAgent({ model, tools, middleware: [windowMiddleware({ manager })] });
  */
 export function windowMiddleware(options: WindowMiddlewareOptions = {}): WindowMiddleware {
-  const sessions = new LangChainSessions(
-    options,
-    (session) => new HostWindows(host, options, session, options.manager?.secretRules),
-  );
+  const sessions = new LangChainSessions(options, (session) => {
+    // Without a session, every thread comes through one conversation.
+    const shared = { secretRules: options.manager?.secretRules };
+    return new HostConversation({ ...host, isShared: !session }, { ...options, session }, shared);
+  });
   /** By the model's answer: what its window left to go on from. */
   const states = new WeakMap<object, WindowState>();
   /** By the model's answer: the messages that the notes of its window number, where it was not made from a log. */
@@ -154,60 +158,57 @@ export function windowMiddleware(options: WindowMiddlewareOptions = {}): WindowM
   const revived = new Revived();
   const results = new ToolResults();
 
+  const recallIn = (state: unknown): RecallTool =>
+    recallTool(async (query) => {
+      const thread = stateOf(state);
+      const conversation = await sessions.of(thread, "between");
+      const answer = thread.messages.findLast((message) => requests.has(message));
+      return conversation.recall(query, { messages: (answer && requests.get(answer)) ?? thread.messages });
+    });
+
   return {
     name: "windrow",
     stateSchema,
-    tools: [
-      forLangChain({ ...recallTool, schema: recallTool.inputSchema }, async (args, state) => {
-        const thread = stateOf(state);
-        const windows = await sessions.of(thread, "between");
-        const answer = thread.messages.findLast((message) => requests.has(message));
-        return windows.recall(recallQuery(args), (answer && requests.get(answer)) ?? thread.messages);
-      }),
-    ],
+    tools: [forLangChain(recallIn)],
     async beforeAgent(state) {
-      const windows = await sessions.of(state, "start");
-      await windows.record(state.messages);
-      const session = sessions.idOf(windows);
+      const conversation = await sessions.of(state, "start");
+      await conversation.record(state.messages);
+      const session = sessions.idOf(conversation);
       return session === undefined || session === state._windrow?.session
         ? undefined
         : { _windrow: { ...state._windrow, session } };
     },
     async wrapModelCall(request, handler) {
       const state = stateOf(request.state);
-      const windows = await sessions.of(state, "call");
-      const sent = await windows.window(request.messages, blocksOf(request), state._windrow?.window);
+      const conversation = await sessions.of(state, "call");
+      const { messages } = request;
+      const sent = await conversation.window({ messages, ...blocksOf(request), state: state._windrow?.window });
       if (!sent) return handler(request);
-      const messages = revived.all(sent.messages, request.messages);
-      const answer = await handler({ ...request, messages });
+      const answer = await handler({ ...request, messages: revived.all(sent.messages, messages) });
       for (const message of answersIn(answer)) {
         states.set(message, sent.composed.state);
-        requests.set(message, request.messages);
+        requests.set(message, messages);
       }
       return answer;
     },
     async afterModel(state) {
-      const windows = await sessions.of(state, "between");
-      await windows.record(state.messages);
+      const conversation = await sessions.of(state, "between");
+      await conversation.record(state.messages);
       const answer = state.messages.findLast((message) => states.has(message));
-      await windows.note(async ({ session }) => {
-        const { usage, model } = (answer && fromLangChain([answer])[0]) ?? {};
-        await session.endStep({ ...(usage && { usage }), ...(model !== undefined && { model }) });
-      });
+      const { usage, model } = (answer && fromLangChain([answer])[0]) ?? {};
+      await conversation.endStep({ usage, model });
       const window = (answer && states.get(answer)) ?? state._windrow?.window;
-      const session = sessions.idOf(windows);
+      const session = sessions.idOf(conversation);
       return { _windrow: { ...(session !== undefined && { session }), ...(window && { window }) } };
     },
     async wrapToolCall(request, handler) {
       const state = stateOf(request.state);
-      const windows = await sessions.of(state, "between");
+      const conversation = await sessions.of(state, "between");
       const { id: callId, name, args } = request.toolCall;
-      if (callId !== undefined) {
-        await windows.note((log) => log.startTool({ callId, name, args: (args ?? {}) as JsonValue }));
-      }
+      if (callId !== undefined) await conversation.startTool({ callId, name, args });
       const result = await results.run(request, handler);
       const done = results.inOrder(state.messages, result);
-      if (windows.log && done.length > 0) await windows.record([...state.messages, ...done]);
+      if (done.length > 0) await conversation.record([...state.messages, ...done]);
       return result;
     },
   };

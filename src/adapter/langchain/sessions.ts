@@ -2,7 +2,7 @@
 import type { Message } from "../../message/message.ts";
 import type { SessionManager } from "../../session/manager/manager.ts";
 import type { Session } from "../../session/session.ts";
-import type { HostWindows } from "../host/conversation.ts";
+import type { HostConversation } from "../host/conversation.ts";
 import { keptOf } from "../host/host-fields.ts";
 import { langchain } from "./message.ts";
 import type { LangChainMessage } from "./message.ts";
@@ -12,21 +12,21 @@ interface Thread {
   readonly _windrow?: { readonly session?: string };
 }
 
-type Windows = HostWindows<LangChainMessage>;
+type Conversation = HostConversation<LangChainMessage>;
 
 /** The sessions of an agent's threads. */
 export class LangChainSessions {
   readonly #manager: SessionManager | undefined;
-  readonly #make: (session?: Session) => Windows;
+  readonly #make: (session?: Session) => Conversation;
   /** For one session, or for none. */
-  readonly #only: Windows;
-  readonly #bySession = new WeakMap<Session, Windows>();
+  readonly #only: Conversation;
+  readonly #bySession = new WeakMap<Session, Conversation>();
   /** The newest fork that a thread went on in, by the session it left: its state may not tell yet. */
   readonly #forks = new Map<string, string>();
 
   constructor(
     options: { readonly session?: Session; readonly manager?: SessionManager },
-    make: (session?: Session) => Windows,
+    make: (session?: Session) => Conversation,
   ) {
     this.#manager = options.session ? undefined : options.manager;
     this.#make = make;
@@ -34,12 +34,12 @@ export class LangChainSessions {
   }
 
   /**
-   * The windows of a thread; without a log where its session cannot be opened.
+   * The conversation of a thread; without a session where its session cannot be opened.
    *
    * @param at - a run's `start`, where a new thread gets a session; a `call` of the model, before which the thread may have
    * gone back to an earlier checkpoint; else `between`
    */
-  async of(thread: Thread, at: "start" | "call" | "between"): Promise<Windows> {
+  async of(thread: Thread, at: "start" | "call" | "between"): Promise<Conversation> {
     const given = thread._windrow?.session;
     if (!this.#manager || (given === undefined && at !== "start")) return this.#only;
     try {
@@ -47,9 +47,9 @@ export class LangChainSessions {
         given === undefined
           ? await this.#manager.create()
           : await this.#session(this.#manager, given, thread.messages, at !== "between");
-      const windows = this.#bySession.get(session) ?? this.#make(session);
-      this.#bySession.set(session, windows);
-      return windows;
+      const conversation = this.#bySession.get(session) ?? this.#make(session);
+      this.#bySession.set(session, conversation);
+      return conversation;
     } catch (error) {
       this.#only.teller.failed(error);
       return this.#only;
@@ -57,8 +57,8 @@ export class LangChainSessions {
   }
 
   /** The id to keep in the thread's state, where sessions are opened here. */
-  idOf(windows: Windows): string | undefined {
-    return this.#manager && windows.log?.session.id;
+  idOf(conversation: Conversation): string | undefined {
+    return this.#manager && conversation.session?.id;
   }
 
   async #session(

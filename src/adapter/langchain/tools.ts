@@ -1,23 +1,23 @@
 /** LangChain's tools: one of Windrow's own, and the results of all as they come in. */
 import { randomUUID } from "node:crypto";
+import { recallDeclaration } from "../host/recall-tool.ts";
+import type { RecallTool } from "../host/recall-tool.ts";
 import type { LangChainMessage } from "./message.ts";
 
-interface OwnTool {
-  readonly name: string;
-  readonly description: string;
-  /** JSON Schema. */
-  readonly schema: object;
-}
-
-/** A tool in the shape that `createAgent` runs. */
-export function forLangChain(
-  tool: OwnTool,
-  run: (args: unknown, state: unknown) => Promise<string>,
-): { readonly [field: string]: unknown } {
+/**
+ * The recall tool in the shape that `createAgent` runs.
+ *
+ * @param recallIn - the tool for a run, by the agent's state
+ */
+export function forLangChain(recallIn: (state: unknown) => RecallTool): { readonly [field: string]: unknown } {
+  const { name, description, inputSchema } = recallDeclaration;
   return {
-    ...tool,
+    name,
+    description,
+    schema: inputSchema,
     lc_runnable: true,
-    invoke: (call: { readonly args?: unknown }, config?: { readonly state?: unknown }) => run(call.args, config?.state),
+    invoke: (call: { readonly args?: unknown }, config?: { readonly state?: unknown }) =>
+      recallIn(config?.state).execute(call.args),
   };
 }
 

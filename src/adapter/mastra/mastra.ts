@@ -5,26 +5,27 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { isWindrowError } from "../../errors.ts";
-import type { JsonValue, Message, ToolDefinition } from "../../message/message.ts";
+import type { Message, ToolDefinition } from "../../message/message.ts";
 import type { SessionManager } from "../../session/manager/manager.ts";
 import type { Session } from "../../session/session.ts";
 import { usage as usageFrom } from "../../message/host-parts.ts";
 import { asCount } from "../../message/json.ts";
-import type { WindowState } from "../../window/window.ts";
 import type { Adapter } from "../adapter.ts";
 import { aiSdkAdapter } from "../ai-sdk/message.ts";
 import { aiSdkUiMessagesOf } from "../ai-sdk/ui.ts";
 import type { AiSdkUiMessage } from "../ai-sdk/ui.ts";
-import { HostWindows, recallQuery, recallTool, toolDefinition } from "../host/conversation.ts";
-import type { HostWindowOptions } from "../host/conversation.ts";
+import { HostConversation } from "../host/conversation.ts";
+import type { WindowOptions } from "../host/conversation.ts";
+import { recallDeclaration, recallTool } from "../host/recall-tool.ts";
+import { toolDefinition } from "../host/tool-definition.ts";
 import { readPrompt, systemText, writePrompt } from "./prompt.ts";
 import type { MastraMessage } from "./prompt.ts";
 
-export type { AdapterEvent, AdapterListener } from "../host/journal.ts";
+export type { AdapterEvent, AdapterListener } from "../host/events.ts";
 export type { MastraMessage } from "./prompt.ts";
 
 /** How {@link windowProcessor} makes windows, and where it journals. */
-export interface WindowProcessorOptions extends HostWindowOptions {
+export interface WindowProcessorOptions extends WindowOptions {
   /** Journals one conversation into this session. Its manager then sets strategy, profile and counter. */
   readonly session?: Session;
   /**
@@ -54,7 +55,7 @@ export interface MastraContext {
 /** A Mastra processor: the hooks that Windrow takes part in. Fits `Processor` of `@mastra/core`. */
 export interface WindowProcessor {
   readonly id: "windrow";
-  /** Adds the recall tool, `windrow_recall`, and sees what the tools are. */
+  /** Adds the recall tool, `recall`, and sees what the tools are. */
   readonly processInputStep: (
     given: MastraContext & { readonly tools?: Record<string, unknown> },
   ) => Promise<{ tools: Record<string, unknown> }>;
@@ -82,23 +83,21 @@ export interface WindowProcessor {
  */
 export const mastraAdapter: Adapter<MastraMessage> = { ...aiSdkAdapter, name: "mastra" };
 
-const { id, query } = recallTool.inputSchema.properties;
+const { id, query } = recallDeclaration.inputSchema.properties;
 /** Mastra takes no plain JSON Schema from a processor. */
 const recallInput = z.object({
   id: z.string().optional().describe(id.description),
   query: z.string().optional().describe(query.description),
 });
 
-const host = { adapter: mastraAdapter, optional: () => false };
+const host = { adapter: mastraAdapter };
 
 /** What a run needs from step to step. */
 interface Run {
-  windows: HostWindows<MastraMessage>;
+  conversation: HostConversation<MastraMessage>;
   tools: readonly ToolDefinition[];
   /** What the newest window was made for. */
   messages?: readonly MastraMessage[];
-  /** What the next window goes on from. */
-  window?: WindowState;
 }
 
 /**
@@ -110,20 +109,25 @@ interface Run {
  * const agent = new Agent({ …, inputProcessors: [windows], outputProcessors: [windows] });
  */
 export function windowProcessor(options: WindowProcessorOptions = {}): WindowProcessor {
-  const make = (session?: Session): HostWindows<MastraMessage> =>
-    new HostWindows(host, options, session, options.manager?.secretRules);
+  const make = (session?: Session): HostConversation<MastraMessage> =>
+    // Without a session, every run comes through one conversation.
+    new HostConversation(
+      { ...host, isShared: !session },
+      { ...options, session },
+      { secretRules: options.manager?.secretRules },
+    );
   const only = make(options.session);
   const manager = options.session ? undefined : options.manager;
-  const bySession = new WeakMap<Session, HostWindows<MastraMessage>>();
+  const bySession = new WeakMap<Session, HostConversation<MastraMessage>>();
 
-  const windowsOf = async (list: MastraMessageList | undefined): Promise<HostWindows<MastraMessage>> => {
+  const conversationOf = async (list: MastraMessageList | undefined): Promise<HostConversation<MastraMessage>> => {
     if (!manager) return only;
     try {
       const thread = list?.get.all.db().findLast(({ threadId }) => threadId !== undefined)?.threadId;
       const session = thread === undefined ? await manager.create() : await sessionFor(manager, thread);
-      const windows = bySession.get(session) ?? make(session);
-      bySession.set(session, windows);
-      return windows;
+      const conversation = bySession.get(session) ?? make(session);
+      bySession.set(session, conversation);
+      return conversation;
     } catch (error) {
       only.teller.failed(error);
       return only;
@@ -131,7 +135,7 @@ export function windowProcessor(options: WindowProcessorOptions = {}): WindowPro
   };
   const runs = new WeakMap<object, Promise<Run>>();
   const runOf = ({ state, messageList }: MastraContext): Promise<Run> => {
-    const run = runs.get(state) ?? windowsOf(messageList).then((windows) => ({ windows, tools: [] }));
+    const run = runs.get(state) ?? conversationOf(messageList).then((conversation) => ({ conversation, tools: [] }));
     runs.set(state, run);
     return run;
   };
@@ -140,8 +144,9 @@ export function windowProcessor(options: WindowProcessorOptions = {}): WindowPro
     id: "windrow",
     async processInputStep(given) {
       const run = await runOf(given);
-      const { name, description } = recallTool;
-      const execute = (input: unknown): Promise<string> => run.windows.recall(recallQuery(input), run.messages);
+      const { name, description, execute } = recallTool((asked) =>
+        run.conversation.recall(asked, { messages: run.messages }),
+      );
       const own = { id: name, description, inputSchema: recallInput, execute };
       const tools: Record<string, unknown> = { ...given.tools, [name]: own };
       run.tools = Object.entries(tools).map(([key, tool]) => {
@@ -155,25 +160,21 @@ export function windowProcessor(options: WindowProcessorOptions = {}): WindowPro
       const { system, messages } = readPrompt(given.prompt);
       const blocks = { ...(system.length > 0 && { system: systemText(system) }), tools: run.tools };
       run.messages = messages;
-      const sent = await run.windows.window(messages, blocks, run.window);
+      const sent = await run.conversation.window({ messages, ...blocks });
       if (!sent) return undefined;
-      run.window = sent.composed.state;
       return { prompt: writePrompt({ system, messages: sent.messages }) as unknown as typeof given.prompt };
     },
     async processOutputStep(given) {
-      const { windows } = await runOf(given);
-      await windows.note(async (log) => {
-        for (const { toolCallId: callId, toolName: name, args } of given.toolCalls ?? []) {
-          await log.startTool({ callId, name, args: (args ?? {}) as JsonValue });
-        }
-        const usage = usageOf(given.usage);
-        await log.session.endStep(usage ? { usage } : {});
-      });
+      const { conversation } = await runOf(given);
+      for (const { toolCallId: callId, toolName: name, args } of given.toolCalls ?? []) {
+        await conversation.startTool({ callId, name, args });
+      }
+      await conversation.endStep({ usage: usageOf(given.usage) });
       return given.messageList;
     },
     async processOutputResult(given) {
-      const { windows } = await runOf(given);
-      await windows.record(readPrompt(await given.messageList.get.all.aiV5.llmPrompt()).messages);
+      const { conversation } = await runOf(given);
+      await conversation.record(readPrompt(await given.messageList.get.all.aiV5.llmPrompt()).messages);
       return given.messageList;
     },
   };

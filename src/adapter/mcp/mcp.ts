@@ -12,6 +12,7 @@ import { isWindrowError, WindrowError } from "../../errors.ts";
 import { serveHttp } from "../../http/http.ts";
 import { defined } from "../../message/json.ts";
 import { inlineText, jsonText } from "../../message/quote.ts";
+import { recallDeclaration } from "../host/recall-tool.ts";
 import type { McpTools } from "./tools.ts";
 
 export { McpTools } from "./tools.ts";
@@ -42,9 +43,10 @@ const sessionField = z
   .string()
   .optional()
   .describe("The session: its id, its first characters, or latest (the default)");
+const { id, query } = recallDeclaration.inputSchema.properties;
 const queryShape = {
-  id: z.string().optional().describe("An id such as m12, m12-m40 for a range, or s3 for a summary"),
-  query: z.string().optional().describe("Words, a path, a line"),
+  id: z.string().optional().describe(id.description),
+  query: z.string().optional().describe(query.description),
   from: z.number().int().optional().describe("First message of a range, from 1"),
   to: z.number().int().optional().describe("Last message of a range"),
   max_tokens: z.number().int().positive().optional().describe("Most tokens to bring back; 4000 without"),
@@ -58,19 +60,19 @@ export function mcpServer(tools: McpTools): McpServer {
     { name: "windrow", version: packageVersion() },
     {
       instructions:
-        "Sessions of agents, as they were journalled. windrow_search finds messages, windrow_recall brings them back " +
+        "Sessions of agents, as they were journalled. windrow_search finds messages, recall brings them back " +
         "word for word: use them when something said or done earlier is no longer in view.",
     },
   );
   server.registerTool(
-    "windrow_recall",
+    recallDeclaration.name,
     {
       description: "Brings back earlier messages of a session word for word: by id, by range, or by words.",
       inputSchema: z.object({ ...queryShape, session: sessionField }),
       annotations: reads,
     },
-    ({ session, max_tokens: maxTokens, ...query }, { mcpReq: { signal } }) =>
-      answer(tools.recall(session, defined(query), maxTokens, signal)),
+    ({ session, max_tokens: maxTokens, ...asked }, { mcpReq: { signal } }) =>
+      answer(tools.recall(session, defined(asked), maxTokens, signal)),
   );
   server.registerTool(
     "windrow_search",
@@ -83,7 +85,7 @@ export function mcpServer(tools: McpTools): McpServer {
       }),
       annotations: reads,
     },
-    ({ session, query, limit }, { mcpReq: { signal } }) => answer(tools.search(session, query, limit, signal)),
+    ({ session, query: words, limit }, { mcpReq: { signal } }) => answer(tools.search(session, words, limit, signal)),
   );
   server.registerTool(
     "windrow_sessions",

@@ -8,6 +8,7 @@ import { SessionManager } from "../../session/manager/manager.ts";
 import type { Session } from "../../session/session.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import type { RecallQuery } from "../../window/recall/recall.ts";
+import { recalledText } from "../host/recall-tool.ts";
 import { searchSession } from "./search.ts";
 
 /** What a server shows, and of whom. */
@@ -63,9 +64,7 @@ export class McpTools {
    */
   recall(name: string | undefined, query: RecallQuery, maxTokens?: number, signal?: AbortSignal): Promise<string> {
     return this.#reading(name, async (session) => {
-      const found = await session.recall(query, maxTokens === undefined ? {} : { maxTokens }, signal);
-      if (found.text === "") return "Nothing was found.";
-      return found.more ? `${found.text}\n\n[There is more: ask for a smaller range, or other words.]` : found.text;
+      return recalledText(await session.recall(query, maxTokens === undefined ? {} : { maxTokens }, signal));
     });
   }
 

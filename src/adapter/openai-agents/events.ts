@@ -1,7 +1,7 @@
 /** What is read of the OpenAI Agents SDK's events, usage and tools. */
 import { parseJson } from "../../message/json.ts";
 import type { JsonValue, ToolDefinition, Usage } from "../../message/message.ts";
-import { toolDefinition } from "../host/conversation.ts";
+import { toolDefinition } from "../host/tool-definition.ts";
 
 /** A call of a tool. */
 export interface ToolCall {

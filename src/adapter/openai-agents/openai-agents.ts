@@ -3,24 +3,20 @@
  * during the run and sends windows, and the options of a recall tool. The SDK itself is never imported.
  */
 import { WindrowError } from "../../errors.ts";
-import type { ToolDefinition } from "../../message/message.ts";
+import type { Message, ToolDefinition } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
-import { modelOf } from "../../tokens/models.ts";
 import type { ModelDescription } from "../../tokens/models.ts";
-import { budgetOf } from "../../window/budget.ts";
-import { composeWindow } from "../../window/compose.ts";
-import type { Composed, WindowState } from "../../window/window.ts";
-import { liveHistory } from "../host/live-history.ts";
-import { SeenHistory, Teller } from "../host/journal.ts";
-import type { AdapterListener } from "../host/journal.ts";
-import { Numbered, recalledText } from "../host/numbered.ts";
-import { recallQuery, recallTool as recallText } from "../host/conversation.ts";
+import { HostConversation, modelBudget } from "../host/conversation.ts";
+import type { HostCall } from "../host/conversation.ts";
+import type { AdapterListener } from "../host/events.ts";
+import type { HostLog } from "../host/journal.ts";
+import { recallTool } from "../host/recall-tool.ts";
 import { toolCallOf, toolsOf, usageOf } from "./events.ts";
 import { AgentHistory, plainItem, printOf } from "./history.ts";
 import { groupItems, openaiAgentsAdapter } from "./item.ts";
-import type { AgentItem } from "./item.ts";
+import type { AgentItem, AgentItems } from "./item.ts";
 
-export type { AdapterEvent, AdapterListener } from "../host/journal.ts";
+export type { AdapterEvent, AdapterListener } from "../host/events.ts";
 export { groupItems, openaiAgentsAdapter } from "./item.ts";
 export type { AgentItem, AgentItems } from "./item.ts";
 
@@ -66,13 +62,10 @@ export type HistoryTransaction =
     };
 
 /**
- * A Windrow session as the SDK's `Session`. Its items are the log's; what the host pops, clears or replaces stays in
- * the
- * log under a record that says so. `filter` is a `callModelInputFilter`: it journals what the model is about to be
- * given
- * and answers with the window for that call. A store that cannot be written never breaks a run: `adapter-failed` is
- * told
- * once, the host goes on with its own items, and what is missing is written as soon as it can be.
+ * A Windrow session as the SDK's `Session`. Its items are the log's; items that the host pops, clears or replaces stay in
+ * the log under a record that says so. `filter` is a `callModelInputFilter`: it journals the model's input and answers with
+ * the window for that call. A store that cannot be written never breaks a run: `adapter-failed` is sent once, the host goes
+ * on with its own items, and the next write also writes what is missing.
  *
  * @example
  * const history = new AgentsSession(session);
@@ -86,23 +79,29 @@ export class AgentsSession {
   readonly acceptsRunContext = true;
   readonly #history: AgentHistory;
   readonly #options: AgentsSessionOptions;
-  readonly #teller: Teller;
+  readonly #conversation: HostConversation<AgentItems>;
+  readonly #log: HostLog<AgentItems>;
   /** What Windrow wrote itself into windows: no items of the host's. */
   readonly #own = new Set<number>();
   readonly #calls = new WeakMap<object, number>();
-  /** The messages of the newest window that was not made from the log. */
-  readonly #seen = new SeenHistory();
-  readonly #numbered: Numbered;
-  #state: WindowState | undefined;
-  #replaced = false;
 
   constructor(session: Session, options: AgentsSessionOptions = {}) {
     this.session = session;
     this.#history = new AgentHistory(session);
-    this.#numbered = new Numbered(session);
     this.#options = options;
-    this.#teller = new Teller(openaiAgentsAdapter.name, session.settings.secretRules);
-    this.#teller.add(options.on);
+    const { secretRules } = session.settings;
+    this.#conversation = new HostConversation({ adapter: openaiAgentsAdapter }, options, { session, secretRules });
+    this.#log = {
+      session,
+      hostOf: () => undefined,
+      match: async (groups) => {
+        await this.#history.load();
+        const brokenAt = this.#history.see(groups.flat());
+        await this.#history.flush();
+        if (brokenAt !== undefined) return { isLog: false, brokenAt };
+        return this.#history.isCut ? { isLog: false, history: this.#history.messages() } : { isLog: true };
+      },
+    };
   }
 
   /** The session's id. */
@@ -204,27 +203,8 @@ export class AgentsSession {
     readonly agent: AgentLike;
   }): Promise<Data> => {
     const { modelData, agent } = args;
-    const { input } = modelData;
-    try {
-      await this.#history.load();
-      const broken = this.#history.see(input);
-      if (broken !== undefined && !this.#replaced) {
-        this.#teller.tell({ type: "history-replaced", adapter: openaiAgentsAdapter.name, at: broken });
-      }
-      this.#replaced = broken !== undefined;
-      await this.#history.flush();
-      const composed = await this.#compose(input, modelData.instructions, agent);
-      const [fault] = composed.report.faults;
-      if (fault) throw new WindrowError("bad-message", `The window breaks a rule: ${fault.message}.`, { fault });
-      const window = this.#written(composed, input);
-      this.#teller.succeeded();
-      const { report } = composed;
-      this.#teller.tell({ type: "window-sent", adapter: openaiAgentsAdapter.name, messages: window.length, report });
-      return { ...modelData, input: window };
-    } catch (error) {
-      this.#teller.failed(error);
-      return modelData;
-    }
+    const sent = await this.#conversation.window(() => this.#call(modelData, agent));
+    return sent ? { ...modelData, input: [...sent.messages] } : modelData;
   };
 
   /**
@@ -268,7 +248,7 @@ export class AgentsSession {
     strict: false;
     execute: (input: unknown) => Promise<string>;
   } {
-    const { name, description, inputSchema } = recallText;
+    const { name, description, inputSchema, execute } = recallTool((query) => this.#conversation.recall(query));
     return {
       name,
       description,
@@ -279,9 +259,7 @@ export class AgentsSession {
         additionalProperties: true,
       },
       strict: false,
-      execute: async (input) => {
-        return recalledText(await this.#numbered.recall(recallQuery(input)));
-      },
+      execute,
     };
   }
 
@@ -291,14 +269,14 @@ export class AgentsSession {
     try {
       await this.#history.flush();
       await this.#history.inTurn(() => this.#used(runContext));
-      this.#teller.succeeded();
+      this.#conversation.teller.succeeded();
     } catch (error) {
-      this.#teller.failed(error);
+      this.#conversation.teller.failed(error);
     }
   }
 
   #note(work: () => Promise<unknown>): void {
-    this.#history.inTurn(work).catch((error: unknown) => this.#teller.failed(error));
+    this.#history.inTurn(work).catch((error: unknown) => this.#conversation.teller.failed(error));
   }
 
   /** Records the model calls of a run that were not recorded yet. */
@@ -311,40 +289,23 @@ export class AgentsSession {
     for (const entry of entries.slice(from)) await this.session.endStep({ usage: usageOf(entry) });
   }
 
-  async #compose(input: readonly AgentItem[], instructions: string | undefined, agent: AgentLike): Promise<Composed> {
+  #call<Item extends AgentItem>(
+    { input, instructions }: { readonly input: readonly Item[]; readonly instructions?: string | undefined },
+    agent: AgentLike,
+  ): HostCall<AgentItems, Item> {
     const tools = this.#options.tools ?? toolsOf(agent.tools ?? []);
-    const blocks = { ...(instructions && { system: instructions }), ...(tools.length > 0 && { tools }) };
-    const budget = this.#budget(agent);
-    const { session } = this;
-    if (!this.#replaced && !this.#history.isCut) {
-      this.#state = undefined;
-      this.#seen.see([]);
-      this.#numbered.fromLog();
-      await session.prepare();
-      return session.compose({ ...blocks, ...(budget !== undefined && { budget }) });
-    }
-    const { strategy, profile, counter } = session.settings;
-    const messages = this.#replaced
-      ? openaiAgentsAdapter.decode(groupItems(input.map(plainItem)))
-      : this.#history.messages();
-    if (this.#seen.see(messages) !== undefined) this.#state = undefined;
-    this.#numbered.fromHistory(() => messages);
-    const composed = composeWindow({
-      messages: liveHistory(session.settings, messages),
-      mask: session.settings.mask,
-      ...blocks,
-      budget: budget ?? session.settings.budget ?? NaN,
-      strategy,
-      profile,
-      counter,
-      state: this.#state,
-    });
-    this.#state = composed.state;
-    return composed;
+    return {
+      messages: groupItems(input.map(plainItem)),
+      log: this.#log,
+      modelBudget: modelBudget(agent.model),
+      ...(instructions && { system: instructions }),
+      ...(tools.length > 0 && { tools }),
+      encode: (messages) => this.#written(messages, input),
+    };
   }
 
   /** The window as items: the host's very objects where nothing of them changed. */
-  #written<Item extends AgentItem>({ messages }: Composed, input: readonly Item[]): Item[] {
+  #written<Item extends AgentItem>(messages: readonly Message[], input: readonly Item[]): Item[] {
     const given = new Map<number, Item[]>();
     for (const item of input) {
       const print = printOf(plainItem(item));
@@ -352,8 +313,7 @@ export class AgentsSession {
       if (same) same.push(item);
       else given.set(print, [item]);
     }
-    const shown = messages.filter((message) => message.id !== "windrow:system");
-    return openaiAgentsAdapter.encode(shown).flatMap((group) =>
+    return openaiAgentsAdapter.encode(messages).flatMap((group) =>
       group.map((item) => {
         const print = printOf(plainItem(item));
         const own = given.get(print)?.shift();
@@ -362,15 +322,6 @@ export class AgentsSession {
         return (own && printOf(own) === print ? own : item) as Item;
       }),
     );
-  }
-
-  #budget(agent: AgentLike): number | undefined {
-    const { budget, model } = this.#options;
-    if (budget !== undefined) return budget;
-    const { budget: own } = this.session.settings;
-    const named =
-      model ?? (own === undefined && typeof agent.model === "string" && agent.model ? agent.model : undefined);
-    return named === undefined ? undefined : budgetOf(modelOf(named));
   }
 }
 

@@ -12,11 +12,14 @@ import type { RecallQuery } from "../../window/recall/recall.ts";
 import type { Report } from "../../window/window.ts";
 import { chatAdapter } from "../chat/chat.ts";
 import type { ChatMessage } from "../chat/chat.ts";
-import { HostWindows, toolDefinition } from "../host/conversation.ts";
-import type { HostWindowOptions, RequestBlocks } from "../host/conversation.ts";
+import { HostConversation } from "../host/conversation.ts";
+import type { HostCall, WindowOptions } from "../host/conversation.ts";
+import { recallTool } from "../host/recall-tool.ts";
+import type { RecallTool } from "../host/recall-tool.ts";
+import { toolDefinition } from "../host/tool-definition.ts";
 
 export type { ChatMessage } from "../chat/chat.ts";
-export type { AdapterEvent, AdapterListener } from "../host/journal.ts";
+export type { AdapterEvent, AdapterListener } from "../host/events.ts";
 
 /** A tool as an agent defines it; further fields are kept. */
 export interface OpenStarryTool {
@@ -74,15 +77,15 @@ export interface OpenContextManagerOptions extends ManagerOptions, Pick<LoadOpti
   readonly modelFor?: (compressionModel: string) => Model;
 }
 
-const host = { adapter: chatAdapter, optional: () => false };
+const host = { adapter: chatAdapter };
 
 /** {@link IContextManager} over one session, or without one. */
 export class ContextManager implements IContextManager {
-  readonly #windows: HostWindows<ChatMessage>;
+  readonly #conversation: HostConversation<ChatMessage>;
 
   /** @param session - keeps the history, the summaries and the state; without one, windows are all there is */
-  constructor(session?: Session, options: HostWindowOptions = {}) {
-    this.#windows = new HostWindows(host, options, session);
+  constructor(session?: Session, options: WindowOptions = {}) {
+    this.#conversation = new HostConversation(host, { ...options, session });
   }
 
   /** See {@link IContextManager.composePayload}. A store that fails is told of, and the payload made without it. */
@@ -92,31 +95,33 @@ export class ContextManager implements IContextManager {
     tools: readonly OpenStarryTool[],
     ragContext?: string,
   ): Promise<LLMPayload> {
-    const blocks: RequestBlocks = {
+    const call: HostCall<ChatMessage> = {
+      messages: history,
       ...(systemPrompt !== "" && { system: systemPrompt }),
       tools: tools.map(({ name, description, parameters, inputSchema }) =>
         toolDefinition(name, description, parameters ?? inputSchema),
       ),
       ...(ragContext !== undefined && ragContext !== "" && { dynamic: [{ name: "rag", text: ragContext }] }),
     };
-    const { composed, messages } =
-      (await this.#windows.window(history, blocks)) ?? this.#windows.alone(history, blocks);
+    const { composed, messages } = (await this.#conversation.window(call)) ?? this.#conversation.alone(call);
     const system = systemPrompt === "" ? [] : [{ role: "system", content: systemPrompt }];
     return { messages: [...system, ...messages], tools, tokens: composed.tokens, report: composed.report };
   }
 
   /** See {@link IContextManager.onTurnComplete}. */
   async onTurnComplete(newHistory: readonly ChatMessage[]): Promise<void> {
-    await this.#windows.record(newHistory);
-    await this.#windows.note((log) => log.session.endStep());
+    await this.#conversation.record(newHistory);
+    await this.#conversation.endStep();
   }
 
-  /**
-   * What left the payload, for the model: what a recall tool answers, by the id that a note names or by words. Says what is
-   * wrong instead of throwing.
-   */
+  /** What left the payload, for the model: the answer of {@link ContextManager.recallTool}. Never rejects. */
   recall(query: RecallQuery): Promise<string> {
-    return this.#windows.recall(query);
+    return this.recallTool.execute(query);
+  }
+
+  /** A tool with which the model brings back what left the payload, by the id that a note names or by words. */
+  get recallTool(): RecallTool {
+    return recallTool((query) => this.#conversation.recall(query));
   }
 }
 

@@ -8,17 +8,19 @@ import { knownSecrets, textMask } from "../../mask/text.ts";
 import { estimate } from "../../tokens/estimate.ts";
 import { budgetOf } from "../../window/budget.ts";
 import type { Report, WindowState } from "../../window/window.ts";
-import { Teller } from "../host/journal.ts";
+import { HostConversation } from "../host/conversation.ts";
+import { Teller } from "../host/events.ts";
+import type { AdapterListener } from "../host/events.ts";
+import { recallDeclaration, recallTool } from "../host/recall-tool.ts";
 import { composeBranch, entryTypes, PiBranch } from "./branch.ts";
 import type { KeptResult, PiSessionManager } from "./branch.ts";
 import { compactionText } from "./compaction.ts";
 import type { Leaving } from "./compaction.ts";
-import { piAdapter } from "./host.ts";
+import { piHost } from "./host.ts";
 import type { PiModel, PiTool } from "./host.ts";
 import type { PiMessage } from "./message.ts";
-import { cutContent, recallDeclaration, recallQuery, recallResult } from "./tools.ts";
+import { cutContent, piAnswer, piDeclaration } from "./tools.ts";
 import type { Cut, PiContent, PiRecallTool } from "./tools.ts";
-import { shown } from "./windows.ts";
 
 /** What is read of the context that pi gives an extension's handlers. */
 export interface PiExtensionContext {
@@ -53,7 +55,7 @@ export interface PiExtensionApi {
     handler: <Message extends PiMessage>(
       event: { messages: Message[] },
       context: PiExtensionContext,
-    ) => { messages: Message[] } | undefined,
+    ) => Promise<{ messages: Message[] } | undefined>,
   ): unknown;
   on(
     event: "tool_result",
@@ -132,25 +134,36 @@ export function piExtension(pi: PiExtensionApi): void {
   pi.on("session_tree", forget);
   pi.on("session_compact", forget);
 
-  const windowOf = guarded(({ messages }: { messages: readonly PiMessage[] }, context) => {
-    const { sessionManager, model } = context;
-    const tokens = budget(model);
-    if (tokens === undefined) return undefined;
-    const active = new Set(pi.getActiveTools());
-    const tools = pi.getAllTools().filter(({ name }) => active.has(name));
-    const given = { budget: tokens, ingestCap: capOf(tokens), mask, system: context.getSystemPrompt(), tools };
-    const composed = composeBranch(messages, new PiBranch(sessionManager), given, state);
-    const [fault] = composed.report.faults;
-    if (fault) throw new WindrowError("bad-message", `The window breaks a rule: ${fault.message}.`, { fault });
-    // An epoch is on disk before its window is sent: a resume makes the same one.
-    if (composed.report.opened) pi.appendEntry(entryTypes.window, composed.state);
-    ({ state, report } = composed);
-    sent = messages;
-    return { messages: piAdapter.encode(shown(composed)) };
-  });
-  pi.on("context", <Message extends PiMessage>(event: { messages: Message[] }, context: PiExtensionContext) => {
-    return windowOf(event, context) as { messages: Message[] } | undefined;
-  });
+  let notify: Notify = () => {};
+  const conversation = new HostConversation<PiMessage>(piHost, { on: notifying((...given) => notify(...given)) });
+  pi.on(
+    "context",
+    async <Message extends PiMessage>({ messages }: { messages: Message[] }, context: PiExtensionContext) => {
+      const { sessionManager, model, ui } = context;
+      notify = (text, type) => ui.notify(text, type);
+      const window = await conversation.window(() => {
+        const tokens = budget(model);
+        if (tokens === undefined) return undefined;
+        const active = new Set(pi.getActiveTools());
+        const tools = pi.getAllTools().filter(({ name }) => active.has(name));
+        const given = { budget: tokens, ingestCap: capOf(tokens), system: context.getSystemPrompt(), tools };
+        return {
+          messages,
+          compose: () => {
+            const composed = composeBranch(messages, new PiBranch(sessionManager), given, state);
+            // An epoch is on disk before its window is sent: a resume makes the same one.
+            if (composed.report.opened) pi.appendEntry(entryTypes.window, composed.state);
+            return composed;
+          },
+        };
+      });
+      if (!window) return undefined;
+      const { composed } = window;
+      ({ state, report } = composed);
+      sent = messages;
+      return { messages: [...window.messages] as Message[] };
+    },
+  );
 
   const cutResult = guarded(({ toolCallId, toolName, content }: PiToolResultEvent<PiContent>, context) => {
     const tokens = budget(context.model);
@@ -177,9 +190,12 @@ export function piExtension(pi: PiExtensionApi): void {
   );
 
   pi.registerTool({
-    ...recallDeclaration,
-    execute: async (_callId, given, _signal, _onUpdate, { sessionManager }) =>
-      recallResult(await new PiBranch(sessionManager).recall(recallQuery(given), sent)),
+    ...piDeclaration(recallDeclaration),
+    execute: (_callId, given, _signal, _onUpdate, { sessionManager }) =>
+      piAnswer(
+        recallTool((query) => new PiBranch(sessionManager).recall(query, sent)),
+        given,
+      ),
   });
 
   pi.registerCommand("context", {
@@ -195,10 +211,8 @@ function guarded<Event, Result>(
   work: (event: Event, context: PiExtensionContext) => Result,
 ): (event: Event, context: PiExtensionContext) => Result | undefined {
   const teller = new Teller("pi");
-  let notify: PiExtensionContext["ui"]["notify"] = () => {};
-  teller.add((event) => {
-    if (event.type === "adapter-failed") notify(`Windrow: ${event.error.message}`, "warning");
-  });
+  let notify: Notify = () => {};
+  teller.add(notifying((...given) => notify(...given)));
   return (event, context) => {
     notify = (text, type) => context.ui.notify(text, type);
     try {
@@ -209,6 +223,14 @@ function guarded<Event, Result>(
       teller.failed(error);
       return undefined;
     }
+  };
+}
+
+type Notify = PiExtensionContext["ui"]["notify"];
+
+function notifying(notify: Notify): AdapterListener {
+  return (event) => {
+    if (event.type === "adapter-failed") notify(`Windrow: ${event.error.message}`, "warning");
   };
 }
 

@@ -2,10 +2,10 @@
  * The pi agent (`@mariozechner/pi-agent-core` 0.73, `@earendil-works/pi-agent-core` from 0.74 on): its messages in and
  * out, hooks that send windows, and a journal that keeps a session in step. pi itself is never imported.
  */
-import type { JsonValue, Message } from "../../message/message.ts";
+import type { Message } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
-import { journalOf } from "../host/journal.ts";
-import type { AdapterListener, HostJournal } from "../host/journal.ts";
+import { HostConversation } from "../host/conversation.ts";
+import type { AdapterListener } from "../host/events.ts";
 import { asHostHas } from "../host/host-fields.ts";
 import { agents, piAdapter, piHost } from "./host.ts";
 import type { PiAgent, PiAgentEvent, PiModel } from "./host.ts";
@@ -14,7 +14,7 @@ import type { PiMessage } from "./message.ts";
 import { piWindows } from "./windows.ts";
 import type { TransformContextOptions } from "./windows.ts";
 
-export type { AdapterEvent, AdapterListener } from "../host/journal.ts";
+export type { AdapterEvent, AdapterListener } from "../host/events.ts";
 export { piAdapter } from "./host.ts";
 export type { PiAgent, PiAgentEvent, PiModel, PiTool } from "./host.ts";
 export type { PiMessage } from "./message.ts";
@@ -31,17 +31,10 @@ export type { TransformContextOptions } from "./windows.ts";
  * @returns ends the journal; the session stays open
  */
 export function journal(agent: PiAgent, session: Session, options: { readonly on?: AdapterListener } = {}): () => void {
-  const log = journalOf(session, piHost);
+  const conversation = new HostConversation<PiMessage>(piHost, { ...options, session });
   const starts = new Map<string, number>();
-  log.teller.add(options.on);
   agents.set(session, agent);
-  const unsubscribe = agent.subscribe(async (event) => {
-    try {
-      await record(agent, log, event, starts);
-    } catch (error) {
-      log.teller.failed(error);
-    }
-  });
+  const unsubscribe = agent.subscribe((event) => record(agent, conversation, event, starts));
   return () => {
     unsubscribe();
     if (agents.get(session) === agent) agents.delete(session);
@@ -50,7 +43,7 @@ export function journal(agent: PiAgent, session: Session, options: { readonly on
 
 async function record(
   agent: PiAgent,
-  log: HostJournal<PiMessage>,
+  conversation: HostConversation<PiMessage>,
   event: PiAgentEvent,
   starts: Map<string, number>,
 ): Promise<void> {
@@ -58,23 +51,22 @@ async function record(
   switch (event.type) {
     case "message_end":
     case "agent_end":
-      await log.sync(agent.state.messages);
-      return log.teller.succeeded();
+      return conversation.record(agent.state.messages);
     case "tool_execution_start":
       if (callId === undefined || name === undefined) return;
-      await log.startTool({ callId, name, args: JSON.parse(JSON.stringify(event.args ?? {})) as JsonValue });
+      await conversation.startTool({ callId, name, args: event.args });
       starts.set(callId, performance.now());
       return;
     case "tool_execution_end": {
       const started = starts.get(callId ?? "");
-      if (callId !== undefined && started !== undefined) log.endTool(callId, performance.now() - started);
+      if (callId !== undefined && started !== undefined) conversation.endTool(callId, performance.now() - started);
       starts.delete(callId ?? "");
       return;
     }
     case "turn_end": {
       const usage = message && piUsage(message);
       const { model } = (message ?? {}) as { readonly model?: unknown };
-      if (usage) await log.session.endStep({ usage, ...(typeof model === "string" && { model }) });
+      if (usage) await conversation.endStep({ usage, model: typeof model === "string" ? model : undefined });
     }
   }
 }

@@ -2,12 +2,12 @@
 import { WindrowError } from "../../errors.ts";
 import type { JsonObject } from "../../message/message.ts";
 import { quoteHint } from "../../message/quote.ts";
-import type { RecallQuery, Recalled } from "../../window/recall/recall.ts";
 import type { Session } from "../../session/session.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { excerpt } from "../../window/digest/excerpt.ts";
 import { journalOf } from "../host/journal.ts";
-import { recalledText } from "../host/numbered.ts";
+import { recallTool } from "../host/recall-tool.ts";
+import type { RecallDeclaration, RecallTool } from "../host/recall-tool.ts";
 import { piHost } from "./host.ts";
 import type { TextMask } from "../../window/window.ts";
 import { fromPi } from "./message.ts";
@@ -117,39 +117,17 @@ export interface PiRecallTool {
  */
 export function createRecallTool(session: Session): PiRecallTool {
   const { numbered } = journalOf(session, piHost);
-  return {
-    ...recallDeclaration,
-    execute: async (_callId, given) => recallResult(await numbered.recall(recallQuery(given))),
-  };
+  const tool = recallTool((query) => numbered.recall(query));
+  return { ...piDeclaration(tool), execute: (_callId, given) => piAnswer(tool, given) };
 }
 
-/** What the model is told of the recall tool. */
-export const recallDeclaration = {
-  name: "recall",
-  label: "Recall",
-  description:
-    "Brings back parts of this conversation that were shortened or left out to save room. " +
-    "Give the id that a note or an excerpt names (m12, or m12-m40), or words to look for, or both.",
-  parameters: {
-    type: "object",
-    properties: {
-      id: { type: "string", description: "As a note names it: m12, or m12-m40 for a range" },
-      query: { type: "string", description: "Words, a path or a line to look for" },
-    },
-  },
-} satisfies Partial<PiRecallTool>;
-
-/** The arguments of a recall; what is no text or empty is left out. */
-export function recallQuery(given: unknown): RecallQuery {
-  const { id, query } = (given ?? {}) as Record<string, unknown>;
-  return {
-    ...(typeof id === "string" && id !== "" && { id }),
-    ...(typeof query === "string" && query !== "" && { query }),
-  };
+/** The declaration of a recall tool as pi takes it. */
+export function piDeclaration({ name, description, inputSchema }: RecallDeclaration): Omit<PiRecallTool, "execute"> {
+  return { name, label: "Recall", description, parameters: inputSchema };
 }
 
-/** What recall found, as a tool's result. */
-export function recallResult(found: Recalled): Awaited<ReturnType<PiRecallTool["execute"]>> {
-  const { seqs, more } = found;
-  return { content: [{ type: "text", text: recalledText(found) }], details: { seqs, more } };
+/** The answer of a recall tool as pi takes it. */
+export async function piAnswer(tool: RecallTool, given: unknown): ReturnType<PiRecallTool["execute"]> {
+  const { text, seqs, more } = await tool.answer(given);
+  return { content: [{ type: "text", text }], details: { seqs, more } };
 }

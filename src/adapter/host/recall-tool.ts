@@ -1,0 +1,86 @@
+/** The recall tool: with it the model brings back what left its window. Every host wraps this one in its own shape. */
+import { inlineText } from "../../message/quote.ts";
+import type { Recalled, RecallQuery } from "../../window/recall/recall.ts";
+
+/** What the model is told of the tool. The notes of a window name it: "recall shows them". */
+export const recallDeclaration = {
+  name: "recall",
+  description:
+    "Brings back parts of this conversation that were shortened or left out to save room. " +
+    "Give the id that a note or an excerpt names (m12, or m12-m40), or words to look for, or both.",
+  /** JSON Schema. */
+  inputSchema: {
+    type: "object",
+    properties: {
+      id: { type: "string", description: "As a note names it: m12, m12-m40 for a range, or s3 for a summary" },
+      query: { type: "string", description: "Words, a path or a line to look for" },
+    },
+    additionalProperties: false,
+  },
+} as const;
+
+/** What the model is told of a recall tool. */
+export interface RecallDeclaration extends Pick<typeof recallDeclaration, "description" | "inputSchema"> {
+  readonly name: string;
+}
+
+/** An answer of the recall tool. */
+export interface RecallAnswer {
+  /** For the model. */
+  readonly text: string;
+  /** Whether the text says what is wrong with the request. */
+  readonly isError: boolean;
+  /** Whether there was more than the answer had room for. */
+  readonly more: boolean;
+  /** The messages it is from, by their numbers. */
+  readonly seqs: readonly number[];
+}
+
+/** A tool that a host wraps in its own shape. */
+export interface RecallTool extends RecallDeclaration {
+  /** Answers the model's arguments. An error is told as text; it never rejects. */
+  readonly execute: (args: unknown) => Promise<string>;
+  /** As `execute`, with what a host may show beside the text. */
+  readonly answer: (args: unknown) => Promise<RecallAnswer>;
+}
+
+/**
+ * The recall tool over anything that recalls. Its name is `recall` unless another is given.
+ *
+ * @param recall - such as `(query) => conversation.recall(query)`
+ * @example
+ * const { name, description, inputSchema, execute } = recallTool((query) => conversation.recall(query));
+ */
+export function recallTool(
+  recall: (query: RecallQuery) => Recalled | Promise<Recalled>,
+  { name = recallDeclaration.name }: { readonly name?: string } = {},
+): RecallTool {
+  const answer = (args: unknown): Promise<RecallAnswer> => recallAnswer(async () => recall(recallQuery(args)));
+  return { ...recallDeclaration, name, answer, execute: async (args) => (await answer(args)).text };
+}
+
+/** The tool's arguments as a query; a field that is no text, or empty, is left out. */
+export function recallQuery(args: unknown): RecallQuery {
+  const { id, query } = (args ?? {}) as { readonly id?: unknown; readonly query?: unknown };
+  return {
+    ...(typeof id === "string" && id !== "" && { id }),
+    ...(typeof query === "string" && query !== "" && { query }),
+  };
+}
+
+/** What a piece of work recalls, as the tool's answer; an error becomes its text. */
+export async function recallAnswer(work: () => Promise<Recalled>): Promise<RecallAnswer> {
+  try {
+    const found = await work();
+    return { text: recalledText(found), isError: false, more: found.more, seqs: found.seqs };
+  } catch (error) {
+    const text = inlineText(error instanceof Error ? error.message : String(error));
+    return { text, isError: true, more: false, seqs: [] };
+  }
+}
+
+/** What recall found, as text for the model. */
+export function recalledText({ text, more }: Recalled): string {
+  if (text === "") return "Nothing was found; try other words.";
+  return more ? `${text}\n[There is more; ask with other words or a smaller range.]` : text;
+}

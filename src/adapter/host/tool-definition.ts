@@ -1,0 +1,28 @@
+/** A host's tools as a window counts them. */
+import type { JsonValue, ToolDefinition } from "../../message/message.ts";
+
+/** A tool as the model is told of it; its schema as JSON where it is JSON Schema or tells it (Standard Schema, Zod 4). */
+export function toolDefinition(name: string, description: unknown, schema: unknown): ToolDefinition {
+  const inputSchema = jsonSchemaOf(schema);
+  return {
+    name,
+    ...(typeof description === "string" && { description }),
+    ...(inputSchema !== undefined && { inputSchema }),
+  };
+}
+
+interface StandardSchema {
+  readonly "~standard"?: { readonly jsonSchema?: { readonly input?: (options: { target: string }) => unknown } };
+}
+
+/** The JSON Schema of a schema; undefined where it tells none. */
+export function jsonSchemaOf(schema: unknown): JsonValue | undefined {
+  if (typeof schema !== "object" || schema === null) return undefined;
+  const standard = (schema as StandardSchema)["~standard"];
+  if (!standard) return JSON.parse(JSON.stringify(schema)) as JsonValue;
+  try {
+    return standard.jsonSchema?.input?.({ target: "draft-07" }) as JsonValue | undefined;
+  } catch {
+    return undefined;
+  }
+}

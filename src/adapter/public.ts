@@ -1,0 +1,18 @@
+/** The door for authors of adapters: the contract, one host conversation, and the recall tool. */
+export type { Adapter } from "./adapter.ts";
+export { HostConversation, modelBudget } from "./host/conversation.ts";
+export type {
+  CallReader,
+  ConversationHost,
+  ConversationOptions,
+  HostCall,
+  HostWindow,
+  RequestBlocks,
+  SharedParts,
+  WindowOptions,
+} from "./host/conversation.ts";
+export type { AdapterEvent, AdapterListener } from "./host/events.ts";
+export { absent, badMessage, hostMessage, keptOf, Originals } from "./host/host-fields.ts";
+export { recallTool } from "./host/recall-tool.ts";
+export type { RecallAnswer, RecallDeclaration, RecallTool } from "./host/recall-tool.ts";
+export { toolDefinition } from "./host/tool-definition.ts";
