@@ -12,7 +12,7 @@ await session.append({ role: "assistant", parts: [{ type: "text", text: "Tagged 
 await session.close();
 
 // What an MCP host starts for you when `windrow mcp --store ./contexts` stands in its configuration.
-const command = fileURLToPath(new URL("cli/main.js", import.meta.resolve("windrow")));
+const command = fileURLToPath(new URL("cli.js", import.meta.resolve("windrow")));
 const args = [command, "mcp", "--store", store];
 const client = new Client({ name: "example", version: "1.0.0" });
 await client.connect(new StdioClientTransport({ command: process.execPath, args }));

@@ -10,7 +10,7 @@ import { basename, join, relative } from "node:path";
 import { root } from "./package-files.mjs";
 
 const budget = "16000";
-const command = join(root, "dist/cli/main.js");
+const command = join(root, "dist/cli.js");
 const own = join("fixtures", "demo-session.jsonl");
 const named = process.argv.slice(2);
 const files = named.length > 0 ? named : [join(root, own)];

@@ -94,7 +94,7 @@ describe("README.md", () => {
 
 describe("the build", () => {
   it.skipIf(process.platform === "win32")("has a command that runs as it is", () => {
-    const help = execFileSync(join(root, "dist/cli/main.js"), ["--help"], { encoding: "utf8" });
+    const help = execFileSync(join(root, "dist/cli.js"), ["--help"], { encoding: "utf8" });
     expect(help).toContain("windrow");
   });
 });

@@ -13,9 +13,9 @@ import {
   LlmAgent,
   Runner,
 } from "@google/adk";
-import { ContextManagementPlugin, createSessionService, recallTool } from "../../dist/adapter/adk/adk.js";
-import { SessionManager } from "../../dist/index.js";
-import { gemini } from "../../dist/window/provider/profile.js";
+import { ContextManagementPlugin, createSessionService, recallTool } from "windrow/adk";
+import { SessionManager } from "windrow";
+import { profileOf } from "windrow/window";
 import { checkWindows, fired, killed, throwingStore } from "../kit/kit.mjs";
 import {
   calling,
@@ -29,6 +29,8 @@ import {
   turn,
   windowsOf,
 } from "./host.mjs";
+
+const gemini = profileOf("gemini");
 
 const budget = 8_000;
 const folder = mkdtempSync(join(tmpdir(), "windrow-adk-"));

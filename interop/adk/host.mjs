@@ -1,6 +1,6 @@
 /** ADK with a scripted model and the tools of the kit's job; what the model was sent is kept. */
 import { BaseLlm, FunctionTool, LlmAgent, LogLevel, Runner, setLogLevel } from "@google/adk";
-import { fromContents } from "../../dist/adapter/gemini/gemini.js";
+import { fromContents } from "windrow/gemini";
 import { outputOf, tools, work } from "../kit/kit.mjs";
 
 setLogLevel(LogLevel.ERROR);

@@ -1,7 +1,7 @@
 /** The child that is killed: prints `ack` and the id of every event that ADK's session service has acknowledged. */
 import { BaseSessionService } from "@google/adk";
-import { ContextManagementPlugin, createSessionService } from "../../dist/adapter/adk/adk.js";
-import { SessionManager } from "../../dist/index.js";
+import { ContextManagementPlugin, createSessionService } from "windrow/adk";
+import { SessionManager } from "windrow";
 import { jobScript, key, runnerOf, ScriptedLlm, turn } from "./host.mjs";
 
 const [store, budget] = process.argv.slice(2);

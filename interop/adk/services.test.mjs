@@ -8,17 +8,14 @@ import {
   TruncatingContextCompactor,
   createEvent,
 } from "@google/adk";
-import {
-  ContextManagementPlugin,
-  ContextManager,
-  contextCompactor,
-  createSessionService,
-} from "../../dist/adapter/adk/adk.js";
-import { fromContents } from "../../dist/adapter/gemini/gemini.js";
-import { SessionManager, validateWindow } from "../../dist/index.js";
-import { gemini } from "../../dist/window/provider/profile.js";
+import { ContextManagementPlugin, ContextManager, contextCompactor, createSessionService } from "windrow/adk";
+import { fromContents } from "windrow/gemini";
+import { SessionManager, validateWindow } from "windrow";
+import { profileOf } from "windrow/window";
 import { checkWindows } from "../kit/kit.mjs";
 import { calling, comparable, goal, jobScript, key, runnerOf, ScriptedLlm, text, turn, windowsOf } from "./host.mjs";
+
+const gemini = profileOf("gemini");
 
 const budget = 8_000;
 

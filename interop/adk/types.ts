@@ -8,9 +8,9 @@ import {
   ContextManager,
   createSessionService,
   recallTool,
-} from "../../dist/adapter/adk/adk.js";
-import { fromContents, toContents } from "../../dist/adapter/gemini/gemini.js";
-import { SessionManager } from "../../dist/index.js";
+} from "windrow/adk";
+import { fromContents, toContents } from "windrow/gemini";
+import { SessionManager } from "windrow";
 
 const manager = await SessionManager.open({ profile: "gemini" });
 const contextManager = new ContextManager({ maxMessages: 30 });

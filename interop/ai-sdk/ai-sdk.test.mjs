@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { aiSdk, aiSdkMessages, aiSdkMiddleware, aiSdkUiMessages } from "../../dist/adapter/ai-sdk/ai-sdk.js";
-import { SessionManager } from "../../dist/index.js";
-import { anthropic } from "../../dist/window/provider/profile.js";
+import { aiSdk, aiSdkMessages, aiSdkMiddleware, aiSdkUiMessages } from "windrow/ai-sdk";
+import { SessionManager } from "windrow";
+import { profileOf } from "windrow/window";
 import { checkWindows, fired, killed, throwingStore, work } from "../kit/kit.mjs";
 import {
   added,
@@ -23,6 +23,8 @@ import {
   thinking,
 } from "./host.mjs";
 import { tokensOf, toolTokens, version, ways, windowsOf, workingTools } from "./host.mjs";
+
+const anthropic = profileOf("anthropic");
 
 const budget = 6_000;
 const question = [{ role: "user", content: "Which tests fail, and why?" }];

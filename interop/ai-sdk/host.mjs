@@ -1,8 +1,8 @@
 /** The AI SDK in the major that AI_SDK names (5, 6 or 7), and what differs between the three. */
 import { readFileSync } from "node:fs";
-import { aiSdkAdapter } from "../../dist/adapter/ai-sdk/ai-sdk.js";
-import { countMessage, countTools } from "../../dist/tokens/counter.js";
-import { estimate } from "../../dist/tokens/estimate.js";
+import { aiSdkAdapter } from "windrow/ai-sdk";
+import { countTools, estimate } from "windrow/testing";
+import { countTokens } from "windrow";
 import { tools as described, work } from "../kit/kit.mjs";
 
 export const major = process.env["AI_SDK"] ?? "5";
@@ -144,7 +144,7 @@ export function toolTokens([{ tools }]) {
 }
 
 export function tokensOf(messages) {
-  return messages.reduce((sum, message) => sum + countMessage(estimate, message), 0);
+  return messages.reduce((sum, message) => sum + countTokens([message]), 0);
 }
 
 /** What a run added to the conversation, whichever way this major tells it. */

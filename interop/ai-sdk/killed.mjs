@@ -1,7 +1,7 @@
 /** Killed by a test: a run that acknowledges each step once it is on disk, or one call, in the middle of which it waits. */
 import { setTimeout as pause } from "node:timers/promises";
-import { aiSdk } from "../../dist/adapter/ai-sdk/ai-sdk.js";
-import { SessionManager } from "../../dist/index.js";
+import { aiSdk } from "windrow/ai-sdk";
+import { SessionManager } from "windrow";
 import { answers, scripted, system, ways, workingTools } from "./host.mjs";
 
 const [store, id, waitAt] = process.argv.slice(2);

@@ -9,14 +9,8 @@ import {
   wrapLanguageModel,
 } from "ai";
 import type { LanguageModel, LanguageModelMiddleware, ModelMessage, PrepareStepFunction, UIMessage } from "ai";
-import {
-  aiSdk,
-  aiSdkAdapter,
-  aiSdkMessages,
-  aiSdkMiddleware,
-  aiSdkUiMessages,
-} from "../../dist/adapter/ai-sdk/ai-sdk.js";
-import { SessionManager } from "../../dist/index.js";
+import { aiSdk, aiSdkAdapter, aiSdkMessages, aiSdkMiddleware, aiSdkUiMessages } from "windrow/ai-sdk";
+import { SessionManager } from "windrow";
 
 declare const model: LanguageModel;
 declare const own: Parameters<typeof wrapLanguageModel>[0]["model"];

@@ -5,10 +5,9 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { validateWindow } from "../../dist/index.js";
-import { openStore } from "../../dist/access/open.js";
-import { countMessage } from "../../dist/tokens/counter.js";
-import { estimate } from "../../dist/tokens/estimate.js";
+import { validateWindow } from "windrow";
+import { openStore } from "windrow/store";
+import { countTokens } from "windrow";
 
 /** The tools of `work`, in JSON Schema: name, description, parameters. */
 export const tools = [
@@ -66,7 +65,7 @@ export function outputOf(name, input) {
 export function checkWindows(windows, { profile, budget, epochs, beside = 0 }) {
   windows.forEach((messages, index) => {
     assert.deepEqual(validateWindow(messages, profile), [], `window ${index}`);
-    const tokens = messages.reduce((sum, message) => sum + countMessage(estimate, message), beside);
+    const tokens = messages.reduce((sum, message) => sum + countTokens([message]), beside);
     assert(tokens <= budget, `window ${index}: ${tokens} tokens of ${budget}`);
     const earlier = windows[index - 1];
     if (!earlier || !epochs || epochs[index] !== epochs[index - 1]) return;

@@ -1,5 +1,9 @@
 # Sourced by run.sh of a host that needs Node 22 or newer: `node24` prints the path of a Node 24 that npm installs once
 # beside this file, or fails where npm cannot.
+# Every suite's own modules find the package here, two folders up from a host's.
+mkdir -p "$root/interop/node_modules"
+ln -sfn "$root" "$root/interop/node_modules/windrow"
+
 node24() {
   local folder bin
   folder="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/node24"

@@ -1,9 +1,8 @@
 /** LangChain's agent on its own fake model: a job of tool calls, and the windows that the model was given. */
 import { AIMessage, createAgent, fakeModel, tool } from "langchain";
-import { fromLangChain } from "../../dist/adapter/langchain/langchain.js";
-import { estimate } from "../../dist/tokens/estimate.js";
-import { countTools } from "../../dist/tokens/counter.js";
-import { recallTool, toolDefinition } from "../../dist/adapter/host/conversation.js";
+import { fromLangChain } from "windrow/langchain";
+import { countTools, estimate } from "windrow/testing";
+import { recallTool, toolDefinition } from "windrow/adapter";
 import { outputOf, tools as jobTools } from "../kit/kit.mjs";
 
 export const systemPrompt = "You keep a project's build green.";

@@ -1,7 +1,7 @@
 /** A run to be killed: `job.mjs STORE CALLS`. Says `ack SESSION SEQ` for every message that is on disk. */
 import { HumanMessage } from "langchain";
-import { windowMiddleware } from "../../dist/adapter/langchain/langchain.js";
-import { SessionManager } from "../../dist/index.js";
+import { windowMiddleware } from "windrow/langchain";
+import { SessionManager } from "windrow";
 import { work } from "../kit/kit.mjs";
 import { scripted } from "./host.mjs";
 

@@ -7,9 +7,9 @@ import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { createMiddleware, fakeModel, HumanMessage, summarizationMiddleware, tool } from "langchain";
 import { MemorySaver } from "@langchain/langgraph";
-import { langchainMessages, windowMiddleware } from "../../dist/adapter/langchain/langchain.js";
-import { SessionManager } from "../../dist/index.js";
-import { profileOf } from "../../dist/window/provider/profile.js";
+import { langchainMessages, windowMiddleware } from "windrow/langchain";
+import { SessionManager } from "windrow";
+import { profileOf } from "windrow/window";
 import { checkWindows, fired, killed, throwingStore, work } from "../kit/kit.mjs";
 import { aiMessage, inWindrow, kept, scripted, toolTokens } from "./host.mjs";
 

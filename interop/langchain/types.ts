@@ -2,8 +2,8 @@
 import type { BaseMessageLike } from "@langchain/core/messages";
 import type { BaseMessage } from "langchain";
 import { createAgent, createMiddleware, fakeModel, HumanMessage } from "langchain";
-import { fromLangChain, langchainMessages, windowMiddleware } from "../../dist/adapter/langchain/langchain.js";
-import { SessionManager } from "../../dist/index.js";
+import { fromLangChain, langchainMessages, windowMiddleware } from "windrow/langchain";
+import { SessionManager } from "windrow";
 
 const manager = await SessionManager.open();
 const session = await manager.create();

@@ -2,11 +2,9 @@
 import { Agent } from "@mastra/core/agent";
 import { createTool } from "@mastra/core/tools";
 import { z } from "zod";
-import { mastraAdapter } from "../../dist/adapter/mastra/mastra.js";
-import { readPrompt } from "../../dist/adapter/mastra/prompt.js";
-import { recallTool, toolDefinition } from "../../dist/adapter/host/conversation.js";
-import { countTools } from "../../dist/tokens/counter.js";
-import { estimate } from "../../dist/tokens/estimate.js";
+import { mastraAdapter } from "windrow/mastra";
+import { recallTool, toolDefinition } from "windrow/adapter";
+import { countTools, estimate } from "windrow/testing";
 import { outputOf, tools as jobTools } from "../kit/kit.mjs";
 
 const instructions = "You keep a project's build green.";
@@ -103,8 +101,9 @@ export function scripted(calls, { answers = script(calls), tools = toolsFor(call
 
 /** A prompt as Windrow's messages. */
 export function inWindow(prompt) {
-  const { system, messages } = readPrompt(prompt);
-  return mastraAdapter.decode([...system, ...messages]);
+  const each = (message) =>
+    message.role === "tool" ? message.content.map((part) => ({ ...message, content: [part] })) : [message];
+  return mastraAdapter.decode(prompt.flatMap(each));
 }
 
 /** Tokens of the tools' definitions, Windrow's own among them. */

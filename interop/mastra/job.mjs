@@ -1,6 +1,6 @@
 /** A run to be killed: `job.mjs STORE CALLS`. Says `ack SESSION SEQ` for every message that is on disk. */
-import { windowProcessor } from "../../dist/adapter/mastra/mastra.js";
-import { SessionManager } from "../../dist/index.js";
+import { windowProcessor } from "windrow/mastra";
+import { SessionManager } from "windrow";
 import { work } from "../kit/kit.mjs";
 import { scripted } from "./host.mjs";
 

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { MockMemory } from "@mastra/core/memory";
-import { mastraMessages, sessionIdOf, windowProcessor } from "../../dist/adapter/mastra/mastra.js";
-import { SessionManager } from "../../dist/index.js";
-import { profileOf } from "../../dist/window/provider/profile.js";
+import { mastraMessages, sessionIdOf, windowProcessor } from "windrow/mastra";
+import { SessionManager } from "windrow";
+import { profileOf } from "windrow/window";
 import { checkWindows, fired, killed, throwingStore, work } from "../kit/kit.mjs";
 import { inWindow, scripted, toolTokens } from "./host.mjs";
 

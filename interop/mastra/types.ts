@@ -1,8 +1,8 @@
 /** Type-checked, never run: Mastra's own types take what windrow/mastra gives, without a cast. */
 import { Agent } from "@mastra/core/agent";
 import type { MessageInput } from "@mastra/core/agent/message-list";
-import { mastraMessages, windowProcessor } from "../../dist/adapter/mastra/mastra.js";
-import { SessionManager } from "../../dist/index.js";
+import { mastraMessages, windowProcessor } from "windrow/mastra";
+import { SessionManager } from "windrow";
 
 const manager = await SessionManager.open({ profile: "anthropic" });
 const session = await manager.create();

@@ -16,10 +16,10 @@ import { StdioClientTransport as StdioV2 } from "@modelcontextprotocol/client/st
 import { Client as ClientV1 } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as StdioV1 } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport as HttpV1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { SessionManager } from "../../dist/index.js";
+import { SessionManager } from "windrow";
 import { fired, work } from "../kit/kit.mjs";
 
-const windrow = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+const windrow = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
 const token = "open-sesame";
 let folder;
 let store;

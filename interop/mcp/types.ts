@@ -1,7 +1,7 @@
 /** Type-checked, never run: a server of one's own takes the tools of windrow/mcp. */
 import { InMemoryTransport } from "@modelcontextprotocol/client";
-import { McpTools, mcpServer, serveMcpHttp } from "../../dist/adapter/mcp/mcp.js";
-import { openStore } from "../../dist/access/open.js";
+import { McpTools, mcpServer, serveMcpHttp } from "windrow/mcp";
+import { openStore } from "windrow/store";
 
 const tools = await McpTools.open({ store: await openStore("./contexts"), user: "ann", readOnly: true });
 const [, side] = InMemoryTransport.createLinkedPair();

@@ -1,5 +1,5 @@
 /** A process that writes a session: `writer.mjs STORE`; says its id, then `ready`; writes on until it is killed. */
-import { SessionManager } from "../../dist/index.js";
+import { SessionManager } from "windrow";
 import { work } from "../kit/kit.mjs";
 
 const manager = await SessionManager.open({ store: process.argv[2], budget: 8_000, user: "ann" });

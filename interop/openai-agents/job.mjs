@@ -1,6 +1,6 @@
 /** A run that is killed: prints `ack` for every item that is on disk when a tool begins. `job.mjs STORE` */
-import { AgentsSession } from "../../dist/adapter/openai-agents/openai-agents.js";
-import { SessionManager } from "../../dist/index.js";
+import { AgentsSession } from "windrow/openai-agents";
+import { SessionManager } from "windrow";
 import { answers, hostTools, question, Runner, scripted } from "./host.mjs";
 
 const manager = await SessionManager.open({ store: process.argv[2], budget: 4_000, profile: "openai-responses" });

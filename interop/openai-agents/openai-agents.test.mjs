@@ -6,12 +6,14 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { tool } from "@openai/agents-core";
-import { AgentsSession, groupItems, openaiAgentsAdapter } from "../../dist/adapter/openai-agents/openai-agents.js";
-import { SessionManager } from "../../dist/index.js";
-import { openaiResponses as profile } from "../../dist/window/provider/profile.js";
+import { AgentsSession, groupItems, openaiAgentsAdapter } from "windrow/openai-agents";
+import { SessionManager } from "windrow";
+import { profileOf } from "windrow/window";
 import { checkWindows, fired, killed, throwingStore, work } from "../kit/kit.mjs";
 import { answers, assistantMessage, functionCall, hostTools, instructions, plain } from "./host.mjs";
 import { question, Runner, scripted, unmanaged } from "./host.mjs";
+
+const profile = profileOf("openai-responses");
 
 const budget = 4_000;
 let folder;

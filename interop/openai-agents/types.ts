@@ -7,8 +7,8 @@ import type {
   SessionHistoryRewriteAwareSession,
   SessionHistoryTransactionAwareSession,
 } from "@openai/agents";
-import { AgentsSession, groupItems, openaiAgentsAdapter } from "../../dist/adapter/openai-agents/openai-agents.js";
-import { SessionManager } from "../../dist/index.js";
+import { AgentsSession, groupItems, openaiAgentsAdapter } from "windrow/openai-agents";
+import { SessionManager } from "windrow";
 
 const manager = await SessionManager.open({ profile: "openai-responses" });
 const history = new AgentsSession(await manager.create(), { budget: 60_000 });

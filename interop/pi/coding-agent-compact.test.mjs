@@ -4,12 +4,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { piAdapter } from "../../dist/adapter/pi/pi.js";
-import { countMessage } from "../../dist/tokens/counter.js";
-import { estimate } from "../../dist/tokens/estimate.js";
-import { pi as profile } from "../../dist/window/provider/profile.js";
+import { piAdapter } from "windrow/pi";
+import { countTokens } from "windrow";
+import { estimate } from "windrow/testing";
+import { profileOf } from "windrow/window";
 import { checkWindows, fired, outputOf, work } from "../kit/kit.mjs";
 import { asking, fauxAssistantMessage, fauxThinking, fauxToolCall, next } from "./host.mjs";
+
+const profile = profileOf("pi");
 
 const { codingAgent, question } = next ? await import("./coding-agent.mjs") : {};
 const options = { skip: !next };
@@ -161,7 +163,7 @@ test("nothing to count: one message larger than the budget goes to pi as it is, 
   await run.session.prompt(words);
   await run.session.prompt(words);
   assert.equal(run.contexts.length, 2);
-  assert(countMessage(estimate, piAdapter.decode(run.contexts[0]).at(-1)) > 2_000);
+  assert(countTokens([piAdapter.decode(run.contexts[0]).at(-1)]) > 2_000);
   assert.equal(run.notices.length, 1);
   assert.match(run.notices[0].text, /budget/);
 });

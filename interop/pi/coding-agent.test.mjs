@@ -5,10 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { piAdapter } from "../../dist/adapter/pi/pi.js";
-import { pi as profile } from "../../dist/window/provider/profile.js";
+import { piAdapter } from "windrow/pi";
+import { profileOf } from "windrow/window";
 import { checkWindows, fired, killed, work } from "../kit/kit.mjs";
 import { asking, fauxAssistantMessage, fauxToolCall, next } from "./host.mjs";
+
+const profile = profileOf("pi");
 
 const { codingAgent, ownPackage, question } = next ? await import("./coding-agent.mjs") : {};
 const options = { skip: !next };

@@ -1,9 +1,9 @@
 /** What a run costs by the prompt cache that pi's faux provider simulates: windows, append-only, clearing on every call. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createTransformContext, piAdapter } from "../../dist/adapter/pi/pi.js";
-import { countMessage, countTools } from "../../dist/tokens/counter.js";
-import { estimate } from "../../dist/tokens/estimate.js";
+import { createTransformContext, piAdapter } from "windrow/pi";
+import { countTools, estimate } from "windrow/testing";
+import { countTokens } from "windrow";
 import { fired } from "../kit/kit.mjs";
 import { fauxAssistantMessage, fauxToolCall, next, scripted, version } from "./host.mjs";
 
@@ -76,7 +76,7 @@ test("windows cost at most 0.9 of append-only and half of clearing on every call
   for (const { messages, systemPrompt: beside } of [...windows.contexts, ...plain.contexts]) {
     const system = beside === "" ? [] : [{ id: "s", role: "system", parts: [{ type: "text", text: beside }] }];
     const counted = [...system, ...piAdapter.decode(messages)];
-    const tokens = counted.reduce((sum, message) => sum + countMessage(estimate, message), countTools(estimate, tools));
+    const tokens = counted.reduce((sum, message) => sum + countTokens([message]), countTools(estimate, tools));
     assert(tokens <= budget, `${tokens} tokens`);
   }
   assert.equal(windows.contexts.length, calls + 1);

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { SessionManager } from "../../dist/index.js";
+import { SessionManager } from "windrow";
 import { plannedCalls } from "../../examples/pi-tools.mjs";
 import { next } from "./host.mjs";
 

@@ -1,6 +1,6 @@
 /** A run of pi's agent that is killed: says what is in the log, a step at a time. */
-import { createTransformContext, journal } from "../../dist/adapter/pi/pi.js";
-import { SessionManager } from "../../dist/index.js";
+import { createTransformContext, journal } from "windrow/pi";
+import { SessionManager } from "windrow";
 import { work } from "../kit/kit.mjs";
 import { asking, scripted, workTools } from "./host.mjs";
 

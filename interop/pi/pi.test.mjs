@@ -5,20 +5,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import {
-  createPrepareRequest,
-  createTransformContext,
-  journal,
-  piAdapter,
-  piMessages,
-} from "../../dist/adapter/pi/pi.js";
-import { SessionManager, validateWindow } from "../../dist/index.js";
-import { countMessage, countTools } from "../../dist/tokens/counter.js";
-import { estimate } from "../../dist/tokens/estimate.js";
-import { pi as profile } from "../../dist/window/provider/profile.js";
+import { createPrepareRequest, createTransformContext, journal, piAdapter, piMessages } from "windrow/pi";
+import { SessionManager, validateWindow } from "windrow";
+import { countTools, estimate } from "windrow/testing";
+import { countTokens } from "windrow";
+import { profileOf } from "windrow/window";
 import { plannedCalls, readingTools } from "../../examples/pi-tools.mjs";
 import { fired, throwingStore } from "../kit/kit.mjs";
 import { fauxAssistantMessage, fauxThinking, fauxToolCall, next, scripted, version } from "./host.mjs";
+
+const profile = profileOf("pi");
 
 const budget = 8_000;
 /** Forty-two calls; some are asked again. */
@@ -67,7 +63,7 @@ function tokensOf({ messages, systemPrompt: prompt }) {
     ? []
     : tools.map(({ name, description, parameters }) => ({ name, description, inputSchema: parameters }));
   const counted = [...system, ...piAdapter.decode(messages)];
-  return counted.reduce((sum, message) => sum + countMessage(estimate, message), 0) + countTools(estimate, beside);
+  return counted.reduce((sum, message) => sum + countTokens([message]), 0) + countTools(estimate, beside);
 }
 
 function checkWindows(contexts, events) {

@@ -12,11 +12,13 @@ import {
   journal,
   piAdapter,
   piMessages,
-} from "../../dist/adapter/pi/pi.js";
-import { SessionManager } from "../../dist/index.js";
-import { pi as profile } from "../../dist/window/provider/profile.js";
+} from "windrow/pi";
+import { SessionManager } from "windrow";
+import { profileOf } from "windrow/window";
 import { checkWindows, fired, killed, work } from "../kit/kit.mjs";
 import { asking, fauxAssistantMessage, fauxToolCall, next, scripted, version, workTools } from "./host.mjs";
+
+const profile = profileOf("pi");
 
 const budget = 8_000;
 const question = "Where are the totals computed?";

@@ -1,8 +1,8 @@
 /** Type-checked, never run: pi's own types take what windrow/pi gives, without a cast. */
 import { Agent } from "@mariozechner/pi-agent-core";
 import type { AgentMessage } from "@mariozechner/pi-agent-core";
-import { createTransformContext, journal, piAdapter, piMessages } from "../../dist/adapter/pi/pi.js";
-import { SessionManager } from "../../dist/index.js";
+import { createTransformContext, journal, piAdapter, piMessages } from "windrow/pi";
+import { SessionManager } from "windrow";
 
 declare module "@mariozechner/pi-agent-core" {
   interface CustomAgentMessages {

@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import { register } from "windrow/conformance";
+
 import { openStore } from "windrow/store";
-import { storeConformance, storeCrashCases } from "windrow/store/conformance";
+import { register, storeConformance, storeCrashCases } from "windrow/testing";
 import { fired } from "../kit/kit.mjs";
 
 const ownSqlite = process.env.WINDROW_SQLITE === "own";

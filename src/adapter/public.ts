@@ -1,4 +1,4 @@
-/** The door for authors of adapters: the contract, one host conversation, and the recall tool. */
+/** `windrow/adapter`: the contract, one host conversation, and the recall tool. */
 export type { Adapter } from "./adapter.ts";
 export { HostConversation, modelBudget } from "./host/conversation.ts";
 export type {

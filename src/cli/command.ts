@@ -1,4 +1,5 @@
 /** What all commands share: where they write, how they report errors, and their exit status. */
+import type { Command } from "commander";
 import { withoutSecrets } from "../address.ts";
 import type { ErrorCode } from "../errors.ts";
 import { isWindrowError } from "../errors.ts";
@@ -25,6 +26,18 @@ export const exitStatus = { done: 0, failed: 1, wrongUse: 2 } as const;
 
 /** One of the values of {@link exitStatus}. */
 export type ExitStatus = (typeof exitStatus)[keyof typeof exitStatus];
+
+/** What a command's action works with. */
+export interface CommandContext {
+  readonly io: CliIo;
+  /** Takes the exit status that the action ended with. */
+  readonly finish: (status: ExitStatus) => void;
+  /** Ends the command early. */
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Gives a command, which has its name and its summary, its options and its action. */
+export type AddCommand = (command: Command, context: CommandContext) => void;
 
 const wrongUseCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "bad-option",

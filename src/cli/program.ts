@@ -1,47 +1,43 @@
 /** The command line as a function, so that tests and other programs can run it. */
-import { readFileSync } from "node:fs";
-import { Command, CommanderError } from "commander";
+import type { Command, CommanderError } from "commander";
+import { catalogue } from "./catalogue.ts";
 import { exitStatus, indented, reportError, statusOf, wantsColour } from "./command.ts";
-import type { CliIo, ExitStatus } from "./command.ts";
-import { addArchive } from "./commands/archive.ts";
-import { addAudit } from "./commands/audit.ts";
-import { addCleanup } from "./commands/cleanup.ts";
-import { addErase } from "./commands/erase.ts";
-import { addKeep } from "./commands/keep.ts";
-import { addBackup } from "./commands/backup.ts";
-import { addConfig } from "./commands/config.ts";
-import { addCompletion } from "./commands/completion.ts";
-import { addDoctor } from "./commands/doctor.ts";
-import { addLogs } from "./commands/logs.ts";
-import { addExport } from "./commands/export.ts";
-import { addMcp } from "./commands/mcp.ts";
-import { addMonitor } from "./commands/monitor.ts";
-import { addCompose } from "./commands/compose.ts";
-import { addCopy } from "./commands/copy.ts";
-import { addReplay } from "./replay/replay.ts";
-import { addImport } from "./commands/import.ts";
-import { addRestore } from "./commands/restore.ts";
-import { addScan } from "./commands/scan.ts";
-import { addCompact } from "./commands/compact.ts";
-import { addSearch } from "./commands/search.ts";
-import { addStats } from "./commands/stats.ts";
-import { addStoreOptions } from "./store-options.ts";
+import type { CliIo, CommandContext, ExitStatus } from "./command.ts";
 import { printableIo } from "./terminal.ts";
-import { addTop } from "./commands/top.ts";
-import { addUnlock } from "./commands/unlock.ts";
-import { addView } from "./commands/view.ts";
+import { packageVersion } from "../version.ts";
 
 /**
- * Runs one command line.
+ * Runs one command line. Only the named command's file is loaded; the help of the program loads all.
  *
  * @param argv - the arguments, without the program's name
  * @returns the exit status: 0 done, 1 the thing asked about failed, 2 wrong use
  */
 export async function run(argv: readonly string[], streams: CliIo, signal?: AbortSignal): Promise<ExitStatus> {
   const io = printableIo(streams);
+  if (argv.length === 1 && ["-V", "--version"].includes(argv[0] ?? "")) {
+    io.stdout.write(`${packageVersion()}\n`);
+    return exitStatus.done;
+  }
   let status: ExitStatus = exitStatus.done;
-  const program = new Command("windrow");
-  program
+  const program = await newProgram(io);
+  await addCommands(program, argv, { io, signal, finish: (result) => void (status = result) });
+  const { addStoreOptions } = await import("./store-options.ts");
+  const withStores = addStoreOptions(program, io);
+  const { addCompletion } = await import("./commands/completion.ts");
+  await addCompletion(program, io, argv[0]);
+  try {
+    await withStores(() => program.parseAsync([...argv], { from: "user" }));
+    return status;
+  } catch (error) {
+    if (isCommanderError(error)) return error.exitCode === 0 ? exitStatus.done : exitStatus.wrongUse;
+    reportError(io, error);
+    return statusOf(error);
+  }
+}
+
+async function newProgram(io: CliIo): Promise<Command> {
+  const { Command } = await import("commander");
+  return new Command("windrow")
     .description(
       "Keeps every message of an agent on disk, and puts the right ones into the model's window on every call.",
     )
@@ -56,44 +52,27 @@ export async function run(argv: readonly string[], streams: CliIo, signal?: Abor
       getOutHasColors: () => wantsColour(io.stdout, io.env),
       getErrHasColors: () => wantsColour(io.stderr, io.env),
     });
-  const finish = (result: ExitStatus): void => void (status = result);
-  addReplay(program, io, finish, signal);
-  addCompose(program, io, finish, signal);
-  addView(program, io, finish);
-  addStats(program, io, finish, signal);
-  addLogs(program, io, finish, signal);
-  addTop(program, io, finish, signal);
-  addSearch(program, io, finish, signal);
-  addCopy(program, io, finish, signal);
-  addBackup(program, io, finish, signal);
-  addRestore(program, io, finish, signal);
-  addExport(program, io, finish);
-  addImport(program, io, finish, signal);
-  addMcp(program, io, finish, signal);
-  addMonitor(program, io, (result) => (status = result), signal);
-  addDoctor(program, io, (result) => (status = result), signal);
-  addScan(program, io, finish, signal);
-  addCompact(program, io, (result) => (status = result));
-  addUnlock(program, io, (result) => (status = result));
-  addCleanup(program, io, finish, signal);
-  addKeep(program, io, finish);
-  addArchive(program, io, finish);
-  addErase(program, io, finish);
-  addAudit(program, io, finish);
-  addConfig(program, io, finish);
-  const withStores = addStoreOptions(program, io);
-  await addCompletion(program, io, argv[0]);
-  try {
-    await withStores(() => program.parseAsync([...argv], { from: "user" }));
-    return status;
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exitStatus.done : exitStatus.wrongUse;
-    reportError(io, error);
-    return statusOf(error);
+}
+
+/** Adds every command by name and summary, and the options and actions of those that the command line may run. */
+async function addCommands(program: Command, argv: readonly string[], context: CommandContext): Promise<void> {
+  const named = namedCommand(argv);
+  for (const { name, summary, load } of catalogue) {
+    const command = program.command(name).summary(summary);
+    if (named === undefined || named === name) (await load())(command, context);
   }
 }
 
-function packageVersion(): string {
-  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  return (JSON.parse(text) as { readonly version: string }).version;
+/** The one command that is needed; undefined where all are: for the program's help, or a name that is not known. */
+function namedCommand([first, ...others]: readonly string[]): string | undefined {
+  if (first === "completion") return first;
+  // `complete -- view --la`: the last word is the one to complete, the first names the command once it is whole.
+  if (first === "complete") return (others.length > 2 ? others[1] : undefined) ?? first;
+  return catalogue.some(({ name }) => name === first) ? first : undefined;
+}
+
+function isCommanderError(error: unknown): error is CommanderError {
+  return (
+    error instanceof Error && "exitCode" in error && "code" in error && String(error.code).startsWith("commander.")
+  );
 }

@@ -1,4 +1,4 @@
-/** `windrow/model`: models and embedders for summaries, extraction and search; a cache; a scripted model for tests. */
+/** `windrow/model`: models and embedders for summaries, extraction and search; a cache. */
 export { aiSdkEmbedder, aiSdkModel } from "./ai-sdk.ts";
 export type { AiSdkEmbeddingModel, AiSdkLanguageModel, AiSdkOptions } from "./ai-sdk.ts";
 export { anthropicModel } from "./anthropic.ts";
@@ -15,5 +15,3 @@ export { openModel } from "./open.ts";
 export { openaiEmbedder, openaiModel } from "./openai-compatible.ts";
 export type { OpenaiModelOptions } from "./openai-compatible.ts";
 export type { ModelClock, RetryOptions } from "./retry.ts";
-export { scripted } from "./scripted.ts";
-export type { ScriptedModel, ScriptStep } from "./scripted.ts";

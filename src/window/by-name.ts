@@ -1,4 +1,4 @@
-/** Strategies and presets by name: which passes make windows, when they run, and how far down they go. */
+/** Strategies and presets by name, and strategies of modules that a config or a `plugin.json` names. */
 import { WindrowError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
 import { checkOptions, named } from "./options.ts";
@@ -19,7 +19,7 @@ import { slidingWindow } from "./strategies/sliding-window.ts";
 import type { SlidingWindowOptions } from "./strategies/sliding-window.ts";
 import { summaryAtThreshold } from "./strategies/summary-at-threshold.ts";
 import type { SummaryAtThresholdOptions } from "./strategies/summary-at-threshold.ts";
-import type { Strategy } from "./window.ts";
+import type { Pass, Strategy } from "./window.ts";
 
 /** A strategy or preset by name, with options of its own; `{ use: "rolling-summary", threshold: 20 }`. */
 export interface StrategyChoice {
@@ -101,4 +101,120 @@ export function strategyOf(strategy: string | Strategy | StrategyChoice): Strate
 
 function isChoice(strategy: Strategy | StrategyChoice): strategy is StrategyChoice {
   return "use" in strategy;
+}
+
+/** What {@link loadStrategy} takes: a name, a module, either with options, or a `plugin.json` with a `contextStrategy`. */
+export type StrategySpecifier = string | StrategyChoice | ContextStrategyConfig;
+
+/** Seed 002's plugin.json, as far as it is about the window. */
+export interface ContextStrategyConfig {
+  readonly contextStrategy: {
+    /** `plugin`, or the strategy's own name. */
+    readonly type: string;
+    /** The strategy: a name, one of seed 002's ids, or a module. */
+    readonly pluginId?: string;
+    readonly config?: Readonly<Record<string, unknown>>;
+  };
+}
+
+/** What {@link loadStrategy} is told. */
+export interface LoadOptions {
+  /** The file a relative path is relative to, as a URL: the config file's. Required for relative paths. */
+  readonly from?: string | URL;
+  /** Imports a module by URL or package name. Default: `import()`. */
+  readonly importModule?: (specifier: string) => Promise<unknown>;
+}
+
+/** The ids under which seed 002's standard strategies are known. */
+const aliases: Readonly<Record<string, string>> = {
+  "std-sliding-window-strategy": "openstarry-sliding",
+  "std-summarization-strategy": "openstarry-summary",
+  "std-entity-extraction-strategy": "openstarry-entity",
+};
+
+/**
+ * A strategy for `SessionManager.open`, `composeWindow` or a replay. A specifier that is a path (`./mine.mjs`), a URL or,
+ * behind `module:`, a package is imported: it exports `strategy`, a Strategy or a function from options to one
+ * (docs/writing-a-pass.md).
+ *
+ * @example
+ * const strategy = await loadStrategy({ use: "./mine.mjs", keep: 3 }, { from: import.meta.url });
+ *
+ * @throws WindrowError `unknown-strategy`, `bad-option` (a wrong option; a module that cannot be imported or exports no
+ * strategy; a relative path without `from`)
+ */
+export async function loadStrategy(specifier: StrategySpecifier, options: LoadOptions = {}): Promise<Strategy> {
+  const { use, ...settings } = choiceOf(specifier);
+  const target = targetOf(use, options.from);
+  if (target === undefined) return strategyOf({ use, ...settings });
+  const module = await importFrom(use, target, options.importModule);
+  const exported = strategyExport(module);
+  const made: unknown =
+    typeof exported === "function" ? await (exported as (given: object) => unknown)(settings) : exported;
+  const fault = strategyFault(made);
+  if (fault) throw new WindrowError("bad-option", `The strategy module ${use} ${fault}.`, { use });
+  return made as Strategy;
+}
+
+function choiceOf(specifier: StrategySpecifier): StrategyChoice {
+  if (typeof specifier === "string") return { use: specifier };
+  const given = (specifier as ContextStrategyConfig).contextStrategy;
+  if (given === undefined) {
+    const { use } = specifier as StrategyChoice;
+    if (typeof use === "string") return specifier as StrategyChoice;
+    throw new WindrowError("bad-option", "A strategy is a name, or an object with `use` or `contextStrategy`.");
+  }
+  const id = given.type === "plugin" ? given.pluginId : given.type;
+  if (typeof id !== "string" || id === "") {
+    throw new WindrowError("bad-option", "`contextStrategy` names no strategy: set `pluginId`.", {
+      contextStrategy: given,
+    });
+  }
+  return { ...given.config, use: Object.hasOwn(aliases, id) ? (aliases[id] ?? id) : id };
+}
+
+/** What to import, or undefined where the name is one of Windrow's own. */
+function targetOf(use: string, from: string | URL | undefined): string | undefined {
+  if (use.startsWith("module:")) return use.slice("module:".length);
+  if (/^(?:file|https?|data|node):/.test(use)) return use;
+  if (!/^\.{0,2}\//.test(use)) return undefined;
+  if (from !== undefined || use.startsWith("/")) return new URL(use, from ?? "file:///").href;
+  throw new WindrowError("bad-option", `The path ${use} is relative: say to which file with \`from\`.`, { use });
+}
+
+async function importFrom(use: string, target: string, importModule?: LoadOptions["importModule"]): Promise<unknown> {
+  try {
+    return await (importModule ? importModule(target) : import(target));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new WindrowError(
+      "bad-option",
+      `The strategy module ${use} could not be imported: ${why}`,
+      { use },
+      { cause: error },
+    );
+  }
+}
+
+function strategyExport(module: unknown): unknown {
+  const exported = module as { readonly strategy?: unknown; readonly default?: unknown } | null;
+  return exported?.strategy ?? exported?.default;
+}
+
+/** What is wrong with a value that should be a strategy, as the end of a sentence; undefined where it is one. */
+function strategyFault(value: unknown): string | undefined {
+  if (value === null || typeof value !== "object") return "exports no `strategy`";
+  const { name, passes, trigger, lowWater, keepFirstUser } = value as Partial<Strategy>;
+  if (typeof name !== "string" || name === "") return "gives a strategy without a `name`";
+  if (!Array.isArray(passes) || !passes.every(isPass))
+    return "gives a strategy whose `passes` are no list of { name, plan }";
+  if (trigger === null || typeof trigger !== "object") return "gives a strategy without a `trigger`";
+  if (typeof lowWater !== "number" || !(lowWater > 0 && lowWater <= 1))
+    return "gives a `lowWater` that is not in (0, 1]";
+  return typeof keepFirstUser === "boolean" ? undefined : "gives a strategy without `keepFirstUser`";
+}
+
+function isPass(value: unknown): value is Pass {
+  const { name, plan } = (value ?? {}) as Partial<Pass>;
+  return typeof name === "string" && name !== "" && typeof plan === "function";
 }

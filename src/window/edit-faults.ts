@@ -1,4 +1,4 @@
-/** What is wrong with the edits a pass planned: the rules that `windrow/window/conformance` holds passes to. */
+/** What is wrong with the edits a pass planned: the rules that `windrow/testing` holds passes to. */
 import { toolResults } from "../message/message.ts";
 import type { Edit, View, ViewStep } from "./window.ts";
 

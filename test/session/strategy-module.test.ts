@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { loadStrategy } from "../../src/session/manager/strategy-module.ts";
+import { loadStrategy } from "../../src/window/by-name.ts";
 import { dist } from "../support/build.ts";
 
 let folder: string;

@@ -45,9 +45,8 @@ describe("the suite under node --test", () => {
       import { mkdtempSync, rmSync } from "node:fs";
       import { join } from "node:path";
       import { describe, it } from "node:test";
-      import { register } from "windrow/conformance";
       import { openStore } from "windrow/store";
-      import { storeConformance } from "windrow/store/conformance";
+      import { register, storeConformance } from "windrow/testing";
 
       for (const target of ${JSON.stringify(targets)}) {
         const fixture = async () => {

@@ -3,7 +3,7 @@
  * tests run the compiled modules, because Node cannot run TypeScript in every version.
  */
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, symlink } from "node:fs/promises";
+import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
@@ -20,7 +20,7 @@ declare module "vitest" {
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), "windrow-build-"));
   await symlink(resolve("node_modules"), join(folder, "node_modules"), "dir");
-  await symlink(resolve("package.json"), join(folder, "package.json"));
+  await writeFile(join(folder, "package.json"), JSON.stringify(await unbundled()));
   const dist = join(folder, "dist");
   await compile(dist);
   project.provide("dist", dist);
@@ -33,4 +33,15 @@ async function compile(dist: string): Promise<void> {
   const compiler = resolve("node_modules/@typescript/native/bin/tsc");
   const options = ["-p", "tsconfig.build.json", "--outDir", dist, "--noCheck", "--declaration", "false"];
   await promisify(execFile)(process.execPath, [compiler, ...options, "--sourceMap", "false"]);
+}
+
+/** package.json with its subpaths at the files that tsc emits, one for each source. */
+async function unbundled(): Promise<object> {
+  const manifest = JSON.parse(await readFile("package.json", "utf8")) as {
+    readonly exports: Readonly<Record<string, string | { readonly types: string }>>;
+  };
+  const files = Object.entries(manifest.exports).map(([subpath, target]) => {
+    return [subpath, typeof target === "string" ? target : target.types.replace(/\.d\.ts$/, ".js")];
+  });
+  return { ...manifest, exports: Object.fromEntries(files) as object };
 }

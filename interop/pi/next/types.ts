@@ -2,8 +2,8 @@
 import { Agent } from "@earendil-works/pi-agent-core";
 import type { AgentMessage, AgentOptions } from "@earendil-works/pi-agent-core";
 import type { ExtensionAPI, ExtensionFactory } from "@earendil-works/pi-coding-agent";
-import { piExtension } from "../../../dist/adapter/pi/extension.js";
-import extension from "../../../dist/adapter/pi/package.js";
+import { piExtension } from "../../../src/adapter/pi/extension.ts";
+import extension from "../../../src/adapter/pi/package.ts";
 import {
   createAfterToolCall,
   createPrepareRequest,
@@ -11,8 +11,8 @@ import {
   createTransformContext,
   journal,
   piMessages,
-} from "../../../dist/adapter/pi/pi.js";
-import { SessionManager } from "../../../dist/index.js";
+} from "windrow/pi";
+import { SessionManager } from "windrow";
 
 export async function core(options: AgentOptions): Promise<void> {
   const session = await (await SessionManager.open({ profile: "pi", ingestCap: 4_000 })).create();

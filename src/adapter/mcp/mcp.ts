@@ -3,7 +3,6 @@
  * search, pins and numbers as tools, sessions as resources. Over stdio, or over HTTP on this machine.
  */
 import { createHash, timingSafeEqual } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { getRequestListener } from "@hono/node-server";
 import { createMcpHandler, localhostAllowedHostnames, McpServer, ResourceTemplate } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
@@ -13,6 +12,7 @@ import { serveHttp } from "../../http/http.ts";
 import { defined } from "../../message/json.ts";
 import { inlineText, jsonText } from "../../message/quote.ts";
 import { recallDeclaration } from "../host/recall-tool.ts";
+import { packageVersion } from "../../version.ts";
 import type { McpTools } from "./tools.ts";
 
 export { McpTools } from "./tools.ts";
@@ -224,9 +224,4 @@ async function answer(work: Promise<string>): Promise<ToolAnswer> {
 function isBearer(header: string | undefined, token: string): boolean {
   const [given, wanted] = [header ?? "", `Bearer ${token}`].map((text) => createHash("sha256").update(text).digest());
   return given !== undefined && wanted !== undefined && timingSafeEqual(given, wanted);
-}
-
-function packageVersion(): string {
-  const text = readFileSync(new URL("../../../package.json", import.meta.url), "utf8");
-  return (JSON.parse(text) as { readonly version: string }).version;
 }

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { archive, unarchive } from "../../ops/cleanup/archive.ts";
 import type { ArchiveReport } from "../../ops/cleanup/archive.ts";
 import { exitStatus } from "../command.ts";
-import type { CliIo, ExitStatus } from "../command.ts";
+import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
 import { bytesLabel, onStore } from "../upkeep-options.ts";
 
 interface ArchiveFlags {
@@ -13,11 +13,9 @@ interface ArchiveFlags {
   readonly json?: boolean;
 }
 
-/** Adds the command to a program. */
-export function addArchive(program: Command, io: CliIo, finish: (status: ExitStatus) => void): void {
-  program
-    .command("archive")
-    .summary("compress finished sessions now; with --undo bring them back, also from the trash")
+/** Gives the command its options and its action. */
+export function addArchive(command: Command, { io, finish }: CommandContext): void {
+  command
     .description(
       "Compresses finished sessions with gzip, however young they are. Every command reads them on as before.\n" +
         "--undo unpacks them again; a session in the trash comes back from there.",

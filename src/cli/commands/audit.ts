@@ -3,8 +3,9 @@ import type { Command } from "commander";
 import type { AuditEntry } from "../../access/audit.ts";
 import { printable } from "../../printable.ts";
 import { exitStatus } from "../command.ts";
-import type { CliIo, ExitStatus } from "../command.ts";
-import { count, plainTable, timeLabel } from "../text/text.ts";
+import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
+import { count, timeLabel } from "../text/text.ts";
+import { plainTable } from "../text/table.ts";
 
 interface AuditFlags {
   readonly store: string;
@@ -18,11 +19,9 @@ interface AuditFlags {
 /** Entries that are shown; `--json` has all. */
 const shownEntries = 1_000;
 
-/** Adds the command to a program. */
-export function addAudit(program: Command, io: CliIo, finish: (status: ExitStatus) => void): void {
-  program
-    .command("audit")
-    .summary("who read, wrote, exported or erased which session, and when")
+/** Gives the command its options and its action. */
+export function addAudit(command: Command, { io, finish }: CommandContext): void {
+  command
     .description(
       "Shows the accesses that a store's audit holds, oldest first. There is one where the configuration says\n" +
         "`audit: true`, or a program opened the store so. A user sees their own accesses, an admin everybody's.",

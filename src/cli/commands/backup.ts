@@ -5,9 +5,10 @@ import { printable } from "../../printable.ts";
 import { scopeOf } from "../backup-scope.ts";
 import type { ScopeFlags } from "../backup-scope.ts";
 import { exitStatus, reportError, statusOf } from "../command.ts";
-import type { CliIo, ExitStatus } from "../command.ts";
+import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
 import { Progress } from "../text/progress.ts";
-import { count, plainTable } from "../text/text.ts";
+import { count } from "../text/text.ts";
+import { plainTable } from "../text/table.ts";
 import { countOf } from "../values.ts";
 
 interface BackupFlags extends ScopeFlags {
@@ -20,16 +21,9 @@ interface BackupFlags extends ScopeFlags {
   readonly json?: boolean;
 }
 
-/** Adds the command to a program. */
-export function addBackup(
-  program: Command,
-  io: CliIo,
-  finish: (status: ExitStatus) => void,
-  signal?: AbortSignal,
-): void {
-  program
-    .command("backup")
-    .summary("back up sessions into a folder, seven generations deep")
+/** Gives the command its options and its action. */
+export function addBackup(command: Command, { io, finish, signal }: CommandContext): void {
+  command
     .description(
       "Copies every finished session into a folder, as one generation, and removes the generations beyond the newest\n" +
         "seven. Sessions that an earlier generation has are not written again. Each copy is read again and compared.\n" +

@@ -5,8 +5,9 @@ import type { CleanedSession, CleanupOptions, CleanupReport } from "../../ops/cl
 import { searchFolderOf } from "../../ops/search/search.ts";
 import { printable } from "../../printable.ts";
 import { exitStatus, reportError } from "../command.ts";
-import type { CliIo, ExitStatus } from "../command.ts";
-import { count, plainTable, timeLabel } from "../text/text.ts";
+import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
+import { count, timeLabel } from "../text/text.ts";
+import { plainTable } from "../text/table.ts";
 import { bytesLabel, onStore } from "../upkeep-options.ts";
 import { ageOf } from "../values.ts";
 
@@ -27,16 +28,9 @@ interface CleanupFlags {
 /** Sessions that are named; `--json` names all. */
 const shownSessions = 20;
 
-/** Adds the command to a program. */
-export function addCleanup(
-  program: Command,
-  io: CliIo,
-  finish: (status: ExitStatus) => void,
-  signal?: AbortSignal,
-): void {
-  program
-    .command("cleanup")
-    .summary("compress old sessions; with --yes put older ones into the trash")
+/** Gives the command its options and its action. */
+export function addCleanup(command: Command, { io, finish, signal }: CommandContext): void {
+  command
     .description(
       "Compresses finished sessions whose last record is 7 days old; everything reads them on. Those of 30 days\n" +
         "are listed, and with --yes move into the trash, where they stay 7 days before they are erased. Without\n" +

@@ -1,7 +1,7 @@
 /** `windrow compact`: summarises a session by hand. */
 import type { Command } from "commander";
 import { exitStatus } from "../command.ts";
-import type { CliIo, ExitStatus } from "../command.ts";
+import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
 
 interface CompactFlags {
   readonly store: string;
@@ -11,11 +11,9 @@ interface CompactFlags {
   readonly json?: boolean;
 }
 
-/** Adds the command to a program. */
-export function addCompact(program: Command, io: CliIo, finish: (status: ExitStatus) => void): void {
-  program
-    .command("compact")
-    .summary("summarise a session's older messages now")
+/** Gives the command its options and its action. */
+export function addCompact(command: Command, { io, finish }: CommandContext): void {
+  command
     .description(
       "Puts one summary in the place of all but the newest messages of a session's window. The messages stay in\n" +
         "the log, recall brings them back, and undo takes the summary out again. Without --model the summary is\n" +

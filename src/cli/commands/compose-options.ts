@@ -1,6 +1,4 @@
 /** The options of `windrow compose`, checked before any work is done. */
-import { readFile } from "node:fs/promises";
-import { WindrowError } from "../../errors.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { loadCounter } from "../../tokens/exact.ts";
 import { modelOf } from "../../tokens/models.ts";
@@ -12,6 +10,7 @@ import type { Strategy } from "../../window/window.ts";
 import type { ReadLimits } from "../../transcript/limits.ts";
 import { readLimits } from "../read-limits.ts";
 import { countOf, tokensOf } from "../values.ts";
+import { readSystem } from "../read-system.ts";
 
 /** The options as they stand on the command line. */
 export interface ComposeFlags {
@@ -64,24 +63,4 @@ export async function readComposeFlags(flags: ComposeFlags): Promise<ComposeSett
     ...(flags.at !== undefined && { at: countOf("--at", flags.at) }),
     ...(flags.session !== undefined && { session: countOf("--session", flags.session) }),
   };
-}
-
-/**
- * The text of a system prompt's file.
- *
- * @throws WindrowError `input-not-found`, `input-unreadable`
- */
-export async function readSystem(file: string | undefined): Promise<string | undefined> {
-  if (file === undefined) return undefined;
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
-    const missing = (error as NodeJS.ErrnoException).code === "ENOENT";
-    throw new WindrowError(
-      missing ? "input-not-found" : "input-unreadable",
-      missing ? `There is no file ${file} for --system.` : `${file}, for --system, cannot be read: ${String(error)}.`,
-      { file },
-      { cause: error },
-    );
-  }
 }

@@ -10,22 +10,17 @@ import { profileOf } from "../../window/provider/profile.ts";
 import { strategyNames, strategyOf } from "../../window/by-name.ts";
 import { printable } from "../../printable.ts";
 import { exitStatus, reportError, statusOf } from "../command.ts";
-import type { CliIo, ExitStatus } from "../command.ts";
+import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
 import { readComposeFlags } from "./compose-options.ts";
 import type { ComposeFlags, ComposeSettings } from "./compose-options.ts";
 import { withReadLimits } from "../read-limits.ts";
 import { defaultBudget } from "../replay/options.ts";
-import { count, plainTable } from "../text/text.ts";
+import { count } from "../text/text.ts";
+import { plainTable } from "../text/table.ts";
 
-/** Adds the command to a program. */
-export function addCompose(
-  program: Command,
-  io: CliIo,
-  finish: (status: ExitStatus) => void,
-  signal?: AbortSignal,
-): void {
-  withReadLimits(program.command("compose"))
-    .summary("the window for the next call of a transcript or a session, and why it is as it is")
+/** Gives the command its options and its action. */
+export function addCompose(command: Command, { io, finish, signal }: CommandContext): void {
+  withReadLimits(command)
     .description(
       "Composes the window for the next model call, as a live agent would have it: epoch by epoch, call by call.\n" +
         "FILE is a transcript of any format that `windrow replay` reads; ID a session of the store. Nothing is written.",

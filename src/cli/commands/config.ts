@@ -2,10 +2,10 @@
 import type { Command } from "commander";
 import type { Config, LayerName, Origin } from "../../config/config.ts";
 import { exitStatus } from "../command.ts";
-import type { CliIo, ExitStatus } from "../command.ts";
+import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
 import { maskText, secretRules } from "../../mask/text.ts";
 import { withoutSecrets } from "../../address.ts";
-import { plainTable } from "../text/text.ts";
+import { plainTable } from "../text/table.ts";
 
 interface ConfigFlags {
   readonly config?: string;
@@ -14,11 +14,9 @@ interface ConfigFlags {
   readonly json?: boolean;
 }
 
-/** Adds the command to a program. */
-export function addConfig(program: Command, io: CliIo, finish: (status: ExitStatus) => void): void {
-  program
-    .command("config")
-    .summary("what is configured here, and where each value came from")
+/** Gives the command its options and its action. */
+export function addConfig(command: Command, { io, finish }: CommandContext): void {
+  command
     .description(
       "Shows the configuration as it holds in this folder: defaults, ~/.config/windrow/windrow.config.yaml, the\n" +
         "project's windrow.config.yaml (or .json, .mjs; here or above), the user's own settings from USER_CONFIG_API,\n" +

@@ -4,7 +4,7 @@ import type { CopyProgress, CopyReport } from "../../ops/exchange/copy.ts";
 import type { Scope } from "../../store/store.ts";
 import { printable } from "../../printable.ts";
 import { exitStatus, reportError, statusOf } from "../command.ts";
-import type { CliIo, ExitStatus } from "../command.ts";
+import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
 import { Progress } from "../text/progress.ts";
 
 interface CopyFlags {
@@ -16,11 +16,9 @@ interface CopyFlags {
   readonly json?: boolean;
 }
 
-/** Adds the command to a program. */
-export function addCopy(program: Command, io: CliIo, finish: (status: ExitStatus) => void, signal?: AbortSignal): void {
-  program
-    .command("copy")
-    .summary("copy sessions between two stores, and check every line of the copy")
+/** Gives the command its options and its action. */
+export function addCopy(command: Command, { io, finish, signal }: CommandContext): void {
+  command
     .description(
       "Copies sessions as they are: numbers, times, metadata, state, and every line byte by byte. Each is read again\n" +
         "from the other store and compared. What is there already and the same is passed over, so an interrupted copy\n" +

@@ -8,7 +8,7 @@ import { openStore } from "../../access/open.ts";
 import type { Finding } from "../../store/store.ts";
 import { printable } from "../../printable.ts";
 import { exitStatus } from "../command.ts";
-import type { CliIo, ExitStatus } from "../command.ts";
+import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
 import { Progress } from "../text/progress.ts";
 import { languageOption, wordsFor } from "../text/language.ts";
 import type { Words } from "../text/words.ts";
@@ -31,16 +31,9 @@ interface DoctorFlags {
   readonly json?: boolean;
 }
 
-/** Adds the command to a program. */
-export function addDoctor(
-  program: Command,
-  io: CliIo,
-  finish: (status: ExitStatus) => void,
-  signal?: AbortSignal,
-): void {
-  program
-    .command("doctor")
-    .summary("say what is wrong with a store, and mend it")
+/** Gives the command its options and its action. */
+export function addDoctor(command: Command, { io, finish, signal }: CommandContext): void {
+  command
     .description(
       "Reads everything in a store and says what is wrong with it. Changes nothing without --mend.\n" +
         "It concerns everybody's sessions: where the configuration names a user, it takes --admin.\n" +

@@ -7,8 +7,9 @@ import { searchFolderOf } from "../../ops/search/search.ts";
 import { WindrowError } from "../../errors.ts";
 import { printable } from "../../printable.ts";
 import { exitStatus } from "../command.ts";
-import type { CliIo, ExitStatus } from "../command.ts";
-import { count, plainTable, timeLabel } from "../text/text.ts";
+import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
+import { count, timeLabel } from "../text/text.ts";
+import { plainTable } from "../text/table.ts";
 import { bytesLabel, onStore } from "../upkeep-options.ts";
 
 interface EraseFlags {
@@ -19,11 +20,9 @@ interface EraseFlags {
   readonly json?: boolean;
 }
 
-/** Adds the command to a program. */
-export function addErase(program: Command, io: CliIo, finish: (status: ExitStatus) => void): void {
-  program
-    .command("erase")
-    .summary("remove sessions for good, from everywhere, with a receipt")
+/** Gives the command its options and its action. */
+export function addErase(command: Command, { io, finish }: CommandContext): void {
+  command
     .description(
       "Removes sessions for good: the log, large values, summaries, the trash, archives, what a doctor put aside,\n" +
         "the index and the search index. The receipt names each place and what was taken out of it, and nothing of\n" +

@@ -8,7 +8,7 @@ import { printable } from "../../printable.ts";
 import { scopeOf } from "../backup-scope.ts";
 import type { ScopeFlags } from "../backup-scope.ts";
 import { reportError, reportUnreadable, statusOf } from "../command.ts";
-import type { CliIo, ExitStatus } from "../command.ts";
+import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
 import { rawStream } from "../terminal.ts";
 import { count } from "../text/text.ts";
 
@@ -19,11 +19,9 @@ interface ExportFlags extends ScopeFlags {
   readonly json?: boolean;
 }
 
-/** Adds the command to a program. */
-export function addExport(program: Command, io: CliIo, finish: (status: ExitStatus) => void): void {
-  program
-    .command("export")
-    .summary("write a session as a file: Windrow's, OpenAI chat, Claude Code, Codex, pi, Gemini CLI")
+/** Gives the command its options and its action. */
+export function addExport(command: Command, { io, finish }: CommandContext): void {
+  command
     .description(
       "Writes a session to standard output, or into a new file. The format windrow has every record, and import\n" +
         "brings back the very session; the others have its messages as that agent would have written them. What\n" +

@@ -6,11 +6,12 @@ import { printable } from "../../printable.ts";
 import { scopeOf } from "../backup-scope.ts";
 import type { ScopeFlags } from "../backup-scope.ts";
 import { exitStatus, reportError, statusOf } from "../command.ts";
-import type { CliIo, ExitStatus } from "../command.ts";
+import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
 import { Progress } from "../text/progress.ts";
 import { readLimits, withReadLimits } from "../read-limits.ts";
 import type { LimitFlags } from "../read-limits.ts";
-import { count, plainTable } from "../text/text.ts";
+import { count } from "../text/text.ts";
+import { plainTable } from "../text/table.ts";
 
 interface ImportFlags extends ScopeFlags, LimitFlags {
   readonly store: string;
@@ -26,15 +27,9 @@ interface FailedFile {
   readonly message: string;
 }
 
-/** Adds the command to a program. */
-export function addImport(
-  program: Command,
-  io: CliIo,
-  finish: (status: ExitStatus) => void,
-  signal?: AbortSignal,
-): void {
-  withReadLimits(program.command("import"))
-    .summary("bring sessions of other agents, or exported ones, into a store")
+/** Gives the command its options and its action. */
+export function addImport(command: Command, { io, finish, signal }: CommandContext): void {
+  withReadLimits(command)
     .description(
       "Reads transcripts of Claude Code, Codex, pi, Gemini CLI, OpenAI chat messages and trajectories, and files of\n" +
         "windrow export; the format is recognised from the content. Each session is there whole or not at all. What the\n" +

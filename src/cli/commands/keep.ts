@@ -4,7 +4,7 @@ import { keep, unkeep } from "../../ops/cleanup/keep.ts";
 import type { KeepReport } from "../../ops/cleanup/keep.ts";
 import { storeDefaults, systemUser } from "../../access/open.ts";
 import { exitStatus } from "../command.ts";
-import type { CliIo, ExitStatus } from "../command.ts";
+import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
 import { onStore } from "../upkeep-options.ts";
 
 interface KeepFlags {
@@ -14,26 +14,23 @@ interface KeepFlags {
   readonly json?: boolean;
 }
 
-/** Adds both commands to a program. */
-export function addKeep(program: Command, io: CliIo, finish: (status: ExitStatus) => void): void {
-  for (const name of ["keep", "unkeep"] as const) {
-    const command = program
-      .command(name)
-      .summary(name === "keep" ? "mark a session so that no clean-up touches it" : "take that mark away")
-      .description(
-        name === "keep"
-          ? "Marks sessions to be kept: `windrow cleanup` neither compresses nor deletes them, and `windrow erase`\n" +
-              "refuses them. The mark is a file keep.json in the session's folder."
-          : "Takes the mark of `windrow keep` away.",
-      )
-      .argument("<id...>", "the sessions: their ids, the beginnings of them, or latest")
-      .option("--store <store>", "folder or URL of the store", "./contexts")
-      .option("--tenant <name>", "the sessions' tenant (default: none)")
-      .option("--json", "one JSON document on stdout")
-      .addHelpText("after", `\nExample:\n  windrow ${name} 3f2b1c0a${name === "keep" ? ' --reason "audit"' : ""}\n`)
-      .action(async (ids: readonly string[], flags: KeepFlags) => finish(await runKeep(name, ids, flags, io)));
-    if (name === "keep") command.option("--reason <text>", "why, for who finds it later");
-  }
+/** Gives `keep` or `unkeep` its options and its action. */
+export function addKeep(command: Command, { io, finish }: CommandContext): void {
+  const name = command.name() === "keep" ? "keep" : "unkeep";
+  command
+    .description(
+      name === "keep"
+        ? "Marks sessions to be kept: `windrow cleanup` neither compresses nor deletes them, and `windrow erase`\n" +
+            "refuses them. The mark is a file keep.json in the session's folder."
+        : "Takes the mark of `windrow keep` away.",
+    )
+    .argument("<id...>", "the sessions: their ids, the beginnings of them, or latest")
+    .option("--store <store>", "folder or URL of the store", "./contexts")
+    .option("--tenant <name>", "the sessions' tenant (default: none)")
+    .option("--json", "one JSON document on stdout")
+    .addHelpText("after", `\nExample:\n  windrow ${name} 3f2b1c0a${name === "keep" ? ' --reason "audit"' : ""}\n`)
+    .action(async (ids: readonly string[], flags: KeepFlags) => finish(await runKeep(name, ids, flags, io)));
+  if (name === "keep") command.option("--reason <text>", "why, for who finds it later");
 }
 
 async function runKeep(

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { WindrowError } from "../../errors.ts";
 import type { LogEntry, LogLevel } from "../../ops/logs/logs.ts";
 import { reportUnreadable } from "../command.ts";
-import type { CliIo, ExitStatus } from "../command.ts";
+import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
 import { countOf, intervalOf } from "../values.ts";
 
 interface LogsFlags {
@@ -18,11 +18,9 @@ interface LogsFlags {
 /** Lines of all sessions that are shown where nobody says how many. */
 const usualLines = 50;
 
-/** Adds the command to a program. */
-export function addLogs(program: Command, io: CliIo, finish: (status: ExitStatus) => void, signal?: AbortSignal): void {
-  program
-    .command("logs")
-    .summary("what sessions did, line by line, afterwards or while it happens")
+/** Gives the command its options and its action. */
+export function addLogs(command: Command, { io, finish, signal }: CommandContext): void {
+  command
     .description(
       "Shows the log lines of a session, or of all: when it started, each model call, each tool run, each compression,\n" +
         "how it ended. Every line has the first eight characters of the session's id: [uuid:550e8400]. Times are UTC.\n" +

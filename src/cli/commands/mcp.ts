@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { openStore } from "../../access/open.ts";
 import { exitStatus } from "../command.ts";
-import type { CliIo, ExitStatus } from "../command.ts";
+import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
 import { portOf } from "../values.ts";
 
 interface McpFlags {
@@ -19,11 +19,9 @@ interface McpFlags {
 /** The variable that holds the token, so that it need not stand in the list of processes. */
 const tokenVariable = "WINDROW_MCP_TOKEN";
 
-/** Adds the command to a program. */
-export function addMcp(program: Command, io: CliIo, finish: (status: ExitStatus) => void, signal?: AbortSignal): void {
-  program
-    .command("mcp")
-    .summary("serve recall, search, pins and stats to agents that speak MCP")
+/** Gives the command its options and its action. */
+export function addMcp(command: Command, { io, finish, signal }: CommandContext): void {
+  command
     .description(
       "Serves the sessions of a store to Claude Code, Codex, Gemini CLI, opencode and other MCP clients: over\n" +
         "stdio, or with --http on this machine. Sessions that another program is writing are only read.",

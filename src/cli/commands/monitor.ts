@@ -6,7 +6,7 @@ import type { MonitorEvent } from "../../ops/monitor/monitor.ts";
 import { openStore } from "../../access/open.ts";
 import type { Scope } from "../../store/store.ts";
 import { exitStatus } from "../command.ts";
-import type { CliIo, ExitStatus } from "../command.ts";
+import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
 import { watchOf, webhookVariable } from "./monitor-watch.ts";
 import type { Watch, WatchEvent, WatchFlags } from "./monitor-watch.ts";
 import { intervalOf, secondsOf } from "../values.ts";
@@ -23,16 +23,9 @@ interface MonitorFlags extends WatchFlags {
   readonly json?: boolean;
 }
 
-/** Adds the command to a program. */
-export function addMonitor(
-  program: Command,
-  io: CliIo,
-  finish: (status: ExitStatus) => void,
-  signal?: AbortSignal,
-): void {
-  program
-    .command("monitor")
-    .summary("end sessions whose process died or whose time is up; tell of what is over its limit")
+/** Gives the command its options and its action. */
+export function addMonitor(command: Command, { io, finish, signal }: CommandContext): void {
+  command
     .description(
       "Looks at every session that is not finished. One whose process died becomes `failed`, one that ran\n" +
         "longer than its config's task_timeout (seconds) becomes `timeout`; both move to completed/. A session\n" +

@@ -4,7 +4,7 @@ import type { RestoreReport } from "../../ops/backup/restore.ts";
 import { WindrowError } from "../../errors.ts";
 import { printable } from "../../printable.ts";
 import { exitStatus, reportError, statusOf } from "../command.ts";
-import type { CliIo, ExitStatus } from "../command.ts";
+import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
 import { Progress } from "../text/progress.ts";
 import { count } from "../text/text.ts";
 
@@ -16,16 +16,9 @@ interface RestoreFlags {
   readonly json?: boolean;
 }
 
-/** Adds the command to a program. */
-export function addRestore(
-  program: Command,
-  io: CliIo,
-  finish: (status: ExitStatus) => void,
-  signal?: AbortSignal,
-): void {
-  program
-    .command("restore")
-    .summary("bring sessions of a backup into a store")
+/** Gives the command its options and its action. */
+export function addRestore(command: Command, { io, finish, signal }: CommandContext): void {
+  command
     .description(
       "Restores sessions with their ids, numbers, times and every record as they were, reads each again and compares.\n" +
         "What the store has already is not changed: restore to a new place, or only what is missing. With --replace\n" +

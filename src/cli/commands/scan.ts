@@ -11,7 +11,7 @@ import { auditOf, storeDefaults, whoOf } from "../../access/open.ts";
 import { openStore } from "../../access/open.ts";
 import { printable } from "../../printable.ts";
 import { exitStatus } from "../command.ts";
-import type { CliIo, ExitStatus } from "../command.ts";
+import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
 import { Progress } from "../text/progress.ts";
 
 /** Secrets that are shown one by one; `--json` has all. */
@@ -24,11 +24,9 @@ interface ScanFlags {
   readonly json?: boolean;
 }
 
-/** Adds the command to a program. */
-export function addScan(program: Command, io: CliIo, finish: (status: ExitStatus) => void, signal?: AbortSignal): void {
-  program
-    .command("scan")
-    .summary("find secrets that lie in clear in a store")
+/** Gives the command its options and its action. */
+export function addScan(command: Command, { io, finish, signal }: CommandContext): void {
+  command
     .description(
       "Reads everything in a store and says where a secret lies in clear: its kind, session, file and line,\n" +
         "never the secret. Changes nothing. Ends with status 1 where it found any, or could not read a file.",

@@ -5,7 +5,7 @@ import type { SearchHit, SearchReport } from "../../ops/search/search.ts";
 import type { SessionStatus } from "../../store/store.ts";
 import { printable } from "../../printable.ts";
 import { exitStatus, reportError, reportUnreadable, statusOf } from "../command.ts";
-import type { CliIo, ExitStatus } from "../command.ts";
+import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
 import { Progress } from "../text/progress.ts";
 import { count, timeLabel } from "../text/text.ts";
 import { countOf } from "../values.ts";
@@ -22,16 +22,9 @@ interface SearchFlags {
 
 const statuses: readonly SessionStatus[] = ["initializing", "processing", "completed", "failed", "timeout"];
 
-/** Adds the command to a program. */
-export function addSearch(
-  program: Command,
-  io: CliIo,
-  finish: (status: ExitStatus) => void,
-  signal?: AbortSignal,
-): void {
-  program
-    .command("search")
-    .summary("full text over all sessions, and whether a hit is still in its window")
+/** Gives the command its options and its action. */
+export function addSearch(command: Command, { io, finish, signal }: CommandContext): void {
+  command
     .description(
       "Finds the messages that hold all of the words, in any language, newest sessions first; quoted words as they\n" +
         "stand. Keeps an index beside the store and brings it up to date first; no session is changed.\n" +

@@ -6,7 +6,7 @@ import type { DiskReport, DiskUse, StatsReport } from "../../ops/stats/stats.ts"
 import type { SessionStatus } from "../../store/store.ts";
 import { printable } from "../../printable.ts";
 import { reportUnreadable } from "../command.ts";
-import type { CliIo, ExitStatus } from "../command.ts";
+import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
 import { Progress } from "../text/progress.ts";
 import { languageOption, wordsFor } from "../text/language.ts";
 import type { Words } from "../text/words.ts";
@@ -36,16 +36,9 @@ const statuses: readonly SessionStatus[] = [
 /** Users, days and months that are shown; `--json` has all. */
 const shown = { users: 20, days: 7, months: 6, largest: 3 };
 
-/** Adds the command to a program. */
-export function addStats(
-  program: Command,
-  io: CliIo,
-  finish: (status: ExitStatus) => void,
-  signal?: AbortSignal,
-): void {
-  program
-    .command("stats")
-    .summary("how many sessions, what they take on disk, how they went, by user")
+/** Gives the command its options and its action. */
+export function addStats(command: Command, { io, finish, signal }: CommandContext): void {
+  command
     .description(
       "Counts sessions: totals, disk by folder, session, day and month, averages, users, the share that failed, and the\n" +
         "goals beside what was reached. Nothing is written.",

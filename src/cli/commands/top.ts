@@ -2,11 +2,12 @@
 import type { Command } from "commander";
 import type { RunningSession, Top } from "../../ops/monitor/top.ts";
 import { exitStatus, reportUnreadable } from "../command.ts";
-import type { CliIo, ExitStatus } from "../command.ts";
+import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
 import { ownSequences } from "../terminal.ts";
 import { languageOption, wordsFor } from "../text/language.ts";
 import type { Words } from "../text/words.ts";
-import { count, oneLine, plainTable, timeLabel } from "../text/text.ts";
+import { count, oneLine, timeLabel } from "../text/text.ts";
+import { plainTable } from "../text/table.ts";
 import { countOf, intervalOf } from "../values.ts";
 
 interface TopFlags {
@@ -25,11 +26,9 @@ const usualInterval = 2_000;
 /** Puts the cursor at the top of a terminal and clears what is there. */
 const clear = ownSequences("\u001b[H\u001b[J");
 
-/** Adds the command to a program. */
-export function addTop(program: Command, io: CliIo, finish: (status: ExitStatus) => void, signal?: AbortSignal): void {
-  program
-    .command("top")
-    .summary("the sessions that are running: who holds them, calls, tokens, last activity")
+/** Gives the command its options and its action. */
+export function addTop(command: Command, { io, finish, signal }: CommandContext): void {
+  command
     .description(
       "Shows the sessions that have not ended, the last active first, and looks again every two seconds until Ctrl-C.\n" +
         "Nothing is locked and nothing written.",

@@ -7,7 +7,7 @@ import { isSessionId } from "../../store/shared/rules.ts";
 import type { Holding, Scope, Store } from "../../store/store.ts";
 import { printable } from "../../printable.ts";
 import { exitStatus } from "../command.ts";
-import type { CliIo, ExitStatus } from "../command.ts";
+import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
 
 interface UnlockFlags {
   readonly store: string;
@@ -17,11 +17,9 @@ interface UnlockFlags {
   readonly json?: boolean;
 }
 
-/** Adds the command to a program. */
-export function addUnlock(program: Command, io: CliIo, finish: (status: ExitStatus) => void): void {
-  program
-    .command("unlock")
-    .summary("free a session that another process holds")
+/** Gives the command its options and its action. */
+export function addUnlock(command: Command, { io, finish }: CommandContext): void {
+  command
     .description(
       "Frees a session whose process died, so that it counts as closed and can be resumed. One that a live\n" +
         "process holds is refused, unless --force takes it: that process writes nothing more and loses nothing\n" +

@@ -5,8 +5,8 @@ import { placeOf } from "../../ops/look/unreadable.ts";
 import type { WindowPreview } from "../../ops/look/compose.ts";
 import { printable, printableLines } from "../../printable.ts";
 import { reportError, reportUnreadable, statusOf } from "../command.ts";
-import type { CliIo, ExitStatus } from "../command.ts";
-import { readSystem } from "./compose-options.ts";
+import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
+import { readSystem } from "../read-system.ts";
 import { languageOption, wordsFor } from "../text/language.ts";
 import type { Words } from "../text/words.ts";
 import { count, oneLine, timeLabel } from "../text/text.ts";
@@ -28,11 +28,9 @@ interface ViewFlags {
 /** Characters of a message on its line. */
 const lineLength = 100;
 
-/** Adds the command to a program. */
-export function addView(program: Command, io: CliIo, finish: (status: ExitStatus) => void): void {
-  program
-    .command("view")
-    .summary("show a session: what it is, its messages, tools, epochs, and the window of its next call")
+/** Gives the command its options and its action. */
+export function addView(command: Command, { io, finish }: CommandContext): void {
+  command
     .description(
       "Shows a session, whether it is being written, closed or finished. Nothing is written, and no lock is taken.\n" +
         "Without a section it shows the newest messages.",

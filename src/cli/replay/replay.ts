@@ -9,7 +9,7 @@ import { readTranscripts } from "../../transcript/read.ts";
 import type { Transcript } from "../../transcript/transcript.ts";
 import { printable } from "../../printable.ts";
 import { exitStatus, reportError, wantsColour } from "../command.ts";
-import type { CliIo, ExitStatus } from "../command.ts";
+import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
 import { keepSession } from "./record.ts";
 import { Progress } from "../text/progress.ts";
 import { withReadLimits } from "../read-limits.ts";
@@ -25,15 +25,9 @@ const newestSessions = 50;
 /** … this many largest are replayed when no file is named. */
 const largestSessions = 10;
 
-/** Adds the command to a program. */
-export function addReplay(
-  program: Command,
-  io: CliIo,
-  finish: (status: ExitStatus) => void,
-  signal?: AbortSignal,
-): void {
-  withReadLimits(program.command("replay"))
-    .summary("run recorded agent sessions through strategies, and compare tokens, cost and what was lost")
+/** Gives the command its options and its action. */
+export function addReplay(command: Command, { io, finish, signal }: CommandContext): void {
+  withReadLimits(command)
     .description(
       "Runs recorded agent sessions through strategies: one window before every model call, as a live agent would\n" +
         "compose it. Shows tokens per call, cost with prompt-cache prices, look-back recall and broken requests.\n" +

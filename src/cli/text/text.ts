@@ -1,11 +1,10 @@
-/** Text for a terminal: numbers, times, one-line excerpts, plain tables. */
-import Table from "cli-table3";
-import type { HorizontalAlignment } from "cli-table3";
+/** Text for a terminal: numbers, times, one-line excerpts. */
 import { printable } from "../../printable.ts";
 
 /** A number with thousands parted: `45,678`. */
 export function count(value: number): string {
-  return value.toLocaleString("en-US");
+  // Not toLocaleString: its first call loads the languages, which takes as long as a small command.
+  return String(Math.round(value)).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
 }
 
 /** A time as people read it, UTC: `2024-01-15 10:30:00 UTC`. */
@@ -60,22 +59,4 @@ export function oneLine(text: string, length: number): string {
   );
   const points = [...line];
   return points.length > length || text.length > 4 * length ? `${points.slice(0, length - 1).join("")}…` : line;
-}
-
-/** A table without lines, two spaces in; a cell is one line. */
-export function plainTable(
-  head: readonly string[],
-  rows: readonly (readonly string[])[],
-  right: readonly number[],
-): string {
-  const sides = ["top", "top-mid", "top-left", "top-right", "bottom", "bottom-mid", "bottom-left", "bottom-right"];
-  const inner = ["left", "left-mid", "mid", "mid-mid", "right", "right-mid"];
-  const table = new Table({
-    head: [...head],
-    colAligns: head.map((_, column): HorizontalAlignment => (right.includes(column) ? "right" : "left")),
-    style: { "head": [], "border": [], "padding-left": 1, "padding-right": 0, "compact": true },
-    chars: { ...Object.fromEntries([...sides, ...inner].map((place) => [place, ""])), middle: " " },
-  });
-  for (const row of rows) table.push(row.map(printable));
-  return table.toString().replaceAll(/ +$/gm, "");
 }

@@ -5,7 +5,6 @@ import type { StoredRecordOf, ToolRecord } from "../../message/record.ts";
 import type { Recovered, Scope, SessionInfo, SessionStatus, Store } from "../../store/store.ts";
 import { epochOf } from "../../window/epoch-record.ts";
 import { ratioOf } from "../../window/summary/summary.ts";
-import { composeStored } from "./compose.ts";
 import type { StoredWindowOptions, WindowPreview } from "./compose.ts";
 import { findSession } from "./find.ts";
 import { openCalls } from "../../session/log.ts";
@@ -153,10 +152,21 @@ export async function viewSession(
     ...(tools && { tools: await viewTools(store, scope, id, last) }),
     ...(epochs && { epochs: await viewEpochs(store, scope, id, last) }),
     ...(window !== false && {
-      window: await composeStored(store, scope, session, window === true ? {} : window),
+      window: await windowOf(store, scope, session, window === true ? {} : window),
     }),
   };
   return { ...view, damage: await store.recovery(scope, id) };
+}
+
+/** Loaded on demand: composing takes the strategies, and most looks at a session do without them. */
+async function windowOf(
+  store: Store,
+  scope: Scope,
+  session: SessionInfo,
+  options: StoredWindowOptions,
+): Promise<WindowPreview> {
+  const { composeStored } = await import("./compose.ts");
+  return composeStored(store, scope, session, options);
 }
 
 function statisticsOf({ state }: SessionInfo): SessionView["statistics"] {

@@ -77,7 +77,7 @@ async function configOf({ config, ...given }: ManagerOptions): Promise<Config | 
 }
 
 async function loadStrategy(strategy: NonNullable<Settings["strategy"]>): Promise<ManagerOptions["strategy"]> {
-  return (await import("./strategy-module.ts")).loadStrategy(strategy);
+  return (await import("../../window/by-name.ts")).loadStrategy(strategy);
 }
 
 /** Without an admin or an audit the manager's own scope is all there is to it. */
