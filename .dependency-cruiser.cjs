@@ -84,6 +84,14 @@ module.exports = {
       to: { path: inRooms(["session/"]), pathNot: "^src/session/log\\.ts$" },
     },
     {
+      name: "the-file-store-is-private",
+      comment:
+        "Use the Store and its facets; the lock and the readers of compressed files are in src/store/lock, src/disk.",
+      severity: "error",
+      from: { path: inRooms(["ops/", "access/"]) },
+      to: { path: "^src/store/files/" },
+    },
+    {
       name: "drivers-only-in-store-open",
       comment:
         "Users bring their database client: type the methods you need, and load it by name in src/store/open.ts.",

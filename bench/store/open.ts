@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { SessionManager } from "../../src/session/manager/manager.ts";
 import { filesStore } from "../../src/store/files/files.ts";
-import { LogFile } from "../../src/store/files/log-file.ts";
+import { LogFile } from "../../src/store/files/log/log-file.ts";
 import type { BenchReport, BenchRow } from "../bench.ts";
 import { median } from "../bench.ts";
 import { inFolder, logSizes, rounded, sizedSession } from "./kit.ts";

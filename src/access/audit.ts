@@ -15,7 +15,7 @@ import type { Clock } from "../store/shared/clock.ts";
 import { fileMode, makeNewFolder, systemCode } from "../disk/safe-write.ts";
 import { storeActions } from "../store/shared/shape.ts";
 import type { StoreAction } from "../store/shared/shape.ts";
-import { checkNoOpenDatabase } from "../store/sqlite/file.ts";
+import { checkNoOpenDatabase } from "../store/sqlite/connection/file.ts";
 
 /** The actions that an audit names: those of a store's methods. */
 export const auditActions = storeActions;

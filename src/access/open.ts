@@ -8,7 +8,7 @@ import type { Audit } from "./audit.ts";
 import { guardedStore, isGuarded } from "./guarded.ts";
 import type { AccessOptions, OpenStoreOptions } from "./options.ts";
 import { openUnguarded } from "../store/open.ts";
-import type { SqliteDatabase } from "../store/sqlite/driver.ts";
+import type { SqliteDatabase } from "../store/sqlite/connection/driver.ts";
 import type { Store } from "../store/store.ts";
 
 const defaults = new AsyncLocalStorage<OpenStoreOptions>();

@@ -5,7 +5,8 @@ export type { NewRecord, RecordKind, StoredRecord, StoredRecordOf } from "../mes
 export { systemClock, timestamp } from "./shared/clock.ts";
 export type { Clock } from "./shared/clock.ts";
 export { cannotStore, prepareMetadata, prepareRecord, prepareState, readRecord } from "./shared/prepare.ts";
-export { alreadyExists, checkQuery, finished, foreignLock, inScope, initialState } from "./shared/rules.ts";
+export { alreadyExists, checkQuery, finished, foreignLock, inScope } from "./shared/rules.ts";
+export { initialState } from "./format/documents.ts";
 export { isFinal, notFound, released, sessionId, storeClosed } from "./shared/rules.ts";
 export type * from "./store.ts";
 export type * from "./upkeep.ts";

@@ -2,7 +2,7 @@
 import { WindrowError } from "../errors.ts";
 import type { NewRecord, RecordKind, StoredRecord } from "../message/record.ts";
 import type { Lock, NewSession, Scope, Store } from "./store.ts";
-import { logKinds } from "./transfer.ts";
+import { logKinds } from "./format/logs.ts";
 
 /** Where a fork branches off, and what it is. */
 export interface ForkOptions {

@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 import { WindrowError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
 import { withoutSecrets } from "../address.ts";
-import type { SqliteDatabase } from "./sqlite/driver.ts";
-import type { DatabaseClass } from "./sqlite/read-only.ts";
+import type { SqliteDatabase } from "./sqlite/connection/driver.ts";
+import type { DatabaseClass } from "./sqlite/connection/read-only.ts";
 import type { Clock } from "./shared/clock.ts";
 import type { Mask } from "../mask/mask.ts";
 import type { Store } from "./store.ts";
@@ -63,7 +63,7 @@ export async function openUnguarded(
     const folder = scheme === undefined ? target : pathOf(target, scheme);
     if (!create) checkThere(folder);
     const open = (place: string): Store => filesStore({ folder: place, ...settings });
-    return folderPerUser ? (await import("./files/per-user.ts")).userFolders(folder, open) : open(folder);
+    return folderPerUser ? (await import("./files/per-user/per-user.ts")).userFolders(folder, open) : open(folder);
   }
   throw new WindrowError("unknown-store", `No store handles "${scheme}:".${nearest(scheme, storeSchemes)}`, {
     target: withoutSecrets(target),

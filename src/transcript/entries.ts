@@ -9,7 +9,7 @@ import { pipeline } from "node:stream/promises";
 import { StringDecoder } from "node:string_decoder";
 import { createGunzip } from "node:zlib";
 import { WindrowError } from "../errors.ts";
-import { checkNoOpenDatabase } from "../store/sqlite/file.ts";
+import { checkNoOpenDatabase } from "../store/sqlite/connection/file.ts";
 import { JsonLines } from "./json-lines.ts";
 import type { JsonText } from "./json-lines.ts";
 import { ReadMeter } from "./limits.ts";

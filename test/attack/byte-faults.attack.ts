@@ -121,17 +121,17 @@ attack({
       name: "a damaged archive is unpacked as zeros and goes",
       changes: [
         {
-          file: "store/files/archive/archive.ts",
+          file: "store/files/upkeep/compress.ts",
           from: "  await verifyFolder(folder, disk);\n  await eachFile(folder, disk, async (archive) => {",
           to: "  await eachFile(folder, disk, async (archive) => {",
         },
         {
-          file: "store/files/archive/archive.ts",
+          file: "store/files/upkeep/compress.ts",
           from: "if (damage.length > 0) throw damagedArchive(archive, damage);\n        write(",
           to: "write(",
         },
         {
-          file: "store/files/archive/archive.ts",
+          file: "store/files/upkeep/compress.ts",
           from: "return packed.damage().length === 0;",
           to: "return true;",
         },

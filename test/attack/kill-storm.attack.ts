@@ -65,17 +65,17 @@ attack({
       name: "an existing database file is opened and closed by hand",
       changes: [
         {
-          file: "store/sqlite/file.ts",
+          file: "store/sqlite/connection/file.ts",
           from: "  if (!existsSync(file)) makeFile(file);\n",
           to: '  closeSync(openSync(file, "a", fileMode));\n',
         },
         {
-          file: "store/sqlite/shared.ts",
+          file: "store/sqlite/connection/open-databases.ts",
           from: '    const found = registry().open.get(identityOf(file) ?? "");\n    if (found) return share(found);\n',
           to: "",
         },
         {
-          file: "store/sqlite/shared.ts",
+          file: "store/sqlite/connection/open-databases.ts",
           from: "  entry.lost ??= lossOf(file, identity, log);\n  if (entry.lost !== null) throw unusable",
           to: "  if (entry.lost !== null) throw unusable",
         },

@@ -5,7 +5,7 @@ import { isWindrowError } from "../../src/errors.ts";
 import type { NewRecord, RecordKind, StoredRecord } from "../../src/message/record.ts";
 import type { Clock } from "../../src/store/shared/clock.ts";
 import { filesStore } from "../../src/store/files/files.ts";
-import type { StoreInternals } from "../../src/store/files/internals.ts";
+import type { StoreInternals } from "../../src/store/shared/internals.ts";
 import type { Lock, SessionStatus, Store } from "../../src/store/store.ts";
 import type { Disk } from "../../src/disk/disk.ts";
 import type { Choose } from "./crash-disk.ts";

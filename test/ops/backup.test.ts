@@ -10,7 +10,7 @@ import { filesStore } from "../../src/store/files/files.ts";
 import { openStore } from "../../src/access/open.ts";
 import { ramStore } from "../../src/store/ram/ram.ts";
 import type { Store } from "../../src/store/store.ts";
-import { summaryOf } from "../../src/store/transfer.ts";
+import { summaryOf } from "../../src/store/shared/transfer.ts";
 import { newFolder, windrow } from "../cli/stage.ts";
 import { driver } from "../store/sqlite-fixtures.ts";
 import { dist } from "../support/build.ts";

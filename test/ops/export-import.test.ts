@@ -12,7 +12,7 @@ import { stateOf } from "../../src/store/testing/kit.ts";
 import { filesStore } from "../../src/store/files/files.ts";
 import { ramStore } from "../../src/store/ram/ram.ts";
 import type { Store } from "../../src/store/store.ts";
-import { summaryOf } from "../../src/store/transfer.ts";
+import { summaryOf } from "../../src/store/shared/transfer.ts";
 import { chatLines, claudeCodeLines, newFolder, put, windrow } from "../cli/stage.ts";
 
 async function collect(lines: AsyncIterable<string>): Promise<string> {

@@ -8,7 +8,7 @@ import { SessionManager } from "../../src/session/manager/manager.ts";
 import { storeConformance } from "../../src/store/testing/conformance.ts";
 import { faultyStore } from "../../src/store/testing/faulty.ts";
 import { guardedStore, tenantStore } from "../../src/access/guarded.ts";
-import { userFolder } from "../../src/store/files/per-user.ts";
+import { userFolder } from "../../src/store/files/per-user/per-user.ts";
 import { readOnlyStore } from "../../src/session/read-only.ts";
 import { openStore } from "../../src/access/open.ts";
 import type { OpenStoreOptions } from "../../src/access/options.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { StoreFixture } from "../../src/store/testing/conformance.ts";
 import type { OpenStoreOptions } from "../../src/access/options.ts";
 import { openStore } from "../../src/access/open.ts";
-import type { SqliteDatabase } from "../../src/store/sqlite/driver.ts";
+import type { SqliteDatabase } from "../../src/store/sqlite/connection/driver.ts";
 import type { Store } from "../../src/store/store.ts";
 import { temporaryFolder } from "./fixtures.ts";
 

@@ -22,7 +22,7 @@ import { scanFolder } from "../../src/ops/doctor/scan.ts";
 import { createMask } from "../../src/mask/mask.ts";
 import { messageRecord, readAll, sessionWith, texts } from "../../src/store/testing/kit.ts";
 import { openStore } from "../../src/access/open.ts";
-import type { SqliteDatabase } from "../../src/store/sqlite/driver.ts";
+import type { SqliteDatabase } from "../../src/store/sqlite/connection/driver.ts";
 import { sqliteStore } from "../../src/store/sqlite/sqlite.ts";
 import { readTranscripts } from "../../src/transcript/read.ts";
 import { dist } from "../support/build.ts";

@@ -6,7 +6,7 @@ import { everybody, everyKind, messageRecord, newSession, readAll } from "../../
 import { sessionWith, stateOf, texts } from "../../src/store/testing/kit.ts";
 import type { OpenStoreOptions } from "../../src/access/options.ts";
 import { openStore } from "../../src/access/open.ts";
-import type { SqliteDatabase } from "../../src/store/sqlite/driver.ts";
+import type { SqliteDatabase } from "../../src/store/sqlite/connection/driver.ts";
 import { sqliteStore } from "../../src/store/sqlite/sqlite.ts";
 import { driver, openDatabase, sqliteFixture } from "./sqlite-fixtures.ts";
 

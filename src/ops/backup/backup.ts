@@ -15,7 +15,7 @@ import { makeFolder, removeDrafts, syncFolder, unavailable } from "../../disk/sa
 import { isFinal } from "../../store/shared/rules.ts";
 import type { Scope, SessionDump, SessionInfo, Store } from "../../store/store.ts";
 import type { Losses } from "../../store/shared/losses.ts";
-import { admit, weigh } from "../../store/transfer.ts";
+import { admit, weigh } from "../../store/shared/transfer.ts";
 import { isLossy, lossMessage, watchLosses } from "../../store/shared/transfer-losses.ts";
 import { copyPath, verifyCopy, writeCopy } from "./copy.ts";
 import { generationNames, generationsFolder, hasCopy, newName, readGeneration } from "./generations.ts";

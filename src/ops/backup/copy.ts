@@ -8,7 +8,7 @@ import { WindrowError } from "../../errors.ts";
 import { fileMode } from "../../disk/safe-write.ts";
 import type { SessionDump } from "../../store/store.ts";
 import type { Losses } from "../../store/shared/losses.ts";
-import { weigh } from "../../store/transfer.ts";
+import { weigh } from "../../store/shared/transfer.ts";
 import { lossesOf } from "../../store/shared/transfer-losses.ts";
 import { readSessionFile, sessionLines } from "../../transcript/windrow/session.ts";
 

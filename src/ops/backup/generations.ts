@@ -10,7 +10,7 @@ import { isWindrowError, WindrowError } from "../../errors.ts";
 import type { Clock } from "../../store/shared/clock.ts";
 import { systemDisk } from "../../disk/disk.ts";
 import { replaceFile, syncFolder } from "../../disk/safe-write.ts";
-import { acquire } from "../../store/files/lock/steal.ts";
+import { acquire } from "../../store/lock/steal.ts";
 import type { SessionStatus } from "../../store/store.ts";
 import { copyPath } from "./copy.ts";
 

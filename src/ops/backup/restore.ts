@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { isWindrowError, WindrowError } from "../../errors.ts";
 import type { Restored, SessionDump, Store } from "../../store/store.ts";
-import { summaryOf } from "../../store/transfer.ts";
+import { summaryOf } from "../../store/shared/transfer.ts";
 import { isLossy, watchLosses } from "../../store/shared/transfer-losses.ts";
 import { copyPath, readCopy, verifyCopy } from "./copy.ts";
 import { findGeneration, generationNames, generationsFolder, readGeneration } from "./generations.ts";

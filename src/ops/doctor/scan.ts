@@ -6,10 +6,10 @@ import { isWindrowError, WindrowError } from "../../errors.ts";
 import { maskText } from "../../mask/text.ts";
 import type { Mask } from "../../mask/mask.ts";
 import type { RecordKind } from "../../message/record.ts";
-import { checkNoOpenDatabase } from "../../store/sqlite/file.ts";
+import { checkNoOpenDatabase } from "../../store/sqlite/connection/file.ts";
 import type { Store } from "../../store/store.ts";
-import { plainLines } from "../../store/files/plain-lines.ts";
-import { kindLogs } from "../../store/transfer.ts";
+import { plainLines } from "../../disk/archive/plain-lines.ts";
+import { kindLogs } from "../../store/format/logs.ts";
 import { Unreadable } from "../look/unreadable.ts";
 
 /** A secret that lies in clear; never the secret itself. */

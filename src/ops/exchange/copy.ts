@@ -1,9 +1,9 @@
 /** Copying sessions between any two stores, checked: seed 001's migration tool (§10.1). */
 import { WindrowError, isWindrowError } from "../../errors.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
-import { summaryOf, weigh } from "../../store/transfer.ts";
+import { summaryOf, weigh } from "../../store/shared/transfer.ts";
 import { watchLosses } from "../../store/shared/transfer-losses.ts";
-import type { DumpSummary } from "../../store/transfer.ts";
+import type { DumpSummary } from "../../store/shared/transfer.ts";
 
 /** What is copied, and on whose behalf. */
 export interface CopyOptions {

@@ -7,7 +7,7 @@ import { nearest } from "../../nearest.ts";
 import { decodeRecord } from "../../store/format/record.ts";
 import type { Scope, SessionDump, Store } from "../../store/store.ts";
 import { isLossy, lossMessage, watchLosses } from "../../store/shared/transfer-losses.ts";
-import { admit } from "../../store/transfer.ts";
+import { admit } from "../../store/shared/transfer.ts";
 import { decoders } from "../../transcript/decoders.ts";
 import { encoders } from "../../transcript/encoders.ts";
 import type { TranscriptEncoder, TranscriptHead } from "../../transcript/encoder.ts";

@@ -11,7 +11,7 @@ import type { JsonObject, JsonValue } from "../../message/message.ts";
 import { inScope, isFinal, isSessionId, notFound, sessionId } from "../shared/rules.ts";
 import type { FinalStatus, ListQuery, Scope, SessionInfo, SessionMetadata } from "../store.ts";
 import type { Disk } from "../../disk/disk.ts";
-import { kindFiles } from "../format/record.ts";
+import { kindFiles } from "../format/logs.ts";
 import { readMetadata, readState } from "../format/documents.ts";
 import { optional } from "../format/fields.ts";
 import { locate } from "./layout.ts";
@@ -19,7 +19,7 @@ import { metadataFile } from "../format/documents.ts";
 import { fileMode, replaceFile, systemCode, unavailable, writeAll } from "../../disk/safe-write.ts";
 import { isObject } from "../../message/json.ts";
 import type { Layout, Place } from "./layout.ts";
-import { hasNoLog } from "./has-no-log.ts";
+import { hasNoLog } from "./layout.ts";
 
 /** The index of all sessions, in the base folder. */
 export const indexFile = "index.jsonl";

@@ -12,39 +12,40 @@ import type { NewRecord, RecordKind, StoredRecord, StoredRecordOf } from "../../
 import { systemClock, timestamp } from "../shared/clock.ts";
 import type { Clock } from "../shared/clock.ts";
 import { durableCapabilities, prepareMetadata, readRecord } from "../shared/prepare.ts";
-import { alreadyExists, checkQuery, finished, foreignLock, formatVersion, initialState } from "../shared/rules.ts";
+import { alreadyExists, checkQuery, finished, foreignLock, formatVersion } from "../shared/rules.ts";
+import { initialState } from "../format/documents.ts";
 import { isFinal, newerFormat, notFound, released, sessionId, storeClosed } from "../shared/rules.ts";
 import type { ExamineOptions, Examined, FinalStatus, ListQuery, Lock, NewSession } from "../store.ts";
 import type { ReadQuery, Recovered, Scope, SessionInfo, SessionMetadata, SessionState } from "../store.ts";
 import type { Store, StoreCapabilities, StoreCheckup, StoreHolding, StoreTransfer } from "../store.ts";
 import type { Upkeep } from "../upkeep.ts";
-import { filesUpkeep } from "./upkeep.ts";
-import { archiveDisk, systemArchives } from "./archive/disk.ts";
-import { BlobFolder } from "./blobs.ts";
+import { filesUpkeep } from "./upkeep/upkeep.ts";
+import { archiveDisk, systemArchives } from "../../disk/archive/archive-disk.ts";
+import { BlobFolder } from "./log/blobs.ts";
 import type { BlobName } from "../format/blobs.ts";
 import { Catalogue } from "./catalogue.ts";
-import { kindFiles } from "../format/record.ts";
+import { kindFiles } from "../format/logs.ts";
 import type { Disk } from "../../disk/disk.ts";
 import { encodeMetadata, encodeState, readState } from "../format/documents.ts";
-import { Journal } from "./journal.ts";
+import { Journal } from "./log/journal.ts";
 import { layoutOf, locate } from "./layout.ts";
 import { blobsFolder } from "../format/blobs.ts";
 import { metadataFile, stateFile } from "../format/documents.ts";
 import { makeFolder, makeNewFolder } from "../../disk/safe-write.ts";
 import { removeDrafts, syncFolder, systemCode, unavailable, writeNew } from "../../disk/safe-write.ts";
 import type { Layout, Place } from "./layout.ts";
-import { holderOf } from "./lock/lock.ts";
-import type { LockTools, SessionLock } from "./lock/lock.ts";
-import { endMove, moveToCompleted } from "./move.ts";
-import type { StoreInternals } from "./internals.ts";
-import { openLog } from "./open-log.ts";
+import { holderOf } from "../lock/lock.ts";
+import type { LockTools, SessionLock } from "../lock/lock.ts";
+import { endMove, moveToCompleted } from "./session/move.ts";
+import type { StoreInternals } from "../shared/internals.ts";
+import { openLog } from "./log/open-log.ts";
 import { checkOptions } from "./options.ts";
 import type { Durability, FilesStoreOptions } from "./options.ts";
-import { readRecords } from "./reader.ts";
-import type { Damage } from "./reader.ts";
-import { Recoveries } from "./recoveries.ts";
-import { stateOf } from "./state.ts";
-import { Leases, acquire } from "./lock/steal.ts";
+import { readRecords } from "./log/reader.ts";
+import type { Damage } from "./log/reader.ts";
+import { Recoveries } from "./log/recoveries.ts";
+import { stateOf } from "./session/state.ts";
+import { Leases, acquire } from "../lock/steal.ts";
 import { dumpFolder, restoreFolder } from "./transfer.ts";
 
 export type { Durability, FilesStoreOptions } from "./options.ts";
@@ -75,7 +76,7 @@ class FilesStore implements Store {
     holder: async (scope, id) => holderOf(this.#find(scope, id).place.folder, this.#disk),
     unlock: async (scope, id, options = {}) => {
       const { place } = this.#find(scope, id);
-      return (await import("./lock/unlock.ts")).unlockSession(this, scope, place, options, this.#tools);
+      return (await import("./session/unlock.ts")).unlockSession(this, scope, place, options, this.#tools);
     },
   };
   readonly checkup: StoreCheckup = {

@@ -5,12 +5,11 @@
 import { join } from "node:path";
 import type { Disk } from "../../disk/disk.ts";
 import { systemDisk } from "../../disk/disk.ts";
-/** Who writes the session. */
-export const lockFile = ".lock";
+import { kindFiles } from "../format/logs.ts";
+import { archiveEnding } from "../../disk/archive/archive-disk.ts";
+
 /** Held while state.json is replaced. */
 export const stateLockFile = ".state.lock";
-/** What is put behind the name of a file that is compressed. */
-export const archiveEnding = ".gz";
 
 /** Where a session was found. */
 export interface Place {
@@ -39,4 +38,13 @@ export function locate(layout: Layout, id: string, disk: Disk = systemDisk): Pla
   if (disk.exists(completed)) return { id, folder: completed, completed: true };
   // A move between the two looks, from running to completed, was missed by the first and is seen by a second.
   return disk.exists(running) ? { id, folder: running, completed: false } : undefined;
+}
+
+/** Whether a session is not finished and has no log yet: the logs are made last, all before anybody is told of it. */
+export function hasNoLog(
+  { folder, completed = false }: Pick<Place, "folder"> & Partial<Place>,
+  disk: Disk = systemDisk,
+): boolean {
+  const names = Object.values(kindFiles).map((name) => join(folder, name));
+  return !completed && !names.some((path) => disk.exists(path) || disk.exists(`${path}${archiveEnding}`));
 }

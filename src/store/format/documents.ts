@@ -6,9 +6,8 @@ import type { SessionMetadata, SessionState, SessionStatus } from "../store.ts";
 import type { Disk } from "../../disk/disk.ts";
 import { systemDisk } from "../../disk/disk.ts";
 import { optional } from "./fields.ts";
-import { initialState } from "../shared/rules.ts";
-import { encodeSeal, sealField, sealIn } from "../shared/seal.ts";
-import type { Seal } from "../shared/seal.ts";
+import { encodeSeal, sealField, sealIn } from "./seal.ts";
+import type { Seal } from "./seal.ts";
 import { isObject } from "../../message/json.ts";
 
 const statuses: readonly SessionStatus[] = [
@@ -178,3 +177,20 @@ export const metadataFile = "metadata.json";
 
 /** How the session is doing. */
 export const stateFile = "state.json";
+
+/** The state a session begins with. */
+export function initialState(now: string): SessionState {
+  return {
+    status: "initializing",
+    startedAt: now,
+    updatedAt: now,
+    completedAt: null,
+    llmCallCount: 0,
+    toolCallCount: 0,
+    totalTokensUsed: 0,
+    currentContextTokens: 0,
+    compressionCount: 0,
+    lastActivity: "created",
+    error: null,
+  };
+}

@@ -8,6 +8,7 @@ import type { Disk } from "../../disk/disk.ts";
 import { systemDisk } from "../../disk/disk.ts";
 import { isObject } from "../../message/json.ts";
 import type { LineFields } from "./fields.ts";
+import { readExactly } from "../../disk/read.ts";
 
 const newline = 0x0a;
 const carriageReturn = 0x0d;
@@ -254,16 +255,4 @@ function withoutEnd(bytes: Buffer): Buffer {
 
 function joined(pieces: readonly Buffer[]): Buffer {
   return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
-}
-
-/** Bytes of a file; fewer than asked for only where the file ends. */
-export function readExactly(file: number, offset: number, length: number, disk: Disk = systemDisk): Buffer {
-  const bytes = Buffer.allocUnsafe(length);
-  let done = 0;
-  while (done < length) {
-    const got = disk.read(file, bytes, done, length - done, offset + done);
-    if (got === 0) break;
-    done += got;
-  }
-  return done === length ? bytes : bytes.subarray(0, done);
 }

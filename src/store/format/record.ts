@@ -12,17 +12,6 @@ import { decodeMessage, encodeMessage } from "./message.ts";
 import type { LineFields } from "./fields.ts";
 import { BadLine, amount, decodeUsage, encodeUsage, integer, optional, text } from "./fields.ts";
 
-/** The file of each kind. The order is the order of writing: what explains a change is written after the change. */
-export const kindFiles: Readonly<Record<RecordKind, string>> = {
-  message: "messages.jsonl",
-  call: "calls.jsonl",
-  tool: "tools.jsonl",
-  usage: "usage.jsonl",
-  summary: "summaries.jsonl",
-  snapshot: "snapshot.jsonl",
-  edit: "edits.jsonl",
-};
-
 /**
  * A record's fields as its line has them.
  *

@@ -4,8 +4,8 @@
  */
 import type { StoredRecord } from "../../message/record.ts";
 import type { LogName } from "../store.ts";
-import type { Seal } from "./seal.ts";
-import { SealHash, noCounts } from "./seal.ts";
+import type { Seal } from "../format/seal.ts";
+import { SealHash, noCounts } from "../format/seal.ts";
 
 /** A run of numbers, both ends included. */
 export type Run = readonly [from: number, to: number];

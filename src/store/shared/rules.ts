@@ -1,6 +1,6 @@
 /** What is the same in every store: ids, scopes, queries, the first state of a session, and how a refusal reads. */
 import { WindrowError } from "../../errors.ts";
-import type { FinalStatus, ReadQuery, Scope, SessionMetadata, SessionState, SessionStatus } from "../store.ts";
+import type { FinalStatus, ReadQuery, Scope, SessionMetadata, SessionStatus } from "../store.ts";
 
 /** The version of the disk format this code writes. Newer ones are read, never written. */
 export const formatVersion = 1;
@@ -27,23 +27,6 @@ export function isSessionId(name: unknown): name is string {
 /** Whether a session has ended. */
 export function isFinal(status: SessionStatus): status is FinalStatus {
   return status === "completed" || status === "failed" || status === "timeout";
-}
-
-/** The state a session begins with. */
-export function initialState(now: string): SessionState {
-  return {
-    status: "initializing",
-    startedAt: now,
-    updatedAt: now,
-    completedAt: null,
-    llmCallCount: 0,
-    toolCallCount: 0,
-    totalTokensUsed: 0,
-    currentContextTokens: 0,
-    compressionCount: 0,
-    lastActivity: "created",
-    error: null,
-  };
 }
 
 /**

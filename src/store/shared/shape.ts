@@ -3,7 +3,7 @@
  * Everything that stands before a store (access, tenants, a reader, a fault in a test) is made over this table. A method
  * that the table leaves out does not compile, and nothing in front of a store passes it on.
  */
-import { kindFiles } from "../format/record.ts";
+import { kindFiles } from "../format/logs.ts";
 import type { Lock, NewSession, Scope, SessionDump, Store } from "../store.ts";
 import type { Upkeep } from "../upkeep.ts";
 

@@ -1,10 +1,11 @@
 /** What a session on its way lacks, by its own numbers and by what its state says of its logs. */
 import { LossCheck, impliedBy } from "./losses.ts";
 import type { Losses } from "./losses.ts";
-import { checksumOf, sealIn } from "./seal.ts";
+import { checksumOf, sealIn } from "../format/seal.ts";
 import { decodeState } from "../format/documents.ts";
 import type { SessionDump } from "../store.ts";
-import { logKinds, parseDumped } from "../transfer.ts";
+import { parseDumped } from "./transfer.ts";
+import { logKinds } from "../format/logs.ts";
 import { decodeRecord } from "../format/record.ts";
 
 /** A dump that is watched as it flows by. */

@@ -1,7 +1,7 @@
 /** The table `aside`: what was taken out of a database without deleting it. */
 import { deleteLines, logTables } from "./tables.ts";
-import type { Connection } from "./driver.ts";
-import { logNames } from "../transfer.ts";
+import type { Connection } from "./connection/driver.ts";
+import { logNames } from "../format/logs.ts";
 
 /** Makes the table. */
 export const asideSchema = `CREATE TABLE IF NOT EXISTS aside (

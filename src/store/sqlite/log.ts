@@ -7,9 +7,9 @@ import { encodeLine, lineText, parseLine } from "../format/lines.ts";
 import type { LineText } from "../format/lines.ts";
 import { cannotStore } from "../shared/prepare.ts";
 import { columnValues, insertLine, lastLine, linesAfter, newestId, placeFromEnd } from "./tables.ts";
-import type { Connection, SqlValue } from "./driver.ts";
+import type { Connection, SqlValue } from "./connection/driver.ts";
 import type { LogName, ReadQuery } from "../store.ts";
-import { kindLogs, logNames } from "../transfer.ts";
+import { kindLogs, logNames } from "../format/logs.ts";
 
 /** Characters read at once, about; a single line may have more. */
 const pageCharacters = 1024 * 1024;

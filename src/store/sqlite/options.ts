@@ -3,7 +3,7 @@ import { WindrowError } from "../../errors.ts";
 import type { Mask } from "../../mask/mask.ts";
 import { nearest } from "../../nearest.ts";
 import type { Clock } from "../shared/clock.ts";
-import type { SqliteDatabase } from "./driver.ts";
+import type { SqliteDatabase } from "./connection/driver.ts";
 
 /** How a SQLite store works. */
 export interface SqliteStoreOptions {

@@ -4,15 +4,15 @@ import { WindrowError } from "../../errors.ts";
 import { decodeRecord } from "../format/record.ts";
 import { BadLine } from "../format/fields.ts";
 import { parseLine } from "../format/lines.ts";
-import { SealHash, checksumOf, originalChecksum, sealIn } from "../shared/seal.ts";
-import type { Seal } from "../shared/seal.ts";
+import { SealHash, checksumOf, originalChecksum, sealIn } from "../format/seal.ts";
+import type { Seal } from "../format/seal.ts";
 import { logTables } from "./tables.ts";
-import type { Connection } from "./driver.ts";
+import type { Connection } from "./connection/driver.ts";
 import { readCounters } from "./log.ts";
 import type { Counters } from "./log.ts";
 import { parseDocument } from "../format/documents.ts";
 import type { LogName, Recovered } from "../store.ts";
-import { logKinds, logNames } from "../transfer.ts";
+import { logKinds, logNames } from "../format/logs.ts";
 
 /** Lines read at once; of most only their number and their end. */
 const pageLines = 512;

@@ -5,7 +5,7 @@ import { isHeld, ownerOf } from "../shared/holder.ts";
 import type { Holder } from "../shared/holder.ts";
 import { formatVersion, isFinal } from "../shared/rules.ts";
 import { insertSession, selectSession, sessionColumns } from "./tables.ts";
-import type { Connection, SqlRow, SqlValue } from "./driver.ts";
+import type { Connection, SqlRow, SqlValue } from "./connection/driver.ts";
 import type { Holding, ListQuery, Scope, SessionInfo, SessionMetadata, SessionState } from "../store.ts";
 
 /** Sessions listed at once. */

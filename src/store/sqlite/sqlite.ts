@@ -19,37 +19,30 @@ import {
   prepareState,
   readRecord,
 } from "../shared/prepare.ts";
-import {
-  alreadyExists,
-  checkQuery,
-  finished,
-  foreignLock,
-  formatVersion,
-  inScope,
-  initialState,
-} from "../shared/rules.ts";
+import { alreadyExists, checkQuery, finished, foreignLock, formatVersion, inScope } from "../shared/rules.ts";
+import { initialState } from "../format/documents.ts";
 import { isFinal, newerFormat, notFound, released, sessionId, storeClosed } from "../shared/rules.ts";
 import { busy, fenced, unlockEdit } from "../shared/unlock.ts";
-import type { Connection } from "./driver.ts";
+import type { Connection } from "./connection/driver.ts";
 import { addRecord, encode, newestOf, readCounters, recordOf, rowsOf } from "./log.ts";
 import { countersOf, goOn, sealOf, sealOfSession } from "./seal.ts";
 import type { Continued } from "./seal.ts";
 import type { Counters } from "./log.ts";
 import { findRow, holdingOf, infoOf, insertRow, listRows } from "./session.ts";
 import type { SessionRow } from "./session.ts";
-import type { DatabaseExamination } from "./patient.ts";
+import type { DatabaseExamination } from "./examine/examination.ts";
 import { checkSqliteOptions } from "./options.ts";
 import type { SharedOptions, SqliteStoreOptions } from "./options.ts";
-import type { DatabaseClass } from "./read-only.ts";
-import { adoptDatabase, openDatabase } from "./shared.ts";
-import type { DatabaseShare } from "./shared.ts";
+import type { DatabaseClass } from "./connection/read-only.ts";
+import { adoptDatabase, openDatabase } from "./connection/open-databases.ts";
+import type { DatabaseShare } from "./connection/open-databases.ts";
 import { dumpSession, restoreSession } from "./transfer.ts";
-import { Writer } from "./writer.ts";
+import { Writer } from "./connection/writer.ts";
 import type { ExamineOptions, Examined, FinalStatus, Holding, ListQuery } from "../store.ts";
 import type { Lock, LockOwner, NewSession } from "../store.ts";
 import type { ReadQuery, Recovered, Scope, SessionInfo, SessionState, UnlockOptions } from "../store.ts";
 import type { Store, StoreCapabilities, StoreCheckup, StoreHolding, StoreTransfer } from "../store.ts";
-import { kindLogs } from "../transfer.ts";
+import { kindLogs } from "../format/logs.ts";
 import { sqliteUpkeep } from "./upkeep.ts";
 import type { Upkeep } from "../upkeep.ts";
 
@@ -97,7 +90,7 @@ class SqliteStore implements Store {
     examine: (options, signal) => this.#examine(options, signal),
     rebuildIndex: async () => {
       this.#alive();
-      return (await import("./examine.ts")).rebuildColumns(this.#examination());
+      return (await import("./examine/examine.ts")).rebuildColumns(this.#examination());
     },
   };
   readonly transfer: StoreTransfer = {
@@ -263,7 +256,7 @@ class SqliteStore implements Store {
 
   async *#examine(options: ExamineOptions = {}, signal?: AbortSignal): AsyncGenerator<Examined> {
     this.#alive();
-    yield* (await import("./examine.ts")).examineDatabase(this.#examination(), options, signal);
+    yield* (await import("./examine/examine.ts")).examineDatabase(this.#examination(), options, signal);
   }
 
   async #close(): Promise<void> {

@@ -7,13 +7,14 @@ import type { Holder } from "../shared/holder.ts";
 import { busy } from "../shared/unlock.ts";
 import { alreadyExists, inScope, notFound } from "../shared/rules.ts";
 import { columnValues, deleteLines, insertLine } from "./tables.ts";
-import type { Connection } from "./driver.ts";
+import type { Connection } from "./connection/driver.ts";
 import { newestOf, recordOf, rowsOf } from "./log.ts";
 import { findRow, insertRow } from "./session.ts";
-import type { Writer } from "./writer.ts";
+import type { Writer } from "./connection/writer.ts";
 import type { DumpedLine, Restored, Scope, SessionDump } from "../store.ts";
-import { admit, compareExisting, logKinds, logNames, parseDumped, weigh } from "../transfer.ts";
-import type { Admitted } from "../transfer.ts";
+import { admit, compareExisting, parseDumped, weigh } from "../shared/transfer.ts";
+import { logKinds, logNames } from "../format/logs.ts";
+import type { Admitted } from "../shared/transfer.ts";
 
 /** Characters written in one transaction, about. */
 const batchCharacters = 1024 * 1024;

@@ -17,12 +17,12 @@ import { alreadyExists, inScope, isFinal, notFound, sessionId } from "../shared/
 import type { Scope } from "../scope.ts";
 import { asideSchema, moveAside } from "./aside.ts";
 import { columnValues, deleteLines, insertLine, logTables } from "./tables.ts";
-import type { Connection, SqlRow } from "./driver.ts";
+import type { Connection, SqlRow } from "./connection/driver.ts";
 import { findRow, insertRow } from "./session.ts";
 import type { SessionRow } from "./session.ts";
-import type { Writer } from "./writer.ts";
+import type { Writer } from "./connection/writer.ts";
 import type { LogName } from "../store.ts";
-import { logNames } from "../transfer.ts";
+import { logNames } from "../format/logs.ts";
 import { inTrash, isKept, notFinished, notInTrash } from "../upkeep.ts";
 import type { ErasedPlace, KeepMark, Upkeep } from "../upkeep.ts";
 

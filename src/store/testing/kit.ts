@@ -15,7 +15,7 @@ import type {
   Store,
   StoreCapabilities,
 } from "../store.ts";
-import { logKinds } from "../transfer.ts";
+import { logKinds } from "../format/logs.ts";
 
 /** A store to be tested, empty, and its end. */
 export interface StoreFixture {

@@ -5,15 +5,15 @@ import { isWindrowError } from "../../../errors.ts";
 import type { JsonObject, JsonValue } from "../../../message/message.ts";
 import { formatVersion } from "../../shared/rules.ts";
 import type { SessionMetadata } from "../../store.ts";
-import { kindFiles } from "../../format/record.ts";
+import { kindFiles } from "../../format/logs.ts";
 import { encodeMetadata, encodeState, parseDocument, readMetadata, readState } from "../../format/documents.ts";
 import type { Examination } from "./examination.ts";
 import { find, moveAside } from "./examination.ts";
 import { readIndex } from "./index-lines.ts";
 import { metadataFile, stateFile } from "../../format/documents.ts";
 import { replaceFile } from "../../../disk/safe-write.ts";
-import { readRecords } from "../reader.ts";
-import { stateOf } from "../state.ts";
+import { readRecords } from "../log/reader.ts";
+import { stateOf } from "../session/state.ts";
 
 /** Examines both documents. */
 export async function examineDocuments(examination: Examination): Promise<void> {

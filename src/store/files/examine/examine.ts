@@ -18,11 +18,11 @@ import { examineDocuments } from "./documents.ts";
 import { examineIndex } from "./index-lines.ts";
 import { examineLogs } from "./logs.ts";
 import type { Layout, Place } from "../layout.ts";
-import { lockFile } from "../layout.ts";
+import { lockFile } from "../../lock/owner-record.ts";
 import { systemCode } from "../../../disk/safe-write.ts";
-import { holdQuietly, holderOf } from "../lock/lock.ts";
-import { endMove } from "../move.ts";
-import { examineUnmade, isUnmade } from "../unmade.ts";
+import { holdQuietly, holderOf } from "../../lock/lock.ts";
+import { endMove } from "../session/move.ts";
+import { examineUnmade, isUnmade } from "./draft.ts";
 
 /**
  * Examines every session, and last the store around them.

@@ -5,13 +5,13 @@ import { isWindrowError } from "../../../errors.ts";
 import type { RecordKind } from "../../../message/record.ts";
 import { LossCheck, runsText } from "../../shared/losses.ts";
 import type { Run } from "../../shared/losses.ts";
-import type { Seal } from "../../shared/seal.ts";
+import type { Seal } from "../../format/seal.ts";
 import type { Examined } from "../../store.ts";
-import { kindLogs } from "../../transfer.ts";
-import { BlobFolder } from "../blobs.ts";
+import { kindLogs } from "../../format/logs.ts";
+import { BlobFolder } from "../log/blobs.ts";
 import type { FetchBlob } from "../../format/blobs.ts";
-import { kindFiles } from "../../format/record.ts";
-import { systemArchives } from "../archive/disk.ts";
+import { kindFiles } from "../../format/logs.ts";
+import { systemArchives } from "../../../disk/archive/archive-disk.ts";
 import { readSeal, readState } from "../../format/documents.ts";
 import type { Examination } from "./examination.ts";
 import { find } from "./examination.ts";
@@ -20,7 +20,7 @@ import { blobsFolder } from "../../format/blobs.ts";
 import { systemCode } from "../../../disk/safe-write.ts";
 import type { LogScan } from "./scan.ts";
 import { scanLog } from "./scan.ts";
-import { inspectTail, keepDamaged, mendTail } from "../tail.ts";
+import { inspectTail, keepDamaged, mendTail } from "../log/tail.ts";
 
 const kinds = Object.keys(kindFiles) as readonly RecordKind[];
 

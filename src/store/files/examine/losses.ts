@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { RecordKind } from "../../../message/record.ts";
 import { lossFindings } from "../../shared/loss-findings.ts";
 import type { Losses, Run } from "../../shared/losses.ts";
-import { logKinds } from "../../transfer.ts";
+import { logKinds } from "../../format/logs.ts";
 import type { Examination } from "./examination.ts";
 import { find } from "./examination.ts";
 

@@ -2,8 +2,8 @@
 import type { RecordKind } from "../../../message/record.ts";
 import { impliedBy } from "../../shared/losses.ts";
 import type { LossCheck, Run } from "../../shared/losses.ts";
-import { checksumOf } from "../../shared/seal.ts";
-import { kindLogs } from "../../transfer.ts";
+import { checksumOf } from "../../format/seal.ts";
+import { kindLogs } from "../../format/logs.ts";
 import type { FetchBlob } from "../../format/blobs.ts";
 import { decodeRecord } from "../../format/record.ts";
 import type { Disk } from "../../../disk/disk.ts";
@@ -11,10 +11,10 @@ import type { JsonObject } from "../../../message/message.ts";
 import { BadLine } from "../../format/fields.ts";
 import type { RawLine } from "../../format/lines.ts";
 import { linesForward, parseLine } from "../../format/lines.ts";
-import type { Damage } from "../reader.ts";
-import { textOf } from "../seal-folder.ts";
-import { inspectTail } from "../tail.ts";
-import type { Tail } from "../tail.ts";
+import type { Damage } from "../log/reader.ts";
+import { textOf } from "../log/seal.ts";
+import { inspectTail } from "../log/tail.ts";
+import type { Tail } from "../log/tail.ts";
 
 /** How often something was seen in a log, and where first (bytes from its start). */
 export interface Oddity {

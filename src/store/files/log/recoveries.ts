@@ -1,0 +1,68 @@
+/** What a file store found damaged or mended so far, by session. */
+import type { RecordKind } from "../../../message/record.ts";
+import type { Recovered } from "../../store.ts";
+import type { BlobName } from "../../format/blobs.ts";
+import { kindFiles } from "../../format/logs.ts";
+import type { Disk } from "../../../disk/disk.ts";
+import { systemDisk } from "../../../disk/disk.ts";
+import { archiveEnding } from "../../../disk/archive/archive-disk.ts";
+import { blobsFolder } from "../../format/blobs.ts";
+import type { Damage } from "./reader.ts";
+import { missingNow } from "./seal.ts";
+import { hiddenBehind, keepDamaged } from "./tail.ts";
+
+/** Damaged spans of one session of which a copy is kept; the log itself still holds the others. */
+const damagedCopies = 100;
+
+/** The spans that are no records, each once. */
+export class Recoveries {
+  readonly #disk: Disk;
+  readonly #sessions = new Map<string, Map<string, Recovered>>();
+
+  constructor(disk: Disk = systemDisk) {
+    this.#disk = disk;
+  }
+
+  /** What was found in a session, and what is missing from the ends of its logs now. */
+  of(id: string, folder: string): readonly Recovered[] {
+    const found = new Map(this.#sessions.get(id));
+    for (const one of missingNow(folder, this.#disk)) found.set(spanKey(one.file, one.offset), one);
+    return [...found.values()];
+  }
+
+  /** Remembers a span. */
+  note(id: string, recovered: Recovered): void {
+    const spans = this.#sessions.get(id) ?? new Map<string, Recovered>();
+    spans.set(spanKey(recovered.file, recovered.offset), recovered);
+    this.#sessions.set(id, spans);
+  }
+
+  /**
+   * Copies a damaged span beside its log and remembers it, when it was not met before; of a compressed log whose member
+   * cannot be unpacked, remembers the member.
+   */
+  noteDamage(id: string, kind: RecordKind, file: number, path: string, span: Damage): void {
+    const known = this.#sessions.get(id);
+    const name = kindFiles[kind];
+    const problem = "damaged";
+    const hidden = hiddenBehind(file, span, this.#disk);
+    for (const { offset, length, member } of hidden) {
+      const archive = `${name}${archiveEnding}`;
+      this.note(id, { file: archive, offset, length, problem, quarantine: "", member });
+    }
+    if (hidden.length > 0) return;
+    if (known?.has(spanKey(name, span.offset))) return;
+    const wanted = (known?.size ?? 0) < damagedCopies;
+    const copy = wanted ? keepDamaged(file, path, span.offset, span.length, this.#disk) : undefined;
+    this.note(id, { file: name, ...span, problem, quarantine: copy === undefined ? "" : `${name}.${copy}` });
+  }
+
+  /** Remembers that a large value is missing, or is not what its name says. */
+  noteMissing(id: string, { sha256, bytes }: BlobName): void {
+    this.note(id, { file: `${blobsFolder}/${sha256}`, offset: 0, length: bytes, problem: "damaged", quarantine: "" });
+  }
+}
+
+function spanKey(file: string, offset: number): string {
+  return `${file}:${offset}`;
+}

@@ -1,0 +1,219 @@
+/**
+ * A file store with a folder for each user (conflicts C-40): `users/<name>/` in the base folder is a whole store of that
+ * user's sessions, so that a system's own rights can keep users apart. Sessions of no user, and those from before the
+ * folders were parted, lie in the base folder itself.
+ */
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { WindrowError } from "../../../errors.ts";
+import { layoutOf, locate } from "../layout.ts";
+import { alreadyExists, foreignLock, notFound, sessionId } from "../../shared/rules.ts";
+import type { Examined, ListQuery, Lock, Scope, SessionInfo, Store } from "../../store.ts";
+import type { StoreCheckup, StoreHolding, StoreTransfer } from "../../store.ts";
+import type { Upkeep } from "../../upkeep.ts";
+import { joinedUpkeep } from "./joined-upkeep.ts";
+
+const usersFolder = "users";
+/** Bytes a file's name may have on every system. */
+const longestName = 255;
+
+/**
+ * The name of a user's folder: lowercase letters, digits, `-` and `_` as they are, every other byte as `%` and two
+ * digits, so that no name leaves its folder and no two names share one, also where systems ignore case.
+ *
+ * @throws WindrowError `bad-option` for a name that is empty or too long
+ */
+export function userFolder(user: string): string {
+  const bytes = [...Buffer.from(user)];
+  const name = bytes
+    .map((byte) => {
+      const letter = String.fromCharCode(byte);
+      return /[a-z0-9_-]/.test(letter) ? letter : `%${byte.toString(16).padStart(2, "0")}`;
+    })
+    .join("");
+  if (name !== "" && name.length <= longestName) return name;
+  throw new WindrowError("bad-option", "A user with a folder of their own has a name of 1 to about 85 letters.", {
+    user,
+  });
+}
+
+/**
+ * Opens it.
+ *
+ * @param open - opens the store of one folder
+ */
+export function userFolders(base: string, open: (folder: string) => Store): Store {
+  return new UserFolders(base, open);
+}
+
+class UserFolders implements Store {
+  readonly name: string;
+  readonly capabilities: Store["capabilities"];
+  readonly holding: StoreHolding = {
+    holder: async (scope, id) => this.#find(id).holding!.holder(scope, id),
+    unlock: async (scope, id, options) => this.#find(id).holding!.unlock(scope, id, options),
+  };
+  readonly checkup: StoreCheckup = {
+    examine: (options, signal) => this.#examine(options, signal),
+    rebuildIndex: async () => {
+      let sessions = 0;
+      for (const folder of this.#folders()) sessions += await this.#at(folder).checkup!.rebuildIndex();
+      return sessions;
+    },
+  };
+  readonly transfer: StoreTransfer = {
+    dump: async (scope, id) => this.#find(id).transfer!.dump(scope, id),
+    restore: async (scope, dump, signal) => {
+      const { user } = dump.metadata;
+      const store = this.#holding(sessionId(dump.id)) ?? this.#own(typeof user === "string" ? { user } : {});
+      return store.transfer!.restore(scope, dump, signal);
+    },
+  };
+  readonly upkeep: Upkeep;
+  readonly #base: string;
+  readonly #open: (folder: string) => Store;
+  readonly #stores = new Map<string, Store>();
+  readonly #locks = new WeakMap<Lock, Store>();
+
+  constructor(base: string, open: (folder: string) => Store) {
+    this.#base = base;
+    this.#open = open;
+    const { name, capabilities, upkeep } = this.#at(base);
+    this.name = name;
+    this.capabilities = capabilities;
+    this.upkeep = joinedUpkeep(upkeep!, () => this.#folders().map((folder) => this.#at(folder).upkeep!));
+  }
+
+  async create(...[scope, session]: Parameters<Store["create"]>): Promise<Lock> {
+    const store = this.#own(scope);
+    if (this.#holding(sessionId(session.uuid))) throw alreadyExists(session.uuid);
+    return this.#keep(await store.create(scope, session), store);
+  }
+
+  async info(scope: Scope, id: string): Promise<SessionInfo> {
+    return this.#find(id).info(scope, id);
+  }
+
+  async *list(scope: Scope, query: ListQuery = {}): AsyncGenerator<SessionInfo, void, undefined> {
+    const folders = scope.user === undefined ? this.#folders() : [this.#base, this.#folderOf(scope.user)];
+    const lists = folders.map((folder) => this.#at(folder).list(scope, query)[Symbol.asyncIterator]());
+    try {
+      const heads = await Promise.all(lists.map((list) => list.next()));
+      for (let left = query.limit ?? Infinity; left > 0; left--) {
+        let newest = -1;
+        for (const [place, head] of heads.entries()) {
+          if (head.done !== true && isNewer(head.value, heads[newest]?.value)) newest = place;
+        }
+        const head = heads[newest];
+        if (!head || head.done === true) return;
+        yield head.value;
+        heads[newest] = await lists[newest]!.next();
+      }
+    } finally {
+      for (const list of lists) await list.return?.();
+    }
+  }
+
+  async lock(scope: Scope, id: string): Promise<Lock> {
+    const store = this.#find(id);
+    return this.#keep(await store.lock(scope, id), store);
+  }
+
+  append(...[lock, records]: Parameters<Store["append"]>): ReturnType<Store["append"]> {
+    return this.#of(lock).append(lock, records);
+  }
+
+  read: Store["read"] = (scope, id, query) => {
+    const find = (): Store => this.#find(id);
+    return (async function* () {
+      yield* find().read(scope, id, query);
+    })();
+  };
+
+  async setState(...[lock, state]: Parameters<Store["setState"]>): Promise<void> {
+    return this.#of(lock).setState(lock, state);
+  }
+
+  async finish(...[lock, state]: Parameters<Store["finish"]>): Promise<void> {
+    return this.#of(lock).finish(lock, state);
+  }
+
+  async recovery(scope: Scope, id: string): ReturnType<Store["recovery"]> {
+    return this.#find(id).recovery(scope, id);
+  }
+
+  async close(): Promise<void> {
+    for (const store of this.#stores.values()) await store.close();
+  }
+
+  async *#examine(...[options, signal]: Parameters<StoreCheckup["examine"]>): AsyncGenerator<Examined> {
+    for (const folder of this.#folders()) {
+      // Where every session has a user, the base folder is no store of its own.
+      if (folder === this.#base && this.#folders().length > 1 && !hasSessions(folder)) continue;
+      const under = folder.slice(this.#base.length + 1);
+      for await (const examined of this.#at(folder).checkup!.examine(options, signal)) {
+        const findings = examined.findings.map((finding) => ({
+          ...finding,
+          ...(finding.file !== undefined && { file: join(under, finding.file) }),
+          ...(finding.keptAs !== undefined && { keptAs: join(under, finding.keptAs) }),
+        }));
+        yield { ...examined, findings };
+      }
+    }
+  }
+
+  #folderOf(user: string): string {
+    return join(this.#base, usersFolder, userFolder(user));
+  }
+
+  #own({ user }: Scope): Store {
+    return this.#at(user === undefined ? this.#base : this.#folderOf(user));
+  }
+
+  #at(folder: string): Store {
+    const known = this.#stores.get(folder) ?? this.#open(folder);
+    this.#stores.set(folder, known);
+    return known;
+  }
+
+  #folders(): readonly string[] {
+    const users = join(this.#base, usersFolder);
+    if (!existsSync(users)) return [this.#base];
+    const entries = readdirSync(users, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    return [this.#base, ...entries.map(({ name }) => join(users, name))];
+  }
+
+  /** The store that has a session; its own check says whether the scope sees it. */
+  #find(id: string): Store {
+    const store = this.#holding(sessionId(id));
+    if (!store) throw notFound(id);
+    return store;
+  }
+
+  #holding(id: string): Store | undefined {
+    const folder = this.#folders().find((place) => locate(layoutOf(place), id) !== undefined);
+    return folder === undefined ? undefined : this.#at(folder);
+  }
+
+  #keep(lock: Lock, store: Store): Lock {
+    this.#locks.set(lock, store);
+    return lock;
+  }
+
+  #of(lock: Lock): Store {
+    const store = this.#locks.get(lock);
+    if (!store) throw foreignLock(lock.id);
+    return store;
+  }
+}
+
+function isNewer(one: SessionInfo, other: SessionInfo | undefined): boolean {
+  if (!other) return true;
+  const [left, right] = [Date.parse(one.metadata.createdAt), Date.parse(other.metadata.createdAt)];
+  return left === right ? one.metadata.uuid < other.metadata.uuid : left > right;
+}
+
+function hasSessions(folder: string): boolean {
+  const { running, completed } = layoutOf(folder);
+  return existsSync(running) || existsSync(completed);
+}

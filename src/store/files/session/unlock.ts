@@ -1,0 +1,42 @@
+/**
+ * Taking a session from its holder. One that died needs nothing but a look; from one that lives it is taken by force and
+ * with a fence: the old holder finds out before it acknowledges anything more, and whatever it still writes lands in
+ * files that no longer have a name.
+ */
+import { timestamp } from "../../shared/clock.ts";
+import { finished } from "../../shared/rules.ts";
+import { unlockEdit } from "../../shared/unlock.ts";
+import type { Holding, Scope, Store, UnlockOptions } from "../../store.ts";
+import type { Place } from "../layout.ts";
+import { unavailable } from "../../../disk/safe-write.ts";
+import { holderOf } from "../../lock/lock.ts";
+import type { LockTools } from "../../lock/lock.ts";
+import { steal } from "../../lock/steal.ts";
+
+/** Frees a session, and writes down why in its `edits.jsonl` when that took force. Answers how it was found. */
+export async function unlockSession(
+  store: Store,
+  scope: Scope,
+  place: Place,
+  options: UnlockOptions,
+  tools: LockTools,
+): Promise<Holding> {
+  if (place.completed) throw finished(place.id);
+  const found = holderOf(place.folder, tools.disk);
+  if (found.state === "none") return found;
+  const edit = unlockEdit(place.id, found, options, timestamp(tools.clock));
+  if (edit) {
+    try {
+      steal(place.folder, tools).release();
+    } catch (error) {
+      throw unavailable(error, "Taking a session over", place.folder);
+    }
+  }
+  const lock = await store.lock(scope, place.id);
+  try {
+    if (edit) await store.append(lock, [edit]);
+  } finally {
+    await lock.release();
+  }
+  return found;
+}

@@ -1,0 +1,189 @@
+/**
+ * Erasing in a file store: everything under the base folder that is a session's. What is to be erased is written down
+ * first, in `erasing/<uuid>.json`, and crossed out last: whatever a crash leaves, the next erasure or clean-up ends.
+ */
+import { basename, dirname, join, relative } from "node:path";
+import type { Clock } from "../../shared/clock.ts";
+import { inScope, isSessionId, notFound } from "../../shared/rules.ts";
+import type { Scope } from "../../store.ts";
+import { isKept } from "../../upkeep.ts";
+import type { Erased, EraseElsewhere, ErasedPlace } from "../../upkeep.ts";
+import { keepFile, sizeOfFolder } from "./compress.ts";
+import { indexFile } from "../catalogue.ts";
+import type { Disk } from "../../../disk/disk.ts";
+import { page, readMetadata, readObject } from "../../format/documents.ts";
+import { asideFolder } from "../examine/examination.ts";
+import { locate } from "../layout.ts";
+import { lockFile } from "../../lock/owner-record.ts";
+import { blobsFolder } from "../../format/blobs.ts";
+import { makeFolder, replaceFile, syncFolder, systemCode } from "../../../disk/safe-write.ts";
+import type { Layout } from "../layout.ts";
+import { busy, holderOf } from "../../lock/lock.ts";
+import { Leases, acquire } from "../../lock/steal.ts";
+import { dropFromIndex, namesIn, trashedMetadata, trashFolder } from "./trash.ts";
+
+/** Folder under the base folder. */
+export const erasingFolder = "erasing";
+
+const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
+
+/** Erases sessions; the caller keeps other processes from the same work. */
+export async function eraseFolders(
+  layout: Layout,
+  scope: Scope,
+  ids: readonly string[],
+  elsewhere: EraseElsewhere,
+  { clock, disk }: { readonly clock: Clock; readonly disk: Disk },
+): Promise<readonly Erased[]> {
+  const found = await pathsOf(layout, disk);
+  for (const id of ids) mayErase(layout, scope, id, found.get(id) ?? [], disk);
+  const leases = new Leases(clock);
+  const erased = new Map<string, ErasedPlace[]>();
+  for (const id of ids) {
+    const places: ErasedPlace[] = [];
+    erased.set(id, places);
+    const running = join(layout.running, id);
+    const lock = disk.exists(join(running, lockFile)) ? acquire(running, { clock, disk }, leases) : undefined;
+    try {
+      await writeIntent(layout, id, disk);
+      for (const path of found.get(id) ?? []) places.push(...(await removeFrom(layout, id, path, disk)));
+    } finally {
+      lock?.release();
+    }
+    for (const name of [trashFolder, asideFolder] as const) {
+      if (!places.some(({ place }) => place.startsWith(`${name}/`))) places.push(nothing(name));
+    }
+  }
+  const dropped = await dropFromIndex(layout, new Set(ids), disk);
+  const others = await elsewhere(ids);
+  const results: Erased[] = [];
+  for (const [sessionId, places] of erased) {
+    const lines = dropped.get(sessionId) ?? { count: 0, bytes: 0 };
+    results.push({ sessionId, places: [...places, { kind: "index", place: indexFile, ...lines }, ...others] });
+  }
+  const folder = join(layout.base, erasingFolder);
+  for (const id of ids) disk.unlink(join(folder, `${id}.json`));
+  await syncFolder(folder, disk);
+  return results;
+}
+
+/** Erasures that were begun: their intents are still there. */
+export async function unerasedIn(layout: Layout, scope: Scope, disk: Disk): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (const name of await namesIn(join(layout.base, erasingFolder), disk)) {
+    const id = name.replace(/\.json$/, "");
+    if (isSessionId(id) && inScope(scope, intentOf(layout, id, disk) ?? {})) ids.push(id);
+  }
+  return ids;
+}
+
+/** Refuses a session that is another's, is being written, or is kept; nothing was changed then. */
+function mayErase(layout: Layout, scope: Scope, id: string, paths: readonly string[], disk: Disk): void {
+  const intent = intentOf(layout, id, disk);
+  const owner = ownerOf(layout, id, disk) ?? intent ?? (paths.length > 0 ? {} : undefined);
+  if (!owner || !inScope(scope, owner)) throw notFound(id);
+  const place = locate(layout, id, disk);
+  if (place && !intent && disk.exists(join(place.folder, keepFile))) throw isKept(id);
+  for (const path of paths) {
+    const isWritten = dirname(path) === layout.running && disk.exists(join(path, lockFile));
+    if (isWritten && holderOf(path, disk).state === "held") throw busy(path, disk);
+  }
+}
+
+interface Owner {
+  readonly user?: string;
+  readonly tenant?: string;
+}
+
+/** Whose a session is; undefined where there is none that can be read, in the folders or in the trash. */
+function ownerOf(layout: Layout, id: string, disk: Disk): Owner | undefined {
+  const place = locate(layout, id, disk);
+  if (!place) return trashedMetadata(layout, id, disk);
+  try {
+    return readMetadata(place.folder, id, disk);
+  } catch {
+    return {};
+  }
+}
+
+function intentOf(layout: Layout, id: string, disk: Disk): Owner | undefined {
+  const fields = readObject(join(layout.base, erasingFolder, `${id}.json`), disk);
+  if (!fields) return undefined;
+  const { user, tenant } = fields;
+  return { ...(typeof user === "string" && { user }), ...(typeof tenant === "string" && { tenant }) };
+}
+
+async function writeIntent(layout: Layout, id: string, disk: Disk): Promise<void> {
+  if (intentOf(layout, id, disk)) return;
+  const { user, tenant } = ownerOf(layout, id, disk) ?? {};
+  const fields = { ...(user !== undefined && { user }), ...(tenant !== undefined && { tenant }) };
+  const folder = join(layout.base, erasingFolder);
+  await makeFolder(folder, disk);
+  await replaceFile(join(folder, `${id}.json`), page(fields), true, disk);
+}
+
+/** Every folder and file whose name is that of a session, or was made of it, by session. */
+async function pathsOf(layout: Layout, disk: Disk): Promise<ReadonlyMap<string, readonly string[]>> {
+  const folders = [layout.running, layout.completed, join(layout.base, trashFolder)];
+  for (const stamp of await namesIn(join(layout.base, asideFolder), disk)) {
+    for (const name of ["running", "completed"]) folders.push(join(layout.base, asideFolder, stamp, name));
+  }
+  const found = new Map<string, string[]>();
+  for (const folder of folders) {
+    for (const name of await namesIn(folder, disk)) {
+      const id = uuid.exec(name)?.[0];
+      if (id !== undefined) found.set(id, [...(found.get(id) ?? []), join(folder, name)]);
+    }
+  }
+  return found;
+}
+
+/** Removes one folder: readers lose sight of it at once, whole. */
+async function removeFrom(layout: Layout, id: string, path: string, disk: Disk): Promise<readonly ErasedPlace[]> {
+  const hidden = basename(path).startsWith(".erased-") ? path : join(dirname(path), `.erased-${id}-${basename(path)}`);
+  const kind = kindOf(relative(layout.base, path));
+  if (hidden !== path) {
+    await disk.removeTree(hidden);
+    disk.rename(path, hidden);
+    await syncFolder(dirname(path), disk);
+  }
+  const places = await placesIn(hidden, relative(layout.base, path), kind, disk);
+  await disk.removeTree(hidden);
+  await syncFolder(dirname(path), disk);
+  return places;
+}
+
+function kindOf(place: string): ErasedPlace["kind"] {
+  if (/^(?:running|completed)\/[^.]/.test(place.replaceAll("\\", "/"))) return "session";
+  return place.startsWith(trashFolder) ? "trash" : "aside";
+}
+
+/** A session's files, one by one; its large values as one, as their names are made of what they hold. */
+async function placesIn(
+  folder: string,
+  shown: string,
+  kind: ErasedPlace["kind"],
+  disk: Disk,
+): Promise<readonly ErasedPlace[]> {
+  let names: readonly string[];
+  try {
+    names = await disk.readFolder(folder);
+  } catch (error) {
+    if (systemCode(error) !== "ENOTDIR") throw error;
+    return [{ kind, place: shown, count: 1, bytes: disk.statPath(folder).size }];
+  }
+  const places: ErasedPlace[] = [];
+  for (const name of names) {
+    if (name === blobsFolder) {
+      const blobs = join(folder, name);
+      const count = (await disk.readFolder(blobs)).length;
+      const { bytes } = await sizeOfFolder(blobs, disk);
+      places.push({ kind, place: join(shown, name), count, bytes });
+    } else places.push({ kind, place: join(shown, name), count: 1, bytes: disk.statPath(join(folder, name)).size });
+  }
+  return places.length === 0 ? [{ kind, place: shown, count: 1, bytes: 0 }] : places;
+}
+
+function nothing(name: typeof trashFolder | typeof asideFolder): ErasedPlace {
+  return { kind: name, place: `${name}/`, count: 0, bytes: 0 };
+}

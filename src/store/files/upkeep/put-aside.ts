@@ -1,0 +1,53 @@
+/** A session taken out of a file store without deleting anything: its folder moves into `aside/`, under its old path. */
+import { join, relative } from "node:path";
+import { isWindrowError } from "../../../errors.ts";
+import { timestamp } from "../../shared/clock.ts";
+import { inScope, notFound } from "../../shared/rules.ts";
+import type { Scope } from "../../store.ts";
+import { readMetadata } from "../../format/documents.ts";
+import { asideFolder } from "../examine/examination.ts";
+import { lockFile } from "../../lock/owner-record.ts";
+import { makeFolder } from "../../../disk/safe-write.ts";
+import type { Layout } from "../layout.ts";
+import type { LockTools } from "../../lock/lock.ts";
+import { acquire } from "../../lock/steal.ts";
+import { dropFromIndex, moveFolder } from "./trash.ts";
+
+/**
+ * Moves a session aside, from wherever it lies.
+ *
+ * @returns where it lies now, relative to the base folder
+ * @throws WindrowError `session-not-found`; `session-busy` while a process writes it
+ */
+export async function putAside(layout: Layout, scope: Scope, id: string, tools: LockTools): Promise<string> {
+  const { disk, clock } = tools;
+  const folders = [layout.running, layout.completed].map((parent) => join(parent, id));
+  const found = folders.filter((folder) => disk.exists(folder));
+  if (found.length === 0 || !found.every((folder) => belongs(folder, id, scope, tools))) throw notFound(id);
+  const stamp = timestamp(clock).replaceAll(/[-:.]/g, "");
+  const targets: string[] = [];
+  for (const folder of found) {
+    const isRunning = folder.startsWith(layout.running);
+    const lock = isRunning || disk.exists(join(folder, lockFile)) ? acquire(folder, tools) : undefined;
+    try {
+      const target = join(layout.base, asideFolder, stamp, relative(layout.base, folder));
+      await makeFolder(join(target, ".."), disk);
+      await moveFolder(folder, target, disk);
+      targets.push(relative(layout.base, target));
+    } finally {
+      lock?.release();
+    }
+  }
+  await dropFromIndex(layout, new Set([id]), disk);
+  return targets.join(", ");
+}
+
+/** Whose metadata cannot be read is nobody's but the operator's, who asks for no user and no tenant. */
+function belongs(folder: string, id: string, scope: Scope, { disk }: LockTools): boolean {
+  try {
+    return inScope(scope, readMetadata(folder, id, disk));
+  } catch (error) {
+    if (!isWindrowError(error, "store-corrupt")) throw error;
+    return scope.user === undefined && scope.tenant === undefined;
+  }
+}

@@ -1,0 +1,182 @@
+/**
+ * The port between the SQLite store and whichever driver there is: `DatabaseSync` of `node:sqlite`, or a `Database` of
+ * `libsql` or `better-sqlite3`, each as it is. Only what the three have in common is used.
+ */
+import { WindrowError, isWindrowError } from "../../../errors.ts";
+
+/** What a column can hold. */
+export type SqlValue = null | number | string;
+
+/** A row by the names of its columns. `libsql` adds a `_metadata`, so take what was asked for and nothing else. */
+export type SqlRow = Readonly<Record<string, SqlValue>>;
+
+/** A prepared statement. A lone `null` must not be bound: `libsql` takes it for named parameters. */
+export interface SqliteStatement {
+  run(...values: SqlValue[]): unknown;
+  get(...values: SqlValue[]): unknown;
+  all(...values: SqlValue[]): unknown[];
+}
+
+/** An open database, as `node:sqlite`, `libsql` and `better-sqlite3` give it. */
+export interface SqliteDatabase {
+  exec(sql: string): unknown;
+  prepare(sql: string): SqliteStatement;
+  close(): unknown;
+}
+
+/** Why a statement failed, under one name for every driver. */
+export type SqliteFault = "busy" | "refused" | "corrupt" | "not-a-database" | "other";
+
+/** SQLite's primary result codes, by the name `libsql` and `better-sqlite3` give and the number of `node:sqlite`. */
+const faults: readonly (readonly [name: string, number: number, fault: SqliteFault])[] = [
+  ["SQLITE_PERM", 3, "refused"],
+  ["SQLITE_BUSY", 5, "busy"],
+  ["SQLITE_LOCKED", 6, "busy"],
+  ["SQLITE_READONLY", 8, "refused"],
+  ["SQLITE_IOERR", 10, "refused"],
+  ["SQLITE_CORRUPT", 11, "corrupt"],
+  ["SQLITE_FULL", 13, "refused"],
+  ["SQLITE_CANTOPEN", 14, "refused"],
+  ["SQLITE_NOTADB", 26, "not-a-database"],
+];
+
+/** What kind of failure a driver's error tells of. */
+export function faultOf(error: unknown): SqliteFault {
+  if (!(error instanceof Error)) return "other";
+  const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: unknown };
+  const primary = typeof errcode === "number" ? errcode & 0xff : -1;
+  const found = faults.find(([name, number]) => number === primary || String(code).startsWith(name));
+  return found?.[2] ?? "other";
+}
+
+/** A driver's error as one of Windrow's; `doing` begins the sentence that says what failed. */
+export function sqliteFailure(error: unknown, doing: string, location: string): WindrowError {
+  if (isWindrowError(error)) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  const data = { location, reason };
+  const cause = { cause: error };
+  switch (faultOf(error)) {
+    case "corrupt":
+      return new WindrowError(
+        "store-corrupt",
+        `${doing} failed: ${location} is damaged (${reason}). Restore a copy, or save what is readable with the ` +
+          "`.recover` command of the sqlite3 program.",
+        data,
+        cause,
+      );
+    case "not-a-database":
+      return new WindrowError("store-foreign", `${location} is no SQLite database; nothing was changed.`, data, cause);
+    case "busy":
+      return new WindrowError(
+        "store-unavailable",
+        `${doing} failed: another program kept ${location} locked for longer than the busy timeout. Try again.`,
+        data,
+        cause,
+      );
+    default:
+      return new WindrowError(
+        "store-unavailable",
+        `${doing} failed in ${location}: ${reason}. Check that the file can be written and the disk has room.`,
+        data,
+        cause,
+      );
+  }
+}
+
+/** A database with its statements prepared once, and transactions. */
+export class Connection {
+  readonly #database: SqliteDatabase;
+  readonly #statements = new Map<string, SqliteStatement>();
+  readonly #settings: { synchronous: string };
+
+  /** @param settings - what was last set, shared by all that use the same database */
+  constructor(database: SqliteDatabase, settings: { synchronous: string }) {
+    this.#database = database;
+    this.#settings = settings;
+  }
+
+  /** Runs SQL that gives nothing back; several statements are allowed. */
+  exec(sql: string): void {
+    this.#database.exec(sql);
+  }
+
+  /** Runs one statement. */
+  run(sql: string, ...values: SqlValue[]): void {
+    this.#statement(sql).run(...values);
+  }
+
+  /** The first row, if there is one. */
+  get(sql: string, ...values: SqlValue[]): SqlRow | undefined {
+    return this.#statement(sql).get(...values) as SqlRow | undefined;
+  }
+
+  /** Every row. */
+  all(sql: string, ...values: SqlValue[]): readonly SqlRow[] {
+    return this.#statement(sql).all(...values) as SqlRow[];
+  }
+
+  /**
+   * What one pragma says: a text, or a number.
+   *
+   * @param pragma - for example `journal_mode` or `journal_mode = WAL`
+   */
+  pragma(pragma: string): SqlValue {
+    const row = this.#database.prepare(`PRAGMA ${pragma}`).all()[0] as SqlRow | undefined;
+    return row === undefined ? null : (Object.values(row)[0] ?? null);
+  }
+
+  /**
+   * Runs work that is kept whole or not at all. The write lock is taken first, so that nothing read in it can change.
+   *
+   * @param synchronous - `FULL`: on the disk when it returns; `NORMAL`: a power cut may take it, and what came after
+   */
+  transaction<T>(synchronous: "FULL" | "NORMAL", work: () => T): T {
+    if (this.#settings.synchronous !== synchronous) this.exec(`PRAGMA synchronous = ${synchronous}`);
+    this.#settings.synchronous = synchronous;
+    return this.#within("BEGIN IMMEDIATE", work);
+  }
+
+  /** Runs work that only reads, all of it in one state of the database. */
+  snapshot<T>(work: () => T): T {
+    return this.#within("BEGIN", work);
+  }
+
+  #within<T>(begin: string, work: () => T): T {
+    this.exec(begin);
+    try {
+      const result = work();
+      this.exec("COMMIT");
+      return result;
+    } catch (error) {
+      this.#rollback();
+      throw error;
+    }
+  }
+
+  /** Closes the database, with everything in its main file where nobody else is at work. */
+  close(): void {
+    this.#statements.clear();
+    try {
+      // `libsql` leaves its statements open, and SQLite then does not do this by itself.
+      this.exec("PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)");
+    } catch {
+      // What is in the write-ahead log is as safe there.
+    }
+    this.#database.close();
+  }
+
+  #statement(sql: string): SqliteStatement {
+    const found = this.#statements.get(sql) ?? this.#database.prepare(sql);
+    this.#statements.set(sql, found);
+    return found;
+  }
+
+  /** SQLite may have rolled back by itself (a full disk); a second time is then an error that says nothing new. */
+  #rollback(): void {
+    try {
+      this.exec("ROLLBACK");
+    } catch {
+      return;
+    }
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * The file of a database, looked at from outside. POSIX lets go of every lock that a process has on a file as soon as the
+ * process closes any descriptor of it, SQLite's included: so nothing here, and nothing elsewhere, opens an existing
+ * database, its `-wal` or its `-shm` by hand. Names are looked at by `stat`, `access` and `chmod`, which open nothing.
+ */
+import { accessSync, closeSync, constants, existsSync, fstatSync, linkSync, openSync, readdirSync } from "node:fs";
+import { realpathSync, statSync, statfsSync, unlinkSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { WindrowError } from "../../../errors.ts";
+import { draftOf, fileMode, makeFolder, remove, systemCode } from "../../../disk/safe-write.ts";
+
+/** File systems on which several machines meet; SQLite's shared memory does not reach over them. Linux's numbers. */
+const networkFileSystems: ReadonlyMap<number, string> = new Map([
+  [0x6969, "NFS"],
+  [0x517b, "SMB"],
+  [0xff534d42, "CIFS"],
+  [0xfe534d42, "SMB2"],
+  [0x01021997, "9P"],
+]);
+
+/**
+ * Makes the file of a database where there is none, empty and for its owner only, before a driver opens it; SQLite gives
+ * its side files the mode of this one.
+ *
+ * @returns its path without symbolic links
+ * @throws WindrowError `store-unavailable` on a network file system; what the system throws
+ */
+export async function prepareFile(path: string): Promise<string> {
+  const file = resolve(path);
+  if (!existsSync(dirname(file))) await makeFolder(dirname(file));
+  // A network file system is refused before anything is made there.
+  checkFileSystem(file);
+  if (!existsSync(file)) makeFile(file);
+  const real = realpathSync(file);
+  checkFileSystem(real);
+  return real;
+}
+
+function checkFileSystem(file: string): void {
+  const network = networkFileSystems.get(statfsSync(dirname(file)).type >>> 0);
+  if (network === undefined) return;
+  throw new WindrowError(
+    "store-unavailable",
+    `${file} is on a network file system (${network}), where SQLite loses data. Keep it on a disk of this machine.`,
+    { location: file, fileSystem: network },
+  );
+}
+
+/** Under a draft's name first: another thread that opens the database must not see it before this descriptor is closed. */
+function makeFile(file: string): void {
+  const draft = draftOf(file);
+  closeSync(openSync(draft, "wx", fileMode));
+  try {
+    linkSync(draft, file);
+  } catch (error) {
+    if (systemCode(error) !== "EEXIST") makeWithoutLink(file);
+  } finally {
+    remove(draft);
+  }
+}
+
+/** For file systems without hard links. */
+function makeWithoutLink(file: string): void {
+  try {
+    closeSync(openSync(file, "wx", fileMode));
+  } catch (error) {
+    if (systemCode(error) !== "EEXIST") throw error;
+  }
+}
+
+/**
+ * Refuses a file with a second name: SQLite would keep a write-ahead log for each of them.
+ *
+ * @throws WindrowError `store-unavailable`
+ */
+export function checkLinks(file: string): void {
+  const { nlink, ino } = statSync(file);
+  if (nlink <= 1) return;
+  // A process that died, or is about to go on, while it made the file.
+  for (const name of readdirSync(dirname(file))) {
+    if (!name.startsWith(`.${basename(file)}.`) || !name.endsWith(".tmp")) continue;
+    const draft = join(dirname(file), name);
+    if (statSync(draft, { throwIfNoEntry: false })?.ino === ino) removeIfThere(draft);
+  }
+  const left = statSync(file).nlink;
+  if (left <= 1) return;
+  throw new WindrowError(
+    "store-unavailable",
+    `${file} has ${left} names (hard links). SQLite keeps a write-ahead log for each name, and what one writes the other ` +
+      "loses. Remove the other names, or copy the file (cp) and use the copy.",
+    { location: file, links: left },
+  );
+}
+
+function removeIfThere(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if (systemCode(error) !== "ENOENT") throw error;
+  }
+}
+
+/** A file, told from every other of the system; undefined where there is none under that name. */
+export function identityOf(path: string): string | undefined {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found && `${found.dev}:${found.ino}`;
+}
+
+/**
+ * How many descriptors of a file this process has, whoever opened them: any thread, any library. 0 where there is no such
+ * file, or the system does not tell.
+ */
+export function descriptorsOf(path: string): number {
+  const wanted = statSync(path, { throwIfNoEntry: false });
+  if (!wanted || process.platform === "win32") return 0;
+  let found = 0;
+  for (const name of ownDescriptors()) {
+    try {
+      const { dev, ino } = fstatSync(Number(name));
+      if (dev === wanted.dev && ino === wanted.ino) found += 1;
+    } catch {
+      // It was closed meanwhile.
+    }
+  }
+  return found;
+}
+
+function ownDescriptors(): readonly string[] {
+  try {
+    return readdirSync("/dev/fd");
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * How many SQLite libraries of this process work on a database: each has one descriptor of its shared memory, however
+ * many connections it has.
+ */
+export function librariesAt(file: string): number {
+  return descriptorsOf(`${file}-shm`);
+}
+
+/**
+ * Refuses to read a file by hand that this process has open as a database, or that lies beside one: closing it would take
+ * away SQLite's locks, and the next process could remove the write-ahead log under this one.
+ *
+ * @throws WindrowError `input-unreadable`
+ */
+export function checkNoOpenDatabase(path: string): void {
+  const file = realPathOf(path).replace(/-(wal|shm)$/, "");
+  if (librariesAt(file) === 0) return;
+  throw new WindrowError(
+    "input-unreadable",
+    `${path} is a database that this process has open; reading it by hand would take away SQLite's locks. Open it as a ` +
+      `store (sqlite:${file}), or close its stores first.`,
+    { path },
+  );
+}
+
+function realPathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+/** Why a database that is there cannot be written, by the system's name of it; undefined where it can. */
+export function whyReadOnly(file: string): string | undefined {
+  const own = refusalOf(file);
+  if (own !== undefined) return own;
+  // In a folder that takes no new files a database can be written while its side files are there.
+  return [`${file}-wal`, `${file}-shm`].every((side) => existsSync(side)) ? undefined : refusalOf(dirname(file));
+}
+
+function refusalOf(path: string): string | undefined {
+  try {
+    accessSync(path, constants.W_OK);
+    return undefined;
+  } catch (error) {
+    const code = systemCode(error);
+    return code === "ENOENT" ? undefined : (code ?? "unknown");
+  }
+}

@@ -1,0 +1,34 @@
+/** What the parts of a database's examination share: the session that is looked at, and what was found so far. */
+import type { LossCheck } from "../../shared/losses.ts";
+import type { Connection } from "../connection/driver.ts";
+import type { Writer } from "../connection/writer.ts";
+import type { Finding } from "../../store.ts";
+
+/** What is examined, and how. */
+export interface DatabaseExamination {
+  readonly connection: Connection;
+  readonly writer: Writer;
+  /** For the table `aside`: when this examination began. */
+  readonly time: string;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** One session under examination. */
+export interface Patient extends DatabaseExamination {
+  readonly id: string;
+  readonly mend: boolean;
+  readonly findings: Finding[];
+  readonly check: LossCheck;
+  /** Runs of numbers, by log, in whose place a damaged line stands. */
+  readonly inDamage: Set<string>;
+}
+
+/** Adds a finding about the session. */
+export function find(
+  { id, findings }: Patient,
+  finding: Pick<Finding, "problem" | "message"> &
+    Partial<Pick<Finding, "severity" | "file" | "offset" | "length" | "mended" | "remedy" | "records" | "keptAs">>,
+): void {
+  findings.push({ severity: "damage", sessionId: id, mended: false, ...finding });
+}

@@ -1,0 +1,239 @@
+/**
+ * A store in a database, examined: SQLite's own check, each session's documents, and every line. Nothing is changed unless
+ * mending was asked for; nothing is ever deleted: what is taken out goes into the table `aside`.
+ */
+import { WindrowError } from "../../../errors.ts";
+import { decodeMetadata, decodeState, encodeMetadata, encodeState, parseDocument } from "../../format/documents.ts";
+import { isHeld } from "../../shared/holder.ts";
+import type { Holder } from "../../shared/holder.ts";
+import { formatVersion } from "../../shared/rules.ts";
+import { initialState } from "../../format/documents.ts";
+import { asideSchema, moveAside, putAside } from "../aside.ts";
+import { insertSession, logTables, sessionColumns } from "../tables.ts";
+import type { Connection, SqlRow, SqlValue } from "../connection/driver.ts";
+import { checkOf, examineLines, examineLosses } from "./lines.ts";
+import { find } from "./examination.ts";
+import type { DatabaseExamination, Patient } from "./examination.ts";
+import type { Examined, ExamineOptions, Finding, SessionMetadata, SessionState } from "../../store.ts";
+import { logNames } from "../../format/logs.ts";
+
+/**
+ * Examines every session, and last the database around them.
+ *
+ * @throws WindrowError `aborted`, `store-unavailable`
+ */
+export async function* examineDatabase(
+  database: DatabaseExamination,
+  { mend = false }: ExamineOptions,
+  signal?: AbortSignal,
+): AsyncGenerator<Examined> {
+  const { connection } = database;
+  if (mend) await database.writer.commit(false, () => connection.exec(asideSchema));
+  // First: lines are found by the indexes, and what a broken one hides is not missing.
+  const whole = await examineWhole(database, mend);
+  const isReadable = whole.every(({ mended }) => mended);
+  const drafts: Finding[] = [];
+  for (const id of idsOf(connection)) {
+    if (signal?.aborted)
+      throw new WindrowError("aborted", "The examination was aborted; what was mended stays mended.");
+    const row = connection.get(`SELECT ${sessionColumns}, created_at FROM sessions WHERE id = ?`, id);
+    // Erased, or put into the trash, since the sessions were listed.
+    if (!row && !hasLines(connection, id)) continue;
+    const holder = holderIn(row);
+    const isAtWork = holder !== undefined && isHeld(holder, database.now);
+    const check = checkOf(connection, id, row);
+    const patient: Patient = {
+      ...{ ...database, id, mend: mend && !isAtWork, findings: [], check, inDamage: new Set<string>() },
+    };
+    if (row?.["restoring"] === 1) {
+      await examineDraft(patient, isAtWork);
+      drafts.push(...patient.findings);
+      continue;
+    }
+    const logs = await examineLines(patient);
+    if (row && !hasRow(connection, id)) continue;
+    if (isReadable) examineLosses(patient);
+    await examineRow(patient, row);
+    if (holder && !isAtWork) {
+      const message = `Its process ${holder.processId} died without letting go. Resume it, or let the monitor end it.`;
+      find(patient, { problem: "holder-gone", severity: "notice", message });
+    }
+    yield { sessionId: id, ...logs, findings: patient.findings };
+  }
+  yield { records: 0, goodBytes: 0, badBytes: 0, findings: [...drafts, ...whole] };
+}
+
+/**
+ * Writes the columns that sessions are listed by anew, from the documents they are copies of, and SQLite's indexes.
+ *
+ * @returns how many sessions there are
+ */
+export async function rebuildColumns({ connection, writer }: DatabaseExamination): Promise<number> {
+  return writer.commit(true, () => {
+    let count = 0;
+    for (const id of idsOf(connection)) {
+      const row = connection.get(`SELECT ${sessionColumns}, created_at FROM sessions WHERE id = ?`, id);
+      const documents = row && documentsOf(row, id);
+      if (documents?.metadata === undefined || documents.state === undefined) continue;
+      setColumns(connection, id, copiesOf(documents.metadata, documents.state));
+      count += 1;
+    }
+    connection.exec("REINDEX");
+    return count;
+  });
+}
+
+/** Every session of which there is a row or a line. */
+function idsOf(connection: Connection): readonly string[] {
+  const tables = logNames.map((log) => `SELECT session_id FROM ${logTables[log].table}`);
+  const sql = `SELECT id FROM sessions UNION ${tables.join(" UNION ")} ORDER BY 1`;
+  return connection.all(sql).map((row) => String(row["id"]));
+}
+
+function hasRow(connection: Connection, id: string): boolean {
+  return connection.get("SELECT 1 FROM sessions WHERE id = ?", id) !== undefined;
+}
+
+function hasLines(connection: Connection, id: string): boolean {
+  return logNames.some((log) => {
+    const sql = `SELECT 1 FROM ${logTables[log].table} WHERE session_id = ? LIMIT 1`;
+    return connection.get(sql, id) !== undefined;
+  });
+}
+
+/** The documents, and the columns that are copies of what they say. */
+async function examineRow(patient: Patient, row: SqlRow | undefined): Promise<void> {
+  const { connection, writer, id, mend, time } = patient;
+  const found = row ? documentsOf(row, id) : {};
+  const metadata = found.metadata ?? salvaged(connection, id, row);
+  const state = found.state ?? counted(connection, id, metadata);
+  if (!row) {
+    const message = "There are lines of a session that has no row, so it cannot be opened. A row is made from them.";
+    find(patient, { problem: "metadata-unreadable", file: "sessions", message, mended: mend });
+    if (!mend) return;
+    const texts = [encodeMetadata(metadata), encodeState(state)];
+    await writer.commit(true, () => {
+      connection.run(insertSession, id, ...Object.values(copiesOf(metadata, state)), ...texts, 0, null, 0);
+    });
+    return;
+  }
+  for (const [name, text] of [
+    ["metadata", found.metadata ? undefined : encodeMetadata(metadata)],
+    ["state", found.state ? undefined : encodeState(state)],
+  ] as const) {
+    if (text === undefined) continue;
+    const from =
+      name === "metadata" ? "what its other columns say" : "the usage and tool calls, which are counted again";
+    const message = `The ${name} cannot be read. It is written anew from ${from}; the old text goes aside.`;
+    find(patient, { problem: `${name}-unreadable`, file: "sessions", message, mended: mend });
+    if (!mend) continue;
+    await writer.commit(true, () => {
+      connection.run(putAside, time, `sessions.${name}`, null, id, String(row[name]));
+      connection.run(`UPDATE sessions SET ${name} = ? WHERE id = ?`, text, id);
+    });
+  }
+  const copies = copiesOf(metadata, state);
+  if (Object.entries(copies).every(([name, value]) => row[name] === value)) return;
+  if (mend) await writer.commit(true, () => setColumns(connection, id, copies));
+  const message = "The columns it is listed by say something else than its metadata and state. They are copied again.";
+  find(patient, { problem: "stale-index", file: "sessions", message, mended: mend });
+}
+
+function documentsOf(row: SqlRow, id: string): { readonly metadata?: SessionMetadata; readonly state?: SessionState } {
+  const metadata = decodeMetadata(parseDocument(String(row["metadata"])), id);
+  const state = decodeState(parseDocument(String(row["state"])));
+  return { ...(metadata && { metadata }), ...(state && { state }) };
+}
+
+/** In the order in which a row of `sessions` has them. */
+function copiesOf(metadata: SessionMetadata, state: SessionState): Readonly<Record<string, SqlValue>> {
+  return {
+    tenant: metadata.tenant ?? null,
+    user: metadata.user ?? null,
+    status: state.status,
+    created_at: metadata.createdAt,
+    created_ms: Date.parse(metadata.createdAt) || 0,
+    format: metadata.format,
+  };
+}
+
+function setColumns(connection: Connection, id: string, copies: Readonly<Record<string, SqlValue>>): void {
+  const names = Object.keys(copies).map((name) => `${name} = ?`);
+  connection.run(`UPDATE sessions SET ${names.join(", ")} WHERE id = ?`, ...Object.values(copies), id);
+}
+
+function salvaged(connection: Connection, id: string, row: SqlRow | undefined): SessionMetadata {
+  const first = connection.get("SELECT timestamp FROM messages WHERE session_id = ? ORDER BY id LIMIT 1", id);
+  const createdAt = row?.["created_at"] ?? first?.["timestamp"] ?? new Date(0).toISOString();
+  const [user, tenant] = [row?.["user"], row?.["tenant"]];
+  return {
+    uuid: id,
+    taskKey: {},
+    createdAt: String(createdAt),
+    processId: 0,
+    hostname: "",
+    config: {},
+    ...(typeof user === "string" ? { user } : {}),
+    ...(typeof tenant === "string" ? { tenant } : {}),
+    format: typeof row?.["format"] === "number" ? row["format"] : formatVersion,
+  };
+}
+
+function counted(connection: Connection, id: string, metadata: SessionMetadata): SessionState {
+  const count = (table: string, more = ""): number =>
+    Number(connection.get(`SELECT count(*) AS count FROM ${table} WHERE session_id = ? ${more}`, id)?.["count"]);
+  const usage = connection.get(
+    "SELECT sum(coalesce(line ->> '$.usage.input', 0) + coalesce(line ->> '$.usage.output', 0)) AS tokens, " +
+      "max(timestamp) AS last FROM usage WHERE session_id = ? AND json_valid(line)",
+    id,
+  );
+  return {
+    ...initialState(metadata.createdAt),
+    status: "processing",
+    updatedAt: String(usage?.["last"] ?? metadata.createdAt),
+    llmCallCount: count("usage", "AND purpose = 'turn'"),
+    toolCallCount: count("tool_calls"),
+    totalTokensUsed: Number(usage?.["tokens"] ?? 0),
+    lastActivity: "state_rebuilt",
+  };
+}
+
+/** What a restore left that was cut short. */
+async function examineDraft(patient: Patient, isAtWork: boolean): Promise<void> {
+  const { connection, id, mend, time } = patient;
+  if (mend) {
+    await patient.writer.commit(true, () => moveAside(connection, id, time));
+  }
+  const message = "The beginning of a session that a restore left when it was cut short. It goes aside.";
+  find(patient, {
+    problem: "draft",
+    severity: isAtWork ? "notice" : "damage",
+    file: "sessions",
+    message,
+    mended: mend,
+  });
+}
+
+/** SQLite's own check of every page and index. */
+async function examineWhole({ connection, writer }: DatabaseExamination, mend: boolean): Promise<readonly Finding[]> {
+  const faults = (): readonly string[] =>
+    connection
+      .all("PRAGMA integrity_check(100)")
+      .map((row) => String(row["integrity_check"]))
+      .filter((result) => result !== "ok");
+  const found = faults();
+  if (found.length === 0) return [];
+  if (mend) await writer.commit(true, () => connection.exec("REINDEX"));
+  const left = mend ? faults() : found;
+  return found.map((fault) => ({
+    problem: "database-damaged",
+    severity: "damage",
+    message: `SQLite finds a fault: ${fault}. Indexes are made anew; for more, restore a copy.`,
+    mended: !left.includes(fault),
+  }));
+}
+
+function holderIn(row: SqlRow | undefined): Holder | undefined {
+  const text = row?.["holder"];
+  return typeof text === "string" ? (parseDocument(text) as unknown as Holder | undefined) : undefined;
+}
