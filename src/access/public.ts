@@ -12,6 +12,6 @@ export type { Mask, MaskOptions } from "../mask/mask.ts";
 export type { MaskRule } from "../mask/rules.ts";
 export { secretVariables } from "../mask/values.ts";
 export type { RecordKind, StoredRecord } from "../message/record.ts";
-export type { SqliteDatabase } from "../store/sqlite/driver.ts";
+export type { SqliteDatabase } from "../store/sqlite/connection/driver.ts";
 export type { ListQuery, Lock, ReadQuery, Scope, SessionInfo, SessionMetadata, SessionState } from "../store/store.ts";
 export type { SessionStatus, Store, StoreCapabilities } from "../store/store.ts";
