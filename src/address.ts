@@ -1,10 +1,10 @@
 /** Addresses that may hold secrets: a password before the host, a token in the path or the query. */
 
-/** An address taken apart, so that what is asked and what is told are different texts. */
+/** An address in two texts: the one to request, and the one that a message may show. */
 export interface Address {
-  /** To ask: without user and password, which a request may not carry in its URL. */
+  /** The URL to request, without user and password, which `fetch` refuses in a URL. */
   readonly url: string;
-  /** To tell: `example.com:8443`. */
+  /** The host for messages: `example.com:8443`. */
   readonly host: string;
   /** The user and password as an `authorization` header's value; absent where the address has none. */
   readonly authorization?: string;
@@ -37,7 +37,7 @@ export function withoutSecrets(text: string): string {
   );
 }
 
-/** A percent-encoded name or password as it was meant; one that is encoded wrongly stays as it is. */
+/** Decodes a percent-encoded name or password. A wrong encoding stays as it is. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -1,6 +1,6 @@
-/** A contract as runnable cases: any test runner will do. */
+/** A contract as cases that any test runner can run. */
 
-/** One case. `run` throws when the contract is broken. */
+/** One case of a contract. `run` throws when the contract is broken. */
 export interface ConformanceCase {
   readonly group: string;
   readonly name: string;

@@ -1,6 +1,6 @@
 import { closest, distance } from "fastest-levenshtein";
 
-/** The nearest right name for a mistyped one, as a sentence to end an error message with. */
+/** A sentence with the known name that is nearest to a mistyped one, for the end of an error message. */
 export function nearest(name: string, known: readonly string[]): string {
   const list = ` Known: ${known.join(", ")}.`;
   if (known.length === 0) return "";

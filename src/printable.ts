@@ -1,6 +1,6 @@
 /**
- * Text made harmless to show. A terminal obeys control characters, and some invisible ones make a text read as another:
- * both are written as JSON writes them, `\u001b`, so that text stays readable and a JSON document stays equal by value.
+ * Makes text safe to show. A terminal obeys control characters, and some invisible characters make a text read as
+ * another. Both are written as JSON writes them, `\u001b`: text stays readable, and a JSON document keeps its value.
  */
 
 /**
@@ -18,7 +18,11 @@ export function printable(text: string): string {
   return text.replaceAll(unprintable, shown);
 }
 
-/** A text of several lines: as {@link printable}, but line ends and tabs stay. `\r\n` becomes a line end. */
+/**
+ * A text of several lines: as {@link printable}, but line ends and tabs stay. `\r
+ * ` becomes `
+ * `.
+ */
 export function printableLines(text: string): string {
   return text
     .replaceAll("\r\n", "\n")

@@ -1,13 +1,13 @@
-/** Long work in short steps: run at once, or with turns for the event loop in between. The result is the same. */
+/** Long work in short steps. It runs at once, or gives the event loop a turn in between; the result is the same. */
 import { WindrowError } from "./errors.ts";
 
-/** Work that stops after every short step, some milliseconds at most, and answers in the end. */
+/** Work as a generator: it yields after every step of a few milliseconds, and returns the result. */
 export type Work<Result> = Generator<undefined, Result, undefined>;
 
-/** Milliseconds of steps after which the event loop gets a turn. */
+/** Milliseconds of work after which the event loop gets a turn. */
 const turnMilliseconds = 12;
 
-/** Does all of the work now. */
+/** Runs the work to its end without a turn. */
 export function atOnce<Result>(work: Work<Result>): Result {
   for (;;) {
     const { done, value } = work.next();
@@ -15,7 +15,7 @@ export function atOnce<Result>(work: Work<Result>): Result {
   }
 }
 
-/** When the event loop last had a turn: shared by works that follow on each other, so that short ones add up. */
+/** The time since the event loop's last turn. Works that follow on each other share one, so that short works add up. */
 export class Turns {
   readonly #signal: AbortSignal | undefined;
   #since = performance.now();
@@ -26,7 +26,7 @@ export class Turns {
   }
 
   /**
-   * Gives the event loop a turn where it waited long enough for one.
+   * Gives the event loop a turn when it has waited long enough for one.
    *
    * @throws WindrowError `aborted`
    */
@@ -38,7 +38,7 @@ export class Turns {
   }
 
   /**
-   * Does the work, step by step.
+   * Runs the work, with a turn for the event loop when one is due.
    *
    * @throws WindrowError `aborted`
    */
@@ -50,13 +50,13 @@ export class Turns {
         if (performance.now() - this.#since >= turnMilliseconds) await this.turn();
       }
     } finally {
-      // Work that was aborted puts back what it had begun.
+      // The `finally` blocks of aborted work undo what it began.
       work.return(undefined as never);
     }
   }
 }
 
-/** Timers, sockets and files come first, then what was waiting here. */
+/** Resolves after the timers, sockets and files that are due. */
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     if (typeof setImmediate === "function") setImmediate(resolve);

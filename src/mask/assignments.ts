@@ -2,7 +2,7 @@
 import { givenAfter } from "./given-values.ts";
 import { nameAt, nameKeywords, nameKind } from "./names.ts";
 import { isSecret } from "./named-values.ts";
-import { namedSecret } from "./rules.ts";
+import { namedSecretKind } from "./rules.ts";
 import type { Found, MaskRule } from "./rules.ts";
 
 /** A name of its own inside a value. */
@@ -15,7 +15,7 @@ function isPassOfMany(name: string, value: string): boolean {
 
 /** Values under a name that says so: `DB_PASSWORD=…`, `"apiKey": "…"`, `<password>…</password>`, `--token …`. */
 export const namedValue: MaskRule = {
-  ...namedSecret,
+  ...namedSecretKind,
   keywords: nameKeywords,
   find(text, at) {
     const name = nameAt(text, at);

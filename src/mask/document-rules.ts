@@ -2,7 +2,7 @@
 import { nameKind } from "./names.ts";
 import type { NameKind } from "./names.ts";
 import { isSecret } from "./named-values.ts";
-import { matchAt, namedSecret } from "./rules.ts";
+import { matchAt, namedSecretKind } from "./rules.ts";
 import type { Found, MaskRule, Span } from "./rules.ts";
 import { isMade, isStandIn } from "./stand-ins.ts";
 
@@ -107,7 +107,7 @@ function isTemplate(value: string): boolean {
 
 /** `name: DB_PASSWORD` with its `value:` beside it, in YAML, JSON and XML, whichever comes first. */
 export const nameAndValue: MaskRule = {
-  ...namedSecret,
+  ...namedSecretKind,
   keywords: ["name:", '"name', "'name", '\\"name', "name=", "<key>", "key=", '"key"', '"key\\"', "name =", "key ="],
   find(text, at) {
     const opening = matchAt(/<key>|\\{0,3}["']?(?:name|key)\\{0,3}["']?[ \t]?[:=][ \t]*\\{0,3}["']?/iy, text, at)?.[0];
@@ -171,7 +171,7 @@ export const webKey: MaskRule = {
 
 /** The keys of a storage account, by their names' form: `"keyName": "key1", … "value": "…"`. */
 export const accountKeys: MaskRule = {
-  ...namedSecret,
+  ...namedSecretKind,
   keywords: ['"keyname"', "securestring"],
   find(text, at) {
     const shape = /(?:"keyName"|SecureString")[^{}]{0,160}"value"\s{0,4}:\s{0,4}"([^"\n]{8,512})"/iy;

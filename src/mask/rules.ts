@@ -150,7 +150,7 @@ function isNoAddress(text: string, start: number, end: number, domain: string): 
 }
 
 /** Kind and placeholder of a value under a name that says it is secret. */
-export const namedSecret = { kind: "named-secret", placeholder: "[SECRET]" } as const;
+export const namedSecretKind = { kind: "named-secret", placeholder: "[SECRET]" } as const;
 
 /** The match of a sticky expression at a place. */
 export function matchAt(shape: RegExp, text: string, at: number): RegExpExecArray | undefined {

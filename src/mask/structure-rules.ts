@@ -1,7 +1,7 @@
 /** Secrets in rows, addresses, headers and outputs of a known form, and the list of all rules of this kind. */
 import { accountKeys, kubernetesSecret, nameAndValue, webKey } from "./document-rules.ts";
 import { isSecret } from "./named-values.ts";
-import { entropy, matchAt, namedSecret } from "./rules.ts";
+import { entropy, matchAt, namedSecretKind } from "./rules.ts";
 import type { Found, MaskRule, Span } from "./rules.ts";
 import { classesOf, isCode, isMade, isStandIn, isWordy } from "./stand-ins.ts";
 
@@ -48,7 +48,7 @@ export const basicAuth: MaskRule = {
 
 /** `host:port:database:user:password` of PostgreSQL's .pgpass. */
 export const passwordFile: MaskRule = {
-  ...namedSecret,
+  ...namedSecretKind,
   keywords: [":5432:", ":5433:", ":6432:", ":*:"],
   find(text, at) {
     const back = text.slice(Math.max(0, at - 170), at);
@@ -174,7 +174,7 @@ export const passwordHash: MaskRule = {
 
 /** Sentences of tools that make a password and show it. */
 export const shownPassword: MaskRule = {
-  ...namedSecret,
+  ...namedSecretKind,
   keywords: ["password", "unseal key", "root token", "new value:", "master.key", "root-token"],
   find(text, at) {
     const shape =

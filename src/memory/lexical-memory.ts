@@ -1,4 +1,4 @@
-/** A memory that finds by words: nothing to install, nothing to ask a model, kept in RAM. */
+/** A memory that searches by words. It lives in RAM, needs no package and asks no model. */
 import { knownSecrets, textMask } from "../mask/text.ts";
 import type { Message } from "../message/message.ts";
 import type { NumberedMessage } from "../message/step.ts";
@@ -6,10 +6,10 @@ import { fillByRank, LexicalIndex, shownMessage } from "./lexical.ts";
 import type { Memory, MemoryPassage, MemoryQuery } from "./memory.ts";
 import { memoryTokens } from "./memory.ts";
 
-/** Most candidates that are weighed for one query. */
+/** The most candidates that are ranked for one query. */
 const mostCandidates = 400;
 
-/** A memory over the messages it received, searched with a {@link LexicalIndex}. */
+/** A memory over the messages it received, searched by a {@link LexicalIndex}. */
 export function lexicalMemory(): Memory {
   const index = new LexicalIndex();
   const mask = textMask(knownSecrets);

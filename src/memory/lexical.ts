@@ -1,6 +1,6 @@
 /**
- * Search by words over past messages: BM25 over each message's terms, and a share of every score for the messages around
- * it, because an answer often stands beside the words that ask for it. In RAM; what is added is never read again.
+ * Search by words over past messages: BM25 over the terms of each message. A message also gets a share of its
+ * neighbours' scores, because an answer often stands beside the words that ask for it. The index is in RAM.
  */
 import type { Message } from "../message/message.ts";
 import { messageText } from "../message/message.ts";
@@ -18,19 +18,19 @@ export interface LexicalHit {
   readonly score: number;
 }
 
-/** What {@link LexicalIndex.search} leaves out. */
+/** Limits of {@link LexicalIndex.search}. */
 export interface SearchOptions {
-  /** Most hits. Default 50. */
+  /** The most hits. Default 50. */
   readonly limit?: number;
-  /** Only of this session. */
+  /** Restricts the search to this session. */
   readonly sessionId?: string;
 }
 
-/** The usual BM25 constants: how soon a term repeated counts no more, and how much a long message is discounted. */
+/** The usual BM25 constants: the saturation of repeated terms, and the discount for long messages. */
 const saturation = 1.2;
 const lengthShare = 0.75;
 
-/** What of a message's score its neighbours get, by their distance. */
+/** The share of a message's score that its neighbours get, by distance. */
 const neighbourShares = [0.5, 0.3, 0.2];
 
 interface Document {
@@ -42,16 +42,16 @@ interface Document {
 /** An index of messages. Messages of one session are added in their order. */
 export class LexicalIndex {
   readonly #documents: Document[] = [];
-  /** By term: pairs of a document's number and how often the term stands there. */
+  /** Pairs of a document's number and the term's count in it, by term. */
   readonly #postings = new Map<string, number[]>();
   #length = 0;
 
-  /** How many messages it holds. */
+  /** The number of messages in the index. */
   get size(): number {
     return this.#documents.length;
   }
 
-  /** Adds a message. One without a word is kept too: it has neighbours. */
+  /** Adds a message. A message without a word counts too, for its neighbours. */
   add(sessionId: string, seq: number, message: Message): void {
     const counts = new Map<string, number>();
     const terms = termsOf(messageText(message));
@@ -66,7 +66,7 @@ export class LexicalIndex {
     this.#length += terms.length;
   }
 
-  /** The messages a query is about, best first; of equal ones the newest first. Empty where no word of it is known. */
+  /** The messages that match a query, best first, newest first among equals. Empty when no word of it is known. */
   search(query: string, { limit = 50, sessionId }: SearchOptions = {}): readonly LexicalHit[] {
     const scores = this.#withNeighbours(this.#score(new Set(termsOf(query))));
     const hits: (LexicalHit & { readonly number: number })[] = [];
@@ -115,7 +115,7 @@ export class LexicalIndex {
   }
 }
 
-/** One message as memory shows it: behind what says which it is, further lines quoted; cut in its middle where it is longer. */
+/** A message as a passage: a label, then its text with marks, cut in the middle when it is too long. */
 export function shownMessage(
   sessionId: string,
   seq: number,
@@ -126,11 +126,11 @@ export function shownMessage(
   return `[${[sessionId, recallId(seq), message.role].filter((word) => word !== "").join(" ")}] ${quoteRest(clip(messageText(message), longest, mask))}`;
 }
 
-/** Room in tokens that no message fits any more. */
+/** Room in tokens that is too small for any message. */
 const leastTokens = 4;
 
 /**
- * As many of the ranked texts as fit, the best first; what is larger than the room that is left is passed over.
+ * Takes as many of the ranked texts as fit, best first. A text larger than the remaining room is skipped.
  *
  * @returns their places in `ranked`, in the order they were taken
  */

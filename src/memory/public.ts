@@ -1,4 +1,4 @@
-/** `windrow/memory`: what outlives sessions. */
+/** `windrow/memory`: knowledge that outlives sessions. */
 export { LexicalIndex } from "./lexical.ts";
 export { lexicalMemory } from "./lexical-memory.ts";
 export type { Memory, MemoryPassage, MemoryQuery } from "./memory.ts";

@@ -1,6 +1,6 @@
 /**
- * Hashes of texts: 53 bits, to see whether texts are the same, not to keep anybody out. In plain JavaScript, so that a
- * window runs wherever its host does.
+ * Hashes of texts, 53 bits: they tell whether two texts are equal and resist no attacker. Plain JavaScript, so that a
+ * window needs nothing of Node.
  */
 
 /** A running hash over text, by two multiply-xor lanes. `seed` chains one text to what came before it. */
@@ -17,7 +17,7 @@ export function hashText(text: string, seed = 0): number {
   return 0x1_0000_0000 * (0x1f_ffff & low) + (high >>> 0);
 }
 
-/** As text, for records and reports. */
+/** The hash as 14 hexadecimal digits, for records and reports. */
 export function hashName(hash: number): string {
   return hash.toString(16).padStart(14, "0");
 }

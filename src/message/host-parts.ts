@@ -1,8 +1,10 @@
-/** The reading of a provider's or host's JSON as parts: arguments, images, opaque blocks, calls paired with results, usage. */
+/**
+ * Reads parts from the JSON of a provider or host: arguments, images, opaque blocks, calls paired with results, usage.
+ */
 import { parseJson, asObject, asName, asCount, defined, restOf } from "./json.ts";
 import type { JsonObject, JsonValue, Part, ResultContent, Usage } from "./message.ts";
 
-/** Arguments of a call: JSON text is parsed; text that is no JSON, or too deep, stays in `argsText` beside `{}`. */
+/** The arguments of a call. JSON text is parsed; text that is no JSON, or too deep, stays in `argsText` beside `{}`. */
 export function callArguments(value: JsonValue | undefined): { args: JsonValue; argsText?: string } {
   if (value === undefined || value === null || value === "") return { args: {} };
   if (typeof value !== "string") return { args: value };
@@ -10,7 +12,7 @@ export function callArguments(value: JsonValue | undefined): { args: JsonValue; 
   return args === undefined ? { args: {}, argsText: value } : { args };
 }
 
-/** An image part from a URL; a `data:` URL is taken apart into media type and base64. */
+/** An image part from a URL. A `data:` URL is split into media type and base64. */
 export function imageFromUrl(url: string): Extract<Part, { type: "image" }> {
   const inline = dataOfUrl(url);
   return inline ? { type: "image", ...inline } : { type: "image", mediaType: "image/*", url };
@@ -22,18 +24,18 @@ export function dataOfUrl(url: string): { readonly mediaType: string; readonly d
   return inline?.[1] === undefined ? undefined : { mediaType: inline[1], data: url.slice(inline[0].length) };
 }
 
-/** What is left of a host's block beside the fields that were read, as a part's `opaque`. */
+/** The fields of a host's block that were not read, as a part's `opaque`. */
 export function opaqueRest(block: JsonObject, known: readonly string[]): { opaque?: JsonValue } {
   const rest = restOf(block, new Set(known));
   return rest === undefined ? {} : { opaque: rest };
 }
 
-/** A part that is carried without being understood; its kind is `<format>/<type>`, its data the block as it came. */
+/** An opaque part. Its kind is `<format>/<type>`, and its data is the block as it came. */
 export function opaquePart(block: JsonValue, format: string): Extract<Part, { type: "opaque" }> {
   return { type: "opaque", kind: `${format}/${asName(asObject(block)?.["type"]) ?? "value"}`, data: block };
 }
 
-/** The parts a tool result can hold; the others stand as opaque parts. */
+/** The content of a tool result. Parts that a result cannot hold become opaque parts. */
 export function resultContent(parts: readonly Part[]): readonly ResultContent[] {
   return parts.map((part) =>
     part.type === "reasoning" || part.type === "tool-call" || part.type === "tool-result"
@@ -42,12 +44,12 @@ export function resultContent(parts: readonly Part[]): readonly ResultContent[] 
   );
 }
 
-/** Text as parts: none for the empty text. */
+/** A text as parts: one text part, or none for the empty text. */
 export function textParts(text: string): readonly Part[] {
   return text === "" ? [] : [{ type: "text", text }];
 }
 
-/** Pairs results with calls where the host gave no ids: such a result answers the oldest open call. */
+/** Pairs results with calls. A result without an id answers the oldest open call. */
 export class CallPairing {
   readonly #open = new Map<string, string>();
   #next = 1;
@@ -59,7 +61,7 @@ export class CallPairing {
     return callId;
   }
 
-  /** The call a result answers, with the tool's name where the call told it. */
+  /** The call that a result answers, with the tool's name when the call gave it. */
   result(id: string | undefined, name?: string): { callId: string; name?: string } {
     const callId = id ?? this.#oldest(name) ?? `call-${this.#next++}`;
     const known = name ?? this.#open.get(callId);
@@ -73,7 +75,7 @@ export class CallPairing {
   }
 }
 
-/** Usage as reported by hosts whose `input` leaves out what was read from and written to the cache. */
+/** Usage from a host whose `input` excludes the tokens read from and written to the cache. */
 export function usageBesideCache(
   input: unknown,
   output: unknown,

@@ -1,25 +1,30 @@
-/** JSON from outside: its limits of depth and size, so that nothing that walks it runs out of stack, and readers that narrow it. */
+/**
+ * JSON from outside: limits of depth and size, so that no code that walks it overflows the stack, and readers that
+ * narrow it.
+ */
 import { WindrowError } from "../errors.ts";
 import type { JsonObject, JsonValue, Message } from "./message.ts";
 
 /** Most levels of objects and arrays inside of each other that JSON from outside may have. */
 export const deepestJson = 500;
 
-/** Levels that a record or a transcript line has around such JSON. */
+/** Levels that a record or a transcript line adds around such JSON. */
 const levelsAround = 24;
 
 /** Most values that one message or record may hold. */
 const mostValues = 2_000_000;
 
-/** How {@link jsonFault} looks. */
+/** Settings of {@link jsonFault}. */
 export interface JsonLimits {
-  /** A field or an item may be undefined: it is left out when the value is written. Default false. */
+  /** Accepts undefined fields and items: they are left out when the value is written. Default false. */
   readonly undefinedToo?: boolean;
-  /** The value is a whole record, line or document, with levels of its own. Default false. */
+  /** Allows for the levels of a whole record, line or document. Default false. */
   readonly whole?: boolean;
 }
 
-/** Why a value cannot be taken as JSON, for the end of a sentence; undefined where it can. Never throws. */
+/**
+ * The reason why a value is not usable as JSON, as the end of a sentence; undefined when it is usable. Never throws.
+ */
 export function jsonFault(value: unknown, limits: JsonLimits = {}): string | undefined {
   try {
     const most = deepestJson + (limits.whole === true ? levelsAround : 0);
@@ -64,7 +69,7 @@ function faultIn(value: unknown, levels: number, count: { left: number }, undefi
 const checked = new WeakSet<Message>();
 
 /**
- * Checks a message of a host before anything walks it. One that was checked is taken to stay as it is.
+ * Checks a host's message before any code walks it. A message that passed is not checked again.
  *
  * @param index - its place, from 0
  * @throws WindrowError `bad-message`
@@ -79,7 +84,7 @@ export function checkMessageJson(message: Message, index: number): void {
 
 const ownField = { enumerable: true, configurable: true, writable: true };
 
-/** A copy that shares nothing with the value. The value has no {@link jsonFault}. */
+/** A deep copy. The value must have no {@link jsonFault}. */
 export function copyJson(value: JsonValue): JsonValue {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(copyJson);
@@ -92,7 +97,7 @@ export function copyJson(value: JsonValue): JsonValue {
   return copy;
 }
 
-/** The JSON in a text; undefined where it is none, or nested deeper than {@link deepestJson}. */
+/** Parses a text as JSON; undefined when it is no JSON, or deeper than {@link deepestJson}. */
 export function parseJson(text: string): JsonValue | undefined {
   try {
     const value = JSON.parse(text) as JsonValue;
@@ -102,37 +107,37 @@ export function parseJson(text: string): JsonValue | undefined {
   }
 }
 
-/** Whether a value is a JSON object. Parsed JSON holds nothing but JSON, so no deeper check is made. */
+/** Whether a value is a JSON object. Its fields are not checked: parsed JSON holds nothing but JSON. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The value when it is a JSON object. */
+/** The value when it is a JSON object, else undefined. */
 export function asObject(value: unknown): JsonObject | undefined {
   return isObject(value) ? value : undefined;
 }
 
-/** The value when it is an array. */
+/** The value when it is an array, else undefined. */
 export function asArray(value: unknown): readonly JsonValue[] | undefined {
   return Array.isArray(value) ? (value as readonly JsonValue[]) : undefined;
 }
 
-/** The value when it is a string. */
+/** The value when it is a string, else undefined. */
 export function asString(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** The value when it is a string with something in it. */
+/** The value when it is a string that is not empty, else undefined. */
 export function asName(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** The value when it is a finite number from 0. */
+/** The value when it is a finite number from 0, else undefined. */
 export function asCount(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
 }
 
-/** The fields of a JSON object; none of any other value. */
+/** The fields of a JSON object; no fields for any other value. */
 export function fieldsOf(value: unknown): JsonObject {
   return asObject(value) ?? {};
 }
@@ -142,15 +147,15 @@ export function objectsOf(value: unknown): readonly JsonObject[] {
   return (asArray(value) ?? []).map(asObject).filter((item) => item !== undefined);
 }
 
-/** A time as ISO 8601 UTC, from ISO text or from milliseconds or seconds since 1970; anything else is no time. */
+/** A time as ISO 8601 UTC, from ISO text, milliseconds or seconds since 1970; undefined for anything else. */
 export function isoTime(value: unknown): string | undefined {
   if (typeof value !== "string" && typeof value !== "number") return undefined;
-  // 1e11 ms is March 1973 and 1e11 s the year 5138: what is smaller was meant as seconds.
+  // 1e11 ms is March 1973, and 1e11 s the year 5138: a smaller number was meant as seconds.
   const date = new Date(typeof value === "number" && value < 1e11 ? value * 1000 : value);
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }
 
-/** An object without its undefined fields, as `exactOptionalPropertyTypes` wants it. */
+/** An object without its undefined fields, as `exactOptionalPropertyTypes` requires. */
 export function defined<T extends object>(object: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as never;
 }

@@ -1,43 +1,43 @@
 /**
- * The message model: what an agent's history is made of, whatever host or provider it came from. Field names are
- * camelCase here and snake_case on disk (docs/format.md).
+ * The message model: the messages of an agent's history, from any host or provider. Field names are camelCase here and
+ * snake_case on disk (docs/format.md).
  */
 
 /** Any value JSON can carry. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
-/** A JSON object. */
+/** A JSON object with string keys. */
 export interface JsonObject {
   readonly [key: string]: JsonValue;
 }
 
-/** Who speaks. Superset of seed 001 §3.3 and seed 004 (conflicts C-06, C-59). */
+/** The speaker of a message. `tool` messages hold results. */
 export type Role = "system" | "user" | "assistant" | "tool";
 
 /**
- * How a message came to be: `complete` (the default), `interrupted` (the stream or the process ended first), or
- * `synthetic` (written by Windrow to keep a window valid, never by a user or a model).
+ * The origin of a message: `complete` (default), `interrupted` (the stream or the process ended early), or `synthetic`
+ * (written by Windrow to keep a window valid, never by a user or a model).
  */
 export type MessageStatus = "complete" | "interrupted" | "synthetic";
 
-/** Provider bytes that Windrow never reads and hands back exactly as they came (signatures, provider metadata). */
+/** Provider data that Windrow never reads and returns unchanged (signatures, provider metadata). */
 interface WithOpaque {
   readonly opaque?: JsonValue;
 }
 
-/** Plain text. */
+/** Text of a message, in any language. */
 export interface TextPart extends WithOpaque {
   readonly type: "text";
   readonly text: string;
 }
 
-/** A model's reasoning. With a `signature` it goes back byte-exact or not at all. */
+/** A model's reasoning. Reasoning with a `signature` goes back byte for byte, or is left out. */
 export interface ReasoningPart extends WithOpaque {
   readonly type: "reasoning";
   readonly text: string;
   readonly signature?: string;
 }
 
-/** An image, by base64 `data` or by `url`. `width` and `height` (pixels) are what its token cost is computed from. */
+/** An image, as base64 `data` or as `url`. Its token cost is computed from `width` and `height` (pixels). */
 export interface ImagePart extends WithOpaque {
   readonly type: "image";
   readonly mediaType: string;
@@ -47,7 +47,7 @@ export interface ImagePart extends WithOpaque {
   readonly height?: number;
 }
 
-/** A file, by base64 `data` or by `url`. */
+/** A file, as base64 `data` or as `url`. */
 export interface FilePart extends WithOpaque {
   readonly type: "file";
   readonly mediaType: string;
@@ -56,20 +56,20 @@ export interface FilePart extends WithOpaque {
   readonly url?: string;
 }
 
-/** A model's request to run a tool. `callId` is unique in a session (seed 004's ToolCallRequest.id). */
+/** A model's request to run a tool. `callId` is unique in a session. */
 export interface ToolCallPart extends WithOpaque {
   readonly type: "tool-call";
   readonly callId: string;
   readonly name: string;
-  /** The arguments, as JSON. A call cut off mid-stream has `{}` here and its raw text in `argsText`. */
+  /** The arguments, as JSON. A call that was cut off while it streamed has `{}` here and the raw text in `argsText`. */
   readonly args: JsonValue;
   readonly argsText?: string;
 }
 
-/** What a tool result can hold. */
+/** A part of a tool result's content. */
 export type ResultContent = TextPart | ImagePart | FilePart | OpaquePart;
 
-/** The outcome of one tool call (seed 004's ToolCallResult). */
+/** The result of one tool call. */
 export interface ToolResultPart extends WithOpaque {
   readonly type: "tool-result";
   readonly callId: string;
@@ -78,10 +78,10 @@ export interface ToolResultPart extends WithOpaque {
   readonly isError?: boolean;
 }
 
-/** A provider's or host's own part that Windrow carries without understanding it. */
+/** A part of a provider or host that Windrow passes through unread. */
 export interface OpaquePart {
   readonly type: "opaque";
-  /** Where it came from and what it is there, for example `anthropic/server_tool_use`. */
+  /** The source and the block's type there, for example `anthropic/server_tool_use`. */
   readonly kind: string;
   readonly data: JsonValue;
 }
@@ -89,7 +89,7 @@ export interface OpaquePart {
 /** One piece of a message. */
 export type Part = TextPart | ReasoningPart | ImagePart | FilePart | ToolCallPart | ToolResultPart | OpaquePart;
 
-/** Tokens a provider reported for one model call. `input` is the whole input; `cacheRead` and `cacheWrite` are parts of it. */
+/** Tokens that a provider reported for one model call. `input` includes `cacheRead` and `cacheWrite`. */
 export interface Usage {
   readonly input?: number;
   readonly output?: number;
@@ -98,19 +98,19 @@ export interface Usage {
   readonly reasoning?: number;
 }
 
-/** A secret that was masked on its way to disk: where its placeholder stands in a text, no value does. */
+/** A flag for a secret that was masked before the disk: its placeholder stands in a text in its place. */
 export interface MaskFlag {
-  /** What it was: `github-token`. */
+  /** The kind of secret: `github-token`. */
   readonly kind: string;
-  /** What stands in its place: `[GITHUB_TOKEN]`. */
+  /** The placeholder: `[GITHUB_TOKEN]`. */
   readonly placeholder: string;
-  /** A keyed hash, 16 hexadecimal digits: equal for equal secrets under one key. */
+  /** A keyed hash, 16 hexadecimal digits. Equal secrets have equal hashes under one key. */
   readonly fingerprint?: string;
 }
 
 /** One message of a history. */
 export interface Message {
-  /** Unique in its session. */
+  /** An id that is unique in its session. */
   readonly id: string;
   readonly role: Role;
   readonly parts: readonly Part[];
@@ -118,27 +118,29 @@ export interface Message {
   readonly timestamp?: string;
   /** Absent means `complete`. */
   readonly status?: MessageStatus;
-  /** The model that wrote it, for assistant messages; its signed parts are only good for that model. */
+  /** The model that wrote an assistant message. Only that model accepts its signed parts. */
   readonly model?: string;
-  /** What the provider reported for the call that produced it. */
+  /** The provider's usage report for the call that produced this message. */
   readonly usage?: Usage;
-  /** Host fields that have no place above; kept and handed back as they are. */
+  /** Fields of the host that have no field here; they are returned unchanged. */
   readonly extra?: JsonObject;
-  /** What was masked in it. Absent in a message as its host gave it, or as its seal brought it back. */
+  /** The secrets masked in this message. Absent in a message from its host, and in one whose seal was opened. */
   readonly masks?: readonly MaskFlag[];
 }
 
-/** A message as a host gives it to `append`: the id and the timestamp are filled in when absent. */
+/** A message as a host passes it to `append`. A missing id or timestamp is filled in. */
 export type NewMessage = Omit<Message, "id"> & { readonly id?: string };
 
-/** A tool's definition, as the model is told of it. `inputSchema` is JSON Schema. */
+/** A tool's definition as sent to the model. `inputSchema` is JSON Schema. */
 export interface ToolDefinition {
   readonly name: string;
   readonly description?: string;
   readonly inputSchema?: JsonValue;
 }
 
-/** The text of a tool result: its text parts joined by newlines; what is not text stands as `[image]`, `[file]`, `[opaque]`. */
+/**
+ * The text of a tool result: its text parts joined by newlines. Other parts appear as `[image]`, `[file]`, `[opaque]`.
+ */
 export function resultText(part: ToolResultPart): string {
   if (typeof part.content === "string") return part.content;
   return part.content.map((item) => (item.type === "text" ? item.text : `[${item.type}]`)).join("\n");

@@ -4,7 +4,7 @@
  */
 import type { JsonObject, JsonValue, MaskFlag, Message, Usage } from "./message.ts";
 
-/** What every record carries once a store has taken it. */
+/** The fields that a store adds to a record. */
 export interface Stored {
   /** Position in the whole session, from 1, without a gap. */
   readonly pos: number;
@@ -12,24 +12,27 @@ export interface Stored {
   readonly seq: number;
 }
 
-/** What a mask did to a record on its way to disk. */
+/** The traces that a mask leaves in a record before the disk. */
 export interface MaybeMasked {
-  /** What was masked in it; of a message record, its message has them. */
+  /** The secrets masked in the record. A message record has them in its message. */
   readonly masks?: readonly MaskFlag[];
-  /** The originals, encrypted, in base64: for who has the seal's key. */
+  /** The originals, encrypted, in base64. Only the seal's key opens them. */
   readonly sealed?: string;
 }
 
-/** One message (`messages.jsonl`, seed 001 §3.3). */
+/** One message of the session (`messages.jsonl`, docs/format.md). */
 export interface MessageRecord extends MaybeMasked {
   readonly kind: "message";
   readonly message: Message;
-  /** By the session's counter, which metadata names. */
+  /** Tokens by the session's counter, which the metadata names. */
   readonly tokenCount: number;
   readonly timestamp: string;
 }
 
-/** A tool run began (`calls.jsonl`): written before the tool runs, so that a crash leaves it *in doubt* and not unseen. */
+/**
+ * The start of a tool run (`calls.jsonl`). It is written before the tool runs, so that a crash leaves the call *in
+ * doubt*.
+ */
 export interface CallRecord extends MaybeMasked {
   readonly kind: "call";
   readonly callId: string;
@@ -38,13 +41,13 @@ export interface CallRecord extends MaybeMasked {
   readonly timestamp: string;
 }
 
-/** A tool run ended (`tools.jsonl`, seed 001 §3.5). */
+/** The end of a tool run (`tools.jsonl`). */
 export interface ToolRecord extends MaybeMasked {
   readonly kind: "tool";
   readonly callId: string;
   readonly toolName: string;
   readonly arguments: JsonValue;
-  /** Absent where it is longer than 1 KiB and a message line holds it (`messageSeq`). */
+  /** The result. Absent when it is longer than 1 KiB and a message line holds it (`messageSeq`). */
   readonly result?: JsonValue;
   readonly messageSeq?: number;
   readonly status: "success" | "error";
@@ -53,41 +56,43 @@ export interface ToolRecord extends MaybeMasked {
   readonly timestamp: string;
 }
 
-/** What stands for a range of messages (`summaries.jsonl`, seed 001 §3.4); its `seq` is the seed's `summary_id`. */
+/** A summary in place of a range of messages (`summaries.jsonl`). On disk its `seq` is `summary_id`. */
 export interface SummaryRecord extends MaybeMasked {
   readonly kind: "summary";
   /** First and last message of the range, by `seq`. */
   readonly startSeq: number;
   readonly endSeq: number;
   readonly summary: string;
-  /** Tokens of the messages it stands for, by the session's counter. */
+  /** Tokens of the summarised messages, by the session's counter. */
   readonly originalTokens: number;
-  /** Tokens of the summary, by the session's counter. The line's `compression_ratio` is this divided by the other. */
+  /**
+   * Tokens of the summary, by the session's counter. `compression_ratio` on disk is `summaryTokens / originalTokens`.
+   */
   readonly summaryTokens: number;
-  /** Whatever else its writer keeps with it; kept as it is, so its names are snake_case. */
+  /** Further data of the writer. It is stored unchanged, so its names are snake_case. */
   readonly data?: JsonObject;
-  /** When it was made; `created_at` in its line. */
+  /** The time of writing; `created_at` on disk. */
   readonly timestamp: string;
 }
 
-/** The state of the job as its agent told it (`snapshot.jsonl`); the newest counts. */
+/** A snapshot of the job as its agent gave it (`snapshot.jsonl`). The newest one counts. */
 export interface SnapshotRecord extends MaybeMasked {
   readonly kind: "snapshot";
-  /** The whole snapshot, kept as it is. */
+  /** The whole snapshot, stored unchanged. */
   readonly data: JsonObject;
   readonly timestamp: string;
 }
 
-/** A change of the window or a decision about it (`edits.jsonl`): epochs, and later pins, undo, failed summaries. */
+/** A change of the window or a decision about it (`edits.jsonl`): epochs, pins, undo, failed summaries. */
 export interface EditRecord extends MaybeMasked {
   readonly kind: "edit";
-  /** What the line records, for example `epoch`. */
+  /** The kind of change, for example `epoch`. */
   readonly type: string;
   readonly data: JsonObject;
   readonly timestamp: string;
 }
 
-/** What one model call used (`usage.jsonl`); only ever added to. */
+/** The usage of one model call (`usage.jsonl`). Lines are only appended. */
 export interface UsageRecord extends MaybeMasked {
   readonly kind: "usage";
   readonly purpose: "turn" | "summary" | "extraction" | "embedding";
@@ -96,7 +101,7 @@ export interface UsageRecord extends MaybeMasked {
   readonly timestamp: string;
 }
 
-/** A record as it is given to a store. */
+/** A record as a caller passes it to a store. */
 export type NewRecord =
   | MessageRecord
   | CallRecord
@@ -105,7 +110,7 @@ export type NewRecord =
   | SummaryRecord
   | SnapshotRecord
   | EditRecord;
-/** The kinds of records, each one file of the file store. */
+/** The kinds of records. The file store has one file for each. */
 export type RecordKind = NewRecord["kind"];
 /** A record as a store returns it. */
 export type StoredRecord = NewRecord & Stored;

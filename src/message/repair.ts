@@ -1,7 +1,7 @@
 /**
- * Repair: real histories hold aborted calls, results without calls, ids used twice, empty messages. This fold turns any
- * history into steps a provider accepts and says what it did. It reads messages one by one and never looks ahead further
- * than the next assistant message, so a longer history never changes the steps of a shorter one.
+ * Repair of histories. Real ones hold aborted calls, results without calls, repeated ids and empty messages. The reader
+ * turns any history into steps that a provider accepts, and reports each repair. It looks ahead no further than the
+ * next assistant message, so a longer history never changes the steps of a shorter one.
  */
 import { inlineName, inlineText, jsonLine, quoteHint, quoteText } from "./quote.ts";
 import { resultText, toolResults } from "./message.ts";
@@ -29,20 +29,20 @@ export type RepairKind =
   | "mended-text"
   | "moved-message";
 
-/** One thing that was mended. */
+/** One repair of a history. */
 export interface Repair {
   readonly kind: RepairKind;
-  /** The message it concerns. */
+  /** The `seq` of the repaired message. */
   readonly seq: number;
   readonly callId?: string;
 }
 
-/** What stands for the result of a call that never got one. */
+/** The text of the synthetic result for a call that never got one. */
 export const interruptedText = "[interrupted: no result was recorded for this call]";
 
 interface OpenCall {
   readonly part: ToolCallPart;
-  /** The id as the host wrote it, which its results use. */
+  /** The id that the host wrote, which the results use. */
   readonly hostId: string;
   result?: { readonly numbered: NumberedMessage; readonly part: ToolResultPart };
 }
@@ -50,21 +50,21 @@ interface OpenCall {
 interface OpenStep {
   readonly assistant: NumberedMessage;
   readonly calls: readonly OpenCall[];
-  /** Messages that came while calls were open; they follow the step. */
+  /** Messages that arrived while calls were open. They follow the step. */
   readonly waiting: Step[];
-  /** What messages hold beside their results: it stays in the step, as one message is never torn. */
+  /** Parts beside the results of a message. They stay in the step, because a message is never split. */
   readonly beside: NumberedMessage[];
 }
 
-/** Steps after which those that were shifted are let go of. */
+/** The number of shifted steps after which their memory is released. */
 const stepsPerRelease = 16_384;
 
-/** Reads a history message by message and gives valid steps. */
+/** Reads a history message by message and returns valid steps. */
 export class StepReader {
   #closed: Step[] = [];
-  /** How many of them were shifted. */
+  /** The number of shifted steps. */
   #shifted = 0;
-  /** Call ids of this history: true when answered. */
+  /** Call ids of this history, each with whether it was answered. */
   readonly #known = new Map<string, boolean>();
   readonly #repairs: Repair[] = [];
   #open: OpenStep | undefined;
@@ -74,7 +74,7 @@ export class StepReader {
     this.take({ seq, message });
   }
 
-  /** As {@link StepReader.push}; the numbered message itself stands in its step where nothing had to be mended. */
+  /** As {@link StepReader.push}. A message that needs no repair stands in its step as this very object. */
   take(numbered: NumberedMessage): void {
     const { seq, message } = numbered;
     const tidy = tidyMessage(message);
@@ -88,7 +88,7 @@ export class StepReader {
     this.#rest(tidy === message ? numbered : { seq, message: tidy });
   }
 
-  /** Results go to their calls; what else a message holds stays beside them, or is a message of its own. */
+  /** Attaches the results to their calls. Other parts stay beside them, or form a message of their own. */
   #rest(numbered: NumberedMessage): void {
     const { seq, message } = numbered;
     const own = message.role === "assistant" ? [] : message.parts.filter((part) => part.type !== "tool-result");
@@ -109,12 +109,15 @@ export class StepReader {
     if (attached) this.#closeAnswered(seq);
   }
 
-  /** Steps that no later message can change and that were not shifted, in order. Each is the same object on every call. */
+  /**
+   * The closed steps in order, without the shifted ones: no later message changes them. Each is the same object on
+   * every call.
+   */
   get closed(): readonly Step[] {
     return this.#shifted === 0 ? this.#closed : this.#closed.slice(this.#shifted);
   }
 
-  /** Takes the first of the closed steps away, to be kept by the caller alone; undefined where there is none. */
+  /** Removes and returns the first closed step; undefined when there is none. */
   shift(): Step | undefined {
     const step = this.#closed[this.#shifted];
     if (!step) {
@@ -130,12 +133,12 @@ export class StepReader {
     return step;
   }
 
-  /** What a window composed now needs behind the closed steps: the step still open, its unanswered calls closed. */
+  /** The steps behind the closed ones, for a window composed now: the open step, its unanswered calls closed. */
   tail(): readonly Step[] {
     return this.#open ? this.#finished(this.#open, () => undefined) : [];
   }
 
-  /** What was mended so far, oldest first. */
+  /** The repairs so far, oldest first. */
   get repairs(): readonly Repair[] {
     return this.#repairs;
   }
@@ -174,7 +177,10 @@ export class StepReader {
     return candidate;
   }
 
-  /** Attaches a result to its call; or gives what is shown of one that has none, undefined for a second one. */
+  /**
+   * Attaches a result to its call. Returns the message to show for a result without a call, undefined for a second
+   * result.
+   */
   #result(numbered: NumberedMessage, part: ToolResultPart): "attached" | Part | undefined {
     const { seq } = numbered;
     const own = this.#open?.calls.filter((call) => call.hostId === part.callId) ?? [];
@@ -285,7 +291,7 @@ function noteOfResult(part: ToolResultPart, late: boolean): Part {
   return { type: "text", text: `${label}\n${quoteText(resultText(part))}` };
 }
 
-/** A call that no assistant made cannot be answered; it is shown as what it says. */
+/** A call in a message of another role gets no answer, so its text is shown instead. */
 function strayCall(part: ToolCallPart): Part {
   return { type: "text", text: `[Call of ${inlineName(part.name)}] ${jsonLine(part.args)}` };
 }

@@ -1,7 +1,7 @@
 /** Sample histories for tests and conformance suites: small, deterministic, each with one kind of trouble. */
 import type { Message, Part } from "./message.ts";
 
-/** A history with a name. */
+/** A sample history with its name. */
 export interface Sample {
   readonly name: string;
   readonly messages: readonly Message[];
@@ -31,7 +31,7 @@ export class HistoryBuilder {
     return this.add("tool", [{ type: "tool-result", callId, content, ...(isError && { isError }) }]);
   }
 
-  /** Any message. */
+  /** Adds a message of any role. */
   add(role: Message["role"], parts: readonly Part[], rest: Partial<Message> = {}): this {
     this.messages.push({ id: `m${this.messages.length + 1}`, role, parts, ...rest });
     return this;
@@ -56,7 +56,7 @@ export function codingSession(steps: number, lines = 40): readonly Message[] {
   return history.messages;
 }
 
-/** One history a kind of trouble that real ones hold. */
+/** Sample histories, one for each kind of trouble in real ones. */
 export function sampleHistories(): readonly Sample[] {
   const signed = { type: "reasoning", text: "The file first.", signature: "c2lnbmVk/+bytes==" } as const;
   return [

@@ -1,10 +1,10 @@
-/** Zod schemas of the message model, for input that was not typed: files, flags, other programs. */
+/** Zod schemas of the message model, for untyped input: files, flags, other programs. */
 import { z } from "zod";
 import { WindrowError } from "../errors.ts";
 import { copyJson, jsonFault } from "./json.ts";
 import type { JsonValue, NewMessage } from "./message.ts";
 
-/** Any JSON value. */
+/** The schema of any JSON value. */
 export const jsonSchema: z.ZodType<JsonValue> = z.unknown().transform((value, context): JsonValue => {
   const fault = jsonFault(value);
   if (fault === undefined) return copyJson(value as JsonValue);
@@ -58,7 +58,7 @@ const toolResultPart = z.strictObject({
   ...opaque,
 });
 
-/** A part of a message. */
+/** The schema of a message's part. */
 export const partSchema = z.discriminatedUnion("type", [
   textPart,
   reasoningPart,
@@ -69,7 +69,7 @@ export const partSchema = z.discriminatedUnion("type", [
   opaquePart,
 ]);
 
-/** Tokens a provider reported. */
+/** The schema of a provider's usage report. */
 export const usageSchema = z.strictObject({
   input: z.number().nonnegative().optional(),
   output: z.number().nonnegative().optional(),
@@ -78,7 +78,7 @@ export const usageSchema = z.strictObject({
   reasoning: z.number().nonnegative().optional(),
 });
 
-/** A message as `append` takes it. */
+/** The schema of a message for `append`. */
 export const newMessageSchema = z.strictObject({
   id: z.string().min(1).optional(),
   role: z.enum(["system", "user", "assistant", "tool"]),
@@ -95,7 +95,7 @@ export const newMessageSchema = z.strictObject({
 });
 
 /**
- * Checks a message that came from outside.
+ * Checks a message from outside.
  *
  * @throws WindrowError `bad-message`, naming the field; also for JSON that is nested too deep, holds itself or cannot be read
  */

@@ -8,18 +8,15 @@ export interface NumberedMessage {
   readonly message: Message;
 }
 
-/**
- * One model call, or one message that is none: an assistant message with all its calls and all their results; a user
- * message; a system message.
- */
+/** One step: an assistant message with all its calls and all their results, a user message, or a system message. */
 export interface Step {
   readonly kind: "system" | "user" | "assistant";
   readonly messages: readonly NumberedMessage[];
 }
 
 /**
- * Groups a history into steps. Results join the assistant message before them that made their call; a result whose call
- * is nowhere before it stands alone as a step of kind `user` (repair.ts says what becomes of it in a window).
+ * Groups a history into steps. Results join the assistant message that made their call. A result without an earlier
+ * call forms a step of kind `user`; repair.ts handles it in a window.
  */
 export function groupSteps(messages: readonly Message[]): readonly Step[] {
   const steps: { kind: Step["kind"]; messages: NumberedMessage[] }[] = [];

@@ -1,7 +1,9 @@
-/** What a single message needs before a provider takes it: text that is valid JSON text, and no empty text. */
+/** Makes a single message acceptable to providers: text is well-formed Unicode, and no text is empty. */
 import type { JsonValue, Message, Part, ResultContent, ToolResultPart } from "./message.ts";
 
-/** The message itself where nothing is wrong with it; a mended copy; or undefined where nothing is left to send. */
+/**
+ * Returns the message itself when it is fine, a repaired copy otherwise, and undefined when nothing is left to send.
+ */
 export function tidyMessage(message: Message): Message | undefined {
   let changed = false;
   const parts: Part[] = [];
@@ -64,7 +66,7 @@ function tidyJson(value: JsonValue): JsonValue {
   ) as JsonValue;
 }
 
-/** Half of a call's arguments breaks every later request of some providers; the call goes out with `{}`. */
+/** Half a call's arguments break every later request of some providers, so the call is sent with `{}`. */
 function isJson(text: string): boolean {
   if (!wellFormed(text)) return false;
   try {
