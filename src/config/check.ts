@@ -1,4 +1,4 @@
-/** Checks settings against their schema, and says what is wrong by file, line and nearest right key. */
+/** Checks settings against the schema, and reports each fault with file, line and nearest known key. */
 import type { z } from "zod";
 import { WindrowError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
@@ -7,13 +7,13 @@ import { isObject } from "../message/json.ts";
 import { configVersion, settings } from "./schema.ts";
 import type { Settings } from "./schema.ts";
 
-/** A place in a file, by the keys that lead there: where it stands for people, for example `windrow.config.yaml:3`. */
+/** Names the place of a key for people, for example `windrow.config.yaml:3`. */
 export type Locate = (path: Path) => string;
 
 type Path = readonly PropertyKey[];
 
 /**
- * What a file says, if it may say so.
+ * The settings of a file that passed the check.
  *
  * @param locate - where a key stands, for messages
  * @throws WindrowError `bad-option` that lists everything that is wrong; for a newer version only that
@@ -41,7 +41,7 @@ function faultsOf(issue: z.core.$ZodIssue, value: unknown, locate: Locate, above
     );
   }
   if (issue.code === "invalid_union") {
-    // Of several forms, the one that was meant is the one that fits at its top.
+    // Among several forms, the intended one is the one that fits at its top level.
     const meant = issue.errors.find((issues) => issues.every((inner) => !isOtherType(inner)));
     if (meant) return meant.flatMap((inner) => faultsOf(inner, value, locate, path));
   }
@@ -65,7 +65,7 @@ const typeNames: Readonly<Record<string, string>> = {
   record: "a mapping of keys to values",
 };
 
-/** What should stand there, as the end of a sentence. */
+/** The expected value, as the end of a sentence. */
 function expected(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case "invalid_type":
@@ -92,14 +92,14 @@ function valueAt(value: unknown, path: Path): unknown {
   return at ?? null;
 }
 
-/** The keys there may be at a place of the schema. */
+/** The known keys at a place of the schema. */
 function keysAt(path: Path): readonly string[] {
   let schema: unknown = settings;
   for (const key of path) schema = shapesOf(schema)[String(key)];
   return Object.keys(shapesOf(schema));
 }
 
-/** The keys of an object's schema, also behind `optional` and inside a union. */
+/** The keys of an object schema, also behind `optional` and inside a union. */
 function shapesOf(schema: unknown): Readonly<Record<string, unknown>> {
   const { shape, def } = (schema ?? {}) as {
     readonly shape?: Readonly<Record<string, unknown>>;

@@ -1,12 +1,12 @@
 /**
- * The configuration: what a user's file, a project's file, a user's own settings from a server, the environment and flags
- * say together, and which of them said what. docs/configuration.md describes it.
+ * The configuration: a user's file, a project's file, a user's own settings from a server, the environment and flags in
+ * layers, with the origin of each value. docs/configuration.md describes it.
  */
 import { join, resolve } from "node:path";
 import { readEnvironment, setVariables, variables } from "./environment.ts";
 import { configAbove, configIn } from "./find.ts";
 import type { FoundFile } from "./find.ts";
-import { foldSeed } from "./llm.ts";
+import { foldHostKeys } from "./llm.ts";
 import { layered } from "./layers.ts";
 import type { Layer, Origin } from "./layers.ts";
 import type { Settings } from "./schema.ts";
@@ -14,33 +14,35 @@ import type { Settings } from "./schema.ts";
 export type { Layer, LayerName, Origin } from "./layers.ts";
 export type { Settings } from "./schema.ts";
 
-/** Everything that was found out. */
+/** The configuration with its origins. */
 export interface Config {
-  /** What holds, by the keys of docs/configuration.md; seed 001's keys have become `model` and `budget`. */
+  /**
+   * The settings in force, by the keys of docs/configuration.md. A host's `llm` keys appear as `model` and `budget`.
+   */
   readonly settings: Settings;
-  /** Where each value came from, by its dotted key: `monitor.interval`. */
+  /** The origin of each value, by its dotted key: `monitor.interval`. */
   readonly origins: ReadonlyMap<string, Origin>;
-  /** The files that were read, the weakest first. */
+  /** The files that were read, weakest first. */
   readonly files: readonly string[];
-  /** What was passed over, and why, for people. */
+  /** Notes for people on what was ignored, and why. */
   readonly notes: readonly string[];
-  /** Why a user's own settings could not be had; absent where they were, or were not asked for. */
+  /** The reason why a user's own settings are missing. Absent when they were read or not asked for. */
   readonly userConfigFailure?: string;
 }
 
-/** Where to look. */
+/** Places to look for configuration. */
 export interface LoadConfigOptions {
-  /** The project's folder; its file is looked for here and upwards. Default: the working folder. */
+  /** The project's folder. Its file is searched from here upwards. Default: the working folder. */
   readonly folder?: string;
-  /** The project's file itself, by whatever name; nothing is looked for then. */
+  /** The project's file, by any name. No other file is searched then. */
   readonly file?: string;
-  /** Default: the process's. `HOME` or `XDG_CONFIG_HOME` in it says where the user's file is. */
+  /** The environment. `HOME` or `XDG_CONFIG_HOME` locates the user's file. Default: the process's. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** What was said by hand: it wins over everything. */
+  /** Settings given by hand, for example as flags. They override all others. */
   readonly flags?: Settings;
 }
 
-/** What holds where nothing is said. */
+/** The defaults. */
 const defaults: Settings = {
   store: "./contexts",
   durability: "strict",
@@ -51,8 +53,9 @@ const defaults: Settings = {
 };
 
 /**
- * Finds, reads, checks and layers the configuration: defaults, the user's file (`~/.config/windrow/windrow.config.*`),
- * the project's file, the user's own settings from `userConfig.url`, the environment, flags; the later wins, key by key.
+ * Finds, reads, checks and layers the configuration, weakest first: defaults, the user's file
+ * (`~/.config/windrow/windrow.config.*`), the project's file, the user's own settings from `userConfig.url`, the
+ * environment, flags. A later layer overrides key by key.
  *
  * @throws WindrowError `bad-option` for a file, a variable or a flag that is wrong, with its place; `input-not-found`,
  *   `input-unreadable`. A server that gives no settings is no error: see {@link Config.userConfigFailure}.
@@ -77,9 +80,9 @@ export async function loadConfig(options: LoadConfigOptions = {}, signal?: Abort
   }
   if (flags) layers.push({ name: "flag", settings: flags });
   const asked = await userLayer(layered(layers).settings, environment, signal);
-  // Stronger than the files, weaker than the environment.
+  // The user's settings override the files and give way to the environment.
   if (asked?.layer) layers.splice(layers.findLastIndex(isFile) + 1, 0, asked.layer);
-  const { settings, origins } = foldSeed(layered(layers));
+  const { settings, origins } = foldHostKeys(layered(layers));
   return {
     settings,
     origins,

@@ -1,7 +1,7 @@
 /** Settings in the environment: `WINDROW_` and the key, `WINDROW_MONITOR_INTERVAL` for `monitor.interval`. */
 import type { Settings } from "./schema.ts";
 
-/** Keys that a variable can carry, and how its text is read. */
+/** The keys that have a variable, each with the reader of its text. */
 const keys = {
   "store": "text",
   "durability": "text",
@@ -34,27 +34,27 @@ const keys = {
   "monitor.stale": "number",
 } as const satisfies Readonly<Record<string, "text" | "flag" | "number" | "list">>;
 
-/** The seed's own name for the address of users' configurations (seed 001 §6.1). */
-const seedVariable = "USER_CONFIG_API";
+/** An older name for the address of users' configurations (docs/presets.md). */
+const userConfigVariable = "USER_CONFIG_API";
 
-/** The variable of a key: `WINDROW_MONITOR_INTERVAL`. */
+/** The name of a key's variable: `WINDROW_MONITOR_INTERVAL`. */
 function variableOf(key: string): string {
   return `WINDROW_${key.replaceAll(".", "_").replaceAll(/[A-Z]/g, "_$&").toUpperCase()}`;
 }
 
-/** Every variable that is read, with the key it sets. */
+/** Every known variable, with the key it sets. */
 export const variables: ReadonlyMap<string, string> = new Map([
-  [seedVariable, "userConfig.url"],
+  [userConfigVariable, "userConfig.url"],
   ...Object.keys(keys).map((key): [string, string] => [variableOf(key), key]),
 ]);
 
-/** The variables that are set, and say something. */
+/** The known variables that are set and not empty. */
 export function setVariables(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
   return [...variables.keys()].filter((name) => (environment[name] ?? "") !== "");
 }
 
 /**
- * What the environment sets.
+ * The settings of the environment.
  *
  * @throws WindrowError `bad-option` that names the variable
  */

@@ -1,4 +1,4 @@
-/** Reads `windrow.config.{yaml,yml,json,mjs}`, and a host's config.yaml with seed 001's `llm` in it. */
+/** Reads `windrow.config.{yaml,yml,json,mjs}`, and the `llm` section of a host's own config.yaml. */
 import { jsonFault, isObject } from "../message/json.ts";
 import { readFileSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
@@ -10,31 +10,31 @@ import { checkSettings } from "./check.ts";
 import type { Locate } from "./check.ts";
 import type { Settings } from "./schema.ts";
 
-/** A file that was read. */
+/** A configuration file after reading. */
 export interface ConfigFile {
   readonly path: string;
   readonly settings: Settings;
-  /** The line of a key, from 1, where the file has lines. */
+  /** The line of a key, from 1, when the file has lines. */
   readonly lineOf: (path: readonly string[]) => number | undefined;
-  /** Keys of a host's own that were passed over. */
+  /** The host's own keys that were ignored. */
   readonly foreign: readonly string[];
 }
 
 /**
- * Reads a file. One that is not called `windrow.config.*` and has an `llm` is a host's own: of it the seed's keys are
- * read, and the rest is passed over.
+ * Reads a file. A file of another name with an `llm` section is a host's own: only its model and context length are
+ * read.
  *
  * @throws WindrowError `input-not-found`, `input-unreadable`, `bad-option` with every fault and its line
  */
 export async function readConfig(path: string): Promise<ConfigFile> {
   const { value, locate, lineOf } = /\.[cm]?js$/.test(path) ? await importModule(path) : parseText(path);
   const isForeign = !basename(path).startsWith("windrow.config.") && isObject(value) && "llm" in value;
-  const own = isForeign ? Object.fromEntries(Object.entries(value).filter(([key]) => seedKeys.has(key))) : value;
-  const foreign = isForeign ? Object.keys(value).filter((key) => !seedKeys.has(key)) : [];
+  const own = isForeign ? Object.fromEntries(Object.entries(value).filter(([key]) => hostKeys.has(key))) : value;
+  const foreign = isForeign ? Object.keys(value).filter((key) => !hostKeys.has(key)) : [];
   return { path, settings: fromFile(checkSettings(own ?? {}, locate), dirname(path)), lineOf, foreign };
 }
 
-const seedKeys = new Set(["llm", "llm_provider", "context_length", "compression_threshold"]);
+const hostKeys = new Set(["llm", "llm_provider", "context_length", "compression_threshold"]);
 
 interface Parsed {
   readonly value: unknown;
@@ -62,7 +62,7 @@ function parseText(path: string): Parsed {
   return { value, locate, lineOf };
 }
 
-/** What is nested past the parser's stack, or repeats itself by aliases without end, is a fault of the file. */
+/** Nesting past the parser's stack, or aliases that repeat themselves without end, is a fault of the file. */
 function foreseen<T>(path: string, read: () => T): T {
   try {
     return read();
@@ -76,7 +76,7 @@ function unusable(path: string, reason: string): WindrowError {
   return new WindrowError("bad-option", `${path} cannot be used as a configuration: ${reason}.`, { path });
 }
 
-/** Where a key stands, else the nearest place above it. */
+/** The offset of a key, or of the nearest place above it. */
 function offsetOf(document: Document, path: readonly PropertyKey[]): number | undefined {
   let node: unknown = document.contents;
   let offset: number | undefined;
@@ -123,7 +123,7 @@ async function importModule(path: string): Promise<Parsed> {
   }
 }
 
-/** Paths in a file are from that file. */
+/** Resolves paths in a file against its folder. */
 function fromFile(settings: Settings, folder: string): Settings {
   const { store, strategy, audit } = settings;
   return {

@@ -5,15 +5,15 @@ import { WindrowError } from "../errors.ts";
 
 const fileNames = ["yaml", "yml", "json", "mjs"].map((ending) => `windrow.config.${ending}`);
 
-/** What a search found. */
+/** A configuration file that a search found. */
 export interface FoundFile {
   readonly path: string;
-  /** Whether it belongs to another user of the system, who must not say what this one runs. */
+  /** Whether the file belongs to another user of the system, who must not decide what this process runs. */
   readonly stranger: boolean;
 }
 
 /**
- * The config file of a folder.
+ * The configuration file of a folder.
  *
  * @throws WindrowError `bad-option` where there are several
  */
@@ -31,7 +31,7 @@ export function configIn(folder: string): FoundFile | undefined {
   return { path, stranger: self !== undefined && uid !== self && uid !== 0 };
 }
 
-/** The config file of a folder or of the nearest one above it. */
+/** The configuration file of a folder or of the nearest folder above it. */
 export function configAbove(folder: string): FoundFile | undefined {
   const found = configIn(folder);
   const above = dirname(folder);

@@ -1,22 +1,22 @@
 import { isObject } from "../message/json.ts";
 import type { Settings } from "./schema.ts";
 
-/** Where settings can come from, the weakest first. */
+/** The sources of settings, weakest first. */
 export const layerNames = ["default", "user", "project", "user-config", "environment", "flag"] as const;
 
 /** One of {@link layerNames}. */
 export type LayerName = (typeof layerNames)[number];
 
-/** Where a value came from. */
+/** The origin of a value. */
 export interface Origin {
   readonly layer: LayerName;
-  /** The file, of a layer that is one. */
+  /** The file, for a layer that is one. */
   readonly file?: string;
   /** The line in it, from 1. */
   readonly line?: number;
   /** The variable of the environment. */
   readonly variable?: string;
-  /** The server of a user's own settings. */
+  /** The server of the user's own settings. */
   readonly host?: string;
 }
 
@@ -25,7 +25,7 @@ export interface Layer {
   readonly name: LayerName;
   readonly settings: Settings;
   readonly file?: string;
-  /** What more there is to say of a key's origin. */
+  /** Further fields of a key's origin. */
   readonly about?: (key: readonly string[]) => Partial<Origin>;
 }
 
@@ -35,10 +35,10 @@ export interface Layered {
   readonly origins: ReadonlyMap<string, Origin>;
 }
 
-/** These are one value, however many keys they have. */
+/** Settings that are one value, however many keys they have. */
 const whole: ReadonlySet<string> = new Set(["model", "strategy"]);
 
-/** The layers as one, each over those before it. */
+/** Merges the layers; a later one overrides those before it. */
 export function layered(layers: readonly Layer[]): Layered {
   const origins = new Map<string, Origin>();
   let settings: Readonly<Record<string, unknown>> = {};

@@ -1,4 +1,6 @@
-/** Seed 001's config.yaml (§4.2): `llm.<provider>.model` and `context_length`, read as `model` and `budget`. */
+/**
+ * The `llm` section of a host's config.yaml: `llm.<provider>.model` and `context_length` become `model` and `budget`.
+ */
 import { WindrowError } from "../errors.ts";
 import { isObject } from "../message/json.ts";
 import { nearest } from "../nearest.ts";
@@ -8,37 +10,37 @@ import { layerNames } from "./layers.ts";
 import type { Layered, Origin } from "./layers.ts";
 import type { Settings } from "./schema.ts";
 
-/** Tokens of an answer, of a model of which nothing is known. */
+/** Tokens reserved for the answer of an unknown model. */
 const unknownMaxOutput = 4_096;
 
 /**
- * Settings without the seed's keys: they have become `model`, where they come from a layer above the one that set it, and
+ * Replaces the `llm` section by `model`, when it comes from a stronger layer than the one that set `model`, and by
  * `budget` likewise.
  *
  * @throws WindrowError `bad-option` for a provider that `llm` does not have
  */
-export function foldSeed(given: Layered): Layered {
+export function foldHostKeys(given: Layered): Layered {
   const { llm: _llm, llm_provider: _provider, context_length: _length, ...rest } = given.settings;
   const { compression_threshold, ...settings } = rest;
-  const origins = new Map([...given.origins].filter(([key]) => !isSeedKey(key)));
+  const origins = new Map([...given.origins].filter(([key]) => !isHostKey(key)));
   const strongest = (test: (key: string) => boolean): Origin | undefined =>
     [...given.origins]
       .filter(([key]) => test(key))
       .map(([, origin]) => origin)
       .reduce(stronger, undefined);
   let { model, budget } = settings;
-  const seedModel = strongest((key) => key.startsWith("llm") || key === "context_length");
-  if (seedModel && isOver(seedModel, origins.get("model"))) {
+  const hostModel = strongest((key) => key.startsWith("llm") || key === "context_length");
+  if (hostModel && isOver(hostModel, origins.get("model"))) {
     model = modelOf(given.settings, typeof model === "string" ? { id: model } : model);
-    origins.set("model", seedModel);
+    origins.set("model", hostModel);
   }
-  const seedBudget = strongest((key) => key === "compression_threshold");
+  const hostBudget = strongest((key) => key === "compression_threshold");
   const facts = typeof model === "string" ? findModel(model) : model;
   const table = facts?.id === undefined ? undefined : findModel(facts.id);
   const contextWindow = facts?.contextWindow ?? table?.contextWindow;
-  if (compression_threshold !== undefined && contextWindow !== undefined && isOver(seedBudget, origins.get("budget"))) {
+  if (compression_threshold !== undefined && contextWindow !== undefined && isOver(hostBudget, origins.get("budget"))) {
     budget = Math.floor(contextWindow * compression_threshold);
-    if (seedBudget) origins.set("budget", seedBudget);
+    if (hostBudget) origins.set("budget", hostBudget);
   }
   return {
     settings: { ...settings, ...(model !== undefined && { model }), ...(budget !== undefined && { budget }) },
@@ -46,7 +48,7 @@ export function foldSeed(given: Layered): Layered {
   };
 }
 
-function isSeedKey(key: string): boolean {
+function isHostKey(key: string): boolean {
   return /^(?:llm(?:\.|$)|llm_provider$|context_length$|compression_threshold$)/.test(key);
 }
 
@@ -80,7 +82,7 @@ function modelOf({ llm = {}, llm_provider, context_length }: Settings, below: Se
     ...(name !== undefined && { id: name }),
     ...(provider !== undefined && { provider }),
     ...(contextWindow !== undefined && { contextWindow }),
-    // A small contextWindow over a model known to answer at length leaves half of it for the window.
+    // A small `contextWindow` with a model that gives long answers leaves half of it for the window.
     ...(room !== undefined && { maxOutput: Math.min(most, Math.floor(room / 2)) }),
   };
 }

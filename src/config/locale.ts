@@ -1,15 +1,15 @@
-/** The languages that prompts, markers and labels are written in. */
+/** The languages of prompts, markers and labels. */
 import { WindrowError } from "../errors.ts";
 
 /** English, Japanese or Simplified Chinese. */
 export type Locale = "en" | "ja" | "zh";
 
-/** Every language there is. */
+/** Every language that Windrow writes. */
 export const locales: readonly Locale[] = ["en", "ja", "zh"];
 
 /**
- * The language to write for people: the one asked for, else that of `WINDROW_LANG`, else the system's (`LC_ALL`,
- * `LC_MESSAGES`, `LANG`, the first that is set), else English.
+ * The language for people: the one asked for, else that of `WINDROW_LANG`, else the system's (`LC_ALL`, `LC_MESSAGES`,
+ * `LANG`, the first that is set), else English.
  *
  * @param asked - a language by its name, for example from `--lang`
  * @throws WindrowError `bad-option` for a language asked for, by hand or in `WINDROW_LANG`, that is none of {@link locales}

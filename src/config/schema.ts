@@ -1,7 +1,7 @@
-/** The keys of a `windrow.config` file, checked with zod. docs/windrow.schema.json is made of this. */
+/** The keys of a `windrow.config` file as a zod schema. docs/windrow.schema.json is generated from it. */
 import { z } from "zod";
 
-/** The newest version of the file's form that this code reads. */
+/** The newest version of the file format that this code reads. */
 export const configVersion = 1;
 
 const name = z.string().min(1);
@@ -26,7 +26,7 @@ const model = z
   })
   .partial();
 
-/** What one provider's entry of seed 001's config.yaml says; a host's own keys beside these are passed over. */
+/** The entry of one provider in the `llm` section. A host's other keys are ignored. */
 const provider = z.looseObject({
   model: name.optional().describe("The model's id."),
   context_length: tokens.optional().describe("The model's capacity in tokens."),
@@ -40,7 +40,7 @@ const age = z
 
 const ratio = z.number().gt(0).max(1);
 
-/** Keys that may differ from user to user, and so may come from a user's own configuration (USER_CONFIG_API). */
+/** Keys that may differ between users, and so may come from a user's own configuration. */
 const perUser = {
   model: z.union([name, model]).describe("A known model's id, or its contextWindow, maxOutput, prices and profile."),
   strategy: z
@@ -57,17 +57,17 @@ const perUser = {
   llm: z
     .record(z.string(), z.union([provider, z.string()]))
     .describe(
-      "Seed 001's config.yaml: a provider's name to its model and context_length; `provider` names the one to use.",
+      "A host's config.yaml: a provider's name to its model and context_length; `provider` names the one to use.",
     ),
   llm_provider: name.describe("Which entry of `llm` to use. Default: its first."),
   context_length: tokens.describe("The model's capacity in tokens, over that of `llm`."),
   compression_threshold: ratio.describe("Share of the context length that a window may use."),
 };
 
-/** What a user's own configuration may say; everything else in it is passed over. */
+/** The schema of a user's own configuration. Other keys in it are ignored. */
 export const userSettings = z.object(perUser).partial();
 
-/** A whole file. */
+/** The schema of a whole configuration file. */
 export const settings = z
   .strictObject({
     $schema: z.string().describe("Where an editor finds this schema."),
@@ -123,15 +123,15 @@ export function configSchema(): object {
   return { title: "windrow.config", ...schema };
 }
 
-/** Absent keys are absent, not undefined. */
+/** Maps optional keys to absent ones instead of undefined ones. */
 type Exact<T> = T extends readonly unknown[]
   ? T
   : T extends object
     ? { readonly [K in keyof T]: Exact<Exclude<T[K], undefined>> }
     : T;
 
-/** What a file, or the layers together, say. */
+/** The settings of a file, or of all layers together. */
 export type Settings = Exact<z.output<typeof settings>>;
 
-/** What a user's own configuration says. */
+/** The settings of a user's own configuration. */
 export type UserSettings = Exact<z.output<typeof userSettings>>;

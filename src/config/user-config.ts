@@ -1,38 +1,41 @@
-/** A user's own settings, asked of an HTTP server (seed 001 §6.1, USER_CONFIG_API). */
+/** Fetches a user's own settings from an HTTP server. */
 import { userSettings } from "./schema.ts";
 import type { UserSettings } from "./schema.ts";
 import { parseAddress, withoutSecrets } from "../address.ts";
 import { isObject } from "../message/json.ts";
 
-/** Where and how to ask. */
+/** The server of users' settings. */
 export interface UserConfigOptions {
   /**
-   * `{user}` in it becomes the user's name; without, `?user=` is added. A user and password in it are sent as basic
-   * authorization, unless there is an `apiKey`.
+   * The address. `{user}` in it becomes the user's name; without it, `?user=` is added. A user and password in it are
+   * sent as basic authorization, unless there is an `apiKey`.
    */
   readonly url: string;
   /** Milliseconds to wait for the whole answer. Default 2,000. */
   readonly timeout?: number;
-  /** Milliseconds an answer holds. Default 300,000. */
+  /** Milliseconds that an answer stays valid. Default 300,000. */
   readonly cache?: number;
-  /** Sent as `Authorization: Bearer …`; the command line takes it from USER_CONFIG_API_KEY. Never in a message. */
+  /**
+   * The key, sent as `Authorization: Bearer …`. The command line reads it from USER_CONFIG_API_KEY. It is never in a
+   * message.
+   */
   readonly apiKey?: string;
   /** Milliseconds since 1970. Default: the system's clock. */
   readonly now?: () => number;
 }
 
-/** What came of asking. */
+/** The answer to a request for a user's settings. */
 export interface UserConfigAnswer {
-  /** Empty where there is no answer. */
+  /** The settings; empty when there is no answer. */
   readonly settings: UserSettings;
-  /** Why there is no answer, or only an older one; absent where all is well. */
+  /** The reason for a missing or outdated answer. Absent otherwise. */
   readonly failure?: string;
 }
 
-/** Milliseconds for which a server that failed is not asked again. */
+/** Milliseconds before a server that failed is asked again. */
 const restMs = 30_000;
 
-/** Most users whose answers are remembered. */
+/** Most users with a remembered answer. */
 const mostRemembered = 1_000;
 
 interface Remembered {
@@ -43,9 +46,9 @@ interface Remembered {
 const remembered = new Map<string, Remembered>();
 
 /**
- * Asks for a user's settings. It never fails: where the server cannot be reached, is too slow, refuses, or answers with
- * what are no settings, an older answer stands, else the settings of the other layers; `failure` says why. Keys that may
- * not differ by user (the store, the user, the role) are passed over.
+ * Fetches a user's settings. It never fails: when the server is unreachable, too slow, refuses or answers nonsense, an
+ * older answer stands, else the other layers; `failure` says why. Keys that may not differ between users (the store,
+ * the user, the role) are ignored.
  */
 export async function fetchUserConfig(
   user: string,
@@ -115,7 +118,7 @@ function addressOf(url: string, user: string): string {
   return address.href;
 }
 
-/** Node's fetch says "fetch failed"; its cause says why. An address may hold a password. */
+/** Node's fetch reports "fetch failed" and puts the reason into its cause. An address may hold a password. */
 function reasonOf(error: unknown): string {
   const { message = String(error), cause } = error as {
     readonly message?: string;

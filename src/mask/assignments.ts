@@ -5,15 +5,15 @@ import { isSecret } from "./named-values.ts";
 import { namedSecretKind } from "./rules.ts";
 import type { Found, MaskRule } from "./rules.ts";
 
-/** A name of its own inside a value. */
+/** A secret's name inside a value. */
 const another = /(?:pass|pwd|secret|token|key|cred|auth|psk|_pw|salt|mnemonic)[\w.-]{0,20}["']?[=:]/i;
 
-/** A pass is not only a password: `pass: "summary"`, `firstPass = "lint"`. */
+/** A pass that is no password: `pass: "summary"`, `firstPass = "lint"`. */
 function isPassOfMany(name: string, value: string): boolean {
   return /^(?:[a-z][A-Za-z]*P|[\w.-]*[_.-]p|p)ass$/.test(name) && /^[a-z]+$/.test(value);
 }
 
-/** Values under a name that says so: `DB_PASSWORD=…`, `"apiKey": "…"`, `<password>…</password>`, `--token …`. */
+/** Values under a name of secrets: `DB_PASSWORD=…`, `"apiKey": "…"`, `<password>…</password>`, `--token …`. */
 export const namedValue: MaskRule = {
   ...namedSecretKind,
   keywords: nameKeywords,

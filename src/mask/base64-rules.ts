@@ -1,6 +1,6 @@
 /**
- * Secrets in base64: a run of it is decoded once, where the base64 of a token's beginning stands in it, and looked at with
- * the rules for tokens and names. Lines of a key in PEM without its header tell themselves by their lengths.
+ * Secrets in base64. A run with the base64 form of a token's beginning is decoded once and given to the rules for
+ * tokens and names. Lines of a PEM key without its header are recognised by their lengths.
  */
 import { namedValue } from "./assignments.ts";
 import { Matcher } from "./matcher.ts";
@@ -9,7 +9,7 @@ import type { Found, MaskRule } from "./rules.ts";
 /** Longest run on either side of what was found, in characters. */
 const longestRun = 16_384;
 
-/** Beginnings that are no accident in base64: four characters of it and more. */
+/** Beginnings of secrets that do not occur by accident in base64: four characters and more. */
 const beginnings = [
   ...[
     "-----BEGIN ",
@@ -53,7 +53,7 @@ const beginnings = [
   ...["api_key", "API_KEY", "_TOKEN=", "access_token", "private_key", '"auth":'],
 ];
 
-/** What a text looks like in base64, at each of the three places a byte may have in its group. */
+/** The base64 forms of a text, one for each of the three places a byte has in its group. */
 function formsOf(text: string): readonly string[] {
   return [0, 1, 2].flatMap((shift) => {
     const bytes = Buffer.concat([Buffer.alloc(shift), Buffer.from(text)]);
@@ -63,7 +63,7 @@ function formsOf(text: string): readonly string[] {
   });
 }
 
-/** A rule that decodes what it finds, and asks the rules given. */
+/** A rule that decodes its finds and asks the given rules. */
 export function base64Rule(rules: readonly MaskRule[]): MaskRule {
   const asked = [...rules, namedValue].flatMap((rule) => rule.keywords.map((keyword) => ({ rule, keyword })));
   let matcher: Matcher | undefined;
@@ -84,7 +84,7 @@ export function base64Rule(rules: readonly MaskRule[]): MaskRule {
     find(text, at) {
       let start = at;
       while (start > 0 && at - start < longestRun && isBase64(text.charCodeAt(start - 1))) start -= 1;
-      // An escape's letter is none of the run's.
+      // The letter of an escape does not belong to the run.
       if (text.charCodeAt(start - 1) === 92 && /[nrt]/.test(text[start] ?? "")) start += 1;
       let end = at;
       while (end < text.length && end - at < longestRun && isBase64(text.charCodeAt(end))) end += 1;
@@ -111,7 +111,7 @@ function isBase64(code: number): boolean {
   );
 }
 
-/** Most of what base64 hides is text; an accident in other bytes is none. */
+/** Whether decoded bytes are text. A token's beginning in other bytes is an accident. */
 function isText(plain: string): boolean {
   let strange = 0;
   for (let index = 0; index < plain.length; index++) {
@@ -121,7 +121,7 @@ function isText(plain: string): boolean {
   return strange <= plain.length / 10;
 }
 
-/** Where base64 that is wrapped ends: the lines of the same length that follow, and a shorter last one. */
+/** The end of wrapped base64: following lines of the same length, and a shorter last one. */
 function linesBehind(text: string, start: number, end: number, length: number): number {
   if (length < 60 || length > 80 || /[A-Za-z0-9+/]/.test(text[start - 1] ?? "")) return end;
   const line = /(?:\r?\n|\\n)[ \t]{0,16}([A-Za-z0-9+/]{4,80}={0,2})(?=\r?\n|\\n|["'\s]|$)/y;
@@ -198,7 +198,7 @@ function lineAt(text: string, at: number): { readonly run: string; readonly end:
   return run === undefined ? undefined : { run, end: shape.lastIndex };
 }
 
-/** Bytes of a key: all kinds of characters, no word and no sequence of hexadecimal digits. */
+/** Whether lines look like the bytes of a key: all kinds of characters, no word, no run of hexadecimal digits. */
 function isRandom(lines: string): boolean {
   return lines
     .split("\n")

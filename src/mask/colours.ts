@@ -1,20 +1,20 @@
-/** A terminal's colours inside a text: `grep --color` puts them into the middle of a token, a prompt before a value. */
+/** Terminal colours inside a text: `grep --color` writes them into tokens, a prompt before a value. */
 
-/** A text without its colours, and where each of its characters stood. */
+/** A text without its colours, with the original place of each character. */
 export interface Plain {
   readonly text: string;
-  /** The place in the text as it came, of a character of this one. */
+  /** The place in the original text of a character of this one. */
   placeOf(index: number): number;
 }
 
 const inJson = String.raw`\u001b[`;
 
-/** Whether a text may have colours in it: as they are, or as JSON writes them. */
+/** Whether a text may hold colours, raw or escaped as in JSON. */
 export function hasColours(text: string): boolean {
   return text.includes("\u001b[") || text.includes(inJson);
 }
 
-/** The text without its colours; undefined where it has none. */
+/** Removes colours from a text; undefined when it has none. */
 export function withoutColours(text: string): Plain | undefined {
   if (!hasColours(text)) return undefined;
   const pieces: { readonly from: number; readonly at: number }[] = [];

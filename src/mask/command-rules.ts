@@ -1,4 +1,4 @@
-/** Passwords on command lines and in the dialogues of protocols, where a letter or a place says what they are. */
+/** Passwords on command lines and in protocol dialogues, recognised by an option or a place. */
 import { isSecret } from "./named-values.ts";
 import type { Found, MaskRule } from "./rules.ts";
 import { isCode, isMade, isStandIn } from "./stand-ins.ts";
@@ -8,7 +8,7 @@ const longestCommand = 200;
 const longestAhead = 512;
 const longestTool = 24;
 
-/** A value as shells write it: in quotes, or a run without spaces. */
+/** A value in shell syntax: in quotes, or a run without spaces. */
 const shellValue = /\\{0,3}'([^'\n]{1,256})'|\\{0,3}"([^"\n]{1,256}?)\\{0,3}"|([^\s"'`|;&<>][^\s"'`|;&<>]{0,255})/y;
 
 function valueAt(text: string, at: number): Found | undefined {
@@ -24,12 +24,12 @@ function valueAt(text: string, at: number): Found | undefined {
 /** A line's end, `;`, `&`, `|` and a backtick. */
 const ends: ReadonlySet<number> = new Set([10, 59, 38, 124, 96]);
 
-/** The part of a line before a place that is one command. */
+/** The part of a line before a place that belongs to the same command. */
 function commandBefore(text: string, at: number): string {
   const before = text.slice(Math.max(0, at - longestCommand), at);
   let start = before.length;
   while (start > 0 && !ends.has(before.charCodeAt(start - 1))) start -= 1;
-  // A backslash goes on with the command on the next line.
+  // A backslash continues the command on the next line.
   return start > 1 && before[start - 1] === "\n" && before[start - 2] === "\\" ? before : before.slice(start);
 }
 
@@ -58,12 +58,12 @@ const databases = words(
 const sqlcmd = words("mosquitto_pub mosquitto_sub mosquitto_rr sqlcmd bcp unzip zip ipmitool osql funzip");
 const ldap = words("ldapsearch ldapadd ldapmodify ldapdelete ldapwhoami ldappasswd ldapcompare exaplus");
 
-/** Options that take a password: the tools that have them, and what else their line must say. */
+/** Options that take a password, with their tools and the words that their line must have. */
 const options: readonly {
   readonly option: string;
   readonly of: ReadonlySet<string>;
   readonly with?: ReadonlySet<string>;
-  /** Without a space. */
+  /** The value follows without a space. */
   readonly attached?: true;
 }[] = [
   { option: " -p", of: mysql, attached: true },
@@ -76,7 +76,7 @@ const options: readonly {
   { option: " -a ", of: words("redis-cli redis-benchmark") },
 ];
 
-/** Words that one of the options belongs to, or that must stand with it. */
+/** Words of the tools, and words that must stand with an option. */
 const known: ReadonlySet<string> = new Set(options.flatMap(({ of, with: also = [] }) => [...of, ...also]));
 const tool = new RegExp(`(?<![\\w-])(?:${[...new Set(options.flatMap(({ of }) => [...of]))].join("|")})(?![\\w-])`);
 
@@ -101,7 +101,7 @@ export const commandOption: MaskRule = {
       if (isGiven(text, given)) return given;
     }
     if (!given) return undefined;
-    // Without a tool before it and behind it, no other option of this command is a password.
+    // Without a tool on either side, no other option of this command is a password either.
     const isTool = said?.length !== 0;
     return {
       ...given,
@@ -111,7 +111,7 @@ export const commandOption: MaskRule = {
   },
 };
 
-/** How far a command goes on without a tool. */
+/** The length of a command without a tool. */
 function withoutTool(text: string, at: number): number {
   const ahead = text.slice(at, at + longestAhead);
   const end = ahead.search(/[\n;&|`]/);
@@ -120,7 +120,7 @@ function withoutTool(text: string, at: number): number {
   return at + (next ? next.index : rest.length);
 }
 
-/** What stands before a password, to the end of a text; a group of it is nothing. */
+/** Phrases before a password. A group that matches rejects the find. */
 const phrases: readonly { readonly keyword: string; readonly before: RegExp }[] = [
   {
     keyword: "identified ",
@@ -176,7 +176,7 @@ export const spokenPassword: MaskRule = {
   },
 };
 
-/** What an escape behind a value ends is none of it: `send "…\r"`. */
+/** Removes a trailing escape that ends a value: `send "…\r"`. */
 function tidy(text: string, { start, length }: Found): Found {
   const value = text.slice(start, start + length).replace(/\\+[nr]$/, "");
   return { start, length: value.length };
@@ -224,7 +224,7 @@ export const userAndPassword: MaskRule = {
 
 /** `echo "user:password" | chpasswd`. */
 function piped(text: string, at: number): Found | undefined {
-  // Most of what is said of it is no pipe into it.
+  // Most such `echo` commands have no pipe to a password tool.
   if (!/\|[ \t]{0,8}(?:sudo[ \t]{1,4})?$/.test(text.slice(Math.max(0, at - 24), at))) return undefined;
   const before = text.slice(Math.max(0, at - 200), at);
   const [whole, password] =

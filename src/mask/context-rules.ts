@@ -1,6 +1,6 @@
 /**
- * Secrets that tell themselves by what stands around them: keys in PEM, web tokens, addresses with a password, headers,
- * and values given to a name that says what they are. Each looks a bounded number of characters around its keyword.
+ * Secrets recognised by their surroundings: PEM keys, web tokens, addresses with a password, headers, and values under
+ * telling names. Each rule looks at a bounded number of characters around its keyword.
  */
 import { namedValue } from "./assignments.ts";
 import { commandRules } from "./command-rules.ts";
@@ -36,7 +36,7 @@ export const privateKey: MaskRule = {
   },
 };
 
-/** Whether most of a text is long runs of base64: what stands before each line (numbers, marks of a diff) is the rest. */
+/** Whether a text is mostly long runs of base64. The rest are line prefixes: numbers, diff marks. */
 function isMostlyKey(body: string): boolean {
   const runs = body.match(/[A-Za-z0-9+/=]{16,}/g) ?? [];
   const length = runs.reduce((sum, run) => sum + run.length, 0);
@@ -58,7 +58,7 @@ export const webToken: MaskRule = tokenRule(
   (token) => !isFiller(token),
 );
 
-/** What stands for a value: a variable, a template, a word that says so. */
+/** Whether a text is a placeholder for a value: a variable, a template, a word that says so. */
 function isStandIn(value: string): boolean {
   return (
     /[$<>{}[\]`|]|%[sd({]|^(.)\1*$|123456789/.test(value) ||
@@ -93,7 +93,7 @@ export const urlPassword: MaskRule = {
   },
 };
 
-/** What follows `Authorization:` and other headers that carry a key; the scheme stays readable. */
+/** The credentials in `Authorization:` and other headers that carry a key. The scheme stays readable. */
 export const headerCredential: MaskRule = {
   kind: "header-credential",
   placeholder: "[HEADER_CREDENTIAL]",
@@ -110,7 +110,7 @@ export const headerCredential: MaskRule = {
   },
 };
 
-/** A header is told from prose and code by its name, or by `curl -H` and a quote before it. */
+/** Whether a colon follows a header's name: known by the name itself, or by `curl -H` and a quote before it. */
 function isInHeader(text: string, at: number, prefix: string): boolean {
   return (
     /^(?:proxy-)?authorization|^bearer/i.test(prefix) ||
@@ -124,7 +124,7 @@ function isBasic(value: string): boolean {
   return /^[^:]*:/.test(plain) && /^[\x20-\x7E\x80-\xFF]+$/.test(plain);
 }
 
-/** Letters and digits mixed as no name has them. */
+/** Whether letters and digits mix as in no name. */
 function isKey(value: string): boolean {
   return (
     value.length >= 10 &&
@@ -136,7 +136,10 @@ function isKey(value: string): boolean {
   );
 }
 
-/** Words, versions, paths and calls that have digits in them: `sha256_file_1`, `config.v2.json`, `utils.Base64`. */
+/**
+ * Whether a text is words, versions, paths or calls with digits in them: `sha256_file_1`, `config.v2.json`,
+ * `utils.Base64`.
+ */
 function isWordy(value: string): boolean {
   if (/^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$/.test(value) && /[a-z]{5}/.test(value)) return true;
   const digits = value.replaceAll(/\D/g, "").length;
@@ -192,7 +195,7 @@ export const facebookAppToken: MaskRule = {
   },
 };
 
-/** Most characters of a named value: a session token of Amazon's has about a thousand. */
+/** Most characters of a named value. Amazon's session tokens have about a thousand. */
 const longestValue = 4_096;
 
 const secretName =
@@ -203,7 +206,7 @@ function namesSecret(name: string): boolean {
   return name.length <= 64 && secretName.test(name);
 }
 
-/** Whether the value of a name that says so is one: no word, no template, no path. */
+/** Whether a value under such a name is a secret: no word, no template, no path. */
 function isSecretValue(name: string, value: string): boolean {
   if (value.length < 10 || value.length > longestValue || !/\d/.test(value)) return false;
   if (
@@ -212,12 +215,12 @@ function isSecretValue(name: string, value: string): boolean {
     )
   )
     return false;
-  // Amazon's secret keys are 40 characters of base64, and may have hardly a digit.
+  // Amazon's secret keys are 40 characters of base64 with hardly a digit at times.
   if (/secret/i.test(name) && /^[A-Za-z0-9/+]{40}$/.test(value) && entropy(value) >= 4) return !isStandIn(value);
   return isKey(value) && entropy(value) >= (value.length >= 16 ? 3.3 : 3);
 }
 
-/** Values that are given to a name that says what they are: `DB_PASSWORD=…`, `"apiKey": "…"`. */
+/** Values under a telling name in plain assignments: `DB_PASSWORD=…`, `"apiKey": "…"`. */
 export const namedSecret: MaskRule = {
   kind: "named-secret",
   placeholder: "[SECRET]",
@@ -260,30 +263,33 @@ export const namedSecret: MaskRule = {
   isField: (name, value) => namesSecret(name) && isSecretValue(name, value),
 };
 
-/** What stands before a keyword in the same name. */
+/** The part of a name before a keyword. */
 function nameBefore(text: string, at: number): string {
   let start = at;
   while (start > 0 && at - start < 40 && /[\w.-]/.test(text.charAt(start - 1))) start -= 1;
   return text.slice(start, at);
 }
 
-/** `NAME=value` on a line of its own, or after `export`: what environments and settings look like. */
+/** Whether a place is `NAME=value` on its own line or after `export`, as in environments and settings. */
 function isEnvironment(name: string, text: string, start: number): boolean {
   return /^[A-Z][A-Z0-9_]*$/.test(name) || /(?:^|\n|\\n)\s{0,20}$/.test(text.slice(Math.max(0, start - 22), start));
 }
 
-/** `?name=value`, `&name=value`, `;Name=value`, `--name=value`: an address, a connection's settings, a command. */
+/**
+ * Whether a place is a parameter of an address, a connection or a command: `?name=value`, `&name=value`, `;Name=value`,
+ * `--name=value`.
+ */
 function isParameter(text: string, start: number): boolean {
   return /[?&;]/.test(text.charAt(start - 1)) || text.startsWith("--", start);
 }
 
-/** A quoted value ends with its quote; any other at a space, a line's end, or what ends an entry. */
+/** Whether a value ends here: a quoted one at its quote, any other at a space, a line's end, or an entry's end. */
 function isWhole(text: string, end: number, quote: string): boolean {
   if (end >= text.length) return true;
   return quote === "" ? /[\s,;"'\\)}]/.test(text.charAt(end)) : text.startsWith(quote, end);
 }
 
-/** All rules of this file, in the order of their say. */
+/** All rules of this file, highest priority first. */
 export const contextRules: readonly MaskRule[] = [
   privateKey,
   webToken,

@@ -6,12 +6,12 @@ import { matchAt, namedSecretKind } from "./rules.ts";
 import type { Found, MaskRule, Span } from "./rules.ts";
 import { isMade, isStandIn } from "./stand-ins.ts";
 
-/** The spans of a document that was looked through up to its end: keywords in it are not looked at again. */
+/** The spans of a document as one find, up to the document's end. Keywords inside it are not tried again. */
 function looked(spans: readonly Span[], start: number, end: number): Found {
   return { start, length: Math.max(1, end - start), rejected: true, ...(spans.length > 0 && { more: spans }) };
 }
 
-/** How far a Secret of Kubernetes is looked through on either side of its kind. */
+/** Most characters on either side of `kind: Secret` that are searched. */
 const longestDocument = 8_192;
 const openNames =
   /^["']?(?:user(?:name)?|host(?:name)?|port|db(?:name)?|database|namespace|email|ca\.crt|tls\.crt)["']?$/i;
@@ -38,7 +38,7 @@ function yamlSecret(text: string, at: number): Found | undefined {
   const near = text.slice(Math.max(0, at - 48), at);
   const lineStart = at - near.length + near.lastIndexOf("\n") + 1;
   const head = text.slice(lineStart, at);
-  // Marks before the lines (numbers, a diff's) are as wide as those before this one.
+  // The marks before all lines (numbers, a diff's) are as wide as those before this one.
   if (head.length > 40 || /[A-Za-z]/.test(head)) return undefined;
   const width = head.length;
   const back = text.slice(Math.max(0, lineStart - longestDocument), lineStart);
@@ -78,7 +78,7 @@ function yamlSecret(text: string, at: number): Found | undefined {
   return looked(spans, at, end);
 }
 
-/** Where the line behind a place begins; 0 for no place. */
+/** The start of the line behind a place; 0 for no place. */
 function nextLine(text: string, at: number): number {
   return at < 0 ? 0 : text.indexOf("\n", at + 1) + 1;
 }
@@ -128,14 +128,14 @@ export const nameAndValue: MaskRule = {
 
 const mayName = /pass|pwd|pw|psk|secret|token|key|cred|auth|salt|mnemonic/i;
 
-/** What stands between a name and its value: a tag's end, an attribute, a line, a comma. */
+/** Text between a name and its value: the end of a tag, an attribute, a line, a comma. */
 const valueBehind = [
   /<\/key>\s{0,40}<string>/y,
   /"(?:[ \t][\w-]{1,20}="[^"\n]{0,40}"){0,2}(?:>|[ \t]{1,4}value=")/y,
   /\\{0,3}["']?(?:[ \t]*,?[ \t]*(?:\r?\n|\\n)?[ \t>+|→\d:-]{0,48})(?:\\{0,3}["']?type\\{0,3}["']?[ \t]?[:=][ \t]*\\{0,3}["']?\w+\\{0,3}["']?,?\s{0,48})?\\{0,3}["']?value\\{0,3}["']?[ \t]?[:=][ \t]*(?:\\{0,3}["'])?/iy,
 ];
 
-/** A `value` that stands before its name. */
+/** The find for a `value` before its name. */
 function before(text: string, at: number, kind: NameKind): Found | undefined {
   const head = text.slice(Math.max(0, at - 600), at);
   const [whole, , value = ""] =
@@ -169,7 +169,7 @@ export const webKey: MaskRule = {
   },
 };
 
-/** The keys of a storage account, by their names' form: `"keyName": "key1", … "value": "…"`. */
+/** The keys of a storage account, found by the form of their names: `"keyName": "key1", … "value": "…"`. */
 export const accountKeys: MaskRule = {
   ...namedSecretKind,
   keywords: ['"keyname"', "securestring"],

@@ -5,14 +5,14 @@ import type { Standing } from "./named-values.ts";
 import { matchAt } from "./rules.ts";
 import { isCode, isMade } from "./stand-ins.ts";
 
-/** A value in a text, and how it stands there. */
+/** A value in a text, and its position there. */
 export interface Given {
   readonly start: number;
   readonly value: string;
   readonly standing: Standing;
 }
 
-/** Most characters of a value in quotes or on a line; longer ones are looked at where they are one run. */
+/** Most characters of a value in quotes or on a line. A longer one counts only as a single run. */
 const longestLook = 512;
 const longestRun = 4_096;
 
@@ -35,7 +35,7 @@ const quote = /(?:[NbruR@])?(\\{0,7}["'`])/y;
 /** The value that a text gives to a name; undefined where it gives none. */
 export function givenAfter(text: string, name: Name, kind: NameKind): Given | undefined {
   const next = text[name.end] ?? "";
-  // Most names are followed by a word: then only a sentence, a column or an option gives a value.
+  // A word follows most names. Then only a sentence, a column or an option gives a value.
   const isApart = next === " " && isNameCode(text.charCodeAt(name.end + 1));
   const close = isApart ? "" : (matchAt(closing, text, name.end)?.[0] ?? "");
   const end = name.end + close.length;
@@ -47,7 +47,7 @@ export function givenAfter(text: string, name: Name, kind: NameKind): Given | un
   if (set) return valueAt(text, name, set.index + set[0].length, set[0].includes("=") ? "=" : ":", kind);
   if (close !== "") {
     const listed = matchAt(comma, text, name.end);
-    // In a list of words, the next word is none of its: `["password", "invisible"]`.
+    // In a list of words the next word is no value: `["password", "invisible"]`.
     if (listed) return quotedAt(text, name.end + listed[0].length, isUpper(name) ? "quoted" : "setting");
   }
   const cell =
@@ -75,7 +75,7 @@ function quotedAt(text: string, at: number, standing: Standing): Given | undefin
   for (let escaped = 0; ; escaped++) {
     end = text.indexOf(mark, end);
     if (end < 0 || end - start > longestRun || escaped > 32) return undefined;
-    // A quote behind a backslash of its own is part of the value.
+    // A quote that a backslash escapes is part of the value.
     if (text[end - 1] !== "\\" || end === start || isEven(text, end - 1)) break;
     end += mark.length;
   }
@@ -96,7 +96,7 @@ function upTo(text: string, start: number, mark: string, standing: Standing): Gi
     : { start, value: text.slice(start, start + end), standing };
 }
 
-/** A run without spaces, as long as a value may be; only one of tokens' characters is longer than a line. */
+/** A run without spaces, at most as long as a line. A longer run must consist of token characters. */
 function runAt(text: string, at: number): string {
   const run = matchAt(/[^\s]{1,512}/y, text, at)?.[0] ?? "";
   const line = run.split(/\\+[nrt](?![A-Za-z0-9]{0,2}[=:])|\\+u001b|\\+"/, 1)[0]!.replace(/\\+n.*/s, "");
@@ -116,7 +116,7 @@ function valueAt(text: string, name: Name, at: number, mark: string, kind: NameK
   const before = text.slice(Math.max(0, name.start - 64), name.start);
   const last = before.at(-1) ?? "";
   if (/[?&]/.test(last)) return { start: at, value: run.replace(/(?:[&#`]|["'](?!\w)).*/s, ""), standing: "quoted" };
-  // In .npmrc a registry's address stands before the name.
+  // In .npmrc the registry's address precedes the name.
   const isLine = opensLine(before) || before.endsWith("/:");
   const isLoud = isUpper(name);
   const isTight = text.slice(name.end, at) === mark;
@@ -138,36 +138,36 @@ function valueAt(text: string, name: Name, at: number, mark: string, kind: NameK
     const cut = settingOf(run, dividersOf(before, rest));
     return isCode(cut) ? undefined : { start: at, value: cut, standing: "setting" };
   }
-  // Without quotes, an argument of a call is a name: `connect(token: value)`.
+  // An unquoted argument of a call is a name: `connect(token: value)`.
   if (last === "(" && mark === ":") return undefined;
   const cut = settingOf(run).replace(/["'`,;)}\]]+$/, "");
   return isCode(cut) ? undefined : { start: at, value: cut, standing: mark === "=" ? "bare" : "setting" };
 }
 
-/** What may divide a setting from the next: what divides it from the one before, where both are known. */
+/** The separators between settings: the one before this setting, when both sides show it. */
 function dividersOf(before: string, rest: string): string {
   if (before.endsWith(";")) return ";";
   return /[A-Za-z_]=[^\s,;]+ $/.test(before) && /^[A-Za-z][\w-]*=/.test(rest) ? "" : ",;&";
 }
 
-/** One setting's value: up to the next setting, or to what ends them. */
+/** A setting's value, up to the next setting or the end of all settings. */
 function settingOf(run: string, signs = ",;&"): string {
   const end = new RegExp(`(?:[${signs}](?=[A-Za-z][\\w. -]{0,30}=)|["'\`](?![\\w!@#%^])).*`, "s");
   return run.replace(end, "").replace(/[;,]+$/, "");
 }
 
-/** Whether settings stand around a value: `host=db user=app password=… dbname=x`, not the arguments of a call. */
+/** Whether other settings surround a value, as in `host=db user=app password=… dbname=x`, not arguments of a call. */
 function isSettings(before: string, rest: string, last: string): boolean {
   if (!/[\s"'`=,]/.test(last)) return false;
   return /[A-Za-z_]=[^\s,;()"']+[\s,]$|["'=]$/.test(before) || /^[A-Za-z][\w-]*=[^\s=]/.test(rest);
 }
 
-/** What stands on a line behind a place, without spaces. */
+/** The rest of a line behind a place, trimmed. */
 function restOf(text: string, at: number): string {
   return matchAt(/[^\n\\]{0,120}/y, text, at)?.[0].trim() ?? "";
 }
 
-/** A quote that does not end where the text does: it was cut off. */
+/** A value whose closing quote is missing because the text was cut off. */
 function cutOff(text: string, at: number): Given | undefined {
   const run = matchAt(/["'`][^\s"'`]{12,}$/y, text.slice(0, Math.min(text.length, at + longestLook)), at);
   return run && at + run[0].length === text.length
@@ -175,7 +175,7 @@ function cutOff(text: string, at: number): Given | undefined {
     : undefined;
 }
 
-/** What tools and languages put before a setting on its line. */
+/** Prefixes of a setting on its line, by tool and language. */
 const lineHead =
   /^(?:[\w./-]{1,60}:\d{1,6}[:-]|\s{0,12}\d{1,6}(?:→|\t|:|-|\||[ ]{1,4}))?[ \t>+#;*|$-]{0,48}(?:(?:export|set(?: -\w{1,3})?|setx|declare -x|typeset -x|local|readonly|env|ENV|ARG|SET|-[eE]|--env|let|\$env:)[ \t]?)?["'\\]{0,4}$/;
 
@@ -188,12 +188,12 @@ function opensLine(before: string): boolean {
   );
 }
 
-/** A name that code could give: letters, digits and underscores without a sign. */
+/** Whether a value is a plain identifier: letters and underscores without a digit. */
 function isPlainName(value: string): boolean {
   return /^[A-Za-z_$][\w$]*$/.test(value) && !/\d/.test(value);
 }
 
-/** Whether settings of a login stand on the lines around: a user, a host, a port. */
+/** Whether neighbouring lines hold settings of a login: a user, a host, a port. */
 function hasSiblings(text: string, start: number, end: number, mark: string): boolean {
   const around = text.slice(Math.max(0, start - 300), start) + text.slice(end, end + 300);
   return (
@@ -217,7 +217,7 @@ function saidAt(text: string, at: number): Given | undefined {
   return { start: at, value: run.replace(/["'`*]*[.,;:!?)]*["'`*]*$/, ""), standing: "bare" };
 }
 
-/** A value behind a space: an option's, a setting's without a sign, a column's, one in a sentence. */
+/** A value after a space: of an option, a setting without a sign, a column, or a sentence. */
 function apartAt(text: string, name: Name, at: number, gap: string, kind: NameKind): Given | undefined {
   const before = text.slice(Math.max(0, name.start - 160), name.start);
   const isOption = name.text.startsWith("-") || /(?:^|\s)--?$/.test(before);

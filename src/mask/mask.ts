@@ -1,6 +1,6 @@
 /**
- * The one funnel before any sink: every string a store keeps passes here, and secrets become placeholders. A store
- * takes a {@link Mask} when it is made and applies it itself, so that nothing reaches a disk around it.
+ * The mask before every sink: each string that a store writes passes it, and secrets become placeholders. A store takes
+ * a {@link Mask} when it is made and applies it itself, so that nothing reaches the disk around it.
  */
 import { createHmac, randomBytes } from "node:crypto";
 import type { JsonObject, JsonValue, MaskFlag, Message, Part, ResultContent } from "../message/message.ts";
@@ -14,39 +14,41 @@ import type { Masked, SecretRules } from "./text.ts";
 import { valueRules } from "./values.ts";
 import type { SecretValues } from "./values.ts";
 
-/** What a store masks by. Made by {@link createMask}. */
+/** The rules and keys of a store's mask. Made by {@link createMask}. */
 export interface Mask extends SecretRules {
-  /** Tells equal secrets apart from others without telling them; without it, masks are flagged by their kind alone. */
+  /**
+   * A fingerprint by which equal secrets are recognised without being revealed. Without it, a flag has the kind alone.
+   */
   readonly fingerprint?: (secret: string) => string;
-  /** Keeps what was masked, encrypted, so that a resume with the same key has it again. */
+  /** Keeps masked originals, encrypted, so that a resume with the same key restores them. */
   readonly seal?: Seal;
-  /** Whether the live window shows what is kept, masked, in place of what the host gave. */
+  /** Whether the live window shows the masked text of the log instead of the host's own. */
   readonly liveMask: boolean;
 }
 
-/** How a mask is made. */
+/** Options of {@link createMask}. */
 export interface MaskOptions {
   /**
-   * Also mask e-mail addresses as `[EMAIL]` (seed 001 §3.3). Default false: source code and logs are full of addresses that
-   * are no secret.
+   * Also mask e-mail addresses as `[EMAIL]`. Default false: source code and logs are full of addresses that are no
+   * secret.
    */
   readonly email?: boolean;
-  /** Secrets the host knows, by name, masked wherever they stand: `{ DB_PASSWORD: "…" }` becomes `[DB_PASSWORD]`. */
+  /** Secrets that the host knows, by name, masked in every text: `{ DB_PASSWORD: "…" }` becomes `[DB_PASSWORD]`. */
   readonly values?: SecretValues;
-  /** The rules for secrets of a known form. Default: {@link secretRules}; `[]` masks none of them. */
+  /** The rules for secrets of a known form. Default: {@link secretRules}. `[]` turns them off. */
   readonly rules?: readonly MaskRule[];
   /**
-   * A key for the originals of what is masked: at least 32 characters, made at random (`openssl rand -base64 32`), and best
-   * kept in the environment (`WINDROW_SEAL_KEY`). With it they stand encrypted in the record they were masked in, and a
-   * resume has them again. Default: they are gone with the process.
+   * A key for the masked originals: at least 32 random characters (`openssl rand -base64 32`), best kept in the
+   * environment (`WINDROW_SEAL_KEY`). The originals are then stored encrypted in their record, and a resume restores
+   * them. Default: they are lost when the process ends.
    */
   readonly seal?: string;
-  /** Show the model what is kept, masked, and never what the host gave. Default false. */
+  /** Show the model the masked text of the log, never the host's own. Default false. */
   readonly liveMask?: boolean;
 }
 
 /**
- * Makes a mask.
+ * Makes a mask from options.
  *
  * @throws WindrowError `bad-option` for a registered value that is too short, or a seal's key that is
  */
@@ -81,13 +83,13 @@ export function maskRecord(mask: Mask, record: NewRecord): NewRecord {
   const masks = walk.flags(record.kind === "message" ? record.message.masks : record.masks);
   const flagged: NewRecord =
     masked.kind === "message" ? { ...masked, message: { ...masked.message, masks } } : { ...masked, masks };
-  // What was sealed before rests on the text as it was then.
+  // An earlier seal refers to the text as it was then.
   if (!mask.seal || before !== undefined) return flagged;
   const spans = (text: string): readonly Masked[] => maskText(mask, text).masks;
   return { ...flagged, sealed: mask.seal.close(open as NewRecord, masked, spans) };
 }
 
-/** One value on its way through the mask, and what was found in it. */
+/** The walk of one value through the mask, with its finds. */
 class Walk {
   readonly #mask: SecretRules & Pick<Partial<Mask>, "fingerprint">;
   readonly #flags = new Map<string, MaskFlag>();
@@ -96,7 +98,7 @@ class Walk {
     this.#mask = mask;
   }
 
-  /** What was found, once each, with what was flagged before. */
+  /** The flags of all finds, each once, after the earlier flags. */
   flags(before: readonly MaskFlag[] = []): readonly MaskFlag[] {
     return [...before, ...this.#flags.values()];
   }
@@ -128,7 +130,7 @@ class Walk {
     return masked.text;
   }
 
-  /** A field's name can say that its value is a secret. */
+  /** Masks a field whose name marks its value as secret. */
   #field(name: string, value: JsonValue): JsonValue {
     const masked = this.value(value);
     if (typeof value !== "string" || masked !== value) return masked;
@@ -172,7 +174,7 @@ class Walk {
   }
 }
 
-/** Signatures, provider bytes and base64 are handed back byte for byte or are worth nothing. */
+/** Whether a field must stay byte for byte: signatures, provider data, base64. */
 function isExact(key: string, value: unknown): boolean {
   return (
     key === "signature" ||
@@ -182,7 +184,7 @@ function isExact(key: string, value: unknown): boolean {
   );
 }
 
-/** Two secrets used as keys of one object become the same placeholder; both values are kept. */
+/** Numbers keys of one object that became the same placeholder, so that both values stay. */
 function distinctKeys(entries: readonly (readonly [string, JsonValue])[]): readonly (readonly [string, JsonValue])[] {
   const used = new Set<string>();
   return entries.map(([key, value]) => {

@@ -1,11 +1,11 @@
-/** Masked events: a listener may write what it hears anywhere, so it hears no secret. */
+/** Masks events: a listener may write an event anywhere, so it receives no secret. */
 import { WindrowError } from "../errors.ts";
 import type { JsonObject } from "../message/message.ts";
 import { maskJson } from "./mask.ts";
 import { textMask } from "./text.ts";
 import type { SecretRules } from "./text.ts";
 
-/** An event with the secrets of its texts replaced; the event itself where it has none. Errors stay errors. */
+/** Replaces the secrets in the texts of an event. A clean event is returned as it is; errors stay errors. */
 export function maskEvent<Event extends { readonly type: string }>(event: Event, rules: SecretRules): Event {
   let masked: Record<string, unknown> | undefined;
   for (const [name, value] of Object.entries<unknown>(event)) {
@@ -15,14 +15,14 @@ export function maskEvent<Event extends { readonly type: string }>(event: Event,
   return (masked ?? event) as Event;
 }
 
-/** A field's name can say that its value is a secret, so the name goes along. */
+/** Masks one field. Its name goes along, because it can mark the value as secret. */
 function maskField(name: string, value: unknown, rules: SecretRules): unknown {
   const field = { [name]: value } as JsonObject;
   const masked = maskJson(rules, field);
   return masked === field ? value : Object.values(masked)[0];
 }
 
-/** An error without secrets. Its stack repeats its message, so both pass the mask, and its cause does. */
+/** An error without secrets: message, stack and cause pass the mask. */
 function maskError(error: Error, rules: SecretRules): Error {
   const text = textMask(rules);
   const data = error instanceof WindrowError ? maskField("data", error.data, rules) : undefined;

@@ -1,18 +1,17 @@
 /**
- * Finds many keywords in one pass (Aho and Corasick, 1975), whatever their number: what stands between them is looked at
- * once and by nothing else. Letters are compared without their case.
+ * Finds many keywords in one pass over a text, whatever their number (Aho and Corasick, 1975). Case does not matter.
  */
 
-/** Told of every keyword in a text, in the order of their ends; `true` stops the search. */
+/** Called for every keyword in a text, in the order of their ends. Returning `true` stops the search. */
 export type OnKeyword = (keyword: number, start: number) => boolean | undefined;
 
-/** Finds keywords. */
+/** Searches texts for a fixed set of keywords. */
 export class Matcher {
   readonly #keywords: readonly string[];
-  /** The class of each of the first 128 characters; 0 for those in no keyword, and for all others. */
+  /** The class of each of the first 128 characters; 0 for characters in no keyword. */
   readonly #classes = new Uint8Array(128);
   readonly #width: number;
-  /** The next state, by state and class; a state is the place where its own row begins. */
+  /** The next state, by state and class. A state is the index of its row. */
   readonly #next: Uint32Array;
   /** Keywords that end in a state; undefined for most. */
   readonly #ends: readonly (readonly number[] | undefined)[];
@@ -40,7 +39,7 @@ export class Matcher {
     for (const [state, ends] of this.#ends.entries()) if (ends !== undefined) this.#isEnd[state * classes] = 1;
   }
 
-  /** Tells of every keyword in a text. */
+  /** Reports every keyword in a text. */
   scan(text: string, found: OnKeyword): void {
     const [next, classes, isEnd] = [this.#next, this.#classes, this.#isEnd];
     const { length } = text;
@@ -75,7 +74,7 @@ export class Matcher {
       }
       (ends[state / width] ??= []).push(index);
     }
-    // Breadth first: where a state has no edge, it goes where its longest proper suffix would go.
+    // Breadth first: a state without an edge goes where its longest proper suffix goes.
     const fallback = new Uint32Array(count);
     const queue = [0];
     for (const state of queue) {

@@ -1,14 +1,13 @@
-/** Whether what stands under a name that says so is a secret. */
+/** Decides whether a value under a telling name is a secret. */
 import { isFiller } from "./rules.ts";
 import { classesOf, isMade, isStandIn, isWordy, signsOf } from "./stand-ins.ts";
 import type { NameKind } from "./names.ts";
 
-/** Most characters of a named value: a session token of Amazon's has about a thousand. */
+/** Most characters of a named value. Amazon's session tokens have about a thousand. */
 export const longestValue = 4_096;
 
 /**
- * How a value stands there: alone on the line of a setting, in quotes, as one setting of several, or where only its looks
- * tell it from a word.
+ * The position of a value: alone on the line of a setting, in quotes, as one setting of several, or bare among words.
  */
 export type Standing = "line" | "quoted" | "setting" | "bare";
 
@@ -16,13 +15,13 @@ export type Standing = "line" | "quoted" | "setting" | "bare";
 export function isSecret(kind: NameKind, value: string, standing: Standing): boolean {
   if (value.length > longestValue || /\s/.test(value) || isStandIn(value)) return false;
   if (/[!?)\]:,;>]$/.test(value) && isStandIn(value.replace(/[!?)\]:,;>]+$/, ""))) return false;
-  // Behind `==` a name is compared.
+  // `==` compares a name and sets no value.
   if (value.startsWith("=") && !isMade(value)) return false;
   if (isPlace(value) && !(isMade(value) && signsOf(value) >= 3)) return false;
   return kind === "password" ? isPassword(value, standing) : isKey(value, standing);
 }
 
-/** A path, an address, a name of a cloud's, a version, a date. */
+/** Whether a value is a path, an address, a cloud resource, a version or a date. */
 function isPlace(value: string): boolean {
   return (
     /^[a-z][a-z0-9+.-]{1,12}:\/\/|^(?:arn|urn|projects?|secrets?|refs|keyvault|ssm|vault|secretsmanager|op)[:/]/i.test(
@@ -59,13 +58,13 @@ function isPassword(value: string, standing: Standing): boolean {
     return !(wordy && /^[a-z]+(?:[._-][a-z]+)+\d?$/.test(value));
   }
   if (!wordy) return value.length >= 6 && (classesOf(value) >= 2 || standing === "line" || standing === "quoted");
-  // A word alone is a password only where nothing else could stand.
+  // A single word is a password only in a place that holds nothing else.
   return (
     (standing === "line" || standing === "quoted") && /^[a-z]{5,}$/.test(value) && !/pass|secret|token/.test(value)
   );
 }
 
-/** Letters and digits, or letters and signs, as no word has them. */
+/** Whether letters mix with digits or signs as in no word. */
 function isMixed(value: string): boolean {
   const kinds = classesOf(value);
   if (/^[\w.-]+\(.*\)?$/.test(value)) return isMade(value) && signsOf(value) >= 2;
@@ -85,7 +84,7 @@ function isKey(value: string, standing: Standing): boolean {
   if (new Set(value).size < Math.min(6, value.length * 0.6)) return false;
   const kinds = classesOf(value);
   if (/\d/.test(value)) return kinds >= 2 && (standing !== "bare" || value.length >= 12 || kinds >= 3);
-  // Without a digit only capitals among small letters tell it from names: `kQzRtbAx`, not `readToken`.
+  // Without a digit, only capitals among small letters mark it as random: `kQzRtbAx`, not `readToken`.
   const turns = value.match(/[a-z][A-Z]|[A-Z]{2}[a-z]/g)?.length ?? 0;
   return standing !== "bare" && (turns >= value.length / 6 || (kinds >= 3 && /[^\w.:-]/.test(value)));
 }

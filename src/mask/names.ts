@@ -1,4 +1,4 @@
-/** Names tell the kind of their value: `DB_PASSWORD` has a password, `apiKey` a key, `password_file` neither. */
+/** Kinds of values by their names: `DB_PASSWORD` holds a password, `apiKey` a key, `password_file` neither. */
 
 /**
  * - `password`: the value is a password whatever it looks like
@@ -6,10 +6,10 @@
  */
 export type NameKind = "password" | "key";
 
-/** Longest name that is looked at, in characters. */
+/** The longest name that is examined, in characters. */
 export const longestName = 80;
 
-/** Words behind the one that says it, which say nothing else: `DB_PASSWORD_PROD`, `password1`. */
+/** Suffixes of a name that do not change its kind: `DB_PASSWORD_PROD`, `password1`. */
 const suffixes =
   /[_.-](?:prod(?:uction)?|stag(?:e|ing)|dev(?:elopment)?|test|live|old|new|value|val|text|plain|raw|base64|b64|default|primary|secondary|main|admin|root|master|ci|data|base|\d{1,3})$/;
 
@@ -22,11 +22,11 @@ const key =
 const keyOf =
   /(?:^|[_.-]|[a-z])(?:api|access|secret|private|signing|signature|encrypt(?:ion)?|decrypt(?:ion)?|master|auth(?:entication)?|account|shared|storage|app|application|hmac|service|session|jwt|crypto|cipher|aes|license|deploy|pre_?shared|unseal|security|admin|root|client|webhook|secure_auth|nonce|logged_in|cookie|recovery|seal|subscription|write|ingest|integration|license|function|host|tls|ssl|ssh|wallet)[_.-]?key$/;
 
-/** Names that end like one and hold none: a page's token, what a tokenizer counts, a field's own name. */
+/** Names with the ending of a secret that hold none: a page's token, a tokenizer's counts, a field's own name. */
 const noKey =
   /(?:^|[_.-])(?:next|prev(?:ious)?|page|paging|continuation|sync|cursor|csrf|xsrf|authenticity|eos|bos|pad|unk|mask|stop|sep|cls|special|max|min|num|total|input|output|prompt|completion|reasoning|cached?|count|public|publishable|site|design|color|lexer|parser|cancellation|cancel|current|last|first|peek|this|origin_?trial)_?(?:middleware|request|form)?[_.-]?(?:token|tokens|key)$|^tokens$/;
 
-/** Names that have a word of secrets in front of another that says better what they hold. */
+/** Names whose last word overrides the word for a secret before it. */
 const other =
   /(?:^|[_.-])(?:no|has|is|show|hide|use|with|without|reset|forgot|change|require[ds]?|allow|enable|disable|prompt_for|save|remember|confirm_label)[_.-]/;
 
@@ -38,11 +38,11 @@ function wordsOf(name: string): string {
     .toLowerCase();
 }
 
-/** Names that were looked at: a text has few of them, many times. */
+/** A cache of names: a text repeats few of them many times. */
 const known = new Map<string, NameKind | "none">();
 const mostKnown = 2_000;
 
-/** What a name says of its value. */
+/** The kind of a name's value; undefined for other names. */
 export function nameKind(name: string): NameKind | undefined {
   const before = known.get(name);
   if (before !== undefined) return before === "none" ? undefined : before;
@@ -101,7 +101,7 @@ const keys = [
   "admin",
 ];
 
-/** What stands in every name that says something of its value. */
+/** Keywords: every name with a kind contains one of them. */
 export const nameKeywords: readonly string[] = [
   ...[
     "pass",
@@ -134,7 +134,7 @@ export function nameAt(text: string, at: number): Name | undefined {
   while (start > 0 && at - start < longestName && isNameCode(text.charCodeAt(start - 1))) start -= 1;
   let end = at;
   while (end < text.length && end - at < longestName && isNameCode(text.charCodeAt(end))) end += 1;
-  // An escape's letter is none of the name's: `\nDB_PASSWORD`.
+  // The letter of an escape does not belong to the name: `\nDB_PASSWORD`.
   if (text.charCodeAt(start - 1) === 92 && /[nrt]/.test(text.charAt(start))) start += 1;
   return end - start > longestName || start > at ? undefined : { text: text.slice(start, end), start, end };
 }

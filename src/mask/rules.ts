@@ -1,4 +1,4 @@
-/** The rules of the mask: which text is a secret, and what stands in its place. */
+/** The contract of mask rules, and what several rules share. */
 
 /** A stretch of a text, in UTF-16 code units. */
 export interface Span {
@@ -11,24 +11,24 @@ export interface Replaced extends Span {
   readonly placeholder: string;
 }
 
-/** What a rule found where one of its keywords stands. */
+/** The find of a rule at one of its keywords. */
 export interface Found extends Span {
-  /** It was looked at and is no secret: keywords inside it are not looked at again, which keeps a rule linear. */
+  /** The stretch is no secret. Keywords inside it are not tried again, which keeps a rule linear. */
   readonly rejected?: true;
-  /** Other secrets that the same look found, behind it or before it. */
+  /** Further secrets from the same look, before or behind this one. */
   readonly more?: readonly Span[];
 }
 
-/** One kind of secret. */
+/** A rule for one kind of secret. */
 export interface MaskRule {
   /** Kebab-case, for reports: `github-token`. */
   readonly kind: string;
-  /** What stands in the secret's place. */
+  /** The placeholder for the secret. */
   readonly placeholder: string;
-  /** Printable ASCII, found whatever the case: only where one stands is the rule asked. */
+  /** Printable ASCII, matched in any case. The rule is asked only at a keyword. */
   readonly keywords: readonly string[];
   /**
-   * The secret at a keyword, which may begin before or behind it.
+   * Finds the secret at a keyword. It may begin before or behind the keyword.
    *
    * @param at - where the keyword begins
    */
@@ -42,10 +42,10 @@ const insideWord = /[A-Za-z0-9]$/;
 const endsEscape = /(?:\\[nrtbf]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2}|\u001b\[[0-9;]{0,12}m)$/;
 const longestEscape = 15;
 
-/** Characters of a prefix that a digit before it does not make a word of. */
+/** The length from which a prefix counts even after a digit. */
 const longPrefix = 6;
 
-/** Whether a token can begin here: not in the middle of a word. */
+/** Whether a token can begin here, outside of a word. */
 function isTokenStart(text: string, at: number, digitsMay: boolean): boolean {
   if (at === 0) return true;
   const code = text.charCodeAt(at - 1);
@@ -83,7 +83,7 @@ export function tokenRule(
   };
 }
 
-/** A run that is longer than any token but those that are known by their dots: it is looked at once and not again. */
+/** Rejects a run that is longer than any token without dots, so that it is examined once. */
 function rejectedRun(text: string, at: number): Found | undefined {
   const run = /[A-Za-z0-9_-]{256,}/y;
   run.lastIndex = at;
@@ -91,12 +91,12 @@ function rejectedRun(text: string, at: number): Found | undefined {
   return length === undefined ? undefined : { start: at, length, rejected: true };
 }
 
-/** Whether a run of characters is what no word is: 24 in a row, or ten with letters and digits mixed. */
+/** Whether a run looks random: 24 characters in a row, or ten with letters and digits mixed. */
 export function looksRandom(run: string): boolean {
   return run.length >= 24 || (run.length >= 10 && /\d/.test(run) && /[A-Za-z]/.test(run));
 }
 
-/** Whether a text stands for a value instead of being one: `xxxxxxxx`, `********`, `XXXX_PUT_YOURS_HERE`. */
+/** Whether a text is a filler instead of a value: `xxxxxxxx`, `********`, `XXXX_PUT_YOURS_HERE`. */
 export function isFiller(text: string): boolean {
   return /[xX]{6}|[xX]{5}[_.-]|\*{3}|#{3}|\.{3}/.test(text);
 }
@@ -136,7 +136,7 @@ const localCharacters: ReadonlySet<number> = new Set(
   Buffer.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._%+-"),
 );
 
-/** A first look: most `@` stand alone or in front of a name. */
+/** A quick check, because most `@` stand alone or before a name. */
 function isInAddress(text: string, at: number): boolean {
   return at >= 0 && at < text.length && localCharacters.has(text.charCodeAt(at));
 }

@@ -1,6 +1,6 @@
 /**
- * The seal: what was masked, encrypted beside its placeholder (AES-256-GCM), for who has the key. A resume with the key
- * composes the window as it was; without it nothing in the store can be turned back.
+ * The seal: masked originals, encrypted beside their placeholders (AES-256-GCM). A resume with the key composes the
+ * original window; without the key nothing can be restored.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 import { WindrowError } from "../errors.ts";
@@ -9,9 +9,9 @@ import type { JsonValue, MaskFlag } from "../message/message.ts";
 import type { NewRecord } from "../message/record.ts";
 import type { Replaced } from "./rules.ts";
 
-/** Keeps originals encrypted. Made by a mask that is given a key. */
+/** Encrypts and restores masked originals. Made by a mask with a key. */
 export interface Seal {
-  /** A keyed hash of a secret, 16 hexadecimal digits, the same wherever the key is. */
+  /** A keyed hash of a secret: 16 hexadecimal digits, the same on every machine with the key. */
   readonly fingerprint: (secret: string) => string;
   /**
    * The originals of a record, encrypted, in base64.
@@ -19,11 +19,11 @@ export interface Seal {
    * @param spans - what was replaced in a text as it came
    */
   close(original: NewRecord, masked: NewRecord, spans: (text: string) => readonly Replaced[]): string;
-  /** The record as it came, with the flags it came with; as it is where it was not sealed, or not with this key. */
+  /** Restores a record with its original flags. A record without a seal, or with another key's, stays as it is. */
   open<R extends NewRecord>(record: R): R;
 }
 
-/** A text that stands elsewhere in the record as it came: its path, and what to put where. */
+/** A difference between the original and the masked record: a path, and what to put there. */
 interface Patch {
   readonly path: readonly (string | number)[];
   /** `[start, length, original]` in the masked text, in order; or the whole original value. */
@@ -36,8 +36,8 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * Makes a seal. Two keys are derived from the one that is given (HKDF-SHA-256, RFC 5869): for encryption, and for
- * fingerprints. HKDF does not slow a guesser down, hence a long key and no passphrase.
+ * Makes a seal. Two keys are derived from the given one (HKDF-SHA-256, RFC 5869): one for encryption, one for
+ * fingerprints. HKDF does not slow a guesser down, so a short passphrase is no key.
  *
  * @throws WindrowError `bad-option` for a key of less than 32 characters
  */
@@ -77,7 +77,7 @@ export function createSeal(key: string): Seal {
   };
 }
 
-/** What a seal is bound to, so that it opens no other record. */
+/** The identity that a seal is bound to, so that it opens no other record. */
 function identity(record: NewRecord): Buffer {
   const name = record.kind === "message" ? record.message.id : record.timestamp;
   return Buffer.from(`windrow.seal.1 ${record.kind} ${name}`);
@@ -90,12 +90,12 @@ function decrypted(key: Buffer, bytes: Buffer, bound: Buffer): string | undefine
   try {
     return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()]).toString("utf8");
   } catch {
-    // Another key, or bytes that were changed: it stays masked.
+    // The key differs or the bytes were changed: the record stays masked.
     return undefined;
   }
 }
 
-/** Where a masked value differs from the one that came. */
+/** Lists the differences between a masked value and the original. */
 function compare(
   original: JsonValue,
   masked: JsonValue,
@@ -119,7 +119,7 @@ function compare(
   }
 }
 
-/** The secrets of a text, where their placeholders stand. */
+/** The originals of a text, at the places of their placeholders. */
 function piecesOf(original: string, spans: readonly Replaced[]): readonly (readonly [number, number, string])[] {
   let shift = 0;
   return spans.map(({ start, length, placeholder }) => {
@@ -129,7 +129,7 @@ function piecesOf(original: string, spans: readonly Replaced[]): readonly (reado
   });
 }
 
-/** A value with one patch in place. */
+/** Applies one patch to a value. */
 function applied(value: JsonValue, { path, pieces, whole }: Patch): JsonValue {
   const [first, ...rest] = path;
   if (first === undefined) return typeof value === "string" && pieces ? restored(value, pieces) : (whole ?? value);
@@ -155,7 +155,7 @@ function flagsOf(record: NewRecord): readonly MaskFlag[] | undefined {
   return record.kind === "message" ? record.message.masks : record.masks;
 }
 
-/** The record with these flags in place of its own. */
+/** The record with other flags. */
 function withFlags<T extends NewRecord>(record: T, flags: readonly MaskFlag[]): T {
   const kept = flags.length > 0 && { masks: flags };
   if (record.kind !== "message") {

@@ -1,7 +1,7 @@
-/** What stands where a secret would, and is none: templates, types, code, words, fillers. */
+/** Texts in place of a secret that are none: templates, types, code, words, fillers. */
 import { isFiller } from "./rules.ts";
 
-/** Types, constants and words that say there is no value, or what kind of one. */
+/** Words that name a type, a constant, or the absence of a value. */
 const words = new Set(
   (
     "string str text bytes byte buffer any unknown never void number int integer bool boolean object array list dict map set char " +
@@ -30,7 +30,7 @@ const inside =
 const saysSo =
   /^(?:<|\[)?(?:your?|my|the|some|an?|insert|enter|put|replace|use|add)[-_ .](?:[a-z]+[-_ .])*[a-z0-9]+|your[-_ ]?\w{0,12}[-_ ]?(?:here|key|token|secret|password)|example|redacted|placeholder|change[-_ ]?me|changeit|dummy|^sample|replace[-_ ]?(?:me|with|this)|not[-_]?a[-_]?real|^fake|^mock|goes[-_ ]here|to[-_]be[-_]|\bTODO\b/i;
 
-/** Whether a text stands for a value: a template, a filler, a word that says so. */
+/** Whether a text is a placeholder for a value: a template, a filler, a word that says so. */
 export function isStandIn(value: string): boolean {
   return (
     words.has(value.toLowerCase()) ||
@@ -62,8 +62,8 @@ export function isCode(value: string): boolean {
 const consonants = /[bcdfghjklmnpqrstvwxz]{5}/i;
 
 /**
- * Whether a generator made a text: 12 characters and more, small letters, capitals and others, and hardly a run of letters
- * that can be spoken. Signs of templates and of code are signs like others in it.
+ * Whether a generator made a text: 12 characters and more, small letters, capitals and others, and hardly a
+ * pronounceable run. Signs of templates and code count as ordinary signs.
  */
 export function isMade(value: string): boolean {
   if (value.length < 12 || !/[a-z]/.test(value) || !/[A-Z]/.test(value) || !/[^A-Za-z]/.test(value)) return false;
@@ -76,14 +76,14 @@ export function isMade(value: string): boolean {
   return spoken <= letters * 0.4;
 }
 
-/** How many different signs a text has that calls and paths do not have. */
+/** The number of different signs in a text that calls and paths do not have. */
 export function signsOf(value: string): number {
   return new Set(value.replaceAll(/[\w()[\].,'"]/g, "")).size;
 }
 
 /**
- * Whether a text is made of words, as names, paths and sentences are: most of its letters stand in runs of three or more
- * that can be spoken.
+ * Whether a text consists of words, as names, paths and sentences do: most of its letters stand in pronounceable runs
+ * of three or more.
  */
 export function isWordy(value: string): boolean {
   const pieces =
@@ -105,7 +105,7 @@ export function isWordy(value: string): boolean {
   return signs <= 1 && digits <= 1 + groups / 3 && short <= groups / 2 && spoken >= letters * 0.75;
 }
 
-/** How many of small letters, capitals, digits and signs a text has. */
+/** The number of character classes in a text: small letters, capitals, digits, signs. */
 export function classesOf(value: string): number {
   return [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/].filter((one) => one.test(value)).length;
 }

@@ -5,7 +5,7 @@ import { entropy, matchAt, namedSecretKind } from "./rules.ts";
 import type { Found, MaskRule, Span } from "./rules.ts";
 import { classesOf, isCode, isMade, isStandIn, isWordy } from "./stand-ins.ts";
 
-/** The spans as one find: the first, and the rest behind it. */
+/** Joins spans into one find. */
 function together(spans: readonly Span[]): Found | undefined {
   const [first, ...more] = spans;
   return first && { ...first, ...(more.length > 0 && { more }) };
@@ -67,7 +67,7 @@ export const passwordFile: MaskRule = {
   },
 };
 
-/** Addresses that are secrets: signatures of storage, bots, webhooks. */
+/** Addresses that grant access: signed storage links, bots, webhooks. */
 export const secretAddress: MaskRule = {
   kind: "secret-address",
   placeholder: "[SECRET_ADDRESS]",
@@ -101,7 +101,7 @@ export const secretAddress: MaskRule = {
   },
 };
 
-/** Telegram's bot tokens stand alone too: a bot's number, and 35 characters that begin with `AA`. */
+/** Telegram's bot tokens without an address: the bot's number, and 35 characters that begin with `AA`. */
 export const botToken: MaskRule = {
   kind: "telegram-token",
   placeholder: "[TELEGRAM_TOKEN]",
@@ -141,7 +141,7 @@ export const cookies: MaskRule = {
   },
 };
 
-/** Passwords as systems keep them: `$6$…`, `$2y$…`, `$apr1$…`, `$argon2id$…`, `{SSHA}…`. */
+/** Password hashes of systems: `$6$…`, `$2y$…`, `$apr1$…`, `$argon2id$…`, `{SSHA}…`. */
 export const passwordHash: MaskRule = {
   kind: "password-hash",
   placeholder: "[PASSWORD_HASH]",
@@ -172,7 +172,7 @@ export const passwordHash: MaskRule = {
   },
 };
 
-/** Sentences of tools that make a password and show it. */
+/** Output of tools that generate a password and print it. */
 export const shownPassword: MaskRule = {
   ...namedSecretKind,
   keywords: ["password", "unseal key", "root token", "new value:", "master.key", "root-token"],
@@ -187,7 +187,7 @@ export const shownPassword: MaskRule = {
   },
 };
 
-/** Rules for secrets that the form around them tells. */
+/** Rules for secrets that the surrounding form reveals. */
 export const structureRules: readonly MaskRule[] = [
   kubernetesSecret,
   passwordHash,

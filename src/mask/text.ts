@@ -1,4 +1,4 @@
-/** Texts without their secrets: what every sink, every cut and every event passes. Imports nothing of Node. */
+/** Removes secrets from texts, for every sink, cut and event. Imports nothing of Node. */
 import { base64Rule, keyLines, puttyKey } from "./base64-rules.ts";
 import { hasColours, withoutColours } from "./colours.ts";
 import { contextRules, urlPassword } from "./context-rules.ts";
@@ -6,13 +6,13 @@ import { Matcher } from "./matcher.ts";
 import type { MaskRule, Replaced } from "./rules.ts";
 import { prefixedTokens } from "./token-rules.ts";
 
-/** The rules of a mask: enough to replace secrets, not enough to bring them back. */
+/** The rules of a mask. They can replace secrets, not restore them. */
 export interface SecretRules {
   /** Highest priority first: where two match the same text, the earlier one's placeholder is used. */
   readonly rules: readonly MaskRule[];
 }
 
-/** A secret that was found: where it stood in the text as it came, in UTF-16 code units. */
+/** A masked secret: its place in the original text, in UTF-16 code units. */
 export interface Masked extends Replaced {
   /** The rule's kind: `github-token`. */
   readonly kind: string;
@@ -25,7 +25,7 @@ export interface MaskedText {
   readonly masks: readonly Masked[];
 }
 
-/** The rules that are on unless they are replaced. */
+/** The rules of a mask by default. */
 export const secretRules: readonly MaskRule[] = [
   ...prefixedTokens,
   ...contextRules,
@@ -34,7 +34,7 @@ export const secretRules: readonly MaskRule[] = [
   keyLines,
 ];
 
-/** The rules of a mask that nothing was said of. */
+/** The rules of a mask without options. */
 export const knownSecrets: SecretRules = { rules: secretRules };
 
 /**
@@ -78,7 +78,7 @@ function claimsIn(rules: readonly MaskRule[], text: string): Claim[] {
   return found;
 }
 
-/** Whether any keyword of a mask stands in a text: a quick look that a clean text fails. */
+/** Whether a text holds any keyword of a mask: a quick check for clean texts. */
 export function mayHoldSecret({ rules }: SecretRules, text: string): boolean {
   return finderOf(rules).matcher.test(text) || hasColours(text);
 }
@@ -87,13 +87,13 @@ interface Finder {
   readonly matcher: Matcher;
   /** The rule of each keyword. */
   readonly ruleOf: readonly number[];
-  /** Those that go by a field's name. */
+  /** The rules that examine a field's name. */
   readonly fieldRules: readonly MaskRule[];
 }
 
 const finders = new WeakMap<readonly MaskRule[], Finder>();
 
-/** The rules of a mask, made ready for looking. */
+/** Prepares rules for searching. */
 export function finderOf(rules: readonly MaskRule[]): Finder {
   const known = finders.get(rules);
   if (known) return known;
@@ -107,7 +107,7 @@ export function finderOf(rules: readonly MaskRule[]): Finder {
   return finder;
 }
 
-/** A stretch that a rule claims, by the rule's place. */
+/** A stretch that a rule claims, with the rule's rank. */
 interface Claim extends Masked {
   readonly index: number;
 }

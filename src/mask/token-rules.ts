@@ -1,12 +1,12 @@
 /**
- * Secrets that tell themselves by their form: a fixed prefix and a run of characters. The forms are those that the
- * services document, or that their scanners (GitHub secret scanning, gitleaks, secretlint) look for.
+ * Tokens with a form of their own: a fixed prefix and a run of characters. The forms come from the services'
+ * documentation and from scanners (GitHub secret scanning, gitleaks, secretlint).
  */
 import { hashName, hashText } from "../message/hash.ts";
 import { entropy, isFiller, looksRandom, tokenRule } from "./rules.ts";
 import type { MaskRule } from "./rules.ts";
 
-/** Whether a token is no filler: one of 20 hexadecimal digits has about 3 bits a character, `XXXX…` has none. */
+/** Whether a token varies enough: 20 hexadecimal digits have about 3 bits a character, `XXXX…` has none. */
 function isVaried(token: string): boolean {
   return !isFiller(token) && entropy(token.slice(5)) >= 2.2;
 }
@@ -24,16 +24,14 @@ function tokens(
   return tokenRule({ kind, placeholder, keywords: prefixes }, shape, accept);
 }
 
-/** The parts of a token that its separators divide. */
+/** Whether a part of a token between separators looks random. */
 function hasRandomPart(token: string): boolean {
   return !isFiller(token) && token.split(/[_-]/).slice(1).some(looksRandom);
 }
 
-/**
- * Tokens and keys with a prefix of their own. Of two rules that find a secret in the same place the earlier one names it.
- */
+/** The rules for prefixed tokens. Where two match in one place, the earlier one is used. */
 export const prefixedTokens: readonly MaskRule[] = [
-  // 36 or more characters, masked from 16 on; newer installation tokens go on as a JWT, with two dots.
+  // 36 or more characters, masked from 16 on. Newer installation tokens continue as a JWT with two dots.
   tokens(
     "github-token",
     ["ghp_", "gho_", "ghs_", "ghu_", "ghr_", "github_pat_"],
@@ -46,7 +44,7 @@ export const prefixedTokens: readonly MaskRule[] = [
     /[A-Za-z0-9_.-]{15,}[A-Za-z0-9_-]/,
   ),
   tokens("anthropic-key", ["sk-ant-"], /[a-z]{3,8}\d\d-[A-Za-z0-9_-]{78,118}AA(?![A-Za-z0-9_-])/),
-  // `sk-learn-contrib-extensions` is told apart by what no word has: letters and digits mixed, or 24 in a row.
+  // `sk-learn-contrib-extensions` is no key: a key has letters and digits mixed, or 24 characters in a row.
   tokens("openai-key", ["sk-"], /(?!ant-)[A-Za-z0-9_-]{16,}/, hasRandomPart),
   tokens("aws-key-id", ["AKIA", "ASIA", "ABIA", "ACCA"], /[A-Z0-9]{16}(?![A-Za-z0-9])/, isAwsKeyId),
   tokens("aws-bedrock-key", ["ABSK"], /(?=([A-Za-z0-9+/]{109,269}))\1={0,2}(?![A-Za-z0-9+/])/),
@@ -79,7 +77,7 @@ export const prefixedTokens: readonly MaskRule[] = [
   tokens("pypi-token", ["pypi-AgEIcHlwaS5vcmc", "pypi-AgENdGVzdC5weXBpLm9yZ"], /[A-Za-z0-9_-]{50,}/),
   tokens("rubygems-token", ["rubygems_"], /[a-f0-9]{48}/),
   tokens("docker-token", ["dckr_pat_", "dckr_oat_"], /[A-Za-z0-9_-]{20,}/),
-  // Two runs of fixed lengths: no word goes on like that, so that it may begin inside one.
+  // Two runs of fixed lengths are no part of a word, so the token may begin inside one.
   tokenRule(
     { kind: "sendgrid-key", placeholder: "[SENDGRID_KEY]", keywords: ["SG."] },
     /SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}/y,
@@ -161,8 +159,8 @@ function isNoFiller(token: string): boolean {
 }
 
 /**
- * Keys that stand in public documentation and are meant to be seen, by {@link hashName}: the allow list of gitleaks for this
- * form (MIT; docs/masks.md has the notice).
+ * Public keys of documentation, by {@link hashName}: gitleaks' allow list for this form (MIT; docs/masks.md has the
+ * notice).
  */
 const publicGoogleKeys: ReadonlySet<string> = new Set(
   (
@@ -177,7 +175,7 @@ function isGoogleKey(token: string): boolean {
   return !publicGoogleKeys.has(hashName(hashText(token)));
 }
 
-/** Amazon's documentation ends its made-up ids in EXAMPLE. */
+/** Amazon's documentation ends its sample ids in EXAMPLE. */
 function isAwsKeyId(token: string): boolean {
   return isVaried(token) && !token.endsWith("EXAMPLE") && /\d/.test(token);
 }

@@ -1,17 +1,17 @@
-/** Values the host knows to be secret: masked wherever they stand, whatever they look like. */
+/** Values that the host knows to be secret, masked in every text and every spelling. */
 import { WindrowError } from "../errors.ts";
 import type { MaskRule } from "./rules.ts";
 
 /** Secrets by their names: `{ DB_PASSWORD: "…" }` is masked as `[DB_PASSWORD]`. */
 export type SecretValues = Readonly<Record<string, string>>;
 
-/** A shorter value would mask words and numbers. */
+/** The shortest value in characters. A shorter one would mask words and numbers. */
 const shortest = 6;
-/** Printable ASCII of a value that the search can find it by. */
+/** The longest part of a value that serves as keyword, in characters. */
 const longestKeyword = 24;
 
 /**
- * Rules for registered values: as they are, and as JSON, an address or base64 writes them.
+ * Rules for registered values: as given, and as JSON, an address or base64 spells them.
  *
  * @throws WindrowError `bad-option` for a value that is shorter than 6 characters or has no four of ASCII in a row
  */
@@ -44,8 +44,8 @@ export function valueRules(values: SecretValues): readonly MaskRule[] {
 }
 
 /**
- * The variables of an environment whose names say that they are secret (`…TOKEN`, `…SECRET`, `…PASSWORD`, `…KEY`, …) and
- * whose values are long enough to be told from other text.
+ * The environment's variables whose names mark them as secret (`…TOKEN`, `…SECRET`, `…PASSWORD`, `…KEY`, …) and whose
+ * values are long enough to be recognised in text.
  */
 export function secretVariables(environment: Readonly<Record<string, string | undefined>>): SecretValues {
   const names =
@@ -72,7 +72,7 @@ function formsOf(value: string): readonly string[] {
   return [value, value.trim(), json, JSON.stringify(json).slice(1, -1), encodeURIComponent(value), base64];
 }
 
-/** The longest run of printable ASCII in a value, cut short; empty where it has none of four characters. */
+/** The longest run of printable ASCII in a value, shortened; empty when no run has four characters. */
 function anchorOf(form: string): string {
   const runs = form.match(/[\x20-\x7E]{4,}/g) ?? [];
   return runs.reduce((best, run) => (run.length > best.length ? run : best), "").slice(0, longestKeyword);

@@ -1,4 +1,4 @@
-/** Any language or embedding model of the AI SDK, majors 5, 6 and 7: the user brings the package, the shape is enough. */
+/** Models of the AI SDK, majors 5, 6 and 7. The user brings the package; a model of the right shape is enough. */
 import { WindrowError } from "../errors.ts";
 import { fieldsOf } from "../message/json.ts";
 import type { Usage } from "../message/message.ts";
@@ -7,7 +7,7 @@ import type { Embedder, Embeddings, Model, ModelFinish } from "./model.ts";
 import { withRetries } from "./retry.ts";
 import type { Failure, RetryOptions } from "./retry.ts";
 
-/** What is used of a language model of the AI SDK: `LanguageModelV2`, `V3` and `V4` fit. */
+/** The members that are used of an AI SDK language model: `LanguageModelV2`, `V3` and `V4` fit. */
 export interface AiSdkLanguageModel {
   readonly specificationVersion: string;
   readonly modelId: string;
@@ -19,7 +19,7 @@ export interface AiSdkLanguageModel {
   }): PromiseLike<{ readonly content: unknown; readonly finishReason: unknown; readonly usage: unknown }>;
 }
 
-/** What is used of an embedding model of the AI SDK: `EmbeddingModelV2`, `V3` and `V4` fit. */
+/** The members that are used of an AI SDK embedding model: `EmbeddingModelV2`, `V3` and `V4` fit. */
 export interface AiSdkEmbeddingModel {
   readonly specificationVersion: string;
   readonly modelId: string;
@@ -38,7 +38,7 @@ export interface AiSdkOptions extends RetryOptions {
 }
 
 /**
- * A language model of the AI SDK as a Model.
+ * Makes a Model from a language model of the AI SDK.
  *
  * @example
  * const summarizer = aiSdkModel(openai("gpt-5-mini"), { contextWindow: 400_000 });
@@ -72,7 +72,7 @@ export function aiSdkModel(model: AiSdkLanguageModel, options: AiSdkOptions = {}
 }
 
 /**
- * An embedding model of the AI SDK as an Embedder; as many calls as the model's own limit asks for.
+ * Makes an Embedder from an embedding model of the AI SDK. It makes as many calls as the model's own limit asks for.
  *
  * @throws WindrowError as {@link aiSdkModel}
  */
@@ -109,7 +109,10 @@ function checked(model: AiSdkLanguageModel | AiSdkEmbeddingModel, method: string
   });
 }
 
-/** The SDK's own errors say whether they may pass; what a provider's package throws else is a broken connection. */
+/**
+ * The SDK's own errors say whether a retry may help. Any other error of a provider's package counts as a broken
+ * connection.
+ */
 function failureOf(error: unknown, now: number): Failure {
   const { statusCode: status, isRetryable, responseHeaders, message } = fieldsOf(error);
   const headers = new Headers(fieldsOf(responseHeaders) as Record<string, string>);
@@ -124,7 +127,7 @@ function failureOf(error: unknown, now: number): Failure {
   };
 }
 
-/** A word in major 5, the unified word beside the provider's own in 6 and 7. */
+/** Reads the finish reason: a word in major 5, the unified word beside the provider's own in 6 and 7. */
 function finishOf(given: unknown): ModelFinish {
   const reason = typeof given === "string" ? given : fieldsOf(given)["unified"];
   switch (reason) {
@@ -139,7 +142,7 @@ function finishOf(given: unknown): ModelFinish {
   }
 }
 
-/** Numbers in major 5, totals with their parts in 6 and 7. */
+/** Reads usage: numbers in major 5, totals with their parts in 6 and 7. */
 function usageOf(value: unknown): Usage {
   const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = fieldsOf(value);
   const input = fieldsOf(inputTokens);

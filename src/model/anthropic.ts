@@ -1,4 +1,4 @@
-/** Anthropic's Messages API. */
+/** A model behind Anthropic's Messages API. */
 import { fieldsOf } from "../message/json.ts";
 import type { Usage } from "../message/message.ts";
 import { findModel } from "../tokens/models.ts";
@@ -10,7 +10,7 @@ import type { Model, ModelFinish } from "./model.ts";
 export interface AnthropicModelOptions extends HttpOptions {
   /** The model's capacity in tokens. Default: the table's (src/tokens/models.ts). */
   readonly contextWindow?: number;
-  /** Most tokens of an answer where a request does not say: the API wants a number. Default 4,096. */
+  /** Most tokens of an answer when the request names none, because the API requires a number. Default 4,096. */
   readonly maxOutput?: number;
 }
 
@@ -59,7 +59,7 @@ function finishOf(reason: unknown): ModelFinish {
   }
 }
 
-/** Anthropic counts what was cached beside the input; here it is part of it. */
+/** Anthropic counts cached tokens beside the input; here they are part of it. */
 function usageOf(value: unknown): Usage {
   const usage = fieldsOf(value);
   const { input_tokens: plain, cache_read_input_tokens: read, cache_creation_input_tokens: written } = usage;

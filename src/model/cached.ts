@@ -1,12 +1,12 @@
-/** A cache before a model: the same request, byte for byte, is answered from memory. Off unless a model is wrapped. */
+/** A cache before a model: an identical request is answered from memory. Off unless a model is wrapped. */
 import { createHash } from "node:crypto";
 import type { Model, ModelAnswer, ModelRequest } from "./model.ts";
 
 /** Options of {@link cached}. */
 export interface CacheOptions {
-  /** Milliseconds an answer is good for. Default 3,600,000: an hour (seed 001's CACHE_TTL). */
+  /** Milliseconds that an answer stays valid. Default 3,600,000: an hour. */
   readonly ttlMs?: number;
-  /** Most bytes of answers kept; the least recently used go first. Default 16 MiB. */
+  /** Most bytes of cached answers; the least recently used go first. Default 16 MiB. */
   readonly maxBytes?: number;
   /** Milliseconds since 1970. Default `Date.now`. */
   readonly now?: () => number;
@@ -19,8 +19,8 @@ interface Kept {
 }
 
 /**
- * The model, with its whole answers remembered in this process: only those that ended by themselves and hold text. What
- * comes from the cache reports a usage of 0, as it cost nothing. Errors are never remembered.
+ * Wraps a model so that this process remembers its whole answers: those that ended by themselves and hold text. A
+ * cached answer reports a usage of 0, because it cost nothing. Errors are never remembered.
  */
 export function cached(model: Model, options: CacheOptions = {}): Model {
   const { ttlMs = 3_600_000, maxBytes = 16 * 1_024 * 1_024, now = Date.now } = options;

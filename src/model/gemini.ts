@@ -1,4 +1,4 @@
-/** Google's Gemini API. */
+/** Models and embedders behind Google's Gemini API. */
 import { fieldsOf } from "../message/json.ts";
 import type { Usage } from "../message/message.ts";
 import { findModel } from "../tokens/models.ts";
@@ -83,7 +83,7 @@ function finishOf(reason: unknown): ModelFinish {
   }
 }
 
-/** Thoughts are output and counted beside the answer. */
+/** Thoughts are output that Google counts beside the answer. */
 function usageOf(value: unknown): Usage {
   const usage = fieldsOf(value);
   return reported({

@@ -1,4 +1,4 @@
-/** JSON over HTTP for the clients: keys from the environment, faults told apart, nothing secret in an error. */
+/** JSON over HTTP for the model clients: keys from the environment, typed failures, no secret in an error. */
 import { WindrowError } from "../errors.ts";
 import { parseAddress, withoutSecrets } from "../address.ts";
 import { asObject, fieldsOf } from "../message/json.ts";
@@ -6,32 +6,38 @@ import type { Embeddings } from "./model.ts";
 import { modelFailed, withRetries } from "./retry.ts";
 import type { Failure, RetryOptions } from "./retry.ts";
 
-/** What every client over HTTP takes. */
+/** Options of every client over HTTP. */
 export interface HttpOptions extends RetryOptions {
   /** The model's id as the server knows it. */
   readonly model: string;
-  /** Default: from the environment, by the names that the client's documentation gives. Never logged, never in an error. */
+  /**
+   * The key. Default: from the environment, by the names in the client's documentation. It is never logged and never in
+   * an error.
+   */
   readonly apiKey?: string;
-  /** The server. Default: the provider's own. A user and password in it are sent as basic authorization, without a key. */
+  /**
+   * The server's address. Default: the provider's own. A user and password in it are sent as basic authorization,
+   * without a key.
+   */
   readonly baseUrl?: string;
   /** Further headers of every request. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** One request. */
+/** One request that sends and expects JSON. */
 export interface JsonRequest {
   readonly url: string;
-  /** The header that carries the key, and what stands before it there. */
+  /** The header for the key, and the text before the key in it. */
   readonly key?: { readonly header: string; readonly prefix?: string; readonly value: string };
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: object;
 }
 
-/** JSON from a server, as far as a client reads it. */
+/** The fields of a server's JSON. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * A key as it was given, else from the first of some environment variables that is set.
+ * The key: the given one, else the first environment variable of the list that is set.
  *
  * @param needed - whether there is no going on without one
  * @throws WindrowError `bad-option` where it is needed and there is none, or where no header can carry it
@@ -50,7 +56,7 @@ export function keyOf(given: string | undefined, names: readonly string[], neede
 }
 
 /**
- * Posts JSON and reads JSON.
+ * Posts JSON and reads the JSON answer.
  *
  * @param name - the model, for errors
  * @throws WindrowError `aborted`, `model-failed` with `data.status`
@@ -63,7 +69,7 @@ export async function postJson(
 ): Promise<Fields> {
   const address = parseAddress(url);
   if (!address) throw new WindrowError("bad-option", `${name}: a model's address begins with http:// or https://.`);
-  // A user and password in the address give way to a key or a header that says who asks.
+  // A key, or a header that authenticates, replaces the user and password of the address.
   const names = [...Object.keys(headers ?? {}), key?.header ?? ""].map((header) => header.toLowerCase());
   const hide = (text: string): string => (key ? text.replaceAll(key.value, "[key]") : text);
   const attempt = async (either: AbortSignal): Promise<Fields> => {
@@ -77,7 +83,7 @@ export async function postJson(
         ...(key && { [key.header]: `${key.prefix ?? ""}${key.value}` }),
       },
       body: JSON.stringify(body),
-      // A redirect to another host would take the key along.
+      // A redirect to another host would send the key there.
       redirect: "error",
       signal: either,
     });
@@ -91,7 +97,7 @@ export async function postJson(
   return withRetries(name, options, attempt, (error, now) => failureOf(error, now, address.host), signal);
 }
 
-/** An answer that is no success. */
+/** A response with an error status. */
 class Refused extends Error {
   readonly status: number;
   readonly headers: Headers;
@@ -105,7 +111,7 @@ class Refused extends Error {
 
 function failureOf(error: unknown, now: number, host: string): Failure {
   if (!(error instanceof Refused)) {
-    // The error itself may name a header's value; its cause is the system's.
+    // The error may quote a header's value; its cause is the system's own.
     const cause = fieldsOf(error)["cause"];
     const code = textOf(fieldsOf(cause)["code"]);
     const why = code || textOf(fieldsOf(cause)["message"]) || "the request could not be made";
@@ -121,12 +127,12 @@ function failureOf(error: unknown, now: number, host: string): Failure {
   };
 }
 
-/** Whether an HTTP status may pass: too many requests, a timeout or a conflict on the way, a server's fault. */
+/** Whether a retry may help after this HTTP status: too many requests, a timeout, a conflict, a server error. */
 export function mayPass(status: number): boolean {
   return status === 408 || status === 409 || status === 429 || status >= 500;
 }
 
-/** Milliseconds that a server asks to wait: `retry-after-ms`, or `retry-after` in seconds or as a date. */
+/** The pause in milliseconds that a server asks for: `retry-after-ms`, or `retry-after` in seconds or as a date. */
 export function pauseOf(headers: Pick<Headers, "get">, now: number): number | undefined {
   const exact = Number(headers.get("retry-after-ms") ?? Number.NaN);
   if (exact >= 0) return exact;
@@ -152,17 +158,17 @@ function parse(text: string): Fields | undefined {
   }
 }
 
-/** The items of a list; none of anything else. */
+/** The items of a list as objects; none for any other value. */
 export function listOf(value: unknown): readonly Fields[] {
   return Array.isArray(value) ? value.map(fieldsOf) : [];
 }
 
-/** A text, or the empty one. */
+/** The value when it is a string, else the empty string. */
 export function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** The sum of counts that were reported; undefined where none was. */
+/** The sum of the reported counts; undefined when none was reported. */
 export function sumOf(...values: readonly unknown[]): number | undefined {
   const counts = values.filter((value): value is number => typeof value === "number" && value >= 0);
   return counts.length === 0 ? undefined : counts.reduce((total, count) => total + count, 0);
@@ -178,7 +184,7 @@ export function reported<Shape extends Readonly<Record<string, number | undefine
 }
 
 /**
- * Vectors as they were asked for: one for each text, all of one length.
+ * Checks vectors: one for each text, all of one length.
  *
  * @throws WindrowError `model-failed`
  */
@@ -192,7 +198,7 @@ export function vectorsOf(name: string, values: readonly unknown[], asked: numbe
   throw modelFailed(name, { message: `it gave ${vectors.length} vectors for ${asked} texts`, mayPass: false });
 }
 
-/** An address without the slash at its end. */
+/** An address without the slash at its end, or the standard one. */
 export function baseOf(given: string | undefined, standard: string): string {
   const base = (given ?? standard).replace(/\/+$/, "");
   if (/^https?:\/\//.test(base) && URL.canParse(base)) return base;

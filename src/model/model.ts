@@ -1,37 +1,37 @@
 /**
- * The contract of models: what a summary, an extraction or a search asks for help. Both are functions that the user
- * brings; the clients in this room are some. A window is never made with them: `compose` asks no model.
+ * The contract of models, which write summaries, extract facts and embed texts. A model is a function that the user
+ * brings; this room has clients. `compose` never asks a model.
  */
 import type { Usage } from "../message/message.ts";
 
-/** What a model is asked. */
+/** A request to a model. */
 export interface ModelRequest {
   /** Instructions, apart from the material. */
   readonly system?: string;
-  /** The material and what to do with it. */
+  /** The material and the task. */
   readonly prompt: string;
-  /** Most tokens of the answer. Absent: the client's own. */
+  /** Most tokens of the answer. Default: the client's own. */
   readonly maxOutput?: number;
 }
 
 /**
- * Why an answer ended: `stop` (it is whole), `length` (cut off at the most tokens), `refused` (a filter or the model
- * declined), `tool-calls` (it asked for a tool that it was not given), or `other`.
+ * The reason an answer ended: `stop` (whole), `length` (cut off at the token limit), `refused` (by a filter or the
+ * model), `tool-calls` (it asked for a tool it was not given), or `other`.
  */
 export type ModelFinish = "stop" | "length" | "refused" | "tool-calls" | "other";
 
-/** What a model answers. */
+/** The answer of a model. */
 export interface ModelAnswer {
-  /** Without reasoning; may be empty. */
+  /** The answer's text, without reasoning. May be empty. */
   readonly text: string;
-  /** As the provider reported it; what it did not report is absent, not 0. */
+  /** The usage that the provider reported. A count it did not report is absent, not 0. */
   readonly usage: Usage;
   readonly finish: ModelFinish;
 }
 
 /**
- * A model: one function. It settles soon after the signal fires, and rejects rather than answer with what it was not
- * asked for. A plain function is one; the properties help where they are known.
+ * A model: one function. It settles soon after the signal fires, and rejects rather than answer something else. A plain
+ * function is a model; the properties are optional.
  *
  * @example
  * const model: Model = async ({ system, prompt }, signal) => {
@@ -43,13 +43,13 @@ export interface Model {
   (request: ModelRequest, signal?: AbortSignal): Promise<ModelAnswer>;
   /** The model's id, for the usage ledger. */
   readonly id?: string;
-  /** Its capacity in tokens: no request is made that is larger. */
+  /** The capacity in tokens. No larger request is made. */
   readonly contextWindow?: number;
 }
 
-/** What an embedder answers. */
+/** The answer of an embedder. */
 export interface Embeddings {
-  /** One vector for each text, in their order, all of one length. */
+  /** One vector for each text, in order, all of one length. */
   readonly vectors: readonly (readonly number[])[];
   readonly usage: Usage;
 }
@@ -57,6 +57,6 @@ export interface Embeddings {
 /** An embedder: one function from texts to vectors, under the same rules as a {@link Model}. */
 export interface Embedder {
   (texts: readonly string[], signal?: AbortSignal): Promise<Embeddings>;
-  /** The model's id: vectors of two models do not compare. */
+  /** The model's id. Vectors of two models do not compare. */
   readonly id?: string;
 }

@@ -1,4 +1,6 @@
-/** Ollama's own API: its OpenAI-compatible one takes no `num_ctx` and cuts a long prompt without a word. */
+/**
+ * A client for Ollama's own API, because its OpenAI-compatible one takes no `num_ctx` and silently cuts a long prompt.
+ */
 import { fieldsOf } from "../message/json.ts";
 import { countMessage } from "../tokens/counter.ts";
 import { estimate } from "../tokens/estimate.ts";
@@ -9,15 +11,15 @@ import { modelFailed } from "./retry.ts";
 
 /** Options of {@link ollamaModel}. */
 export interface OllamaModelOptions extends Omit<HttpOptions, "apiKey"> {
-  /** `num_ctx`, in tokens: what the server makes room for. Sent with every request. Default 8,192. */
+  /** `num_ctx` in tokens: the context that the server allocates. Every request sends it. Default 8,192. */
   readonly contextWindow?: number;
 }
 
 const local = "http://127.0.0.1:11434";
 
 /**
- * A model that Ollama runs. The server is that of `OLLAMA_HOST`, else this machine's. Every request carries `num_ctx`
- * and `truncate: false`; servers that cut the prompt all the same are found out by what they say they read.
+ * A model that Ollama runs, on the server of `OLLAMA_HOST` or on this machine. Every request carries `num_ctx` and
+ * `truncate: false`. A server that cuts the prompt anyway is detected by the tokens it reports.
  *
  * @throws WindrowError its calls throw `aborted`, and `model-failed`, also where the prompt was cut: `data.evaluated`
  */
@@ -73,8 +75,8 @@ function serverOf(baseUrl: string | undefined): string {
 }
 
 /**
- * Vocabularies differ by less than half on one text, and by less still where the prompt is larger than what the server
- * makes room for: a server that read less has dropped the front.
+ * Detects a cut prompt. Vocabularies differ by less than half on one text, and by less still on a prompt that exceeds
+ * the context, so a server that reports less has dropped the front.
  */
 function checkWhole(model: string, { system = "", prompt }: ModelRequest, evaluated = 0, contextWindow: number): void {
   const expected = countMessage(estimate, { parts: [{ type: "text", text: system + prompt }] });

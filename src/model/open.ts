@@ -7,8 +7,8 @@ import type { Model } from "./model.ts";
 const providers = ["openai", "anthropic", "gemini", "ollama"] as const;
 
 /**
- * A model by `provider:model`, or `provider:model@baseUrl` for one of one's own. Keys come from the environment, as the
- * clients say.
+ * Opens a model by `provider:model`, or by `provider:model@baseUrl` for a server of one's own. Keys come from the
+ * environment, as the clients document.
  *
  * @throws WindrowError `bad-option` for a name of another form, an unknown provider, or a key that is missing
  */

@@ -1,4 +1,4 @@
-/** Any server with OpenAI's chat completions and embeddings: OpenAI, OpenRouter, vLLM, LM Studio, DeepSeek, Kimi … */
+/** Models and embedders of any server with OpenAI's API: OpenAI, OpenRouter, vLLM, LM Studio, DeepSeek, Kimi … */
 import { fieldsOf } from "../message/json.ts";
 import type { Usage } from "../message/message.ts";
 import { findModel } from "../tokens/models.ts";
@@ -15,8 +15,8 @@ export interface OpenaiModelOptions extends HttpOptions {
 const openai = "https://api.openai.com/v1";
 
 /**
- * A model behind a chat-completions API. The key comes from `OPENAI_API_KEY`; another `baseUrl` than OpenAI's gets a key
- * only where `apiKey` gives one, as no key is sent to a stranger.
+ * A model behind a chat-completions API. The key comes from `OPENAI_API_KEY`. With another `baseUrl` than OpenAI's,
+ * only `apiKey` gives a key, so that no foreign server receives one.
  *
  * @example
  * const summarizer = openaiModel({ model: "gpt-5-mini" });
@@ -35,7 +35,7 @@ export function openaiModel(options: OpenaiModelOptions): Model {
         ...(system === undefined ? [] : [{ role: "system", content: system }]),
         { role: "user", content: prompt },
       ],
-      // OpenAI's reasoning models refuse `max_tokens`; other servers know nothing else.
+      // OpenAI's reasoning models refuse `max_tokens`; other servers know only that.
       ...(maxOutput !== undefined && { [own ? "max_completion_tokens" : "max_tokens"]: maxOutput }),
     };
     const answer = await postJson(model, request(body), options, signal);
@@ -101,7 +101,7 @@ function finishOf(reason: unknown): ModelFinish {
   }
 }
 
-/** The prompt's tokens are the whole input, what was cached included. */
+/** `prompt_tokens` is the whole input, cached tokens included. */
 function usageOf(value: unknown): Usage {
   const usage = fieldsOf(value);
   return reported({

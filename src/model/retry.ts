@@ -1,8 +1,11 @@
-/** Tries again what may pass: too many requests, a server's fault, a broken connection. Never past the caller's signal. */
+/**
+ * Retries calls that may succeed later: too many requests, a server error, a broken connection. The caller's signal
+ * ends it.
+ */
 import { setTimeout as wait } from "node:timers/promises";
 import { isWindrowError, WindrowError } from "../errors.ts";
 
-/** Time as the clients use it; tests hand in their own. */
+/** The clock of the clients. Tests pass their own. */
 export interface ModelClock {
   /** Milliseconds since 1970. */
   now(): number;
@@ -10,24 +13,24 @@ export interface ModelClock {
   wait(milliseconds: number, signal?: AbortSignal): Promise<unknown>;
 }
 
-/** How often and how long a client tries. */
+/** Limits of a client's retries. */
 export interface RetryOptions {
   /** Tries after the first. Default 3. */
   readonly retries?: number;
-  /** Milliseconds that one try may take; it is not tried again then. Default 120,000. */
+  /** Milliseconds that one try may take. A try that times out is not repeated. Default 120,000. */
   readonly timeoutMs?: number;
   readonly clock?: ModelClock;
 }
 
-/** Why one try failed, and whether another may do better. */
+/** The failure of one try, and whether a retry may help. */
 export interface Failure {
-  /** For people; holds no key. */
+  /** The message for people. It holds no key. */
   readonly message: string;
   readonly status?: number;
   readonly mayPass: boolean;
   /** Milliseconds the server asked to wait. */
   readonly retryAfterMs?: number;
-  /** Tokens of the prompt that the server read, where it cut it. */
+  /** The prompt's tokens that the server read, when it cut the prompt. */
   readonly evaluated?: number;
   readonly cause?: unknown;
 }
@@ -35,7 +38,7 @@ export interface Failure {
 /** The first pause in milliseconds; each further one is twice as long. */
 const firstPause = 1_000;
 
-/** The longest pause in milliseconds: where a server asks for more, the call fails and says so. */
+/** The longest pause in milliseconds. When a server asks for more, the call fails with that message. */
 const longestPause = 60_000;
 
 const systemClock: ModelClock = {
@@ -44,7 +47,7 @@ const systemClock: ModelClock = {
 };
 
 /**
- * Runs `attempt` until it succeeds, fails for good, or the tries are used up.
+ * Runs `attempt` until it succeeds, fails for good, or has no tries left.
  *
  * @param attempt - one try under a signal that also fires on timeout
  * @param explain - what an error that `attempt` threw means
@@ -81,7 +84,7 @@ export async function withRetries<Answer>(
   }
 }
 
-/** A promise that does not outlast the signal, whatever the other side makes of it. */
+/** Settles with the promise, or rejects when the signal fires first. */
 async function settled<Answer>(answer: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
   const done = new AbortController();
   const stopped = new Promise<never>((_, reject) => {
@@ -107,7 +110,7 @@ export function modelFailed(name: string, failure: Failure, tries = 1): WindrowE
   );
 }
 
-/** The error for a call that its caller gave up. */
+/** The error for a call that its caller aborted. */
 export function aborted(name: string): WindrowError {
   return new WindrowError("aborted", `The call of ${name} was aborted.`, { model: name });
 }

@@ -1,9 +1,9 @@
-/** A model for tests: it answers what the script says, and complains about every call that the script does not. */
+/** A model for tests. It answers from a script, and fails on every call that the script does not expect. */
 import { AssertionError } from "node:assert";
 import type { Model, ModelAnswer, ModelRequest } from "./model.ts";
 import { aborted } from "./retry.ts";
 
-/** One expected call: what is answered, or an error to fail with, or a function of the request. */
+/** One expected call: the answer, an error to fail with, or a function of the request. */
 export type ScriptStep =
   | string
   | Error
@@ -15,10 +15,10 @@ export type ScriptStep =
 
 /** A model that follows a script. */
 export interface ScriptedModel extends Model {
-  /** What it was asked so far, oldest first. */
+  /** The requests so far, oldest first. */
   readonly requests: readonly ModelRequest[];
   /**
-   * At the end of a test.
+   * Call it at the end of a test.
    *
    * @throws AssertionError where a step was not used, or a call came that the script did not expect: also when whoever
    * made that call swallowed its error
@@ -27,8 +27,8 @@ export interface ScriptedModel extends Model {
 }
 
 /**
- * A model that answers one step a call. A text is a whole answer; an answer's fields default to `""`, no usage and
- * `stop`.
+ * Makes a model that answers one step per call. A string is a whole answer; missing fields of an answer are `""`, no
+ * usage and `stop`.
  *
  * @example
  * const model = scripted(["A summary.", new Error("overloaded"), { text: "half", finish: "length" }]);

@@ -1,11 +1,11 @@
-/** What the windows of a session cost with a prompt cache, in input tokens and in dollars. */
+/** The cost of a session's windows with a prompt cache, in input tokens and in dollars. */
 import type { Message } from "../message/message.ts";
 import { countMessage } from "../tokens/counter.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 
-/** What input costs by how it meets the cache: multiples of the plain input price, or dollars a million tokens. */
+/** Prices of input by its cache state: multiples of the plain input price, or dollars a million tokens. */
 export interface InputPrices {
-  /** Input that no cache is asked to keep. */
+  /** Uncached input. */
   readonly input: number;
   /** Input read from the cache. */
   readonly cacheRead: number;
@@ -13,14 +13,14 @@ export interface InputPrices {
   readonly cacheWrite: number;
 }
 
-/** The multiples that costs are compared in, whatever the provider: Anthropic's (its documentation, prompt caching). */
+/** The multiples for comparisons, whatever the provider: Anthropic's, from its page on prompt caching. */
 export const costMultiples: InputPrices = { input: 1, cacheRead: 0.1, cacheWrite: 1.25 };
 
-/** What all requests of a session cost. Output and tool schemas are left out, and the cache is taken to stay warm. */
+/** The cost of all requests of a session, without output and tool schemas. The cache is assumed warm. */
 export interface Cost {
   /** Million input-token equivalents. */
   readonly equivalents: number;
-  /** By the model's prices; null where they are not known. */
+  /** Dollars by the model's prices; null when they are unknown. */
   readonly dollars: number | null;
 }
 
@@ -50,15 +50,15 @@ export class MessageTokens {
 }
 
 /**
- * Adds up what requests cost: the longest message prefix that any earlier request had is read from the cache, the rest
- * is written to it, a declared ephemeral tail is plain input.
+ * Adds up the cost of requests. The longest prefix that an earlier request had is read from the cache, the rest is
+ * written to it, and an ephemeral tail is plain input.
  */
 export class CostTally {
   readonly #tokens: MessageTokens;
   readonly #multiples: InputPrices;
   readonly #contents = new Map<string, number>();
   readonly #idsByMessage = new WeakMap<Message, number>();
-  /** A tree of prefixes: `parent:message` to the node behind that message. */
+  /** A tree of prefixes: `parent:message` maps to the node of that message. */
   readonly #nodes = new Map<string, number>();
   #read = 0;
   #written = 0;
@@ -91,7 +91,7 @@ export class CostTally {
     this.#plain += this.#tokens.sum(window.slice(prefix.length));
   }
 
-  /** Equal messages have equal numbers: what a provider compares is what is sent, not which object it came from. */
+  /** The number of a message's content. Providers compare what is sent, so equal messages have equal numbers. */
   #contentOf(message: Message): number {
     let id = this.#idsByMessage.get(message);
     if (id === undefined) {
@@ -103,7 +103,7 @@ export class CostTally {
     return id;
   }
 
-  /** Share of all input tokens read from the cache, 0 to 1. */
+  /** The share of all input tokens read from the cache, 0 to 1. */
   get cachedShare(): number {
     const total = this.#read + this.#written + this.#plain;
     return total === 0 ? 0 : round(this.#read / total, 4);

@@ -1,16 +1,16 @@
-/** Calls that edit a text, whatever the tool is called: found by the shape of their arguments. */
+/** Calls that edit a text, whatever the tool's name, recognised by the shape of their arguments. */
 import type { JsonValue } from "../message/message.ts";
 
-/** One replacement a call asks for. */
+/** One replacement in a call's arguments. */
 export interface TextEdit {
-  /** The text that has to stand in the file. */
+  /** The text to replace, which must be in the file. */
   readonly old: string;
-  /** What takes its place; empty where it is only taken out. */
+  /** The new text; empty for a deletion. */
   readonly fresh: string;
 }
 
 const old = /^old(?:[_A-Z]|$)/;
-/** Names that a query has as well: an old text only beside a new one. */
+/** Argument names that queries also use: an old text counts only beside a new one. */
 const sought = /^(?:search|find|original|before)(?:[_A-Z]|$)/;
 const fresh = /^(?:new|replace|replacement|updated|after)(?:[_A-Z]|$)/;
 

@@ -1,6 +1,6 @@
 /**
- * File views for the stale share: what files hold as far as the calls of a session imply it. The metric's own replay; it
- * shares nothing with the window's, which it measures.
+ * File views for the stale share: the contents of files as a session's calls imply them. The metric has its own replay
+ * and shares nothing with the window, which it measures.
  */
 import { resultText, toolCalls, toolResults } from "../message/message.ts";
 import type { JsonValue, Message, ToolCallPart } from "../message/message.ts";
@@ -8,15 +8,18 @@ import { textEdits } from "./edit-shape.ts";
 import type { TextEdit } from "./edit-shape.ts";
 import { linesOf } from "./lines.ts";
 
-/** What is known of a file. */
+/** The known contents of a file. */
 export interface FileView {
-  /** Passages of its current text, as {@link linesOf} gives their lines; one passage where it was seen whole. */
+  /** Passages of the current text, as {@link linesOf} gives their lines; one passage when the whole file was seen. */
   readonly passages: readonly (readonly string[])[];
-  /** Lines that were in it and are no more. */
+  /** Lines that the file had and has no more. */
   readonly gone: ReadonlySet<string>;
 }
 
-/** Shorter lines that an edit takes out may well stand elsewhere in the file. In UTF-16 code units. */
+/**
+ * The shortest deleted line that counts as gone, in UTF-16 code units. A shorter one may well remain elsewhere in the
+ * file.
+ */
 const shortestTelling = 24;
 
 const pathName = /path|file/i;
@@ -24,17 +27,17 @@ const contentName = /^(?:contents?|file_?text|text|body|code)$/i;
 const lookingName = /^(?:read|view|open|cat|grep|search|find|glob|list|ls|get|show|fetch|think)/i;
 const replaceAllName = /^replace_?all$/i;
 const numberedLine = /^\s*(\d+)(?:\t|→|\| ?)/;
-/** What a reader says when the file goes on behind what it shows. */
+/** The notice of a reader that shows only part of a file. */
 const cutNotice = /^[[<(].*(?:more lines|truncated|showing|omitted|offset|clipped)/i;
-/** Commands that change nothing, as long as they send their output nowhere. */
+/** Commands that change nothing unless they redirect their output. */
 const lookingCommand =
   /^(?:cd|cat|head|tail|ls|pwd|echo|grep|rg|find|wc|diff|stat|tree|sort|uniq|cut|jq|sed -n|git (?:diff|log|show|status|blame|grep)|which|test|true|sleep)\b/;
 const sendsOutput = />(?!&|\s*\/dev\/null)|-delete\b|-exec\b/;
-/** Commands that may change files they do not name. */
+/** Commands that may change files without naming them. */
 const sweepingCommand =
   /\bgit (?:checkout|restore|reset|stash|apply|am|pull|merge|rebase|switch|revert|cherry-pick|clean)\b|--(?:write|fix)\b|\b(?:sed|perl) -\w*i|\bpatch\b|\bxargs\b|\b(?:fmt|format)\b/;
 
-/** The current text of a session's files, message by message. */
+/** The current text of a session's files, updated message by message. */
 export class FileViews {
   readonly #views = new Map<string, FileView>();
   readonly #calls = new Map<string, ToolCallPart>();
@@ -49,7 +52,7 @@ export class FileViews {
     }
   }
 
-  /** The view of a file that a text names, by its path or, behind `…`, by the end of it; undefined for none. */
+  /** The view of the file that a text names, by path or, after `…`, by the end of the path; undefined for no file. */
   of(path: string): FileView | undefined {
     return this.#views.get(this.#nameOf(path));
   }
@@ -66,7 +69,7 @@ export class FileViews {
       for (const { value } of texts) this.#run(value);
       return;
     }
-    // A call that failed neither changed the file nor showed it.
+    // A failed call neither changed nor showed the file.
     if (failed) return;
     if (edits.length > 0) {
       const everywhere = leaves.some(({ name, value }) => replaceAllName.test(name) && value === true);
@@ -105,7 +108,7 @@ export class FileViews {
     });
   }
 
-  /** A shell command, or a call of a kind that is not known: what it may have changed is not known any more. */
+  /** Handles a shell command or an unknown call: the files that it may have changed become unknown. */
   #run(command: string): void {
     const looks = command
       .split(/&&|\|\||[;|\n]/)
@@ -117,7 +120,7 @@ export class FileViews {
     }
   }
 
-  /** The name a file is known under: calls may name it from the root or from a folder. */
+  /** The name of a file in the views. Calls name a file from the root or from a folder. */
   #nameOf(path: string): string {
     const own = path.replace(/^(?:\.\/|…)/, "");
     const known = (name: string): boolean => {
@@ -149,7 +152,7 @@ function isFilePath(text: string): boolean {
   return /^[^\s"'`<>|;,(){}*]{1,400}$/.test(text) && /\.[A-Za-z]\w{0,9}$/.test(text);
 }
 
-/** A file's lines in what a tool shows of it, and whether that is all of them. */
+/** The file's lines in a tool's output, and whether they are all. */
 function listingOf(result: string): { readonly lines: readonly string[]; readonly whole: boolean } {
   const shown = result.split("\n");
   const numbered = shown.filter((line) => numberedLine.test(line));
@@ -159,7 +162,7 @@ function listingOf(result: string): { readonly lines: readonly string[]; readonl
   return { lines: linesOf(lines.join("\n")), whole: first === 1 && !shown.some((line) => cutNotice.test(line)) };
 }
 
-/** Where some lines stand in others, in order and adjacent; -1 for nowhere. The first and last may be parts of a line. */
+/** The index of some lines in others, in order and adjacent; -1 for none. The first and last may be parts of a line. */
 function placeOf(lines: readonly string[], sought: readonly string[]): number {
   const last = sought.length - 1;
   return lines.findIndex((_, start) =>
@@ -172,7 +175,7 @@ function placeOf(lines: readonly string[], sought: readonly string[]): number {
   );
 }
 
-/** Lines with some of them replaced, once or everywhere; undefined where those do not stand in them. */
+/** Replaces lines once or everywhere; undefined when they are not there. */
 function replaced(
   lines: readonly string[],
   taken: readonly string[],
@@ -182,7 +185,7 @@ function replaced(
   const place = placeOf(lines, taken);
   const [head, tail] = [lines[place], lines[place + taken.length - 1]];
   if (head === undefined || tail === undefined) return undefined;
-  // What stands beside the old text on its first and last line stays.
+  // The rest of the old text's first and last line stays.
   const [first = "", last = ""] = [taken[0], taken.at(-1)];
   const before = head.slice(0, taken.length === 1 ? head.indexOf(first) : head.length - first.length);
   const behind = tail.slice(taken.length === 1 ? before.length + first.length : last.length);

@@ -1,16 +1,16 @@
-/** What messages say, line by line, as the metrics compare it. */
+/** The lines of messages, as the metrics compare them. */
 import type { JsonValue, Message, Part } from "../message/message.ts";
 import { resultText } from "../message/message.ts";
 
 /**
- * What stands before a line and is no part of it: what editors and `grep -n` put there (`  12<tab>`, `12:`, `12→`, `12| `),
- * and spaces and bars, as quotations have. The same for the history and for windows.
+ * Prefixes that are no part of a line: numbers of editors and of `grep -n` (`  12<tab>`, `12:`, `12→`, `12| `), spaces,
+ * and bars of quotations. History and windows are treated alike.
  */
 const beforeLine = /^[\s|]*(?:\d+(?:\t|:|→|\| ?))?[\s|]*/;
 
 /**
- * What a part says: text, reasoning, a result. Arguments are read leaf by leaf: serialised, a passage of several lines
- * would be one line full of escapes.
+ * The text of a part: text, reasoning, a result. Arguments are read value by value, because a serialised passage of
+ * several lines would be one line full of escapes.
  */
 export function readablePart(part: Part): string {
   switch (part.type) {
@@ -33,12 +33,12 @@ function leaves(value: JsonValue): readonly string[] {
   return Object.values(value).flatMap((item: JsonValue) => leaves(item));
 }
 
-/** The lines of a text, trimmed, without the number or the mark that was put before them. */
+/** The lines of a text, trimmed, without their prefixes. */
 export function linesOf(text: string): readonly string[] {
   return text.split("\n").map((line) => line.replace(beforeLine, "").trim());
 }
 
-/** Every line a history has. */
+/** The set of all lines of a history. */
 export class HistoryLines {
   readonly #lines = new Set<string>();
 
@@ -48,7 +48,7 @@ export class HistoryLines {
     }
   }
 
-  /** Whether the history has this line, as {@link linesOf} gives it, word for word. */
+  /** Whether the history has this line word for word, as {@link linesOf} gives it. */
   has(line: string): boolean {
     return this.#lines.has(line);
   }

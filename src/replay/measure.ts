@@ -1,4 +1,4 @@
-/** What the windows of a recorded session are measured by, whoever composed them. */
+/** The measures of a recorded session's windows, whoever composed them. */
 import type { Message } from "../message/message.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import type { Edit } from "../window/window.ts";
@@ -13,13 +13,13 @@ import type { Lookback, Reference } from "./recall-metric.ts";
 import { essentials, isBroken } from "./shape-metric.ts";
 import { StaleTally } from "./stale-metric.ts";
 
-/** A session with all that is looked up in it again and again. */
+/** A session with the indexes that the metrics share. */
 export interface Recording {
   readonly messages: readonly Message[];
-  /** Indices of the assistant messages that answer something: each is a request. */
+  /** Indices of the assistant messages that answer something. Each is a request. */
   readonly calls: readonly number[];
   readonly tokens: MessageTokens;
-  /** What counts as far, in tokens. */
+  /** The distance from which a reference counts as far, in tokens. */
   readonly farDistance: number;
   readonly reader: AtomReader;
   readonly references: ReadonlyMap<number, readonly Reference[]>;
@@ -57,48 +57,53 @@ export function readRecording(
   };
 }
 
-/** One request. */
+/** One measured request of the session. */
 export interface MeasuredWindow {
   readonly messages: readonly Message[];
-  /** Of the whole request. */
+  /** Tokens of the whole request. */
   readonly tokens: number;
   /** The edits in force, for one-hop recall. */
   readonly edits: readonly Edit[];
-  /** Whether it changed elsewhere than at its end. */
+  /** Whether the window changed elsewhere than at its end. */
   readonly opened: boolean;
-  /** Rules of the provider's that it breaks. */
+  /** The number of provider rules that the window breaks. */
   readonly faults: number;
 }
 
-/** What the windows of a session were, at one budget. */
+/** The figures of a session's windows at one budget. */
 export interface WindowFigures {
   readonly budget: number;
-  /** Input tokens of all requests, of the mean and of the largest one. */
+  /** Input tokens: of all requests, of the mean one, and of the largest one. */
   readonly tokens: { readonly total: number; readonly average: number; readonly peak: number };
   readonly cost: Cost;
-  /** Share of all input tokens that was in the provider's cache, 0 to 1. */
+  /** The share of all input tokens in the provider's cache, 0 to 1. */
   readonly cachedShare: number;
-  /** How often the window changed elsewhere than at its end. */
+  /** The number of changes of the window elsewhere than at its end. */
   readonly epochs: number;
   readonly lookback: Lookback;
   /**
-   * Of the lines that digests show under a file, those gone from the file when the digest was made, 0 to 1. Counted
-   * whenever an epoch opens, where reads, edits and writes tell what the file holds; null where nothing could be counted.
+   * The share of a digest's file lines that were gone from the file when the digest was made, 0 to 1. Counted at each
+   * epoch for files whose contents the calls reveal; null when none could be counted.
    */
   readonly staleShare: number | null;
-  /** The lines that `staleShare` is a share of. */
+  /** The number of lines behind `staleShare`. */
   readonly digestLines: number;
-  /** Requests with an orphan result, an unanswered call, a leading message not the user's, an empty one, or none. */
+  /**
+   * Requests with an orphan result, an unanswered call, an empty message, no message, or a first message not the
+   * user's.
+   */
   readonly broken: number;
-  /** Requests above the budget though system, task and newest step fit. */
+  /** Requests above the budget although system, task and newest step fit. */
   readonly overBudget: number;
-  /** Calls for which there is no window: what may never be left out does not fit, and the composition says so. */
+  /** Calls without a window, because the parts that may never be left out do not fit. */
   readonly refused: number;
-  /** Rules of the profile that windows broke, all together. */
+  /** The number of profile rules that all windows broke. */
   readonly faults: number;
 }
 
-/** Measures the windows of one session, call by call; one that has no limit is held against several budgets at once. */
+/**
+ * Measures the windows of one session, call by call. A window without a limit is compared with several budgets at once.
+ */
 export class WindowTally {
   readonly #recording: Recording;
   readonly #cost: CostTally;
@@ -122,7 +127,7 @@ export class WindowTally {
   }
 
   /**
-   * Counts one call; calls come in their order.
+   * Counts one call. Calls come in order.
    *
    * @param index - of the assistant message that answered
    * @param window - undefined where there was none to send

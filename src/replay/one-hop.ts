@@ -1,4 +1,4 @@
-/** One-hop recall: whether one real recall, by an id the window shows, brings back what the window lacks. */
+/** One-hop recall: whether a single recall, by an id in the window, returns what the window lacks. */
 import { resultText } from "../message/message.ts";
 import type { Message, ToolCallPart } from "../message/message.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
@@ -8,7 +8,7 @@ import type { Edit, Stub } from "../window/window.ts";
 import { atomsOf } from "./recall-metric.ts";
 import type { Reference } from "./recall-metric.ts";
 
-/** Most a recall may answer with, in tokens, to count. */
+/** The most tokens of a recall's answer that still counts. */
 export const oneHopTokens = 4_000;
 
 /** Tries recalls on one history, each once. */
@@ -21,8 +21,8 @@ export class OneHop {
   }
 
   /**
-   * For one call: whether a reference is behind a stub that stands in the window, names its tool and its subject, and
-   * whose recall, with the atom as the query, answers with it in at most {@link oneHopTokens}.
+   * Whether one recall returns a reference: a stub in the window names its tool and subject, and its recall, with the
+   * atom as query, answers with the atom in at most {@link oneHopTokens}.
    *
    * @param history - the messages before the call
    * @param edits - the edits in force
@@ -62,7 +62,7 @@ interface Range {
   readonly to: number;
 }
 
-/** What the stubs' ids name, the narrowest first: those are the quickest to recall. */
+/** The ranges of the stubs' ids, narrowest first, because those are the quickest to recall. */
 function rangesOf(stubs: readonly Stub[]): readonly Range[] {
   const ids = [...new Set(stubs.map((stub) => stub.id))];
   const ranges = ids.flatMap((id) => {
@@ -73,9 +73,8 @@ function rangesOf(stubs: readonly Stub[]): readonly Range[] {
 }
 
 /**
- * The stubs that really stand in the window, with tool, subject and an id for recall: in a line of a labelled message,
- * or in the place of a result whose call, with the tool and the subject, stands before it. Where a line shows only a
- * range over several, the stub comes with the range's id.
+ * The stubs that are visible in the window with tool, subject and a recall id: in a line of a labelled message, or in
+ * place of a result whose call precedes it. A line for several stubs gives each the range's id.
  */
 export function visibleStubs(edits: readonly Edit[], window: readonly Message[]): readonly Stub[] {
   const parts = window.flatMap((message) => message.parts);
@@ -106,12 +105,12 @@ function isAbout(call: ToolCallPart | undefined, { tool, subject }: Stub): boole
   return call?.name === tool && subjectOf(call.args) === subject;
 }
 
-/** A line that stands for several messages must say what they were about; a single call may have had no arguments. */
+/** Whether a line names a stub's tool and subject. A stub for several messages must have a subject. */
 function names(line: string, { tool, subject, count }: Stub): boolean {
   return line.includes(tool) && (subject === "" ? count === 1 : line.includes(subject));
 }
 
-/** Whether the messages of one id hold all those of another. */
+/** Whether the range of one id covers that of another. */
 function covers(outer: string, inner: string): boolean {
   const [wide, narrow] = [parseRecallId(outer), parseRecallId(inner)];
   return wide !== undefined && narrow !== undefined && wide.from <= narrow.from && narrow.to <= wide.to;

@@ -1,23 +1,23 @@
-/** Exact quotes: whether the text an edit takes out of a file, last seen far back, stands whole in the window. */
+/** Exact quotes: whether the text that an edit replaces, last seen far back, is whole in the window. */
 import { toolCalls } from "../message/message.ts";
 import type { Message, Part } from "../message/message.ts";
 import type { MessageTokens } from "./cost-metric.ts";
 import { textEdits } from "./edit-shape.ts";
 import { linesOf, readablePart } from "./lines.ts";
 
-/** The old text of an edit. */
+/** The old text of an edit, as a quote to find. */
 export interface Quote {
-  /** Its lines as they are compared, from the first that is not blank to the last. */
+  /** Its compared lines, from the first to the last that is not blank. */
   readonly text: string;
-  /** Tokens of full history between the message it was last seen in and the call. */
+  /** Tokens of full history between the last message with the text and the call. */
   readonly distance: number;
 }
 
-/** Finds texts in messages: all their lines, in order and adjacent, blank ones too, in one part. */
+/** Finds texts in messages: all lines, in order and adjacent, blank ones too, in one part. */
 export class QuoteReader {
   readonly #byPart = new WeakMap<Part, string>();
 
-  /** Whether a quote's text stands in a message. */
+  /** Whether a message holds a quote's text. */
   has(message: Message, text: string): boolean {
     return message.parts.some((part) => this.#linesOf(part).includes(`\n${text}\n`));
   }
@@ -29,10 +29,7 @@ export class QuoteReader {
   }
 }
 
-/**
- * The old texts of the edits in each assistant message, by its index; only those that an earlier message, whoever's,
- * has whole.
- */
+/** The old texts of edits by the assistant message's index. Only texts that an earlier message has whole count. */
 export function findQuotes(
   messages: readonly Message[],
   tokens: MessageTokens,
@@ -53,9 +50,9 @@ export function findQuotes(
   return quotes;
 }
 
-/** Exact quotes that lay far back when a call needed them. */
+/** Exact quotes that were far back when a call needed them. */
 export interface QuoteRecall {
-  /** Those that stood whole in one message of the window. */
+  /** The quotes that were whole in one message of the window. */
   readonly found: number;
   readonly total: number;
 }

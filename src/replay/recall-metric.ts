@@ -1,7 +1,6 @@
 /**
- * Look-back recall: of what an agent's tool calls refer back to, how much still stands in the window composed for the
- * call. Deterministic and without a model. The window code never imports this file: a policy that knew what counts as
- * an atom could stuff its windows with atoms.
+ * Look-back recall: the share of a tool call's references that its window still holds. Deterministic and without a
+ * model. The window never imports this file: a policy that knew the atoms could stuff its windows with them.
  */
 import type { Message, Part } from "../message/message.ts";
 import { countMessage } from "../tokens/counter.ts";
@@ -11,8 +10,8 @@ import type { HistoryLines } from "./lines.ts";
 import type { QuoteRecall } from "./quote-metric.ts";
 
 /**
- * Something a text names: a path, an identifier-like or number-like word as it stands, or a whole line of at least
- * {@link shortestLine} characters, marked with a newline before it.
+ * A thing that a text names: a path, an identifier-like or number-like word, or a whole line of at least {@link
+ * shortestLine} characters after a newline.
  */
 export type Atom = string;
 
@@ -80,25 +79,24 @@ export class AtomReader {
     return atoms;
   }
 
-  /** Whether an atom stands in a message. */
+  /** Whether a message holds an atom. */
   has(message: Message, atom: Atom): boolean {
     return message.parts.some((part) => this.part(part).has(atom));
   }
 }
 
-/** One atom that a call refers back to: the agent had to have read it. */
+/** An atom that a call refers back to: the agent must have read it. */
 export interface Reference {
   readonly atom: Atom;
-  /** Tokens of full history between its latest earlier occurrence and the call. */
+  /** Tokens of full history between the latest earlier occurrence and the call. */
   readonly distance: number;
-  /** Indices of the messages before the call that hold it. */
+  /** Indices of the earlier messages that hold it. */
   readonly places: readonly number[];
 }
 
 /**
- * What each assistant message of a history refers back to, by its index: atoms in the arguments of its tool calls whose
- * first occurrence in the whole history was in a user message or a tool result. An atom that the system prompt or the
- * agent itself wrote first is no reference.
+ * The references of each assistant message, by index: atoms of its tool calls that first occurred in a user message or
+ * a tool result. An atom that the system prompt or the agent wrote first is no reference.
  */
 export function findReferences(
   messages: readonly Message[],
@@ -132,7 +130,7 @@ export function findReferences(
 }
 
 /**
- * How far back a reference must lie to count as far, in tokens: 8,000 in a history of at least 50,000 tokens (long
+ * The distance from which a reference counts as far, in tokens: 8,000 in a history of at least 50,000 tokens (long
  * coding sessions), 2,000 from 10,000 tokens on, else 1,000.
  */
 export function farDistanceFor(historyTokens: number): number {
@@ -140,30 +138,30 @@ export function farDistanceFor(historyTokens: number): number {
   return historyTokens >= 10_000 ? 2_000 : 1_000;
 }
 
-/** Look-back recall over all calls of a session, in per cent; null where there was nothing to look back for. */
+/** Look-back recall over all calls of a session, in per cent; null without references. */
 export interface Lookback {
-  /** Of all references. */
+  /** The share of all references. */
   readonly all: number | null;
-  /** Mean over the calls with a far reference of the share of far references present. */
+  /** The mean share of far references present, over the calls with one. */
   readonly far: number | null;
   /**
-   * As `far`, but of synthetic messages (status `synthetic`) only lines count that are, trimmed and without an editor's
-   * line number, lines of the history: bare names do not.
+   * As `far`, but a synthetic message (status `synthetic`) counts only with lines of the history, trimmed and without
+   * line numbers. Bare names do not count.
    */
   readonly strict: number | null;
-  /** Of all far references that are whole lines. */
+  /** The share of far references that are whole lines. */
   readonly farLines: number | null;
-  /** Of all references: present, or brought back by one recall of a stub that the window shows. */
+  /** The share of references present, or returned by one recall of a visible stub. */
   readonly oneHop: number | null;
   /** Calls with a far reference. */
   readonly farSteps: number;
-  /** References in all. */
+  /** The number of references. */
   readonly references: number;
-  /** Far references that are whole lines. */
+  /** The number of far references that are whole lines. */
   readonly farLineReferences: number;
   /**
-   * Exact quotes far: old texts of edits that a message before the call has whole, none of them less than the far
-   * distance back; and how many of those stood whole in one message of the window, lines in order and adjacent.
+   * Far exact quotes: old texts of edits that an earlier message has whole, at least the far distance back, and how
+   * many of them were whole in one message of the window.
    */
   readonly quotes: QuoteRecall;
 }
@@ -240,7 +238,7 @@ export class LookbackTally {
     return atoms;
   }
 
-  /** The result so far; exact quotes are another tally's. */
+  /** The result so far, without exact quotes, which another tally counts. */
   result(): Omit<Lookback, "quotes"> {
     return {
       all: percent(this.#present, this.#references),
@@ -255,7 +253,7 @@ export class LookbackTally {
   }
 }
 
-/** Rounded down to hundredths, so that 100 means all of them. */
+/** A percentage, rounded down to hundredths so that 100 means all. */
 function percent(part: number, whole: number): number | null {
   return whole === 0 ? null : Math.floor((10_000 * part) / whole) / 100;
 }

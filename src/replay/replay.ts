@@ -1,4 +1,4 @@
-/** Replay: a recorded session through strategies, call by call, and what each would have cost and lost. */
+/** Replay: runs a recorded session through strategies, call by call, and measures the cost and loss of each. */
 import { setImmediate } from "node:timers/promises";
 import { WindrowError, isWindrowError } from "../errors.ts";
 import type { Message } from "../message/message.ts";
@@ -15,27 +15,29 @@ import { readRecording, WindowTally } from "./measure.ts";
 import type { Recording, WindowFigures } from "./measure.ts";
 import { isBroken } from "./shape-metric.ts";
 
-/** What a replay runs, and how it counts. */
+/** Options of a replay. */
 export interface ReplayOptions {
-  /** Names, or strategies of one's own. One without passes is composed without a limit, its calls above it counted. */
+  /**
+   * Strategies by name or as objects. A strategy without passes has no limit; its calls above the budget are counted.
+   */
   readonly strategies: readonly (string | Strategy)[];
-  /** Tokens a request may use; each strategy runs at each. */
+  /** Tokens of a request. Each strategy runs at each budget. */
   readonly budgets: readonly number[];
   readonly profile: string | Profile;
   readonly counter: TokenCounter;
   /** The model's input prices, in dollars a million tokens. Absent: dollars are null. */
   readonly prices?: InputPrices;
-  /** How far back a reference must lie to count as far, in tokens. Default by the size of the history. */
+  /** The distance from which a reference counts as far, in tokens. Default: by the size of the history. */
   readonly farDistance?: number;
   /** Whether results carry the tokens of every request. Default false. */
   readonly series?: boolean;
-  /** Told after every composition. */
+  /** Called after every composition. */
   readonly onProgress?: (progress: ReplayProgress) => void;
-  /** Given every composition, in the order of the calls. */
+  /** Called with every composition, in the order of the calls. */
   readonly onWindow?: (window: ReplayedWindow) => void;
 }
 
-/** How far a replay has come, in compositions. */
+/** The progress of a replay, in compositions. */
 export interface ReplayProgress {
   readonly done: number;
   readonly total: number;
@@ -44,43 +46,43 @@ export interface ReplayProgress {
 /** One composition of a replay. */
 export interface ReplayedWindow {
   readonly strategy: string;
-  /** Infinity for a strategy without passes. */
+  /** The budget; Infinity for a strategy without passes. */
   readonly budget: number;
-  /** Index, in the transcript's messages, of the assistant message that answered this request. */
+  /** The index of the assistant message that answered this request. */
   readonly index: number;
   readonly composed: Composed;
 }
 
-/** A session's results. */
+/** The results of one replayed session. */
 export interface ReplayedSession {
   readonly id: string;
   readonly format: string;
   readonly model: string | null;
   readonly messages: number;
-  /** Requests: assistant messages with something before them to answer. */
+  /** The number of requests: assistant messages with something before them to answer. */
   readonly calls: number;
-  /** Requests that would have been broken with the history sent as it was recorded, unrepaired. */
+  /** Requests that would be broken with the recorded history sent unrepaired. */
   readonly brokenRaw: number;
   /** Tokens of the whole history. */
   readonly historyTokens: number;
-  /** What counted as far, in tokens. */
+  /** The distance that counted as far, in tokens. */
   readonly farDistance: number;
-  /** The counter behind all token figures. */
+  /** The counter of all token figures. */
   readonly counter: string;
   readonly results: readonly ReplayResult[];
 }
 
-/** What one strategy at one budget did to a session. */
+/** The result of one strategy at one budget. */
 export interface ReplayResult extends WindowFigures {
   readonly strategy: string;
   readonly profile: string;
-  /** Tokens of every request, 0 for a refused one; where asked for. */
+  /** Tokens of every request when asked for; 0 for a refused one. */
   readonly series?: readonly number[];
 }
 
 /**
- * Runs a recorded session through every strategy at every budget: one composition before every assistant message, the
- * state carried from call to call, as a live agent would.
+ * Runs a recorded session through every strategy at every budget. It composes before every assistant message and
+ * carries the state along, as a live agent does.
  *
  * @throws WindrowError `unknown-strategy`, `unknown-profile`, `bad-option`, `budget-too-small`, `aborted`
  */
@@ -116,7 +118,7 @@ export async function replay(
   };
 }
 
-/** A strategy at a limit; one without a limit is held against several budgets at once. */
+/** A strategy at a limit. One without a limit is compared with several budgets at once. */
 interface Plan {
   readonly strategy: Strategy;
   readonly limit: number;
@@ -164,7 +166,7 @@ function composeOrRefuse(composer: Composer, budget: number): Composed | undefin
   }
 }
 
-/** Longest stretch of work without a look at the event loop, in milliseconds. */
+/** The longest work without a turn for the event loop, in milliseconds. */
 const stretchMs = 30;
 
 class Pacer {

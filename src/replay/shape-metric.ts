@@ -1,11 +1,11 @@
-/** Which requests a provider would have refused, by a rule that is the same for all of them. */
+/** Requests that a provider would refuse, by one rule for all providers. */
 import { toolCalls, toolResults } from "../message/message.ts";
 import type { Message } from "../message/message.ts";
 import { groupSteps } from "../message/step.ts";
 
 /**
- * Whether a request is broken: it has a result without its call, a call without its result, a message of someone other
- * than the user at the head of the history, an empty message, or no message at all.
+ * Whether a request is broken: it has a result without its call, a call without its result, a history that begins with
+ * someone other than the user, an empty message, or no message at all.
  */
 export function isBroken(window: readonly Message[]): boolean {
   const history = window.filter((message) => message.role !== "system");
@@ -25,7 +25,7 @@ function isEmpty(message: Message): boolean {
   return message.parts.every((part) => (part.type === "text" || part.type === "reasoning") && !/\S/.test(part.text));
 }
 
-/** The blocks of a history that no policy may leave out: the system messages, the task, and the newest step. */
+/** The parts of a history that no policy may leave out: the system messages, the task, and the newest step. */
 export function essentials(history: readonly Message[]): readonly Message[] {
   const system = history.filter((message) => message.role === "system");
   const task = history.find((message) => message.role === "user");

@@ -1,9 +1,9 @@
-/** The stale share: of the lines that digests show of files, those that were gone from the file by then. */
+/** The stale share: how many of the file lines in digests were gone from the file by then. */
 import type { Message } from "../message/message.ts";
 import { FileViews } from "./file-views.ts";
 import { linesOf } from "./lines.ts";
 
-/** What begins the title of a group of lines in a digest; no other line of one begins so. */
+/** The mark before the title of a group of lines in a digest. No other line begins with it. */
 const titleMark = "---";
 /** Brackets and the like around a path in a title. */
 const besidePath = /^[^\p{L}\p{N}_./~@…-]+|[^\p{L}\p{N}_]+$/gu;
@@ -20,8 +20,8 @@ export class StaleTally {
   }
 
   /**
-   * Counts the digests of a window: the lines of its synthetic messages behind a title (`--- … path …`) that names a
-   * file. A line counts where it is known to stand in the file as the history up to now has it, or to have left it.
+   * Counts the digests of a window: lines of synthetic messages behind a title (`--- … path …`) that names a file. A
+   * line counts when the history shows that the file has it or lost it.
    */
   add(window: readonly Message[]): void {
     for (const { status, parts } of window) {
@@ -49,18 +49,18 @@ export class StaleTally {
     }
   }
 
-  /** Lines that counted. */
+  /** The number of counted lines. */
   get lines(): number {
     return this.#lines;
   }
 
-  /** The stale share, 0 to 1, rounded up; null where no line counted. */
+  /** The stale share, 0 to 1, rounded up; null when no line counted. */
   result(): number | null {
     return this.#lines === 0 ? null : Math.ceil((10_000 * this.#stale) / this.#lines) / 10_000;
   }
 }
 
-/** Lines by the title before them, the title first. */
+/** Groups lines by title, with the title first. */
 function groupsOf(lines: readonly string[]): readonly (readonly string[])[] {
   const groups: string[][] = [];
   for (const line of lines) {

@@ -1,17 +1,17 @@
 /** Totals over several replayed sessions. */
 import type { ReplayedSession, ReplayResult } from "./replay.ts";
 
-/** What one strategy did to all sessions together. */
+/** The result of one strategy over all sessions. */
 export interface ReplayTotal extends Omit<ReplayResult, "series" | "profile" | "budget"> {
-  /** null where the sessions had different budgets. */
+  /** The budget; null when the sessions had different ones. */
   readonly budget: number | null;
   readonly sessions: number;
   readonly calls: number;
 }
 
 /**
- * Adds up results. Sessions are taken by the place of a result in their list, so all must have been replayed with as
- * many strategies and budgets. Recall is weighted by what there was to look back for.
+ * Adds up results by their place in each session's list, so all sessions need the same strategies and budgets. Recall
+ * is weighted by the number of references.
  */
 export function totalsOf(sessions: readonly ReplayedSession[]): readonly ReplayTotal[] {
   const places = sessions[0]?.results.length ?? 0;

@@ -1,15 +1,15 @@
-/** Sessions that are trees: a retry or an edited prompt starts a new branch, and the newest branch is the session. */
+/** Sessions that are trees: a retry or an edited prompt starts a branch, and the newest branch is the session. */
 
-/** One line of a tree. */
+/** One line of a tree of messages. */
 export interface BranchNode {
   readonly id?: string | undefined;
-  /** The line it continues: an id, null for a root; undefined continues the line before it. */
+  /** The line it continues: an id, null for a root, undefined for the line before. */
   readonly parent?: string | null | undefined;
 }
 
 /**
- * The lines of the branch that the last line ends, by index, in the order of the file. A parent that is missing (or
- * would make a circle) counts as the line before, so that one lost line never hides the history behind it.
+ * The indices of the last line's branch, in file order. A parent that is missing or would form a circle counts as the
+ * line before, so that one lost line never hides the earlier history.
  */
 export function branchOfLastLeaf(nodes: readonly BranchNode[]): ReadonlySet<number> {
   const byId = new Map<string, number>();

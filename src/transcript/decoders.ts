@@ -1,4 +1,4 @@
-/** Every format that Windrow reads. To add one, write its decoder beside these and name it here. */
+/** The list of formats that Windrow reads. To add one, write its decoder in a folder beside these and name it here. */
 import { claudeCode } from "./claude-code/read.ts";
 import { codex } from "./codex/read.ts";
 import { geminiCli } from "./gemini-cli/read.ts";
@@ -8,7 +8,7 @@ import { trajectory } from "./trajectory.ts";
 import type { TranscriptDecoder } from "./transcript.ts";
 import { windrow } from "./windrow/read.ts";
 
-/** The decoders, asked in this order; of two that are equally sure the first reads. */
+/** The decoders in order of preference: the first of two equally sure ones reads. */
 export const decoders: readonly TranscriptDecoder[] = [
   windrow,
   claudeCode,

@@ -1,18 +1,21 @@
-/** Where coding agents keep their sessions on this machine. Only names and sizes are read here, never contents. */
+/**
+ * Finds the session files of Claude Code, Codex and pi, newest first. A folder that is missing or unreadable is
+ * skipped. Files of sub-agents are left out, because they belong to the session that started them.
+ */
 import { readdir, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
 
-/** A session file that an agent left. */
+/** A session file of a coding agent. */
 export interface FoundSession {
   readonly path: string;
-  /** The agent that wrote it: also the format that reads it. */
+  /** The agent that wrote the file, which is also the format's name. */
   readonly agent: "claude-code" | "codex" | "pi";
   /** ISO 8601, UTC. */
   readonly modifiedAt: string;
   readonly bytes: number;
 }
 
-/** Where to look. */
+/** The places that are searched. */
 export interface DiscoverOptions {
   /** The person's home folder. */
   readonly home: string;
@@ -26,7 +29,7 @@ export interface DiscoverOptions {
 interface Place {
   readonly agent: FoundSession["agent"];
   readonly folder: string;
-  /** By the path below `folder`. */
+  /** Whether a path below `folder` is a session. */
   readonly isSession: (path: string) => boolean;
 }
 

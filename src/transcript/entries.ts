@@ -1,4 +1,4 @@
-/** From a file to parsed JSON: unpacks gzip, splits into lines and parses them as the bytes come. */
+/** Reads a file into parsed JSON: unpacks gzip, splits lines and parses them as bytes arrive. */
 import { constants as bufferConstants } from "node:buffer";
 import { once } from "node:events";
 import { createReadStream } from "node:fs";
@@ -15,15 +15,15 @@ import type { JsonText } from "./json-lines.ts";
 import { ReadMeter } from "./limits.ts";
 import type { ReadLimits } from "./limits.ts";
 
-/** How far a file has been read, in bytes as they stand on disk. */
+/** The progress of reading a file, in bytes on disk. */
 export interface ReadProgress {
   readonly bytes: number;
   readonly totalBytes: number;
 }
 
 /**
- * Reads a file of JSON lines, or of one JSON document, gzipped or not. A line that is no JSON becomes a problem, and so
- * does the end of a gzip file that was cut short.
+ * Reads a file of JSON lines or of one JSON document, gzipped or not. A line that is no JSON becomes a problem, and so
+ * does the end of a truncated gzip file.
  *
  * @throws WindrowError `input-not-found`, `bad-option` (a folder), `input-unreadable` (no permission, damaged gzip),
  *   `input-too-large`, `not-a-transcript` (binary, or text that is no JSON), `aborted`
@@ -79,7 +79,7 @@ async function startsLikeGzip(file: ReadStream): Promise<boolean> {
   return first[0] === 0x1f && first[1] === 0x8b;
 }
 
-/** Takes text in the moment it comes: were it to buffer, a torn gzip would lose what it had given already. */
+/** Takes text as it arrives. Buffering would lose the text that a torn gzip had already given. */
 function textSink(path: string, lines: JsonLines, meter: ReadMeter, progress: () => void): Writable {
   const decoder = new StringDecoder("utf8");
   return new Writable({

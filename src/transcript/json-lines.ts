@@ -3,25 +3,25 @@ import { jsonFault } from "../message/json.ts";
 import { closeTorn } from "./torn-json.ts";
 import type { Entry, TranscriptProblem } from "./transcript.ts";
 
-/** What was in a text. */
+/** The contents of a text. */
 export interface JsonText {
   readonly entries: readonly Entry[];
   readonly problems: readonly TranscriptProblem[];
   /** The first characters, quoted, for messages. */
   readonly beginning: string;
-  /** How many lines there were. */
+  /** The number of lines. */
   readonly lines: number;
 }
 
-/** A text none of whose first lines is JSON is no transcript, however long it goes on. */
+/** The number of lines without JSON after which a text is refused. */
 const linesBeforeRefusal = 1_000;
 
 /**
- * Takes text in pieces. Pieces of a line are joined only when its end is seen, so a long line costs about twice its
- * size and a long file no more than its longest line and what was parsed.
+ * Takes text in pieces. Pieces of a line are joined at its end, so a long line costs about twice its size, and a long
+ * file no more than its longest line and the parsed values.
  */
 export class JsonLines {
-  /** Set when going on is useless, and says why. */
+  /** The reason to stop reading, once there is one. */
   refusal: string | undefined;
   readonly #maxLength: number;
   readonly #entries: Entry[] = [];
@@ -37,7 +37,7 @@ export class JsonLines {
     this.#maxLength = maxLength;
   }
 
-  /** Lines that have ended so far. */
+  /** The number of finished lines. */
   get count(): number {
     return this.#line;
   }
@@ -99,7 +99,7 @@ export class JsonLines {
     this.#overlong = false;
   }
 
-  /** A first line that is a whole object begins JSON lines; anything else may be a document. */
+  /** Whether a first line begins JSON lines: it is a whole object. Anything else may be a document. */
   #beginsLines(line: string): boolean {
     return /^\s*\{/.test(line) && parse(line) !== undefined;
   }

@@ -1,7 +1,7 @@
-/** How much of a file is read: a small one that is gzipped may unpack to more than memory holds. */
+/** Limits on reading a file: a small gzip may unpack to more than memory holds. */
 import { WindrowError } from "../errors.ts";
 
-/** Limits of one file. */
+/** The limits for one file. */
 export interface ReadLimits {
   /** Bytes of the file, unpacked. Default {@link usualLimits}. */
   readonly bytes?: number;
@@ -10,17 +10,17 @@ export interface ReadLimits {
 }
 
 /**
- * Far above what agents write, and still read by a process with 2 GB: sessions of 200,000 messages pass. Fewer bytes than
- * the longest string has: a file of one line is told so too.
+ * The usual limits: far above what agents write, and safe in a process with 2 GB. Sessions of 200,000 messages pass.
+ * They are below the longest string, so that a file of one line gets the same error.
  */
 export const usualLimits = { bytes: 500_000_000, entries: 500_000 } as const;
 
-/** Values of JSON, by their `{`, `[` and `,`, that a file may have for every line it may have: each takes memory. */
+/** The most JSON values, counted by `{`, `[` and `,`, for every allowed line: each takes memory. */
 const valuesPerEntry = 32;
 
 const valueMarks: ReadonlySet<number> = new Set([0x7b, 0x5b, 0x2c]);
 
-/** Counts what was read of a file, and refuses more than its limits. */
+/** Counts what was read of a file, and throws above its limits. */
 export class ReadMeter {
   readonly #path: string;
   readonly #limits: Required<ReadLimits>;

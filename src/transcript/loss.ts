@@ -1,7 +1,7 @@
-/** What of a session did not come through another format: its messages before and after, compared by what they hold. */
+/** Losses of a session in another format: its messages before and after, compared by content. */
 import type { JsonValue, Message, Part, ToolResultPart } from "../message/message.ts";
 
-/** What can be lost on the way through a format. */
+/** The kinds of losses on the way through a format. */
 export const lossKinds = {
   "system": "system messages",
   "text": "text",
@@ -27,15 +27,15 @@ export const lossKinds = {
 /** One of the keys of {@link lossKinds}. */
 export type LossKind = keyof typeof lossKinds;
 
-/** How many things of a kind were lost. */
+/** The number of losses of one kind. */
 export interface Loss {
   readonly kind: LossKind;
   readonly count: number;
 }
 
 /**
- * What the one history holds and the other does not. Where things stand does not count, nor what was added: a format may
- * write two messages for one, and give ids and times to those without.
+ * The losses between two histories. Order and additions do not count: a format may split a message, and give ids and
+ * times to messages without.
  */
 export function lossBetween(before: readonly Message[], after: readonly Message[]): readonly Loss[] {
   const held = new Map<string, number>();
@@ -67,7 +67,7 @@ function holdings(message: Message): readonly Holding[] {
     ["usage", usage && sorted(usage)],
     ["status", status === "complete" ? undefined : status],
   ];
-  // Where system messages have no place, their ids and times are no loss of their own.
+  // A format without system messages loses their ids and times with them.
   if (role === "system") {
     return parts.flatMap((part): readonly Holding[] =>
       part.type === "text" ? [["system", part.text]] : partHoldings(part),
@@ -130,7 +130,7 @@ function mediaOf(part: Extract<Part, { type: "image" | "file" }>): string {
   return JSON.stringify([part.data ?? part.url, part.data === undefined ? "" : part.mediaType, name ?? ""]);
 }
 
-/** The value with the fields of its objects in one order. */
+/** The value with object fields in one order. */
 function sorted(value: unknown): JsonValue {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== "object" || value === null) return value as JsonValue;

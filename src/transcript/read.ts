@@ -1,4 +1,4 @@
-/** Opens a file of whatever known format and reads the sessions in it. */
+/** Reads the sessions in a file of any known format. */
 import { isWindrowError, WindrowError } from "../errors.ts";
 import { basename, dirname, resolve } from "node:path";
 import { nearest } from "../nearest.ts";
@@ -8,16 +8,16 @@ import type { ReadProgress } from "./entries.ts";
 import type { ReadLimits } from "./limits.ts";
 import type { Transcript, TranscriptDecoder, TranscriptSource } from "./transcript.ts";
 
-/** Below this a decoder only guesses. */
+/** The certainty from which a decoder reads; below it, it only guesses. */
 const sureEnough = 0.5;
 
-/** How {@link readTranscripts} reads. */
+/** Options of {@link readTranscripts}. */
 export interface ReadOptions {
-  /** Called as the file is read, with bytes as they stand on disk. */
+  /** Called while the file is read, with bytes on disk. */
   readonly onProgress?: (progress: ReadProgress) => void;
-  /** Read as this format, whatever the file looks like: a decoder's name. Default: recognised from the content. */
+  /** The format to read, by its decoder's name. Default: recognised from the content. */
   readonly format?: string;
-  /** How much a file may hold, unpacked. Default {@link usualLimits}. */
+  /** The most that a file may hold, unpacked. Default {@link usualLimits}. */
   readonly limits?: ReadLimits;
 }
 
@@ -45,7 +45,7 @@ export async function readTranscripts(
   return [{ ...first, problems: all }, ...others];
 }
 
-/** What a decoder did not foresee is a fault of the file, so that it ends the reading of no other. */
+/** Runs a decoder. An error it did not foresee is a fault of this file, so that other files are still read. */
 function decoded(decoder: TranscriptDecoder, source: TranscriptSource, path: string): readonly Transcript[] {
   try {
     return decoder.decode(source);

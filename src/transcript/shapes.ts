@@ -1,19 +1,19 @@
-/** What the decoders share: narrowing of parsed JSON, ids, times, and messages without absent fields. */
+/** The parts that decoders share: the first entries, unique ids, and the builder of a transcript. */
 import type { JsonObject, Message, NewMessage } from "../message/message.ts";
 import type { Entry, Transcript, TranscriptProblem } from "./transcript.ts";
 import { CallPairing } from "../message/host-parts.ts";
 
-/** How many entries `recognise` looks at. */
+/** The number of entries that `recognise` examines. */
 const headLength = 50;
 
-/** The first entries of a source, which recognition is decided on. */
+/** The first entries of a source, which decide its format. */
 export function head(entries: readonly Entry[]): readonly Entry[] {
   return entries.slice(0, headLength);
 }
 
-/** Ids that are unique within one session: the wanted one where it is free, else numbered. */
+/** Ids that are unique in one session: the wanted id when it is free, else a numbered copy. */
 export class UniqueIds {
-  /** Every id taken, with the number its next copy gets. */
+  /** The ids in use, each with the number of its next copy. */
   readonly #taken = new Map<string, number>();
   #next = 1;
 
@@ -36,7 +36,7 @@ export class UniqueIds {
   }
 }
 
-/** The one transcript a decoder is filling. */
+/** The transcript that a decoder builds. */
 export class TranscriptBuilder {
   readonly ids = new UniqueIds();
   readonly calls = new CallPairing();
@@ -48,12 +48,12 @@ export class TranscriptBuilder {
     return this.messages.push({ ...message, id: this.ids.take(message.id) }) - 1;
   }
 
-  /** Notes a line that could not be read. */
+  /** Records a line that could not be read. */
   problem(line: number, problem: string): void {
     this.problems.push({ line, problem });
   }
 
-  /** The finished transcript. `model` defaults to the one that wrote most assistant messages. */
+  /** Finishes the transcript. `model` defaults to the writer of most assistant messages. */
   build(id: string, format: string, about: { model?: string | undefined; meta?: JsonObject } = {}): Transcript {
     const model = mostFrequent(this.messages.map((message) => message.model)) ?? about.model;
     return {

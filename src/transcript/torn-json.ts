@@ -1,4 +1,4 @@
-/** Half a JSON document: what can still be read of it. */
+/** Closes a truncated JSON document, so that its whole elements can be read. */
 
 /**
  * Cuts a torn document after the last whole element of its outer list (`[ … ]`, or the list in

@@ -1,5 +1,5 @@
 /**
- * Normalised trajectories, one session a line: `{ id, messages }`, each message `{ role, content, thinking?,
+ * Normalised trajectories, one session a line: `{ id, messages }`, with messages `{ role, content, thinking?,
  * tool_calls?: [{ id, name, args }], tool_call_id?, name? }`.
  */
 import { chatMessage, isChatMessage } from "./openai-chat/message.ts";

@@ -1,38 +1,38 @@
 /**
- * The contract of a transcript decoder: sessions that other agents wrote, read into Windrow's messages. One file a
- * format; the format is recognised from the content, never asked for.
+ * The contract of a transcript decoder: it reads another agent's sessions into Windrow's messages. Each format has one
+ * folder; its decoder recognises it from the content.
  */
 import type { JsonObject, Message } from "../message/message.ts";
 
-/** One session as a decoder read it. */
+/** One session of a file. */
 export interface Transcript {
-  /** The session's own id where the format has one, else the file's name. */
+  /** The session's own id, or the file's name when the format has none. */
   readonly id: string;
   /** The decoder's name: `windrow`, `openai-chat`, `pi`, `claude-code`, `codex`, `gemini-cli`, `trajectory`. */
   readonly format: string;
-  /** The model that wrote most assistant messages, where the format tells. */
+  /** The model of most assistant messages, when the format names it. */
   readonly model?: string;
   readonly messages: readonly Message[];
-  /** Lines that could not be read; the rest went on. */
+  /** Lines that could not be read. Reading continued after each. */
   readonly problems: readonly TranscriptProblem[];
-  /** What else the format said of the session (working folder, version …). */
+  /** Further facts of the session (working folder, version …). */
   readonly meta?: JsonObject;
 }
 
-/** A line that was no record of the format. */
+/** A line that is no record of the format. */
 export interface TranscriptProblem {
   /** From 1. */
   readonly line: number;
   readonly problem: string;
 }
 
-/** A line of a JSONL file, parsed. A whole JSON document comes as one entry with line 1. */
+/** A parsed line of a JSONL file. A whole JSON document is one entry with line 1. */
 export interface Entry {
   readonly line: number;
   readonly value: unknown;
 }
 
-/** What a decoder is given. */
+/** The input of a decoder. */
 export interface TranscriptSource {
   /** The file's name, for ids and messages. */
   readonly name: string;
@@ -40,11 +40,11 @@ export interface TranscriptSource {
   readonly entries: readonly Entry[];
 }
 
-/** Reads one format. */
+/** A decoder for one transcript format. */
 export interface TranscriptDecoder {
   readonly format: string;
   /**
-   * How sure the decoder is that it wrote this, from 0 (not mine) to 1 (certain). Looks at the first entries only and
+   * How sure the decoder is that the source has its format, from 0 (no) to 1 (certain). Examines the first entries and
    * never throws. The surest decoder reads.
    */
   recognise(source: TranscriptSource): number;

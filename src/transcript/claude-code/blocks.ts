@@ -13,13 +13,13 @@ import { asArray, asName, asObject, asString, defined } from "../../message/json
 
 const format = "claude-code";
 
-/** Content, text or blocks, as parts. Thinking keeps its signature byte for byte. */
+/** Reads content, text or blocks, as parts. Thinking keeps its signature byte for byte. */
 export function blockParts(content: JsonValue | undefined, calls: CallPairing): readonly Part[] {
   if (typeof content === "string") return textParts(content);
   return (asArray(content) ?? []).map((block) => blockPart(block, calls));
 }
 
-/** Usage with the cache counted into `input`, which Anthropic reports beside it. */
+/** Reads usage. Anthropic reports cached tokens beside `input`; here they are part of it. */
 export function anthropicUsage(value: JsonValue | undefined): Usage | undefined {
   const counts = asObject(value);
   return (

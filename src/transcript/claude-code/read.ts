@@ -19,7 +19,7 @@ const messageFields: ReadonlySet<string> = new Set([
   "stop_sequence",
 ]);
 
-/** Flags of a line that change what its message means; other fields of lines are the host's bookkeeping. */
+/** Flags that change the meaning of a line's message. Other fields are the host's bookkeeping. */
 const flags = ["isMeta", "isApiErrorMessage", "isVisibleInTranscriptOnly", "origin"];
 
 /**
@@ -63,7 +63,7 @@ function isSpoken(row: JsonObject): boolean {
   return (row["type"] === "user" || row["type"] === "assistant") && "content" in (asObject(row["message"]) ?? {});
 }
 
-/** Early versions wrote calls and results as lines of their own. */
+/** Reads a line of early versions, which wrote calls and results as lines of their own. */
 function legacyRow(row: JsonObject): JsonObject {
   const { type, name } = row;
   const block =
@@ -129,8 +129,8 @@ function newest(rows: readonly Row[], field: string): string | undefined {
 }
 
 /**
- * The branch of the last message. Results of parallel calls hang on their own calls, beside the branch, and so do the
- * remaining blocks of a message that is on it: both belong to it.
+ * The branch of the last message, with the results of parallel calls and the remaining blocks of its messages, which
+ * hang beside the branch.
  */
 function branchWithResults(tree: readonly Row[]): ReadonlySet<number> {
   const branch = new Set(branchOfLastLeaf(tree.map(({ row }) => ({ id: asName(row["uuid"]), parent: parentOf(row) }))));
@@ -151,7 +151,10 @@ function branchWithResults(tree: readonly Row[]): ReadonlySet<number> {
   return branch;
 }
 
-/** A null parent begins the session only on a message; on a line of bookkeeping the session goes on before it. */
+/**
+ * The parent of a line. A null parent begins the session only on a message; a bookkeeping line continues the line
+ * before.
+ */
 function parentOf(row: JsonObject): string | null | undefined {
   const parent = row["parentUuid"];
   if (typeof parent === "string") return parent;
@@ -166,10 +169,10 @@ function blocksOf(row: JsonObject, type: string): readonly JsonObject[] {
   return objectsOf(asObject(row["message"])?.["content"]).filter((block) => block["type"] === type);
 }
 
-/** Puts messages together from lines. */
+/** Assembles messages from lines. */
 class Assembly {
   readonly #builder: TranscriptBuilder;
-  /** The assistant message that is still growing: its host id, its place, and the blocks it has. */
+  /** The assistant message in progress: its host id, its place, and its blocks. */
   #open: { readonly id: string; readonly index: number; readonly blocks: Set<string> } | undefined;
 
   constructor(builder: TranscriptBuilder) {

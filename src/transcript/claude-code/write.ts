@@ -6,12 +6,12 @@ import { asName, asObject, defined } from "../../message/json.ts";
 
 const format = "claude-code";
 
-/** Fields of blocks that the API knows beside those that every part has. */
+/** Fields of blocks that the API knows besides the common ones. */
 const blockFields = ["citations", "cache_control", "caller", "context"];
 
 const flags = ["isMeta", "isApiErrorMessage", "isVisibleInTranscriptOnly", "origin"];
 
-/** Writes what `claude --resume` reads; Claude takes back only thinking that Claude signed. */
+/** Writes sessions for `claude --resume`. Claude accepts only thinking that Claude signed. */
 export const claudeCodeEncoder: TranscriptEncoder = {
   format,
   cannotHold: ["system", "arguments", "opaque-part", "media", "image", "opaque", "id", "usage", "status", "extra"],

@@ -1,4 +1,4 @@
-/** Response items of Codex as parts. */
+/** Reads response items of Codex as parts. */
 import type { JsonObject, JsonValue, Part, ResultContent, Usage } from "../../message/message.ts";
 import { chatContent } from "../openai-chat/message.ts";
 import type { CallPairing } from "../../message/host-parts.ts";
@@ -7,12 +7,14 @@ import { asArray, asCount, asName, asObject, asString, defined, objectsOf } from
 
 const format = "codex";
 
-/** The content of a message: text, or blocks of the Responses API. */
+/** Reads the content of a message: text, or blocks of the Responses API. */
 export function codexContent(content: JsonValue | undefined): readonly Part[] {
   return chatContent(content, format);
 }
 
-/** A reasoning item. Its encrypted content is the signature; a summary of several pieces is kept as it came, too. */
+/**
+ * Reads a reasoning item. Its encrypted content is the signature; a summary of several pieces is also stored unchanged.
+ */
 export function codexReasoning(item: JsonObject): Part {
   const pieces = [...objectsOf(item["summary"]), ...objectsOf(item["content"])];
   const { opaque } = opaqueRest(item, ["type", "summary", "content", "encrypted_content"]);
@@ -28,7 +30,9 @@ export function codexReasoning(item: JsonObject): Part {
   };
 }
 
-/** A call of whatever kind. The free text of a custom tool stands as `{ input }`, a local shell's action as it is. */
+/**
+ * Reads a call of any kind. The free text of a custom tool becomes `{ input }`; a local shell's action stays as it is.
+ */
 export function codexCall(item: JsonObject, calls: CallPairing): Part {
   const builtIn: Readonly<Record<string, string>> = {
     local_shell_call: "local_shell",
@@ -58,7 +62,7 @@ export function codexCall(item: JsonObject, calls: CallPairing): Part {
   };
 }
 
-/** The output of a call: text, blocks, or `{ content, success }`. */
+/** Reads the output of a call: text, blocks, or `{ content, success }`. */
 export function codexOutput(item: JsonObject, calls: CallPairing): Part {
   const output = item["output"] ?? item["result"] ?? item["tools"] ?? "";
   const wrapped = asObject(output);
@@ -71,7 +75,7 @@ export function codexOutput(item: JsonObject, calls: CallPairing): Part {
   };
 }
 
-/** Usage of one call; Codex's `input_tokens` is the whole input. */
+/** Reads the usage of one call. Codex's `input_tokens` is the whole input. */
 export function codexUsage(value: JsonValue | undefined): Usage | undefined {
   const counts = asObject(value);
   return (

@@ -16,7 +16,7 @@ const wrappers: ReadonlySet<unknown> = new Set([
   "compacted",
 ]);
 
-/** Items of the flat formats; their names are the Responses API's. */
+/** Item types of the flat format, named as in the Responses API. */
 const flatTypes: ReadonlySet<unknown> = new Set([
   "function_call",
   "function_call_output",
@@ -37,13 +37,13 @@ const messageFields: ReadonlySet<string> = new Set([
   "timestamp",
 ]);
 
-/** Texts that Codex itself sends under the user's role; they are no turn of the user. */
+/** Beginnings of texts that Codex sends under the user's role. They are no turn of the user. */
 const contextMarks = ["<environment_context>", "<user_instructions>", "<turn_aborted>", "# AGENTS.md instructions"];
 
 /**
- * Reads Codex sessions. What the model wrote between two inputs is one assistant message; `event_msg` lines repeat the
- * items and give usage, aborts and roll-backs only. Compactions are in `meta.compactions`; messages of turns that were
- * rolled back are counted in `meta.abandoned`.
+ * Reads Codex sessions. The model's output between two inputs is one assistant message. `event_msg` lines repeat the
+ * items; only usage, aborts and roll-backs are read from them. Compactions are in `meta.compactions`; messages of
+ * rolled-back turns are counted in `meta.abandoned`.
  */
 export const codex: TranscriptDecoder = {
   format,
@@ -75,7 +75,7 @@ class Reading {
   readonly builder = new TranscriptBuilder();
   #header: JsonObject | undefined;
   #model: string | undefined;
-  /** Where the assistant message is that is still growing. */
+  /** The index of the assistant message in progress. */
   #open: number | undefined;
   #lastUsage = "";
   readonly #compactions: JsonValue[] = [];
@@ -179,7 +179,7 @@ class Reading {
     this.builder.add(message);
   }
 
-  /** Adds to the assistant message that is growing, or begins one. */
+  /** Adds to the assistant message in progress, or begins one. */
   #speak(
     parts: readonly Part[],
     time: string | undefined,
@@ -207,7 +207,7 @@ class Reading {
     else if (event["type"] === "thread_rolled_back") this.#rollBack(Number(event["num_turns"] ?? 0));
   }
 
-  /** Usage is told after the call, sometimes twice; it belongs to the newest assistant message. */
+  /** Reads usage. Codex reports it after the call, sometimes twice; it belongs to the newest assistant message. */
   #usage(info: JsonObject | undefined): void {
     const total = JSON.stringify(info?.["total_token_usage"] ?? null);
     const usage = codexUsage(info?.["last_token_usage"]);

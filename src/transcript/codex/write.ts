@@ -14,14 +14,14 @@ import { asName, asObject, defined } from "../../message/json.ts";
 
 const format = "codex";
 
-/** Kinds of calls that Codex writes otherwise than a function's, with the item of their output. */
+/** Call types that Codex writes differently from function calls, with the type of their output item. */
 const outputs: Readonly<Record<string, string>> = {
   custom_tool_call: "custom_tool_call_output",
   local_shell_call: "function_call_output",
   tool_search_call: "tool_search_output",
 };
 
-/** Writes rollouts. Answers that stand next to each other, without usage between them, are read back as one. */
+/** Writes rollouts. Adjacent answers without usage between them are read back as one. */
 export const codexEncoder: TranscriptEncoder = {
   format,
   cannotHold: ["file", "media", "opaque-part", "opaque", "id", "timestamp", "model", "usage", "status", "extra"],
@@ -86,7 +86,7 @@ class Rollout {
     if (message.status === "interrupted") this.#add("event_msg", { type: "turn_aborted", reason: "interrupted" });
   }
 
-  /** A part that is an item of its own. */
+  /** A part as an item of its own. */
   #item(part: Part): JsonObject | undefined {
     if (part.type === "tool-call") return this.#call(part);
     if (part.type === "opaque" && part.kind.startsWith(`${format}/`) && !isBlock(part.data)) {

@@ -1,4 +1,4 @@
-/** What Gemini CLI's recordings hold: parts of the Gemini API, thoughts, tool calls with their results. */
+/** Reads the contents of Gemini CLI's recordings: parts of the Gemini API, thoughts, tool calls with their results. */
 import type { JsonObject, JsonValue, Part, ToolResultPart, Usage } from "../../message/message.ts";
 import type { CallPairing } from "../../message/host-parts.ts";
 import { callArguments, opaquePart, opaqueRest, resultContent, textParts, usage } from "../../message/host-parts.ts";
@@ -6,17 +6,17 @@ import { asArray, asCount, asName, asObject, asString, defined, objectsOf } from
 
 const format = "gemini-cli";
 
-/** Fields of a function response that say nothing but its text, in the order they are looked for. */
+/** Fields of a function response that hold nothing but its text, in order of preference. */
 const textFields = ["output", "error", "result", "content"];
 
-/** The content of a message: text, a part of the API, or a list of either. */
+/** Reads the content of a message: text, a part of the API, or a list of either. */
 export function geminiContent(content: JsonValue | undefined, calls: CallPairing): readonly Part[] {
   if (typeof content === "string") return textParts(content);
   const blocks = asArray(content) ?? (content === undefined || content === null ? [] : [content]);
   return blocks.map((block) => blockPart(block, calls));
 }
 
-/** A thought: its subject, a line, and its description. */
+/** Reads a thought: its subject as a line, then its description. */
 export function thoughtPart(thought: JsonObject): Part {
   const subject = asName(thought["subject"]);
   const description = asString(thought["description"]) ?? "";
@@ -27,7 +27,7 @@ export function thoughtPart(thought: JsonObject): Part {
   };
 }
 
-/** A tool call and, where there is one, its result. What is there only to be shown is left out. */
+/** Reads a tool call and its result, if any. Fields for display only are left out. */
 export function recordedCall(
   record: JsonObject,
   calls: CallPairing,
@@ -54,7 +54,7 @@ export function recordedCall(
   };
 }
 
-/** Tokens as Gemini counts them: thoughts beside the answer. */
+/** Reads usage. Gemini counts thoughts beside the answer. */
 export function geminiUsage(value: JsonValue | undefined): Usage | undefined {
   const counts = asObject(value);
   const [output, thoughts] = [asCount(counts?.["output"]), asCount(counts?.["thoughts"])];

@@ -10,10 +10,10 @@ const format = "gemini-cli";
 
 const spokenTypes: ReadonlySet<unknown> = new Set(["user", "gemini"]);
 
-/** What the CLI shows its user and no model is told. */
+/** Types of records that the CLI shows its user and sends to no model. */
 const notices: ReadonlySet<unknown> = new Set(["info", "error", "warning"]);
 
-/** Fields that say nothing beyond those that are read: `displayContent` is the content as it was typed. */
+/** Fields that are read, or repeat what is read: `displayContent` is the content as typed. */
 const knownFields: ReadonlySet<string> = new Set([
   "id",
   "timestamp",
@@ -30,9 +30,9 @@ const knownFields: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reads Gemini CLI sessions. A line that repeats an id replaces what it said before, and a rewind takes back what came
- * since. Results stand in the record of their call: they become a message of their own behind it. Notices to the user are
- * counted in `meta.notices`.
+ * Reads Gemini CLI sessions. A line that repeats an id replaces the earlier one, and a rewind removes the records
+ * since. A result in the record of its call becomes a message behind it. Notices to the user are counted in
+ * `meta.notices`.
  */
 export const geminiCli: TranscriptDecoder = {
   format,
@@ -66,7 +66,7 @@ export const geminiCli: TranscriptDecoder = {
   },
 };
 
-/** What a file says of its session, and the records of messages that count, in order. */
+/** The session's facts in a file, and the records of its valid messages, in order. */
 function recordsOf(
   source: TranscriptSource,
   builder: TranscriptBuilder,
@@ -94,7 +94,7 @@ function keyOf(value: unknown, index: number): string {
   return asName(asObject(value)?.["id"]) ?? `#${index}`;
 }
 
-/** Takes back a record and all behind it; where there is none of that id, all, as the CLI does. */
+/** Removes a record and all behind it; with an unknown id it removes all, as the CLI does. */
 function takeBack(records: Map<string, Entry>, id: string): void {
   const keys = [...records.keys()];
   for (const key of keys.slice(Math.max(0, keys.indexOf(id)))) records.delete(key);

@@ -15,7 +15,7 @@ import { asName, asObject, defined } from "../../message/json.ts";
 
 const format = "gemini-cli";
 
-/** Writes what `gemini --resume` reads. */
+/** Writes sessions for `gemini --resume`. */
 export const geminiCliEncoder: TranscriptEncoder = {
   format,
   cannotHold: ["system", "arguments", "media", "opaque-part", "opaque", "id", "timestamp", "usage", "status", "extra"],
@@ -35,7 +35,7 @@ interface Answer {
   readonly timestamp: string | undefined;
 }
 
-/** The results of calls that were made before them, by their call; any other result stays with its message. */
+/** Results by the call they follow. Any other result stays with its message. */
 type Answers = ReadonlyMap<ToolCallPart, Answer>;
 
 function answersOf(messages: readonly Message[]): Answers {
@@ -111,7 +111,7 @@ function tokensOf({ input = 0, output = 0, cacheRead = 0, reasoning = 0 }: Usage
   return { input, output: answer, cached: cacheRead, thoughts: reasoning, tool: 0, total: input + answer + reasoning };
 }
 
-/** A response and, behind it, what of the result is not text. */
+/** Writes a response, then the parts of the result that are not text. */
 function responseBlocks({ callId: id, name = "", content, isError }: ToolResultPart): readonly JsonValue[] {
   const items = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
   const text = items.flatMap((item) => (item.type === "text" ? [item.text] : [])).join("\n");

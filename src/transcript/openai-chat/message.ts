@@ -99,13 +99,15 @@ export function chatMessage(value: unknown, format: string, calls: CallPairing):
   });
 }
 
-/** The content of a message as parts: text, images, files; what is unknown becomes opaque, data exact. */
+/** Reads the content of a message as parts: text, images, files. Unknown blocks become opaque parts. */
 export function chatContent(content: JsonValue | undefined, format: string): readonly Part[] {
   if (typeof content === "string") return textParts(content);
   return (asArray(content) ?? []).map((block) => contentPart(block, format));
 }
 
-/** Usage of a chat API: OpenAI's names (whole input), or `{ input, cacheRead, cacheWrite }` with the cache beside. */
+/**
+ * Reads usage of a chat API: OpenAI's names (whole input), or `{ input, cacheRead, cacheWrite }` with the cache beside.
+ */
 export function chatUsage(value: unknown): NewMessage["usage"] {
   const counts = asObject(value);
   if (!counts) return undefined;

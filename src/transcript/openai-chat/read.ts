@@ -7,7 +7,7 @@ import type { Entry, Transcript, TranscriptDecoder, TranscriptSource } from "../
 
 const format = "openai-chat";
 
-/** Blocks of another provider's messages: to read them as chat completions would lose their calls. */
+/** Block types of other providers. Read as chat completions, such a message would lose its calls. */
 const foreignBlocks: ReadonlySet<unknown> = new Set(["tool_use", "tool_result", "tool-call", "tool-result"]);
 
 /** Reads chat-completions messages; `reasoning_content`, `reasoning` and `thinking` become reasoning parts. */

@@ -1,4 +1,4 @@
-/** Chat-completions messages, one a line, with only the fields that the API takes. */
+/** Writes chat-completions messages, one a line, with only the fields that the API takes. */
 import type { JsonObject, JsonValue, Message, Part, ToolCallPart, ToolResultPart } from "../../message/message.ts";
 import { onlyText, splitResults, urlOf } from "../encoder.ts";
 import type { TranscriptEncoder } from "../encoder.ts";
@@ -6,7 +6,7 @@ import { asName, asObject, defined } from "../../message/json.ts";
 
 const format = "openai-chat";
 
-/** Roles of the API that stand behind one of Windrow's. */
+/** Roles of the API that share a role in Windrow. */
 const otherRoles: ReadonlySet<unknown> = new Set(["developer", "function"]);
 
 /** Writes chat-completions messages; reasoning goes as `reasoning_content`. */

@@ -28,7 +28,7 @@ const knownFields = new Set([
   "isError",
 ]);
 
-/** Reads pi sessions. Of a tree the branch of the last entry is the session; `meta.abandoned` counts other messages. */
+/** Reads pi sessions. The branch of the last entry is the session; `meta.abandoned` counts the other messages. */
 export const pi: TranscriptDecoder = {
   format,
   recognise(source: TranscriptSource): number {
@@ -90,7 +90,7 @@ function isRow(entry: Entry, builder: TranscriptBuilder): boolean {
   return false;
 }
 
-/** Entries beside `message` that pi shows the model, with the role their content has there. */
+/** Entries besides `message` that pi shows the model, with the role of their content. */
 const spokenEntries: ReadonlyMap<string, string> = new Map([
   ["custom_message", "custom"],
   ["branch_summary", "branchSummary"],
@@ -219,7 +219,7 @@ function resultPart(message: JsonObject, calls: CallPairing): Part {
   };
 }
 
-/** The words pi itself sends to the model for a command that the user ran. */
+/** The text that pi sends to the model for a command of the user. */
 function bashText(message: JsonObject): string {
   const output = asName(message["output"]);
   const exitCode = message["exitCode"];

@@ -6,10 +6,10 @@ import { asName, defined } from "../../message/json.ts";
 
 const format = "pi";
 
-/** Fields of pi's blocks beside those that every part has. */
+/** Fields of pi's blocks besides the common ones. */
 const blockFields = ["textSignature", "thoughtSignature", "redacted"];
 
-/** Writes pi sessions. */
+/** Writes sessions for the pi coding agent. */
 export const piEncoder: TranscriptEncoder = {
   format,
   cannotHold: ["image", "file", "media", "opaque-part", "opaque", "id", "usage", "status", "extra"],
@@ -30,7 +30,7 @@ export const piEncoder: TranscriptEncoder = {
   },
 };
 
-/** pi has a message for each result. */
+/** Splits a message: pi has one for each result. */
 function messagesOf(message: Message, head: TranscriptHead): readonly JsonObject[] {
   const { results, spoken } = splitResults(message);
   const said = results.map((result): JsonObject => ({ ...message.extra, ...resultFields(result) }));

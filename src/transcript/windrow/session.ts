@@ -1,7 +1,7 @@
 /**
- * A whole session as JSON lines: what `windrow export` writes and a backup keeps. The first line is
- * `{"windrow_session":1,"id":…,"metadata":…,"state":…}`, the last `{"windrow_session_end":…}` with the number of records and
- * their hash, and each between them `{"log":"messages","record":…}` with a record's own line in it, byte by byte
+ * A whole session as JSON lines, as `windrow export` and backups write it. The first line is
+ * `{"windrow_session":1,"id":…,"metadata":…,"state":…}`, the last `{"windrow_session_end":…}` with the records' count
+ * and hash. Each line between them is `{"log":"messages","record":…}` with the record's own line, byte for byte
  * (docs/format.md).
  */
 import { constants } from "node:buffer";
@@ -23,10 +23,10 @@ const version = 1;
 
 const newline = 0x0a;
 
-/** A longer one is no string of JavaScript. */
+/** The longest line: the longest string of JavaScript. */
 const longestLine = constants.MAX_STRING_LENGTH;
 
-/** What the first line says. */
+/** The fields of the first line. */
 export type SessionHead = Omit<SessionDump, "lines">;
 
 /** The lines of a session, without line ends. */
@@ -43,8 +43,8 @@ export async function* sessionLines(dump: SessionDump): AsyncGenerator<string, v
 }
 
 /**
- * The session in a file, gzipped or not; undefined where the file does not begin as one. Its lines are read as they are
- * asked for, and throw at the end where the file is not whole.
+ * Reads the session in a file, gzipped or not; undefined when the file does not begin as one. The lines are read on
+ * demand, and throw at the end when the file is incomplete.
  *
  * @param limits - how much it may hold, unpacked
  * @throws WindrowError `input-unreadable` for a file that is damaged or cut off, `input-too-large`; so do its lines
@@ -100,7 +100,7 @@ function dumpedLine(text: string): DumpedLine | undefined {
   return { log: log as LogName, line: text.slice(start.length, -1) };
 }
 
-/** Node's own readline also splits at U+2028, which JSON leaves as it is. */
+/** Splits lines itself, because Node's readline also splits at U+2028, which JSON leaves unescaped. */
 async function* textLines(path: string, limits?: ReadLimits): AsyncGenerator<string, void, undefined> {
   const meter = new ReadMeter(path, limits);
   let pieces: Buffer[] = [];
