@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { Message, NewMessage } from "../message/message.ts";
 import type { NewRecord, StoredRecord, StoredRecordOf } from "../message/record.ts";
-import { countMessage } from "../tokens/counter.ts";
+import { countOnce } from "../tokens/counter.ts";
 import type { SessionContext } from "./context.ts";
 import type { Epochs } from "./epochs.ts";
 import { tell } from "./events.ts";
@@ -75,7 +75,7 @@ export class Appender {
 
   #recordOf(message: Message): NewRecord {
     const timestamp = message.timestamp ?? this.#context.now().toISOString();
-    return { kind: "message", message, tokenCount: countMessage(this.#context.composer.counter, message), timestamp };
+    return { kind: "message", message, tokenCount: countOnce(this.#context.composer.counter, message), timestamp };
   }
 
   #take(stored: readonly StoredRecord[], messages: readonly Message[]): void {

@@ -12,7 +12,7 @@ import type { EpochData } from "../window/epoch-record.ts";
 import { explain, logged } from "../window/explain.ts";
 import type { Explanation } from "../window/explain.ts";
 import type { Profile } from "../window/provider/profile.ts";
-import { EditIndex } from "../window/view.ts";
+import { EditIndex } from "../window/edits.ts";
 
 /** A tool run that began and of which no end was recorded. */
 export interface OpenCall {

@@ -4,6 +4,7 @@
  */
 import type { FilePart, ImagePart, JsonValue, Message, Part, ToolDefinition } from "../message/message.ts";
 import { imageSize } from "./image-size.ts";
+import type { NumberedMessage } from "../message/step.ts";
 
 /** Counts the tokens of text. Pure; never throws, whatever the text holds; linear in its length. */
 export interface TokenCounter {
@@ -98,4 +99,22 @@ function dataUri(url: string | undefined): string | undefined {
 
 function countJson(counter: TokenCounter, value: JsonValue): number {
   return Math.max(1, counter.count(JSON.stringify(value) ?? ""));
+}
+
+const counts = new WeakMap<TokenCounter, WeakMap<Message, number>>();
+
+/** As {@link countMessage}, remembered for as long as the message lives. For messages that nobody changes. */
+export function countOnce(counter: TokenCounter, message: Message): number {
+  let known = counts.get(counter);
+  if (!known) counts.set(counter, (known = new WeakMap()));
+  let tokens = known.get(message);
+  if (tokens === undefined) known.set(message, (tokens = countMessage(counter, message)));
+  return tokens;
+}
+
+/** Tokens of several messages together. */
+export function sumTokens(counter: TokenCounter, messages: readonly NumberedMessage[]): number {
+  let total = 0;
+  for (const { message } of messages) total += countOnce(counter, message);
+  return total;
 }

@@ -1,5 +1,6 @@
 /** How many tokens a window may use, what its fixed blocks take of them, and how large one result may be. */
 import { WindrowError } from "../errors.ts";
+import type { Trigger } from "./window.ts";
 
 /** What a budget is computed from. */
 export interface BudgetOptions {
@@ -36,4 +37,24 @@ export function budgetOf({ contextWindow, maxOutput, ratio = 0.75, reserve = 0.0
 export function checkBudget(budget: number | undefined): number {
   if (typeof budget === "number" && budget > 0) return budget;
   throw new WindrowError("bad-option", `A budget is a positive number of tokens, not ${String(budget)}.`, { budget });
+}
+
+/** A window in the numbers that triggers ask for. */
+export interface Triggering {
+  readonly messages: number;
+  readonly turns: number;
+  readonly tokens: number;
+}
+
+/** Whether a trigger's conditions hold, one or all of them as it says; false where it has none. */
+export function isTriggered(trigger: Trigger, window: Triggering, budget: number): boolean {
+  const { messages, turns, tokens, ratio, mode = "any" } = trigger;
+  const conditions = [
+    messages === undefined ? undefined : window.messages > messages,
+    turns === undefined ? undefined : window.turns > turns,
+    tokens === undefined ? undefined : window.tokens > tokens,
+    ratio === undefined ? undefined : window.tokens > ratio * budget,
+  ].filter((condition) => condition !== undefined);
+  if (conditions.length === 0) return false;
+  return mode === "all" ? conditions.every(Boolean) : conditions.some(Boolean);
 }

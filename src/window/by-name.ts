@@ -3,7 +3,7 @@ import { WindrowError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
 import { checkOptions, named } from "./options.ts";
 import type { Named } from "./options.ts";
-import { isPreset, presetNames, presetOf } from "./presets.ts";
+import { isPreset, presetNames, presetOf } from "./presets/presets.ts";
 import { adaptive } from "./strategies/adaptive.ts";
 import type { AdaptiveOptions } from "./strategies/adaptive.ts";
 import { entityState } from "./strategies/entity-state.ts";

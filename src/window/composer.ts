@@ -7,7 +7,7 @@ import type { NumberedMessage } from "../message/step.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { atOnce } from "../turns.ts";
 import type { Work } from "../turns.ts";
-import { checkBudget } from "./budget.ts";
+import { checkBudget, isTriggered } from "./budget.ts";
 import { initialState } from "./compose-options.ts";
 import type { ComposeOptions, ComposerOptions, Shown } from "./compose-options.ts";
 import { defaultMask } from "./cut.ts";
@@ -16,15 +16,12 @@ import { hashName } from "../message/hash.ts";
 import { hashMessage, hashMessages } from "./hash.ts";
 import { History } from "./history.ts";
 import type { Layout } from "./layout.ts";
-import { dynamicParts, insertsFor, slotMessage, startMessage, tailMessage } from "./pinned.ts";
-import { planWindow } from "./plan-window.ts";
-import { mergeEdits, protect } from "./planner.ts";
+import { closingTail, dynamicParts, insertsFor, slotMessage, startMessage, tailMessage } from "./pinned.ts";
+import { planWindow, protect } from "./planner.ts";
+import { mergeEdits, withoutReasoning } from "./edits.ts";
 import type { Profile } from "./provider/profile.ts";
-import { closingTail } from "./provider/closing.ts";
-import { withoutReasoning } from "./provider/reasoning.ts";
-import { costOf, countFates, overBudget } from "./report.ts";
-import { isTriggered } from "./trigger.ts";
-import { tokensOf } from "./view.ts";
+import { costOf, countFates, overBudget } from "./layout.ts";
+import { countOnce } from "../tokens/counter.ts";
 import { validateWindow } from "./provider/validate.ts";
 import type { Composed, Edit, EpochReason, Report, Strategy, TextMask, WindowState } from "./window.ts";
 
@@ -229,7 +226,7 @@ export class Composer {
     const tail = closingTail(given, this.#profile, history.at(-1));
     const own = this.#history.system.map(({ message }) => message);
     const fixed = this.#blocks.of({ ...options, own, tail });
-    const leading = lead.reduce((total, message) => total + tokensOf(this.#counter, message), 0);
+    const leading = lead.reduce((total, message) => total + countOnce(this.#counter, message), 0);
     const pinned = this.#state.slot === undefined || lead[0] === startMessage ? 0 : leading;
     const blocks = {
       system: fixed.system,
@@ -266,7 +263,7 @@ export class Composer {
     yield;
     const { blocks, sticky } = this.#layout(options);
     const count = (texts: readonly (Message | undefined)[]): number =>
-      texts.reduce((total, message) => total + (message ? tokensOf(this.#counter, message) : 0), 0);
+      texts.reduce((total, message) => total + (message ? countOnce(this.#counter, message) : 0), 0);
     const slot = slotMessage(options.pinned ?? []);
     yield;
     return yield* planWindow({

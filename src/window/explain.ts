@@ -9,7 +9,8 @@ import type { Shown } from "./compose-options.ts";
 import { profileOf } from "./provider/profile.ts";
 import type { Profile } from "./provider/profile.ts";
 import { none } from "./strategies/none.ts";
-import { EditIndex, tokensOf } from "./view.ts";
+import { EditIndex } from "./edits.ts";
+import { countOnce } from "../tokens/counter.ts";
 import type { Edit, WindowState } from "./window.ts";
 
 /**
@@ -95,7 +96,7 @@ export function explainWindow(
   const composer = new Composer({ strategy: none(), profile, counter, state });
   const log = messages.map((message, index) => {
     composer.push(index + 1, message);
-    return logged(index + 1, message, tokensOf(counter, message), counter);
+    return logged(index + 1, message, countOnce(counter, message), counter);
   });
   return explain(log, composer.shown(), { edits: state.edits, profile, counter });
 }
@@ -119,13 +120,13 @@ export function explain(
   for (const { seq, message } of shown.messages) {
     const place = places.get(seq) ?? { tokens: undefined, added: [] };
     places.set(seq, place);
-    if (ids.get(seq) === message.id) place.tokens = (place.tokens ?? 0) + tokensOf(context.counter, message);
+    if (ids.get(seq) === message.id) place.tokens = (place.tokens ?? 0) + countOnce(context.counter, message);
     else place.added.push(message);
   }
   const items: ExplainedItem[] = [];
   const add = (seq: number): void => {
     for (const message of places.get(seq)?.added ?? []) {
-      const tokensAfter = tokensOf(context.counter, message);
+      const tokensAfter = countOnce(context.counter, message);
       const { id, role } = message;
       items.push({ id, seq, role, fate: "added", ...causes.ofAdded(seq, message), tokensBefore: 0, tokensAfter });
     }

@@ -2,13 +2,11 @@
 import { WindrowError } from "../errors.ts";
 import type { Message, ToolDefinition } from "../message/message.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
-import { toolCosts } from "./tool-costs.ts";
-import type { ToolCosts } from "./tool-costs.ts";
+import type { DynamicBlock, ToolCosts } from "./window.ts";
 import { hashName, hashText } from "../message/hash.ts";
 import { hashMessages } from "./hash.ts";
 import { tailMessage } from "./pinned.ts";
-import { tokensOf } from "./view.ts";
-import type { DynamicBlock } from "./window.ts";
+import { countTools, countOnce } from "../tokens/counter.ts";
 
 /** What the blocks are made of. */
 export interface FixedInput {
@@ -85,6 +83,32 @@ export class FixedBlocks {
   }
 
   #count(messages: readonly Message[]): number {
-    return messages.reduce((total, message) => total + tokensOf(this.#counter, message), 0);
+    return messages.reduce((total, message) => total + countOnce(this.#counter, message), 0);
   }
+}
+
+/**
+ * What each tool's definition costs.
+ *
+ * @param toolsBudget - tokens that all definitions together may use before there is a warning. Default: any number
+ * @throws WindrowError `bad-option` for a toolsBudget that is no positive number
+ */
+export function toolCosts(
+  counter: TokenCounter,
+  definitions: readonly ToolDefinition[],
+  toolsBudget = Infinity,
+): ToolCosts {
+  if (!(toolsBudget > 0)) {
+    throw new WindrowError("bad-option", `toolsBudget is a positive number of tokens, not ${toolsBudget}.`, {
+      toolsBudget,
+    });
+  }
+  const tools = definitions
+    .map((tool) => ({ name: tool.name, tokens: countTools(counter, [tool]) }))
+    .toSorted((left, right) => right.tokens - left.tokens);
+  const tokens = tools.reduce((total, tool) => total + tool.tokens, 0);
+  if (tokens <= toolsBudget) return { tokens, tools };
+  const first = tools.slice(0, 3).map((tool) => `${tool.name} ${tool.tokens}`);
+  const warning = `Tool definitions use ${tokens} tokens of the ${toolsBudget} they may; most by ${first.join(", ")}.`;
+  return { tokens, tools, warning };
 }

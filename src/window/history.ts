@@ -6,11 +6,13 @@ import type { NumberedMessage, Step } from "../message/step.ts";
 import { atOnce } from "../turns.ts";
 import type { Work } from "../turns.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
-import { ingestEdits } from "./ingest.ts";
+import { ingestEdits } from "./passes/truncate-tool-results.ts";
 import { hashName } from "../message/hash.ts";
 import { hashMessages } from "./hash.ts";
 import type { Profile } from "./provider/profile.ts";
-import { EditIndex, insertStep, noteStep, sumTokens, viewStep } from "./view.ts";
+import { insertStep, noteStep, viewStep } from "./view.ts";
+import { EditIndex } from "./edits.ts";
+import { sumTokens } from "../tokens/counter.ts";
 import type { Edit, Insert, TextMask, ViewStep } from "./window.ts";
 
 /** What a history is shown with. */

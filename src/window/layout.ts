@@ -2,7 +2,9 @@
 import type { Message } from "../message/message.ts";
 import type { Fixed } from "./fixed.ts";
 import type { Shape } from "./history.ts";
-import type { DynamicBlock, Report } from "./window.ts";
+import type { DynamicBlock, Edit, Report } from "./window.ts";
+import { WindrowError } from "../errors.ts";
+import type { Profile } from "./provider/profile.ts";
 
 /** A window's blocks, before anything is decided. */
 export interface Layout extends Shape {
@@ -13,4 +15,39 @@ export interface Layout extends Shape {
   readonly blocks: Report["blocks"];
   /** Of the whole request. */
   readonly tokens: number;
+}
+
+/** Messages of a log by what became of them. */
+export function countFates(last: number, edits: readonly Edit[]): Report["counts"] {
+  let replaced = 0;
+  let dropped = 0;
+  let stubbed = 0;
+  for (const edit of edits) {
+    if (edit.kind === "stub") stubbed++;
+    else if (edit.only === undefined && edit.kind === "replace") replaced += edit.to - edit.from + 1;
+    else if (edit.only === undefined) dropped += edit.to - edit.from + 1;
+  }
+  return { kept: last - replaced - dropped - stubbed, stubbed, replaced, dropped };
+}
+
+/** The predicted cost of a request by the profile's cache prices; `kept` of its tokens are as the last request sent them. */
+export function costOf(
+  request: { readonly tokens: number; readonly tail: number },
+  kept: number,
+  { cache }: Profile,
+): Report["cost"] {
+  const cached = Math.min(kept, request.tokens - request.tail);
+  const fresh = request.tokens - request.tail - cached;
+  return { cached, fresh, equivalents: Math.round(cached * cache.read + fresh * cache.write + request.tail) };
+}
+
+/** The error of a window that is larger than its budget, with the size of each block. */
+export function overBudget(blocks: Report["blocks"], tokens: number, budget: number): WindrowError {
+  return new WindrowError(
+    "over-budget",
+    `The window needs ${tokens} tokens and the budget is ${budget}: system ${blocks.system}, tools ${blocks.tools}, ` +
+      `pinned ${blocks.pinned}, history ${blocks.history}, notes ${blocks.notes}, dynamic ${blocks.dynamic}. ` +
+      `Raise the budget or take a strategy that edits.`,
+    { budget, ...blocks },
+  );
 }

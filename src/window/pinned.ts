@@ -74,3 +74,14 @@ function pinKey(id: string): string {
 function synthetic(id: string, text: string): Message {
   return { id, role: "user", status: "synthetic", parts: [{ type: "text", text }] };
 }
+
+const goOn: DynamicBlock = { name: "go-on", text: "[Windrow: no new message; go on.]" };
+
+/** The ephemeral tail; behind an answer, where the profile wants the user last, it is never empty. */
+export function closingTail(
+  tail: readonly DynamicBlock[],
+  { rules }: Profile,
+  last: Message | undefined,
+): readonly DynamicBlock[] {
+  return rules.lastIsUser && tail.length === 0 && last?.role === "assistant" ? [goOn] : tail;
+}

@@ -1,108 +1,13 @@
 /** The view: the log's steps with the edits of an epoch applied. */
 import { messageText } from "../message/message.ts";
-import type { Message, Part, ToolResultPart } from "../message/message.ts";
+import type { Message } from "../message/message.ts";
 import type { NumberedMessage, Step } from "../message/step.ts";
-import { countMessage } from "../tokens/counter.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import type { Profile } from "./provider/profile.ts";
 import { encodeFor } from "./provider/encode.ts";
-import type { Edit, Insert, ViewStep } from "./window.ts";
-
-/** Edits, looked up by message. */
-export class EditIndex {
-  /** The stretches of the log that left the window whole, in order. */
-  readonly ranges: readonly Edit[];
-  readonly #stubs = new Map<number, Edit[]>();
-  readonly #reasoning: readonly Edit[];
-  /** The edits that leave a labelled message, by `from`. */
-  readonly notes: readonly Edit[];
-
-  constructor(edits: readonly Edit[]) {
-    const ordered = edits.toSorted((left, right) => left.from - right.from);
-    this.ranges = ordered.filter((edit) => edit.kind !== "stub" && edit.only === undefined);
-    this.#reasoning = ordered.filter((edit) => edit.only === "reasoning");
-    this.notes = ordered.filter((edit) => edit.kind === "replace");
-    for (const edit of ordered) {
-      if (edit.kind !== "stub") continue;
-      const stubs = this.#stubs.get(edit.from);
-      if (stubs) stubs.push(edit);
-      else this.#stubs.set(edit.from, [edit]);
-    }
-  }
-
-  /** Whether a message left the window whole. */
-  covers(seq: number): boolean {
-    return this.rangeOf(seq) !== undefined;
-  }
-
-  /** The edit by which a message left the window whole. */
-  rangeOf(seq: number): Edit | undefined {
-    let low = 0;
-    let high = this.ranges.length - 1;
-    while (low <= high) {
-      const middle = (low + high) >> 1;
-      const edit = this.ranges[middle];
-      if (!edit) return undefined;
-      if (seq < edit.from) high = middle - 1;
-      else if (seq > edit.to) low = middle + 1;
-      else return edit;
-    }
-    return undefined;
-  }
-
-  /** A message as the edits show it. */
-  apply(seq: number, message: Message): Message {
-    const stubs = this.#stubs.get(seq);
-    const bare = this.#reasoning.some((edit) => seq >= edit.from && seq <= edit.to);
-    if (!stubs && !bare) return message;
-    let changed = false;
-    const parts: Part[] = [];
-    for (const part of message.parts) {
-      if (bare && part.type === "reasoning") {
-        changed = true;
-        continue;
-      }
-      const stub =
-        part.type === "tool-result"
-          ? stubs?.find((edit) => edit.callId === undefined || edit.callId === part.callId)
-          : undefined;
-      if (stub && part.type === "tool-result") {
-        changed = true;
-        parts.push(stubPart(part, stub));
-      } else parts.push(part);
-    }
-    return changed ? { ...message, parts } : message;
-  }
-}
-
-const stubParts = new WeakMap<ToolResultPart, Edit>();
-
-function stubPart(part: ToolResultPart, edit: Edit): ToolResultPart {
-  const stub = { ...part, content: edit.text ?? "" };
-  stubParts.set(stub, edit);
-  return stub;
-}
-
-/** Whether an edit wrote a result's text; a tool's own text may look the same. */
-export function isStub(part: ToolResultPart): boolean {
-  return stubParts.has(part);
-}
-
-/** The pass whose edit wrote a result's text; undefined for a tool's own text. */
-export function stubPass(part: ToolResultPart): string | undefined {
-  return stubParts.get(part)?.pass;
-}
-
-const counts = new WeakMap<TokenCounter, WeakMap<Message, number>>();
-
-/** Tokens of a message, counted once for as long as it lives. */
-export function tokensOf(counter: TokenCounter, message: Message): number {
-  let known = counts.get(counter);
-  if (!known) counts.set(counter, (known = new WeakMap()));
-  let tokens = known.get(message);
-  if (tokens === undefined) known.set(message, (tokens = countMessage(counter, message)));
-  return tokens;
-}
+import type { Edit, Insert, PassContext, View, ViewStep } from "./window.ts";
+import { sumTokens, countOnce } from "../tokens/counter.ts";
+import { EditIndex } from "./edits.ts";
 
 /** A step as it stands in the window, or undefined where nothing of it is left to send. */
 export function viewStep(step: Step, edits: EditIndex, profile: Profile, counter: TokenCounter): ViewStep | undefined {
@@ -150,7 +55,7 @@ function noteMessage(edit: NoteEdit, profile: Profile): Message {
 
 /** Tokens of the labelled message that an edit leaves. */
 export function noteTokens(edit: NoteEdit, profile: Profile, counter: TokenCounter): number {
-  return tokensOf(counter, noteMessage(edit, profile));
+  return countOnce(counter, noteMessage(edit, profile));
 }
 
 /** The labelled message that an edit leaves, as a step of the view. */
@@ -183,9 +88,29 @@ export function insertStep({ after, id, text }: Insert, counter: TokenCounter): 
   return { kind: "insert", from: after, to: after, messages, tokens, logTokens: 0, protected: true };
 }
 
-/** Tokens of several messages together. */
-export function sumTokens(counter: TokenCounter, messages: readonly NumberedMessage[]): number {
-  let total = 0;
-  for (const { message } of messages) total += tokensOf(counter, message);
-  return total;
+/** A view over steps. */
+export function viewOf(steps: readonly ViewStep[]): View {
+  return { steps, tokens: steps.reduce((sum, step) => sum + step.tokens, 0) };
+}
+
+/** A view with edits applied; what they drop is gone, what they replace is a note. */
+export function applyToView(view: View, edits: readonly Edit[], context: PassContext): View {
+  const index = new EditIndex(edits);
+  const steps: ViewStep[] = [];
+  const { notes } = index;
+  let next = 0;
+  for (const step of view.steps) {
+    if (index.covers(step.from) && (step.kind === "note" || step.messages.every(({ seq }) => index.covers(seq))))
+      continue;
+    for (let note = notes[next]; note && note.from <= step.from; note = notes[++next])
+      steps.push(noteStep(note, context.profile, context.counter));
+    const messages = step.messages.map((numbered) => {
+      const message = index.apply(numbered.seq, numbered.message);
+      return message === numbered.message ? numbered : { seq: numbered.seq, message };
+    });
+    const same = messages.every((numbered, position) => numbered === step.messages[position]);
+    steps.push(same ? step : { ...step, messages, tokens: sumTokens(context.counter, messages) });
+  }
+  for (const note of notes.slice(next)) steps.push(noteStep(note, context.profile, context.counter));
+  return viewOf(steps);
 }

@@ -8,7 +8,6 @@ import type { NewRecord, StoredRecordOf, UsageRecord } from "../message/record.t
 import type { NumberedMessage } from "../message/step.ts";
 import type { Model } from "../model/model.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
-import type { ToolCosts } from "./tool-costs.ts";
 import type { Profile } from "./provider/profile.ts";
 import type { Fault } from "./provider/validate.ts";
 
@@ -377,4 +376,20 @@ export interface Report {
   readonly faults: readonly Fault[];
   /** Hash of the whole window, byte for byte. */
   readonly windowHash: string;
+}
+
+/** What one tool's definition costs in every request. */
+export interface ToolCost {
+  readonly name: string;
+  readonly tokens: number;
+}
+
+/** What tool definitions cost. */
+export interface ToolCosts {
+  /** Of all definitions: the block `tools` of a report. */
+  readonly tokens: number;
+  /** The costliest first. */
+  readonly tools: readonly ToolCost[];
+  /** Set where they cost more than they may. Definitions are never dropped; the host offers fewer, or shorter ones. */
+  readonly warning?: string;
 }

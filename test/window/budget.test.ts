@@ -6,11 +6,12 @@ import { countTools } from "../../src/tokens/counter.ts";
 import { estimate } from "../../src/tokens/estimate.ts";
 import { defaultMask } from "../../src/window/cut.ts";
 import { budgetOf } from "../../src/window/budget.ts";
-import { ingestEdits } from "../../src/window/ingest.ts";
-import { toolCosts } from "../../src/window/tool-costs.ts";
-import { mergeEdits } from "../../src/window/planner.ts";
+import { ingestEdits } from "../../src/window/passes/truncate-tool-results.ts";
+import { toolCosts } from "../../src/window/fixed.ts";
+import { mergeEdits } from "../../src/window/edits.ts";
 import { openaiChat } from "../../src/window/provider/profile.ts";
-import { EditIndex, viewStep } from "../../src/window/view.ts";
+import { viewStep } from "../../src/window/view.ts";
+import { EditIndex } from "../../src/window/edits.ts";
 import type { ViewStep } from "../../src/window/window.ts";
 
 const tools = [

@@ -12,7 +12,7 @@ import type { Explanation, LoggedMessage } from "../../window/explain.ts";
 import { profileOf } from "../../window/provider/profile.ts";
 import type { Profile } from "../../window/provider/profile.ts";
 import { strategyOf } from "../../window/by-name.ts";
-import { tokensOf } from "../../window/view.ts";
+import { countOnce } from "../../tokens/counter.ts";
 import type { Composed, Report, Strategy } from "../../window/window.ts";
 import { explainStored, newestEpoch, windowRecords } from "../../session/log.ts";
 
@@ -66,7 +66,7 @@ export function composeHistory(messages: readonly Message[], settings: WindowSet
   for (const [index, message] of messages.entries()) {
     if (message.role === "assistant" && index > 0) composeAnyway(composer, settings);
     composer.push(index + 1, message);
-    log.push(logged(index + 1, message, tokensOf(settings.counter, message), settings.counter));
+    log.push(logged(index + 1, message, countOnce(settings.counter, message), settings.counter));
   }
   const composed = composer.compose(settings);
   const { profile, counter } = settings;

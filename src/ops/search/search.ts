@@ -7,7 +7,7 @@ import type { Role } from "../../message/message.ts";
 import type { Edit } from "../../window/window.ts";
 import { inScope, isFinal } from "../../store/shared/rules.ts";
 import type { Scope, SessionInfo, SessionStatus, Store } from "../../store/store.ts";
-import { EditIndex } from "../../window/view.ts";
+import { EditIndex } from "../../window/edits.ts";
 import { newestEpoch } from "../../session/log.ts";
 import { SearchIndex } from "./index-file.ts";
 import type { Stretch } from "./index-file.ts";

@@ -3,7 +3,7 @@ import { inlineName, unquoteStub } from "../../message/quote.ts";
 import { resultText, toolCalls } from "../../message/message.ts";
 import type { Message, ToolCallPart, ToolResultPart } from "../../message/message.ts";
 import { isPath, subjectOf } from "../recall/stub.ts";
-import { isStub } from "../view.ts";
+import { isStub } from "../edits.ts";
 import type { TextMask, ViewStep } from "../window.ts";
 import type { FileAction, ReadCall } from "../action/action.ts";
 import { actionOf } from "../action/calls.ts";

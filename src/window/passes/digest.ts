@@ -16,7 +16,7 @@ import { renderPassages, titleOf } from "../digest/render.ts";
 import { elasticTarget } from "../digest/room.ts";
 import { heatsOf, recencyOf } from "../digest/worth.ts";
 import { renderNote } from "../recall/note.ts";
-import { runsOf } from "../runs.ts";
+import { runsOf } from "./runs.ts";
 import { recallId, stubsOf } from "../recall/stub.ts";
 import { isUsers } from "../task.ts";
 import { noteTokens } from "../view.ts";

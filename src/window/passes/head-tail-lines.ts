@@ -3,7 +3,7 @@ import type { Locale } from "../../config/locale.ts";
 import { quoteHints, quoteLine, splitLines, unquoteStub } from "../../message/quote.ts";
 import { clip, errorWords } from "../cut.ts";
 import type { Edit, Pass, PassContext, TextMask, View } from "../window.ts";
-import { isStub } from "../view.ts";
+import { isStub } from "../edits.ts";
 import { resultsOf, stubResult } from "./results.ts";
 
 /** Options of {@link headTailLines}; the defaults are seed 003's. */

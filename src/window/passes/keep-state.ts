@@ -2,7 +2,7 @@
 import { jsonLine, quoteLine } from "../../message/quote.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
-import { runsOf } from "../runs.ts";
+import { runsOf } from "./runs.ts";
 import type { Edit, Pass, PassContext, Stub, View, ViewStep } from "../window.ts";
 
 /** Reads from what the user wrote what it changes in the state. Pure: the same state and text give the same state. */

@@ -1,6 +1,6 @@
 /** Leaving: the edits by which whole steps leave the window, with or without a labelled message in their place. */
 import { renderNote } from "../recall/note.ts";
-import { runsOf } from "../runs.ts";
+import { runsOf } from "./runs.ts";
 import { stubsOf } from "../recall/stub.ts";
 import type { Edit, PassContext, Stub, View, ViewStep } from "../window.ts";
 

@@ -6,7 +6,7 @@ import { countPart } from "../../tokens/counter.ts";
 import { excerpt } from "../digest/excerpt.ts";
 import type { ExcerptOptions } from "../digest/excerpt.ts";
 import { recallId, stubsOf } from "../recall/stub.ts";
-import { isStub, stubPass } from "../view.ts";
+import { isStub, stubPass } from "../edits.ts";
 import type { Edit, Pass, PassContext, Stub, View, ViewStep } from "../window.ts";
 
 /** Options of {@link truncateToolResults}. */
@@ -116,4 +116,24 @@ function remember(step: ViewStep, seen: Set<string>): void {
       for (const line of splitLines(resultText(result))) if (line.length >= 3) seen.add(line.trim());
     }
   }
+}
+
+/**
+ * Stub edits that show every result above a cap as an excerpt of at most that many tokens: errors, paths, ids and names
+ * beside head and tail, with the id that brings the whole back. Made when a step is first shown, they change nothing that
+ * was sent, and open no epoch. The same step gives the same edits.
+ *
+ * @param cap - most tokens of one result
+ */
+export function ingestEdits(
+  step: ViewStep,
+  cap: number,
+  context: Pick<PassContext, "counter" | "mask">,
+): readonly Edit[] {
+  if (step.kind !== "assistant" || step.tokens <= cap) return [];
+  return truncateStep(step, context, cap).map((edit) => ({
+    ...edit,
+    pass: "ingest-cap",
+    reason: `a result of ${edit.tokensBefore} tokens; one may have ${cap}`,
+  }));
 }

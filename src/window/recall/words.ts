@@ -20,7 +20,7 @@ const phraseWeight = 1_000;
 export function wordsOf(query: string | undefined): RecallWords | undefined {
   const phrase = query?.trim().toLowerCase() ?? "";
   if (query === undefined || phrase === "") return undefined;
-  const terms = termsOf(query);
+  const terms = literalWords(query);
   return { phrase, length: query.length, terms: terms.length > 0 ? terms : [phrase] };
 }
 
@@ -42,7 +42,8 @@ function termWeight(term: string): number {
   return Math.min(12, term.length);
 }
 
-function termsOf(query: string): readonly string[] {
+/** The words of a query as they stand in texts: recall compares characters, so paths and names stay whole and unstemmed. */
+function literalWords(query: string): readonly string[] {
   const terms = new Set<string>();
   for (const [word] of query.toLowerCase().matchAll(/[\p{L}\p{N}_./@-]+/gu)) {
     if (terms.size >= mostTerms) break;

@@ -2,8 +2,8 @@
 import type { Locale } from "../../config/locale.ts";
 import type { NewRecord } from "../../message/record.ts";
 import { importanceOf } from "../passes/importance.ts";
-import { isTriggered } from "../trigger.ts";
-import type { Triggering } from "../trigger.ts";
+import { isTriggered } from "../budget.ts";
+import type { Triggering } from "../budget.ts";
 import type { Edit, StrategyContext, Trigger, View } from "../window.ts";
 import { writtenPaths } from "../action/tool-action.ts";
 import { mergeSummaries, planMerge } from "./hierarchy.ts";

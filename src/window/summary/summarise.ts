@@ -8,7 +8,7 @@ import type { Model } from "../../model/model.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { budgetOf } from "../budget.ts";
 import { defaultMask } from "../cut.ts";
-import { sumTokens } from "../view.ts";
+import { sumTokens } from "../../tokens/counter.ts";
 import type { TextMask } from "../window.ts";
 import { askInTurn, requestFor, requestTokens } from "./ask.ts";
 import type { Asking, Material } from "./ask.ts";

@@ -1,6 +1,6 @@
 /** Summaries without a model: the same outcome as asking one, made of the messages' own sentences. */
 import type { TokenCounter } from "../../tokens/counter.ts";
-import { sumTokens } from "../view.ts";
+import { sumTokens } from "../../tokens/counter.ts";
 import { extractSummary, extractText } from "./extractive.ts";
 import type { SummaryTask } from "./summarise.ts";
 import { ratioOf } from "./summary.ts";

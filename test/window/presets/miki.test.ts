@@ -5,7 +5,8 @@ import { toolCalls, toolResults } from "../../../src/message/message.ts";
 import { HistoryBuilder } from "../../../src/message/samples.ts";
 import { countMessage } from "../../../src/tokens/counter.ts";
 import { composeWindow } from "../../../src/window/compose.ts";
-import { presetCounter, presetOf } from "../../../src/window/presets.ts";
+import { presetCounter } from "../../../src/window/presets/preset.ts";
+import { presetOf } from "../../../src/window/presets/presets.ts";
 import { mikiLimits } from "../../../src/window/presets/miki.ts";
 import type { Composed, WindowState } from "../../../src/window/window.ts";
 

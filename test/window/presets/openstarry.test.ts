@@ -6,7 +6,7 @@ import { HistoryBuilder } from "../../../src/message/samples.ts";
 import type { TokenCounter } from "../../../src/tokens/counter.ts";
 import { isWindrowError } from "../../../src/errors.ts";
 import { composeWindow } from "../../../src/window/compose.ts";
-import { presetOf } from "../../../src/window/presets.ts";
+import { presetOf } from "../../../src/window/presets/presets.ts";
 import type { ComposeInput, Composed } from "../../../src/window/window.ts";
 
 /** A token a character; with the four that frame a message, every sum below can be done by hand. */

@@ -7,7 +7,8 @@ import { loadCounter } from "../../../src/tokens/exact.ts";
 import { estimate } from "../../../src/tokens/estimate.ts";
 import { budgetOf } from "../../../src/window/budget.ts";
 import { composeWindow } from "../../../src/window/compose.ts";
-import { presetCounter, presetOf } from "../../../src/window/presets.ts";
+import { presetCounter } from "../../../src/window/presets/preset.ts";
+import { presetOf } from "../../../src/window/presets/presets.ts";
 import { deepseek } from "../../../src/window/provider/profile.ts";
 import type { Composed } from "../../../src/window/window.ts";
 

@@ -4,7 +4,7 @@ import { messageText, toolCalls, toolResults } from "../../../src/message/messag
 import { HistoryBuilder } from "../../../src/message/samples.ts";
 import { chars4Floor } from "../../../src/tokens/chars4.ts";
 import { composeWindow } from "../../../src/window/compose.ts";
-import { presetOf } from "../../../src/window/presets.ts";
+import { presetOf } from "../../../src/window/presets/presets.ts";
 
 function working(): HistoryBuilder {
   const history = new HistoryBuilder().add("system", [{ type: "text", text: "You are careful." }]).user("Compare them");

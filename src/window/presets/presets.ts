@@ -1,18 +1,18 @@
-/** The presets: every seed's behaviour, with its literal numbers (conflicts.md's table; docs/presets.md). */
-import { WindrowError } from "../errors.ts";
-import { nearest } from "../nearest.ts";
-import { checkOptions, named } from "./options.ts";
-import type { Named } from "./options.ts";
-import { codingAgent } from "./presets/coding-agent.ts";
-import type { CodingAgentOptions } from "./presets/coding-agent.ts";
-import { miki } from "./presets/miki.ts";
-import type { MikiOptions } from "./presets/miki.ts";
-import { openstarryEntity, openstarrySliding, openstarrySummary } from "./presets/openstarry.ts";
-import type { OpenstarryEntityOptions, OpenstarrySummaryOptions } from "./presets/openstarry.ts";
-import { piPreset } from "./presets/pi.ts";
-import type { PiOptions } from "./presets/pi.ts";
-import type { Preset } from "./presets/preset.ts";
-import { stateManager } from "./presets/state-manager.ts";
+/** Presets by name: strategies with the literal numbers of the designs in docs/presets.md. */
+import { WindrowError } from "../../errors.ts";
+import { nearest } from "../../nearest.ts";
+import { checkOptions, named } from "../options.ts";
+import type { Named } from "../options.ts";
+import { codingAgent } from "./coding-agent.ts";
+import type { CodingAgentOptions } from "./coding-agent.ts";
+import { miki } from "./miki.ts";
+import type { MikiOptions } from "./miki.ts";
+import { openstarryEntity, openstarrySliding, openstarrySummary } from "./openstarry.ts";
+import type { OpenstarryEntityOptions, OpenstarrySummaryOptions } from "./openstarry.ts";
+import { piPreset } from "./pi.ts";
+import type { PiOptions } from "./pi.ts";
+import type { Preset } from "./preset.ts";
+import { stateManager } from "./state-manager.ts";
 
 const layers = {
   keepRecentToolResults: true,
@@ -21,6 +21,7 @@ const layers = {
   headLines: true,
   tailLines: true,
 } as const;
+
 const mikiOptions = {
   size: true,
   tools: true,
@@ -33,6 +34,7 @@ const mikiOptions = {
   maxWebElements: true,
   maxActions: true,
 } as const;
+
 const codingAgentOptions = { ratio: true, minMessages: true, keepRecent: true, mode: true } as const;
 
 const presets: Readonly<Record<string, Named<Preset>>> = {
@@ -83,6 +85,3 @@ export function presetOf(name: string, options: object = {}): Preset {
   checkOptions(`Preset ${name}`, options, found.options);
   return found.make(options);
 }
-
-export { presetCounter } from "./presets/preset.ts";
-export type { Preset, PresetStorage, SummaryMessage } from "./presets/preset.ts";

@@ -1,5 +1,5 @@
 /** Stretches of the log that steps of a view cover. */
-import type { View, ViewStep } from "./window.ts";
+import type { View, ViewStep } from "../window.ts";
 
 /** The stretches of the log that dropped steps cover, parted only by messages that stay. */
 export function runsOf(

@@ -1,0 +1,180 @@
+/** Edits: looked up by message, applied to messages, and merged into the one set of an epoch. */
+import type { Message, Part, ToolResultPart } from "../message/message.ts";
+import type { Edit } from "./window.ts";
+import type { NumberedMessage } from "../message/step.ts";
+import type { TokenCounter } from "../tokens/counter.ts";
+
+/** Edits, looked up by message. */
+export class EditIndex {
+  /** The stretches of the log that left the window whole, in order. */
+  readonly ranges: readonly Edit[];
+  readonly #stubs = new Map<number, Edit[]>();
+  readonly #reasoning: readonly Edit[];
+  /** The edits that leave a labelled message, by `from`. */
+  readonly notes: readonly Edit[];
+
+  constructor(edits: readonly Edit[]) {
+    const ordered = edits.toSorted((left, right) => left.from - right.from);
+    this.ranges = ordered.filter((edit) => edit.kind !== "stub" && edit.only === undefined);
+    this.#reasoning = ordered.filter((edit) => edit.only === "reasoning");
+    this.notes = ordered.filter((edit) => edit.kind === "replace");
+    for (const edit of ordered) {
+      if (edit.kind !== "stub") continue;
+      const stubs = this.#stubs.get(edit.from);
+      if (stubs) stubs.push(edit);
+      else this.#stubs.set(edit.from, [edit]);
+    }
+  }
+
+  /** Whether a message left the window whole. */
+  covers(seq: number): boolean {
+    return this.rangeOf(seq) !== undefined;
+  }
+
+  /** The edit by which a message left the window whole. */
+  rangeOf(seq: number): Edit | undefined {
+    let low = 0;
+    let high = this.ranges.length - 1;
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      const edit = this.ranges[middle];
+      if (!edit) return undefined;
+      if (seq < edit.from) high = middle - 1;
+      else if (seq > edit.to) low = middle + 1;
+      else return edit;
+    }
+    return undefined;
+  }
+
+  /** A message as the edits show it. */
+  apply(seq: number, message: Message): Message {
+    const stubs = this.#stubs.get(seq);
+    const bare = this.#reasoning.some((edit) => seq >= edit.from && seq <= edit.to);
+    if (!stubs && !bare) return message;
+    let changed = false;
+    const parts: Part[] = [];
+    for (const part of message.parts) {
+      if (bare && part.type === "reasoning") {
+        changed = true;
+        continue;
+      }
+      const stub =
+        part.type === "tool-result"
+          ? stubs?.find((edit) => edit.callId === undefined || edit.callId === part.callId)
+          : undefined;
+      if (stub && part.type === "tool-result") {
+        changed = true;
+        parts.push(stubPart(part, stub));
+      } else parts.push(part);
+    }
+    return changed ? { ...message, parts } : message;
+  }
+}
+
+const stubParts = new WeakMap<ToolResultPart, Edit>();
+
+function stubPart(part: ToolResultPart, edit: Edit): ToolResultPart {
+  const stub = { ...part, content: edit.text ?? "" };
+  stubParts.set(stub, edit);
+  return stub;
+}
+
+/** Whether an edit wrote a result's text; a tool's own text may look the same. */
+export function isStub(part: ToolResultPart): boolean {
+  return stubParts.has(part);
+}
+
+/** The pass whose edit wrote a result's text; undefined for a tool's own text. */
+export function stubPass(part: ToolResultPart): string | undefined {
+  return stubParts.get(part)?.pass;
+}
+
+/** One complete set from an older and a newer one: a wider edit swallows those inside it, a newer stub an older. */
+export function mergeEdits(older: readonly Edit[], newer: readonly Edit[]): readonly Edit[] {
+  const whole = newer.filter((edit) => edit.kind !== "stub" && edit.only === undefined);
+  const index = new EditIndex(whole);
+  const original = new Map(
+    older.filter((edit) => edit.kind === "stub").map((edit) => [stubKey(edit), edit.tokensBefore]),
+  );
+  const replaced = new Set(newer.filter((edit) => edit.kind === "stub").map(stubKey));
+  const bare = newer.some((candidate) => candidate.only === "reasoning");
+  const merged: Edit[] = [];
+  // What an older drop took out is no step of the view any more, so the edit that swallows it has not counted it.
+  const swallowed = new Map<Edit, number>();
+  for (const edit of older) {
+    const wider = isPlainDrop(edit) ? index.rangeOf(edit.from) : undefined;
+    if (wider) swallowed.set(wider, (swallowed.get(wider) ?? 0) + edit.tokensBefore);
+    if (edit.only === "reasoning") {
+      if (!bare) merged.push(edit);
+    } else if (
+      edit.kind === "stub" ? !replaced.has(stubKey(edit)) && !index.covers(edit.from) : !index.covers(edit.from)
+    ) {
+      merged.push(edit);
+    }
+  }
+  for (const edit of newer) {
+    if (edit.kind === "stub" && index.covers(edit.from)) continue;
+    const before = edit.kind === "stub" ? original.get(stubKey(edit)) : undefined;
+    const tokensBefore = before ?? edit.tokensBefore + (swallowed.get(edit) ?? 0);
+    merged.push(tokensBefore === edit.tokensBefore ? edit : { ...edit, tokensBefore });
+  }
+  return joined(merged.toSorted((left, right) => left.from - right.from || left.to - right.to));
+}
+
+/** Neighbours that one pass dropped for one reason as one edit: a strategy that drops on every call keeps a small set. */
+function joined(edits: readonly Edit[]): readonly Edit[] {
+  const found: Edit[] = [];
+  for (const edit of edits) {
+    const last = found.at(-1);
+    const next = last && isPlainDrop(last) && isPlainDrop(edit) && edit.from === last.to + 1;
+    if (next && edit.pass === last.pass && edit.reason === last.reason) {
+      found[found.length - 1] = { ...last, to: edit.to, tokensBefore: last.tokensBefore + edit.tokensBefore };
+    } else found.push(edit);
+  }
+  return found;
+}
+
+function isPlainDrop({ kind, only }: Edit): boolean {
+  return kind === "drop" && only === undefined;
+}
+
+function stubKey(edit: Edit): string {
+  return `${edit.from}/${edit.callId ?? ""}`;
+}
+
+/** What the reasoning stands in. */
+export interface ReasoningIn {
+  /** The messages that are not out of the window whole. */
+  readonly held: readonly NumberedMessage[];
+  /** The newest message. */
+  readonly last: number;
+  /** Whether what stands before the history changed too. */
+  readonly moved: boolean;
+  readonly counter: TokenCounter;
+}
+
+/** The edits with the one that takes out the reasoning behind the first of them; as they are where there is none. */
+export function withoutReasoning(edits: readonly Edit[], { held, last, moved, counter }: ReasoningIn): readonly Edit[] {
+  const rest = edits.filter((edit) => edit.only !== "reasoning");
+  const first = edits.reduce((least, edit) => Math.min(least, edit.from), Infinity);
+  const from = moved ? 1 : first;
+  if (!Number.isFinite(from)) return edits;
+  let tokensBefore = 0;
+  for (const { seq, message } of held) {
+    if (seq < from) continue;
+    for (const part of message.parts) if (part.type === "reasoning") tokensBefore += counter.count(part.text);
+  }
+  return [
+    ...rest,
+    {
+      kind: "drop",
+      only: "reasoning",
+      from,
+      to: last,
+      pass: "drop-reasoning",
+      reason: "reasoning is only good behind the prefix it was written on",
+      tokensBefore,
+      tokensAfter: 0,
+    },
+  ];
+}
