@@ -13,7 +13,6 @@ import { conclude, root } from "./package-files.mjs";
 /** The most arrows inside a room; every room that is not named has at most `others`. */
 const most = { adapter: 30, store: 50, window: 115, ops: 20, cli: 95, others: 50 };
 
-
 process.chdir(root);
 const folders = readdirSync("src", { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
