@@ -9,7 +9,7 @@ const floors = [
   ["access/", "window/", "memory/", "transcript/"],
   ["session/"],
   ["ops/"],
-  ["viewer/", "replay/"],
+  ["replay/"],
   ["cli/", "adapter/", "index.ts", "testing.ts"],
 ];
 
@@ -71,10 +71,10 @@ module.exports = {
     },
     {
       name: "the-front-door-is-light",
-      comment: "Importing `windrow` must not load the command line, the viewer or the MCP server.",
+      comment: "Importing `windrow` must not load the command line or the MCP server.",
       severity: "error",
       from: { path: "^src/index\\.ts$" },
-      to: { path: "^src/(cli/|viewer/|adapter/mcp/)", reachable: true },
+      to: { path: "^src/(cli/|adapter/mcp/)", reachable: true },
     },
     {
       name: "operators-touch-stores-not-sessions",

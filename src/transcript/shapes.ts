@@ -1,7 +1,7 @@
 /** The parts that decoders share: the first entries, unique ids, and the builder of a transcript. */
 import type { JsonObject, Message, NewMessage } from "../message/message.ts";
 import type { Entry, Transcript, TranscriptProblem } from "./transcript.ts";
-import { CallPairing } from "../message/host-parts.ts";
+import { CallPairing } from "../message/parts.ts";
 
 /** The number of entries that `recognise` examines. */
 const headLength = 50;

@@ -1,6 +1,6 @@
 /** One event of ADK as a message of the log, and back. */
 import type { Message, NewMessage } from "../../message/message.ts";
-import type { CallPairing } from "../../message/host-parts.ts";
+import type { CallPairing } from "../../message/parts.ts";
 import { asName, asObject, isObject, without, sameJson } from "../../message/json.ts";
 import type { AdkEvent } from "./types.ts";
 import { contentMessage, contentsOf } from "../gemini/gemini.ts";

@@ -5,7 +5,7 @@ import type { SessionManager } from "../../session/manager/manager.ts";
 import { renderSnapshot, statsDue, statsLine } from "../../session/state/snapshot.ts";
 import { estimate } from "../../tokens/estimate.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
-import { usage } from "../../message/host-parts.ts";
+import { usage } from "../../message/parts.ts";
 import { gemini } from "../../window/provider/profile.ts";
 import type { Recalled, RecallQuery } from "../../window/recall/recall.ts";
 import type { ComposeInput, PinnedBlock, Strategy, WindowState } from "../../window/window.ts";

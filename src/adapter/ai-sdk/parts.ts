@@ -11,7 +11,7 @@ import type {
 } from "../../message/message.ts";
 import type { ResultContent, TextPart, ToolCallPart, ToolResultPart } from "../../message/message.ts";
 import { resultText } from "../../message/message.ts";
-import { opaquePart } from "../../message/host-parts.ts";
+import { opaquePart } from "../../message/parts.ts";
 import { asArray, asName, asObject, asString } from "../../message/json.ts";
 import { skippedSignature } from "../../window/provider/signed.ts";
 import { urlMark, wrap, unwrap } from "./bytes.ts";

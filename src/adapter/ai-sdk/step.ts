@@ -1,6 +1,6 @@
 /** What `prepareStep` and the end of a step tell, in each major of the AI SDK. */
 import type { JsonValue, Usage } from "../../message/message.ts";
-import { usage } from "../../message/host-parts.ts";
+import { usage } from "../../message/parts.ts";
 import { asArray, asCount, asObject, asString } from "../../message/json.ts";
 import type { AiSdkMessage } from "./message.ts";
 import type { AiSdkCalledModel } from "./called-model.ts";

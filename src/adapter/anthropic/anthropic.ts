@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue, Message, Part } from "../../message/message.ts";
 import { anthropicUsage } from "../../transcript/claude-code/blocks.ts";
 import { UniqueIds } from "../../transcript/shapes.ts";
-import { CallPairing } from "../../message/host-parts.ts";
+import { CallPairing } from "../../message/parts.ts";
 import { asArray, asName, defined, without } from "../../message/json.ts";
 import type { Adapter } from "../adapter.ts";
 import { anthropic, blockPart, contentBlock, fitsId } from "./parts.ts";

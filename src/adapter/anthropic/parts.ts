@@ -9,8 +9,8 @@ import type {
   ReasoningPart,
 } from "../../message/message.ts";
 import type { ResultContent, ToolCallPart, ToolResultPart } from "../../message/message.ts";
-import type { CallPairing } from "../../message/host-parts.ts";
-import { opaquePart } from "../../message/host-parts.ts";
+import type { CallPairing } from "../../message/parts.ts";
+import { opaquePart } from "../../message/parts.ts";
 import { asArray, asName, asObject, asString, isObject, without, sameJson } from "../../message/json.ts";
 import { absent, keep, keptOf, present, standIn, wireName } from "../host/host-fields.ts";
 import type { WireIds } from "../host/host-fields.ts";

@@ -2,8 +2,8 @@
 import { parseJson, isObject, without, sameJson } from "../../message/json.ts";
 import type { FilePart, ImagePart, JsonObject, JsonValue, OpaquePart, Part, TextPart } from "../../message/message.ts";
 import type { ResultContent, ToolCallPart } from "../../message/message.ts";
-import type { CallPairing } from "../../message/host-parts.ts";
-import { dataOfUrl, opaquePart } from "../../message/host-parts.ts";
+import type { CallPairing } from "../../message/parts.ts";
+import { dataOfUrl, opaquePart } from "../../message/parts.ts";
 import { asName, asObject, asString } from "../../message/json.ts";
 import { absent, keep, keptOf, present, standIn, wireName } from "../host/host-fields.ts";
 

@@ -1,7 +1,7 @@
 /** Gemini's `Content[]` in and out (`@google/genai`, the REST API, ADK), for loops that speak to the API themselves. */
 import type { JsonObject, JsonValue, Message, NewMessage, Part } from "../../message/message.ts";
 import { UniqueIds } from "../../transcript/shapes.ts";
-import { CallPairing } from "../../message/host-parts.ts";
+import { CallPairing } from "../../message/parts.ts";
 import { asArray, asName, without } from "../../message/json.ts";
 import type { Adapter } from "../adapter.ts";
 import { blockOf, google, partOf } from "./parts.ts";

@@ -2,7 +2,7 @@
 import { parseJson, isObject, without, sameJson } from "../../message/json.ts";
 import type { FilePart, ImagePart, JsonObject, JsonValue, Message, Part } from "../../message/message.ts";
 import type { ResultContent, ToolCallPart, ToolResultPart } from "../../message/message.ts";
-import type { CallPairing } from "../../message/host-parts.ts";
+import type { CallPairing } from "../../message/parts.ts";
 import { asArray, asName, asObject, asString, defined } from "../../message/json.ts";
 import { thoughtSignature } from "../../window/provider/signed.ts";
 import { absent, keep, keptOf, present, standIn, wireName } from "../host/host-fields.ts";

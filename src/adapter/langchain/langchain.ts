@@ -6,7 +6,7 @@ import { z } from "zod";
 import type { Message } from "../../message/message.ts";
 import type { SessionManager } from "../../session/manager/manager.ts";
 import type { Session } from "../../session/session.ts";
-import { CallPairing } from "../../message/host-parts.ts";
+import { CallPairing } from "../../message/parts.ts";
 import type { WindowState } from "../../window/window.ts";
 import type { Adapter } from "../adapter.ts";
 import { HostConversation } from "../host/conversation.ts";

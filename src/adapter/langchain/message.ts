@@ -1,7 +1,7 @@
 /** One message of LangChain as a Message and back: what has no place in a message is kept beside it. */
 import type { JsonObject, JsonValue, Message, Part, ResultContent, Role, ToolCallPart } from "../../message/message.ts";
 import type { ToolResultPart } from "../../message/message.ts";
-import { opaquePart, usage } from "../../message/host-parts.ts";
+import { opaquePart, usage } from "../../message/parts.ts";
 import {
   asArray,
   asCount,
@@ -13,7 +13,7 @@ import {
   without,
   sameJson,
 } from "../../message/json.ts";
-import type { CallPairing } from "../../message/host-parts.ts";
+import type { CallPairing } from "../../message/parts.ts";
 import { absent, badMessage, contentNote, hostMessage, keep, keptOf, present } from "../host/host-fields.ts";
 import { standIn } from "../host/host-fields.ts";
 

@@ -8,7 +8,7 @@ import { isWindrowError } from "../../errors.ts";
 import type { Message, ToolDefinition } from "../../message/message.ts";
 import type { SessionManager } from "../../session/manager/manager.ts";
 import type { Session } from "../../session/session.ts";
-import { usage as usageFrom } from "../../message/host-parts.ts";
+import { usage as usageFrom } from "../../message/parts.ts";
 import { asCount } from "../../message/json.ts";
 import type { Adapter } from "../adapter.ts";
 import { aiSdkAdapter } from "../ai-sdk/message.ts";

@@ -6,7 +6,7 @@
 import { parseJson, isObject, without, sameJson } from "../../message/json.ts";
 import { WindrowError } from "../../errors.ts";
 import type { JsonObject, JsonValue, Message, Part, ResultContent, ToolResultPart } from "../../message/message.ts";
-import { dataOfUrl, imageFromUrl } from "../../message/host-parts.ts";
+import { dataOfUrl, imageFromUrl } from "../../message/parts.ts";
 import { asString } from "../../message/json.ts";
 import type { Adapter } from "../adapter.ts";
 import { badMessage, keep, keptOf, Originals, standIn } from "../host/host-fields.ts";

@@ -1,9 +1,9 @@
 /** One message of pi as a Message and back: what has no place in a message is kept beside it, so that nothing is lost. */
 import type { JsonObject, JsonValue, Message, Part, ResultContent, ToolResultPart } from "../../message/message.ts";
-import { opaquePart, opaqueRest } from "../../message/host-parts.ts";
+import { opaquePart, opaqueRest } from "../../message/parts.ts";
 import { asArray, asName, asObject, asString, defined, isoTime } from "../../message/json.ts";
 import { shownParts } from "../host/host-fields.ts";
-import { textParts, usageBesideCache } from "../../message/host-parts.ts";
+import { textParts, usageBesideCache } from "../../message/parts.ts";
 import { restOf } from "../../message/json.ts";
 
 /**

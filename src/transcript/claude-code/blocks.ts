@@ -1,6 +1,6 @@
 /** The content of Claude Code's messages: blocks of the Anthropic Messages API, as parts. */
 import type { JsonObject, JsonValue, Part, Usage } from "../../message/message.ts";
-import type { CallPairing } from "../../message/host-parts.ts";
+import type { CallPairing } from "../../message/parts.ts";
 import {
   callArguments,
   opaquePart,
@@ -8,7 +8,7 @@ import {
   resultContent,
   textParts,
   usageBesideCache,
-} from "../../message/host-parts.ts";
+} from "../../message/parts.ts";
 import { asArray, asName, asObject, asString, defined } from "../../message/json.ts";
 
 const format = "claude-code";

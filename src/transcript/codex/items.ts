@@ -1,8 +1,8 @@
 /** Reads response items of Codex as parts. */
 import type { JsonObject, JsonValue, Part, ResultContent, Usage } from "../../message/message.ts";
 import { chatContent } from "../openai-chat/message.ts";
-import type { CallPairing } from "../../message/host-parts.ts";
-import { callArguments, opaquePart, opaqueRest, resultContent, usage } from "../../message/host-parts.ts";
+import type { CallPairing } from "../../message/parts.ts";
+import { callArguments, opaquePart, opaqueRest, resultContent, usage } from "../../message/parts.ts";
 import { asArray, asCount, asName, asObject, asString, defined, objectsOf } from "../../message/json.ts";
 
 const format = "codex";

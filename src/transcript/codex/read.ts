@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue, NewMessage, Part } from "../../message/message.ts";
 import { codexCall, codexContent, codexOutput, codexReasoning, codexUsage } from "./items.ts";
 import { head, TranscriptBuilder } from "../shapes.ts";
-import { opaquePart } from "../../message/host-parts.ts";
+import { opaquePart } from "../../message/parts.ts";
 import { asArray, asName, asObject, asString, defined, isoTime, restOf } from "../../message/json.ts";
 import type { Transcript, TranscriptDecoder, TranscriptSource } from "../transcript.ts";
 

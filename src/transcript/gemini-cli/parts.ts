@@ -1,7 +1,7 @@
 /** Reads the contents of Gemini CLI's recordings: parts of the Gemini API, thoughts, tool calls with their results. */
 import type { JsonObject, JsonValue, Part, ToolResultPart, Usage } from "../../message/message.ts";
-import type { CallPairing } from "../../message/host-parts.ts";
-import { callArguments, opaquePart, opaqueRest, resultContent, textParts, usage } from "../../message/host-parts.ts";
+import type { CallPairing } from "../../message/parts.ts";
+import { callArguments, opaquePart, opaqueRest, resultContent, textParts, usage } from "../../message/parts.ts";
 import { asArray, asCount, asName, asObject, asString, defined, objectsOf } from "../../message/json.ts";
 
 const format = "gemini-cli";

@@ -3,7 +3,7 @@
  * `{ id, function: { name, arguments } }` or `{ id, name, args }`.
  */
 import type { JsonObject, JsonValue, NewMessage, Part, Role } from "../../message/message.ts";
-import type { CallPairing } from "../../message/host-parts.ts";
+import type { CallPairing } from "../../message/parts.ts";
 import {
   callArguments,
   dataOfUrl,
@@ -14,7 +14,7 @@ import {
   textParts,
   usage,
   usageBesideCache,
-} from "../../message/host-parts.ts";
+} from "../../message/parts.ts";
 import {
   asArray,
   asCount,

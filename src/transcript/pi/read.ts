@@ -1,7 +1,7 @@
 /** Sessions of the pi coding agent: JSONL with a header, version 1 (a list) to 3 (a tree by id and parentId). */
 import type { JsonObject, JsonValue, NewMessage, Part } from "../../message/message.ts";
 import { branchOfLastLeaf } from "../branch.ts";
-import type { CallPairing } from "../../message/host-parts.ts";
+import type { CallPairing } from "../../message/parts.ts";
 import { head, TranscriptBuilder } from "../shapes.ts";
 import {
   callArguments,
@@ -10,7 +10,7 @@ import {
   resultContent,
   textParts,
   usageBesideCache,
-} from "../../message/host-parts.ts";
+} from "../../message/parts.ts";
 import { asArray, asName, asObject, asString, defined, isoTime, restOf } from "../../message/json.ts";
 import type { Entry, Transcript, TranscriptDecoder, TranscriptSource } from "../transcript.ts";
 
