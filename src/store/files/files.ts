@@ -11,10 +11,11 @@ import type { Mask } from "../../mask/mask.ts";
 import type { NewRecord, RecordKind, StoredRecord, StoredRecordOf } from "../../message/record.ts";
 import { systemClock, timestamp } from "../shared/clock.ts";
 import type { Clock } from "../shared/clock.ts";
+import { HeldSessions } from "../shared/held-sessions.ts";
 import { durableCapabilities, prepareMetadata, readRecord } from "../shared/prepare.ts";
-import { alreadyExists, checkQuery, finished, foreignLock, formatVersion } from "../shared/rules.ts";
+import { alreadyExists, checkQuery, finished, formatVersion } from "../shared/rules.ts";
 import { initialState } from "../format/documents.ts";
-import { isFinal, newerFormat, notFound, released, sessionId, storeClosed } from "../shared/rules.ts";
+import { isFinal, newerFormat, notFound, sessionId, storeClosed } from "../shared/rules.ts";
 import type { ExamineOptions, Examined, FinalStatus, ListQuery, Lock, NewSession } from "../store.ts";
 import type { ReadQuery, Recovered, Scope, SessionInfo, SessionMetadata, SessionState } from "../store.ts";
 import type { Store, StoreCapabilities, StoreCheckup, StoreHolding, StoreTransfer } from "../store.ts";
@@ -49,14 +50,6 @@ import { Leases, acquire } from "../lock/steal.ts";
 import { dumpFolder, restoreFolder } from "./transfer.ts";
 
 export type { Durability, FilesStoreOptions } from "./options.ts";
-
-/** A session this store writes. */
-interface Held {
-  readonly journal: Journal;
-  readonly sessionLock: SessionLock;
-  ended?: "finished" | "released";
-  ending?: Promise<void>;
-}
 
 /**
  * Opens a file store. Nothing is read or made until it is used.
@@ -108,8 +101,10 @@ class FilesStore implements Store {
   readonly #tools: LockTools;
   readonly #leases: Leases;
   readonly #catalogue: Catalogue;
-  readonly #held = new Map<string, Held>();
-  readonly #locks = new WeakMap<Lock, Held>();
+  readonly #held = new HeldSessions<Journal>(
+    () => this.#alive(),
+    (journal) => this.#letGo(journal),
+  );
   readonly #recoveries: Recoveries;
   #closed = false;
 
@@ -189,7 +184,7 @@ class FilesStore implements Store {
 
   append(lock: Lock, records: readonly NewRecord[]): Promise<readonly StoredRecord[]> {
     try {
-      return this.#journal(lock).append(records);
+      return this.#held.writable(lock).append(records);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -201,13 +196,12 @@ class FilesStore implements Store {
     const find = (): Place => this.#catalogue.find(scope, id).place;
     const { place, file, path } = openLog(find, query.kind, this.#disk);
     if (file === undefined) return;
-    const held = this.#held.get(id);
-    const extent =
-      held && held.ended === undefined
-        ? { acknowledged: held.journal.acknowledged(query.kind) }
-        : place.completed
-          ? "whole"
-          : "finished";
+    const journal = this.#held.open(id);
+    const extent = journal
+      ? { acknowledged: journal.acknowledged(query.kind) }
+      : place.completed
+        ? "whole"
+        : "finished";
     try {
       const damaged = (span: Damage): void => this.#recoveries.noteDamage(id, query.kind, file, path, span);
       const missing = (name: BlobName): void => this.#recoveries.noteMissing(id, name);
@@ -220,20 +214,11 @@ class FilesStore implements Store {
   }
 
   async setState(lock: Lock, state: SessionState): Promise<void> {
-    await this.#journal(lock).setState(state);
+    await this.#held.writable(lock).setState(state);
   }
 
   async finish(lock: Lock, state: SessionState & { readonly status: FinalStatus }): Promise<void> {
-    const held = this.#heldBy(lock);
-    if (held.ended === "released") throw released(lock.id);
-    held.ending ??= this.#finish(held, lock.id, state);
-    try {
-      await held.ending;
-    } catch (error) {
-      delete held.ending;
-      delete held.ended;
-      throw unavailable(error, "Finishing a session", held.journal.folder);
-    }
+    await this.#held.finish(lock, (journal) => this.#finish(journal, lock.id, state));
   }
 
   async recovery(scope: Scope, id: string): Promise<readonly Recovered[]> {
@@ -243,8 +228,7 @@ class FilesStore implements Store {
 
   async close(): Promise<void> {
     this.#closed = true;
-    const releases = await Promise.allSettled([...this.#held].map(([id, held]) => this.#release(id, held)));
-    for (const release of releases) if (release.status === "rejected") throw release.reason;
+    await this.#held.releaseAll();
   }
 
   #alive(): void {
@@ -304,15 +288,15 @@ class FilesStore implements Store {
       const lock = this.#hold(scope, id, folder, sessionLock, readState(folder, disk));
       if (!sessionLock.predecessorReleased) {
         // What a dead writer left may never have been synced; from here on it is relied on.
-        await this.#journal(lock).sync();
+        await this.#held.writable(lock).sync();
         await removeDrafts(folder, disk);
         if (disk.exists(join(folder, blobsFolder))) await removeDrafts(join(folder, blobsFolder), disk);
         await syncFolder(folder, disk);
       }
       return lock;
     } catch (error) {
-      this.#held.get(id)?.journal.close();
-      this.#held.delete(id);
+      this.#held.open(id)?.close();
+      this.#held.drop(id);
       sessionLock.release();
       throw unavailable(error, "Opening a session", folder);
     }
@@ -327,63 +311,30 @@ class FilesStore implements Store {
       stamp,
       status: state?.status,
     });
-    const held: Held = { journal, sessionLock };
     const recovery = journal.recovered;
     for (const span of recovery) this.#recoveries.note(id, span);
-    const lock: Lock = {
-      id,
-      scope,
-      get owner() {
-        return sessionLock.owner;
-      },
-      recovery,
-      release: () => this.#release(id, held),
-    };
-    this.#held.set(id, held);
-    this.#locks.set(lock, held);
-    return lock;
+    return this.#held.add({ id, scope, recovery, owner: () => sessionLock.owner }, journal);
   }
 
-  #heldBy(lock: Lock): Held {
-    const held = this.#locks.get(lock);
-    if (!held) throw foreignLock(lock.id);
-    return held;
-  }
-
-  #journal(lock: Lock): Journal {
-    this.#alive();
-    const held = this.#heldBy(lock);
-    if (held.ended === "finished") throw finished(lock.id);
-    if (held.ended === "released") throw released(lock.id);
-    return held.journal;
-  }
-
-  async #release(id: string, held: Held): Promise<void> {
-    if (held.ended === "finished") return held.ending;
-    held.ending ??= this.#letGo(id, held);
-    return held.ending;
-  }
-
-  async #letGo(id: string, held: Held): Promise<void> {
-    held.ended = "released";
+  async #letGo(journal: Journal): Promise<void> {
     try {
-      await held.journal.settle();
+      await journal.settle();
     } finally {
-      held.journal.close();
-      held.sessionLock.release();
-      this.#held.delete(id);
+      journal.close();
+      journal.lock.release();
     }
   }
 
-  async #finish(held: Held, id: string, state: SessionState & { readonly status: FinalStatus }): Promise<void> {
-    this.#alive();
-    held.ended = "finished";
-    await held.journal.finish(state);
-    await moveToCompleted(this.#layout, id, this.#disk, () => held.sessionLock.check());
+  async #finish(journal: Journal, id: string, state: SessionState & { readonly status: FinalStatus }): Promise<void> {
+    try {
+      await journal.finish(state);
+      await moveToCompleted(this.#layout, id, this.#disk, () => journal.lock.check());
+    } catch (error) {
+      throw unavailable(error, "Finishing a session", journal.folder);
+    }
     this.#catalogue.ended(id, state.status);
-    held.journal.close();
-    held.sessionLock.release();
-    this.#held.delete(id);
+    journal.close();
+    journal.lock.release();
   }
 
   async #describe(place: Place, metadata: SessionMetadata): Promise<SessionInfo> {

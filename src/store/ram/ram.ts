@@ -10,11 +10,12 @@ import type { Clock } from "../shared/clock.ts";
 import { decodeRecord, encodeRecord } from "../format/record.ts";
 import { encodeMetadata, encodeState, parseDocument } from "../format/documents.ts";
 import { encodeLine, lineText } from "../format/lines.ts";
+import { HeldSessions } from "../shared/held-sessions.ts";
 import { cannotStore, prepareMetadata, prepareRecord, prepareState, readRecord } from "../shared/prepare.ts";
-import { alreadyExists, checkQuery, finished, foreignLock, inScope } from "../shared/rules.ts";
+import { alreadyExists, checkQuery, finished, inScope } from "../shared/rules.ts";
 import { initialState } from "../format/documents.ts";
-import { isFinal, notFound, released, sessionId, storeClosed } from "../shared/rules.ts";
-import { busy, fenced, unlockEdit } from "../shared/unlock.ts";
+import { isFinal, notFound, sessionId, storeClosed } from "../shared/rules.ts";
+import { busy, unlockEdit } from "../shared/unlock.ts";
 import { SealHash, checksumOf, noCounts } from "../format/seal.ts";
 import type { Seal } from "../format/seal.ts";
 import type { FinalStatus, Holding, ListQuery, Lock, LockOwner, NewSession, ReadQuery } from "../store.ts";
@@ -72,7 +73,10 @@ class RamStore implements Store {
   readonly #mask: Mask;
   readonly #clock: Clock;
   readonly #sessions = new Map<string, RamSession>();
-  readonly #fenced = new WeakSet<Lock>();
+  readonly #held = new HeldSessions<RamSession>(
+    () => this.#alive(),
+    async (session) => void (session.holder = undefined),
+  );
   #closed = false;
 
   constructor(mask: Mask, clock: Clock) {
@@ -125,7 +129,7 @@ class RamStore implements Store {
   }
 
   async append(lock: Lock, records: readonly NewRecord[]): Promise<readonly StoredRecord[]> {
-    const session = this.#heldBy(lock);
+    const session = this.#held.writable(lock);
     const prepared = records.map((record) => this.#prepared(record));
     return copy(prepared.map((record) => this.#add(session, record)));
   }
@@ -140,16 +144,14 @@ class RamStore implements Store {
   }
 
   async setState(lock: Lock, state: SessionState): Promise<void> {
-    this.#heldBy(lock).state = copy(prepareState(this.#mask, state));
+    this.#held.writable(lock).state = copy(prepareState(this.#mask, state));
   }
 
   async finish(lock: Lock, state: SessionState & { readonly status: FinalStatus }): Promise<void> {
-    this.#alive();
-    const session = this.#sessions.get(lock.id);
-    if (session && isFinal(session.state.status)) return;
-    const held = this.#heldBy(lock);
-    held.state = copy(prepareState(this.#mask, state));
-    held.holder = undefined;
+    await this.#held.finish(lock, async (session) => {
+      session.state = copy(prepareState(this.#mask, state));
+      session.holder = undefined;
+    });
   }
 
   async recovery(scope: Scope, id: string): Promise<readonly Recovered[]> {
@@ -194,13 +196,13 @@ class RamStore implements Store {
   }
 
   #unlock(session: RamSession, options: UnlockOptions): Holding {
-    const { metadata, holder } = session;
+    const { metadata } = session;
     if (isFinal(session.state.status)) throw finished(metadata.uuid);
     const found = holdingOf(session);
     const edit = unlockEdit(metadata.uuid, found, options, timestamp(this.#clock));
-    if (!holder || !edit) return found;
+    if (!edit) return found;
     session.holder = undefined;
-    this.#fenced.add(holder);
+    this.#held.fence(metadata.uuid);
     this.#add(session, this.#prepared(edit));
     return found;
   }
@@ -238,27 +240,9 @@ class RamStore implements Store {
       heartbeatAt: now,
       generation: session.generation,
     };
-    const lock: Lock = {
-      id: session.metadata.uuid,
-      scope,
-      owner,
-      recovery: [],
-      async release() {
-        if (session.holder === lock) session.holder = undefined;
-      },
-    };
-    session.holder = lock;
-    return lock;
-  }
-
-  #heldBy(lock: Lock): RamSession {
-    this.#alive();
-    const session = this.#sessions.get(lock.id);
-    if (!session) throw foreignLock(lock.id);
-    if (isFinal(session.state.status)) throw finished(lock.id);
-    if (this.#fenced.has(lock)) throw fenced({ owner: lock.owner });
-    if (session.holder !== lock) throw released(lock.id);
-    return session;
+    const id = session.metadata.uuid;
+    session.holder = this.#held.add({ id, scope, recovery: [], owner: () => owner }, session);
+    return session.holder;
   }
 
   #log(session: RamSession, kind: RecordKind): StoredRecord[] {

@@ -8,6 +8,8 @@ import type { Mask } from "../../mask/mask.ts";
 import type { NewRecord, RecordKind, StoredRecord, StoredRecordOf } from "../../message/record.ts";
 import { systemClock, timestamp } from "../shared/clock.ts";
 import type { Clock } from "../shared/clock.ts";
+import { DamageList } from "../shared/damage-list.ts";
+import { HeldSessions } from "../shared/held-sessions.ts";
 import { encodeMetadata, encodeState } from "../format/documents.ts";
 import { heartbeatMs, isHeld, ownIdentity, ownerOf } from "../shared/holder.ts";
 import type { Holder } from "../shared/holder.ts";
@@ -19,9 +21,9 @@ import {
   prepareState,
   readRecord,
 } from "../shared/prepare.ts";
-import { alreadyExists, checkQuery, finished, foreignLock, formatVersion, inScope } from "../shared/rules.ts";
+import { alreadyExists, checkQuery, finished, formatVersion, inScope } from "../shared/rules.ts";
 import { initialState } from "../format/documents.ts";
-import { isFinal, newerFormat, notFound, released, sessionId, storeClosed } from "../shared/rules.ts";
+import { isFinal, newerFormat, notFound, sessionId, storeClosed } from "../shared/rules.ts";
 import { busy, fenced, unlockEdit } from "../shared/unlock.ts";
 import type { Connection } from "./connection/driver.ts";
 import { addRecord, encode, newestOf, readCounters, recordOf, rowsOf } from "./log.ts";
@@ -39,7 +41,7 @@ import type { DatabaseShare } from "./connection/open-databases.ts";
 import { dumpSession, restoreSession } from "./transfer.ts";
 import { Writer } from "./connection/writer.ts";
 import type { ExamineOptions, Examined, FinalStatus, Holding, ListQuery } from "../store.ts";
-import type { Lock, LockOwner, NewSession } from "../store.ts";
+import type { Lock, NewSession } from "../store.ts";
 import type { ReadQuery, Recovered, Scope, SessionInfo, SessionState, UnlockOptions } from "../store.ts";
 import type { Store, StoreCapabilities, StoreCheckup, StoreHolding, StoreTransfer } from "../store.ts";
 import { kindLogs } from "../format/logs.ts";
@@ -54,8 +56,6 @@ interface Held {
   readonly counters: Counters;
   readonly stopHeartbeat: () => void;
   holder: Holder;
-  ended?: "finished" | "released";
-  ending?: Promise<void>;
 }
 
 /**
@@ -113,9 +113,11 @@ class SqliteStore implements Store {
   readonly #writer: Writer;
   readonly #mask: Mask;
   readonly #clock: Clock;
-  readonly #held = new Set<Held>();
-  readonly #locks = new WeakMap<Lock, Held>();
-  readonly #damaged = new Map<string, Map<string, Recovered>>();
+  readonly #held = new HeldSessions<Held>(
+    () => this.#alive(),
+    (held) => this.#letGo(held),
+  );
+  readonly #damaged = new DamageList();
   #closing: Promise<void> | undefined;
 
   constructor(share: DatabaseShare, options: SharedOptions) {
@@ -176,7 +178,7 @@ class SqliteStore implements Store {
   }
 
   async append(lock: Lock, records: readonly NewRecord[]): Promise<readonly StoredRecord[]> {
-    const held = this.#heldToWrite(lock);
+    const held = this.#held.writable(lock);
     const encoded = records.map((record) => encode(this.#prepared(record)));
     if (encoded.length === 0) return [];
     let before: Counters | undefined;
@@ -200,7 +202,7 @@ class SqliteStore implements Store {
       const record = recordOf(query.kind, row.line);
       if (record) yield readRecord(this.#mask, query, record as StoredRecordOf<K>);
       else
-        this.#noteDamage(id, {
+        this.#damaged.add(id, {
           file: log,
           offset: row.id,
           length: row.line.length,
@@ -212,7 +214,7 @@ class SqliteStore implements Store {
   }
 
   async setState(lock: Lock, state: SessionState): Promise<void> {
-    const held = this.#heldToWrite(lock);
+    const held = this.#held.writable(lock);
     const prepared = prepareState(this.#mask, state);
     const changed = this.#find(lock.scope, held.id).state.status !== prepared.status;
     await this.#writer.commit(changed, () => {
@@ -222,16 +224,13 @@ class SqliteStore implements Store {
   }
 
   async finish(lock: Lock, state: SessionState & { readonly status: FinalStatus }): Promise<void> {
-    const held = this.#heldBy(lock);
-    this.#alive();
-    if (held.ended === "released") throw released(lock.id);
-    held.ending ??= this.#finish(held, prepareState(this.#mask, state));
-    await held.ending;
+    const prepared = prepareState(this.#mask, state);
+    await this.#held.finish(lock, (held) => this.#finish(held, prepared));
   }
 
   async recovery(scope: Scope, id: string): Promise<readonly Recovered[]> {
     const { missing } = countersOf(this.#connection, id, this.#find(scope, id).texts.state);
-    return [...(this.#damaged.get(id)?.values() ?? []), ...missing];
+    return [...this.#damaged.of(id), ...missing];
   }
 
   close(): Promise<void> {
@@ -260,10 +259,12 @@ class SqliteStore implements Store {
   }
 
   async #close(): Promise<void> {
-    const releases = await Promise.allSettled([...this.#held].map((held) => this.#release(held)));
-    await this.#writer.settled();
-    this.#share.release();
-    for (const release of releases) if (release.status === "rejected") throw release.reason;
+    try {
+      await this.#held.releaseAll();
+    } finally {
+      await this.#writer.settled();
+      this.#share.release();
+    }
   }
 
   #alive(): void {
@@ -307,43 +308,18 @@ class SqliteStore implements Store {
   #hold(scope: Scope, id: string, holder: Holder, { counters, missing }: Continued): Lock {
     const stopHeartbeat = this.#clock.every(heartbeatMs, () => void this.#heartbeat(held).catch(() => undefined));
     const held: Held = { id, holder, stopHeartbeat, counters };
-    const lock: Lock = {
-      id,
-      scope,
-      get owner(): LockOwner {
-        return ownerOf(held.holder);
-      },
-      recovery: missing,
-      release: () => this.#release(held),
-    };
-    this.#held.add(held);
-    this.#locks.set(lock, held);
-    return lock;
+    return this.#held.add({ id, scope, recovery: missing, owner: () => ownerOf(held.holder) }, held);
   }
 
   /** Says that the holder lives. It is not worth a sync, and a holder that was passed over says nothing. */
   async #heartbeat(held: Held): Promise<void> {
-    if (held.ended !== undefined) return;
+    if (this.#held.open(held.id) !== held) return;
     const holder = { ...held.holder, heartbeatAt: timestamp(this.#clock) };
     await this.#writer.commit(false, () => {
       const sql = "UPDATE sessions SET holder = ? WHERE id = ? AND generation = ? AND holder IS NOT NULL";
       this.#connection.run(sql, JSON.stringify(holder), held.id, holder.generation);
     });
     held.holder = holder;
-  }
-
-  #heldBy(lock: Lock): Held {
-    const held = this.#locks.get(lock);
-    if (!held) throw foreignLock(lock.id);
-    return held;
-  }
-
-  #heldToWrite(lock: Lock): Held {
-    this.#alive();
-    const held = this.#heldBy(lock);
-    if (held.ended === "finished") throw finished(lock.id);
-    if (held.ended === "released") throw released(lock.id);
-    return held;
   }
 
   /** Inside the transaction that writes: whoever took the session over did so before it, or will do so after it. */
@@ -359,44 +335,22 @@ class SqliteStore implements Store {
   }
 
   async #finish(held: Held, state: SessionState): Promise<void> {
-    held.ended = "finished";
-    try {
-      await this.#writer.settled();
-      const hash = await sealOfSession(this.#connection, held.id);
-      await this.#writer.commit(true, () => {
-        this.#checkFence(held);
-        this.#writeState(held, state, hash);
-        this.#connection.run("UPDATE sessions SET holder = NULL WHERE id = ?", held.id);
-      });
-    } catch (error) {
-      delete held.ended;
-      delete held.ending;
-      throw error;
-    }
+    await this.#writer.settled();
+    const hash = await sealOfSession(this.#connection, held.id);
+    await this.#writer.commit(true, () => {
+      this.#checkFence(held);
+      this.#writeState(held, state, hash);
+      this.#connection.run("UPDATE sessions SET holder = NULL WHERE id = ?", held.id);
+    });
     held.stopHeartbeat();
-    this.#held.delete(held);
-  }
-
-  async #release(held: Held): Promise<void> {
-    if (held.ended === "finished") return held.ending;
-    held.ending ??= this.#letGo(held);
-    return held.ending;
   }
 
   async #letGo(held: Held): Promise<void> {
-    held.ended = "released";
     held.stopHeartbeat();
-    this.#held.delete(held);
     await this.#writer.commit(false, () => {
       const sql = "UPDATE sessions SET holder = NULL WHERE id = ? AND generation = ?";
       this.#connection.run(sql, held.id, held.holder.generation);
     });
-  }
-
-  #noteDamage(id: string, damage: Recovered): void {
-    const known = this.#damaged.get(id) ?? new Map<string, Recovered>();
-    known.set(`${damage.file}:${damage.offset}`, damage);
-    this.#damaged.set(id, known);
   }
 }
 

@@ -9,6 +9,7 @@ import { archiveEnding } from "../../../disk/archive/archive-disk.ts";
 import { blobsFolder } from "../../format/blobs.ts";
 import type { Damage } from "./reader.ts";
 import { missingNow } from "./seal.ts";
+import { DamageList } from "../../shared/damage-list.ts";
 import { hiddenBehind, keepDamaged } from "./tail.ts";
 
 /** Damaged spans of one session of which a copy is kept; the log itself still holds the others. */
@@ -17,7 +18,7 @@ const damagedCopies = 100;
 /** The spans that are no records, each once. */
 export class Recoveries {
   readonly #disk: Disk;
-  readonly #sessions = new Map<string, Map<string, Recovered>>();
+  readonly #found = new DamageList();
 
   constructor(disk: Disk = systemDisk) {
     this.#disk = disk;
@@ -25,16 +26,12 @@ export class Recoveries {
 
   /** What was found in a session, and what is missing from the ends of its logs now. */
   of(id: string, folder: string): readonly Recovered[] {
-    const found = new Map(this.#sessions.get(id));
-    for (const one of missingNow(folder, this.#disk)) found.set(spanKey(one.file, one.offset), one);
-    return [...found.values()];
+    return this.#found.of(id, missingNow(folder, this.#disk));
   }
 
   /** Remembers a span. */
   note(id: string, recovered: Recovered): void {
-    const spans = this.#sessions.get(id) ?? new Map<string, Recovered>();
-    spans.set(spanKey(recovered.file, recovered.offset), recovered);
-    this.#sessions.set(id, spans);
+    this.#found.add(id, recovered);
   }
 
   /**
@@ -42,7 +39,6 @@ export class Recoveries {
    * cannot be unpacked, remembers the member.
    */
   noteDamage(id: string, kind: RecordKind, file: number, path: string, span: Damage): void {
-    const known = this.#sessions.get(id);
     const name = kindFiles[kind];
     const problem = "damaged";
     const hidden = hiddenBehind(file, span, this.#disk);
@@ -51,8 +47,8 @@ export class Recoveries {
       this.note(id, { file: archive, offset, length, problem, quarantine: "", member });
     }
     if (hidden.length > 0) return;
-    if (known?.has(spanKey(name, span.offset))) return;
-    const wanted = (known?.size ?? 0) < damagedCopies;
+    if (this.#found.has(id, { file: name, offset: span.offset })) return;
+    const wanted = this.#found.count(id) < damagedCopies;
     const copy = wanted ? keepDamaged(file, path, span.offset, span.length, this.#disk) : undefined;
     this.note(id, { file: name, ...span, problem, quarantine: copy === undefined ? "" : `${name}.${copy}` });
   }
@@ -61,8 +57,4 @@ export class Recoveries {
   noteMissing(id: string, { sha256, bytes }: BlobName): void {
     this.note(id, { file: `${blobsFolder}/${sha256}`, offset: 0, length: bytes, problem: "damaged", quarantine: "" });
   }
-}
-
-function spanKey(file: string, offset: number): string {
-  return `${file}:${offset}`;
 }

@@ -7,10 +7,11 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { WindrowError } from "../../../errors.ts";
 import { layoutOf, locate } from "../layout.ts";
-import { alreadyExists, foreignLock, notFound, sessionId } from "../../shared/rules.ts";
+import { alreadyExists, notFound, sessionId } from "../../shared/rules.ts";
 import type { Examined, ListQuery, Lock, Scope, SessionInfo, Store } from "../../store.ts";
 import type { StoreCheckup, StoreHolding, StoreTransfer } from "../../store.ts";
 import type { Upkeep } from "../../upkeep.ts";
+import { LockMap } from "../../shared/held-sessions.ts";
 import { joinedUpkeep } from "./joined-upkeep.ts";
 
 const usersFolder = "users";
@@ -73,7 +74,7 @@ class UserFolders implements Store {
   readonly #base: string;
   readonly #open: (folder: string) => Store;
   readonly #stores = new Map<string, Store>();
-  readonly #locks = new WeakMap<Lock, Store>();
+  readonly #locks = new LockMap<Store>();
 
   constructor(base: string, open: (folder: string) => Store) {
     this.#base = base;
@@ -120,7 +121,7 @@ class UserFolders implements Store {
   }
 
   append(...[lock, records]: Parameters<Store["append"]>): ReturnType<Store["append"]> {
-    return this.#of(lock).append(lock, records);
+    return this.#locks.of(lock).append(lock, records);
   }
 
   read: Store["read"] = (scope, id, query) => {
@@ -131,11 +132,11 @@ class UserFolders implements Store {
   };
 
   async setState(...[lock, state]: Parameters<Store["setState"]>): Promise<void> {
-    return this.#of(lock).setState(lock, state);
+    return this.#locks.of(lock).setState(lock, state);
   }
 
   async finish(...[lock, state]: Parameters<Store["finish"]>): Promise<void> {
-    return this.#of(lock).finish(lock, state);
+    return this.#locks.of(lock).finish(lock, state);
   }
 
   async recovery(scope: Scope, id: string): ReturnType<Store["recovery"]> {
@@ -198,12 +199,6 @@ class UserFolders implements Store {
   #keep(lock: Lock, store: Store): Lock {
     this.#locks.set(lock, store);
     return lock;
-  }
-
-  #of(lock: Lock): Store {
-    const store = this.#locks.get(lock);
-    if (!store) throw foreignLock(lock.id);
-    return store;
   }
 }
 
