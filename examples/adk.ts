@@ -32,6 +32,6 @@ const sessionService = createSessionService(BaseSessionService, manager);
 const agent = new LlmAgent({ name: "miki", model: new Scripted({ model: "scripted" }), tools });
 const runner = new Runner({ appName: "miki", agent, sessionService, plugins });
 for await (const _ of runner.runEphemeral({ userId: "me", newMessage: { parts: [{ text: "Type" }] } }));
-console.log(contextManager.getContextStats(), contextManager.getContextSnapshot()?.completedActions.length);
+console.log(contextManager.getStats(), contextManager.getContextSnapshot()?.completedActions.length);
 await contextManager.reset();
 await manager.close();

@@ -181,7 +181,7 @@ for (const uiTrees of ["window", "stored"]) {
       const rules = { ...gemini.rules, callNeedsSignature: false };
       assert.deepEqual(validateWindow(fromContents(contents), { ...gemini, rules }), []);
     }
-    const stats = contextManager.getContextStats();
+    const stats = contextManager.getStats();
     assert(stats.messageCount <= 24 && stats.hasSnapshot, JSON.stringify(stats));
     await contextManager.reset();
     assert.deepEqual(contextManager.getStats(), { messageCount: 0, estimatedTokens: 0, hasSnapshot: false });

@@ -2,7 +2,7 @@
 import { AIMessage, createAgent, fakeModel, tool } from "langchain";
 import { fromLangChain } from "windrow/langchain";
 import { countTools, estimate } from "windrow/testing";
-import { recallTool, toolDefinition } from "windrow/adapter";
+import { recallDeclaration, toolDefinition } from "windrow/adapter";
 import { outputOf, tools as jobTools } from "../kit/kit.mjs";
 
 export const systemPrompt = "You keep a project's build green.";
@@ -64,7 +64,11 @@ export function inWindrow(messages) {
 
 /** Tokens of the tools' definitions, Windrow's own among them. */
 export function toolTokens() {
-  const own = { name: recallTool.name, description: recallTool.description, parameters: recallTool.inputSchema };
+  const own = {
+    name: recallDeclaration.name,
+    description: recallDeclaration.description,
+    parameters: recallDeclaration.inputSchema,
+  };
   return countTools(
     estimate,
     [...jobTools, own].map(({ name, description, parameters }) => toolDefinition(name, description, parameters)),

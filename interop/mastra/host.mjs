@@ -3,7 +3,7 @@ import { Agent } from "@mastra/core/agent";
 import { createTool } from "@mastra/core/tools";
 import { z } from "zod";
 import { mastraAdapter } from "windrow/mastra";
-import { recallTool, toolDefinition } from "windrow/adapter";
+import { recallDeclaration, toolDefinition } from "windrow/adapter";
 import { countTools, estimate } from "windrow/testing";
 import { outputOf, tools as jobTools } from "../kit/kit.mjs";
 
@@ -109,6 +109,6 @@ export function inWindow(prompt) {
 /** Tokens of the tools' definitions, Windrow's own among them. */
 export function toolTokens() {
   const job = jobTools.map(({ name, description }) => toolDefinition(name, description, schemas[name]));
-  const own = toolDefinition(recallTool.name, recallTool.description, recallTool.inputSchema);
+  const own = toolDefinition(recallDeclaration.name, recallDeclaration.description, recallDeclaration.inputSchema);
   return countTools(estimate, [...job, own]);
 }

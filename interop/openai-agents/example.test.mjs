@@ -12,7 +12,7 @@ test("the example runs through, in more than one epoch", () => {
   const script = fileURLToPath(new URL("build/examples/openai-agents.js", import.meta.url));
   const root = fileURLToPath(new URL("../..", import.meta.url));
   const printed = execFileSync(process.execPath, [script, store], { cwd: root, encoding: "utf8" });
-  assert.match(printed, /^Windows are composed in src\/window\/epoch\.ts\.$/m);
+  assert.match(printed, /^Windows are composed in src\/window\/composer\.ts\.$/m);
   const [, messages, epochs] = /^(\d+) messages, \d+ tokens in the log; (\d+) epochs$/m.exec(printed);
   assert.equal(Number(messages), 26);
   assert(Number(epochs) > 1, printed);

@@ -13,6 +13,6 @@ export type {
 } from "./host/conversation.ts";
 export type { AdapterEvent, AdapterListener } from "./host/events.ts";
 export { absent, badMessage, hostMessage, keptOf, Originals } from "./host/host-fields.ts";
-export { recallTool } from "./host/recall-tool.ts";
+export { recallDeclaration, recallTool } from "./host/recall-tool.ts";
 export type { RecallAnswer, RecallDeclaration, RecallTool } from "./host/recall-tool.ts";
 export { toolDefinition } from "./host/tool-definition.ts";

@@ -148,7 +148,7 @@ describe("snapshot and statistics", () => {
     expect(manager.getStats()).toEqual({ messageCount: 18, estimatedTokens: 4_500, hasSnapshot: true });
     expect(manager.statsLine()).toBe("Context stats: 18 messages, ~4500 tokens");
     manager.addMessage({ role: "user", parts: [{ inlineData: { mimeType: "image/png", data: "iVBORw0KGgo=" } }] });
-    expect(manager.getContextStats().estimatedTokens).toBe(4_600);
+    expect(manager.getStats().estimatedTokens).toBe(4_600);
     await manager.reset();
     expect(manager.getStats()).toEqual({ messageCount: 0, estimatedTokens: 0, hasSnapshot: false });
     expect(manager.getContextSnapshot()).toBeUndefined();

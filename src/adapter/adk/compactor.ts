@@ -7,10 +7,12 @@ import type { TokenCounter } from "../../tokens/counter.ts";
 import { estimate } from "../../tokens/estimate.ts";
 import { composeWindow } from "../../window/compose.ts";
 import { gemini } from "../../window/provider/profile.ts";
+import { recallInTurns } from "../../window/recall/recall.ts";
+import type { Recalled, RecallQuery } from "../../window/recall/recall.ts";
 import type { Strategy } from "../../window/window.ts";
 import { eventMessage, isShown } from "./event.ts";
 import { GeminiCalls } from "../gemini/gemini.ts";
-import type { AdkEvent, AdkInvocation } from "./types.ts";
+import type { AdkEvent, AdkInvocation, AdkSession } from "./types.ts";
 
 /** What is kept goes out as ADK has it, signed or not. */
 const sent = { ...gemini, rules: { ...gemini.rules, callNeedsSignature: false } };
@@ -29,6 +31,13 @@ export interface ContextCompactorOptions {
 export interface ContextCompactor {
   shouldCompact(invocation: AdkInvocation): boolean;
   compact(invocation: AdkInvocation): void;
+  /**
+   * Brings back what a compaction stands for, by the ids in it or by words, from the session's own events. Make a tool of
+   * it: `recallTool(FunctionTool, compactor)`.
+   *
+   * @throws WindrowError `not-found`, `bad-option`
+   */
+  recall(query: RecallQuery, invocation: AdkInvocation): Promise<Recalled>;
 }
 
 /**
@@ -46,12 +55,9 @@ export function contextCompactor({ budget, strategy, counter = estimate }: Conte
       const tokens = active.reduce((sum, event) => sum + countMessage(counter, eventMessage(event, 0, calls)), told);
       return tokens > budget;
     },
+    recall: async (query, { session }) => recallInTurns(historyOf(session).history, query, { counter }),
     compact({ session }) {
-      const events = session.events.filter((event) => event.isCompacted !== true && isShown(event));
-      const calls = new GeminiCalls();
-      const history = events.map((event, index): Message => {
-        return { ...eventMessage(event, index, calls), id: `m${index + 1}` };
-      });
+      const { events, history } = historyOf(session);
       const window = composeWindow({
         messages: history,
         profile: sent,
@@ -70,6 +76,19 @@ export function contextCompactor({ budget, strategy, counter = estimate }: Conte
       session.events.push(compactedEvent(text, events, last));
     },
   };
+}
+
+/** The events that ADK shows a model, as messages: `m3` is the third of them, in every compaction and every recall. */
+function historyOf({ events: all }: AdkSession): {
+  readonly events: readonly AdkEvent[];
+  readonly history: readonly Message[];
+} {
+  const events = all.filter((event) => event.isCompacted !== true && isShown(event));
+  const calls = new GeminiCalls();
+  const history = events.map((event, index): Message => {
+    return { ...eventMessage(event, index, calls), id: `m${index + 1}` };
+  });
+  return { events, history };
 }
 
 interface CompactedEvent extends AdkEvent {

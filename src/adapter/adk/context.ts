@@ -101,11 +101,6 @@ export class ContextManager {
     };
   }
 
-  /** {@link ContextManager.getStats} under the name of seed 000's orchestrator. */
-  getContextStats(): ContextStats {
-    return this.getStats();
-  }
-
   /** The statistics in a line: `Context stats: 18 messages, ~4500 tokens`. */
   statsLine(): string {
     return statsLine(this.getStats());
@@ -144,7 +139,7 @@ export class ContextManager {
     const compose = (strategy: Strategy): readonly Message[] =>
       composeWindow({ messages, strategy, counter: this.counter, profile: listed, budget: Infinity }).messages;
     const window = compose(this.strategy);
-    // What stands in for a first message of the user, where a model's is the oldest kept, takes the place of one.
+    // If the oldest kept message is the model's, a message of the user is put before it. It counts, so one fewer is kept.
     const above = window.length - maxMessages;
     return above > 0 ? compose(miki({ ...this.#options, maxMessages: maxMessages - above }).strategy) : window;
   }

@@ -1,17 +1,17 @@
 /** The log of one session of ADK: its events as messages of a session of Windrow, each once, as they happen. */
-import { createHash } from "node:crypto";
 import { isWindrowError } from "../../errors.ts";
 import type { JsonValue, Message } from "../../message/message.ts";
 import type { SessionManager } from "../../session/manager/manager.ts";
 import type { Session } from "../../session/session.ts";
-import type { ToolRun } from "../../session/tool-run.ts";
-import { isFinal, isSessionId } from "../../store/shared/rules.ts";
+import { isFinal, isSessionId, uuidOf } from "../../store/shared/rules.ts";
 import type { SessionInfo } from "../../store/store.ts";
 import { hashMessage } from "../../window/hash.ts";
 import { eventMessage, eventOf } from "./event.ts";
 import type { AdkEvent, AdkSessionKey } from "./types.ts";
 import { GeminiCalls } from "../gemini/gemini.ts";
 import { Teller } from "../host/events.ts";
+import { LogWriter } from "../host/log-writer.ts";
+import type { StartedTool } from "../host/log-writer.ts";
 
 const createdId = "windrow:created";
 
@@ -30,13 +30,13 @@ export class AdkLog {
   served = false;
   readonly #logged = new Map<string, LoggedEvent>();
   readonly #calls = new GeminiCalls();
-  readonly #runs = new Map<string, ToolRun>();
+  readonly #writer: LogWriter;
   readonly #events: AdkEvent[] = [];
   #state: Readonly<Record<string, unknown>> | undefined;
-  #queue: Promise<unknown> = Promise.resolve();
 
   private constructor(session: Session) {
     this.session = session;
+    this.#writer = new LogWriter(session);
   }
 
   /** Reads what the log holds. */
@@ -77,26 +77,18 @@ export class AdkLog {
    * @throws WindrowError as `Session.append`; what was not appended is by the next call
    */
   sync(events: readonly AdkEvent[]): Promise<void> {
-    const work = async (): Promise<void> => {
+    return this.#writer.inTurn(async () => {
       for (const [index, event] of events.entries()) {
         if (event.partial === true || this.#logged.has(event.id)) continue;
         const message = eventMessage(event, index, this.#calls);
-        const runs = message.parts.flatMap((part) =>
-          part.type === "tool-result" ? (this.#runs.get(part.callId) ?? []) : [],
-        );
-        const [first] = runs;
-        this.#note(event, first ? await first.finish(message) : await this.session.append(message));
-        for (const { callId } of runs) this.#runs.delete(callId);
+        await this.#writer.append([message], (stored) => this.#note(event, stored));
       }
-    };
-    const result = this.#queue.then(work);
-    this.#queue = result.catch(() => undefined);
-    return result;
+    });
   }
 
   /** Records that a tool is about to run. */
-  async startTool(call: { readonly callId: string; readonly name: string; readonly args: JsonValue }): Promise<void> {
-    this.#runs.set(call.callId, await this.session.startTool(call));
+  startTool(call: StartedTool): Promise<void> {
+    return this.#writer.startTool(call);
   }
 
   #note(event: AdkEvent, message: Message): void {
@@ -203,12 +195,4 @@ function isOf(key: AdkSessionKey, info: SessionInfo): boolean {
 function sessionIdOf(key: AdkSessionKey, count: number): string {
   if (count === 0 && isSessionId(key.sessionId)) return key.sessionId;
   return uuidOf(["adk", key.appName, key.userId, key.sessionId, String(count)]);
-}
-
-/** A UUID v4 by its form, made of names. */
-export function uuidOf(names: readonly string[]): string {
-  const hash = createHash("sha256").update(JSON.stringify(names)).digest("hex");
-  const variant = ((parseInt(hash.slice(16, 17), 16) & 3) | 8).toString(16);
-  const parts = [hash.slice(0, 8), hash.slice(8, 12), `4${hash.slice(13, 16)}`, variant + hash.slice(17, 20)];
-  return [...parts, hash.slice(20, 32)].join("-");
 }

@@ -1,27 +1,28 @@
 /** A plug-in for ADK's Runner that sends windows, journals what happens, and counts what it costs. */
-import { WindrowError } from "../../errors.ts";
-import type { JsonObject, JsonValue, Message } from "../../message/message.ts";
-import type { SessionManager } from "../../session/manager/manager.ts";
-import { renderSnapshot, statsDue, statsLine } from "../../session/state/snapshot.ts";
-import { estimate } from "../../tokens/estimate.ts";
-import type { TokenCounter } from "../../tokens/counter.ts";
 import { usage } from "../../message/parts.ts";
+import type { JsonObject } from "../../message/message.ts";
+import type { SessionManager } from "../../session/manager/manager.ts";
+import type { Session } from "../../session/session.ts";
+import { renderSnapshot } from "../../session/state/snapshot.ts";
+import type { TokenCounter } from "../../tokens/counter.ts";
 import { gemini } from "../../window/provider/profile.ts";
 import type { Recalled, RecallQuery } from "../../window/recall/recall.ts";
-import type { ComposeInput, PinnedBlock, Strategy, WindowState } from "../../window/window.ts";
+import type { Strategy } from "../../window/window.ts";
+import { geminiAdapter } from "../gemini/gemini.ts";
+import type { GeminiContent } from "../gemini/gemini.ts";
+import { HostConversation } from "../host/conversation.ts";
+import { statsListener, Teller } from "../host/events.ts";
+import type { AdapterListener, StatsOptions } from "../host/events.ts";
+import { PluginBase } from "./callbacks.ts";
 import type { ContextManager } from "./context.ts";
 import { asRequested, isShown } from "./event.ts";
 import { adkLogs } from "./log.ts";
 import type { AdkLog, AdkLogs } from "./log.ts";
 import type { AdkContext, AdkEvent, AdkInvocation, AdkRequest, AdkResponse, AdkTool } from "./types.ts";
-import { isReplaced, logWindow, requestBudget, requestWindow } from "./window.ts";
-import type { AdkWindow } from "./window.ts";
-import { Teller } from "../host/events.ts";
-import type { AdapterListener } from "../host/events.ts";
-import { Numbered } from "../host/numbered.ts";
+import { adkCall } from "./window.ts";
 
 /** How {@link ContextManagementPlugin} makes windows. */
-export interface ContextManagementOptions {
+export interface ContextManagementOptions extends StatsOptions {
   /** Keeps a log of every session of ADK, and makes windows from it. Default: none; windows are made of requests alone. */
   readonly manager?: SessionManager;
   /** Seed 000's manager: it is fed every message, its snapshot stands in every window, its strategy is the default. */
@@ -39,19 +40,12 @@ export interface ContextManagementOptions {
   readonly uiTrees?: "window" | "stored";
   /** Hears of failures, replaced histories and windows. */
   readonly on?: AdapterListener;
-  /** Every how many windows a line `Context stats: 18 messages, ~4500 tokens` is logged (seed 000: 5). Default: never. */
-  readonly debugEvery?: number;
-  /** Takes the lines of `debugEvery`. Default: standard error. */
-  readonly log?: (line: string) => void;
 }
 
-/** What is known of one agent's view of one session. */
+/** One agent's view of one session. */
 interface View {
-  state?: WindowState;
-  /** The last request's history, where its windows are not the log's. */
-  history?: readonly Message[];
-  /** That ADK's history is no longer the log's was told. */
-  replaced: boolean;
+  readonly session: Session | undefined;
+  readonly conversation: HostConversation<GeminiContent>;
 }
 
 /**
@@ -62,20 +56,21 @@ interface View {
  * `afterModelCallback` (what it used) and `onEventCallback` (the message), `afterFunctionExecution` is
  * `afterToolCallback`.
  */
-export class ContextManagementPlugin {
+export class ContextManagementPlugin extends PluginBase {
   readonly name: string = "windrow";
   readonly #options: ContextManagementOptions;
   readonly #logs: AdkLogs | undefined;
   readonly #teller: Teller;
   readonly #views = new Map<string, View>();
   readonly #fed = new WeakSet<AdkEvent>();
-  #windows = 0;
 
   constructor(options: ContextManagementOptions = {}) {
+    super();
     this.#options = options;
     this.#logs = options.manager && adkLogs(options.manager);
     this.#teller = this.#logs?.teller ?? new Teller("adk");
     this.#teller.add(options.on);
+    this.#teller.add(statsListener(options));
   }
 
   /** Tool calls that failed one after the other, by the `contextManager`; seed 000 falls back to `elementsJson` at 3. */
@@ -93,20 +88,20 @@ export class ContextManagementPlugin {
   }): Promise<undefined> {
     await this.#quietly(async () => {
       const { invocationContext } = callbackContext;
-      const view = this.#view(invocationContext);
       const log = await this.#log(invocationContext);
-      const window =
-        (log && (await this.#fromLog(log, invocationContext, llmRequest, view))) ?? this.#alone(llmRequest, view, log);
-      const { report, tokens } = window.composed;
-      const [fault] = report.faults;
-      if (fault) throw new WindrowError("bad-message", `The window breaks a rule: ${fault.message}.`, { fault });
-      llmRequest.contents = [...window.contents];
-      this.#teller.succeeded();
-      this.#teller.tell({ type: "window-sent", adapter: "adk", messages: window.contents.length, report });
-      const { debugEvery, log: write = (line) => void process.stderr.write(`${line}\n`) } = this.#options;
-      if (debugEvery !== undefined && statsDue(++this.#windows, debugEvery)) {
-        write(statsLine({ messageCount: window.contents.length, estimatedTokens: tokens, hasSnapshot: false }));
-      }
+      await this.#keepSnapshot(log?.session);
+      const { contextManager } = this.#options;
+      const snapshot = contextManager?.getContextSnapshot();
+      const sent = await this.#conversation(invocationContext, log).window(() => {
+        const call = adkCall(llmRequest, invocationContext.session.events, log);
+        return {
+          ...call,
+          // Seed 000 counts messages: without a known model it has no limit in tokens.
+          modelBudget: call.modelBudget ?? (contextManager ? Infinity : undefined),
+          ...(snapshot && { pinned: [{ id: "snapshot", text: renderSnapshot(snapshot) }] }),
+        };
+      });
+      if (sent) llmRequest.contents = [...sent.messages];
     });
   }
 
@@ -147,7 +142,7 @@ export class ContextManagementPlugin {
     if (callId === undefined) return;
     await this.#quietly(async () => {
       const log = await this.#log(invocationContext);
-      await log?.startTool({ callId, name: tool.name, args: JSON.parse(JSON.stringify(toolArgs)) as JsonValue });
+      await log?.startTool({ callId, name: tool.name, args: toolArgs });
     });
   }
 
@@ -192,29 +187,6 @@ export class ContextManagementPlugin {
     });
   }
 
-  /** Nothing. */
-  async onUserMessageCallback(_given: object): Promise<undefined> {}
-  /** Nothing. */
-  async afterRunCallback(_given: object): Promise<void> {}
-  /** Nothing. */
-  async beforeAgentCallback(_given: object): Promise<undefined> {}
-  /** Nothing. */
-  async afterAgentCallback(_given: object): Promise<undefined> {}
-  /** Nothing. */
-  async beforeNodeCallback(_given: object): Promise<undefined> {}
-  /** Nothing. */
-  async afterNodeCallback(_given: object): Promise<undefined> {}
-  /** Nothing. */
-  async onModelErrorCallback(_given: object): Promise<undefined> {}
-  /** Nothing. */
-  async beforeToolSelection(_given: object): Promise<undefined> {}
-  /** Nothing. */
-  async beforeContextCompaction(_given: object): Promise<void> {}
-  /** Nothing. */
-  async afterContextCompaction(_given: object): Promise<void> {}
-  /** Nothing. */
-  async onToolErrorCallback(_given: object): Promise<undefined> {}
-
   /**
    * Brings back what left a window, for the agent that asks. {@link recallTool} makes a tool of it.
    *
@@ -226,16 +198,8 @@ export class ContextManagementPlugin {
     invocation: AdkInvocation,
     options: { readonly maxTokens?: number } = {},
   ): Promise<Recalled> {
-    const view = this.#view(invocation);
-    const log = view.history ? undefined : await this.#log(invocation);
-    const numbered = new Numbered(log?.session);
-    const { history } = view;
-    if (history) numbered.fromHistory(() => history);
-    return numbered.recall(query, { ...options, counter: this.#counter });
-  }
-
-  get #counter(): TokenCounter {
-    return this.#options.counter ?? this.#options.contextManager?.counter ?? estimate;
+    const log = await this.#log(invocation);
+    return this.#conversation(invocation, log).recall(query, options);
   }
 
   async #log({ session }: AdkInvocation): Promise<AdkLog | undefined> {
@@ -245,54 +209,13 @@ export class ContextManagementPlugin {
     return log;
   }
 
-  async #fromLog(
-    log: AdkLog,
-    invocation: AdkInvocation,
-    request: AdkRequest,
-    view: View,
-  ): Promise<AdkWindow | undefined> {
-    const { contextManager, budget } = this.#options;
+  /** Carries the snapshot from the `contextManager` to the session, and after a resume the other way. */
+  async #keepSnapshot(session: Session | undefined): Promise<void> {
+    const { contextManager } = this.#options;
     const snapshot = contextManager?.getContextSnapshot();
-    const { current } = log.session.snapshot;
-    if (!snapshot && current) contextManager?.updateSnapshot(current);
-    if (snapshot && JSON.stringify(snapshot) !== JSON.stringify(current)) {
-      await log.session.snapshot.update(snapshot);
-    }
-    const most = budget ?? log.session.settings.budget ?? this.#defaultBudget(request);
-    const { events } = invocation.session;
-    if (!view.replaced && isReplaced(log, events)) {
-      view.replaced = true;
-      const at = events.findIndex((event, index) => event.id !== log.events[index]?.id);
-      this.#teller.tell({ type: "history-replaced", adapter: "adk", at: at === -1 ? events.length : at });
-    }
-    const window = await logWindow(log, events, request, most);
-    if (window) delete view.history;
-    return window;
-  }
-
-  #alone(request: AdkRequest, view: View, log: AdkLog | undefined): AdkWindow {
-    const { contextManager, budget, ...options } = this.#options;
-    const settings = log?.session.settings;
-    const snapshot = contextManager?.getContextSnapshot();
-    const pinned: readonly PinnedBlock[] = snapshot ? [{ id: "snapshot", text: renderSnapshot(snapshot) }] : [];
-    const own: Omit<ComposeInput, "messages"> = {
-      budget: budget ?? settings?.budget ?? this.#defaultBudget(request) ?? NaN,
-      strategy: settings?.strategy ?? options.strategy ?? contextManager?.strategy ?? "adaptive",
-      counter: settings?.counter ?? this.#counter,
-      profile: settings?.profile ?? gemini,
-      pinned,
-      ...(view.state && { state: view.state }),
-      ...(settings && { mask: settings.mask }),
-    };
-    const window = requestWindow(request, own, settings);
-    view.state = window.state;
-    view.history = window.history;
-    return window;
-  }
-
-  /** Seed 000 counts messages: without a known model it has no limit in tokens. */
-  #defaultBudget(request: AdkRequest): number | undefined {
-    return requestBudget(request) ?? (this.#options.contextManager ? Infinity : undefined);
+    const logged = session?.snapshot.current;
+    if (!snapshot && logged) contextManager?.updateSnapshot(logged);
+    if (snapshot && JSON.stringify(snapshot) !== JSON.stringify(logged)) await session?.snapshot.update(snapshot);
   }
 
   #feed(events: readonly AdkEvent[]): void {
@@ -305,11 +228,22 @@ export class ContextManagementPlugin {
     }
   }
 
-  #view({ session, agent, branch }: AdkInvocation): View {
-    const name = JSON.stringify([session.appName, session.userId, session.id, agent?.name, branch]);
-    let view = this.#views.get(name);
-    if (!view) this.#views.set(name, (view = { replaced: false }));
-    return view;
+  /** The windows of one agent over one session. */
+  #conversation(invocation: AdkInvocation, log: AdkLog | undefined): HostConversation<GeminiContent> {
+    const { appName, userId, id } = invocation.session;
+    const name = JSON.stringify([appName, userId, id, invocation.agent?.name, invocation.branch]);
+    const known = this.#views.get(name);
+    if (known && known.session === log?.session) return known.conversation;
+    const { budget, contextManager, strategy = contextManager?.strategy } = this.#options;
+    const { counter = contextManager?.counter } = this.#options;
+    const conversation = new HostConversation<GeminiContent>(
+      // Agents see different parts of one session; none of them replaces another's.
+      { adapter: geminiAdapter, profile: gemini, isShared: true },
+      { ...(budget !== undefined && { budget }), ...(strategy && { strategy }), ...(counter && { counter }) },
+      { teller: this.#teller, session: log?.session },
+    );
+    this.#views.set(name, { session: log?.session, conversation });
+    return conversation;
   }
 
   /** Runs work whose failure is told and goes no further. */

@@ -1,7 +1,7 @@
 /** A tool for ADK that brings back what left a window. */
-import { isWindrowError } from "../../errors.ts";
-import type { ContextManagementPlugin } from "./plugin.ts";
-import type { AdkContext } from "./types.ts";
+import type { Recalled, RecallQuery } from "../../window/recall/recall.ts";
+import { recallTool as toolOver } from "../host/recall-tool.ts";
+import type { AdkContext, AdkInvocation } from "./types.ts";
 
 /** What ADK's FunctionTool is made of. `parameters` is a schema of Gemini's. */
 export interface RecallToolOptions {
@@ -11,44 +11,39 @@ export interface RecallToolOptions {
   readonly execute: (input: unknown, toolContext?: AdkContext) => Promise<object>;
 }
 
+/** What brings back what left a window, for the agent that asks: a plug-in, or a context compactor. */
+export interface AdkRecaller {
+  recall(query: RecallQuery, invocation: AdkInvocation): Promise<Recalled>;
+}
+
 /**
- * The recall tool for an agent whose Runner has the plug-in: `tools: [recallTool(FunctionTool, plugin), …]`. It takes
- * the `id` that a stub names (`m12`, `m12-m40`), or words to search for, and answers with at most 4,000 tokens.
+ * The recall tool for an agent whose Runner has the plug-in, or that has the compactor: `tools: [recallTool(FunctionTool,
+ * plugin), …]`. It takes the `id` that a note names (`m12`, `m12-m40`), or words to look for.
  *
  * @param FunctionTool - ADK's class, which makes the tool
  */
 export function recallTool<Tool>(
   FunctionTool: new (options: never) => Tool,
-  plugin: ContextManagementPlugin,
-  { name = "recall" }: { readonly name?: string } = {},
+  recaller: AdkRecaller,
+  { name }: { readonly name?: string } = {},
 ): Tool {
-  const options: RecallToolOptions = {
-    name,
-    description:
-      "Brings back earlier messages of this conversation that are no longer shown: by the id that stands in their place, or by words to look for.",
-    parameters: {
-      type: "OBJECT",
-      properties: {
-        id: { type: "STRING", description: "Such as m12, or m12-m40" },
-        query: { type: "STRING", description: "Words, a path, a line" },
+  const toolFor = (context?: AdkContext): ReturnType<typeof toolOver> =>
+    toolOver(
+      async (query) => {
+        if (!context) throw new Error("Recall works in a run of an agent.");
+        return recaller.recall(query, context.invocationContext);
       },
-    },
+      name === undefined ? {} : { name },
+    );
+  const { inputSchema, name: given, description } = toolFor();
+  const { id, query } = inputSchema.properties;
+  const options: RecallToolOptions = {
+    name: given,
+    description,
+    parameters: { type: "OBJECT", properties: { id: { ...id, type: "STRING" }, query: { ...query, type: "STRING" } } },
     async execute(input, toolContext) {
-      if (!toolContext) return { error: "Recall works in a run of an agent." };
-      const { id, query } = (input ?? {}) as { readonly id?: unknown; readonly query?: unknown };
-      try {
-        const found = await plugin.recall(
-          {
-            ...(typeof id === "string" && id !== "" && { id }),
-            ...(typeof query === "string" && query !== "" && { query }),
-          },
-          toolContext.invocationContext,
-        );
-        return { result: found.text === "" ? "Nothing was found." : found.text, more: found.more };
-      } catch (error) {
-        if (isWindrowError(error)) return { error: error.message };
-        throw error;
-      }
+      const { text, isError, more } = await toolFor(toolContext).answer(input);
+      return isError ? { error: text } : { result: text, more };
     },
   };
   return new FunctionTool(options as never);

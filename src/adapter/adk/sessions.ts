@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "../../message/message.ts";
 import type { SessionManager } from "../../session/manager/manager.ts";
-import { isFinal } from "../../store/shared/rules.ts";
-import { adkLogs, keyOf, uuidOf } from "./log.ts";
+import { isFinal, uuidOf } from "../../store/shared/rules.ts";
+import { adkLogs, keyOf } from "./log.ts";
 import type { AdkLog, AdkLogs } from "./log.ts";
 import type { AdkEvent, AdkSession, AdkSessionKey } from "./types.ts";
 import type { AdapterListener } from "../host/events.ts";

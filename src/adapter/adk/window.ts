@@ -1,49 +1,126 @@
-/** The window for one request of ADK: from the log where the request is the log's, else from the request alone. */
-import type { JsonValue, Message, ToolDefinition } from "../../message/message.ts";
+/** One request of ADK as a call of its conversation: the contents that are the log's events, and what stands behind them. */
+import type { Message } from "../../message/message.ts";
+import { asArray, asName, asObject } from "../../message/json.ts";
+import type { Session } from "../../session/session.ts";
 import { countMessage } from "../../tokens/counter.ts";
 import { findModel } from "../../tokens/models.ts";
-import { asArray, asName, asObject } from "../../message/json.ts";
-import { budgetOf } from "../../window/budget.ts";
-import { composeWindow } from "../../window/compose.ts";
 import { hashMessage } from "../../window/hash.ts";
 import { skippedSignature, thoughtSignature } from "../../window/provider/signed.ts";
-import type { ComposeInput, Composed, WindowState } from "../../window/window.ts";
+import { contentsOf, fromContents } from "../gemini/gemini.ts";
+import type { GeminiContent } from "../gemini/gemini.ts";
+import { modelBudget } from "../host/conversation.ts";
+import type { HostCall, RequestBlocks } from "../host/conversation.ts";
+import type { HostLog, LogMatch } from "../host/journal.ts";
+import { mayShowOwn } from "../host/live-history.ts";
+import { toolDefinition } from "../host/tool-definition.ts";
 import { asRequested, isSame, isShown } from "./event.ts";
 import type { AdkLog } from "./log.ts";
 import type { AdkEvent, AdkRequest } from "./types.ts";
-import { contentsOf, fromContents } from "../gemini/gemini.ts";
-import { liveHistory, mayShowOwn } from "../host/live-history.ts";
-import type { LiveSettings } from "../host/live-history.ts";
-import type { GeminiContent } from "../gemini/gemini.ts";
 
-/** A composed window and the contents that go to the model. */
-export interface AdkWindow {
-  readonly composed: Composed;
-  readonly contents: readonly GeminiContent[];
+/**
+ * A request as a call. Contents that the host itself put behind the events (of another agent, for one call) are counted,
+ * and go as they are.
+ *
+ * @param log - of the session whose events these are, where there is one
+ */
+export function adkCall(request: AdkRequest, events: readonly AdkEvent[], log?: AdkLog): HostCall<GeminiContent> {
+  const matched = log && new MatchedRequest(log, events, request);
+  const behind = matched?.behind ?? [];
+  const own = new Set(request.contents);
+  const given = new Map(fromContents(request.contents).map((message, at) => [message.id, { message, at }]));
+  /** Of a window that is not made from the log: the request's own content for a message that nothing changed. */
+  const requested = (message: Message): GeminiContent | undefined => {
+    const entry = given.get(message.id);
+    return entry && isOwn(message, hashMessage(entry.message), request) ? request.contents[entry.at] : undefined;
+  };
+  const counter = log?.session.settings.counter;
+  return {
+    messages: request.contents,
+    ...blocksOf(request),
+    ...(matched && { log: matched }),
+    modelBudget: requestBudget(request),
+    ...(counter && {
+      besideTokens: fromContents(behind).reduce((sum, message) => sum + countMessage(counter, message), 0),
+    }),
+    encode: (window, logged) =>
+      logged
+        ? [
+            ...contentsOf(window, { original: logged }).map((content) =>
+              own.has(content) ? content : asRequested(content),
+            ),
+            ...behind,
+          ]
+        : contentsOf(window, { original: requested }),
+  };
 }
 
-/** What of a request is not history: it is counted, and goes as it is. */
-export interface Surroundings {
-  readonly system?: string;
-  readonly tools?: readonly ToolDefinition[];
+/** A request beside the log of its session: its contents are the log's events in their order, or it is on its own. */
+class MatchedRequest implements HostLog<GeminiContent> {
+  readonly session: Session;
+  /** Contents of the request behind those of the events. */
+  readonly behind: readonly GeminiContent[] = [];
+  readonly #request: AdkRequest;
+  readonly #given = new Map<string, { readonly content: GeminiContent; readonly hash: number }>();
+  readonly #match: LogMatch;
+
+  constructor(log: AdkLog, events: readonly AdkEvent[], request: AdkRequest) {
+    this.session = log.session;
+    this.#request = request;
+    const brokenAt = replacedAt(log, events);
+    const places = brokenAt === undefined ? this.#compare(log, events) : undefined;
+    this.#match = { isLog: places !== undefined, ...(brokenAt !== undefined && { brokenAt }) };
+    if (places !== undefined) this.behind = request.contents.slice(places);
+  }
+
+  match(): LogMatch {
+    return this.#match;
+  }
+
+  hostOf(message: Message): GeminiContent | undefined {
+    const entry = this.#given.get(message.id);
+    return entry && isOwn(message, entry.hash, this.#request) ? entry.content : undefined;
+  }
+
+  /** How many contents are the events'; undefined where one is not (another agent's view). */
+  #compare(log: AdkLog, events: readonly AdkEvent[]): number | undefined {
+    let place = 0;
+    for (const event of events) {
+      const logged = log.logged(event.id);
+      if (!logged) return undefined;
+      if (!isShown(event)) continue;
+      const content = this.#request.contents[place];
+      if (!content || !isSame(content, event)) return undefined;
+      const [message] = log.session.settings.liveMask ? fromContents([content]) : [];
+      if (!message || mayShowOwn(log.session.settings, message)) {
+        this.#given.set(logged.messageId, { content, hash: logged.hash });
+      }
+      place++;
+    }
+    return place;
+  }
 }
 
-/** The system instruction and the tools of a request. */
-export function surroundings({ config }: AdkRequest): Surroundings {
+/** The first event that is no longer the log's, where ADK compacted its history or took events out. */
+function replacedAt(log: AdkLog, events: readonly AdkEvent[]): number | undefined {
+  if (events.length >= log.events.length && !events.some((event) => event.isCompacted === true)) return undefined;
+  const at = events.findIndex((event, index) => event.id !== log.events[index]?.id);
+  return at === -1 ? events.length : at;
+}
+
+/** Whether a window's message is still the host's: only a signature that stands for a missing one may be new. */
+function isOwn(message: Message, hash: number, request: AdkRequest): boolean {
+  if (wantsSignature(message, request)) return false;
+  return hashMessage(message) === hash || hashMessage(unsigned(message)) === hash;
+}
+
+/** The system instruction and the tools of a request: they are counted, and go as they are. */
+function blocksOf({ config }: AdkRequest): RequestBlocks {
   const system = instructionText(config?.systemInstruction);
   const tools = asArray(config?.tools)
     ?.flatMap((tool) => asArray(asObject(tool)?.["functionDeclarations"]) ?? [])
-    .flatMap((value): readonly ToolDefinition[] => {
+    .flatMap((value) => {
       const { name, description, parameters, parametersJsonSchema } = asObject(value) ?? {};
-      const inputSchema = parameters ?? parametersJsonSchema;
-      if (typeof name !== "string") return [];
-      return [
-        {
-          name,
-          ...(typeof description === "string" && { description }),
-          ...(inputSchema !== undefined && { inputSchema: JSON.parse(JSON.stringify(inputSchema)) as JsonValue }),
-        },
-      ];
+      return typeof name === "string" ? [toolDefinition(name, description, parameters ?? parametersJsonSchema)] : [];
     });
   return { ...(system !== "" && { system }), ...(tools && tools.length > 0 && { tools }) };
 }
@@ -57,85 +134,9 @@ function instructionText(value: unknown): string {
 }
 
 /** Tokens a request may use by its model; undefined for a model that is not in the table. */
-export function requestBudget({ model, config }: AdkRequest): number | undefined {
+function requestBudget({ model, config }: AdkRequest): number | undefined {
   const facts = model === undefined ? undefined : findModel(model);
-  if (!facts) return undefined;
-  return budgetOf({ contextWindow: facts.contextWindow, maxOutput: config?.maxOutputTokens ?? facts.maxOutput });
-}
-
-/**
- * The window of a request whose contents are the log's events in their order; undefined where they are not (another
- * agent's view, a compaction of ADK's own). What a request has behind the events goes as it is and is counted.
- */
-export async function logWindow(
-  log: AdkLog,
-  events: readonly AdkEvent[],
-  request: AdkRequest,
-  budget: number | undefined,
-): Promise<AdkWindow | undefined> {
-  if (isReplaced(log, events)) return undefined;
-  const given = new Map<string, { readonly content: GeminiContent; readonly hash: number }>();
-  let place = 0;
-  for (const event of events) {
-    const logged = log.logged(event.id);
-    if (!logged) return undefined;
-    if (!isShown(event)) continue;
-    const content = request.contents[place];
-    if (!content || !isSame(content, event)) return undefined;
-    const [message] = log.session.settings.liveMask ? fromContents([content]) : [];
-    if (!message || mayShowOwn(log.session.settings, message)) {
-      given.set(logged.messageId, { content, hash: logged.hash });
-    }
-    place++;
-  }
-  const behind = request.contents.slice(place);
-  const { counter } = log.session.settings;
-  const taken = fromContents(behind).reduce((sum, message) => sum + countMessage(counter, message), 0);
-  const most = budget ?? log.session.settings.budget;
-  const composed = await log.session.compose({
-    ...surroundings(request),
-    ...(most !== undefined && { budget: most - taken }),
-  });
-  const original = (message: Message): object | undefined => {
-    const entry = given.get(message.id);
-    if (!entry) return undefined;
-    const same = hashMessage(message) === entry.hash || hashMessage(unsigned(message)) === entry.hash;
-    return same && !wantsSignature(message, request) ? entry.content : undefined;
-  };
-  const own = new Set(request.contents);
-  const contents = contentsOf(shown(composed), { original }).map((content) =>
-    own.has(content) ? content : asRequested(content),
-  );
-  return { composed, contents: [...contents, ...behind] };
-}
-
-/** Whether ADK's history is no longer the log's: compacted, or with events taken out. */
-export function isReplaced(log: AdkLog, events: readonly AdkEvent[]): boolean {
-  return events.length < log.events.length || events.some((event) => event.isCompacted === true);
-}
-
-/** The window of a request by itself. */
-export function requestWindow(
-  request: AdkRequest,
-  options: Omit<ComposeInput, "messages">,
-  settings?: LiveSettings,
-): AdkWindow & { readonly history: readonly Message[]; readonly state: WindowState } {
-  const given = fromContents(request.contents);
-  const history = liveHistory(settings, given);
-  const composed = composeWindow({ ...options, ...surroundings(request), messages: history });
-  const own = new Map(given.map((message, index) => [message.id, { message, content: request.contents[index] }]));
-  const original = (message: Message): object | undefined => {
-    const entry = own.get(message.id);
-    if (!entry || wantsSignature(message, request)) return undefined;
-    const hash = hashMessage(entry.message);
-    return hashMessage(message) === hash || hashMessage(unsigned(message)) === hash ? entry.content : undefined;
-  };
-  return { composed, contents: contentsOf(shown(composed), { original }), history, state: composed.state };
-}
-
-/** The window without the system block, which ADK sends itself. */
-function shown({ messages }: Composed): readonly Message[] {
-  return messages.filter((message) => message.id !== "windrow:system");
+  return facts && modelBudget({ ...facts, maxOutput: config?.maxOutputTokens ?? facts.maxOutput });
 }
 
 /** Gemini 3 and newer refuse a call without a signature; for older ones, and others, the host's content is right. */

@@ -2,12 +2,12 @@
  * Mastra 1: one processor that gives the model a window on every step and journals the run. Mastra itself is never
  * imported, and its messages, in the run and in its memory, stay as they are.
  */
-import { createHash } from "node:crypto";
 import { z } from "zod";
 import { isWindrowError } from "../../errors.ts";
 import type { Message, ToolDefinition } from "../../message/message.ts";
 import type { SessionManager } from "../../session/manager/manager.ts";
 import type { Session } from "../../session/session.ts";
+import { uuidOf } from "../../store/shared/rules.ts";
 import { usage as usageFrom } from "../../message/parts.ts";
 import { asCount } from "../../message/json.ts";
 import type { Adapter } from "../adapter.ts";
@@ -193,15 +193,7 @@ function usageOf(given: unknown): Message["usage"] {
 
 /** The id of the session that a manager given to {@link windowProcessor} keeps for a thread of Mastra's memory: a UUID. */
 export function sessionIdOf(threadId: string): string {
-  const hash = createHash("sha256").update(threadId).digest("hex");
-  const variant = "89ab"[Number.parseInt(hash.charAt(16), 16) % 4] ?? "8";
-  return [
-    hash.slice(0, 8),
-    hash.slice(8, 12),
-    `4${hash.slice(13, 16)}`,
-    variant + hash.slice(17, 20),
-    hash.slice(20, 32),
-  ].join("-");
+  return uuidOf(["mastra", threadId]);
 }
 
 async function sessionFor(manager: SessionManager, threadId: string): Promise<Session> {

@@ -1,7 +1,6 @@
 /**
- * The host's history over a session's log: every item that ever was is a message of the log, and what the host takes
- * back
- * (an item popped, a session cleared, a history replaced) is a record that says how much of it still holds.
+ * The host's history over a session's log: every item that ever was is a message of the log. Where the host takes items
+ * back (pops, clears or replaces them), a record says how many of the earlier ones still hold.
  */
 import { randomUUID } from "node:crypto";
 import { WindrowError } from "../../errors.ts";
@@ -9,10 +8,11 @@ import { maskJson } from "../../mask/mask.ts";
 import type { SecretRules } from "../../mask/text.ts";
 import { jsonFault, isObject, without } from "../../message/json.ts";
 import { asString } from "../../message/json.ts";
-import type { JsonObject, JsonValue, Message } from "../../message/message.ts";
+import type { JsonObject, JsonValue, Message, NewMessage } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
-import type { ToolRun } from "../../session/tool-run.ts";
 import { hashText } from "../../message/hash.ts";
+import { LogWriter } from "../host/log-writer.ts";
+import type { StartedTool } from "../host/log-writer.ts";
 import { callOf, groupItems, kindOf, openaiAgentsAdapter } from "./item.ts";
 import type { AgentItem } from "./item.ts";
 
@@ -82,15 +82,15 @@ export class AgentHistory {
   /** Items that were seen on their way to the model and that the host has not added yet. */
   readonly #ahead = new Map<number, number>();
   readonly #operations = new Map<string, JsonValue>();
-  readonly #runs = new Map<string, { readonly run: ToolRun; durationMs?: number }>();
+  readonly #writer: LogWriter;
   readonly #prints = new WeakMap<AgentItem, number>();
   readonly #writes: Write[] = [];
   #cut = false;
   #loading: Promise<void> | undefined;
-  #queue: Promise<unknown> = Promise.resolve();
 
   constructor(session: Session) {
     this.session = session;
+    this.#writer = new LogWriter(session);
   }
 
   /** What a plain item says, as a number; a secret counts as its placeholder, as it does in the log. */
@@ -188,23 +188,19 @@ export class AgentHistory {
     });
   }
 
-  /** One thing after another. */
+  /** Runs a piece of work when all earlier writes have ended. */
   inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#queue.then(work);
-    this.#queue = result.catch(() => undefined);
-    return result;
+    return this.#writer.inTurn(work);
   }
 
   /** Records that a tool is about to run. */
-  async startTool(call: { readonly callId: string; readonly name: string; readonly args: JsonValue }): Promise<void> {
-    const run = await this.session.startTool(call);
-    this.#runs.set(call.callId, { ...this.#runs.get(call.callId), run });
+  startTool(call: StartedTool): Promise<void> {
+    return this.#writer.startTool(call);
   }
 
   /** Notes how long a tool took, in milliseconds. */
   endTool(callId: string, durationMs: number): void {
-    const started = this.#runs.get(callId);
-    if (started) started.durationMs = durationMs;
+    this.#writer.endTool(callId, durationMs);
   }
 
   /** The history as messages, under the ids they have in the log. */
@@ -255,23 +251,18 @@ export class AgentHistory {
   async #write(write: Write): Promise<void> {
     const { entries, cut } = write;
     const at = (write.at ??= this.session.stats().messages);
-    let rest = entries.filter(({ messageId }) => messageId === undefined);
-    for (const group of groupItems(rest.map(({ item }) => item))) {
-      const [message] = openaiAgentsAdapter.decode([group]);
-      if (!message) continue;
-      const { id: _id, ...given } = message;
-      const extra = cut && { ...given.extra, [operationField]: cut.operation };
-      const answer = group[0] && callOf(group[0]);
-      const started = answer?.answers === true ? this.#runs.get(answer.callId) : undefined;
-      const { durationMs } = started ?? {};
-      const fresh = { ...given, ...(extra && { extra }) };
-      const stored = started
-        ? await started.run.finish(fresh, durationMs === undefined ? {} : { durationMs })
-        : await this.session.append(fresh);
-      if (started && answer) this.#runs.delete(answer.callId);
-      for (const entry of rest.slice(0, group.length)) entry.messageId = stored.id;
-      rest = rest.slice(group.length);
-    }
+    const missing = entries.filter(({ messageId }) => messageId === undefined);
+    let taken = 0;
+    const groups = groupItems(missing.map(({ item }) => item)).map((group) => {
+      return missing.slice(taken, (taken += group.length));
+    });
+    const decoded = openaiAgentsAdapter.decode(groups.map((group) => group.map(({ item }) => item)));
+    const messages = decoded.map(({ id: _id, ...given }): NewMessage => {
+      return cut ? { ...given, extra: { ...given.extra, [operationField]: cut.operation } } : given;
+    });
+    await this.#writer.append(messages, ({ id }, index) => {
+      for (const entry of groups[index] ?? []) entry.messageId = id;
+    });
     if (cut) await this.session.records.append(recordType, { adapter: openaiAgentsAdapter.name, at, ...cut });
   }
 

@@ -216,10 +216,10 @@ export class AgentsSession {
     const starts = new Map<string, number>();
     const started = (...given: readonly unknown[]): void => {
       const call = toolCallOf(given);
-      this.#note(() => this.#used(given[0]));
+      void this.#conversation.attempt(() => this.#history.inTurn(() => this.#used(given[0])));
       if (!call) return;
       starts.set(call.callId, performance.now());
-      this.#note(() => this.#history.startTool(call));
+      void this.#conversation.attempt(() => this.#history.startTool(call));
     };
     const ended = (...given: readonly unknown[]): void => {
       const callId = toolCallOf(given)?.callId ?? "";
@@ -273,10 +273,6 @@ export class AgentsSession {
     } catch (error) {
       this.#conversation.teller.failed(error);
     }
-  }
-
-  #note(work: () => Promise<unknown>): void {
-    this.#history.inTurn(work).catch((error: unknown) => this.#conversation.teller.failed(error));
   }
 
   /** Records the model calls of a run that were not recorded yet. */

@@ -126,8 +126,13 @@ export function piDeclaration({ name, description, inputSchema }: RecallDeclarat
   return { name, label: "Recall", description, parameters: inputSchema };
 }
 
-/** The answer of a recall tool as pi takes it. */
+/**
+ * The answer of a recall tool as pi takes it.
+ *
+ * @throws Error with the text for the model, where the request was wrong: pi makes a failed result of nothing else
+ */
 export async function piAnswer(tool: RecallTool, given: unknown): ReturnType<PiRecallTool["execute"]> {
-  const { text, seqs, more } = await tool.answer(given);
+  const { text, isError, seqs, more } = await tool.answer(given);
+  if (isError) throw new Error(text);
   return { content: [{ type: "text", text }], details: { seqs, more } };
 }

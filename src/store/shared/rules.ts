@@ -1,4 +1,5 @@
 /** What is the same in every store: ids, scopes, queries, the first state of a session, and how a refusal reads. */
+import { createHash } from "node:crypto";
 import { WindrowError } from "../../errors.ts";
 import type { FinalStatus, ReadQuery, Scope, SessionMetadata, SessionStatus } from "../store.ts";
 
@@ -22,6 +23,14 @@ export function sessionId(id: string): string {
 /** Whether a name is a UUID in canonical form. */
 export function isSessionId(name: unknown): name is string {
   return typeof name === "string" && /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(name);
+}
+
+/** A session id made of names: the same names give the same UUID. */
+export function uuidOf(names: readonly string[]): string {
+  const hash = createHash("sha256").update(JSON.stringify(names)).digest("hex");
+  const variant = ((parseInt(hash.slice(16, 17), 16) & 3) | 8).toString(16);
+  const parts = [hash.slice(0, 8), hash.slice(8, 12), `4${hash.slice(13, 16)}`, variant + hash.slice(17, 20)];
+  return [...parts, hash.slice(20, 32)].join("-");
 }
 
 /** Whether a session has ended. */
