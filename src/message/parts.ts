@@ -69,6 +69,11 @@ export class CallPairing {
     return known === undefined ? { callId } : { callId, name: known };
   }
 
+  /** Forgets the calls that are open, where no result can follow them any more. */
+  forget(): void {
+    this.#open.clear();
+  }
+
   #oldest(name: string | undefined): string | undefined {
     for (const [id, of] of this.#open) if (name === undefined || of === name) return id;
     return undefined;

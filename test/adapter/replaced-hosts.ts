@@ -5,6 +5,7 @@
 import type { Session } from "../../src/session/session.ts";
 import type * as AdkModule from "../../src/adapter/adk/adk.ts";
 import type * as AiSdkModule from "../../src/adapter/ai-sdk/ai-sdk.ts";
+import type * as GenkitModule from "../../src/adapter/genkit/genkit.ts";
 import type * as LangchainModule from "../../src/adapter/langchain/langchain.ts";
 import type * as MastraModule from "../../src/adapter/mastra/mastra.ts";
 import type * as OpenaiAgentsModule from "../../src/adapter/openai-agents/openai-agents.ts";
@@ -212,6 +213,43 @@ const langchainHost = (withSession: boolean): TestedHost => ({
   },
 });
 
+const genkitMessages = (given: readonly Reading[]): readonly object[] => [
+  { role: "user", content: [{ text: question }] },
+  ...given.flatMap(({ id: ref, path, text: output }) => [
+    { role: "model", content: [{ toolRequest: { ref, name: "read", input: { path } } }] },
+    { role: "tool", content: [{ toolResponse: { ref, name: "read", output } }] },
+  ]),
+];
+
+const genkitHost = (withSession: boolean): TestedHost => ({
+  name: withSession ? "genkit" : "genkit without a session, with another run beside it",
+  async open(load, store, id) {
+    const { windowMiddleware } = await load<typeof GenkitModule>("adapter/genkit/genkit");
+    const opened = withSession ? await sessionOf(load, store, id, "openai-chat") : undefined;
+    const middleware = windowMiddleware(opened ? { session: opened.session } : { budget });
+    const run = async (given: readonly Reading[]): Promise<[object, string]> => {
+      const { model, tools } = middleware.instantiate();
+      let window = "";
+      await model({ messages: genkitMessages(given) } as never, {}, (sent: { messages: unknown }) => {
+        window = text(sent.messages);
+        return Promise.resolve({});
+      });
+      return [tools[0]!, window];
+    };
+    let recall: ((query: unknown) => Promise<string>) | undefined;
+    return {
+      async window(given) {
+        const [tool, window] = await run(given);
+        recall = tool as typeof recall;
+        if (!withSession) await run(readings("elsewhere", 30));
+        return window;
+      },
+      recall: (query) => recall!(query),
+      close: async () => opened?.close(),
+    };
+  },
+});
+
 const mastraHost = (withSession: boolean): TestedHost => ({
   name: withSession ? "mastra" : "mastra without a session, with another run beside it",
   async open(load, store, id) {
@@ -325,11 +363,13 @@ export const testedHosts: readonly TestedHost[] = [
   agentsHost(false),
   agentsHost(true),
   langchainHost(true),
+  genkitHost(true),
   mastraHost(true),
   openstarryHost,
   adkHost,
   piExtensionHost,
   aiSdkHost(false),
   langchainHost(false),
+  genkitHost(false),
   mastraHost(false),
 ];

@@ -1,0 +1,197 @@
+/** Genkit's messages in and out: what every adapter must hold, over messages as its models and tools write them. */
+import { describe, expect, it } from "vitest";
+import { adapterConformance } from "../../src/adapter/conformance.ts";
+import { fromGenkit, genkitAdapter, genkitMessages, toGenkit } from "../../src/adapter/genkit/genkit.ts";
+import { windowMiddleware } from "../../src/adapter/genkit/genkit.ts";
+import type { AdapterEvent, GenkitHooks, GenkitMessage } from "../../src/adapter/genkit/genkit.ts";
+import { register } from "../../src/conformance.ts";
+import type { Message } from "../../src/message/message.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
+
+const request = (name: string, input: unknown, ref?: string): object => ({
+  toolRequest: { name, ...(ref !== undefined && { ref }), ...(input !== undefined && { input }) },
+});
+const response = (name: string, output: unknown, ref?: string): object => ({
+  toolResponse: { name, ...(ref !== undefined && { ref }), ...(output !== undefined && { output }) },
+});
+
+const run: readonly GenkitMessage[] = [
+  { role: "system", content: [{ text: "You fix builds." }], metadata: { preamble: true } },
+  { role: "user", content: [{ text: "Fix the build." }, { text: "As JSON.", metadata: { purpose: "output" } }] },
+  {
+    role: "model",
+    content: [
+      { reasoning: "Look first.", metadata: { thoughtSignature: "sig1" } },
+      { reasoning: "And then?" },
+      { text: "Looking." },
+      request("read", { path: "a.ts" }, "c1"),
+      { ...request("run", undefined, "c2"), metadata: { thoughtSignature: "sig2" } },
+    ],
+    metadata: { generate: { output: { format: "json" } } },
+  },
+  {
+    role: "tool",
+    content: [response("run", { ok: false, lines: ["FAIL"] }, "c2"), response("read", "1: x", "c1")],
+  },
+  { role: "model", content: [{ text: "Fixed." }] },
+];
+
+const withoutRefs: readonly GenkitMessage[] = [
+  { role: "user", content: [{ text: "Which numbers?" }] },
+  { role: "model", content: [request("roll", {}), request("roll", { sides: 6 }), request("note", "text")] },
+  { role: "tool", content: [response("roll", 4), response("roll", null), response("note", undefined)] },
+  { role: "model", content: [] },
+];
+
+const odd: readonly GenkitMessage[] = [
+  {
+    role: "user",
+    content: [
+      { media: { url: "data:image/png;base64,iVBORw0KGgo=", contentType: "image/png" } },
+      { media: { url: "data:image/png;base64,iVBORw0KGgo=" } },
+      { media: { url: "https://example.org/a.pdf", contentType: "application/pdf" }, metadata: { page: 1 } },
+      { media: { url: "data:text/plain,hello" } },
+      { data: { any: ["thing"] } },
+      { custom: { redactedThinking: "opaque" } },
+      { resource: { uri: "file:///a" } },
+      { text: "", metadata: { thoughtSignature: "sig" } },
+    ],
+  },
+  { role: "model", content: [request("shot", { at: 1 }, "c1"), request("shot", { at: 2 }, "c2")] },
+  {
+    role: "tool",
+    content: [
+      {
+        toolResponse: {
+          ref: "c1",
+          name: "shot",
+          output: { size: 2 },
+          content: [{ media: { url: "data:image/png;base64,iVBORw0KGgo=" } }, { text: "below" }],
+        },
+        metadata: { took: 3 },
+      },
+      { toolResponse: { ref: "c2", name: "shot", content: [{ text: "nothing" }], more: true } },
+    ],
+  },
+  { role: "user", content: [{ text: "Go on." }], metadata: { id: 7 } },
+];
+
+register(
+  adapterConformance(genkitAdapter, [
+    { name: "a run", messages: run },
+    { name: "without refs", messages: withoutRefs },
+    { name: "media, data and results of several parts", messages: odd },
+  ]),
+  { describe, it },
+);
+
+describe("fromGenkit and toGenkit", () => {
+  it("pair requests and responses without refs by their order", () => {
+    const ids = fromGenkit(withoutRefs).flatMap(({ parts }) =>
+      parts.flatMap((part) => ("callId" in part ? [part.callId] : [])),
+    );
+    expect(ids).toEqual(["call-1", "call-2", "call-3", "call-1", "call-2", "call-3"]);
+  });
+
+  it("pair a response without a ref with the newest answer's request, not with one that a crash left open", () => {
+    const [broken, again] = [1, 2].map((at): GenkitMessage => ({ role: "model", content: [request("roll", { at })] }));
+    const history = [broken, { role: "user", content: [{ text: "Go on." }] }, again, ...withoutRefs.slice(2, 3)];
+    const ids = fromGenkit(history as GenkitMessage[]).map(
+      ({ parts: [part] }) => part && "callId" in part && part.callId,
+    );
+    expect(ids).toEqual(["call-1", false, "call-2", "call-2"]);
+  });
+
+  it("write another host's results as a tool message of their own", () => {
+    const foreign: Message = {
+      id: "m1",
+      role: "user",
+      parts: [
+        { type: "tool-result", callId: "c1", name: "run", content: "ok" },
+        { type: "text", text: "Go on." },
+        { type: "reasoning", text: "another model's" },
+      ],
+    };
+    expect(toGenkit([foreign])).toEqual([
+      { role: "tool", content: [response("run", "ok", "c1")] },
+      { role: "user", content: [{ text: "Go on." }] },
+    ]);
+  });
+});
+
+/** Genkit's loop, as far as its middleware sees it. */
+async function generate(
+  { model, tool }: GenkitHooks,
+  messages: readonly GenkitMessage[],
+  answers: readonly GenkitMessage[],
+): Promise<GenkitMessage[]> {
+  const all = [...messages];
+  for (const message of answers) {
+    const answer = await model({ messages: all }, {}, () => Promise.resolve({ message }));
+    all.push(answer.message);
+    const requests = message.content.filter((part) => "toolRequest" in part) as { toolRequest: { name: string } }[];
+    const results: object[] = [];
+    for (const one of requests) {
+      results.push(await tool(one, {}, () => Promise.resolve(response(one.toolRequest.name, "done"))));
+    }
+    if (results.length > 0) all.push({ role: "tool", content: results });
+  }
+  return all;
+}
+
+describe("windowMiddleware", () => {
+  const asked: GenkitMessage = { role: "user", content: [{ text: "Roll." }] };
+
+  it("records starts and results of requests without refs, and continues from what the log gives back", async () => {
+    const manager = await SessionManager.open({ store: "ram:", budget: 8_000 });
+    const session = await manager.create();
+    const events: AdapterEvent[] = [];
+    const hooks = windowMiddleware({ session, on: (event) => events.push(event) }).instantiate();
+    const rolls: GenkitMessage = { role: "model", content: [request("roll", {}), request("roll", { sides: 6 })] };
+    const done: GenkitMessage = { role: "model", content: [{ text: "Done." }] };
+    const all = await generate(hooks, [asked], [rolls, done]);
+    expect(await session.inDoubt()).toEqual([]);
+    expect(session.stats().state.toolCallCount).toBe(2);
+
+    const later = windowMiddleware({ session }).instantiate();
+    const logged = await genkitMessages(session);
+    expect(logged).toEqual([...all.slice(0, -1), done]);
+    await generate(later, [...logged, asked], [done]);
+    expect(session.stats().messages).toBe(6);
+    expect(events.filter(({ type }) => type !== "window-sent")).toEqual([]);
+    await manager.close();
+  });
+
+  it("takes an answer for the same when Genkit marks it later", async () => {
+    const manager = await SessionManager.open({ store: "ram:", budget: 8_000 });
+    const session = await manager.create();
+    const events: AdapterEvent[] = [];
+    const hooks = windowMiddleware({ session, on: (event) => events.push(event) }).instantiate();
+    const roll: GenkitMessage = { role: "model", content: [request("roll", {}, "c1")] };
+    await generate(hooks, [asked], [roll]);
+    const marked: GenkitMessage = {
+      role: "model",
+      content: [{ ...request("roll", {}, "c1"), metadata: { resolvedInterrupt: true } }],
+      metadata: { generate: { output: { format: "json" } } },
+    };
+    const results: GenkitMessage = { role: "tool", content: [response("roll", 4, "c1")] };
+    await generate(hooks, [asked, marked, results], [{ role: "model", content: [{ text: "Four." }] }]);
+    expect(events.map(({ type }) => type)).toEqual(["window-sent", "window-sent"]);
+    expect(session.stats().messages).toBe(4);
+    await manager.close();
+  });
+
+  it("lets the run go on with its own messages where no window can be made", async () => {
+    const events: AdapterEvent[] = [];
+    const { model } = windowMiddleware({ on: (event) => events.push(event) }).instantiate();
+    const seen: (readonly GenkitMessage[])[] = [];
+    for (const messages of [[asked], [asked, asked]]) {
+      await model({ messages }, {}, (given) => {
+        seen.push(given.messages);
+        return Promise.resolve({ finishReason: "blocked" });
+      });
+    }
+    expect(seen).toEqual([[asked], [asked, asked]]);
+    expect(events.map(({ type }) => type)).toEqual(["adapter-failed"]);
+  });
+});
