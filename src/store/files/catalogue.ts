@@ -7,44 +7,24 @@ import { constants } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isWindrowError } from "../../errors.ts";
-import type { JsonObject, JsonValue } from "../../message/message.ts";
 import { inScope, isFinal, isSessionId, notFound, sessionId } from "../shared/rules.ts";
 import type { FinalStatus, ListQuery, Scope, SessionInfo, SessionMetadata } from "../store.ts";
 import type { Disk } from "../../disk/disk.ts";
 import { kindFiles } from "../format/logs.ts";
 import { readMetadata, readState } from "../format/documents.ts";
-import { optional } from "../format/fields.ts";
+import { FinishedSessions, settledMs } from "./finished-sessions.ts";
+import { entryOf, indexFile, lineOf, readEntry } from "./index-file.ts";
+import type { EndEntry, IndexEntry } from "./index-file.ts";
 import { locate } from "./layout.ts";
 import { metadataFile } from "../format/documents.ts";
 import { fileMode, replaceFile, systemCode, unavailable, writeAll } from "../../disk/safe-write.ts";
-import { isObject } from "../../message/json.ts";
 import type { Layout, Place } from "./layout.ts";
 import { hasNoLog } from "./layout.ts";
-
-/** The index of all sessions, in the base folder. */
-export const indexFile = "index.jsonl";
 
 /** Sessions looked into between two turns of the event loop. */
 const lookedAtOnce = 64;
 
-/** A folder that changed this recently may change again within the tick of its clock, in milliseconds. */
-const settledMs = 100;
-
-/** Finished sessions that are remembered whole. */
-const rememberedAtMost = 1_000;
-
 const toAppend = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT;
-
-/** What the index says of a session. */
-interface Entry {
-  readonly id: string;
-  /** Milliseconds since 1970. */
-  readonly created: number;
-  readonly user?: string;
-  readonly tenant?: string;
-  /** Of a session that ended. */
-  readonly status?: FinalStatus;
-}
 
 /** How folders and index looked when they were last read. */
 interface Seen {
@@ -59,12 +39,9 @@ export class Catalogue {
   readonly #layout: Layout;
   readonly #disk: Disk;
   readonly #path: string;
-  readonly #entries = new Map<string, Entry>();
-  readonly #finished = new Map<
-    string,
-    { readonly info: SessionInfo; readonly open: string; readonly mtimeMs: number }
-  >();
-  #newestFirst: readonly Entry[] | undefined;
+  readonly #entries = new Map<string, IndexEntry>();
+  readonly #finished = new FinishedSessions((path) => this.#stat(path)?.mtimeMs);
+  #newestFirst: readonly IndexEntry[] | undefined;
   #seen: Seen | undefined;
   /** Sessions that the index does not know and that cannot be looked into. */
   #broken: readonly Place[] = [];
@@ -110,7 +87,7 @@ export class Catalogue {
       if (!inScope(scope, entry)) continue;
       if (query.status !== undefined && (entry.status ?? query.status) !== query.status) continue;
       if (entry.status !== undefined && (query.unfinished === true || query.without?.(entry.id) === true)) continue;
-      const known = entry.status && this.#remembered(entry.id);
+      const known = entry.status && this.#finished.get(entry.id);
       if (known) {
         yield known;
         continue;
@@ -121,7 +98,7 @@ export class Catalogue {
       if (!place || !metadata || !inScope(scope, metadata)) continue;
       const info = await orGone(describe(place, metadata));
       if (!info) continue;
-      if (place.completed) this.#remember(place, info);
+      if (place.completed) this.#finished.add(place, info);
       yield info;
     }
     // Whose they are cannot be told: only who sees every user's hears of them.
@@ -140,29 +117,6 @@ export class Catalogue {
     }
   }
 
-  /** A finished session as it was looked into before, if nothing was done to its folder since. */
-  #remembered(id: string): SessionInfo | undefined {
-    const kept = this.#finished.get(id);
-    if (!kept || this.#stat(kept.info.location)?.mtimeMs !== kept.mtimeMs) return undefined;
-    const { metadata, state, location, readOnly } = kept.info;
-    const [taskKey, config] = JSON.parse(kept.open) as [JsonObject, JsonObject];
-    return { metadata: { ...metadata, taskKey, config }, state: { ...state }, location, readOnly };
-  }
-
-  /** Finished sessions do not change; the latest that were looked into are worth remembering. */
-  #remember({ id, folder }: Place, info: SessionInfo): void {
-    const mtimeMs = this.#stat(folder)?.mtimeMs ?? 0;
-    if (Date.now() - mtimeMs < settledMs) return;
-    const open = JSON.stringify([info.metadata.taskKey, info.metadata.config]);
-    this.#finished.delete(id);
-    this.#finished.set(id, { info, open, mtimeMs });
-    if (this.#finished.size <= rememberedAtMost) return;
-    for (const oldest of this.#finished.keys()) {
-      this.#finished.delete(oldest);
-      break;
-    }
-  }
-
   /** A session was made. */
   made(metadata: SessionMetadata): void {
     this.#append([entryOf(metadata.uuid, metadata)]);
@@ -175,13 +129,13 @@ export class Catalogue {
 
   /** Writes the index anew, from the sessions; returns how many there are. */
   async rebuild(): Promise<number> {
-    const entries: Entry[] = [];
+    const entries: IndexEntry[] = [];
     for (const place of (await this.#places()).values()) {
       const entry = hasNoLog(place, this.#disk) ? undefined : this.#look(place);
       if (entry) entries.push(entry);
       if (entries.length % lookedAtOnce === 0) await nextTurn();
     }
-    const lines = entries.map((entry) => `${JSON.stringify(lineOf(entry))}\n`).join("");
+    const lines = entries.map((entry) => lineOf(entry)).join("");
     try {
       await replaceFile(this.#path, lines, false, this.#disk);
     } catch (error) {
@@ -191,7 +145,7 @@ export class Catalogue {
     return entries.length;
   }
 
-  #sorted(): readonly Entry[] {
+  #sorted(): readonly IndexEntry[] {
     this.#newestFirst ??= [...this.#entries.values()].sort((a, b) => b.created - a.created || (a.id < b.id ? -1 : 1));
     return this.#newestFirst;
   }
@@ -207,7 +161,7 @@ export class Catalogue {
     this.#readIndex(now);
     const places = await this.#places();
     for (const id of this.#entries.keys()) if (!places.has(id)) this.#entries.delete(id);
-    const unknown: Entry[] = [];
+    const unknown: IndexEntry[] = [];
     const broken: Place[] = [];
     let looked = 0;
     for (const place of places.values()) {
@@ -268,25 +222,22 @@ export class Catalogue {
   }
 
   #apply(line: string): void {
-    const fields = parsed(line);
-    const { uuid: id, created_at: createdAt, user, tenant, status } = fields ?? {};
-    if (!isSessionId(id)) return;
-    const known = this.#entries.get(id);
-    const ended = finalStatus(status);
-    if (typeof createdAt === "string") {
-      const ofUser = typeof user === "string" ? { user } : {};
-      const ofTenant = typeof tenant === "string" ? { tenant } : {};
-      this.#entries.set(id, { id, created: Date.parse(createdAt), ...ofUser, ...ofTenant, ...ended });
-    } else if (known) this.#entries.set(id, { ...known, ...ended });
+    const entry = readEntry(line);
+    if (!entry) return;
+    if ("created" in entry) this.#entries.set(entry.id, entry);
+    else {
+      const known = this.#entries.get(entry.id);
+      if (known) this.#entries.set(entry.id, { ...known, ...entry });
+    }
   }
 
-  #append(lines: readonly (Entry | { readonly id: string; readonly status: FinalStatus })[]): void {
+  #append(lines: readonly (IndexEntry | EndEntry)[]): void {
     if (lines.length === 0) return;
     try {
       const file = this.#disk.open(this.#path, toAppend, fileMode);
       try {
         this.#disk.setMode(file, fileMode);
-        writeAll(file, Buffer.from(lines.map((line) => `${JSON.stringify(lineOf(line))}\n`).join("")), this.#disk);
+        writeAll(file, Buffer.from(lines.map((line) => lineOf(line)).join("")), this.#disk);
       } finally {
         this.#disk.close(file);
       }
@@ -311,7 +262,7 @@ export class Catalogue {
     return places;
   }
 
-  #look(place: Place): Entry | undefined {
+  #look(place: Place): IndexEntry | undefined {
     const { id } = place;
     const metadata = this.#glance(place);
     if (!metadata) return undefined;
@@ -352,33 +303,6 @@ async function orGone(info: Promise<SessionInfo>): Promise<SessionInfo | undefin
   } catch (error) {
     if (isWindrowError(error, "session-not-found")) return undefined;
     throw error;
-  }
-}
-
-function entryOf(id: string, metadata: SessionMetadata): Entry {
-  const { user, tenant } = metadata;
-  const created = Date.parse(metadata.createdAt);
-  return { id, created, ...(user === undefined ? {} : { user }), ...(tenant === undefined ? {} : { tenant }) };
-}
-
-function lineOf(entry: Entry | { readonly id: string; readonly status: FinalStatus }): JsonObject {
-  const { id, status } = entry;
-  if (!("created" in entry)) return { uuid: id, ...optional("status", status) };
-  const createdAt = Number.isNaN(entry.created) ? "" : new Date(entry.created).toISOString();
-  const owner = { ...optional("user", entry.user), ...optional("tenant", entry.tenant) };
-  return { uuid: id, created_at: createdAt, ...owner, ...optional("status", status) };
-}
-
-function finalStatus(status: JsonValue | undefined): { readonly status?: FinalStatus } {
-  return status === "completed" || status === "failed" || status === "timeout" ? { status } : {};
-}
-
-function parsed(line: string): JsonObject | undefined {
-  try {
-    const value = JSON.parse(line) as JsonValue;
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
   }
 }
 

@@ -4,8 +4,6 @@
  * locked.
  */
 import { join, resolve } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { isWindrowError } from "../../errors.ts";
 import { createMask } from "../../mask/mask.ts";
 import type { Mask } from "../../mask/mask.ts";
 import type { NewRecord, RecordKind, StoredRecord, StoredRecordOf } from "../../message/record.ts";
@@ -13,7 +11,7 @@ import { systemClock, timestamp } from "../shared/clock.ts";
 import type { Clock } from "../shared/clock.ts";
 import { HeldSessions } from "../shared/held-sessions.ts";
 import { durableCapabilities, prepareMetadata, readRecord } from "../shared/prepare.ts";
-import { alreadyExists, checkQuery, finished, formatVersion } from "../shared/rules.ts";
+import { checkQuery, finished, formatVersion } from "../shared/rules.ts";
 import { initialState } from "../format/documents.ts";
 import { isFinal, newerFormat, notFound, sessionId, storeClosed } from "../shared/rules.ts";
 import type { ExamineOptions, Examined, FinalStatus, ListQuery, Lock, NewSession } from "../store.ts";
@@ -32,7 +30,6 @@ import { Journal } from "./log/journal.ts";
 import { layoutOf, locate } from "./layout.ts";
 import { blobsFolder } from "../format/blobs.ts";
 import { metadataFile, stateFile } from "../format/documents.ts";
-import { makeFolder, makeNewFolder } from "../../disk/safe-write.ts";
 import { removeDrafts, syncFolder, systemCode, unavailable, writeNew } from "../../disk/safe-write.ts";
 import type { Layout, Place } from "./layout.ts";
 import { holderOf } from "../lock/lock.ts";
@@ -45,8 +42,9 @@ import type { Durability, FilesStoreOptions } from "./options.ts";
 import { readRecords } from "./log/reader.ts";
 import type { Damage } from "./log/reader.ts";
 import { Recoveries } from "./log/recoveries.ts";
+import { makeSessionFolder } from "./session/make.ts";
 import { stateOf } from "./session/state.ts";
-import { Leases, acquire } from "../lock/steal.ts";
+import { Leases, acquireNamed } from "../lock/steal.ts";
 import { dumpFolder, restoreFolder } from "./transfer.ts";
 
 export type { Durability, FilesStoreOptions } from "./options.ts";
@@ -125,9 +123,8 @@ class FilesStore implements Store {
   async create(scope: Scope, session: NewSession): Promise<Lock> {
     this.#alive();
     const id = sessionId(session.uuid);
-    const folder = join(this.#layout.running, id);
-    await this.#makeEmpty(id, folder);
     const disk = this.#disk;
+    const folder = await makeSessionFolder(this.#layout, id, disk);
     let sessionLock: SessionLock | undefined;
     try {
       const metadata = prepareMetadata(this.#mask, scope, session);
@@ -135,7 +132,7 @@ class FilesStore implements Store {
       const state = initialState(session.createdAt);
       await writeNew(join(folder, stateFile), encodeState(state), disk);
       // Who looks whether it is held has the kernel's lock for an instant.
-      sessionLock = await this.#acquire(folder);
+      sessionLock = await acquireNamed(folder, this.#tools, this.#leases);
       for (const file of Object.values(kindFiles)) await writeNew(join(folder, file), "", disk);
       await syncFolder(folder, disk);
       await syncFolder(this.#layout.running, disk);
@@ -174,7 +171,7 @@ class FilesStore implements Store {
     if (place.completed) throw finished(id);
     let sessionLock: SessionLock;
     try {
-      sessionLock = await this.#acquire(place.folder);
+      sessionLock = await acquireNamed(place.folder, this.#tools, this.#leases);
     } catch (error) {
       const moved = systemCode(error) === "ENOENT" && locate(this.#layout, id, this.#disk)?.completed === true;
       throw moved ? finished(id) : unavailable(error, "Locking a session", place.folder);
@@ -243,36 +240,6 @@ class FilesStore implements Store {
   async *#examine(options: ExamineOptions = {}, signal?: AbortSignal): AsyncGenerator<Examined> {
     this.#alive();
     yield* (await import("./examine/examine.ts")).examineFiles(this.#layout, options, this.#clock, signal);
-  }
-
-  async #makeEmpty(id: string, folder: string): Promise<void> {
-    const disk = this.#disk;
-    try {
-      await makeFolder(this.#layout.running, disk);
-      await makeFolder(this.#layout.completed, disk);
-      if (locate(this.#layout, id, disk)) throw alreadyExists(id);
-      makeNewFolder(folder, disk);
-    } catch (error) {
-      throw systemCode(error) === "EEXIST" && disk.exists(folder)
-        ? alreadyExists(id)
-        : unavailable(error, "Making a session", folder);
-    }
-    if (!disk.exists(join(this.#layout.completed, id))) return;
-    await disk.removeTree(folder);
-    throw alreadyExists(id);
-  }
-
-  /** Takes the lock; while who has it is only about to write its name, asks again, to be able to tell it. */
-  async #acquire(folder: string): Promise<SessionLock> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return acquire(folder, this.#tools, this.#leases);
-      } catch (error) {
-        const isNamed = !isWindrowError(error, "session-busy") || error.data["owner"] !== undefined;
-        if (isNamed || attempt === 5) throw error;
-        await sleep(2);
-      }
-    }
   }
 
   /** Begins to write a session whose lock was taken, after what a dead writer left is mended. */

@@ -8,7 +8,8 @@ import type { JsonObject, JsonValue, MaskFlag } from "../../message/message.ts";
 import type { NewRecord, RecordKind, StoredRecord } from "../../message/record.ts";
 import type { FetchBlob, Spill } from "./blobs.ts";
 import { blobValue, fieldOrBlob, noBlobs } from "./blobs.ts";
-import { decodeMessage, encodeMessage } from "./message.ts";
+import { encodeMessage } from "./message.ts";
+import { decodeMessage } from "./decode-message.ts";
 import type { LineFields } from "./fields.ts";
 import { BadLine, amount, decodeUsage, encodeUsage, integer, optional, text } from "./fields.ts";
 

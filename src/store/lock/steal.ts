@@ -9,6 +9,8 @@
 import { constants } from "node:fs";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isWindrowError } from "../../errors.ts";
 import type { Clock } from "../shared/clock.ts";
 import { kindFiles } from "../format/logs.ts";
 import type { Disk } from "../../disk/disk.ts";
@@ -66,6 +68,24 @@ export function acquire(folder: string, tools: LockTools, leases = new Leases(to
     throw busy(folder, disk, Math.ceil(left));
   }
   return replaceLock(folder, opened, tools);
+}
+
+/**
+ * As {@link acquire}. A holder that took the lock just now has yet to write its name: the lock is asked for again, so
+ * that the refusal can name the holder.
+ *
+ * @throws WindrowError as {@link acquire}
+ */
+export async function acquireNamed(folder: string, tools: LockTools, leases: Leases): Promise<SessionLock> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return acquire(folder, tools, leases);
+    } catch (error) {
+      const isNamed = !isWindrowError(error, "session-busy") || error.data["owner"] !== undefined;
+      if (isNamed || attempt === 5) throw error;
+      await sleep(2);
+    }
+  }
 }
 
 /** Takes a session's lock from whoever has it. The caller answers for it that this is wanted. */

@@ -24,10 +24,12 @@ import {
 import { alreadyExists, checkQuery, finished, formatVersion, inScope } from "../shared/rules.ts";
 import { initialState } from "../format/documents.ts";
 import { isFinal, newerFormat, notFound, sessionId, storeClosed } from "../shared/rules.ts";
-import { busy, fenced, unlockEdit } from "../shared/unlock.ts";
+import { busy, unlockEdit } from "../shared/unlock.ts";
 import type { Connection } from "./connection/driver.ts";
+import { checkFence, writeState } from "./held.ts";
+import type { Held } from "./held.ts";
 import { addRecord, encode, newestOf, readCounters, recordOf, rowsOf } from "./log.ts";
-import { countersOf, goOn, sealOf, sealOfSession } from "./seal.ts";
+import { countersOf, goOn, sealOfSession } from "./seal.ts";
 import type { Continued } from "./seal.ts";
 import type { Counters } from "./log.ts";
 import { findRow, holdingOf, infoOf, insertRow, listRows } from "./session.ts";
@@ -49,14 +51,6 @@ import { sqliteUpkeep } from "./upkeep.ts";
 import type { Upkeep } from "../upkeep.ts";
 
 export type { SqliteStoreOptions } from "./options.ts";
-
-/** A session this store writes. */
-interface Held {
-  readonly id: string;
-  readonly counters: Counters;
-  readonly stopHeartbeat: () => void;
-  holder: Holder;
-}
 
 /**
  * Opens a SQLite store on a database that the caller brings.
@@ -185,11 +179,11 @@ class SqliteStore implements Store {
     return this.#writer.commit(
       true,
       () => {
-        this.#checkFence(held);
+        checkFence(this.#connection, held);
         before = { pos: held.counters.pos, seqs: { ...held.counters.seqs } };
         return encoded.map((one) => addRecord(this.#connection, held.id, held.counters, one));
       },
-      () => before && revert(held.counters, before),
+      () => before && Object.assign(held.counters, before),
     );
   }
 
@@ -218,8 +212,8 @@ class SqliteStore implements Store {
     const prepared = prepareState(this.#mask, state);
     const changed = this.#find(lock.scope, held.id).state.status !== prepared.status;
     await this.#writer.commit(changed, () => {
-      this.#checkFence(held);
-      this.#writeState(held, prepared);
+      checkFence(this.#connection, held);
+      writeState(this.#connection, held, prepared);
     });
   }
 
@@ -322,24 +316,12 @@ class SqliteStore implements Store {
     held.holder = holder;
   }
 
-  /** Inside the transaction that writes: whoever took the session over did so before it, or will do so after it. */
-  #checkFence(held: Held): void {
-    const row = this.#connection.get("SELECT generation FROM sessions WHERE id = ?", held.id);
-    if (row?.["generation"] === held.holder.generation) return;
-    throw fenced({ owner: held.holder });
-  }
-
-  #writeState({ id, counters }: Held, state: SessionState, hash?: string): void {
-    const sql = "UPDATE sessions SET state = ?, status = ? WHERE id = ?";
-    this.#connection.run(sql, encodeState(state, {}, sealOf(counters, hash)), state.status, id);
-  }
-
   async #finish(held: Held, state: SessionState): Promise<void> {
     await this.#writer.settled();
     const hash = await sealOfSession(this.#connection, held.id);
     await this.#writer.commit(true, () => {
-      this.#checkFence(held);
-      this.#writeState(held, state, hash);
+      checkFence(this.#connection, held);
+      writeState(this.#connection, held, state, hash);
       this.#connection.run("UPDATE sessions SET holder = NULL WHERE id = ?", held.id);
     });
     held.stopHeartbeat();
@@ -352,9 +334,4 @@ class SqliteStore implements Store {
       this.#connection.run(sql, held.id, held.holder.generation);
     });
   }
-}
-
-function revert(counters: Counters, before: Counters): void {
-  counters.pos = before.pos;
-  Object.assign(counters.seqs, before.seqs);
 }

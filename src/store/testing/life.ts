@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { everybody, everyKind, listAll, messageRecord, newSession, readAll, refused } from "./kit.ts";
 import { sessionWith, stateOf, texts } from "./kit.ts";
 import type { StoreCase } from "./kit.ts";
+import { lockingCases, stateCases } from "./locking.ts";
 
 const creation: readonly StoreCase[] = [
   {
@@ -148,118 +149,6 @@ const listing: readonly StoreCase[] = [
     },
   },
 ];
-
-const locking: readonly StoreCase[] = [
-  {
-    group: "lock",
-    name: "one owner at a time: a second is refused and told who holds it",
-    async run({ store }) {
-      const lock = await sessionWith(store, 0);
-      await assert.rejects(
-        store.lock(everybody, lock.id),
-        (error: { code?: string; data?: { owner?: { processId?: number } } }) => {
-          assert.equal(error.code, "session-busy");
-          assert.equal(error.data?.owner?.processId, process.pid);
-          return true;
-        },
-      );
-      assert.equal(lock.owner.processId, process.pid);
-      assert.ok(lock.owner.generation >= 1);
-    },
-  },
-  {
-    group: "lock",
-    name: "released, it goes to exactly one of two rivals, and the generation rises",
-    async run({ store }) {
-      const first = await sessionWith(store, 1);
-      await first.release();
-      const rivals = await Promise.allSettled([store.lock(everybody, first.id), store.lock(everybody, first.id)]);
-      const winners = rivals.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
-      assert.equal(winners.length, 1);
-      assert.ok(winners[0]!.owner.generation > first.owner.generation);
-      await store.append(winners[0]!, [messageRecord("2")]);
-      assert.deepEqual(await texts(store, first.id), ["1", "2"]);
-    },
-  },
-  {
-    group: "lock",
-    name: "an old owner writes nothing more, however it tries",
-    async run({ store }) {
-      const first = await sessionWith(store, 1);
-      await first.release();
-      await refused(() => store.append(first, [messageRecord("late")]), "closed", "fenced");
-      const second = await store.lock(everybody, first.id);
-      await refused(() => store.append(first, [messageRecord("late")]), "closed", "fenced");
-      await refused(() => store.setState(first, stateOf("processing")), "closed", "fenced");
-      await refused(() => store.finish(first, stateOf("completed")), "closed", "fenced");
-      await first.release();
-      await store.append(second, [messageRecord("2")]);
-      assert.deepEqual(await texts(store, first.id), ["1", "2"]);
-    },
-  },
-  {
-    group: "lock",
-    name: "two handles: the second is busy while the first holds, and goes on where it left off",
-    needs: "shared",
-    async run({ store, reopen }) {
-      const other = await reopen();
-      const lock = await sessionWith(store, 2);
-      await refused(() => other.lock(everybody, lock.id), "session-busy");
-      assert.deepEqual(await texts(other, lock.id), ["1", "2"]);
-      await store.append(lock, [messageRecord("3")]);
-      assert.deepEqual(await texts(other, lock.id, { last: 1 }), ["3"]);
-      await lock.release();
-      const taken = await other.lock(everybody, lock.id);
-      const [stored] = await other.append(taken, [messageRecord("4")]);
-      assert.deepEqual([stored?.seq, stored?.pos], [4, 4]);
-      assert.deepEqual(await texts(store, lock.id), ["1", "2", "3", "4"]);
-      assert.deepEqual(taken.recovery, []);
-    },
-  },
-  {
-    group: "lock",
-    name: "two handles write two sessions at the same time",
-    needs: "shared",
-    async run({ store, reopen }) {
-      const other = await reopen();
-      const [one, two] = [await sessionWith(store, 0), await sessionWith(other, 0)];
-      const numbers = Array.from({ length: 20 }, (_, index) => String(index));
-      await Promise.all(
-        numbers.flatMap((text) => [store.append(one, [messageRecord(text)]), other.append(two, [messageRecord(text)])]),
-      );
-      assert.deepEqual(await texts(other, one.id), numbers);
-      assert.deepEqual(await texts(store, two.id), numbers);
-    },
-  },
-];
-
-const state: readonly StoreCase[] = [
-  {
-    group: "state",
-    name: "the newest wins, also of many at once",
-    async run({ store }) {
-      const lock = await sessionWith(store, 0);
-      await store.setState(lock, stateOf("processing", 7));
-      assert.deepEqual((await store.info(everybody, lock.id)).state, stateOf("processing", 7));
-      await Promise.all([8, 9, 10].map((count) => store.setState(lock, stateOf("compressing", count))));
-      assert.deepEqual((await store.info(everybody, lock.id)).state, stateOf("compressing", 10));
-    },
-  },
-  {
-    group: "state",
-    name: "what is handed out is a copy",
-    async run({ store }) {
-      const lock = await sessionWith(store, 0);
-      const info = await store.info(everybody, lock.id);
-      (info.metadata.config as Record<string, unknown>)["model"] = "changed";
-      (info.state as { llmCallCount: number }).llmCallCount = 99;
-      const again = await store.info(everybody, lock.id);
-      assert.equal(again.metadata.config["model"], "a-model");
-      assert.equal(again.state.llmCallCount, 0);
-    },
-  },
-];
-
 const ending: readonly StoreCase[] = [
   {
     group: "finish",
@@ -341,4 +230,11 @@ const ending: readonly StoreCase[] = [
 ];
 
 /** Made, found, listed, locked, finished, closed. */
-export const lifeCases: readonly StoreCase[] = [...creation, ...scopes, ...listing, ...locking, ...state, ...ending];
+export const lifeCases: readonly StoreCase[] = [
+  ...creation,
+  ...scopes,
+  ...listing,
+  ...lockingCases,
+  ...stateCases,
+  ...ending,
+];

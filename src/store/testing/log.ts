@@ -1,10 +1,12 @@
 /** The cases about the log: what is appended is read back, in order, exactly, and without its secrets. */
 import assert from "node:assert/strict";
-import type { Message, Part } from "../../message/message.ts";
+import type { Part } from "../../message/message.ts";
 import type { NewRecord, StoredRecord } from "../../message/record.ts";
 import { everybody, everyKind, everyRecordKind, messageRecord, newSession, readAll, refused } from "./kit.ts";
 import { sessionWith, stateOf, texts } from "./kit.ts";
 import type { StoreCase } from "./kit.ts";
+import { readCases } from "./read.ts";
+import { exactCases } from "./exact.ts";
 
 /** Built at run time, so that no scanner takes the source for a leak. */
 const secret = ["ghp", "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"].join("_");
@@ -124,161 +126,6 @@ const appending: readonly StoreCase[] = [
     },
   },
 ];
-
-const exactness: readonly StoreCase[] = [
-  {
-    group: "exact",
-    name: "text comes back as it was: every script, emoji, controls, line ends, NUL, a lone surrogate",
-    async run({ store }) {
-      const lock = await store.create(everybody, newSession());
-      const given = [
-        "日本語",
-        "中文",
-        "👩‍👩‍👧‍👦 e\u0301",
-        'a\nb\r\nc\td\u2028"\\',
-        "\u0000\u0001\u001b[0m",
-        "\ud800 alone \udfff",
-        "",
-        " ",
-      ];
-      for (const [index, text] of given.entries()) await store.append(lock, [messageRecord(text, { id: `m${index}` })]);
-      assert.deepEqual(await texts(store, lock.id), given);
-    },
-  },
-  {
-    group: "exact",
-    name: "a message of a megabyte, and one after it",
-    async run({ store }) {
-      const lock = await store.create(everybody, newSession());
-      const long = "äx\n".repeat(350_000);
-      await store.append(lock, [messageRecord(long, { id: "long" })]);
-      await store.append(lock, [messageRecord("short")]);
-      assert.deepEqual(await texts(store, lock.id), [long, "short"]);
-      assert.deepEqual(await texts(store, lock.id, { last: 1 }), ["short"]);
-    },
-  },
-  {
-    group: "exact",
-    name: "every part, in every mixture, with the provider's bytes untouched",
-    async run({ store }) {
-      const lock = await store.create(everybody, newSession());
-      const messages = mixtures().map((parts, index): Message => ({
-        id: `m${index}`,
-        role: index % 2 === 0 ? "assistant" : "tool",
-        parts,
-        timestamp: "2024-01-15T10:30:01.123Z",
-        status: "interrupted",
-        model: "a-model",
-        usage: { input: 1, cacheRead: 0 },
-        extra: { hostField: { keepMe: [true] } },
-      }));
-      await store.append(
-        lock,
-        messages.map((message) => ({ ...messageRecord(""), message })),
-      );
-      const read = await readAll(store, lock.id, { kind: "message" });
-      assert.deepEqual(
-        read.map((record) => record.message),
-        messages,
-      );
-    },
-  },
-  {
-    group: "exact",
-    name: "a message without a time has the record's",
-    async run({ store }) {
-      const lock = await store.create(everybody, newSession());
-      const { timestamp: _timestamp, ...message } = messageRecord("x").message;
-      await store.append(lock, [{ ...messageRecord("x"), message }]);
-      const [read] = await readAll(store, lock.id, { kind: "message" });
-      assert.equal(read?.message.timestamp, messageRecord("x").timestamp);
-    },
-  },
-];
-
-const reading: readonly StoreCase[] = [
-  {
-    group: "read",
-    name: "an empty session, and a kind that has no records, give nothing",
-    async run({ store }) {
-      const lock = await sessionWith(store, 0);
-      for (const kind of everyRecordKind) assert.deepEqual(await readAll(store, lock.id, { kind, last: 3 }), []);
-    },
-  },
-  {
-    group: "read",
-    name: "from, to, last and limit, alone and together",
-    async run({ store }) {
-      const lock = await sessionWith(store, 9);
-      assert.deepEqual(await texts(store, lock.id), ["1", "2", "3", "4", "5", "6", "7", "8", "9"]);
-      assert.deepEqual(await texts(store, lock.id, { from: 8 }), ["8", "9"]);
-      assert.deepEqual(await texts(store, lock.id, { to: 2 }), ["1", "2"]);
-      assert.deepEqual(await texts(store, lock.id, { from: 3, to: 5 }), ["3", "4", "5"]);
-      assert.deepEqual(await texts(store, lock.id, { last: 2 }), ["8", "9"]);
-      assert.deepEqual(await texts(store, lock.id, { last: 2, to: 5 }), ["4", "5"]);
-      assert.deepEqual(await texts(store, lock.id, { last: 4, from: 8 }), ["8", "9"]);
-      assert.deepEqual(await texts(store, lock.id, { limit: 2 }), ["1", "2"]);
-      assert.deepEqual(await texts(store, lock.id, { limit: 2, from: 4 }), ["4", "5"]);
-      assert.deepEqual(await texts(store, lock.id, { last: 100 }), await texts(store, lock.id));
-    },
-  },
-  {
-    group: "read",
-    name: "from and to beyond either end give what there is, and zero gives nothing",
-    async run({ store }) {
-      const lock = await sessionWith(store, 3);
-      assert.deepEqual(await texts(store, lock.id, { from: 0, to: 99 }), ["1", "2", "3"]);
-      assert.deepEqual(await texts(store, lock.id, { from: 4 }), []);
-      assert.deepEqual(await texts(store, lock.id, { from: 3, to: 2 }), []);
-      assert.deepEqual(await texts(store, lock.id, { last: 0 }), []);
-      assert.deepEqual(await texts(store, lock.id, { limit: 0 }), []);
-    },
-  },
-  {
-    group: "read",
-    name: "a query that makes no sense is refused",
-    async run({ store }) {
-      const lock = await sessionWith(store, 1);
-      await refused(() => texts(store, lock.id, { last: 1, limit: 1 }), "bad-option");
-      await refused(() => texts(store, lock.id, { from: -1 }), "bad-option");
-      await refused(() => texts(store, lock.id, { last: 1.5 }), "bad-option");
-    },
-  },
-  {
-    group: "read",
-    name: "ranges and tails are right at every place of a long log of short and long lines",
-    async run({ store }) {
-      const lock = await store.create(everybody, newSession());
-      const given = Array.from({ length: 120 }, (_, index) => `${index + 1} ${"x".repeat((index % 10) ** 4 * 2)}`);
-      await store.append(
-        lock,
-        given.map((text, index) => messageRecord(text, { id: `m${index}` })),
-      );
-      for (const place of [1, 2, 10, 11, 59, 60, 61, 109, 110, 119, 120]) {
-        assert.deepEqual(await texts(store, lock.id, { from: place, limit: 1 }), [given[place - 1]]);
-        assert.deepEqual(
-          await texts(store, lock.id, { to: place, last: 2 }),
-          given.slice(Math.max(0, place - 2), place),
-        );
-        assert.deepEqual(await texts(store, lock.id, { last: place }), given.slice(120 - place));
-      }
-    },
-  },
-  {
-    group: "read",
-    name: "can be left early, and goes on while the session is written",
-    async run({ store }) {
-      const lock = await sessionWith(store, 5);
-      for await (const record of store.read(everybody, lock.id, { kind: "message" })) {
-        if (record.seq === 2) break;
-        await store.append(lock, [messageRecord("6")]);
-      }
-      assert.deepEqual(await texts(store, lock.id, { last: 1 }), ["6"]);
-      assert.deepEqual(await store.recovery(everybody, lock.id), []);
-    },
-  },
-];
-
 const masking: readonly StoreCase[] = [
   {
     group: "mask",
@@ -321,48 +168,6 @@ const masking: readonly StoreCase[] = [
   },
 ];
 
-function mixtures(): readonly (readonly Part[])[] {
-  const text: Part = { type: "text", text: "some text" };
-  const call: Part = {
-    type: "tool-call",
-    callId: "c1",
-    name: "run",
-    args: { camelKey: null },
-    argsText: "{",
-    opaque: 1,
-  };
-  const result: Part = { type: "tool-result", callId: "c1", name: "run", content: "done", isError: false };
-  const rich: Part = {
-    type: "tool-result",
-    callId: "c2",
-    content: [
-      { type: "image", mediaType: "image/png", url: "https://x/y.png", width: 1, height: 2 },
-      { type: "text", text: "a" },
-      text,
-    ],
-    opaque: { some_Key: [] },
-  };
-  const reasoning: Part = { type: "reasoning", text: "", signature: "c2ln", opaque: { providerKey: null } };
-  const file: Part = { type: "file", mediaType: "text/plain", name: "a.txt", data: "YQ==" };
-  const opaque: Part = { type: "opaque", kind: "x/y", data: { camelKey: 1, snake_key: 2 } };
-  const empty: Part = { type: "text", text: "" };
-  return [
-    [],
-    [text],
-    [call],
-    [result],
-    [text, call, { ...call, callId: "c2" }],
-    [call, text],
-    [text, text, empty],
-    [empty],
-    [reasoning, text, call],
-    [result, { ...result, callId: "c2" }, rich],
-    [rich, text],
-    [{ ...text, opaque: "x" }],
-    [file, opaque, result, call, reasoning],
-  ];
-}
-
 function mixturesWithSecret(): readonly Part[] {
   return [
     { type: "reasoning", text: secret },
@@ -388,4 +193,4 @@ function assertNumbered(stored: readonly StoredRecord[]): void {
 }
 
 /** Appended, read back, masked. */
-export const logCases: readonly StoreCase[] = [...appending, ...exactness, ...reading, ...masking];
+export const logCases: readonly StoreCase[] = [...appending, ...exactCases, ...readCases, ...masking];

@@ -6,7 +6,7 @@ import { isWindrowError } from "../../errors.ts";
 import type { JsonObject, NewMessage } from "../../message/message.ts";
 import { checkMessage } from "../../message/schema.ts";
 import { BadLine } from "../../store/format/fields.ts";
-import { decodeMessage } from "../../store/format/message.ts";
+import { decodeMessage } from "../../store/format/decode-message.ts";
 import { chatMessage, isChatMessage } from "../openai-chat/message.ts";
 import { TranscriptBuilder } from "../shapes.ts";
 import { asArray, asName, asObject, objectsOf, restOf } from "../../message/json.ts";

@@ -15,13 +15,14 @@ import { noCounts } from "../../format/seal.ts";
 import type { LogName, Recovered, SessionState, SessionStatus } from "../../store.ts";
 import { kindLogs } from "../../format/logs.ts";
 import { prepareAppend, writingOrder } from "./append.ts";
-import type { PreparedAppend } from "./append.ts";
+import { batchesOf, takeGroup } from "./batch.ts";
+import type { Batch, Pending } from "./batch.ts";
 import { BlobFolder } from "./blobs.ts";
 import type { Blob } from "../../format/blobs.ts";
 import { kindFiles } from "../../format/logs.ts";
 import type { Disk } from "../../../disk/disk.ts";
 import { encodeState, foreignState, readSeal } from "../../format/documents.ts";
-import { lineRoom, writeLine } from "../../format/lines.ts";
+import { writeLine } from "../../format/lines.ts";
 import { stateFile } from "../../format/documents.ts";
 import { replaceFile, systemCode } from "../../../disk/safe-write.ts";
 import type { SessionLock } from "../../lock/lock.ts";
@@ -49,30 +50,8 @@ export interface JournalOptions {
   readonly fault?: SeededFault;
 }
 
-/** Characters of JSON that one write takes at most, unless a single append has more. */
-const groupCharacters = 8 * 1024 * 1024;
-
 /** Lines are put together in a buffer that is used again, up to this size in bytes. */
 const keptBytes = 1024 * 1024;
-
-/** One call of `append`, waiting. */
-interface Pending extends PreparedAppend {
-  readonly resolve: (stored: readonly StoredRecord[]) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** What a group of appends writes to one log. */
-interface Batch {
-  readonly log: LogFile;
-  /** Its part of the buffer in which the group's lines are put together, from `start` to `end`. */
-  readonly start: number;
-  end: number;
-  seq: number;
-  pos: number;
-  /** Lines still to come: a reader that does not find them knows that a crash cut the write, and leaves it all out. */
-  left: number;
-  readonly isAlone: boolean;
-}
 
 /** The writer of one session. Made when the lock is taken; closed with it. */
 export class Journal {
@@ -208,7 +187,7 @@ export class Journal {
     while (this.#queue.length > 0) {
       // Callers acknowledged together come back together: let them all arrive before the next write.
       if (this.#crowded) await nextTurn();
-      const group = this.#nextGroup();
+      const group = takeGroup(this.#queue);
       this.#crowded = group.length > 1;
       try {
         const stored = await this.#commit(group);
@@ -218,24 +197,6 @@ export class Journal {
       }
     }
     this.#working = false;
-  }
-
-  /**
-   * The appends that can share a write. `pos` follows the order of writing, and so an append whose kinds come before
-   * those of its predecessor starts a new group: after a crash the numbers then have no gap.
-   */
-  #nextGroup(): readonly Pending[] {
-    const group: Pending[] = [];
-    let characters = 0;
-    let highest = 0;
-    for (const pending of this.#queue) {
-      characters += pending.characters;
-      if (group.length > 0 && (pending.lowest < highest || characters > groupCharacters)) break;
-      highest = pending.highest;
-      group.push(pending);
-    }
-    this.#queue.splice(0, group.length);
-    return group;
   }
 
   async #commit(group: readonly Pending[]): Promise<readonly (readonly StoredRecord[])[]> {
@@ -297,24 +258,8 @@ export class Journal {
 
   /** A place in the buffer for the lines of each log. */
   #batches(group: readonly Pending[]): ReadonlyMap<RecordKind, Batch> {
-    const rooms = new Map<RecordKind, { lines: number; bytes: number }>();
-    for (const { records, lines } of group) {
-      for (const [index, { kind }] of records.entries()) {
-        const room = rooms.get(kind) ?? { lines: 0, bytes: 0 };
-        room.lines += 1;
-        room.bytes += lineRoom(lines[index]!);
-        rooms.set(kind, room);
-      }
-    }
-    const batches = new Map<RecordKind, Batch>();
-    let room = 0;
-    for (const [kind, { lines, bytes }] of rooms) {
-      const log = this.#log(kind);
-      const numbers = { seq: log.seq, pos: log.pos, left: lines, isAlone: lines === 1 };
-      batches.set(kind, { log, start: room, end: room, ...numbers });
-      room += bytes;
-    }
-    if (this.#bytes.length < room) this.#bytes = Buffer.allocUnsafe(room);
+    const { batches, bytes } = batchesOf(group, (kind) => this.#log(kind));
+    if (this.#bytes.length < bytes) this.#bytes = Buffer.allocUnsafe(bytes);
     return batches;
   }
 

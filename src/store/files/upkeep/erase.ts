@@ -9,7 +9,7 @@ import type { Scope } from "../../store.ts";
 import { isKept } from "../../upkeep.ts";
 import type { Erased, EraseElsewhere, ErasedPlace } from "../../upkeep.ts";
 import { keepFile, sizeOfFolder } from "./compress.ts";
-import { indexFile } from "../catalogue.ts";
+import { indexFile } from "../index-file.ts";
 import type { Disk } from "../../../disk/disk.ts";
 import { page, readMetadata, readObject } from "../../format/documents.ts";
 import { asideFolder } from "../examine/examination.ts";

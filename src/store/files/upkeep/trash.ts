@@ -10,7 +10,7 @@ import type { Scope, SessionMetadata } from "../../store.ts";
 import { notFinished, notInTrash } from "../../upkeep.ts";
 import type { TrashedSession } from "../../upkeep.ts";
 import { sizeOfFolder, trashedFile } from "./compress.ts";
-import { indexFile } from "../catalogue.ts";
+import { indexFile } from "../index-file.ts";
 import type { Disk } from "../../../disk/disk.ts";
 import { page, parseDocument, readMetadata, readObject } from "../../format/documents.ts";
 import { locate } from "../layout.ts";

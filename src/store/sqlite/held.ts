@@ -1,0 +1,37 @@
+/** A session that this process writes: its fence and its state, both inside the transaction that writes. */
+import { encodeState } from "../format/documents.ts";
+import type { Holder } from "../shared/holder.ts";
+import { fenced } from "../shared/unlock.ts";
+import type { SessionState } from "../store.ts";
+import type { Connection } from "./connection/driver.ts";
+import type { Counters } from "./log.ts";
+import { sealOf } from "./seal.ts";
+
+/** A session that a store writes. */
+export interface Held {
+  readonly id: string;
+  readonly counters: Counters;
+  readonly stopHeartbeat: () => void;
+  holder: Holder;
+}
+
+/**
+ * Makes sure that no other process took the session over. Inside a transaction, a take-over is either before it and seen
+ * here, or after it.
+ *
+ * @throws WindrowError `fenced`
+ */
+export function checkFence(connection: Connection, { id, holder }: Held): void {
+  const row = connection.get("SELECT generation FROM sessions WHERE id = ?", id);
+  if (row?.["generation"] !== holder.generation) throw fenced({ owner: holder });
+}
+
+/**
+ * Writes a session's state.
+ *
+ * @param hash - over all logs, with the last state
+ */
+export function writeState(connection: Connection, { id, counters }: Held, state: SessionState, hash?: string): void {
+  const sql = "UPDATE sessions SET state = ?, status = ? WHERE id = ?";
+  connection.run(sql, encodeState(state, {}, sealOf(counters, hash)), state.status, id);
+}
