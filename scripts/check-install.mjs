@@ -1,12 +1,13 @@
-/** The packed package installs small: at most 40 packages and 32 MB (the recall server for MCP is a quarter of it), and none of them with an install script. */
+/** The tarball has at most 600 files; it installs at most 20 packages and 22 MB, and none of them with an install script. */
 import { execFileSync } from "node:child_process";
 import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { conclude, root } from "./package-files.mjs";
 
-const mostPackages = 40;
-const mostBytes = 32_000_000;
+const mostFiles = 600;
+const mostPackages = 20;
+const mostBytes = 22_000_000;
 
 const folder = mkdtempSync(join(tmpdir(), "windrow-install-"));
 try {
@@ -23,6 +24,7 @@ try {
   const faults = installed
     .filter(([, entry]) => entry.hasInstallScript)
     .map(([path]) => `${path} has an install script, which npm 12 does not run.`);
+  if (packed.entryCount > mostFiles) faults.push(`The tarball has ${packed.entryCount} files; at most ${mostFiles}.`);
   if (installed.length > mostPackages) faults.push(`Installs ${installed.length} packages; at most ${mostPackages}.`);
   if (bytes > mostBytes) {
     const largest = installed

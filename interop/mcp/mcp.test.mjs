@@ -96,14 +96,17 @@ for (const { name, version, Client, transport } of clients) {
     const counts = {};
     const call = async (tool, given = {}) => {
       counts[tool] = (counts[tool] ?? 0) + 1;
-      const { content, isError = false } = await client.callTool({ name: `windrow_${tool}`, arguments: given });
+      const { content, isError = false } = await client.callTool({
+        name: tool === "recall" ? tool : `windrow_${tool}`,
+        arguments: given,
+      });
       return { text: content.map(({ text }) => text).join("\n"), isError };
     };
     const { tools } = await client.listTools();
     assert.deepEqual(tools.map(({ name: tool }) => tool).toSorted(), [
+      "recall",
       "windrow_pin",
       "windrow_pins",
-      "recall",
       "windrow_search",
       "windrow_sessions",
       "windrow_stats",

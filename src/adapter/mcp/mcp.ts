@@ -3,11 +3,11 @@
  * search, pins and numbers as tools, sessions as resources. Over stdio, or over HTTP on this machine.
  */
 import { createHash, timingSafeEqual } from "node:crypto";
-import { getRequestListener } from "@hono/node-server";
 import { createMcpHandler, localhostAllowedHostnames, McpServer, ResourceTemplate } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { z } from "zod";
 import { isWindrowError, WindrowError } from "../../errors.ts";
+import { answerWith } from "../../http/fetch.ts";
 import { serveHttp } from "../../http/http.ts";
 import { defined } from "../../message/json.ts";
 import { inlineText, jsonText } from "../../message/quote.ts";
@@ -158,25 +158,18 @@ export async function serveMcpHttp(tools: McpTools, options: McpHttpOptions = {}
     throw new WindrowError("bad-option", message, { host });
   }
   const handler = createMcpHandler(() => mcpServer(tools), { ...(onError && { onerror: onError }) });
-  const listener = getRequestListener((request) => handler.fetch(request), {
-    overrideGlobalObjects: false,
-    // Without this the listener writes the error, and so the request's text, to the console.
-    errorHandler(error) {
-      onError?.(error instanceof Error ? error : new Error(String(error)));
-      return new Response("The request could not be answered.\n", { status: 500 });
-    },
-  });
   const server = await serveHttp({
     port,
     host,
     allowedHosts,
     methods: ["GET", "POST", "DELETE"],
     ...(onError && { onError }),
-    async handle({ request, response, url, body }) {
+    async handle(call) {
+      const { request, response, url } = call;
       if (token !== undefined && !isBearer(request.headers.authorization, token)) {
         response.writeHead(401, { "www-authenticate": "Bearer" }).end("A bearer token is needed.\n");
       } else if (url.pathname !== "/mcp") response.writeHead(404).end("The server is at /mcp.\n");
-      else await listener(Object.assign(request, { rawBody: body }), response);
+      else await answerWith((asked) => handler.fetch(asked), call);
     },
   });
   return {

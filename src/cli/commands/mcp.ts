@@ -1,6 +1,7 @@
 /** `windrow mcp`: a store for agents that speak the Model Context Protocol. */
 import type { Command } from "commander";
 import { openStore } from "../../access/open.ts";
+import { withPackage } from "../../peer.ts";
 import { exitStatus } from "../command.ts";
 import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
 import { portOf } from "../values.ts";
@@ -42,7 +43,11 @@ export function addMcp(command: Command, { io, finish, signal }: CommandContext)
 
 async function runMcp(flags: McpFlags, io: CliIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
   const port = flags.http === undefined ? undefined : portOf("--http", flags.http);
-  const { McpTools, serveMcpHttp, serveMcpStdio } = await import("../../adapter/mcp/mcp.ts");
+  const { McpTools, serveMcpHttp, serveMcpStdio } = await withPackage(
+    "@modelcontextprotocol/server",
+    "windrow mcp",
+    () => import("../../adapter/mcp/mcp.ts"),
+  );
   const store = await openStore(flags.store);
   const { user, session, readOnly } = flags;
   const tools = await McpTools.open({

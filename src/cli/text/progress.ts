@@ -1,20 +1,27 @@
 /** Progress on stderr, for what takes longer than a second. */
-import { SingleBar } from "cli-progress";
 import { printable } from "../../printable.ts";
 import type { CliIo } from "../command.ts";
 import { rawStream } from "../terminal.ts";
+import { oneLine } from "./text.ts";
 
 /** Nothing is shown of work that ends sooner, in milliseconds. */
 const patienceMs = 1_000;
+/** How often the bar is drawn, in milliseconds. */
+const drawEveryMs = 100;
 /** How often a line is written where there is no terminal, in milliseconds. */
 const lineEveryMs = 5_000;
+
+/** Characters of the bar. */
+const barWidth = 24;
+/** Puts the cursor at the line's start and clears the line. */
+const eraseLine = "\r\u001b[K";
 
 /** Shows how far a piece of work has come: a bar in a terminal, elsewhere a line now and then. */
 export class Progress {
   readonly #io: CliIo;
   readonly #now: () => number;
   readonly #started: number;
-  #bar: SingleBar | undefined;
+  #drawnAt: number | undefined;
   #lineAt = 0;
 
   /** @param now - the clock, in milliseconds */
@@ -41,24 +48,19 @@ export class Progress {
 
   /** Takes the bar off the screen. */
   end(): void {
-    this.#bar?.stop();
-    this.#bar = undefined;
+    if (this.#drawnAt !== undefined) rawStream(this.#io.stderr).write(eraseLine);
+    this.#drawnAt = undefined;
   }
 
   #draw(what: string, done: number, total: number): void {
-    if (!this.#bar) {
-      this.#bar = new SingleBar({
-        stream: rawStream(this.#io.stderr) as unknown as NodeJS.WriteStream,
-        format: "{bar} {percentage} %  {what}",
-        barCompleteChar: "█",
-        barIncompleteChar: "░",
-        barsize: 24,
-        hideCursor: true,
-        clearOnComplete: true,
-      });
-      this.#bar.start(total, done, { what });
-    }
-    this.#bar.setTotal(total);
-    this.#bar.update(done, { what });
+    const now = this.#now();
+    if (this.#drawnAt !== undefined && now - this.#drawnAt < drawEveryMs) return;
+    this.#drawnAt = now;
+    const share = total > 0 ? Math.min(1, done / total) : 0;
+    const filled = Math.round(share * barWidth);
+    const bar = "█".repeat(filled) + "░".repeat(barWidth - filled);
+    const room = (this.#io.stderr.columns ?? 80) - barWidth - 9;
+    const line = `${bar} ${Math.floor(100 * share)} %  ${oneLine(what, Math.max(10, room))}`;
+    rawStream(this.#io.stderr).write(`${eraseLine}${line}`);
   }
 }

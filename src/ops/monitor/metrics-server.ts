@@ -1,5 +1,6 @@
 /** The figures of a monitor for Prometheus: `GET /metrics` on this machine. */
 import { serveHttp } from "../../http/http.ts";
+import { withPackage } from "../../peer.ts";
 import type { Alert } from "./alerts.ts";
 import type { Health } from "./metrics.ts";
 import type { MonitorScan } from "./monitor.ts";
@@ -34,7 +35,7 @@ const alertLevels: readonly Alert["level"][] = ["warning", "critical"];
  * @throws WindrowError `store-unavailable` where the port cannot be had; `package-missing` without prom-client
  */
 export async function serveMetrics(options: MetricsServerOptions): Promise<MetricsServer> {
-  const { Counter, Gauge, Registry } = await import("prom-client");
+  const { Counter, Gauge, Registry } = await withPackage("prom-client", "Serving metrics", () => import("prom-client"));
   const registry = new Registry();
   const gauge = (name: string, help: string, labelNames: readonly string[] = []): InstanceType<typeof Gauge> =>
     new Gauge({ name: `windrow_${name}`, help, labelNames: [...labelNames], registers: [registry] });
