@@ -10,8 +10,8 @@ import extractOptions from "dependency-cruiser/config-utl/extract-depcruise-opti
 import extractTypeScriptConfig from "dependency-cruiser/config-utl/extract-ts-config";
 import { conclude, root } from "./package-files.mjs";
 
-/** The most arrows inside a room; every room that is not named has at most `others`. */
-const most = { adapter: 30, store: 50, window: 115, ops: 20, cli: 95, others: 50 };
+/** The most arrows inside a room; every room that is not named has at most `others`. A new transcript format adds three. */
+const most = { adapter: 30, store: 50, window: 115, ops: 20, cli: 95, transcript: 60, others: 50 };
 
 process.chdir(root);
 const folders = readdirSync("src", { withFileTypes: true })

@@ -1,6 +1,6 @@
 /**
- * Where the members of a compressed file lie. A whole file is followed from header to header; in a damaged one every
- * member that can be unpacked is looked for, and what lies between two of them is a damaged one.
+ * The places of the members in a compressed file. A whole file is followed from header to header. In a damaged file,
+ * every member that unpacks is searched for, and the bytes between two of them count as a damaged member.
  */
 import type { Disk } from "../disk.ts";
 import { headerBytes, headerIn, longestMember, magic, memberBytes, unpackMember } from "./member.ts";
