@@ -15,7 +15,7 @@ const most = {
   "./pi": 18,
   "./mcp": 7,
   "./openai-agents": 12,
-  "../genkit": 11,
+  "./genkit": 11,
   "./langchain": 13,
   "./mastra": 11,
   "./openstarry": 11,

@@ -36,10 +36,13 @@ export function keepCounter(counter: TokenCounter): TokenCounter {
  * A counter by name; a counter of one's own is handed back as it is.
  *
  * @param counter - a name (default `estimate`) or a {@link TokenCounter}
- * @throws WindrowError `unknown-counter`, with the nearest name, or with how to load an exact one
+ * @throws WindrowError `unknown-counter`, with the nearest name, or with how to load an exact one; `bad-option`
  */
 export function counterOf(counter: string | TokenCounter = "estimate"): TokenCounter {
-  if (typeof counter !== "string") return counter;
+  if (typeof counter !== "string") {
+    if (typeof counter?.name === "string" && typeof counter.count === "function") return counter;
+    throw new WindrowError("bad-option", "A token counter is a name, or an object with `name` and `count(text)`.");
+  }
   const found = counters.get(counter);
   if (found) return found;
   const message = isExactName(counter)

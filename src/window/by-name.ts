@@ -85,7 +85,14 @@ export const strategyNames: readonly string[] = [...Object.keys(strategies), ...
  * @throws WindrowError `unknown-strategy` with the nearest name, `bad-option` for an option it does not have
  */
 export function strategyOf(strategy: string | Strategy | StrategyChoice): Strategy {
-  if (typeof strategy === "object" && !isChoice(strategy)) return strategy;
+  if (typeof strategy !== "string" && !isChoice(strategy)) {
+    const fault = strategyFault(strategy);
+    if (fault === undefined) return strategy;
+    throw new WindrowError(
+      "bad-option",
+      `\`strategy\` is a name, an object with \`use\`, or a Strategy; this one ${fault}.`,
+    );
+  }
   const { use, ...options } = typeof strategy === "string" ? { use: strategy } : strategy;
   if (isPreset(use)) return presetOf(use, options).strategy;
   const found = Object.hasOwn(strategies, use) ? strategies[use] : undefined;
@@ -100,7 +107,7 @@ export function strategyOf(strategy: string | Strategy | StrategyChoice): Strate
 }
 
 function isChoice(strategy: Strategy | StrategyChoice): strategy is StrategyChoice {
-  return "use" in strategy;
+  return typeof strategy === "object" && strategy !== null && "use" in strategy && typeof strategy.use === "string";
 }
 
 /** What {@link loadStrategy} takes: a name, a module, either with options, or a `plugin.json` with a `contextStrategy`. */
@@ -151,8 +158,11 @@ export async function loadStrategy(specifier: StrategySpecifier, options: LoadOp
   const exported = strategyExport(module);
   const made: unknown =
     typeof exported === "function" ? await (exported as (given: object) => unknown)(settings) : exported;
+  if (made === null || typeof made !== "object") {
+    throw new WindrowError("bad-option", `The strategy module ${use} exports no \`strategy\`.`, { use });
+  }
   const fault = strategyFault(made);
-  if (fault) throw new WindrowError("bad-option", `The strategy module ${use} ${fault}.`, { use });
+  if (fault) throw new WindrowError("bad-option", `The strategy of the module ${use} ${fault}.`, { use });
   return made as Strategy;
 }
 
@@ -203,15 +213,13 @@ function strategyExport(module: unknown): unknown {
 
 /** What is wrong with a value that should be a strategy, as the end of a sentence; undefined where it is one. */
 function strategyFault(value: unknown): string | undefined {
-  if (value === null || typeof value !== "object") return "exports no `strategy`";
+  if (value === null || typeof value !== "object") return "is none of these";
   const { name, passes, trigger, lowWater, keepFirstUser } = value as Partial<Strategy>;
-  if (typeof name !== "string" || name === "") return "gives a strategy without a `name`";
-  if (!Array.isArray(passes) || !passes.every(isPass))
-    return "gives a strategy whose `passes` are no list of { name, plan }";
-  if (trigger === null || typeof trigger !== "object") return "gives a strategy without a `trigger`";
-  if (typeof lowWater !== "number" || !(lowWater > 0 && lowWater <= 1))
-    return "gives a `lowWater` that is not in (0, 1]";
-  return typeof keepFirstUser === "boolean" ? undefined : "gives a strategy without `keepFirstUser`";
+  if (typeof name !== "string" || name === "") return "has no `name`";
+  if (!Array.isArray(passes) || !passes.every(isPass)) return "has `passes` that are no list of { name, plan }";
+  if (trigger === null || typeof trigger !== "object") return "has no `trigger`";
+  if (typeof lowWater !== "number" || !(lowWater > 0 && lowWater <= 1)) return "has a `lowWater` that is not in (0, 1]";
+  return typeof keepFirstUser === "boolean" ? undefined : "has no `keepFirstUser`";
 }
 
 function isPass(value: unknown): value is Pass {

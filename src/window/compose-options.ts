@@ -3,6 +3,8 @@ import type { ToolDefinition } from "../message/message.ts";
 import type { Repair } from "../message/repair.ts";
 import type { NumberedMessage } from "../message/step.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
+import { anyOf, checkTypes, kinds, listOf, withTexts } from "./options.ts";
+import type { Kind } from "./options.ts";
 import type { Profile } from "./provider/profile.ts";
 import type { DynamicBlock, PinnedBlock, Strategy, TextMask, WindowState } from "./window.ts";
 
@@ -28,6 +30,24 @@ export interface ComposeOptions {
   readonly toolsBudget?: number;
   readonly dynamic?: string | readonly DynamicBlock[];
   readonly pinned?: readonly PinnedBlock[];
+}
+
+const composeKinds = {
+  budget: kinds.any,
+  system: kinds.text,
+  tools: listOf(withTexts("name")),
+  toolsBudget: kinds.number,
+  dynamic: anyOf(kinds.text, listOf(withTexts("name", "text"))),
+  pinned: listOf(withTexts("id", "text")),
+} as const satisfies Record<keyof ComposeOptions, Kind>;
+
+/**
+ * Checks the types of what one composition is given.
+ *
+ * @throws WindrowError `bad-option`
+ */
+export function checkComposeOptions(options: ComposeOptions): void {
+  checkTypes("compose", options, composeKinds);
 }
 
 /** A window's messages as the log numbers them; 0 is none of the log's. */

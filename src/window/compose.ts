@@ -6,9 +6,22 @@ import type { Message } from "../message/message.ts";
 import { Composer } from "./composer.ts";
 import { hashName } from "../message/hash.ts";
 import { hashMessage } from "./hash.ts";
+import { anyOf, checkTypes, kinds } from "./options.ts";
+import type { Kind } from "./options.ts";
 import { profileOf } from "./provider/profile.ts";
 import { strategyOf } from "./by-name.ts";
 import type { ComposeInput, Composed, WindowState } from "./window.ts";
+
+/** The options of composeWindow that the composer does not check itself. */
+const inputKinds = {
+  messages: kinds.list,
+  strategy: anyOf(kinds.text, kinds.object),
+  profile: anyOf(kinds.text, kinds.object),
+  counter: kinds.counter,
+  ingestCap: kinds.number,
+  mask: kinds.action,
+  state: kinds.object,
+} as const satisfies Partial<Record<keyof ComposeInput, Kind>>;
 
 /**
  * The window for the next call of a history. Pure and synchronous: the input is not changed, the same input gives the
@@ -23,8 +36,8 @@ import type { ComposeInput, Composed, WindowState } from "./window.ts";
  * @throws WindrowError `bad-option`, `bad-message` (JSON that is nested too deep or holds itself), `unknown-strategy`, `unknown-profile`, `budget-too-small`, `over-budget`
  */
 export function composeWindow(input: ComposeInput): Composed {
-  if (!Array.isArray(input.messages)) throw new WindrowError("bad-option", "`messages` is an array of messages.");
-  input.messages.forEach(checkMessageJson);
+  checkTypes("composeWindow", input, inputKinds);
+  input.messages.forEach(checkMessage);
   const composer = new Composer({
     strategy: strategyOf(input.strategy ?? "adaptive"),
     profile: profileOf(input.profile ?? "openai-chat"),
@@ -44,9 +57,23 @@ export function composeWindow(input: ComposeInput): Composed {
   });
 }
 
+function checkMessage(message: Message, index: number): void {
+  const { role, parts } = (message ?? {}) as Partial<Message>;
+  if (typeof role !== "string" || !Array.isArray(parts) || !parts.every(isPart)) {
+    throw new WindrowError("bad-message", `Message ${index} is no object with \`role\` and a list of \`parts\`.`, {
+      index,
+    });
+  }
+  checkMessageJson(message, index);
+}
+
+function isPart(part: unknown): boolean {
+  return typeof part === "object" && part !== null && "type" in part;
+}
+
 /**
- * The state as far as it is about these messages. A host may have rewritten its history (an undo, a compaction of its
- * own): edits name messages by their place, and in another history they would take out the wrong ones.
+ * The state, without its edits where they are about other messages. Edits name messages by their place, so a history that
+ * the host rewrote would lose the wrong ones.
  */
 function stateFor(messages: readonly Message[], state: WindowState): WindowState {
   const last = messages[state.opened - 1];

@@ -8,7 +8,7 @@ import type { TokenCounter } from "../tokens/counter.ts";
 import { atOnce } from "../turns.ts";
 import type { Work } from "../turns.ts";
 import { checkBudget, isTriggered } from "./budget.ts";
-import { initialState } from "./compose-options.ts";
+import { checkComposeOptions, initialState } from "./compose-options.ts";
 import type { ComposeOptions, ComposerOptions, Shown } from "./compose-options.ts";
 import { defaultMask } from "./cut.ts";
 import { FixedBlocks } from "./fixed.ts";
@@ -114,6 +114,7 @@ export class Composer {
   }
 
   *#composing(options: ComposeOptions): Work<Composed> {
+    checkComposeOptions(options);
     const budget = checkBudget(options.budget);
     yield* this.#history.taking();
     this.#refresh(options);

@@ -1,4 +1,4 @@
-/** Options that come from outside, a config file or a command line, for what is made by name. */
+/** Checks of options that come from outside: a configuration file, a command line, an untyped caller. */
 import { WindrowError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
 
@@ -18,16 +18,109 @@ export function checkOptions(owner: string, options: object, known: readonly str
   }
 }
 
-/** Something made by name, and the names of the options it takes. */
+/** A maker that is found by name, and the names of its options. */
 export interface Named<Made> {
   make(options: object): Made;
   readonly options: readonly string[];
 }
 
-/** A maker with the names of its options; the type asks for all of them, so that none is forgotten. */
+/** A maker with the names of its options; the compiler asks for every name of `Options`. */
 export function named<Options extends object, Made>(
   make: (options: Options) => Made,
   options: Readonly<Record<keyof Options, true>>,
 ): Named<Made> {
   return { make: (given) => make(given as Options), options: Object.keys(options) };
+}
+
+/** A kind of values that an option takes, and its name in errors. */
+export interface Kind {
+  readonly is: string;
+  fits(value: unknown): boolean;
+}
+
+/** The kinds of options; a table `satisfies Record<keyof Options, Kind>` lets the compiler ask for every option. */
+export const kinds = {
+  /** Any value; the option has a check of its own. */
+  any: { is: "any value", fits: () => true },
+  text: { is: "a text", fits: (value) => typeof value === "string" },
+  number: { is: "a number", fits: (value) => typeof value === "number" && !Number.isNaN(value) },
+  flag: { is: "true or false", fits: (value) => typeof value === "boolean" },
+  action: { is: "a function", fits: (value) => typeof value === "function" },
+  object: { is: "an object", fits: isObject },
+  list: { is: "a list", fits: (value) => Array.isArray(value) },
+  counter: {
+    is: "an object with `name` and `count(text)`",
+    fits: (value) => hasTexts(value, ["name"]) && hasActions(value, ["count"]),
+  },
+} as const satisfies Record<string, Kind>;
+
+/** The kind of values that fit one of several kinds. */
+export function anyOf(...choices: readonly Kind[]): Kind {
+  return {
+    is: choices.map(({ is }) => is).join(" or "),
+    fits: (value) => choices.some((choice) => choice.fits(value)),
+  };
+}
+
+/** The kind of objects that have texts under these names. */
+export function withTexts(...names: readonly string[]): Kind {
+  return { is: `an object with the texts ${namesOf(names)}`, fits: (value) => hasTexts(value, names) };
+}
+
+/** The kind of objects that have functions under these names. */
+export function withActions(...names: readonly string[]): Kind {
+  return { is: `an object with the functions ${namesOf(names)}`, fits: (value) => hasActions(value, names) };
+}
+
+/** The kind of lists whose items are all of one kind. */
+export function listOf(item: Kind): Kind {
+  return {
+    is: `a list, each item of which is ${item.is}`,
+    fits: (value) => Array.isArray(value) && value.every((one) => item.fits(one)),
+  };
+}
+
+/** The kind of values that equal one of a few texts. */
+export function oneOf(...texts: readonly string[]): Kind {
+  return { is: namesOf(texts, " or "), fits: (value) => typeof value === "string" && texts.includes(value) };
+}
+
+/**
+ * Checks the types of options; one that is undefined is absent.
+ *
+ * @throws WindrowError `bad-option` for the first value of another kind
+ */
+export function checkTypes(owner: string, options: object, table: Readonly<Record<string, Kind>>): void {
+  const given = new Map<string, unknown>(Object.entries(options));
+  for (const [name, kind] of Object.entries(table)) {
+    const value = given.get(name);
+    if (value === undefined || kind.fits(value)) continue;
+    throw new WindrowError("bad-option", `${owner}: \`${name}\` is ${kind.is}, not ${typeName(value)}.`, {
+      owner,
+      option: name,
+    });
+  }
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "such a list";
+  if (typeof value === "object") return "such an object";
+  return typeof value === "string" ? JSON.stringify(value.slice(0, 60)) : `a ${typeof value}`;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function hasTexts(value: unknown, names: readonly string[]): boolean {
+  return isObject(value) && names.every((name) => typeof value[name] === "string");
+}
+
+function hasActions(value: unknown, names: readonly string[]): boolean {
+  return isObject(value) && names.every((name) => typeof value[name] === "function");
+}
+
+function namesOf(names: readonly string[], between = " and "): string {
+  return names.map((name) => `\`${name}\``).join(between);
 }

@@ -1,7 +1,7 @@
 /** Stores on a disk that can only be read: every command that reads works, one that writes says why it cannot. */
 import { execFile, execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SessionManager } from "../../src/session/manager/manager.ts";
@@ -63,43 +63,60 @@ async function write(manager: SessionManager, given?: string) {
   return session;
 }
 
-async function windrow(store: string, ...args: readonly string[]): Promise<string> {
+interface Outcome {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs commands one after the other, in one process in which the store's folder can only be read. */
+async function windrow(store: string, ...commands: readonly (readonly string[])[]): Promise<readonly Outcome[]> {
   const target = store.startsWith("sqlite:")
     ? `sqlite:${join(folder, "store", store.slice(7))}`
     : join(folder, "store", store);
-  const [name = "", ...rest] = args;
-  const from = name === "copy" ? "--from" : "--store";
-  const command = [process.execPath, join(dist, "cli/main.js"), name, ...rest, from, target];
-  const { stdout } = await promisify(execFile)("unshare", [...mount, join(folder, "store"), ...command], {
+  const argvs = commands.map(([name = "", ...rest]) => [name, ...rest, name === "copy" ? "--from" : "--store", target]);
+  const given = [process.execPath, resolve("test/cli/child/commands.js"), dist, JSON.stringify(argvs)];
+  const { stdout } = await promisify(execFile)("unshare", [...mount, join(folder, "store"), ...given], {
     env: { ...process.env, HOME: folder },
     cwd: folder,
   });
-  return stdout;
+  return JSON.parse(stdout) as readonly Outcome[];
 }
 
 describe.skipIf(!canMount).each(Object.entries(kinds))("a store that can only be read: %s", (name, store) => {
   it("is shown by every command that reads", { timeout: 120_000 }, async () => {
-    const [view, stats, found] = await Promise.all([
-      windrow(store, "view", id, "--messages"),
-      windrow(store, "stats", "--json"),
-      windrow(store, "search", "lighthouse"),
-    ]);
+    const copies = join(folder, name.replaceAll(/\W/g, "-"));
+    const outcomes = await windrow(
+      store,
+      ["view", id, "--messages"],
+      ["stats", "--json"],
+      ["search", "lighthouse"],
+      ["export", id],
+      ["doctor", "--json"],
+      ["compose", id, "--budget", "2000"],
+      ["logs", id],
+      ["top", "--once"],
+      ["scan"],
+      ["copy", "--to", `${copies}-copy`],
+      ["backup", `${copies}-backup`, "--running"],
+    );
+    expect(outcomes.map(({ status, stderr }) => [status, status === 0 ? "" : stderr])).toEqual(
+      outcomes.map(() => [0, ""]),
+    );
+    const [view, stats, found, exported, examined, composed] = outcomes.map(({ stdout }) => stdout);
     expect(view).toContain("It is white.");
     expect(stats).toContain('"sessions": 1');
     expect(found).toContain("lighthouse");
-    const [exported, examined] = await Promise.all([windrow(store, "export", id), windrow(store, "doctor", "--json")]);
     expect(exported).toContain("lighthouse");
-    expect(JSON.parse(examined)).toMatchObject({ open: 0, before: { sessions: 1 } });
-    await Promise.all([windrow(store, "logs", id), windrow(store, "top", "--once"), windrow(store, "scan")]);
-    const copies = join(folder, name.replaceAll(/\W/g, "-"));
-    await windrow(store, "copy", "--to", `${copies}-copy`);
-    await windrow(store, "backup", `${copies}-backup`, "--running");
+    expect(JSON.parse(examined ?? "")).toMatchObject({ open: 0, before: { sessions: 1 } });
+    expect(composed).toContain("Log: 2 messages");
     expect(readdirSync(`${copies}-copy/running`)).toEqual([id]);
-    expect(await windrow(store, "compose", id, "--budget", "2000")).toContain("Log: 2 messages");
   });
 
   it.skipIf(store === "files")("says to a command that writes why it cannot", { timeout: 60_000 }, async () => {
-    await expect(windrow(store, "keep", id, "--reason", "it matters")).rejects.toMatchObject({
+    const [refused] = await windrow(store, ["keep", id, "--reason", "it matters"]);
+    expect(refused).toMatchObject({
+      status: 1,
       stderr: expect.stringMatching(/opened for reading only.*EROFS/) as string,
     });
   });

@@ -79,13 +79,13 @@ describe("loadStrategy", () => {
     ["does not parse", "export const strategy = ;", /could not be imported/],
     ["throws", 'throw new Error("not today");', /could not be imported: not today/],
     ["exports nothing", "export const other = 1;", /exports no `strategy`/],
-    ["has no name", `export const strategy = ${whole('name: ""')};`, /without a `name`/],
+    ["has no name", `export const strategy = ${whole('name: ""')};`, /has no `name`/],
     [
       "has passes that are none",
       `export const strategy = ${whole("passes: [{ name: 1 }]")};`,
       /no list of \{ name, plan \}/,
     ],
-    ["has no trigger", `export const strategy = ${whole("trigger: null")};`, /without a `trigger`/],
+    ["has no trigger", `export const strategy = ${whole("trigger: null")};`, /has no `trigger`/],
     ["goes down to nothing", `export const strategy = ${whole("lowWater: 0")};`, /not in \(0, 1\]/],
   ])("refuses a module that %s", async (name, code, message) => {
     const error = await load(`${name.replaceAll(" ", "-")}.mjs`, code);

@@ -1,6 +1,10 @@
 /** Values of another type, or that JSON cannot carry, in the place of texts: what untyped hosts hand over. */
 import { describe, expect, it } from "vitest";
+import { isWindrowError } from "../../src/errors.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
+import type { ManagerOptions } from "../../src/session/manager/options.ts";
+import { composeWindow } from "../../src/window/compose.ts";
+import type { ComposeInput } from "../../src/window/window.ts";
 
 const circle: Record<string, unknown> = {};
 circle["self"] = circle;
@@ -25,4 +29,110 @@ describe.each([
     await expect(manager.create({ id: text })).rejects.toMatchObject({ code: "session-id-invalid" });
     await expect(manager.resume(text)).rejects.toMatchObject({ code: "session-id-invalid" });
   });
+});
+
+/** Values of every type; `right` names those that an option takes. */
+const values: Readonly<Record<string, unknown>> = {
+  "null": null,
+  "a number": 5,
+  "a flag": true,
+  "a text": "no such thing",
+  "a function": () => undefined,
+  "a symbol": Symbol("x"),
+  "an object": {},
+  "a list": [],
+  "a list of nulls": [null],
+  "a list of numbers": [7],
+};
+
+const right = {
+  compose: {
+    messages: ["a list"],
+    system: ["a text"],
+    tools: ["a list"],
+    dynamic: ["a text", "a list"],
+    pinned: ["a list"],
+    budget: ["a number"],
+    ingestCap: ["a number"],
+    toolsBudget: ["a number"],
+    mask: ["a function"],
+    state: ["an object"],
+    strategy: [],
+    profile: [],
+    counter: [],
+  } satisfies Required<Record<keyof ComposeInput, readonly string[]>>,
+  open: {
+    store: ["a text"],
+    strategy: [],
+    model: [],
+    budget: ["a number"],
+    profile: [],
+    counter: [],
+    ingestCap: ["a number"],
+    summarizer: ["a function"],
+    memory: [],
+    maxBootstrapTokens: ["a number"],
+    workingSet: ["a number", "a flag"],
+    compaction: [],
+    calibrate: ["a flag"],
+    config: ["a flag", "a text"],
+    user: ["a text"],
+    tenant: ["a text"],
+    admin: ["a flag"],
+    audit: ["a flag", "a text"],
+    on: ["a function"],
+    now: ["a function"],
+    idleTimeout: ["a number"],
+    every: ["a function"],
+  } satisfies Required<Record<keyof ManagerOptions, readonly string[]>>,
+};
+
+function wrong(table: Readonly<Record<string, readonly string[]>>): readonly (readonly [string, string, unknown])[] {
+  return Object.entries(table).flatMap(([option, taken]) =>
+    Object.entries(values).flatMap(([kind, value]) => (taken.includes(kind) ? [] : [[option, kind, value] as const])),
+  );
+}
+
+/** The code of a refusal that names the option; anything else is thrown on. */
+function refusal(error: unknown, option: string): string {
+  if (!isWindrowError(error)) throw error;
+  expect(error.message).toContain(option);
+  return error.code;
+}
+
+const codes = ["bad-option", "bad-message", "unknown-strategy", "unknown-profile", "unknown-counter", "unknown-model"];
+const user = { id: "m1", role: "user", parts: [{ type: "text", text: "Hi" }] } as const;
+
+it.each(wrong(right.compose))("composeWindow refuses as %s %s", (option, _kind, value) => {
+  const input = { messages: [user], budget: 1_000, [option]: value };
+  const compose = (): unknown => composeWindow(input as ComposeInput);
+  let code = "";
+  try {
+    compose();
+  } catch (error) {
+    code = refusal(error, option === "messages" ? "essage" : option);
+  }
+  expect(codes).toContain(code);
+});
+
+it.each(wrong({ system: ["a text"], tools: ["a list"], dynamic: ["a text", "a list"] }))(
+  "session.compose refuses as %s %s",
+  async (option, _kind, value) => {
+    const manager = await SessionManager.open({ store: "ram:", budget: 1_000 });
+    const session = await manager.create();
+    await session.append(user);
+    const composed = session.compose({ [option]: value } as object);
+    await expect(composed).rejects.toMatchObject({ code: "bad-option", data: { option } });
+    expect((await session.compose()).messages).toHaveLength(1);
+    await manager.close();
+  },
+);
+
+it.each(wrong(right.open))("SessionManager.open refuses as %s %s", async (option, _kind, value) => {
+  const opening = SessionManager.open({ store: "ram:", budget: 1_000, [option]: value } as ManagerOptions);
+  const code = await opening.then(
+    () => "opened",
+    (error: unknown) => refusal(error, option),
+  );
+  expect(codes).toContain(code);
 });

@@ -86,7 +86,7 @@ export class SessionManager {
   static async open(options: TenantManagerOptions): Promise<SessionManager>;
   static async open(options?: ManagerOptions): Promise<SessionManager>;
   static async open(given: TenantManagerOptions | ManagerOptions = {}): Promise<SessionManager> {
-    await checkManagerOptions(given);
+    checkManagerOptions(given);
     const { options, storeOptions } = await configured(given as ManagerOptions);
     const [{ openStore }, { checkMessage }] = await Promise.all([
       import("../../access/open.ts"),

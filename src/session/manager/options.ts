@@ -1,5 +1,4 @@
 /** What a manager is opened with, and what it makes sessions with. */
-import { WindrowError } from "../../errors.ts";
 import type { JsonObject } from "../../message/message.ts";
 import type { Memory } from "../../memory/memory.ts";
 import type { Model as Summarizer } from "../../model/model.ts";
@@ -10,6 +9,8 @@ import type { Store } from "../../store/store.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import type { ModelDescription } from "../../tokens/models.ts";
 import type { Profile } from "../../window/provider/profile.ts";
+import { anyOf, checkOptions, checkTypes, kinds, oneOf, withActions } from "../../window/options.ts";
+import type { Kind } from "../../window/options.ts";
 import type { StrategyChoice } from "../../window/by-name.ts";
 import type { Strategy } from "../../window/window.ts";
 import type { Listener } from "../events.ts";
@@ -113,42 +114,41 @@ export interface SessionForkOptions {
   readonly id?: string;
 }
 
-const optionNames: readonly string[] = [
-  "store",
-  "strategy",
-  "model",
-  "budget",
-  "profile",
-  "counter",
-  "ingestCap",
-  "summarizer",
-  "memory",
-  "maxBootstrapTokens",
-  "workingSet",
-  "compaction",
-  "calibrate",
-  "config",
-  "user",
-  "tenant",
-  "admin",
-  "audit",
-  "on",
-  "now",
-  "idleTimeout",
-  "every",
-];
+const optionKinds = {
+  store: anyOf(kinds.text, withActions("append", "read"), withActions("prepare")),
+  strategy: anyOf(kinds.text, kinds.object),
+  model: anyOf(kinds.text, kinds.object),
+  budget: kinds.any,
+  profile: anyOf(kinds.text, kinds.object),
+  counter: anyOf(kinds.text, kinds.object),
+  ingestCap: kinds.number,
+  summarizer: kinds.action,
+  memory: withActions("receive", "query"),
+  maxBootstrapTokens: kinds.number,
+  workingSet: anyOf(kinds.flag, kinds.number),
+  compaction: oneOf("background", "blocking"),
+  calibrate: kinds.flag,
+  config: anyOf(kinds.flag, kinds.text, { is: "a loaded Config", fits: isConfig }),
+  user: kinds.text,
+  tenant: kinds.text,
+  admin: kinds.flag,
+  audit: anyOf(kinds.flag, kinds.text),
+  on: kinds.action,
+  now: kinds.action,
+  idleTimeout: kinds.number,
+  every: kinds.action,
+} as const satisfies Record<keyof ManagerOptions, Kind>;
 
 /**
- * Checks the names of a manager's options.
+ * Checks the names and the types of a manager's options.
  *
- * @throws WindrowError `bad-option` for an option there is not, with the nearest name
+ * @throws WindrowError `bad-option` for an unknown option, with the nearest name, or for a value of another kind
  */
-export async function checkManagerOptions(options: object): Promise<void> {
-  for (const name of Object.keys(options)) {
-    if (optionNames.includes(name)) continue;
-    const { nearest } = await import("../../nearest.ts");
-    throw new WindrowError("bad-option", `SessionManager.open has no option "${name}".${nearest(name, optionNames)}`, {
-      name,
-    });
-  }
+export function checkManagerOptions(options: object): void {
+  checkOptions("SessionManager.open", options, Object.keys(optionKinds));
+  checkTypes("SessionManager.open", options, optionKinds);
+}
+
+function isConfig(value: unknown): boolean {
+  return kinds.object.fits(value) && kinds.object.fits((value as Partial<Config>).settings);
 }

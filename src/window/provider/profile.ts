@@ -167,11 +167,20 @@ export const profileNames: readonly string[] = Object.keys(profiles);
  * @throws WindrowError `unknown-profile`, with the nearest name
  */
 export function profileOf(profile: string | Profile): Profile {
-  if (typeof profile !== "string") return profile;
+  if (typeof profile !== "string") return checkProfile(profile);
   const found = Object.hasOwn(profiles, profile) ? profiles[profile] : undefined;
   if (found) return found;
   throw new WindrowError("unknown-profile", `There is no profile "${profile}".${nearest(profile, profileNames)}`, {
     profile,
     known: profileNames,
   });
+}
+
+function checkProfile(profile: Profile): Profile {
+  const { name, rules, cache, reasoning } = (profile ?? {}) as Partial<Profile>;
+  if (typeof name === "string" && rules && cache && typeof reasoning === "string") return profile;
+  throw new WindrowError(
+    "bad-option",
+    "A profile is a name, or an object with `name`, `rules`, `reasoning` and `cache`; profileOf gives one to begin with.",
+  );
 }

@@ -15,6 +15,7 @@ const long = process.env["WINDROW_LONG"] === "1";
 const root = "../shared/data/open";
 const files = [
   "pi-sessions/trajectories.jsonl.gz",
+  "pi-sessions/large-session.raw.jsonl.gz",
   "claude-code-sessions/30530d66-37fb-4f3b-aa5f-d92b6a8afae2.jsonl",
   "claude-code-sessions/4c289ca8-f8bb-4588-8400-88b78beb784d.jsonl",
   "claude-code-sessions/98b76fb9-f5d3-40c5-ab82-b970c20e3764.jsonl",
