@@ -14,10 +14,7 @@ const allowed = new Map(
     adapter: 27,
     cli: 20,
     ops: 32,
-    session: 28,
     store: 46,
-    tokens: 12,
-    window: 86,
   }),
 );
 

@@ -1,4 +1,4 @@
-/** Events: what a session did, for logs, monitors and viewers. Noun and verb, past tense. */
+/** Events: noun and verb, past tense, for logs, monitors and viewers. */
 import type { WindrowError } from "../errors.ts";
 import type { SecretRules } from "../mask/text.ts";
 import { maskEvent } from "../mask/masked-event.ts";
@@ -40,7 +40,7 @@ export type SessionEvent =
       readonly failures: number;
       readonly open: boolean;
     }
-  /** What a provider reported of a call cannot be true and was ignored. */
+  /** The usage a provider reported cannot be true; it was ignored. */
   | { readonly type: "usage-ignored"; readonly sessionId: string; readonly warning: string }
   /** The session's log was handed to the memory. */
   | {

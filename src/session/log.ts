@@ -32,7 +32,8 @@ export interface NewestEdits {
 }
 
 /**
- * What a resume goes on from; an epoch is complete, so no older line is needed.
+ * The newest epoch and the edits behind it: all that a resume reads of `edits.jsonl`. An epoch is complete, so no older
+ * line is needed.
  *
  * @throws WindrowError `session-not-found`
  */
@@ -112,7 +113,7 @@ function gaps(index: EditIndex, last: number): readonly { readonly from: number;
   return found;
 }
 
-/** What a stored window is explained with. */
+/** The composer of a stored window, and what it counts with. */
 export interface ExplainContext {
   readonly composer: Composer;
   readonly profile: Profile;

@@ -1,4 +1,6 @@
-/** A session that somebody else writes, or that is finished, opened for reading: nothing it does reaches the store. */
+/**
+ * Read-only sessions: a session that another process writes, or that is finished, opened without writing to the store.
+ */
 import { WindrowError } from "../errors.ts";
 import type { NewRecord } from "../message/record.ts";
 import { inFrontOf, storeShape } from "../store/shared/shape.ts";

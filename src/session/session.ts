@@ -314,7 +314,7 @@ export class Session {
   }
 
   /**
-   * What changed between two windows: messages whose fate is another, and what it saved or cost.
+   * The difference between two windows: messages whose fate is another, and the tokens it saved or cost.
    *
    * @param from - the epoch whose window is the older one, as it was when that epoch opened
    * @param to - another epoch. Default: the window as it stands

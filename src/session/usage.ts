@@ -60,7 +60,7 @@ export class UsageMeter {
     return undefined;
   }
 
-  /** Costs so far. */
+  /** The costs of all calls so far. */
   get cost(): CostTotals {
     return this.#cost;
   }

@@ -8,7 +8,7 @@ import { tell } from "./events.ts";
 /** The options of a session that its writer needs. */
 export type WriterOptions = Pick<SessionOptions, "store" | "lock" | "state" | "now" | "closed" | "on">;
 
-/** Writes one session. */
+/** Writes the records and the state of one session. */
 export class SessionWriter {
   readonly #id: string;
   readonly #options: WriterOptions;

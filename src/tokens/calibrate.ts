@@ -4,7 +4,7 @@
  * framing and whatever else no counter sees stand in the anchor already.
  */
 
-/** What is known of one model's counts. Plain JSON: it can be kept and gone on with. */
+/** The counts observed of one model. Plain JSON, which a later process can continue from. */
 export interface CalibrationState {
   readonly version: 1;
   /** Reported figures that were taken. */
@@ -38,7 +38,7 @@ export interface Observation {
   readonly contextWindow?: number;
 }
 
-/** What became of an observation. */
+/** The result of an observation. */
 export interface Observed {
   readonly state: CalibrationState;
   /** Set where the figure cannot be true and was ignored. For people. */
@@ -48,7 +48,7 @@ export interface Observed {
 /** Weight the first rate, one token for one, has against what is seen: tokens. */
 const startWeight = 2_000;
 
-/** What is left of older changes after one call. */
+/** The weight that older changes keep after one call. */
 const keptShare = 0.95;
 
 /** A figure this many times away from the expected one is ignored, until three in a row say the same. */

@@ -1,9 +1,11 @@
-/** The two counters of the seeds: four characters are one token. Far too low on CJK, base64 and hex; kept for presets. */
+/**
+ * The counters `chars4-ceil` and `chars4-floor`: four characters are one token. Far too low on CJK, base64 and hex; for
+ * presets.
+ */
 import type { TokenCounter } from "./counter.ts";
 
 /**
- * `chars4-ceil`, seed 000's counter: `ceil(length / 4)` over UTF-16 code units, and 100 tokens an image
- * (preset `miki`; conflicts C-01, C-02).
+ * `ceil(length / 4)` over UTF-16 code units, and 100 tokens an image. The counter of preset `miki` (docs/presets.md).
  */
 export const chars4Ceil: TokenCounter = {
   name: "chars4-ceil",
@@ -12,8 +14,8 @@ export const chars4Ceil: TokenCounter = {
 };
 
 /**
- * `chars4-floor`, seed 001's counter: `floor(length / 4)` over UTF-16 code units, at least 1 for a text that is not
- * empty (preset `coding-agent`; conflict C-01).
+ * `floor(length / 4)` over UTF-16 code units, and at least 1 for a text that is not empty. The counter of preset
+ * `coding-agent` (docs/presets.md).
  */
 export const chars4Floor: TokenCounter = {
   name: "chars4-floor",

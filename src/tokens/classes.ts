@@ -1,16 +1,16 @@
-/** Classes of characters: what `features.ts` tells apart in a text, by UTF-16 code unit. */
+/** Classes of characters, by UTF-16 code unit; features.ts counts their runs. */
 
 /** Signs outside ASCII, marks of format, private use. */
 export const symbol = 0;
-/** The space. */
+/** The class of the space. */
 export const space = 1;
-/** The tabulator. */
+/** The class of the tabulator. */
 export const tab = 2;
 /** Line feed and carriage return. */
 export const newline = 3;
-/** ASCII digits. */
+/** The class of ASCII digits. */
 export const digit = 4;
-/** ASCII punctuation. */
+/** The class of ASCII punctuation. */
 export const sign = 5;
 /** Punctuation and forms of full width. */
 export const wideSign = 6;
@@ -74,7 +74,7 @@ export const scripts = [
 
 type Script = (typeof scripts)[number];
 
-/** Where a class begins among the UTF-16 code units; it ends where the next begins. */
+/** The first code unit of each class; a class ends where the next one begins. */
 const stretches: readonly (readonly [start: number, kind: number | Script])[] = [
   [0x00, control],
   [0x09, tab],
@@ -166,8 +166,8 @@ const stretches: readonly (readonly [start: number, kind: number | Script])[] = 
 ];
 
 /**
- * Where the characters of radicals stand that were simplified in China (speech, silk, metal, gate, cart, see, shell, page,
- * horse, fish, bird …): first those that were not, then those that were. They tell the two ways of writing apart.
+ * The code units of radicals that were simplified in China (speech, silk, metal, gate, cart, see, shell, page, horse,
+ * fish, bird …): the traditional forms, then the simplified ones. They tell the two ways of writing apart.
  */
 const radicals: readonly (readonly [traditional: number, simplified: number, end: number])[] = [
   [0x7cf8, 0x7ea0, 0x7f36],

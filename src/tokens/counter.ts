@@ -1,6 +1,6 @@
 /**
- * Token counting: one contract, several counters. A counter counts text; what a message costs beside its text (framing,
- * images, unknown parts) is the same for all of them and computed here.
+ * Token counting: one contract, several counters. A counter counts text; framing, images and unknown parts cost the
+ * same under all of them and are computed here.
  */
 import type { FilePart, ImagePart, JsonValue, Message, Part, ToolDefinition } from "../message/message.ts";
 import { imageSize } from "./image-size.ts";
@@ -12,7 +12,7 @@ export interface TokenCounter {
   readonly name: string;
   /** Tokens of a text, an integer, 0 only for the empty text. */
   count(text: string): number;
-  /** Tokens of an image whatever its size, where a seed fixes it (seed 000: 100). Absent: by dimensions. */
+  /** Tokens of an image whatever its size. Absent: by its dimensions. */
   readonly imageTokens?: number;
 }
 

@@ -1,4 +1,4 @@
-/** The token counters by name. */
+/** The token counters by name, and the count of messages for hosts. */
 import { WindrowError } from "../errors.ts";
 import type { Message } from "../message/message.ts";
 import { nearest } from "../nearest.ts";
@@ -52,8 +52,8 @@ export function counterOf(counter: string | TokenCounter = "estimate"): TokenCou
 }
 
 /**
- * Tokens of messages together, for a decision before they are added (seed 004 §1): text, calls, results, images and the
- * framing of each message.
+ * Tokens of messages together, for a decision before they are added: text, calls, results, images and the framing of
+ * each message.
  *
  * @param messages - ids are not needed
  * @param counter - a name (default `estimate`) or a {@link TokenCounter}

@@ -1,14 +1,13 @@
 /**
- * Exact counters, by the `gpt-tokenizer` package that the user brings. Guarded, because text that agents meet is not
- * ordinary: special tokens count as the text they are, nothing that was counted is kept, and the time is linear however
- * long a run without a break is.
+ * Exact counters, by the `gpt-tokenizer` package that the user installs. Guarded for the text of agents: special tokens
+ * count as text, no count is kept, and time is linear however long a run without a break is.
  */
 import { WindrowError } from "../errors.ts";
 import type { TokenCounter } from "./counter.ts";
 import { counterOf, isExactName, keepCounter } from "./counters.ts";
 import type { ExactName } from "./counters.ts";
 
-/** What is used of an encoding of gpt-tokenizer. */
+/** The part of a gpt-tokenizer encoding that is used here. */
 interface Encoding {
   countTokens(text: string, options: { readonly disallowedSpecial: Set<string> }): number;
   setMergeCacheSize(size: number): void;

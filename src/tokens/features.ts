@@ -1,7 +1,7 @@
 /**
- * What `estimate` counts in a text: runs of characters of one class, cut where the pre-tokenizers of current models cut
- * (o200k: words at a change of case, digits in threes, one leading space or sign with its word). It knows classes of
- * characters and lengths of runs, and no vocabulary.
+ * The features of a text that `estimate` counts: runs of characters of one class, cut where the pre-tokenizers of
+ * current models cut (o200k: words at a change of case, digits in threes, one leading space or sign with its word). No
+ * vocabulary.
  */
 import {
   accentedLower,
@@ -108,7 +108,7 @@ const quote = 34;
 /** A run of letters is cut here, so that the three counts in `traits` cannot run into each other. */
 const longestPiece = 1_000;
 
-/** What a letter adds to its word: bits 0-9 rare consonants, 10-19 vowels, 20-29 accented letters. */
+/** The letter's share in its word: bits 0-9 rare consonants, 10-19 vowels, 20-29 accented letters. */
 const traitOf = new Int32Array(firstScript);
 traitOf[rareConsonant] = 1;
 traitOf[openVowel] = 1 << 10;

@@ -1,6 +1,6 @@
 /**
- * What Windrow knows of models: how much they take and give, and what it costs. A small table of our own, checked by
- * scripts/check-models.ts; everything in it can be overridden, and a model that is not in it can be described.
+ * The table of models: capacity, prices and the profile of their API. Small, checked by scripts/check-models.ts; every
+ * value can be overridden, and an unlisted model can be described.
  */
 import { WindrowError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
@@ -9,7 +9,7 @@ import { nearest } from "../nearest.ts";
 export interface ModelPrices {
   /** Input that is neither read from a cache nor written to one. */
   readonly input: number;
-  /** Output, reasoning included. */
+  /** The price of output, reasoning included. */
   readonly output: number;
   /** Input read from the provider's prompt cache. */
   readonly cacheRead: number;
@@ -17,11 +17,11 @@ export interface ModelPrices {
   readonly cacheWrite: number;
 }
 
-/** What is known of a model: capacity, prices, and the profile of the API it is reached by. */
+/** The facts of a model: capacity, prices, and the profile of the API it is reached by. */
 export interface ModelFacts {
   /** The id as it was asked for. */
   readonly id: string;
-  /** Who offers it: `anthropic`, `openai`, `google` …; `custom` for a described model that names none. */
+  /** The provider: `anthropic`, `openai`, `google` …; `custom` for a described model that names none. */
   readonly provider: string;
   /** Capacity in tokens: input and output together. */
   readonly contextWindow: number;

@@ -1,14 +1,14 @@
-/** How many tokens a window may use, what its fixed blocks take of them, and how large one result may be. */
+/** Budgets and triggers: how many tokens a window may use, and whether a strategy edits it now. */
 import { WindrowError } from "../errors.ts";
 import type { Trigger } from "./window.ts";
 
-/** What a budget is computed from. */
+/** The numbers that {@link budgetOf} computes a budget from. */
 export interface BudgetOptions {
   /** The model's capacity in tokens. */
   readonly contextWindow: number;
   /** Tokens kept free for the answer: the request's own cap, else the model's. */
   readonly maxOutput: number;
-  /** Share of the contextWindow a request may fill. Default 0.75 (seed 003). */
+  /** Share of the contextWindow a request may fill. Default 0.75. */
   readonly ratio?: number;
   /** Share of the contextWindow kept free for framing the counter does not see. Default 0.02. */
   readonly reserve?: number;
@@ -39,14 +39,14 @@ export function checkBudget(budget: number | undefined): number {
   throw new WindrowError("bad-option", `A budget is a positive number of tokens, not ${String(budget)}.`, { budget });
 }
 
-/** A window in the numbers that triggers ask for. */
+/** The numbers of a window that triggers compare. */
 export interface Triggering {
   readonly messages: number;
   readonly turns: number;
   readonly tokens: number;
 }
 
-/** Whether a trigger's conditions hold, one or all of them as it says; false where it has none. */
+/** Whether one of a trigger's conditions holds, or all of them with `mode: "all"`. False without conditions. */
 export function isTriggered(trigger: Trigger, window: Triggering, budget: number): boolean {
   const { messages, turns, tokens, ratio, mode = "any" } = trigger;
   const conditions = [

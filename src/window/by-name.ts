@@ -110,21 +110,24 @@ function isChoice(strategy: Strategy | StrategyChoice): strategy is StrategyChoi
   return typeof strategy === "object" && strategy !== null && "use" in strategy && typeof strategy.use === "string";
 }
 
-/** What {@link loadStrategy} takes: a name, a module, either with options, or a `plugin.json` with a `contextStrategy`. */
+/**
+ * The specifier that {@link loadStrategy} takes: a name, a module, either with options, or a `plugin.json` with a
+ * `contextStrategy`.
+ */
 export type StrategySpecifier = string | StrategyChoice | ContextStrategyConfig;
 
-/** Seed 002's plugin.json, as far as it is about the window. */
+/** The part of a plugin.json that names a strategy (docs/presets.md, `openstarry`). */
 export interface ContextStrategyConfig {
   readonly contextStrategy: {
     /** `plugin`, or the strategy's own name. */
     readonly type: string;
-    /** The strategy: a name, one of seed 002's ids, or a module. */
+    /** The strategy: a name, an id such as `std-sliding-window-strategy`, or a module. */
     readonly pluginId?: string;
     readonly config?: Readonly<Record<string, unknown>>;
   };
 }
 
-/** What {@link loadStrategy} is told. */
+/** Options of {@link loadStrategy}. */
 export interface LoadOptions {
   /** The file a relative path is relative to, as a URL: the config file's. Required for relative paths. */
   readonly from?: string | URL;
@@ -132,7 +135,7 @@ export interface LoadOptions {
   readonly importModule?: (specifier: string) => Promise<unknown>;
 }
 
-/** The ids under which seed 002's standard strategies are known. */
+/** The strategies by the ids that a plugin.json uses. */
 const aliases: Readonly<Record<string, string>> = {
   "std-sliding-window-strategy": "openstarry-sliding",
   "std-summarization-strategy": "openstarry-summary",
@@ -183,7 +186,7 @@ function choiceOf(specifier: StrategySpecifier): StrategyChoice {
   return { ...given.config, use: Object.hasOwn(aliases, id) ? (aliases[id] ?? id) : id };
 }
 
-/** What to import, or undefined where the name is one of Windrow's own. */
+/** The module to import, or undefined for a name of Windrow's own. */
 function targetOf(use: string, from: string | URL | undefined): string | undefined {
   if (use.startsWith("module:")) return use.slice("module:".length);
   if (/^(?:file|https?|data|node):/.test(use)) return use;
@@ -211,7 +214,7 @@ function strategyExport(module: unknown): unknown {
   return exported?.strategy ?? exported?.default;
 }
 
-/** What is wrong with a value that should be a strategy, as the end of a sentence; undefined where it is one. */
+/** The fault of a value that should be a strategy, as the end of a sentence; undefined for a strategy. */
 function strategyFault(value: unknown): string | undefined {
   if (value === null || typeof value !== "object") return "is none of these";
   const { name, passes, trigger, lowWater, keepFirstUser } = value as Partial<Strategy>;

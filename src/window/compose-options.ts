@@ -1,4 +1,4 @@
-/** What windows of one history are composed with. */
+/** The options of a composer and of one composition, and the checks of their types. */
 import type { ToolDefinition } from "../message/message.ts";
 import type { Repair } from "../message/repair.ts";
 import type { NumberedMessage } from "../message/step.ts";
@@ -8,7 +8,7 @@ import type { Kind } from "./options.ts";
 import type { Profile } from "./provider/profile.ts";
 import type { DynamicBlock, PinnedBlock, Strategy, TextMask, WindowState } from "./window.ts";
 
-/** What a composer is made for. */
+/** Options of a composer: one strategy, profile and counter for all windows of a history. */
 export interface ComposerOptions {
   readonly strategy: Strategy;
   readonly profile: Profile;
@@ -21,7 +21,7 @@ export interface ComposerOptions {
   readonly state?: WindowState;
 }
 
-/** What one composition is given beside the history. */
+/** Options of one composition, beside the history. */
 export interface ComposeOptions {
   readonly budget: number;
   readonly system?: string;

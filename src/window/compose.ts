@@ -1,4 +1,4 @@
-/** composeWindow: the window for hosts that keep their own messages, and for servers that keep nothing. */
+/** composeWindow: the window for hosts that store their own messages, and for servers that store nothing. */
 import { estimate } from "../tokens/estimate.ts";
 import { WindrowError } from "../errors.ts";
 import { checkMessageJson } from "../message/json.ts";
@@ -24,9 +24,8 @@ const inputKinds = {
 } as const satisfies Partial<Record<keyof ComposeInput, Kind>>;
 
 /**
- * The window for the next call of a history. Pure and synchronous: the input is not changed, the same input gives the
- * same bytes, and all that must be remembered is in the `state` it returns, which goes into the next call (seed 004 §3:
- * the manager itself holds nothing).
+ * Composes the window for the next call of a history. Pure and synchronous: the input is not changed, and the same
+ * input gives the same bytes. The `state` it returns is all there is to remember; it goes into the next call.
  *
  * @example
  * let state;

@@ -1,6 +1,6 @@
 /**
- * Epochs: stretches in which a window only grows at its end, byte for byte. Over the budget or at a trigger,
- * the planner runs the strategy's passes, and their edits stay in force, unchanged, until the next epoch.
+ * The composer: windows over one history, which only grow at their end until an epoch opens. Over the budget or at a
+ * trigger, the planner runs the strategy's passes; their edits stay unchanged until the next epoch.
  */
 import type { Message } from "../message/message.ts";
 import type { NumberedMessage } from "../message/step.ts";
@@ -37,7 +37,7 @@ export class Composer {
   #history: History;
   #last = 0;
   #lastMessage: Message | undefined;
-  /** What opened the epoch that the next composition reports. */
+  /** The reason and the edits of the epoch that the next composition reports. */
   #pending:
     | { readonly reason: EpochReason; readonly edits: readonly Edit[]; readonly tokensBefore: number }
     | undefined;
@@ -198,7 +198,7 @@ export class Composer {
     return new History({ profile: this.#profile, counter: this.#counter, edits, inserts, ingestCap, mask: this.#mask });
   }
 
-  /** What stands before the history: the pinned blocks, or what makes it begin with the user. */
+  /** The messages before the history: the pinned blocks, or a message that makes it begin with the user. */
   #lead(): readonly Message[] {
     const pinned = slotMessage(this.#state.slot ?? []);
     if (pinned) return [pinned];

@@ -1,6 +1,7 @@
 /**
- * The rules for every strategy and every pass, as cases for any test runner. Give yours to {@link strategyConformance} or
- * {@link passConformance} and register the cases. `composeWindow` and a SessionManager take a strategy that passes them.
+ * The rules for strategies and passes, as cases for any test runner. Give yours to {@link strategyConformance} or
+ * {@link passConformance} and register the cases. `composeWindow` and a SessionManager take a strategy that passes
+ * them.
  */
 import assert from "node:assert/strict";
 import type { ConformanceCase } from "../conformance.ts";

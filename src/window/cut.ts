@@ -1,4 +1,4 @@
-/** Cuts: how a text is shortened, and which of its lines tell of a failure. */
+/** Cuts: shortening a text, and the words by which a line reports a failure. */
 import { knownSecrets, textMask } from "../mask/text.ts";
 import type { TextMask } from "./window.ts";
 

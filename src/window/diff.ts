@@ -1,4 +1,4 @@
-/** What changed between two windows of one log. */
+/** The difference between two windows of one log. */
 import type { Explanation, ExplainedItem } from "./explain.ts";
 
 /** One message whose fate differs; `before` is undefined where the older window did not know it, `after` likewise. */

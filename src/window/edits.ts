@@ -99,7 +99,7 @@ export function mergeEdits(older: readonly Edit[], newer: readonly Edit[]): read
   const replaced = new Set(newer.filter((edit) => edit.kind === "stub").map(stubKey));
   const bare = newer.some((candidate) => candidate.only === "reasoning");
   const merged: Edit[] = [];
-  // What an older drop took out is no step of the view any more, so the edit that swallows it has not counted it.
+  // Messages that an older drop took out are no steps of the view, so the edit that swallows it has not counted them.
   const swallowed = new Map<Edit, number>();
   for (const edit of older) {
     const wider = isPlainDrop(edit) ? index.rangeOf(edit.from) : undefined;
@@ -142,11 +142,11 @@ function stubKey(edit: Edit): string {
   return `${edit.from}/${edit.callId ?? ""}`;
 }
 
-/** What the reasoning stands in. */
+/** The history that the reasoning stands in. */
 export interface ReasoningIn {
   /** The messages that are not out of the window whole. */
   readonly held: readonly NumberedMessage[];
-  /** The newest message. */
+  /** The `seq` of the newest message. */
   readonly last: number;
   /** Whether what stands before the history changed too. */
   readonly moved: boolean;

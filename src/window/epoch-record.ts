@@ -1,15 +1,15 @@
-/** Epochs on disk: a window's state as a line of `edits.jsonl`, in snake_case, and back (docs/format.md). */
+/** Epoch records: a window's state as a line of `edits.jsonl`, in snake_case, and back (docs/format.md). */
 import { isObject } from "../message/json.ts";
 import type { JsonObject, JsonValue, Role } from "../message/message.ts";
 import type { EditRecord } from "../message/record.ts";
 import type { DigestState, Edit, EpochReason, Insert, PinnedBlock, Report, Stub, WindowState } from "./window.ts";
 
-/** What an epoch record brings back. */
+/** The data that an epoch record restores. */
 export interface EpochData {
   readonly state: WindowState;
   /** Tokens of all messages the log held when the epoch opened. */
   readonly historyTokens: number;
-  /** What its session held beside the log: pins, the goal, how many turns and steps had begun. */
+  /** The conversation's state: pins, the goal, how many turns and steps had begun. */
   readonly held?: JsonObject;
 }
 
@@ -87,7 +87,7 @@ export function withInsert(data: EpochData, line: JsonObject): EpochData {
   return { ...data, state: { ...state, inserts: [...(state.inserts ?? []), { after, id, text: shown }] } };
 }
 
-/** What a line recorded, or undefined where it is none that this version can go on from. */
+/** The data of a line; undefined for a line that this version cannot continue from. */
 export function epochOf(data: JsonObject): EpochData | undefined {
   const { epoch, edits, opened, length } = data;
   if (data.version !== 1 || typeof epoch !== "number" || typeof opened !== "number" || !Array.isArray(edits))

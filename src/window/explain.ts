@@ -1,4 +1,4 @@
-/** Explanations: what became of every message of the log in a window, by which pass, why, and at what gain in tokens. */
+/** Explanations: the fate of every message of the log in a window, with the pass, the reason and the tokens gained. */
 import type { Message, Role } from "../message/message.ts";
 import type { RepairKind } from "../message/repair.ts";
 import { countPart } from "../tokens/counter.ts";
@@ -22,7 +22,7 @@ import type { Edit, WindowState } from "./window.ts";
  */
 export type Fate = "kept" | "stubbed" | "replaced" | "dropped" | "added";
 
-/** What became of one message. */
+/** The fate of one message. */
 export interface ExplainedItem {
   readonly id: string;
   /** Its place in the log, from 1; of an `added` message the place it stands at. */
@@ -58,7 +58,7 @@ export interface Explanation {
   readonly tokensAfter: number;
 }
 
-/** What an explanation needs to know of a message of the log. */
+/** The facts of a logged message that an explanation needs. */
 export interface LoggedMessage {
   readonly seq: number;
   readonly id: string;
@@ -67,7 +67,7 @@ export interface LoggedMessage {
   readonly reasoningTokens: number;
 }
 
-/** What the window was made under. */
+/** Options of an explanation: the profile and the counter of the window. */
 export interface ExplainOptions {
   /** A name or a Profile. Default `openai-chat`, as in `composeWindow`. */
   readonly profile?: string | Profile;

@@ -1,4 +1,4 @@
-/** The blocks of a window that are no history: system, tools, the ephemeral tail. Counted again only where they changed. */
+/** The fixed blocks of a window: system, tools, and the ephemeral tail. Counted again only where they changed. */
 import { WindrowError } from "../errors.ts";
 import type { Message, ToolDefinition } from "../message/message.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
@@ -8,7 +8,7 @@ import { hashMessages } from "./hash.ts";
 import { tailMessage } from "./pinned.ts";
 import { countTools, countOnce } from "../tokens/counter.ts";
 
-/** What the blocks are made of. */
+/** The input of the fixed blocks. */
 export interface FixedInput {
   /** Absent: the history's own leading system messages are it. */
   readonly system?: string;
@@ -26,7 +26,7 @@ export interface Fixed {
   readonly system: number;
   readonly tools: number;
   readonly dynamic: number;
-  /** What each tool's definition costs. */
+  /** The cost of each tool's definition. */
   readonly toolCosts: ToolCosts;
   readonly systemHash: string;
   readonly toolsHash: string;

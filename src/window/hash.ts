@@ -1,4 +1,4 @@
-/** Hashes of messages and of stretches of them, to see whether windows are the same. */
+/** Hashes of messages and of runs of messages, to compare windows. */
 import { hashText } from "../message/hash.ts";
 import type { Message } from "../message/message.ts";
 

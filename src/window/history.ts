@@ -1,4 +1,4 @@
-/** The window's history: the log's steps with the edits in force and what was inserted, kept up message by message. */
+/** The window's history: the log's steps with the edits in force and the inserts, updated message by message. */
 import type { Message } from "../message/message.ts";
 import { StepReader } from "../message/repair.ts";
 import type { Repair } from "../message/repair.ts";
@@ -15,7 +15,7 @@ import { EditIndex } from "./edits.ts";
 import { sumTokens } from "../tokens/counter.ts";
 import type { Edit, Insert, TextMask, ViewStep } from "./window.ts";
 
-/** What a history is shown with. */
+/** Options of a history. */
 export interface HistoryOptions {
   readonly profile: Profile;
   readonly counter: TokenCounter;
@@ -28,12 +28,12 @@ export interface HistoryOptions {
 
 /** The steps of a window and their sums. */
 export interface Shape {
-  /** Of the steps, in the window. */
+  /** Tokens of all steps in the window. */
   readonly tokens: number;
-  /** Of the labelled messages among them. */
+  /** Tokens of the labelled messages among them. */
   readonly notes: number;
   readonly messages: number;
-  /** User messages. */
+  /** Number of user messages. */
   readonly turns: number;
 }
 
@@ -103,7 +103,7 @@ export class History {
     return this.#system;
   }
 
-  /** What was mended so far. */
+  /** The repairs that were made so far. */
   get repairs(): readonly Repair[] {
     return this.#reader.repairs;
   }

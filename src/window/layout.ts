@@ -1,4 +1,7 @@
-/** A window's blocks, as it would stand now. */
+/**
+ * The layout of a window: its blocks and their tokens, the cost of the request, and the error of a window that is too
+ * large.
+ */
 import type { Message } from "../message/message.ts";
 import type { Fixed } from "./fixed.ts";
 import type { Shape } from "./history.ts";
@@ -13,11 +16,11 @@ export interface Layout extends Shape {
   readonly history: readonly Message[];
   readonly sticky: readonly DynamicBlock[];
   readonly blocks: Report["blocks"];
-  /** Of the whole request. */
+  /** Tokens of the whole request. */
   readonly tokens: number;
 }
 
-/** Messages of a log by what became of them. */
+/** The messages of a log, counted by fate. */
 export function countFates(last: number, edits: readonly Edit[]): Report["counts"] {
   let replaced = 0;
   let dropped = 0;
@@ -30,7 +33,7 @@ export function countFates(last: number, edits: readonly Edit[]): Report["counts
   return { kept: last - replaced - dropped - stubbed, stubbed, replaced, dropped };
 }
 
-/** The predicted cost of a request by the profile's cache prices; `kept` of its tokens are as the last request sent them. */
+/** The predicted cost of a request by the profile's cache prices; the last request sent `kept` of its tokens, too. */
 export function costOf(
   request: { readonly tokens: number; readonly tail: number },
   kept: number,

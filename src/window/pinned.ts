@@ -1,9 +1,9 @@
-/** Pinned blocks and dynamic text: what stands in a window beside system, tools and history. */
+/** Pinned blocks and dynamic text: the parts of a window beside system, tools and history. */
 import type { Message } from "../message/message.ts";
 import type { Profile } from "./provider/profile.ts";
 import type { DynamicBlock, Insert, PinnedBlock } from "./window.ts";
 
-/** What a window shows of blocks since its epoch opened. */
+/** The blocks that a window shows since its epoch opened. */
 export interface ShownBlocks {
   readonly slot: readonly PinnedBlock[];
   readonly inserts: readonly Insert[];
@@ -17,7 +17,7 @@ export interface DynamicParts {
   readonly tail: readonly DynamicBlock[];
 }
 
-/** What stands first where the history does not begin with the user (providers want the user first). */
+/** The first message of a history that does not begin with the user; providers want the user first. */
 export const startMessage: Message = synthetic("windrow:start", "[Windrow: the conversation begins here.]");
 
 /** The message in the slot before the history; none without blocks. */
@@ -39,7 +39,7 @@ export function dynamicParts(dynamic: string | readonly DynamicBlock[] | undefin
   return { sticky: blocks.filter(stays), tail: blocks.filter((block) => !stays(block)) };
 }
 
-/** What must be inserted behind message `after` so that the window shows the blocks as they are now. */
+/** The inserts behind message `after` that make the window show the blocks as they are now. */
 export function insertsFor(
   shown: ShownBlocks,
   pinned: readonly PinnedBlock[],
@@ -77,7 +77,7 @@ function synthetic(id: string, text: string): Message {
 
 const goOn: DynamicBlock = { name: "go-on", text: "[Windrow: no new message; go on.]" };
 
-/** The ephemeral tail; behind an answer, where the profile wants the user last, it is never empty. */
+/** The ephemeral tail. It is never empty behind an answer where the profile wants the user last. */
 export function closingTail(
   tail: readonly DynamicBlock[],
   { rules }: Profile,

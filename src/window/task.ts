@@ -1,4 +1,4 @@
-/** The task: which of the user's messages says what the work is about, found by its place and its shape. */
+/** The task: the user message that says what the work is about, found by its place and its shape. */
 import { messageText, toolCalls } from "../message/message.ts";
 import { termsOf } from "./recall/terms.ts";
 import type { ViewStep } from "./window.ts";
@@ -10,7 +10,7 @@ const someTerms = 2;
 /** Characters of a message that are looked at for them, those between tags among them. */
 const lookedAt = 100_000;
 
-/** Whether the user wrote it: a late result, shown in the user's role, is nobody's wish. */
+/** Whether the user wrote a step. A late result in the user's role is not the user's. */
 export function isUsers(step: ViewStep): boolean {
   return step.kind === "user" && step.messages.some(({ message }) => message.status !== "synthetic");
 }

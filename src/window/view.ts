@@ -38,7 +38,7 @@ export function viewStep(step: Step, edits: EditIndex, profile: Profile, counter
 
 const noteMessages = new WeakMap<object, Message>();
 
-/** What makes an edit's labelled message. */
+/** The fields of an edit that make its labelled message. */
 type NoteEdit = Pick<Edit, "from" | "to" | "role" | "text" | "digest">;
 
 /** The message an edit leaves: one object for as long as the edit or its digest lives, to be counted and hashed once. */
@@ -75,7 +75,7 @@ export function noteStep(edit: Edit, profile: Profile, counter: TokenCounter): V
   };
 }
 
-/** What was inserted since the epoch opened, as a step of the view. */
+/** The step of a view for an insert of this epoch. */
 export function insertStep({ after, id, text }: Insert, counter: TokenCounter): ViewStep {
   const message: Message = {
     id: `windrow:insert:${after}:${id}`,

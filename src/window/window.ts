@@ -1,6 +1,6 @@
 /**
- * The contract of the window: what goes to the model on one call, the edits that make it differ from the log, and the
- * passes that plan those edits. Pure data; nothing here reads a clock, a file or a random number.
+ * The contract of the window: the messages of one model call, the edits between it and the log, and the passes that
+ * plan edits. Pure data, without a clock, files or random numbers.
  */
 import type { Work } from "../turns.ts";
 import type { JsonObject, Message, Role, ToolDefinition, Usage } from "../message/message.ts";
@@ -27,21 +27,21 @@ export interface Edit {
   readonly only?: "reasoning";
   readonly callId?: string;
   readonly text?: string;
-  /** Who carries the text of a `replace`. Default `user`; whoever carries it, the text says what it is. */
+  /** The role that carries the text of a `replace`. Default `user`; the text is labelled whatever the role. */
   readonly role?: Role;
-  /** What the text names and `recall` brings back. */
+  /** The items that the text names and `recall` brings back. */
   readonly stubs?: readonly Stub[];
-  /** What the next digest needs to know of the text. */
+  /** The parts of the text, for the next digest. */
   readonly digest?: DigestState;
   /** The pass that planned it. */
   readonly pass: string;
-  /** For people: why. */
+  /** The reason of the edit, for people. */
   readonly reason: string;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
 }
 
-/** What a digest's text shows and what it was chosen by, as far as the text does not say it itself. */
+/** The parts of a digest that its text does not show itself: sources of lines, and the state of the choice. */
 export interface DigestState {
   /** Lines of the text before the first passage. */
   readonly skip: number;
@@ -75,7 +75,7 @@ export interface DigestState {
 export interface Stub {
   /** The tool, or the role of a message that is no tool's. */
   readonly tool: string;
-  /** What it was about: a path, a command, the first words. */
+  /** The subject: a path, a command, the first words. */
   readonly subject: string;
   /** For `recall({ id })`: `m12` for one message, `m12-m40` for all in a range. */
   readonly id: string;
@@ -95,7 +95,7 @@ export interface ViewStep {
   /** As they stand in the window now, edits applied. */
   readonly messages: readonly NumberedMessage[];
   readonly tokens: number;
-  /** What its messages cost as the log has them. */
+  /** Tokens of its messages as the log has them. */
   readonly logTokens: number;
   /** Steps that no pass may drop or replace: the task, the current user message, the newest step. */
   readonly protected: boolean;
@@ -116,7 +116,7 @@ export interface View {
  */
 export type TextMask = (text: string) => string;
 
-/** What a pass is told beside the view. */
+/** The context of a pass, beside the view. */
 export interface PassContext {
   /** Tokens the steps together should come down to. */
   readonly target: number;
@@ -144,8 +144,8 @@ export interface Pass {
 }
 
 /**
- * When a strategy edits (conflicts C-03). A window over its budget is always edited; `{ messages: 0 }` asks on every call,
- * and an epoch opens where the passes have something to change.
+ * The conditions under which a strategy edits. A window over its budget is always edited; with `{ messages: 0 }` the
+ * passes are asked on every call, and an epoch opens where they have an edit.
  */
 export interface Trigger {
   readonly messages?: number;
@@ -181,7 +181,7 @@ export interface Strategy {
 /** Work of a strategy that may ask a model. What it throws is recorded, and changes nothing else. */
 export type StrategyHook = (context: StrategyContext, signal?: AbortSignal) => Promise<void>;
 
-/** What a strategy's hooks see and may do. Nothing they do changes the log but by records. */
+/** The context of a strategy's hooks. A hook changes the log only by records. */
 export interface StrategyContext {
   /** The window's steps as they stand. */
   readonly view: View;
@@ -197,7 +197,7 @@ export interface StrategyContext {
   readonly mask: TextMask;
   /** The time; ISO 8601, UTC. */
   readonly timestamp: string;
-  /** What writes summaries, where the session has one. */
+  /** Writes summaries, where the session has a summarizer. */
   readonly summarizer?: Model;
   /** The texts of the pins that hold: a summary may not lose them. */
   readonly pins: readonly string[];
@@ -225,8 +225,8 @@ export interface PinnedBlock {
   /** Rendered verbatim; says itself what it is. */
   readonly text: string;
   /**
-   * What a change between two epochs does: `change` (default) shows the new text at the end of the window at once, and in
-   * the slot from the next epoch on; `epoch` waits for the next epoch.
+   * The effect of a change between two epochs: `change` (default) shows the new text at the end of the window at once,
+   * and in the slot from the next epoch on; `epoch` waits for the next epoch.
    */
   readonly refresh?: "change" | "epoch";
 }
@@ -250,7 +250,7 @@ export interface Insert {
   readonly text: string;
 }
 
-/** What one composition needs. */
+/** The input of `composeWindow`. */
 export interface ComposeInput {
   /** The whole history, oldest first. Never mutated. */
   readonly messages: readonly Message[];
@@ -261,7 +261,7 @@ export interface ComposeInput {
   readonly dynamic?: string | readonly DynamicBlock[];
   /** Blocks that stand before the history, verbatim, whatever leaves: pins, the goal. */
   readonly pinned?: readonly PinnedBlock[];
-  /** Most tokens one result may have when it is first shown; the rest of it is a recall away. Default: any number. */
+  /** The most tokens of one result when it is first shown; recall brings back the rest. Default: any number. */
   readonly ingestCap?: number;
   /** Tokens that all tool definitions together may use before the report warns. Default: any number. */
   readonly toolsBudget?: number;
@@ -271,19 +271,19 @@ export interface ComposeInput {
   readonly strategy?: string | Strategy;
   /** A name or a Profile. Default `openai-chat`. */
   readonly profile?: string | Profile;
-  /** Default `estimate`. */
+  /** The token counter. Default `estimate`. */
   readonly counter?: TokenCounter;
   /** Replaces secrets in texts before they are cut, where a host keeps the state. Default: those of a known form. */
   readonly mask?: TextMask;
-  /** What the last composition of this history returned. */
+  /** The `state` that the last composition of this history returned. */
   readonly state?: WindowState | undefined;
 }
 
-/** What a composition returns. */
+/** The result of one composition. */
 export interface Composed {
   /** The system message first, if there is one; the ephemeral tail last, if there is one. */
   readonly messages: readonly Message[];
-  /** Of the whole request: messages and tool definitions. */
+  /** Tokens of the whole request: messages and tool definitions. */
   readonly tokens: number;
   readonly report: Report;
   /** For the next call, and for a resume: plain JSON. */
@@ -309,7 +309,7 @@ export interface WindowState {
   readonly prefixHash: string;
   /** The pinned blocks as the slot shows them since the epoch opened. */
   readonly slot?: readonly PinnedBlock[];
-  /** What was inserted since the epoch opened, in order. */
+  /** The inserts since the epoch opened, in order. */
   readonly inserts?: readonly Insert[];
   /** The epoch whose edits this one was built on; an undo goes back to it. 0: the whole history. */
   readonly previous?: number;
@@ -330,14 +330,14 @@ export type EpochReason =
   | "tools-changed"
   | "history-changed";
 
-/** What a composition did. */
+/** The report of one composition. */
 export interface Report {
   readonly strategy: string;
   readonly profile: string;
   readonly counter: string;
   readonly budget: number;
   readonly tokens: number;
-  /** Tokens by block. */
+  /** Tokens of the window, by block. */
   readonly blocks: {
     readonly system: number;
     readonly tools: number;
@@ -359,9 +359,9 @@ export interface Report {
   };
   /** The predicted cost of this request by the profile's cache prices, in equivalents of uncached input tokens. Assumes a warm cache. */
   readonly cost: { readonly cached: number; readonly fresh: number; readonly equivalents: number };
-  /** What each tool's definition costs, the costliest first. */
+  /** The cost of each tool's definition, the costliest first. */
   readonly tools: ToolCosts;
-  /** What of the strategy did not run as it is set up. */
+  /** The parts of the strategy that did not run as configured. */
   readonly note?: string;
   /** Messages of the log by what became of them. */
   readonly counts: {
@@ -370,7 +370,7 @@ export interface Report {
     readonly replaced: number;
     readonly dropped: number;
   };
-  /** What was mended to make the history valid (repair.ts), by kind. */
+  /** The repairs that made the history valid (message/repair.ts), by kind. */
   readonly repairs: Readonly<Record<string, number>>;
   /** Rules the window breaks; empty unless the profile is new to Windrow. */
   readonly faults: readonly Fault[];
@@ -378,17 +378,17 @@ export interface Report {
   readonly windowHash: string;
 }
 
-/** What one tool's definition costs in every request. */
+/** The cost of one tool's definition in every request. */
 export interface ToolCost {
   readonly name: string;
   readonly tokens: number;
 }
 
-/** What tool definitions cost. */
+/** The cost of tool definitions in every request. */
 export interface ToolCosts {
-  /** Of all definitions: the block `tools` of a report. */
+  /** Tokens of all definitions: the block `tools` of a report. */
   readonly tokens: number;
-  /** The costliest first. */
+  /** The cost of each definition, the costliest first. */
   readonly tools: readonly ToolCost[];
   /** Set where they cost more than they may. Definitions are never dropped; the host offers fewer, or shorter ones. */
   readonly warning?: string;

@@ -1,4 +1,4 @@
-/** What a manager is opened with: its options, over the configuration where one is asked for. */
+/** The configuration of a manager: its options, over a configuration file where one is asked for. */
 import type { Config, Settings } from "../../config/config.ts";
 import type { OpenStoreOptions } from "../../access/options.ts";
 import { tell } from "../events.ts";
@@ -23,7 +23,7 @@ const names = [
   "idleTimeout",
 ] as const satisfies readonly (keyof ManagerOptions & keyof Settings)[];
 
-/** What of the options a configuration's own values depend on: a user's settings on the user, a budget on the model. */
+/** The options that decide which configuration applies: a user's settings depend on the user, a budget on the model. */
 const decisive = ["user", "tenant", "admin", "audit", "model", "budget"] as const;
 
 /**
@@ -60,7 +60,7 @@ function nameOf(strategy: NonNullable<ManagerOptions["strategy"]>): string {
   return typeof named === "string" ? named : "own";
 }
 
-/** Seed 001 §3.3 masks e-mail addresses. */
+/** Preset `coding-agent` masks e-mail addresses, too. */
 async function presetMask(strategy: ManagerOptions["strategy"]): Promise<Pick<OpenStoreOptions, "mask">> {
   if (strategy === undefined || nameOf(strategy) !== "coding-agent") return {};
   const { createMask } = await import("../../mask/mask.ts");

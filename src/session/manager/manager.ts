@@ -160,8 +160,8 @@ export class SessionManager {
   }
 
   /**
-   * The session with this id, whatever became of it in this process: the one that is open here, or else resumed. For
-   * servers that get an id with each request (seed 004 §3); an id that is not in the store is never another session.
+   * The session with this id: the one that is open in this process, or else resumed. For servers that get an id with
+   * each request; an id that the store lacks is never another session.
    *
    * @throws WindrowError as `resume`
    */
@@ -177,8 +177,8 @@ export class SessionManager {
   }
 
   /**
-   * Ends a session, open here or not (seed 004 §3): it is written no more. Its log stays and can be read; a session that
-   * has ended stays as it is.
+   * Ends a session, whether it is open here or not. Nothing is written to it any more; its log can be read. A session
+   * that has ended stays as it is.
    *
    * @param status - how it ended
    * @param error - what went wrong, for a session that failed
@@ -204,7 +204,7 @@ export class SessionManager {
     for await (const { message } of this.#store.read(this.#scope, id, { kind: "message", ...range })) yield message;
   }
 
-  /** Sessions, newest first. */
+  /** The sessions of the manager's scope, newest first. */
   list(query?: ListQuery): AsyncIterable<SessionInfo> {
     return this.#store.list(this.#scope, query);
   }
@@ -226,7 +226,7 @@ export class SessionManager {
     await this.#store.close();
   }
 
-  /** Asks the memory. One that fails, or knows nothing, does not keep a session from beginning (conflicts C-63). */
+  /** Queries the memory. A memory that fails, or has no passage, does not keep a session from beginning. */
   async #bootstrap(lock: Lock, text: string): Promise<EditRecord | undefined> {
     const { memory, maxBootstrapTokens = 1_000 } = this.#options;
     if (!memory) throw new WindrowError("bad-option", "`bootstrap` needs a manager with a `memory`.");
@@ -331,13 +331,13 @@ export class SessionManager {
   }
 }
 
-/** What is loaded before a manager is made. */
+/** The parts that are loaded before a manager is made. */
 interface ManagerParts {
   readonly check: (message: unknown) => NewMessage;
   readonly counter: TokenCounter;
 }
 
-/** What a manager sees: of an admin every user's sessions. */
+/** The scope of a manager; an admin's scope has every user's sessions. */
 function scopeOf({ user, tenant, admin = false }: ManagerOptions): Scope {
   return { ...(user !== undefined && !admin && { user }), ...(tenant !== undefined && { tenant }) };
 }

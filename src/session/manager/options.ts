@@ -1,4 +1,4 @@
-/** What a manager is opened with, and what it makes sessions with. */
+/** The options of a SessionManager, and of the sessions it makes. */
 import type { JsonObject } from "../../message/message.ts";
 import type { Memory } from "../../memory/memory.ts";
 import type { Model as Summarizer } from "../../model/model.ts";
@@ -31,9 +31,9 @@ export interface ManagerOptions {
   readonly counter?: string | TokenCounter;
   /** Most tokens one result may have when it is first shown; the rest of it is a recall away. Default: any number. */
   readonly ingestCap?: number;
-  /** What writes summaries, for strategies that make them. Default: none; they say so and do the rest. */
+  /** Writes summaries for strategies that make them. Default: none; such a strategy notes it and does the rest. */
   readonly summarizer?: Summarizer;
-  /** What outlives sessions: gets a session's log when it ends, and is asked when one begins with `bootstrap`. */
+  /** Outlives sessions: receives a session's log at its end, and is queried when one begins with `bootstrap`. */
   readonly memory?: Memory;
   /** Most tokens of what a memory tells at the start. Default 1,000. */
   readonly maxBootstrapTokens?: number;
@@ -43,8 +43,8 @@ export interface ManagerOptions {
    */
   readonly workingSet?: boolean | number;
   /**
-   * Whether `endStep` waits for a summary that is due (`blocking`), or it is made while the agent goes on (`background`,
-   * default) and committed only if its range still stands as it did (conflicts C-14).
+   * Whether `endStep` waits for a summary that is due (`blocking`), or the agent goes on meanwhile (`background`,
+   * default). A background summary is committed only while its range still stands as it did.
    */
   readonly compaction?: "background" | "blocking";
   /**
@@ -64,7 +64,7 @@ export interface ManagerOptions {
   readonly admin?: boolean;
   /** Writes every access into the store's audit, or into this file (docs/access.md). Default false. */
   readonly audit?: boolean | string;
-  /** Hears what happens. */
+  /** Hears every event of the sessions. */
   readonly on?: Listener;
   /** The clock. Default: the system's. */
   readonly now?: () => Date;
@@ -73,7 +73,7 @@ export interface ManagerOptions {
    * `session-closed` event; `session(id)` goes on with it. Default: never.
    */
   readonly idleTimeout?: number;
-  /** What looks for idle sessions now and then. Default: a timer that does not keep the process alive. */
+  /** Runs the search for idle sessions every so often. Default: a timer that does not keep the process alive. */
   readonly every?: Clock["every"];
 }
 
@@ -83,9 +83,9 @@ export type TenantManagerOptions = Omit<ManagerOptions, "store" | "tenant"> & {
   readonly tenant: string;
 };
 
-/** What a session is created with. */
+/** Options of {@link SessionManager.create}. */
 export interface CreateOptions {
-  /** What the session is about, for people and statistics (seed 001 §3.1): any JSON object. */
+  /** The subject of the session, for people and statistics: any JSON object. Stored as `task_key` (docs/format.md). */
   readonly taskKey?: JsonObject;
   /** Further settings to keep in the metadata. */
   readonly config?: JsonObject;
@@ -104,7 +104,7 @@ export interface ResumeOptions {
   readonly readOnly?: boolean;
 }
 
-/** Where a session branches off from another one. */
+/** Options of {@link SessionManager.fork}: where a session branches off from another one. */
 export interface SessionForkOptions {
   /** The last message that both share, by `seq`; 0 for none. Default: the newest. */
   readonly at?: number;

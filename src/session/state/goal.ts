@@ -14,11 +14,11 @@ export interface GoalText {
   readonly time?: string;
 }
 
-/** What a session is for. */
+/** The goal: the first user message, and its revisions. */
 export interface Goal {
   /** The first user message; absent while there is none. */
   readonly original?: GoalText;
-  /** What `setGoal` set since, oldest first; the newest holds. */
+  /** The texts that `session.goal.set` recorded, oldest first; the newest holds. */
   readonly revisions: readonly GoalText[];
 }
 

@@ -1,16 +1,19 @@
-/** Seed 000's snapshot: the state of the job in four fields, updated piece by piece; and its statistics line. Pure. */
+/**
+ * The snapshot: the state of the job in four fields, updated piece by piece, and the statistics line of preset `miki`.
+ * Pure.
+ */
 import { WindrowError } from "../../errors.ts";
 import { quoteHint, quoteRest } from "../../message/quote.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import type { SnapshotRecord } from "../../message/record.ts";
 import { nearest } from "../../nearest.ts";
 
-/** The state of the job as its agent tells it (seed 000's ContextSnapshot). */
+/** The state of the job as its agent records it (docs/presets.md, `miki`). */
 export interface ContextSnapshot {
-  /** What the user wants. */
+  /** The user's goal, in the agent's words. */
   readonly goal: string;
   readonly completedActions: readonly string[];
-  /** Any word; seed 000 shows `planning`, `executing`, `completed`. */
+  /** Any word, such as `planning`, `executing` or `completed`. */
   readonly currentPhase: string;
   readonly keyObservations: readonly string[];
 }
@@ -18,7 +21,7 @@ export interface ContextSnapshot {
 /** The fields an update names replace their old values; the others stay. */
 export type SnapshotUpdate = Partial<ContextSnapshot>;
 
-/** A session in three numbers (seed 000's getStats). */
+/** A session in three numbers (docs/presets.md, `miki`). */
 export interface ContextStats {
   readonly messageCount: number;
   /** By the session's counter. */
@@ -83,12 +86,12 @@ export function renderSnapshot({ goal, completedActions, currentPhase, keyObserv
   return [`[State of the job as the agent recorded it; a record, no instruction${hint}]`, ...lines].join("\n");
 }
 
-/** Seed 000's statistics line: `Context stats: 18 messages, ~4500 tokens`. */
+/** The statistics line of preset `miki`: `Context stats: 18 messages, ~4500 tokens`. */
 export function statsLine({ messageCount, estimatedTokens }: ContextStats): string {
   return `Context stats: ${messageCount} messages, ~${estimatedTokens} tokens`;
 }
 
-/** Whether the statistics line is due: after every fifth step, at 5, 10, 15 … (conflicts C-26). */
+/** Whether the statistics line is due: after every fifth step, at 5, 10, 15 … */
 export function statsDue(steps: number, every = 5): boolean {
   return steps > 0 && steps % every === 0;
 }

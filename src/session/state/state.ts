@@ -84,7 +84,7 @@ export class ConversationState {
     return { time, turns: this.#turns, steps: this.#steps };
   }
 
-  /** The goal. */
+  /** The goal of the conversation. */
   get goal(): Goal {
     return this.#goal;
   }

@@ -49,7 +49,7 @@ const mostQuestions = 5;
 /** Most characters of a command or a question that a line shows. */
 const longestShown = 200;
 
-/** What a session works with right now. */
+/** The files, commands and questions a session works with. */
 export class WorkingSet {
   readonly #files = new Map<string, WorkingFile>();
   readonly #commands = new Map<string, WorkingCommand>();
@@ -89,7 +89,7 @@ export class WorkingSet {
     return [...this.#commands.values()].toReversed();
   }
 
-  /** What the newest message asked and nobody answered. */
+  /** The questions of the newest message that nobody answered. */
   get questions(): readonly OpenQuestion[] {
     return this.#questions;
   }

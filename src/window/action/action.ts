@@ -1,7 +1,7 @@
 /** Actions: what a tool call reads out of a file or puts into it. */
 import type { JsonObject } from "../../message/message.ts";
 
-/** What a call did to a file, or what may have happened to files. Line numbers count from 1. */
+/** The effect of a call on a file, or the possible effect on files. Line numbers count from 1. */
 export type FileAction =
   /** The result shows the file from line `from` on; all of it where `whole` is set. */
   | { readonly kind: "read"; readonly path: string; readonly from?: number; readonly whole: boolean }

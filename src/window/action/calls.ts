@@ -1,4 +1,4 @@
-/** Calls: what a tool call does to files, found by the shape of its arguments. */
+/** Calls: the effect of a tool call on files, found by the shape of its arguments. */
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import { isPath } from "../recall/stub.ts";
 import type { Change, FileAction, ReadCall } from "./action.ts";
@@ -15,7 +15,7 @@ const end = /^(?:to|end(?:_?line)?|line_?end|limit|view_?range)$/i;
 const reading = /(?:^|[^a-z])(?:read|view|open|cat|show|get|load|fetch)|read(?:file)?$/i;
 const listing = /director|folder|(?:^|[^a-z])(?:ls|list|tree)(?:$|[^a-z])/i;
 
-/** What a call does to files; undefined for a call that has nothing to do with the text of one. */
+/** The effect of a call on files; undefined for a call that touches the text of none. */
 export function actionOf(
   name: string,
   args: JsonValue,

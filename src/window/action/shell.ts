@@ -1,4 +1,4 @@
-/** Shell commands: what they show of a file, and whether they may have changed files. */
+/** Shell commands: the text of a file they show, and whether they may have changed files. */
 import type { FileAction } from "./action.ts";
 
 /** Commands that write what they name. */
@@ -11,7 +11,7 @@ const word = String.raw`(?:"[^"]*"|'[^']*'|[^\s|;&<>()"'$]+)`;
 const into = new RegExp(String.raw`^\s*cat\s*>\s*(${word})\s*<<\s*-?(['"]?)(\w+)\2\n([\s\S]*?)\n?^\3\s*$`, "m");
 const numbers = /^sed\s+-n\s+["']?(\d+)(?:,\s*\+?(\d+|\$))?p["']?\s+(\S+)$/;
 
-/** What a command does, as far as its text says it. */
+/** The effect of a command on files, as far as its text shows it. */
 export function shellAction(text: string): FileAction | undefined {
   const heredoc = into.exec(text);
   const folder = /^\s*cd\s+(\S+)\s*(?:&&|;|\n)\s*/.exec(text);

@@ -1,4 +1,4 @@
-/** What a tool call did to files, or which command it ran, told by the shape of its arguments. */
+/** Tool actions: the effect of a tool call on files, and the command it ran, found by the shape of its arguments. */
 import type { JsonValue } from "../../message/message.ts";
 import { toolCalls, toolResults } from "../../message/message.ts";
 import type { NumberedMessage } from "../../message/step.ts";
@@ -6,7 +6,7 @@ import type { FileAction } from "./action.ts";
 import { actionOf } from "./calls.ts";
 import { shellAction } from "./shell.ts";
 
-/** What a call does; a command can do something to a file too. */
+/** The action of a call; a command can have an effect on a file, too. */
 export interface ToolAction {
   readonly command?: string;
   readonly files: readonly FileAction[];
@@ -15,7 +15,7 @@ export interface ToolAction {
 const commandKey = /^(?:cmd|command|script)$/i;
 const patchedFile = /^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm;
 
-/** What a call does to files and which command it runs; nothing of both where its shape does not say. */
+/** The effect of a call on files and the command it runs; neither where its shape does not tell. */
 export function toolAction(name: string, args: JsonValue): ToolAction {
   const patched = [...JSON.stringify(args).replaceAll("\\n", "\n").matchAll(patchedFile)];
   if (patched.length > 0) {

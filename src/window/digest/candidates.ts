@@ -1,4 +1,4 @@
-/** What a digest can show, and what stands in the window without it. */
+/** The candidates of a digest: lines that it may show, and lines that the window shows without it. */
 import type { JsonValue } from "../../message/message.ts";
 import { resultText } from "../../message/message.ts";
 import type { ViewStep } from "../window.ts";
@@ -7,8 +7,8 @@ import type { Passage } from "./passages.ts";
 import type { Reader } from "./reading.ts";
 
 /**
- * What there is to choose from, in the order it is shown: what the user wrote, files by when they were last seen (what may
- * be out of date before the rest), then what was said and printed.
+ * The candidates in the order they are shown: user texts, files by when they were last seen (doubtful ones first), then
+ * answers and output.
  */
 export function candidatesOf(reader: Reader, kept: readonly ViewStep[]): readonly Passage[] {
   const standing = new Set(kept.flatMap(({ messages }) => messages.map(({ seq }) => seq)));

@@ -8,7 +8,7 @@ import { Heap } from "./heap.ts";
 import type { Line, LineKind, Word } from "./line.ts";
 import type { Passage } from "./passages.ts";
 
-/** What the choice is made under. */
+/** Options of the choice. */
 export interface ChoiceOptions {
   readonly counter: TokenCounter;
   /** How recent a message is, 0 to 1. */
@@ -19,7 +19,7 @@ export interface ChoiceOptions {
   readonly shownLines: ReadonlySet<string>;
   /** Texts that stand in the window already: their words are nothing new. */
   readonly shownTexts: readonly string[];
-  /** What has to stand before a passage that is the first of its file or record. */
+  /** The line before a passage that is the first of its file or record. */
   readonly title: (passage: Passage) => string;
 }
 
@@ -56,9 +56,9 @@ interface Candidate {
   readonly words: readonly Word[];
   /** It stands elsewhere in the digest: shown only beside a chosen line, for a passage to be whole. */
   readonly again: boolean;
-  /** What it is worth beside others, without its words' novelty and its neighbours. */
+  /** The value of the line without the novelty of its words and without its neighbours. */
   readonly weight: number;
-  /** What it tells whatever stands beside it. */
+  /** The value of the line whatever stands beside it. */
   readonly base: number;
   value: number;
   chosen: boolean;
@@ -240,7 +240,7 @@ function chosenOf(candidates: readonly Candidate[]): readonly Passage[] {
   return chosen;
 }
 
-/** What a label says of the call, without how its output was cut. */
+/** The call in a label, without the note on how its output was cut. */
 function commandOf(label: string): string {
   return label.replace(/\s+(?:2>&1|\|).*$/, "");
 }
@@ -255,7 +255,7 @@ function latestOf(passages: readonly Passage[]): ReadonlyMap<string, number> {
   return latest;
 }
 
-/** What is known of a line's key. */
+/** The state of a line's key during the choice. */
 interface SeenLine {
   /** The newest message with it. */
   newest: number;

@@ -1,6 +1,6 @@
 /**
- * Look-back-aware excerpts: of one text that is too large, the lines later calls look back for, valued as the digest
- * values lines, in their order, with every gap marked.
+ * Excerpts: the lines of one large text that later calls look back for, valued as the digest values lines, in their
+ * order, with every gap marked.
  */
 import { quoteLine, quoteText } from "../../message/quote.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
@@ -9,7 +9,7 @@ import { lineChooser } from "./choose.ts";
 import { condensed, linesOf } from "./line.ts";
 import type { Passage } from "./passages.ts";
 
-/** What an excerpt is made under. */
+/** Options of an excerpt. */
 export interface ExcerptOptions {
   /** Most tokens the excerpt may have. */
   readonly maxTokens: number;

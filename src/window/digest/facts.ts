@@ -1,4 +1,7 @@
-/** What a line's text says of itself. Lines come back at every epoch; each text is looked at once, as far as memory goes. */
+/**
+ * Facts of lines: the names, words and errors in a line's text. Lines come back at every epoch; each text is examined
+ * once while memory lasts.
+ */
 import { quoteLine } from "../../message/quote.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { errorWords } from "../cut.ts";
@@ -75,8 +78,8 @@ const known = new WeakMap<TokenCounter, Facts>();
 const lent = new WeakSet<Facts>();
 
 /**
- * What is known of texts by a counter, for work with pauses. What another work has is not lent a second time: choices mark
- * words, and a word belongs to one choice at a time. Hand them back with {@link giveBack}.
+ * Lends the facts of texts by a counter to work with pauses. A choice marks words, and a word belongs to one choice at
+ * a time, so facts on loan are not lent twice. Return them with {@link giveBack}.
  */
 export function lendFacts(counter: TokenCounter): Facts {
   const facts = factsBy(counter);
@@ -85,12 +88,12 @@ export function lendFacts(counter: TokenCounter): Facts {
   return facts;
 }
 
-/** Ends a loan. */
+/** Ends the loan of {@link lendFacts}. */
 export function giveBack(facts: Facts): void {
   lent.delete(facts);
 }
 
-/** What is known of texts by a counter; never what another work has on loan. */
+/** The facts of texts by a counter, without those that other work has on loan. */
 export function factsBy(counter: TokenCounter): Facts {
   let facts = known.get(counter);
   if (!facts || lent.has(facts)) known.set(counter, (facts = new Facts(counter)));

@@ -7,7 +7,7 @@ import type { Line, Stretch } from "./line.ts";
 /** Length from which a line hardly stands in a file twice, in characters. */
 const telling = 16;
 
-/** What is known of one file. */
+/** The text of one file, as far as it is known. */
 export class FileView {
   /** In file order; a stretch whose place is not known has 0 for its number and stands behind those it was seen after. */
   #stretches: Stretch[] = [];
@@ -45,7 +45,8 @@ export class FileView {
   read(at: number, lines: readonly Line[]): void {
     if (lines.length === 0) return;
     const end = at + lines.length;
-    // Where places are sure, the same short line may well stand twice; a longer one has moved.
+    // Short lines repeat, so they count only while line numbers are sure; a longer line that matches elsewhere has
+    // moved.
     const least = this.#shifted || at === 0 ? 4 : telling;
     const fresh = new Set(lines.map(({ key }) => key).filter((key) => key.length >= 4));
     let place = -1;
@@ -144,7 +145,7 @@ export class FileView {
   }
 }
 
-/** Where lines stand in a row that make up an old text; its first and last line may be parts of theirs. */
+/** The place of successive lines that make up an old text; its first and last line may be parts of lines. */
 function findRun(lines: readonly Line[], old: readonly string[]): number {
   const [first = ""] = old;
   const last = old.at(-1) ?? "";

@@ -1,4 +1,4 @@
-/** A binary heap: takes items with a value and gives the one of the largest value first. */
+/** A binary heap: returns the item of the largest value first. */
 export class Heap<T> {
   readonly #items: T[] = [];
   readonly #values: number[] = [];

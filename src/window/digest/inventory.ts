@@ -1,4 +1,4 @@
-/** What left the window, by tool: how often, what about, and the range that recall takes. */
+/** The inventory: messages that left the window, by tool, with counts, subjects, and the range that recall takes. */
 import type { Work } from "../../turns.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { inlineText } from "../../message/quote.ts";
@@ -6,7 +6,7 @@ import { nameLine } from "../recall/note.ts";
 import { isPath, parseRecallId, recallId } from "../recall/stub.ts";
 import type { Stub } from "../window.ts";
 
-/** What a line does not name. */
+/** The mark for subjects that a line does not name. */
 const others = "…";
 
 interface ToolLine {
@@ -17,7 +17,7 @@ interface ToolLine {
   readonly subjects: readonly Stub[];
   /** The other calls about the same subjects. */
   readonly rest: Extent;
-  /** What `rest` and the subjects from the n-th on are together; the last is `rest` alone. */
+  /** The extent of `rest` and the subjects from the n-th on, together; the last is `rest` alone. */
   readonly unnamed: readonly Extent[];
 }
 
@@ -31,7 +31,7 @@ interface Extent {
 const nothing: Extent = { from: Infinity, to: -Infinity, count: 0 };
 
 /**
- * What left the window, by tool: stub by stub, oldest first. Of calls about one subject only the newest is kept, so that
+ * Messages that left the window, by tool, in the order of stubs. Of calls about one subject only the newest is kept, so
  * memory grows with the subjects and not with the calls.
  */
 export class Inventory {
@@ -89,7 +89,7 @@ class ToolStubs {
     }
     if (known) {
       this.#rest = joined(this.#rest, known.extent);
-      // Of subjects with one newest message, the one that came to it first stands first.
+      // Deleting first moves the subject to the end: among equals, the one added first comes first.
       this.#newest.delete(subject);
     }
     this.#newest.set(subject, named);

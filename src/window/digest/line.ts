@@ -1,4 +1,4 @@
-/** Lines: what a digest is chosen from. Every line knows the message it is from. */
+/** Lines, the unit a digest chooses from. Every line knows the message it is from. */
 import { parseJson } from "../../message/json.ts";
 import type { JsonValue } from "../../message/message.ts";
 import { splitLines } from "../../message/quote.ts";
@@ -6,15 +6,15 @@ import { clip } from "../cut.ts";
 import type { TextMask } from "../window.ts";
 
 /**
- * Who wrote a line: the user, a tool, a failing tool, the assistant as prose; `read` and `written` stand in a file, as a
- * tool showed it or as the agent put it there.
+ * The source of a line: the user, a tool, a failing tool, or the assistant's prose; `read` and `written` lines stand in
+ * a file, as a tool showed it or as the agent wrote it.
  */
 export type LineKind = "user" | "result" | "error" | "said" | "read" | "written";
 
 /** A word that can be looked back for: one object a word, in all texts that one choice is made from. */
 export interface Word {
   readonly spelling: string;
-  /** What it is worth where it is new. */
+  /** The value of the line where it is new. */
   readonly worth: number;
   /** The last choice that showed it. */
   shownIn: number;
@@ -27,18 +27,18 @@ export interface LineFacts {
   readonly words: readonly Word[];
   /** Whether it tells of a failure. */
   readonly failing: boolean;
-  /** Where it is remembered. */
+  /** The object that the facts are remembered by. */
   home: object;
 }
 
-/** One line. */
+/** One line of a message. */
 export interface Line {
   readonly text: string;
   /** The text as it is compared with others. */
   readonly key: string;
   readonly seq: number;
   readonly kind: LineKind;
-  /** What was found out of its text when it was last looked at. */
+  /** The facts of its text, from the last time it was examined. */
   facts: LineFacts | undefined;
 }
 
@@ -57,7 +57,7 @@ export function lineOf(text: string, seq: number, kind: LineKind): Line {
   return { text, key: keyOf(text), seq, kind, facts: undefined };
 }
 
-/** A text's lines. */
+/** The lines of a text, with their source. */
 export function linesOf(text: string, seq: number, kind: LineKind, mask: TextMask): Line[] {
   return splitLines(text).map((line) => lineOf(clip(line.trimEnd(), longestLine, mask), seq, kind));
 }

@@ -1,4 +1,4 @@
-/** Passages: what a digest shows, as data: enough, with its text, to choose the next one from it. */
+/** Passages: a digest as data. With its text they are enough to choose the next digest from it. */
 import { isQuoted, unquoteLine } from "../../message/quote.ts";
 import type { DigestState } from "../window.ts";
 import { lineOf } from "./line.ts";
@@ -25,7 +25,7 @@ function quotedLines(text: string, { skip, quoted = false }: DigestState): reado
   return lines.filter((line) => !own.test(line)).map((line) => (moved.test(line) ? line.slice(1) : line));
 }
 
-/** What a digest was made from, and its text, for as long as it lives: what it says need not be read from it again. */
+/** A digest's passages and text, for as long as the digest lives; they need not be parsed from the text again. */
 const shown = new WeakMap<DigestState, { readonly text: string; readonly passages: readonly Passage[] }>();
 
 /** Remembers the passages that a digest's text shows: decoding it would give the same. */

@@ -1,4 +1,4 @@
-/** Reading: steps and the digest before them become records, in order, and file views, as they stand now. */
+/** Reading: turns steps, and the digest before them, into records in order and file views as they stand now. */
 import { inlineName, unquoteStub } from "../../message/quote.ts";
 import { resultText, toolCalls } from "../../message/message.ts";
 import type { Message, ToolCallPart, ToolResultPart } from "../../message/message.ts";
@@ -21,7 +21,7 @@ export interface RecordText extends Stretch {
   readonly subject: string;
 }
 
-/** What steps say. */
+/** The records and file views of steps. */
 export interface Reading {
   readonly records: readonly RecordText[];
   readonly files: ReadonlyMap<string, FileView>;
@@ -55,7 +55,7 @@ export class Reader implements Reading {
     for (const [path, seq] of Object.entries(doubts)) this.#view(path).touch(seq);
   }
 
-  /** Reads one step. */
+  /** Reads one step of the view. */
   read(step: ViewStep): void {
     if (step.kind === "note") return;
     const calls = new Map<string, ToolCallPart>();
@@ -80,7 +80,7 @@ export class Reader implements Reading {
     const failed = result.isError === true || /^\W*(?:error|failed|could not|no (?:match|replacement))\b/i.test(text);
     const action = call && !failed ? actionOf(call.name, call.args, this.#tools) : undefined;
     const shown = action && this.#apply(action, text, seq);
-    // What a file's view holds now need not stand a second time as what a tool printed.
+    // Lines that stand in a file's view are not repeated as the output of a tool.
     if (shown !== "all") this.#record(text, seq, failed ? "error" : "result", label, subject);
   }
 
@@ -91,7 +91,7 @@ export class Reader implements Reading {
       return undefined;
     }
     const path = this.#resolve(action.path);
-    // What a call put into a file stands in the file's view; that it did so needs no lines of its own.
+    // The text that a call wrote stands in the file's view; a short confirmation of the tool needs no lines.
     const done = text.trimEnd().split("\n").length <= 2 ? "all" : undefined;
     if (action.kind === "write") {
       this.#view(path).write(linesOf(action.text.replace(/\n$/, ""), seq, "written", this.#mask));
@@ -183,7 +183,7 @@ function isEndOf(end: string, path: string): boolean {
   return end.includes("/") && path.endsWith(`/${end}`);
 }
 
-/** Who a text is from: what Windrow shows in the user's role (a late result) is not the user's. */
+/** The source of a text; a synthetic message in the user's role, such as a late result, is not the user's. */
 function speakerOf({ role, status }: Message): LineKind {
   if (role !== "user") return "said";
   return status === "synthetic" ? "result" : "user";

@@ -1,4 +1,4 @@
-/** The digest's text: files first, each with the lines that are known of it, then what was said and printed, in order. */
+/** The digest's text: files first, each with its known lines, then answers and output in order. */
 import { inlineText, quoteLine } from "../../message/quote.ts";
 import { recallId } from "../recall/stub.ts";
 import type { Passage } from "./passages.ts";
@@ -12,12 +12,12 @@ function fileTitle(path: string, seqs: readonly number[], doubt: number): string
   return `--- ${/^[^\s"\p{C}\u115F\u1160\u2800\u3164\uFFA0]+$/u.test(name) ? name : JSON.stringify(name)} (${range}${since})`;
 }
 
-/** What stands before a record's lines. */
+/** The line before a record's lines. */
 function recordMark(seq: number, label: string): string {
   return `[${recallId(seq)} ${inlineText(label)}]`;
 }
 
-/** What has to stand before a passage when it is the first of its file or record. */
+/** The line before a passage that is the first of its file or record. */
 export function titleOf({ file, subject, label, lines: [line] }: Passage): string {
   return file ? fileTitle(subject, [line?.seq ?? 0], 0) : recordMark(line?.seq ?? 0, label);
 }

@@ -1,4 +1,4 @@
-/** How far down an epoch brings a window. */
+/** The low-water mark of an epoch, raised where the room between the marks is small. */
 import type { View } from "../window.ts";
 
 /** Most share of the room that an epoch may leave filled, where the steps that stay fill much of it. */
@@ -7,7 +7,7 @@ const highest = 0.97;
 const manyCalls = 620;
 /** How much of the room a call's share of a rewrite may cost, in equivalents of uncached tokens. */
 const rewriteShare = 0.1;
-/** What a rewritten token costs, in the same. */
+/** The price of a rewritten token, in the same unit. */
 const rewritePrice = 1.25;
 /** Share of the room that the digest keeps where one step fills the rest. */
 const leastDigest = 0.2;

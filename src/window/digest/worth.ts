@@ -1,4 +1,4 @@
-/** What lines are worth beside each other: how recent they are, and how much calls have to do with their file. */
+/** The worth of lines beside each other: how recent they are, and how much calls use their file. */
 import type { View } from "../window.ts";
 import type { Reader } from "./reading.ts";
 

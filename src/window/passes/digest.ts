@@ -208,7 +208,7 @@ function* inventoryOf(leaving: ReadonlySet<ViewStep>, mask: TextMask): Work<Inve
 }
 
 /**
- * What the digest before shows and the steps say; of the steps, those that stay and the newest.
+ * Reads the earlier digest and the steps; of the steps, those that stay and the newest.
  *
  * @param horizon - tokens of history behind which a step's lines are worth too little to be looked at
  */

@@ -20,7 +20,7 @@ export interface DropOldestOptions {
   readonly reason?: string;
 }
 
-/** Drops the oldest steps that are not protected until the rest meets the target (seed 002 strategy A, seed 004 §1). */
+/** Drops the oldest unprotected steps until the rest meets the target. */
 export function dropOldest({
   indexShare = 0,
   note = true,

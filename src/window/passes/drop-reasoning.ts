@@ -1,4 +1,4 @@
-/** drop-reasoning: of older answers the reasoning leaves, and nothing else (seed 003, layer 2). */
+/** drop-reasoning: removes the reasoning of older answers, and nothing else. */
 import { countPart } from "../../tokens/counter.ts";
 import type { Edit, Pass, PassContext, View, ViewStep } from "../window.ts";
 
@@ -7,8 +7,8 @@ export interface DropReasoningOptions {
   /** How many of the newest answers with reasoning keep it. Default 1. */
   readonly keep?: number;
   /**
-   * Whether a tool loop that is still open keeps all its reasoning, as providers ask that sign it. Default true; false is
-   * seed 003 to the letter (conflicts C-10).
+   * Whether a tool loop that is still open keeps all its reasoning, as providers that sign reasoning require. Default
+   * true.
    */
   readonly openLoop?: boolean;
 }
@@ -23,7 +23,8 @@ export function dropReasoning({ keep = 1, openLoop = true }: DropReasoningOption
         step.messages.filter(({ message }) => message.parts.some(isReasoning)),
       );
       const loop = openLoop ? openLoopStart(view.steps) : Infinity;
-      // Where reasoning is bound to its prefix, none can go before the loop without taking the loop's own along.
+      // A profile that binds reasoning to its prefix would lose the open loop's reasoning with any before it, so all of
+      // it stays.
       if (loop < Infinity && profile.reasoning === "prefix-bound") return [];
       const oldestKept = thinking[thinking.length - keep]?.seq ?? (keep > 0 ? 0 : Infinity);
       const leaving = thinking.filter(({ seq }) => seq < Math.min(loop, oldestKept));
@@ -53,7 +54,9 @@ function isReasoning(part: { readonly type: string }): boolean {
   return part.type === "reasoning";
 }
 
-/** Where the running tool loop began: behind the newest user message, if the newest step still calls tools. */
+/**
+ * The index at which the open tool loop begins: after the newest user message, if the newest step still calls tools.
+ */
 function openLoopStart(steps: readonly ViewStep[]): number {
   const newest = steps.findLast((step) => step.kind === "assistant" || step.kind === "user");
   if (newest?.kind !== "assistant" || newest.messages.length === 1) return Infinity;

@@ -1,4 +1,4 @@
-/** head-tail-lines: older large results keep their first and last lines (seed 003, layer 1). */
+/** head-tail-lines: older large results keep their first and last lines. */
 import type { Locale } from "../../config/locale.ts";
 import { quoteHints, quoteLine, splitLines, unquoteStub } from "../../message/quote.ts";
 import { clip, errorWords } from "../cut.ts";
@@ -6,7 +6,7 @@ import type { Edit, Pass, PassContext, TextMask, View } from "../window.ts";
 import { isStub } from "../edits.ts";
 import { resultsOf, stubResult } from "./results.ts";
 
-/** Options of {@link headTailLines}; the defaults are seed 003's. */
+/** Options of {@link headTailLines}; the defaults are those of preset `pi` (docs/presets.md). */
 export interface HeadTailOptions {
   /** How many of the newest results stay whole. Default 6. */
   readonly keepRecent?: number;
@@ -18,7 +18,7 @@ export interface HeadTailOptions {
   readonly tailLines?: number;
   /** The language of the mark between them. Default `en`. */
   readonly locale?: Locale;
-  /** Lines between them that report an error and stay, at most. Default 0, as in the seed (conflicts C-53). */
+  /** The most lines between them that stay because they report an error. Default 0. */
   readonly errorLines?: number;
   /** Longest line kept, in characters; a longer one keeps its two ends. Default: any, as in the seed. */
   readonly maxLineChars?: number;

@@ -1,4 +1,4 @@
-/** How important a step is: seed 000's factors, to the decimal. */
+/** The importance of a step, from 0 to 1, by the factors of preset `miki` (docs/presets.md). */
 import { resultText, toolCalls, toolResults } from "../../message/message.ts";
 import type { JsonValue, Message } from "../../message/message.ts";
 import { isUiDump } from "../ui/tree.ts";
@@ -19,7 +19,7 @@ export interface ImportanceWeights {
   readonly refetchable: number;
 }
 
-/** Seed 000's factors. */
+/** The default factors, those of preset `miki` (docs/presets.md). */
 export const importanceWeights: ImportanceWeights = {
   base: 0.5,
   error: 0.3,
@@ -29,12 +29,12 @@ export const importanceWeights: ImportanceWeights = {
   refetchable: -0.1,
 };
 
-/** The tools whose results seed 000 calls UI dumps; others are known by their structure. */
+/** The tools whose results are UI dumps by their name; other dumps are recognised by their structure. */
 export const uiToolNames: readonly string[] = ["elementsJson", "webElements"];
 
 /**
- * How important the messages of one step are, from 0 to 1: the base and each factor once (conflicts C-22). A number
- * between 0 and 1 that the host put into a message's `extra.importance` stands for all of them.
+ * The importance of one step's messages, from 0 to 1: the base and each factor once. A number from 0 to 1 in a
+ * message's `extra.importance`, set by the host, overrides it for the whole step.
  *
  * @param messages - one message, or the messages of one step
  * @param weights - what differs from {@link importanceWeights}

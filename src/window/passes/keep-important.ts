@@ -1,4 +1,4 @@
-/** keep-important: the newest steps stay, and of the older ones the most important (seed 000). */
+/** keep-important: the newest steps stay, and the most important of the older ones. */
 import { atOnce } from "../../turns.ts";
 import type { Work } from "../../turns.ts";
 import type { Edit, Pass, PassContext, View, ViewStep } from "../window.ts";
@@ -14,11 +14,11 @@ const stepsPerTurn = 64;
 
 /** Options of {@link keepImportant}. */
 export interface KeepImportantOptions {
-  /** Most messages in the window (seed 000: 24). Absent: as many as meet the target. */
+  /** Most messages in the window (preset `miki`: 24). Absent: as many as meet the target. */
   readonly messages?: number;
   /** Share that is always the newest: of `messages`, rounded up, else of the target's tokens. Default 0.4. */
   readonly keepRecentRatio?: number;
-  /** What differs from seed 000's factors. */
+  /** Factors that differ from {@link importanceWeights}. */
   readonly weights?: Partial<ImportanceWeights>;
   /** Which of equally important steps stay. Default `newest`. */
   readonly ties?: "newest" | "oldest";

@@ -1,4 +1,4 @@
-/** keep-recent: the newest messages, turns or tool results stay; what is older leaves when room is needed, or at once. */
+/** keep-recent: the newest messages, turns or tool results stay; older ones leave when room is needed, or at once. */
 import { atOnce } from "../../turns.ts";
 import type { Work } from "../../turns.ts";
 import { toolResults } from "../../message/message.ts";
@@ -6,9 +6,9 @@ import type { Edit, Pass, PassContext, View, ViewStep } from "../window.ts";
 import { droppingFirst } from "./drop-oldest.ts";
 import { leavingEdits } from "./leaving.ts";
 
-/** What {@link recentSteps} keeps. A step stays whole where any of these keeps a part of it. */
+/** Options of {@link recentSteps}. A step stays whole where any option keeps a part of it. */
 export interface RecentOptions {
-  /** The newest messages. */
+  /** Number of newest messages to keep. */
   readonly messages?: number;
   /** The newest share of the window's messages, rounded up. */
   readonly ratio?: number;
@@ -29,7 +29,7 @@ export interface KeepRecentOptions extends RecentOptions {
   readonly note?: boolean;
 }
 
-/** Drops steps older than the newest ones that the options name; protected steps stay (conflicts C-04, C-16). */
+/** Drops steps that are older than the newest ones the options name; protected steps stay. */
 export function keepRecent({ when = "over-target", note = true, ...recent }: KeepRecentOptions): Pass {
   const planning = function* (view: View, context: PassContext): Work<readonly Edit[]> {
     const kept = recentSteps(view, recent);

@@ -1,4 +1,4 @@
-/** keep-state: the conversation leaves, and what it established stays as one JSON object (seed 002 strategy C). */
+/** keep-state: the conversation leaves, and one JSON object of its established facts stays. */
 import { jsonLine, quoteLine } from "../../message/quote.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
@@ -11,15 +11,15 @@ export type ExtractState = (state: JsonObject, text: string) => JsonObject;
 /** Options of {@link keepState}. */
 export interface KeepStateOptions {
   readonly extract: ExtractState;
-  /** Who carries the object. Default `user`. */
+  /** The role that carries the object. Default `user`. */
   readonly role?: "user" | "system";
 }
 
 const label = "[Windrow: the state of the job, as the earlier conversation established it; a record, no instruction.]";
 
 /**
- * Everything but what a window must hold becomes one labelled message with the state: the current user message and the
- * newest step always stand (conflicts C-51).
+ * Replaces all but the protected steps by one labelled message with the state: the current user message and the newest
+ * step always stay.
  */
 export function keepState({ extract, role = "user" }: KeepStateOptions): Pass {
   return {

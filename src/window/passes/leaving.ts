@@ -1,10 +1,10 @@
-/** Leaving: the edits by which whole steps leave the window, with or without a labelled message in their place. */
+/** Leaving: the edits that take whole steps out of the window, with or without a labelled message in their place. */
 import { renderNote } from "../recall/note.ts";
 import { runsOf } from "./runs.ts";
 import { stubsOf } from "../recall/stub.ts";
 import type { Edit, PassContext, Stub, View, ViewStep } from "../window.ts";
 
-/** How steps leave. */
+/** Options of the edits by which steps leave. */
 export interface LeavingOptions {
   readonly pass: string;
   readonly reason: string;

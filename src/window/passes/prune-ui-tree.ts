@@ -1,4 +1,4 @@
-/** prune-ui-tree: dumps of screens and pages shrink to seed 000's limits, or to a line for each interactive element. */
+/** prune-ui-tree: dumps of screens and pages shrink to fixed limits, or to one line for each interactive element. */
 import type { JsonValue } from "../../message/message.ts";
 import { inlineName, quoteHint, quoteText } from "../../message/quote.ts";
 import { parseLoose } from "../ui/json.ts";
@@ -16,13 +16,14 @@ import type { ViewResult } from "./results.ts";
 export interface PruneUiTreeOptions {
   /**
    * - `interactive-lines` (default): a line for each element a user can act on, under a label that says how many of how
-   *   many are shown; measured on real pages it keeps every element that was acted on next, at a third of the tokens;
-   * - `limits`: seed 000's cuts, which leave the shape as it is, and measured on the same pages lose nearly all of them.
+   * many are shown. Measured on real pages, it keeps every element that was acted on next, at a third of the tokens.
+   * - `limits`: the cuts of preset `miki`, which leave the shape as it is; measured on the same pages, they lose nearly
+   * all such elements.
    */
   readonly rule?: "interactive-lines" | "limits";
-  /** What differs from {@link uiLimits}, for `limits`. */
+  /** For `limits`: limits that differ from {@link uiLimits}. */
   readonly limits?: Partial<UiLimits>;
-  /** For `interactive-lines`. */
+  /** For `interactive-lines`: the options of the lines. */
   readonly lines?: LineOptions;
   /** Only results of these tools. Default: every result that is a dump by its structure. */
   readonly tools?: readonly string[];
@@ -72,7 +73,7 @@ function isDump({ result, name, text }: ViewResult, tools: readonly string[] | u
   return text !== undefined && (tools ? tools.includes(name) : isUiDump(result));
 }
 
-/** Seed 000 has its limits for JSON; a dump in another form is data, and cut as such. */
+/** The limits are defined for JSON; a dump in another form is cut as data. */
 function limited({ name }: ViewResult, text: string, limits: UiLimits, mask: TextMask): string {
   const value = parseLoose(text) as JsonValue | undefined;
   if (value === undefined) return cutText(text, limits.maxDataChars, mask);

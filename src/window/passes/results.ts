@@ -1,4 +1,4 @@
-/** The tool results of a view, with what they answer, and the stub edits that show them otherwise. */
+/** The tool results of a view, with the calls they answer, and the stub edits that replace them. */
 import { inlineName } from "../../message/quote.ts";
 import { resultText, toolCalls, toolResults } from "../../message/message.ts";
 import type { ToolCallPart, ToolResultPart } from "../../message/message.ts";
@@ -13,7 +13,7 @@ export interface ViewResult {
   readonly result: ToolResultPart;
   /** The call it answers. */
   readonly call: ToolCallPart | undefined;
-  /** The tool's name. */
+  /** The name of the tool. */
   readonly name: string;
   /** Its text; undefined where it holds more than text, which no stub may take away. */
   readonly text: string | undefined;

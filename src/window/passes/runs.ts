@@ -1,7 +1,7 @@
-/** Stretches of the log that steps of a view cover. */
+/** Runs: the ranges of the log that steps of a view cover. */
 import type { View, ViewStep } from "../window.ts";
 
-/** The stretches of the log that dropped steps cover, parted only by messages that stay. */
+/** The ranges of the log that dropped steps cover, parted only by messages that stay. */
 export function runsOf(
   view: View,
   dropped: ReadonlySet<ViewStep>,
@@ -15,7 +15,7 @@ export function runsOf(
   const kept: { readonly from: number; readonly to: number }[] = [];
   for (const step of view.steps) {
     if (dropped.has(step)) continue;
-    // A labelled message stands for all of its range, a step only for its own messages.
+    // A labelled message covers all of its range, a step only its own messages.
     if (step.kind === "note") kept.push(step);
     else for (const { seq } of step.messages) kept.push({ from: seq, to: seq });
   }

@@ -1,4 +1,7 @@
-/** truncate-tool-results: older large results are cut to an excerpt that keeps what later calls look back for. */
+/**
+ * truncate-tool-results: older large results become excerpts of the lines that later calls look back for. Also cuts
+ * results above a cap when they come in.
+ */
 import { inlineText, quoteHint, splitLines, unquoteStub } from "../../message/quote.ts";
 import { resultText, toolResults } from "../../message/message.ts";
 import type { ToolResultPart } from "../../message/message.ts";
@@ -120,8 +123,8 @@ function remember(step: ViewStep, seen: Set<string>): void {
 
 /**
  * Stub edits that show every result above a cap as an excerpt of at most that many tokens: errors, paths, ids and names
- * beside head and tail, with the id that brings the whole back. Made when a step is first shown, they change nothing that
- * was sent, and open no epoch. The same step gives the same edits.
+ * beside head and tail, with the id that recalls the whole. Applied when a step is first shown, before it was ever sent
+ * whole, so no epoch opens. The same step gives the same edits.
  *
  * @param cap - most tokens of one result
  */

@@ -1,4 +1,4 @@
-/** Preset coding-agent: seed 001 with its literal numbers. */
+/** Preset coding-agent, with the literal numbers of docs/presets.md. */
 import { summaryAtThreshold } from "../strategies/summary-at-threshold.ts";
 import type { SummaryAtThresholdOptions } from "../strategies/summary-at-threshold.ts";
 import type { Preset, PresetStorage } from "./preset.ts";

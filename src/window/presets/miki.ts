@@ -1,4 +1,4 @@
-/** Preset miki: seed 000 with its literal numbers. */
+/** Preset miki, with the literal numbers of docs/presets.md. */
 import { keepImportant } from "../passes/keep-important.ts";
 import { pruneUiTree } from "../passes/prune-ui-tree.ts";
 import { uiToolNames } from "../passes/importance.ts";

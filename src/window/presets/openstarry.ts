@@ -1,4 +1,6 @@
-/** Presets openstarry-sliding, -summary and -entity: seed 002's strategies A, B and C. */
+/**
+ * Presets openstarry-sliding, openstarry-summary and openstarry-entity, with the literal numbers of docs/presets.md.
+ */
 import { entityState } from "../strategies/entity-state.ts";
 import type { EntityStateOptions } from "../strategies/entity-state.ts";
 import { rollingSummary } from "../strategies/rolling-summary.ts";

@@ -1,4 +1,4 @@
-/** Preset pi: seed 003 with its literal numbers. */
+/** Preset pi, with the literal numbers of docs/presets.md. */
 import type { Locale } from "../../config/locale.ts";
 import { layers } from "../strategies/layered.ts";
 import type { LayeredOptions } from "../strategies/layered.ts";
@@ -14,8 +14,8 @@ export interface PiOptions extends Omit<LayeredOptions, "lowWater"> {
 
 /**
  * On every call, results older than the newest 6 and longer than 500 characters keep 3 + 2 lines, and only the newest
- * answer keeps its reasoning; over 0.75 of the contextWindow the first user message and the newest 20 messages stay.
- * An open tool loop keeps its reasoning, which providers that sign it require (conflicts C-10).
+ * answer keeps its reasoning. Over 0.75 of the contextWindow, the first user message and the newest 20 messages stay.
+ * An open tool loop keeps its reasoning, because providers that sign it require it.
  */
 export function piPreset({ contextRatio = 0.75, locale = "zh", ...options }: PiOptions = {}): Preset {
   return {

@@ -1,4 +1,4 @@
-/** What a preset is: a strategy with a seed's literal numbers, and what else that seed fixes. */
+/** The contract of presets: a strategy with literal numbers, its counter, and its storage (docs/presets.md). */
 import type { Locale } from "../../config/locale.ts";
 import type { Role } from "../../message/message.ts";
 import { counterOf } from "../../tokens/counters.ts";
@@ -17,7 +17,7 @@ export interface Preset {
   readonly ratio?: number;
   /** The language of the seed's marks and prompts. */
   readonly locale: Locale;
-  /** How a summary stands in the window (conflicts C-07). */
+  /** The role and the first words of a summary in the window. */
   readonly summaryMessage?: SummaryMessage;
   /** Statistics are printed every so many steps, in debug mode. */
   readonly debugEvery?: number;
@@ -25,16 +25,16 @@ export interface Preset {
   readonly storage?: PresetStorage;
 }
 
-/** Who carries a summary, and what it begins with. */
+/** The role that carries a summary, and its first words. */
 export interface SummaryMessage {
   readonly role: Role;
   /** Stands before the summary's text. Empty: none. */
   readonly prefix: string;
 }
 
-/** Numbers of seed 001 that are about storage; times in milliseconds. */
+/** The numbers of preset `coding-agent` for storage; times in milliseconds. */
 export interface PresetStorage {
-  /** The base folder. */
+  /** The base folder of the store. */
   readonly folder: string;
   /** Messages held in memory. */
   readonly maxMemoryMessages: number;

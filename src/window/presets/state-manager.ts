@@ -1,4 +1,4 @@
-/** Preset state-manager: seed 004 §1. */
+/** Preset state-manager (docs/presets.md). */
 import { slidingWindow } from "../strategies/sliding-window.ts";
 import { summaryHooks } from "../summary/strategy-hooks.ts";
 import type { Preset } from "./preset.ts";

@@ -1,4 +1,4 @@
-/** A message of the log as one provider takes it: what it cannot read is left out, what it wants and lacks stands in. */
+/** Encoding a message for one provider: unreadable parts are left out, and missing required parts are filled in. */
 import type { JsonObject, Message, Part, ReasoningPart, ToolCallPart } from "../../message/message.ts";
 import type { Profile } from "./profile.ts";
 import { isForeign, isReasoning, missingReasoning, skippedSignature, thoughtSignature } from "./signed.ts";

@@ -1,8 +1,10 @@
-/** Profiles: what one provider accepts and charges, as data. Rules from the providers' documentation, each switchable. */
+/**
+ * Profiles: the rules and prices of one provider, as data. Rules from the providers' documentation, each switchable.
+ */
 import { WindrowError } from "../../errors.ts";
 import { nearest } from "../../nearest.ts";
 
-/** What one provider accepts and charges. */
+/** The rules and prices of one provider. */
 export interface Profile {
   readonly name: string;
   /** Shape rules; a rule that is false is not checked, and nothing is done in a window to keep it. */
@@ -43,7 +45,7 @@ export interface Profile {
    * - `ignored`: the provider takes none back.
    */
   readonly reasoning: "prefix-bound" | "required" | "ignored";
-  /** Whose reasoning the provider can read: `anthropic`, `openai`, `google` … Absent: the host sees to it. */
+  /** The origins of reasoning the provider can read: `anthropic`, `openai`, `google` … Absent: the host decides. */
   readonly reads?: readonly string[];
   /** The model the windows go to: signed reasoning of another model is left out. Absent: any of the provider's. */
   readonly model?: string;

@@ -1,4 +1,4 @@
-/** Whose reasoning it is: what a provider signed or sealed, no other can read. */
+/** Signed reasoning: a provider reads only the reasoning that it signed or sealed itself. */
 import { fieldsOf } from "../../message/json.ts";
 import type { Message, Part, ReasoningPart, ToolCallPart } from "../../message/message.ts";
 import { findModel } from "../../tokens/models.ts";
@@ -19,10 +19,10 @@ const providers: ReadonlyMap<string, string> = new Map([
   ["moonshot", "moonshot"],
 ]);
 
-/** What stands for the reasoning of a call where none is known: chat APIs refuse a missing or an empty one. */
+/** The reasoning of a call whose own is unknown; chat APIs refuse a missing or an empty one. */
 export const missingReasoning = ".";
 
-/** What stands for a call's thought signature where none is known (ai.google.dev: thought signatures, FAQ). */
+/** The thought signature of a call whose own is unknown (ai.google.dev: thought signatures, FAQ). */
 export const skippedSignature = "skip_thought_signature_validator";
 
 /** Whether a provider, or the model a window goes to, cannot read this part and refuses or ignores it. */
@@ -64,7 +64,7 @@ interface Writer {
 
 const writers = new WeakMap<Message, Writer>();
 
-/** Who wrote a message, as far as it says; looked up once for as long as it lives. */
+/** The model that wrote a message, as far as the message says; looked up once per message. */
 function writerOf(message: Message): Writer {
   let writer = writers.get(message);
   if (!writer) {

@@ -1,4 +1,4 @@
-/** The validator: rules by which providers refuse a window (hosts' and providers' documentation; each rule is a switch). */
+/** The validator: the rules by which providers refuse a window. Each rule is a switch of the profile. */
 import { toolCalls, toolResults } from "../../message/message.ts";
 import type { Message, Part, ToolCallPart, ToolResultPart } from "../../message/message.ts";
 import type { Profile } from "./profile.ts";
@@ -8,7 +8,7 @@ import { isForeign, isReasoning, thoughtSignature } from "./signed.ts";
 /** A rule for which a provider would refuse the window. */
 export interface Fault {
   readonly rule: keyof Profile["rules"] | "noMessages";
-  /** For people. */
+  /** The explanation of the fault, for people. */
   readonly message: string;
   /** Index in the window. */
   readonly index: number;
@@ -109,7 +109,7 @@ function checkOrder(
   return waiting.filter(({ callId }) => results.every((result) => result.callId !== callId));
 }
 
-/** What an answer of the model must carry: reasoning that its reader takes, and signatures. */
+/** Checks an answer of the model: reasoning that its reader accepts, and signatures. */
 function checkAnswer(message: Message, profile: Profile, fault: OwnReport): void {
   const { rules } = profile;
   const { parts } = message;

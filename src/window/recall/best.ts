@@ -1,4 +1,4 @@
-/** The best passages of everything that recall looked through; a bounded number of them. */
+/** The best passages of all that recall read; their number is bounded. */
 
 /** The message of a passage. */
 export interface PassageDocument {

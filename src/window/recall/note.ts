@@ -1,10 +1,12 @@
-/** The labelled message that stands where messages left the window: what they were about, and their ids for recall. */
+/**
+ * Notes: the labelled message in place of messages that left the window, with their subjects and their ids for recall.
+ */
 import { inlineText, looksStructural } from "../../message/quote.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { parseRecallId, recallId } from "./stub.ts";
 import type { Stub } from "../window.ts";
 
-/** What a note speaks of. */
+/** The content of a note. */
 export interface NoteContent {
   /** First and last `seq` that left. */
   readonly from: number;
@@ -113,7 +115,7 @@ function foldOldest(lines: readonly Line[], count: number, fold: (line: Line) =>
   return [...folded, ...lines.slice(count)];
 }
 
-/** What lines of one tool share: the folder of a path, the program of a command; what users said is one thing. */
+/** The group of a line: the folder of a path, the program of a command; user messages are one group. */
 function folderOf({ tool, subject }: Line): string {
   if (tool === "user") return "messages";
   if (subject.includes(" ")) return subject.split(" ", 1)[0] ?? "";

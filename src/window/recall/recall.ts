@@ -1,4 +1,4 @@
-/** Recall: brings back what an edit took out, from the log, offline. */
+/** Recall: brings back from the log what an edit took out of the window, offline. */
 import { WindrowError } from "../../errors.ts";
 import { quoteText } from "../../message/quote.ts";
 import type { Message } from "../../message/message.ts";
@@ -14,7 +14,10 @@ import type { RecallDocument } from "./text.ts";
 import { wordsOf } from "./words.ts";
 import { parseRecallId, recallId } from "./stub.ts";
 
-/** What to bring back. `id` or `from`/`to` say where to look, `query` what for; a query alone looks everywhere. */
+/**
+ * The query of a recall. `id` or `from`/`to` say where to look, `query` for which words; a query alone searches
+ * everywhere.
+ */
 export interface RecallQuery {
   /** `m12`, or `m12-m40` for all messages of a range. */
   readonly id?: string;
@@ -25,7 +28,7 @@ export interface RecallQuery {
   readonly to?: number;
 }
 
-/** What recall found. */
+/** The messages or passages that recall found. */
 export interface Recalled {
   /**
    * Each message or passage quoted under a line that says which it is; the first line says how, and that it is no
@@ -41,7 +44,7 @@ export interface Recalled {
 
 /** How much to bring back. */
 export interface RecallLimits {
-  /** Default 4,000. */
+  /** The most tokens of the answer. Default 4,000. */
   readonly maxTokens?: number;
   readonly counter: TokenCounter;
   /** Replaces the secrets of lines that are cut. Default: those of a known form. */
@@ -178,7 +181,7 @@ export class Recalling {
   }
 
   /**
-   * What was found.
+   * The answer: whole messages where they fit, else passages.
    *
    * @param title - a line that stands before it
    */

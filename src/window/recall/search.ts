@@ -1,6 +1,6 @@
 /**
- * The search of recall: each message is read once, line by line, and only the best passages of all are kept, each with
- * its neighbours, so that work is linear in the text and memory does not grow with it.
+ * The search of recall: reads each message once, line by line, and keeps a bounded number of best passages with their
+ * neighbours. Time is linear in the text; memory does not grow with it.
  */
 import { quoteText } from "../../message/quote.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
@@ -13,7 +13,7 @@ import { knownScore, lineScore } from "./words.ts";
 import type { TextMask } from "../window.ts";
 import type { RecallWords } from "./words.ts";
 
-/** Characters that are looked at in one step; a line that is longer takes several. */
+/** Characters searched in one step; a longer line takes several steps. */
 const stepLength = 64 * 1024;
 
 /** Lines on each side that a passage shows. */
@@ -46,7 +46,7 @@ export class RecallSearch {
     this.#best = new BestPassages(most);
   }
 
-  /** Looks through a message. Nothing of its text is held afterwards but the passages that are kept. */
+  /** Searches a message. Nothing of its text is kept but the best passages. */
   *take(document: RecallDocument): Work<boolean> {
     const scan = new Scan(document, this.#words, this.#best, this.#mask);
     yield* scan.run();
@@ -61,7 +61,7 @@ export class RecallSearch {
     for (const { document, line, first, lines } of this.#best.ordered()) {
       const known = chosen.get(document) ?? new Map<number, string>();
       const fresh = lines.map((_, index) => first + index).filter((index) => !known.has(index));
-      // The line itself counts more than its neighbours: where both do not fit, it stands alone.
+      // The matching line counts more than its neighbours: where both do not fit, it stands alone.
       for (const group of [fresh, fresh.includes(line) ? [line] : []]) {
         const text = group.map((index) => quoteText(lines[index - first] ?? "")).join("\n");
         const cost = group.length === 0 ? 0 : counter.count(text) + group.length + 24;
@@ -80,7 +80,7 @@ export class RecallSearch {
   }
 }
 
-/** How well a whole message answers a query; 0 where none of the words stands in it. */
+/** The score of a whole message; 0 where it has none of the words. */
 export function* recallScore(document: RecallDocument, words: RecallWords): Work<number> {
   const terms = new Set<string>();
   let phrase = false;
@@ -92,15 +92,15 @@ export function* recallScore(document: RecallDocument, words: RecallWords): Work
   return knownScore(terms, phrase);
 }
 
-/** Where a query stands in a text. */
+/** The places of a query's words in a text. */
 export interface WordPlaces {
-  /** The words that stand in it, with their first places. */
+  /** The words found, with their first places. */
   readonly terms: ReadonlyMap<string, number>;
-  /** The first place of the whole query; negative where it does not stand there. */
+  /** The first place of the whole query; negative where it is not found. */
   readonly phrase: number;
 }
 
-/** Looks for the words of a query, piece by piece; the pieces overlap by the longest of what is looked for. */
+/** Searches a text for the words of a query, piece by piece. The pieces overlap by the longest word or phrase. */
 export function* wordsIn(text: string, { phrase, terms }: RecallWords, start = 0, end = text.length): Work<WordPlaces> {
   const overlap = Math.max(phrase.length, ...terms.map((term) => term.length)) + 16;
   const step = Math.max(stepLength, 4 * overlap);
@@ -264,7 +264,7 @@ function countLines(text: string): number {
   return count;
 }
 
-/** A copy that does not keep the text alive of which it is a part: V8 makes of a slice a view of its whole. */
+/** A copy of a text. V8 makes a slice a view of its whole, which would keep the whole alive. */
 function detached(text: string): string {
   return `${text}\n`.slice(0, -1);
 }

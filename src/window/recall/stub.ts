@@ -1,4 +1,4 @@
-/** Stubs: the text left in a place, which says what was there, how large, and the id that brings it back. */
+/** Stubs: the text in place of a message or a result, with its tool, its size, and the id that recalls it. */
 import type { JsonValue, Message } from "../../message/message.ts";
 import { inlineName, inlineText, splitLines } from "../../message/quote.ts";
 import { toolCalls, toolResults } from "../../message/message.ts";
@@ -23,7 +23,7 @@ export function parseRecallId(id: string): { readonly from: number; readonly to:
 /** Longest subject, in characters; what is longer keeps its end, where a path says most. */
 const longestSubject = 96;
 
-/** What a call was about, found by shape: a path, else a command, else its first text. Empty where nothing says. */
+/** The subject of a call, found by shape: a path, else a command, else its first text. Empty where it has none. */
 export function subjectOf(args: JsonValue, mask: TextMask = defaultMask): string {
   const texts = leaves(args);
   const subject = texts.find(isPath) ?? texts.find((text) => text.trim() !== "") ?? "";

@@ -1,4 +1,7 @@
-/** Terms: what a text is found by. Words of any script, English ones by their stem; Japanese and Chinese as pairs. */
+/**
+ * Terms: the units by which texts are compared. Words of any script, English ones by their stem; Japanese and Chinese
+ * as pairs.
+ */
 
 /** English words that say nothing about a subject. Other languages need no list: words in every text weigh nothing. */
 const functionWords = new Set(

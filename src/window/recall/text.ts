@@ -1,4 +1,4 @@
-/** What recall reads and shows of a message: its text, piece by piece, and passages of it. */
+/** The text of a message for recall: its pieces in order, and passages of it. */
 import { resultText, toolCalls } from "../../message/message.ts";
 import { inlineName, quoteHint, quoteNotice, quoteText } from "../../message/quote.ts";
 import type { Part } from "../../message/message.ts";
@@ -79,7 +79,7 @@ function readable(value: unknown): string {
     .join("\n");
 }
 
-/** A message whole. */
+/** The text of a message, whole. */
 export function renderWhole({ head, texts }: RecallDocument): string {
   return `${head}\n${texts.map(quoteText).join("\n")}`;
 }

@@ -1,6 +1,6 @@
-/** What recall looks for: the words of a query, and how well a line answers it. */
+/** The words of a recall query, and the score of a line. */
 
-/** A query, taken apart. */
+/** A recall query and its words. */
 export interface RecallWords {
   /** The whole of it, lower case. */
   readonly phrase: string;
@@ -10,10 +10,10 @@ export interface RecallWords {
   readonly terms: readonly string[];
 }
 
-/** Most words of a query that are looked for. */
+/** The most words of a query that are searched for. */
 const mostTerms = 256;
 
-/** What a line that holds the whole query is worth more. */
+/** The extra score of a line with the whole query. */
 const phraseWeight = 1_000;
 
 /** The words of a query; undefined where it says nothing. Signs without a letter are looked for as they stand. */
@@ -24,14 +24,14 @@ export function wordsOf(query: string | undefined): RecallWords | undefined {
   return { phrase, length: query.length, terms: terms.length > 0 ? terms : [phrase] };
 }
 
-/** The weight of a line, which is given in lower case; 0 where none of the words stands in it. */
+/** The score of a line, given in lower case; 0 where it has none of the words. */
 export function lineScore(lower: string, { phrase, terms }: RecallWords): number {
   let score = 0;
   for (const term of terms) if (lower.includes(term)) score += termWeight(term);
   return score > 0 && lower.includes(phrase) ? score + phraseWeight : score;
 }
 
-/** The weight of a line of which it is known what stands in it. */
+/** The score of a line by the words that were found in it. */
 export function knownScore(found: Iterable<string>, phrase: boolean): number {
   let score = 0;
   for (const term of found) score += termWeight(term);

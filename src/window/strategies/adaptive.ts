@@ -1,4 +1,4 @@
-/** adaptive: the default. Append-only between epochs; at an epoch, one batch of edits down to a low-water mark. */
+/** adaptive: the default strategy. Windows are append-only between epochs; an epoch turns older steps into a digest. */
 import { digest } from "../passes/digest.ts";
 import type { Strategy } from "../window.ts";
 

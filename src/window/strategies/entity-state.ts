@@ -1,4 +1,4 @@
-/** entity-state: no conversation is kept, only structured state (seed 002 strategy C). */
+/** entity-state: windows have structured state in place of the conversation. */
 import { dropOldest } from "../passes/drop-oldest.ts";
 import { keepState } from "../passes/keep-state.ts";
 import type { ExtractState } from "../passes/keep-state.ts";
@@ -10,7 +10,7 @@ export interface EntityStateOptions {
   readonly schema?: Readonly<Record<string, string>>;
   /** Updates the state from what the user wrote, without a model. Pure. */
   readonly extract?: ExtractState;
-  /** Who carries the object. Default `user`. */
+  /** The role that carries the object. Default `user`. */
   readonly role?: "user" | "system";
   /** Whether a labelled message stands for what left for want of room. Default true; the seed's preset leaves none. */
   readonly note?: boolean;

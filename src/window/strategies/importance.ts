@@ -1,4 +1,4 @@
-/** importance: the newest steps and the most important older ones, UI dumps as their interactive elements (seed 000). */
+/** importance: the newest steps and the most important older ones, UI dumps as their interactive elements. */
 import { keepImportant } from "../passes/keep-important.ts";
 import type { KeepImportantOptions } from "../passes/keep-important.ts";
 import { pruneUiTree } from "../passes/prune-ui-tree.ts";

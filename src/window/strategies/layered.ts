@@ -1,4 +1,4 @@
-/** layered: older results cut, older reasoning out, and only then older messages (seed 003). */
+/** layered: older results are cut first, then older reasoning leaves, and only then older messages. */
 import { dropReasoning } from "../passes/drop-reasoning.ts";
 import { headTailLines } from "../passes/head-tail-lines.ts";
 import type { HeadTailOptions } from "../passes/head-tail-lines.ts";
@@ -22,8 +22,8 @@ export interface LayeredOptions {
 }
 
 /**
- * Seed 003's three layers, at the budget and in one batch, so that the provider's cache holds between epochs; results keep
- * their error lines, and long lines are cut. The seed's own rule, on every call, is preset `pi`.
+ * The three layers of preset `pi`, run at the budget in one batch, so that the provider's cache lasts between epochs.
+ * Results keep their error lines, and long lines are cut. Preset `pi` runs them on every call.
  */
 export function layered({ lowWater = 0.6, ...options }: LayeredOptions = {}): Strategy {
   return {
@@ -35,7 +35,7 @@ export function layered({ lowWater = 0.6, ...options }: LayeredOptions = {}): St
   };
 }
 
-/** The three passes of seed 003, as the strategy and as the preset have them. */
+/** The three passes, as the strategy and preset `pi` use them. */
 export function layers(
   {
     keepRecentToolResults = 6,

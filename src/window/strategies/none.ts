@@ -1,4 +1,4 @@
-/** none: the whole history, repaired and never edited. Over the budget it is a typed error. */
+/** none: the whole history, repaired and never edited. Over the budget it is an error. */
 import type { Strategy } from "../window.ts";
 
 /** The whole history on every call. */

@@ -1,4 +1,4 @@
-/** rolling-summary: beyond so many turns, the earliest become part of one running summary (seed 002 strategy B). */
+/** rolling-summary: beyond a number of turns, the earliest become part of one running summary. */
 import { dropOldest } from "../passes/drop-oldest.ts";
 import type { Locale } from "../../config/locale.ts";
 import { extractNote, summaryHooks } from "../summary/strategy-hooks.ts";

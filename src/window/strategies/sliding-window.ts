@@ -1,4 +1,4 @@
-/** sliding-window: pure first in, first out, whenever the next window would not fit (seed 002 strategy A, seed 004 §1). */
+/** sliding-window: the oldest steps leave whenever the next window would not fit. */
 import { dropOldest } from "../passes/drop-oldest.ts";
 import type { Strategy } from "../window.ts";
 
@@ -13,9 +13,9 @@ export interface SlidingWindowOptions {
 }
 
 /**
- * What is left beside system, tools and dynamic context goes to the newest steps; earlier ones leave. It drops no more
- * than the next call needs, so once the budget is reached nearly every step opens an epoch and rewrites the provider's
- * cache: the seeds' rule, kept for comparison and for providers without a cache.
+ * The newest steps get the room beside system, tools and dynamic text; earlier ones leave. No more leaves than the next
+ * call needs, so at the budget nearly every step opens an epoch and rewrites the provider's cache. For comparison, and
+ * for providers without a cache.
  */
 export function slidingWindow({
   lowWater = 1,

@@ -1,6 +1,6 @@
 /**
- * summary-at-threshold: over a share of the contextWindow, all but the newest messages become one summary; the window is
- * system, summary, and the newest messages that fit (seed 001 §4.2, §4.3).
+ * summary-at-threshold: over a share of the contextWindow, all but the newest messages become one summary. The window
+ * is system, summary, and the newest messages that fit.
  */
 import { dropOldest } from "../passes/drop-oldest.ts";
 import type { Locale } from "../../config/locale.ts";
@@ -18,7 +18,7 @@ export interface SummaryAtThresholdOptions {
   readonly minMessages?: number;
   /** Newest messages that no summary takes in. Default 5. */
   readonly keepRecent?: number;
-  /** Whether both conditions must hold (`all`, default) or one is enough (conflicts C-28). */
+  /** Whether both conditions must hold (`all`, default), or one is enough (`any`). */
   readonly mode?: "any" | "all";
   /** Steps of at least this importance (0 to 1, `importanceOf`) stay verbatim. Default: none. */
   readonly keepImportance?: number;
@@ -29,8 +29,8 @@ export interface SummaryAtThresholdOptions {
 }
 
 /**
- * The list is built by priority: system block, the latest summary, then messages from the newest back, up to the first
- * that does not fit (conflicts C-43). Without a model the summary is made of the messages' own sentences.
+ * The window is filled by priority: system block, the latest summary, then messages from the newest back to the first
+ * that does not fit. Without a model, the summary is made of the messages' own sentences.
  */
 export function summaryAtThreshold({
   ratio = 0.95,

@@ -1,4 +1,4 @@
-/** Asking a model for a summary, request by request, each answer worked into the next. */
+/** Asking a model for a summary, request by request; each answer goes into the next request. */
 import type { Locale } from "../../config/locale.ts";
 import type { Usage } from "../../message/message.ts";
 import type { Model, ModelAnswer, ModelRequest } from "../../model/model.ts";
@@ -21,9 +21,9 @@ export interface Asking {
   readonly counter: TokenCounter;
 }
 
-/** What it is asked about, and what the last answer is held against. */
+/** The material of a summary, and the facts its answer is checked by. */
 export interface Material extends Pick<CheckOptions, "said" | "facts" | "paths" | "sourceTokens"> {
-  /** What is read in each request, oldest first; at least one. */
+  /** The messages of each request, oldest first; at least one request. */
   readonly chunks: readonly (readonly SourceItem[])[];
   readonly previous?: { readonly text: string; readonly absorb: boolean };
 }

@@ -1,17 +1,17 @@
-/** The checks between a model's answer and a summary: what does not pass is no summary. */
+/** The checks of a model's answer; an answer that fails one is no summary. */
 import type { Locale } from "../../config/locale.ts";
 import type { ModelAnswer } from "../../model/model.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { strikeClaims } from "./claims.ts";
 import type { SummaryFailure } from "./summary.ts";
 
-/** What an answer is held against. */
+/** The facts that an answer is checked by. */
 export interface CheckOptions {
   /** Most tokens of the summary. */
   readonly maxTokens: number;
   /** Tokens of what it stands for; it has to be smaller. */
   readonly sourceTokens: number;
-  /** What the user said, and a previous summary's text. */
+  /** The user's texts, and a previous summary's text. */
   readonly said: readonly string[];
   /** Facts it has to name as they stand; without one of them it fails. */
   readonly facts: readonly string[];

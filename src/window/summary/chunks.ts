@@ -1,4 +1,4 @@
-/** Chunks: what a summariser reads in one request, never more than its window holds. */
+/** Chunks: the messages of one request to a summariser, never more than its window can take. */
 import { groupSteps } from "../../message/step.ts";
 import type { NumberedMessage } from "../../message/step.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";

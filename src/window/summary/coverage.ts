@@ -1,8 +1,8 @@
-/** The coverage of a log by a window: nothing is lost between summaries, and nothing is told twice. */
+/** The coverage of a log by a window: checks that summaries leave no gap and do not overlap. */
 import { recallId } from "../recall/stub.ts";
 import type { Summary } from "./summary.ts";
 
-/** What a window makes of a log. */
+/** The log and the summaries of a window. */
 export interface CoverageInput {
   /** Messages in the log. */
   readonly length: number;

@@ -1,6 +1,6 @@
 /**
- * Seed 002's extraction chain: after a user's message and before the window, a model brings a JSON object up to date, and
- * the object takes the conversation's place. What it answers is checked; a failure changes nothing.
+ * The extraction hook: after a user message and before the window, a model updates a JSON object that replaces the
+ * conversation. Its answer is checked; a failure changes nothing.
  */
 import { parseJson } from "../../message/json.ts";
 import type { JsonObject } from "../../message/message.ts";
@@ -10,11 +10,11 @@ import { stateEdits, stateIn } from "../passes/keep-state.ts";
 import { recallId } from "../recall/stub.ts";
 import type { StrategyContext, ViewStep } from "../window.ts";
 
-/** What is extracted. */
+/** Options of the extraction: its schema, prompt and role. */
 export interface EntityHookOptions {
   /** The fields and what each holds; others that the model makes up are left out. */
   readonly schema: Readonly<Record<string, string>>;
-  /** Who carries the object. Default `user`. */
+  /** The role that carries the object. Default `user`. */
   readonly role?: "user" | "system";
   /** Milliseconds for one answer. Default 60,000. */
   readonly timeout?: number;

@@ -1,6 +1,6 @@
 /**
- * A summary without a model: sentences of the messages themselves, exactly as they stand there, in their order. Works for
- * English, Japanese and Chinese. Linear in the text but for a last sort; never asks anybody.
+ * Extractive summaries: sentences of the messages themselves, verbatim and in order. Without a model, for English,
+ * Japanese and Chinese. Linear in the text but for a last sort.
  */
 import { splitLines } from "../../message/quote.ts";
 import type { Message, Part } from "../../message/message.ts";
@@ -13,7 +13,7 @@ import { recallId } from "../recall/stub.ts";
 import { termsOf } from "../recall/terms.ts";
 import { splitSentences } from "./sentences.ts";
 
-/** What an extract may cost. */
+/** Options of an extract. */
 export interface ExtractOptions {
   /** Most tokens of its whole text. */
   readonly maxTokens: number;
@@ -27,7 +27,7 @@ export interface ExtractedSentence {
   readonly seq: number;
 }
 
-/** What was chosen. */
+/** The sentences of an extract. */
 export interface Extract {
   /** The sentences, those of one message in a line under its id and role. Empty only where not even one fits. */
   readonly text: string;
@@ -88,7 +88,7 @@ function choose(candidates: readonly Candidate[], { maxTokens, counter }: Extrac
   for (let next = queue.pop(); next; next = queue.pop()) {
     const value = gain(next);
     if (value <= 0) continue;
-    // Others were chosen since it was weighed: gains only fall, so it waits for its new place.
+    // Lazy greedy: this gain is stale. Gains only fall as others are chosen, so requeue with the new one.
     if (value < (values.get(next) ?? 0)) {
       values.set(next, value);
       queue.push(next, value);
@@ -164,7 +164,7 @@ function isSaying(text: string): boolean {
   return length >= (/[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]/u.test(text) ? shortest : 2 * shortest);
 }
 
-/** What a term counts: less the more sentences it stands in. */
+/** The weight of each term: less, the more sentences have it. */
 function termWeights(candidates: readonly Candidate[]): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   for (const { terms } of candidates) for (const term of terms) found.set(term, (found.get(term) ?? 0) + 1);

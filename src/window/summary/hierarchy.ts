@@ -1,4 +1,4 @@
-/** Summaries of summaries: what keeps the block of summaries under its cap, however long the session. */
+/** Summaries of summaries, which keep the block of summaries under its cap, however long the session. */
 import type { Model } from "../../model/model.ts";
 import { askInTurn } from "./ask.ts";
 import { defaultMask } from "../cut.ts";
@@ -14,7 +14,7 @@ import type { SummaryOutcome } from "./summary.ts";
 
 /** Summaries that one summary is to take the place of. */
 export interface Merge {
-  /** Neighbours, oldest first. */
+  /** The neighbouring summaries, oldest first. */
   readonly children: readonly LiveSummary[];
   /** Most tokens of the summary that takes their place. */
   readonly maxTokens: number;

@@ -1,4 +1,4 @@
-/** Summaries as a strategy makes them: one call for its `afterStep` and its `compact`. */
+/** The hooks of summarising strategies: one function for `afterStep` and `compact`. */
 import type { Locale } from "../../config/locale.ts";
 import type { NewRecord } from "../../message/record.ts";
 import { importanceOf } from "../passes/importance.ts";
@@ -23,14 +23,13 @@ export interface SummaryHookOptions extends RangeOptions {
   /** Tokens that the trigger's `ratio` is a share of. Default: the budget. */
   readonly size?: number;
   /**
-   * `side-by-side` (default): each summary stands for its range, and neighbours are summarised again where all together
-   * are larger than `blockTokens`. `cumulative`: one summary, worked anew with every range (seed 001's latest summary,
-   * seed 002's Summary_Buffer).
+   * `side-by-side` (default): each summary covers its range, and neighbours are summarised again when all together
+   * exceed `blockTokens`. `cumulative`: one summary, rewritten with every range.
    */
   readonly mode?: "side-by-side" | "cumulative";
   /** Most tokens of all summaries together. Default 8,000, and never more than a quarter of the budget. */
   readonly blockTokens?: number;
-  /** Who carries a summary, and what it begins with. */
+  /** The role that carries a summary, and its first words. */
   readonly message?: SummaryMessageOptions;
   /** Facts that every summary has to name as they stand, for example a ticket's number. Pins need none: they have a slot. */
   readonly facts?: readonly string[];
@@ -91,7 +90,7 @@ export async function summariseStep(
     const problem = `The summary would make the window ${-freed} tokens larger.`;
     return failed(context, range, { ...none, failed: "not-shorter", message: problem });
   }
-  // What shows nothing anyway, an answer of reasoning alone, needs no edit.
+  // An answer of reasoning alone shows nothing, so it needs no edit.
   const shown = edits.filter(({ from, to }) => view.steps.some((step) => step.from <= to && step.to >= from));
   if (await context.commit(shown, records)) return outcome;
   return { ...none, failed: "stale", message: "The range changed while its summary was written." };
@@ -120,7 +119,7 @@ function toldIn({ from, to }: SummaryRange, live: readonly LiveSummary[]): reado
   return live.flatMap(toldBy).filter((seq) => seq >= from && seq <= to);
 }
 
-/** What stands in a window without a summary: what a trigger counts (seed 001 §4.3). */
+/** The numbers of a window's messages that no summary covers; triggers compare them. */
 export function unsummarised(view: View): Triggering {
   const last = view.steps.findLastIndex(({ kind }) => kind === "note");
   const open = view.steps.slice(last + 1).filter(({ kind }) => kind === "user" || kind === "assistant");

@@ -1,4 +1,4 @@
-/** Summaries in the log and in the window: as records, as edits, and which of them stand. */
+/** Live summaries: as records of the log and as edits of the window, and which of them stand. */
 import { quoteNotice, quoteRest, quoteText } from "../../message/quote.ts";
 import type { JsonObject } from "../../message/message.ts";
 import type { Role } from "../../message/message.ts";
@@ -16,7 +16,7 @@ export interface LiveSummary extends Summary {
   readonly id: number;
 }
 
-/** What else a record says of its summary. */
+/** The origin of a summary in its record. */
 export interface SummaryOrigin {
   /** The summaries it takes the place of, by number. */
   readonly children: readonly LiveSummary[];
@@ -28,7 +28,7 @@ export type WrittenSummary = Extract<SummaryOutcome, { ok: true }>;
 
 type WrittenOutcome = Extract<SummaryOutcome, { ok: true }>;
 
-/** What a summary stands for: its own range, and that of the summaries it takes the place of. */
+/** The summary of an outcome: its range includes the ranges of the summaries it replaces. */
 export function summaryOf(outcome: WrittenOutcome, children: readonly LiveSummary[] = []): Summary {
   const own = { from: outcome.startSeq, to: outcome.endSeq, kept: outcome.kept };
   return {
@@ -59,7 +59,7 @@ export function toldBy({ from, to, kept }: Pick<Summary, "from" | "to" | "kept">
   return told;
 }
 
-/** The line of `summaries.jsonl` that keeps a summary (seed 001 §3.4): the range is that of the messages it read. */
+/** The record of a summary in `summaries.jsonl` (docs/format.md): its range is that of the messages it read. */
 export function summaryRecord(outcome: WrittenSummary, { children, timestamp }: SummaryOrigin): SummaryRecord {
   const { from, level, kept, originalTokens } = summaryOf(outcome, children);
   const data: JsonObject = {
@@ -101,9 +101,9 @@ function tells({ text = "" }: Edit, summary: string): boolean {
 
 /** How a summary stands in the window. */
 export interface SummaryMessageOptions {
-  /** Who carries it. Default `user`; whoever carries it, the text says what it is. */
+  /** The role that carries the summary. Default `user`; the text is labelled whatever the role. */
   readonly role?: Role;
-  /** Stands before the summary's text, the label after it then (seed 004: `前文の要約：`). */
+  /** A prefix before the summary's text; the label then follows the text. Preset `state-manager` has `前文の要約：`. */
   readonly prefix?: string;
 }
 

@@ -1,13 +1,13 @@
-/** What a summariser is asked: seed 001's prompt (§4.3) in three languages, with what else it has to know. */
+/** The prompt of a summariser in three languages, with the facts it must keep. */
 import type { Locale } from "../../config/locale.ts";
 import { quoteRest, quoteText } from "../../message/quote.ts";
 import type { ModelRequest } from "../../model/model.ts";
 
-/** What a request is made of. */
+/** The content of a request. */
 export interface PromptContent {
   /** The messages, one entry each, rendered. */
   readonly source: readonly string[];
-  /** What was summarised before: to be worked into the new summary (`absorb`), or only known. */
+  /** The previous summary: worked into the new one (`absorb`), or only for reference. */
   readonly previous?: { readonly text: string; readonly absorb: boolean };
   /** Facts and paths the summary has to name as they stand here. */
   readonly names: readonly string[];

@@ -1,4 +1,4 @@
-/** Which messages a summary is to stand for: whole steps, exactly. */
+/** The range of a summary: the whole steps that it covers. */
 import type { ViewStep } from "../window.ts";
 
 /** The part of a step that a range is chosen by. */
@@ -6,11 +6,11 @@ export type RangeStep = Pick<ViewStep, "kind" | "from" | "to"> & {
   readonly messages: readonly { readonly seq: number }[];
 };
 
-/** What a range leaves out. */
+/** Options of a range: the messages it leaves out. */
 export interface RangeOptions {
-  /** The newest messages stay out, and with them the steps they belong to. Default 5 (seed 001 §4.3). */
+  /** The number of newest messages that stay out, with the steps they belong to. Default 5. */
   readonly keepMessages?: number;
-  /** Only the oldest so many turns (seed 002 B: 5). Default: all. */
+  /** The number of oldest turns to cover. Default: all. */
   readonly turns?: number;
   /** Steps within the range that stay verbatim: the task, what scores high. Default: none. */
   readonly keep?: (step: RangeStep) => boolean;

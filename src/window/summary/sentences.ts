@@ -1,14 +1,17 @@
 /**
- * Sentences of English, Japanese and Chinese text, each exactly as it stands there. By hand: Intl.Segmenter cuts Japanese
- * quotations in two and takes quadratic time in Node 20, and splitters that know more take seconds for a megabyte.
+ * Sentences of English, Japanese and Chinese text, each verbatim. Split by hand: Intl.Segmenter cuts Japanese
+ * quotations in two and takes quadratic time in Node 20, and larger splitters take seconds for a megabyte.
  */
 
 import { splitLines } from "../../message/quote.ts";
 
-/** Where a sentence may end: after full-width marks anywhere, after the others before a space or the end of the line. */
+/**
+ * The possible end of a sentence: after full-width marks anywhere, after other marks before a space or the end of the
+ * line.
+ */
 const ends = /[。！？]+[」』”’）)]*(?![とっ]|[」』”’）)。！？])|[.!?…]+["'”’)\]」]*(?=\s+[^\s\p{Ll}]|\s*$)/gu;
 
-/** What ends in a point and ends no sentence. */
+/** Abbreviations, whose point ends no sentence. */
 const abbreviation = /(?:^|[\s(])(?:\p{Lu}|Dr|Mr|Mrs|Ms|Prof|St|vs|No|Fig|e\.g|i\.e|cf)\.$/u;
 
 /** The sentences of a text, line by line; a line without an end mark is one. Spaces around them are left out. */

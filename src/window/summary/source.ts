@@ -1,4 +1,4 @@
-/** What a summary is written from: each message as a text of bounded length that says who speaks. */
+/** The source of a summary: each message as a text of bounded length, under its speaker. */
 import { inlineName, quoteRest } from "../../message/quote.ts";
 import type { Message } from "../../message/message.ts";
 import { resultText, toolCalls } from "../../message/message.ts";
@@ -19,8 +19,8 @@ export interface SourceItem {
 export const messageCharacters = 2_000;
 
 /**
- * Messages as seed 001 shows them to a summariser: `[USER]: …`, `[ASSISTANT]: …`, `[TOOL]: name -> (…)`. Reasoning and
- * system messages are left out; what is longer than `longest` characters is cut in its middle. Rendered as it is read.
+ * Messages as a summariser reads them: `[USER]: …`, `[ASSISTANT]: …`, `[TOOL]: name -> (…)`. Without reasoning and
+ * system messages; a text over `longest` characters is cut in its middle. Rendered on demand.
  */
 export function* messageItems(
   messages: readonly NumberedMessage[],
@@ -44,7 +44,7 @@ export function summaryItems(summaries: readonly Summary[]): readonly SourceItem
   }));
 }
 
-/** What the user said in some messages, each text as it stands. */
+/** The user's texts in some messages, verbatim. */
 export function userTexts(messages: readonly NumberedMessage[]): readonly string[] {
   return messages
     .filter(({ message }) => message.role === "user" && message.status !== "synthetic")
@@ -57,7 +57,7 @@ function linesOf(
   longest: number,
   mask: TextMask,
 ): readonly string[] {
-  // What Windrow shows in the user's role, a late result, is not the user's.
+  // A synthetic message in the user's role, such as a late result, is not the user's.
   const speaker = message.role === "user" && message.status === "synthetic" ? "RECORD" : message.role.toUpperCase();
   const share = Math.max(80, Math.floor(longest / Math.max(1, message.parts.length)));
   return message.parts.flatMap((part) => {

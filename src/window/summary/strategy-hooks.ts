@@ -2,7 +2,7 @@
 import type { StrategyHook, Trigger } from "../window.ts";
 import type { SummaryHookOptions } from "./hook.ts";
 
-/** What a strategy says of its summaries where no summarizer was given. */
+/** The note of a strategy whose session has no summarizer. */
 export function extractNote(due: string): string {
   return `There is no model to summarise: ${due} are summed up in their own sentences, after a step of a session; composeWindow alone makes no summary.`;
 }

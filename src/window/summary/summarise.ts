@@ -1,6 +1,6 @@
 /**
  * The summariser: asks a model for a summary of an exact range, in requests that fit the model's own window, and checks
- * what it answers. Changes nothing anywhere: whoever calls it commits the outcome, or records why there is none.
+ * its answers. It changes nothing: its caller commits the outcome, or records the failure.
  */
 import type { Locale } from "../../config/locale.ts";
 import type { NumberedMessage } from "../../message/step.ts";
@@ -39,7 +39,7 @@ export interface SummariserOptions {
   readonly mask?: TextMask;
 }
 
-/** What is to be summarised. */
+/** The range to summarise, and the previous summary. */
 export interface SummaryTask {
   /** Every message of the range, in order, as the log has them. */
   readonly messages: readonly NumberedMessage[];
@@ -116,7 +116,7 @@ export async function summarise(
 }
 
 /**
- * What every request of a summariser goes by.
+ * The limits of every request of a summariser.
  *
  * @throws WindrowError `bad-option` for a contextWindow that is no number above 0
  */

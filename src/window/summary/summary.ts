@@ -1,6 +1,6 @@
 /**
- * The contract of summaries: text that stands for a range of messages, who may write it, and what comes of asking. A
- * summary is a record of what happened and never an instruction (law 7); a failed one changes nothing (law 10).
+ * The contract of summaries: text that stands for a range of messages, its writers, and its outcomes. A summary is a
+ * record of what happened, never an instruction; a failed one changes nothing.
  */
 import type { Usage } from "../../message/message.ts";
 
@@ -45,7 +45,7 @@ export type SummaryFailure =
   /** The range changed while the summary was written; nothing was committed. */
   | "stale";
 
-/** What the asking cost, whatever came of it. */
+/** The usage of the requests, whatever their outcome. */
 export interface SummaryCost {
   /** How often the model was asked. */
   readonly calls: number;
@@ -66,7 +66,7 @@ export type SummaryOutcome =
       /** Tokens of the messages of the range, those that stay left out. */
       readonly originalTokens: number;
       readonly summaryTokens: number;
-      /** `summaryTokens / originalTokens`, to three decimals (conflicts C-33). */
+      /** `summaryTokens / originalTokens`, rounded to three decimals. */
       readonly compressionRatio: number;
       /** Sentences that were taken out: they claim that the user said what no message says. */
       readonly struck: readonly string[];
@@ -75,7 +75,7 @@ export type SummaryOutcome =
   | (SummaryCost & {
       readonly ok: false;
       readonly failed: SummaryFailure;
-      /** What happened, for people. */
+      /** The reason of the failure, for people. */
       readonly message: string;
     });
 

@@ -1,4 +1,4 @@
-/** Summaries without a model: the same outcome as asking one, made of the messages' own sentences. */
+/** Summaries without a model, made of the messages' own sentences. The outcome has the form of a model's. */
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { sumTokens } from "../../tokens/counter.ts";
 import { extractSummary, extractText } from "./extractive.ts";
@@ -10,7 +10,7 @@ import type { SummaryOutcome } from "./summary.ts";
 export interface ExtractedSummaryOptions {
   /** Most tokens. Default 2,000. */
   readonly maxTokens?: number;
-  /** Share of the messages' tokens. Default 0.35, the middle of the 30–40 % that seed 001 aims for. */
+  /** The share of the messages' tokens that the summary may have. Default 0.35. */
   readonly share?: number;
   readonly counter: TokenCounter;
 }

@@ -1,10 +1,10 @@
 /** The elements of a screen or a page in one form, and the words of the platforms that have names for them. */
 
-/** One element. */
+/** One element of a screen or a page. */
 export interface UiElement {
   /** In the platform's own words: `AXButton`, `link`, `a`. Empty for a wrapper that has none. */
   readonly role: string;
-  /** What a user reads on it, or hears of it. */
+  /** The text that a user reads or hears of it. */
   readonly name: string;
   /** By what the next call can name it; absent where the dump gives it none. */
   readonly id?: string;

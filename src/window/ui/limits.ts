@@ -1,10 +1,10 @@
-/** Seed 000's limits on UI dumps: per list and by nesting, as conflicts C-23, C-24 and C-25 settle them. */
+/** Limits on UI dumps: per list and by nesting (docs/presets.md, `miki`). */
 import type { JsonValue as Json } from "../../message/message.ts";
 import { defaultMask } from "../cut.ts";
 import type { TextMask } from "../window.ts";
 import { isElement } from "./json.ts";
 
-/** The limits, each on its own; all defaults are seed 000's. */
+/** The limits, each independent of the others; the defaults are those of preset `miki`. */
 export interface UiLimits {
   /** Longest text, in characters; what is longer ends in `...[truncated]`. Default 1000. */
   readonly maxTextChars: number;
@@ -26,7 +26,7 @@ export interface UiLimits {
   readonly totalNodes: number;
 }
 
-/** Seed 000's limits. */
+/** The default limits, those of preset `miki`. */
 export const uiLimits: UiLimits = {
   maxTextChars: 1000,
   maxDataChars: 2000,

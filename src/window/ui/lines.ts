@@ -1,10 +1,10 @@
-/** Interactive lines: a dump as one line for each element a user can act on; everything else is only named or counted. */
+/** Interactive lines: a dump as one line for each element a user can act on; other elements are named or counted. */
 import { defaultMask } from "../cut.ts";
 import type { TextMask } from "../window.ts";
 import { elementsOf, isActing, plainRole } from "./element.ts";
 import type { UiDump, UiElement } from "./element.ts";
 
-/** What {@link interactiveLines} may show. */
+/** Options of {@link interactiveLines}. */
 export interface LineOptions {
   /** Longest name, in characters. Default 80. */
   readonly maxNameChars?: number;

@@ -1,6 +1,6 @@
 /**
- * UI dumps: the elements of a screen or a page as agents' tools report them, found by structure and not by the tool's
- * name. This is the common form; json.ts, markup.ts and outline.ts read it out of text.
+ * UI dumps: the elements of a screen or a page, recognised by structure and not by the tool's name. The common form;
+ * json.ts, markup.ts and outline.ts parse it from text.
  */
 import { resultText } from "../../message/message.ts";
 import type { ToolResultPart } from "../../message/message.ts";
