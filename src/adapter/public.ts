@@ -1,4 +1,5 @@
 /** `windrow/adapter`: the contract, one host conversation, and the recall tool. */
+export { CallPairing } from "../message/parts.ts";
 export type { Adapter } from "./adapter.ts";
 export { HostConversation, modelBudget } from "./host/conversation.ts";
 export type {
@@ -12,7 +13,7 @@ export type {
   WindowOptions,
 } from "./host/conversation.ts";
 export type { AdapterEvent, AdapterListener } from "./host/events.ts";
-export { absent, badMessage, hostMessage, keptOf, Originals } from "./host/host-fields.ts";
+export { absent, badMessage, hostMessage, keep, keptOf, Originals, present } from "./host/host-fields.ts";
 export { recallDeclaration, recallTool } from "./host/recall-tool.ts";
 export type { RecallAnswer, RecallDeclaration, RecallTool } from "./host/recall-tool.ts";
 export { toolDefinition } from "./host/tool-definition.ts";

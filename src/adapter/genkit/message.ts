@@ -1,10 +1,10 @@
 /** The messages of Genkit in and out: what has no place in a message is kept beside it. */
 import { parseJson, sameJson, without, asArray, asName, asObject, asString, defined } from "../../message/json.ts";
-import { CallPairing, dataOfUrl } from "../../message/parts.ts";
+import { dataOfUrl } from "../../message/parts.ts";
 import type { JsonObject, JsonValue, Message, Part, ResultContent, Role } from "../../message/message.ts";
 import type { ToolResultPart } from "../../message/message.ts";
-import type { Adapter } from "../adapter.ts";
-import { absent, badMessage, hostMessage, keep, keptOf, Originals, present } from "../host/host-fields.ts";
+import { absent, badMessage, CallPairing, hostMessage, keep, keptOf, Originals, present } from "../public.ts";
+import type { Adapter } from "../public.ts";
 
 /** A message of Genkit: its `MessageData`. */
 export interface GenkitMessage {
