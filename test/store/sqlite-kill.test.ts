@@ -112,37 +112,6 @@ async function takeByForce(store: Store, writer: Child, id: string): Promise<Loc
   }
 }
 
-describe.skipIf(!driver)("four processes", () => {
-  const each = 1_000;
-
-  it("that want one session: one writes its thousand, the others are told who does", async () => {
-    const id = await newId();
-    const first = start(id, "p0", String(each), "hold");
-    await first.until((lines) => lines.includes("ready"));
-    const rivals = [1, 2, 3].map((number) => start(id, `p${number}`, String(each)));
-    await Promise.all(rivals.map(({ ended }) => ended));
-    await first.until((lines) => lines.includes("done"));
-    await first.kill();
-    for (const rival of rivals) expect(rival.lines()).toEqual([`session-busy ${first.pid}`]);
-    const records = await readAll(fixture.store, id, { kind: "message" });
-    expect(records.map((one) => one.seq)).toEqual(Array.from({ length: each }, (_, index) => index + 1));
-    expect(new Set(records.map((one) => one.message.id)).size).toBe(each);
-  }, 120_000);
-
-  it("that write a session each: four thousand records, none twice", async () => {
-    const ids = [await newId(), await newId(), await newId(), await newId()];
-    const writers = ids.map((id, index) => start(id, `w${index}`, String(each)));
-    await Promise.all(writers.map(({ ended }) => ended));
-    for (const [index, id] of ids.entries()) {
-      expect(writers[index]?.lines().at(-1)).toBe("done");
-      const records = await readAll(fixture.store, id, { kind: "message" });
-      expect(new Set(records.map((one) => one.message.id)).size).toBe(records.length);
-      expect(records.length).toBe(each);
-      expect(records.map((one) => one.seq)).toEqual(records.map((_, place) => place + 1));
-    }
-  }, 120_000);
-});
-
 async function everyRecord(id: string): Promise<readonly StoredRecord[]> {
   const records: StoredRecord[] = [];
   for (const kind of ["message", "call", "tool", "edit"] as const) {
