@@ -102,6 +102,13 @@ module.exports = {
       to: { path: "^src/store/files/" },
     },
     {
+      name: "commands-open-stores-through-their-io",
+      comment: "`io.openStore` opens a store on behalf of whom the configuration and the command line say.",
+      severity: "error",
+      from: { path: "^src/cli/(commands|replay)/" },
+      to: { path: "^src/(access|store)/open\\.ts$" },
+    },
+    {
       name: "drivers-only-in-store-open",
       comment:
         "Users bring their database client: type the methods you need, and load it by name in src/store/open.ts.",

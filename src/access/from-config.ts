@@ -5,7 +5,7 @@ import { createMask } from "../mask/mask.ts";
 import type { Mask } from "../mask/mask.ts";
 import { secretVariables } from "../mask/values.ts";
 import { notAllowed } from "./guarded.ts";
-import { systemUser } from "./open.ts";
+import { systemUser } from "./audit-place.ts";
 import type { AccessOptions, OpenStoreOptions } from "./options.ts";
 
 /** What is asked for by hand, beside a configuration. */

@@ -5,7 +5,7 @@ import { auditActions, readAudit } from "./audit.ts";
 import type { AuditAction, AuditEntry, AuditQuery } from "./audit.ts";
 import { notAllowed } from "./guarded.ts";
 import type { AccessOptions } from "./options.ts";
-import { auditFileOf } from "./open.ts";
+import { auditFileOf } from "./audit-place.ts";
 
 /**
  * Entries of a store's audit, oldest first. A user sees their own; an admin everybody's, of a tenant's only that tenant's.

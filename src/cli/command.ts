@@ -3,6 +3,8 @@ import type { Command } from "commander";
 import { withoutSecrets } from "../address.ts";
 import type { ErrorCode } from "../errors.ts";
 import { isWindrowError } from "../errors.ts";
+import type { OpenStoreOptions } from "../access/options.ts";
+import type { Scope, Store } from "../store/store.ts";
 import type { UnreadableSession } from "../ops/look/unreadable.ts";
 
 /** A stream a command writes to. */
@@ -27,9 +29,17 @@ export const exitStatus = { done: 0, failed: 1, wrongUse: 2 } as const;
 /** One of the values of {@link exitStatus}. */
 export type ExitStatus = (typeof exitStatus)[keyof typeof exitStatus];
 
+/** What a command writes to, and what it opens stores with. */
+export interface CommandIo extends CliIo {
+  /** How the configuration and the command line have stores opened: on whose behalf, with which mask. */
+  readonly storeOptions: OpenStoreOptions;
+  /** Opens a store so. Commands open their stores here alone, so that none shows the sessions of somebody else. */
+  openStore(target: string, options?: Pick<OpenStoreOptions, "create">): Promise<Store>;
+}
+
 /** What a command's action works with. */
 export interface CommandContext {
-  readonly io: CliIo;
+  readonly io: CommandIo;
   /** Takes the exit status that the action ended with. */
   readonly finish: (status: ExitStatus) => void;
   /** Ends the command early. */
@@ -88,4 +98,18 @@ export function reportUnreadable(io: CliIo, sessions: readonly UnreadableSession
     io.stderr.write(`windrow: ${code}: session ${sessionId}: ${message}\n`);
   }
   return sessions.length === 0 ? exitStatus.done : exitStatus.failed;
+}
+
+/** Runs work on a store that is there already, and closes it. */
+export async function onStore<T>(
+  io: CommandIo,
+  { store: target, tenant }: { readonly store: string; readonly tenant?: string },
+  work: (store: Store, scope: Scope) => Promise<T>,
+): Promise<T> {
+  const store = await io.openStore(target, { create: false });
+  try {
+    return await work(store, tenant === undefined ? {} : { tenant });
+  } finally {
+    await store.close();
+  }
 }

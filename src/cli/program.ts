@@ -13,20 +13,21 @@ import { packageVersion } from "../version.ts";
  * @returns the exit status: 0 done, 1 the thing asked about failed, 2 wrong use
  */
 export async function run(argv: readonly string[], streams: CliIo, signal?: AbortSignal): Promise<ExitStatus> {
-  const io = printableIo(streams);
+  const written = printableIo(streams);
   if (argv.length === 1 && ["-V", "--version"].includes(argv[0] ?? "")) {
-    io.stdout.write(`${packageVersion()}\n`);
+    written.stdout.write(`${packageVersion()}\n`);
     return exitStatus.done;
   }
+  const { addStoreOptions, commandIo } = await import("./store-options.ts");
+  const io = commandIo(written);
   let status: ExitStatus = exitStatus.done;
   const program = await newProgram(io);
   await addCommands(program, argv, { io, signal, finish: (result) => void (status = result) });
-  const { addStoreOptions } = await import("./store-options.ts");
-  const withStores = addStoreOptions(program, io);
+  addStoreOptions(program, io);
   const { addCompletion } = await import("./commands/completion.ts");
   await addCompletion(program, io, argv[0]);
   try {
-    await withStores(() => program.parseAsync([...argv], { from: "user" }));
+    await program.parseAsync([...argv], { from: "user" });
     return status;
   } catch (error) {
     if (isCommanderError(error)) return error.exitCode === 0 ? exitStatus.done : exitStatus.wrongUse;

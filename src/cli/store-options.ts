@@ -2,9 +2,9 @@
 import { Option } from "commander";
 import type { Command } from "commander";
 import type { Config } from "../config/config.ts";
-import { withStoreDefaults } from "../access/open.ts";
 import type { OpenStoreOptions } from "../access/options.ts";
-import type { CliIo } from "./command.ts";
+import type { Scope } from "../store/store.ts";
+import type { CliIo, CommandIo } from "./command.ts";
 
 /** The flags as they are added; a command's own flag of the same name stays. */
 const flags: readonly (readonly [flag: string, description: string])[] = [
@@ -38,22 +38,31 @@ const fromConfig: readonly (readonly [
   ["yes", ({ settings }) => settings.cleanup?.delete, "cleanup"],
 ];
 
+/** Where the commands open their stores; the options are empty until {@link addStoreOptions} has read them. */
+export function commandIo(io: CliIo): CommandIo {
+  const storeOptions: OpenStoreOptions = {};
+  return {
+    ...io,
+    storeOptions,
+    async openStore(target, options) {
+      const { openStore } = await import("../access/open.ts");
+      return openStore(target, { ...storeOptions, ...options });
+    },
+  };
+}
+
 /**
- * Adds the flags to every command that opens a store, and has each command run with its stores opened as the
+ * Adds the flags to every command that opens a store. Before such a command runs, `io.storeOptions` becomes what the
  * configuration and the flags say. Call it after the commands were added.
- *
- * @returns runs the program: what it opens meanwhile is opened so
  */
-export function addStoreOptions(program: Command, io: CliIo): (run: () => Promise<unknown>) => Promise<unknown> {
-  const opening: { -readonly [K in keyof OpenStoreOptions]: OpenStoreOptions[K] } = {};
+export function addStoreOptions(program: Command, io: CommandIo): void {
   for (const command of program.commands.filter(opensStore)) {
     for (const [flag, description] of flags) {
       const option = new Option(flag, description);
       if (!command.options.some(({ long }) => long === option.long)) command.addOption(option);
     }
-    command.hook("preAction", async () => void Object.assign(opening, await configure(command, io)));
+    command.hook("preAction", async () => void Object.assign(io.storeOptions, await configure(command, io)));
   }
-  return (run) => withStoreDefaults(opening, run);
 }
 
 function opensStore(command: Command): boolean {
@@ -86,4 +95,23 @@ async function configure(command: Command, io: CliIo): Promise<OpenStoreOptions>
 function isGiven(command: Command, name: string): boolean {
   const source = command.getOptionValueSource(name);
   return source !== undefined && source !== "default";
+}
+
+/** Whose sessions a command line names. */
+export interface ScopeFlags {
+  readonly user?: string;
+  readonly tenant?: string;
+}
+
+/**
+ * The sessions that are meant: of the user and tenant that are named, else of the one who asks.
+ *
+ * @param forNew - for sessions that are made: an admin's too get an owner
+ */
+export function scopeOf({ storeOptions }: CommandIo, { user, tenant }: ScopeFlags, forNew = false): Scope {
+  const { principal } = storeOptions.access ?? {};
+  const isOwn = principal !== undefined && (forNew || principal.role !== "admin");
+  const whose = user ?? (isOwn ? principal.name : undefined);
+  const where = tenant ?? principal?.tenant;
+  return { ...(where !== undefined && { tenant: where }), ...(whose !== undefined && { user: whose }) };
 }

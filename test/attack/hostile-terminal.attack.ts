@@ -137,7 +137,9 @@ attack({
   seeds: [
     {
       name: "text reaches the terminal as it is",
-      changes: [{ file: "cli/program.ts", from: "const io = printableIo(streams);", to: "const io = streams;" }],
+      changes: [
+        { file: "cli/program.ts", from: "const written = printableIo(streams);", to: "const written = streams;" },
+      ],
     },
     {
       name: "a colour of the session's is taken for one of the program's",

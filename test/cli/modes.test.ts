@@ -4,7 +4,7 @@ import { appendFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { SessionManager } from "../../src/session/manager/manager.ts";
-import { withStoreDefaults } from "../../src/access/open.ts";
+import { openStore } from "../../src/access/open.ts";
 import { driver } from "../store/sqlite-fixtures.ts";
 import { chatLines, newFolder, put, windrow } from "./stage.ts";
 
@@ -54,8 +54,12 @@ async function commandNames(): Promise<readonly string[]> {
 }
 
 /** Sessions with everything a store has files for: a large value, a tool run, a window, pins, a fork, an end. */
-async function fill(store: string): Promise<{ readonly open: string; readonly finished: string }> {
-  const manager = await SessionManager.open({ store, user: "alice", audit: true, budget: 200_000 });
+async function fill(
+  target: string,
+  folderPerUser: boolean,
+): Promise<{ readonly open: string; readonly finished: string }> {
+  const store = await openStore(target, { folderPerUser, access: { who: "alice", audit: true } });
+  const manager = await SessionManager.open({ store, user: "alice", budget: 200_000 });
   const session = await manager.create();
   await session.append({ role: "user", parts: [{ type: "text", text: "x ".repeat(60_000) }] });
   const call = { type: "tool-call", callId: "c1", name: "read", args: {} } as const;
@@ -104,7 +108,7 @@ describe.skipIf(process.platform === "win32").each(Object.entries(kinds))("umask
     const base = join(inside, "store");
     const store = `${scheme}${base}`;
     const env = { WINDROW_AUDIT: "true", WINDROW_FOLDER_PER_USER: String(folderPerUser) };
-    const { open, finished } = await withStoreDefaults({ folderPerUser }, () => fill(store));
+    const { open, finished } = await fill(store, folderPerUser);
     const place = { store, file, beside: base, open, finished };
     const logs = join(base, folderPerUser ? "users/alice" : "", "running", open, "messages.jsonl");
     const names = await commandNames();

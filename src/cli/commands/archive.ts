@@ -2,9 +2,9 @@
 import type { Command } from "commander";
 import { archive, unarchive } from "../../ops/cleanup/archive.ts";
 import type { ArchiveReport } from "../../ops/cleanup/archive.ts";
-import { exitStatus } from "../command.ts";
-import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
-import { bytesLabel, onStore } from "../upkeep-options.ts";
+import { sizeLabel } from "../text/text.ts";
+import { exitStatus, onStore } from "../command.ts";
+import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 
 interface ArchiveFlags {
   readonly store: string;
@@ -29,9 +29,9 @@ export function addArchive(command: Command, { io, finish }: CommandContext): vo
     .action(async (ids: readonly string[], flags: ArchiveFlags) => finish(await runArchive(ids, flags, io)));
 }
 
-async function runArchive(ids: readonly string[], flags: ArchiveFlags, io: CliIo): Promise<ExitStatus> {
+async function runArchive(ids: readonly string[], flags: ArchiveFlags, io: CommandIo): Promise<ExitStatus> {
   const reports: ArchiveReport[] = [];
-  await onStore(flags, async (store, scope) => {
+  await onStore(io, flags, async (store, scope) => {
     const work = flags.undo === true ? unarchive : archive;
     for (const id of ids) reports.push(await work(store, id, { scope }));
   });
@@ -40,6 +40,6 @@ async function runArchive(ids: readonly string[], flags: ArchiveFlags, io: CliIo
 }
 
 function told({ sessionId, done, before, after }: ArchiveReport): string {
-  if (done === "restored") return `Session ${sessionId} is back from the trash (${bytesLabel(after.bytes)}).\n`;
-  return `Session ${sessionId} is ${done}: ${bytesLabel(before.bytes)} → ${bytesLabel(after.bytes)}.\n`;
+  if (done === "restored") return `Session ${sessionId} is back from the trash (${sizeLabel(after.bytes)}).\n`;
+  return `Session ${sessionId} is ${done}: ${sizeLabel(before.bytes)} → ${sizeLabel(after.bytes)}.\n`;
 }

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import type { AuditEntry } from "../../access/audit.ts";
 import { printable } from "../../printable.ts";
 import { exitStatus } from "../command.ts";
-import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
+import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { count, timeLabel } from "../text/text.ts";
 import { plainTable } from "../text/table.ts";
 
@@ -40,11 +40,8 @@ export function addAudit(command: Command, { io, finish }: CommandContext): void
     .action(async (flags: AuditFlags) => finish(await runAudit(flags, io)));
 }
 
-async function runAudit(flags: AuditFlags, io: CliIo): Promise<ExitStatus> {
-  const [{ storeAudit, auditAction }, { storeDefaults }] = await Promise.all([
-    import("../../access/stored-audit.ts"),
-    import("../../access/open.ts"),
-  ]);
+async function runAudit(flags: AuditFlags, io: CommandIo): Promise<ExitStatus> {
+  const { storeAudit, auditAction } = await import("../../access/stored-audit.ts");
   const query = {
     ...(flags.session !== undefined && { sessionId: flags.session }),
     ...(flags.from !== undefined && { from: flags.from }),
@@ -52,7 +49,7 @@ async function runAudit(flags: AuditFlags, io: CliIo): Promise<ExitStatus> {
     ...(flags.action !== undefined && { action: auditAction(flags.action) }),
   };
   const entries: AuditEntry[] = [];
-  for await (const entry of storeAudit(flags.store, query, storeDefaults().access)) entries.push(entry);
+  for await (const entry of storeAudit(flags.store, query, io.storeOptions.access)) entries.push(entry);
   io.stdout.write(flags.json ? `${JSON.stringify({ entries }, null, 2)}\n` : auditText(entries));
   return exitStatus.done;
 }

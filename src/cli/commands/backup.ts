@@ -2,10 +2,10 @@
 import type { Command } from "commander";
 import type { BackupProgress, BackupReport } from "../../ops/backup/backup.ts";
 import { printable } from "../../printable.ts";
-import { scopeOf } from "../backup-scope.ts";
-import type { ScopeFlags } from "../backup-scope.ts";
+import { scopeOf } from "../store-options.ts";
+import type { ScopeFlags } from "../store-options.ts";
 import { exitStatus, reportError, statusOf } from "../command.ts";
-import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
+import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { Progress } from "../text/progress.ts";
 import { count } from "../text/text.ts";
 import { plainTable } from "../text/table.ts";
@@ -58,23 +58,19 @@ export function addBackup(command: Command, { io, finish, signal }: CommandConte
 async function runBackup(
   folder: string,
   flags: BackupFlags,
-  io: CliIo,
+  io: CommandIo,
   signal: AbortSignal | undefined,
 ): Promise<ExitStatus> {
   const keep = countOf("--keep", flags.keep);
-  const [{ openStore }, { storeDefaults }, { backup }] = await Promise.all([
-    import("../../access/open.ts"),
-    import("../../access/open.ts"),
-    import("../../ops/backup/backup.ts"),
-  ]);
-  const scope = scopeOf(flags);
+  const { backup } = await import("../../ops/backup/backup.ts");
+  const scope = scopeOf(io, flags);
   const progress = new Progress(io);
   const onProgress = ({ id, done, total, lines }: BackupProgress): void =>
     progress.update(`${id.slice(0, 8)}, ${count(lines)} records; sessions`, done, total);
   try {
-    const store = await openStore(flags.store, { create: false });
+    const store = await io.openStore(flags.store, { create: false });
     try {
-      const { mask } = storeDefaults();
+      const { mask } = io.storeOptions;
       const { running = false, verify = false } = flags;
       const report = await backup(
         store,
@@ -124,7 +120,7 @@ function backupText({ sessions, generation, removed, gone, ...report }: BackupRe
   ].join("\n");
 }
 
-async function runForget(folder: string, name: string, flags: BackupFlags, io: CliIo): Promise<ExitStatus> {
+async function runForget(folder: string, name: string, flags: BackupFlags, io: CommandIo): Promise<ExitStatus> {
   const { forgetInBackup } = await import("../../ops/backup/forget.ts");
   try {
     const report = await forgetInBackup(folder, name);
@@ -138,7 +134,7 @@ async function runForget(folder: string, name: string, flags: BackupFlags, io: C
   }
 }
 
-async function runList(folder: string, flags: BackupFlags, io: CliIo): Promise<ExitStatus> {
+async function runList(folder: string, flags: BackupFlags, io: CommandIo): Promise<ExitStatus> {
   const { generationNames, readGeneration } = await import("../../ops/backup/backup.ts");
   const generations = generationNames(folder).map((name) => {
     const found = readGeneration(folder, name);

@@ -4,11 +4,10 @@ import { cleanup, cleanupEvery } from "../../ops/cleanup/cleanup.ts";
 import type { CleanedSession, CleanupOptions, CleanupReport } from "../../ops/cleanup/cleanup.ts";
 import { searchFolderOf } from "../../ops/search/search.ts";
 import { printable } from "../../printable.ts";
-import { exitStatus, reportError } from "../command.ts";
-import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
-import { count, timeLabel } from "../text/text.ts";
+import { exitStatus, onStore, reportError } from "../command.ts";
+import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
+import { count, sizeLabel, timeLabel } from "../text/text.ts";
 import { plainTable } from "../text/table.ts";
-import { bytesLabel, onStore } from "../upkeep-options.ts";
 import { ageOf } from "../values.ts";
 
 interface CleanupFlags {
@@ -59,7 +58,7 @@ export function addCleanup(command: Command, { io, finish, signal }: CommandCont
     .action(async (flags: CleanupFlags) => finish(await runCleanup(flags, io, signal)));
 }
 
-async function runCleanup(flags: CleanupFlags, io: CliIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
+async function runCleanup(flags: CleanupFlags, io: CommandIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
   const every = ageOf("--every", flags.every, 1_000);
   const index = searchFolderOf(flags.store);
   const ages = {
@@ -68,7 +67,7 @@ async function runCleanup(flags: CleanupFlags, io: CliIo, signal: AbortSignal | 
     trashFor: ageOf("--trash-for", flags.trashFor),
   };
   const given = Object.entries(ages).filter(([, age]) => age !== undefined);
-  return onStore(flags, async (store, scope) => {
+  return onStore(io, flags, async (store, scope) => {
     const options: CleanupOptions = {
       scope,
       ...Object.fromEntries(given),
@@ -93,15 +92,15 @@ function reportText(report: CleanupReport): string {
   const { compressed, trashed, due, erased, locks, failures } = report;
   const [before, after] = [sum(compressed, ({ bytes }) => bytes), sum(compressed, ({ bytesAfter = 0 }) => bytesAfter)];
   const saved = report.dryRun || before === 0 ? "" : `, ${Math.round(100 * (1 - after / before))} % saved`;
-  const sizes = report.dryRun ? bytesLabel(before) : `${bytesLabel(before)} → ${bytesLabel(after)}${saved}`;
+  const sizes = report.dryRun ? sizeLabel(before) : `${sizeLabel(before)} → ${sizeLabel(after)}${saved}`;
   const ended = (locks?.failed ?? 0) + (locks?.timedOut ?? 0) + (locks?.moved ?? 0);
   const rows = [
-    ["Finished sessions", count(report.looked), `${bytesLabel(report.bytes)}; ${count(report.kept)} kept`],
+    ["Finished sessions", count(report.looked), `${sizeLabel(report.bytes)}; ${count(report.kept)} kept`],
     [report.dryRun ? "To be compressed" : "Compressed", count(compressed.length), compressed.length > 0 ? sizes : ""],
     ["Moved into the trash", count(trashed.length), trashed.length > 0 ? sizeOf(trashed) : ""],
     ["Erased from the trash", count(erased.length), ""],
     ["Left by dead processes, ended", count(ended), ""],
-    ["In the trash now", "", bytesLabel(report.trashBytes)],
+    ["In the trash now", "", sizeLabel(report.trashBytes)],
   ];
   const text = [
     `Clean-up of ${timeLabel(report.time)}${report.dryRun ? ": tried only, nothing was changed" : ""}`,
@@ -113,7 +112,7 @@ function reportText(report: CleanupReport): string {
       : "due and left where they are; --yes moves them into the trash, or from there away";
     const shown = due
       .slice(0, shownSessions)
-      .map(({ sessionId, since, bytes, user = "–" }) => [sessionId, timeLabel(since), user, bytesLabel(bytes)]);
+      .map(({ sessionId, since, bytes, user = "–" }) => [sessionId, timeLabel(since), user, sizeLabel(bytes)]);
     const more = due.length > shown.length ? `\n  … and ${count(due.length - shown.length)} more` : "";
     text.push("", `${count(due.length)} ${how}:`, plainTable(["Session", "Since", "User", "Size"], shown, [3]) + more);
   }
@@ -124,7 +123,7 @@ function reportText(report: CleanupReport): string {
 }
 
 function sizeOf(sessions: readonly CleanedSession[]): string {
-  return bytesLabel(sum(sessions, ({ bytes, bytesAfter = bytes }) => bytesAfter));
+  return sizeLabel(sum(sessions, ({ bytes, bytesAfter = bytes }) => bytesAfter));
 }
 
 function sum<T>(all: readonly T[], of: (one: T) => number): number {

@@ -1,7 +1,7 @@
 /** `windrow compact`: summarises a session by hand. */
 import type { Command } from "commander";
 import { exitStatus } from "../command.ts";
-import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
+import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 
 interface CompactFlags {
   readonly store: string;
@@ -32,13 +32,12 @@ export function addCompact(command: Command, { io, finish }: CommandContext): vo
     .action(async (id: string, flags: CompactFlags) => finish(await runCompact(id, flags, io)));
 }
 
-async function runCompact(name: string, flags: CompactFlags, io: CliIo): Promise<ExitStatus> {
-  const [{ openStore }, { findSession }, { SessionManager }] = await Promise.all([
-    import("../../access/open.ts"),
+async function runCompact(name: string, flags: CompactFlags, io: CommandIo): Promise<ExitStatus> {
+  const [{ findSession }, { SessionManager }] = await Promise.all([
     import("../../ops/look/find.ts"),
     import("../../session/manager/manager.ts"),
   ]);
-  const store = await openStore(flags.store, { create: false });
+  const store = await io.openStore(flags.store, { create: false });
   const scope = {
     ...(flags.user !== undefined && { user: flags.user }),
     ...(flags.tenant !== undefined && { tenant: flags.tenant }),

@@ -1,6 +1,6 @@
 /** `windrow completion`: scripts that complete commands and options in a shell. */
 import type { Command } from "commander";
-import type { CliIo } from "../command.ts";
+import type { CommandIo } from "../command.ts";
 
 /** Asked by the scripts for what could come next. */
 const requestName = "complete";
@@ -30,7 +30,7 @@ const withoutBashCompletion =
  *
  * @param asked - the command that is run
  */
-export async function addCompletion(program: Command, io: CliIo, asked: string | undefined): Promise<void> {
+export async function addCompletion(program: Command, io: CommandIo, asked: string | undefined): Promise<void> {
   if (asked === "completion" || asked === requestName) {
     // A candidate and what it is are one line.
     for (const command of program.commands) command.description(command.summary());

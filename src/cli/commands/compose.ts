@@ -10,7 +10,7 @@ import { profileOf } from "../../window/provider/profile.ts";
 import { strategyNames, strategyOf } from "../../window/by-name.ts";
 import { printable } from "../../printable.ts";
 import { exitStatus, reportError, statusOf } from "../command.ts";
-import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
+import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { readComposeFlags } from "./compose-options.ts";
 import type { ComposeFlags, ComposeSettings } from "./compose-options.ts";
 import { withReadLimits } from "../read-limits.ts";
@@ -52,12 +52,17 @@ interface Found {
   readonly window: WindowPreview;
 }
 
-async function runCompose(target: string, flags: ComposeFlags, io: CliIo, signal?: AbortSignal): Promise<ExitStatus> {
+async function runCompose(
+  target: string,
+  flags: ComposeFlags,
+  io: CommandIo,
+  signal?: AbortSignal,
+): Promise<ExitStatus> {
   const settings = await readComposeFlags(flags);
   const stored = !existsSync(target) && namesSession(target);
   try {
     const found = stored
-      ? await composeSession(target, settings, flags.store)
+      ? await composeSession(target, settings, flags.store, io)
       : await composeFile(target, settings, signal);
     if (flags.json) io.stdout.write(`${JSON.stringify({ session: found.name, ...found.window }, null, 2)}\n`);
     else io.stdout.write(`${composeText(found, flags.explain === true)}\n`);
@@ -68,11 +73,10 @@ async function runCompose(target: string, flags: ComposeFlags, io: CliIo, signal
   }
 }
 
-async function composeSession(target: string, settings: ComposeSettings, path: string): Promise<Found> {
-  const { openStore } = await import("../../access/open.ts");
+async function composeSession(target: string, settings: ComposeSettings, path: string, io: CommandIo): Promise<Found> {
   const { composeStored } = await import("../../ops/look/compose.ts");
   const { findSession } = await import("../../ops/look/find.ts");
-  const store = await openStore(path, { create: false });
+  const store = await io.openStore(path, { create: false });
   try {
     const session = await findSession(store, {}, target);
     return { name: session.metadata.uuid, window: await composeStored(store, {}, session, settings) };

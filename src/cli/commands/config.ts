@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import type { Config, LayerName, Origin } from "../../config/config.ts";
 import { exitStatus } from "../command.ts";
-import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
+import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { maskText, secretRules } from "../../mask/text.ts";
 import { withoutSecrets } from "../../address.ts";
 import { plainTable } from "../text/table.ts";
@@ -30,7 +30,7 @@ export function addConfig(command: Command, { io, finish }: CommandContext): voi
     .action(async (flags: ConfigFlags) => finish(await runConfig(flags, io)));
 }
 
-async function runConfig(flags: ConfigFlags, io: CliIo): Promise<ExitStatus> {
+async function runConfig(flags: ConfigFlags, io: CommandIo): Promise<ExitStatus> {
   if (flags.schema) {
     const { configSchema } = await import("../../config/schema.ts");
     io.stdout.write(`${JSON.stringify(configSchema(), null, 2)}\n`);

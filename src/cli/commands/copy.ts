@@ -4,7 +4,7 @@ import type { CopyProgress, CopyReport } from "../../ops/exchange/copy.ts";
 import type { Scope } from "../../store/store.ts";
 import { printable } from "../../printable.ts";
 import { exitStatus, reportError, statusOf } from "../command.ts";
-import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
+import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { Progress } from "../text/progress.ts";
 
 interface CopyFlags {
@@ -39,11 +39,8 @@ export function addCopy(command: Command, { io, finish, signal }: CommandContext
     .action(async (flags: CopyFlags) => finish(await runCopy(flags, io, signal)));
 }
 
-async function runCopy(flags: CopyFlags, io: CliIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
-  const [{ openStore }, { copy }] = await Promise.all([
-    import("../../access/open.ts"),
-    import("../../ops/exchange/copy.ts"),
-  ]);
+async function runCopy(flags: CopyFlags, io: CommandIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
+  const { copy } = await import("../../ops/exchange/copy.ts");
   const scope: Scope = {
     ...(flags.tenant !== undefined && { tenant: flags.tenant }),
     ...(flags.user !== undefined && { user: flags.user }),
@@ -52,9 +49,9 @@ async function runCopy(flags: CopyFlags, io: CliIo, signal: AbortSignal | undefi
   const onProgress = ({ id, done, total, lines }: CopyProgress): void =>
     progress.update(`${id.slice(0, 8)}, ${lines.toLocaleString("en-US")} lines; sessions`, done, total);
   try {
-    const from = await openStore(flags.from, { create: false });
+    const from = await io.openStore(flags.from, { create: false });
     try {
-      const to = await openStore(flags.to);
+      const to = await io.openStore(flags.to);
       try {
         const ids = flags.session === undefined ? {} : { ids: flags.session };
         const report = await copy(from, to, { ...ids, scope, onProgress }, signal);

@@ -4,11 +4,10 @@ import { dirname } from "node:path";
 import type { Command } from "commander";
 import { doctor } from "../../ops/doctor/doctor.ts";
 import type { Diagnosis, StoreCount } from "../../ops/doctor/doctor.ts";
-import { openStore } from "../../access/open.ts";
 import type { Finding } from "../../store/store.ts";
 import { printable } from "../../printable.ts";
 import { exitStatus } from "../command.ts";
-import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
+import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { Progress } from "../text/progress.ts";
 import { languageOption, wordsFor } from "../text/language.ts";
 import type { Words } from "../text/words.ts";
@@ -50,9 +49,9 @@ export function addDoctor(command: Command, { io, finish, signal }: CommandConte
     .action(async (flags: DoctorFlags) => finish(await runDoctor(flags, io, signal)));
 }
 
-async function runDoctor(flags: DoctorFlags, io: CliIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
+async function runDoctor(flags: DoctorFlags, io: CommandIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
   const words = await wordsFor(flags.lang, io);
-  const store = await openStore(flags.store, { create: false });
+  const store = await io.openStore(flags.store, { create: false });
   const folder = folderOf(flags.store);
   const progress = new Progress(io);
   try {

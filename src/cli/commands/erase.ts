@@ -6,11 +6,10 @@ import type { EraseReceipt } from "../../ops/cleanup/erase.ts";
 import { searchFolderOf } from "../../ops/search/search.ts";
 import { WindrowError } from "../../errors.ts";
 import { printable } from "../../printable.ts";
-import { exitStatus } from "../command.ts";
-import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
-import { count, timeLabel } from "../text/text.ts";
+import { exitStatus, onStore } from "../command.ts";
+import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
+import { count, sizeLabel, timeLabel } from "../text/text.ts";
 import { plainTable } from "../text/table.ts";
-import { bytesLabel, onStore } from "../upkeep-options.ts";
 
 interface EraseFlags {
   readonly store: string;
@@ -40,14 +39,14 @@ export function addErase(command: Command, { io, finish }: CommandContext): void
     .action(async (ids: readonly string[], flags: EraseFlags) => finish(await runErase(ids, flags, io)));
 }
 
-async function runErase(ids: readonly string[], flags: EraseFlags, io: CliIo): Promise<ExitStatus> {
+async function runErase(ids: readonly string[], flags: EraseFlags, io: CommandIo): Promise<ExitStatus> {
   const index = searchFolderOf(flags.store);
-  return onStore(flags, async (store, scope) => {
+  return onStore(io, flags, async (store, scope) => {
     if (flags.yes !== true) {
       const planned = [];
       for (const id of ids) planned.push(await planErase(store, id, { scope }));
       const lines = planned.map(
-        ({ sessionId, where, bytes }) => `  ${printable(sessionId)}  ${where}  ${bytesLabel(bytes)}\n`,
+        ({ sessionId, where, bytes }) => `  ${printable(sessionId)}  ${where}  ${sizeLabel(bytes)}\n`,
       );
       const text = `Nothing was erased. With --yes, for good:\n${lines.join("")}`;
       io.stdout.write(flags.json ? `${JSON.stringify({ planned }, null, 2)}\n` : text);
@@ -79,7 +78,7 @@ function newFile(path: string): void {
 }
 
 function receiptText({ sessionId, erasedAt, resumed, places, forks }: EraseReceipt): string {
-  const rows = places.map(({ kind, place, count: number, bytes }) => [kind, place, count(number), bytesLabel(bytes)]);
+  const rows = places.map(({ kind, place, count: number, bytes }) => [kind, place, count(number), sizeLabel(bytes)]);
   const head = `Session ${sessionId} was erased at ${timeLabel(erasedAt)}${resumed ? ", as was begun before" : ""}.`;
   const copies =
     forks.length === 0 ? "" : `\nForks of it hold messages of its, and are still there: ${printable(forks.join(", "))}`;

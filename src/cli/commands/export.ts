@@ -1,14 +1,15 @@
 /** `windrow export`: a session as a file, in Windrow's format or another agent's. */
+import { open, rename, rm, stat } from "node:fs/promises";
 import type { Command } from "commander";
 import type { ExportedSession, Loss } from "../../ops/exchange/export.ts";
 import type { UnreadableSession } from "../../ops/look/unreadable.ts";
 import type { Scope, Store } from "../../store/store.ts";
 import { WindrowError } from "../../errors.ts";
 import { printable } from "../../printable.ts";
-import { scopeOf } from "../backup-scope.ts";
-import type { ScopeFlags } from "../backup-scope.ts";
+import { scopeOf } from "../store-options.ts";
+import type { ScopeFlags } from "../store-options.ts";
 import { reportError, reportUnreadable, statusOf } from "../command.ts";
-import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
+import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { rawStream } from "../terminal.ts";
 import { count } from "../text/text.ts";
 
@@ -55,24 +56,21 @@ async function damageIn(
   return [{ sessionId: id, code: "store-corrupt", message }];
 }
 
-async function runExport(name: string, flags: ExportFlags, io: CliIo): Promise<ExitStatus> {
+async function runExport(name: string, flags: ExportFlags, io: CommandIo): Promise<ExitStatus> {
   const { output } = flags;
-  const [{ openStore }, { storeDefaults }, { findSession }, { exportFormat, exportSession, lossKinds }] =
-    await Promise.all([
-      import("../../access/open.ts"),
-      import("../../access/open.ts"),
-      import("../../ops/look/find.ts"),
-      import("../../ops/exchange/export.ts"),
-    ]);
+  const [{ findSession }, { exportFormat, exportSession, lossKinds }] = await Promise.all([
+    import("../../ops/look/find.ts"),
+    import("../../ops/exchange/export.ts"),
+  ]);
   const format = exportFormat(flags.format);
   if (flags.json === true && output === undefined) {
     throw new WindrowError("bad-option", "--json tells of the file that --output names; name one.");
   }
-  const store = await openStore(flags.store, { create: false });
+  const store = await io.openStore(flags.store, { create: false });
   try {
-    const scope = scopeOf(flags);
+    const scope = scopeOf(io, flags);
     const { metadata } = await findSession(store, scope, name);
-    const { mask } = storeDefaults();
+    const { mask } = io.storeOptions;
     const exported = await exportSession(store, scope, metadata.uuid, { format, ...(mask && { mask }) });
     const { id, lines, lost } = exported;
     const told = (loss: Loss): string => `${count(loss.count)} × ${lossKinds[loss.kind]}`;
@@ -84,7 +82,6 @@ async function runExport(name: string, flags: ExportFlags, io: CliIo): Promise<E
       io.stderr.write(notes);
       return reportUnreadable(io, await damageIn(store, scope, exported));
     }
-    const { writeNewFile } = await import("./export-file.ts");
     const bytes = await writeNewFile(output, lines);
     const report = { id, format, file: output, bytes, lost };
     io.stdout.write(
@@ -99,4 +96,41 @@ async function runExport(name: string, flags: ExportFlags, io: CliIo): Promise<E
   } finally {
     await store.close();
   }
+}
+
+/**
+ * Writes lines into a file that must not exist. It is there when all of it is written.
+ *
+ * @returns its size in bytes
+ * @throws WindrowError `bad-option` where it exists, `store-unavailable` where it cannot be written
+ */
+export async function writeNewFile(path: string, lines: AsyncIterable<string>): Promise<number> {
+  if (await stat(path).catch(() => undefined)) {
+    throw new WindrowError("bad-option", `${path} exists already; it is not overwritten. Name another file.`, { path });
+  }
+  const draft = `${path}.${process.pid}.tmp`;
+  let bytes = 0;
+  try {
+    const file = await open(draft, "wx", 0o600);
+    try {
+      await file.chmod(0o600);
+      for await (const line of lines) {
+        const text = Buffer.from(`${line}\n`);
+        await file.writeFile(text);
+        bytes += text.length;
+      }
+      await file.sync();
+    } catch (error) {
+      await rm(draft, { force: true });
+      throw error;
+    } finally {
+      await file.close();
+    }
+    await rename(draft, path);
+  } catch (error) {
+    if (error instanceof WindrowError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new WindrowError("store-unavailable", `${path} cannot be written: ${reason}`, { path }, { cause: error });
+  }
+  return bytes;
 }

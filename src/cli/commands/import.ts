@@ -3,10 +3,10 @@ import type { Command } from "commander";
 import type { ImportedSession } from "../../ops/exchange/import.ts";
 import { isWindrowError } from "../../errors.ts";
 import { printable } from "../../printable.ts";
-import { scopeOf } from "../backup-scope.ts";
-import type { ScopeFlags } from "../backup-scope.ts";
+import { scopeOf } from "../store-options.ts";
+import type { ScopeFlags } from "../store-options.ts";
 import { exitStatus, reportError, statusOf } from "../command.ts";
-import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
+import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { Progress } from "../text/progress.ts";
 import { readLimits, withReadLimits } from "../read-limits.ts";
 import type { LimitFlags } from "../read-limits.ts";
@@ -52,25 +52,22 @@ export function addImport(command: Command, { io, finish, signal }: CommandConte
 async function runImport(
   files: readonly string[],
   flags: ImportFlags,
-  io: CliIo,
+  io: CommandIo,
   signal: AbortSignal | undefined,
 ): Promise<ExitStatus> {
-  const [{ openStore }, { importFile }] = await Promise.all([
-    import("../../access/open.ts"),
-    import("../../ops/exchange/import.ts"),
-  ]);
+  const { importFile } = await import("../../ops/exchange/import.ts");
   const format = flags.format === "openai" ? "openai-chat" : flags.format;
   const options = {
     ...(format !== undefined && { format }),
     finished: flags.finished === true,
     ...readLimits(flags),
-    scope: scopeOf(flags, true),
+    scope: scopeOf(io, flags, true),
   };
   const progress = new Progress(io);
   const sessions: ImportedSession[] = [];
   const failed: FailedFile[] = [];
   try {
-    const store = await openStore(flags.store);
+    const store = await io.openStore(flags.store);
     try {
       for (const [index, file] of files.entries()) {
         progress.update("files", index, files.length);

@@ -2,10 +2,8 @@
 import type { Command } from "commander";
 import { keep, unkeep } from "../../ops/cleanup/keep.ts";
 import type { KeepReport } from "../../ops/cleanup/keep.ts";
-import { storeDefaults, systemUser } from "../../access/open.ts";
-import { exitStatus } from "../command.ts";
-import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
-import { onStore } from "../upkeep-options.ts";
+import { exitStatus, onStore } from "../command.ts";
+import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 
 interface KeepFlags {
   readonly store: string;
@@ -37,12 +35,13 @@ async function runKeep(
   name: "keep" | "unkeep",
   ids: readonly string[],
   flags: KeepFlags,
-  io: CliIo,
+  io: CommandIo,
 ): Promise<ExitStatus> {
   const { reason } = flags;
-  const by = storeDefaults().access?.who ?? systemUser();
+  const { whoOf } = await import("../../access/audit-place.ts");
+  const by = whoOf(io.storeOptions.access ?? {});
   const reports: KeepReport[] = [];
-  await onStore(flags, async (store, scope) => {
+  await onStore(io, flags, async (store, scope) => {
     const options = { scope, by, ...(reason !== undefined && { reason }) };
     for (const id of ids)
       reports.push(name === "keep" ? await keep(store, id, options) : await unkeep(store, id, options));

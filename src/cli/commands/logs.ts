@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { WindrowError } from "../../errors.ts";
 import type { LogEntry, LogLevel } from "../../ops/logs/logs.ts";
 import { reportUnreadable } from "../command.ts";
-import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
+import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { countOf, intervalOf } from "../values.ts";
 
 interface LogsFlags {
@@ -40,21 +40,20 @@ export function addLogs(command: Command, { io, finish, signal }: CommandContext
 async function runLogs(
   id: string | undefined,
   flags: LogsFlags,
-  io: CliIo,
+  io: CommandIo,
   signal: AbortSignal | undefined,
 ): Promise<ExitStatus> {
   const last = flags.last === undefined ? undefined : countOf("--last", flags.last);
   const interval = intervalOf("--interval", flags.interval);
-  const [{ openStore }, { findSession }, { logLevels, lineOf }, { followLog, newestLog, sessionLog }, { Unreadable }] =
+  const [{ findSession }, { logLevels, lineOf }, { followLog, newestLog, sessionLog }, { Unreadable }] =
     await Promise.all([
-      import("../../access/open.ts"),
       import("../../ops/look/find.ts"),
       import("../../ops/logs/logs.ts"),
       import("../../ops/logs/stored.ts"),
       import("../../ops/look/unreadable.ts"),
     ]);
   const level = levelOf(flags.level, logLevels);
-  const store = await openStore(flags.store, { create: false });
+  const store = await io.openStore(flags.store, { create: false });
   const write = (entry: LogEntry): unknown => io.stdout.write(`${lineOf(entry)}\n`);
   try {
     const session = id === undefined ? undefined : await findSession(store, {}, id);

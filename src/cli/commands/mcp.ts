@@ -1,9 +1,8 @@
 /** `windrow mcp`: a store for agents that speak the Model Context Protocol. */
 import type { Command } from "commander";
-import { openStore } from "../../access/open.ts";
 import { withPackage } from "../../peer.ts";
 import { exitStatus } from "../command.ts";
-import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
+import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { portOf } from "../values.ts";
 
 interface McpFlags {
@@ -41,14 +40,14 @@ export function addMcp(command: Command, { io, finish, signal }: CommandContext)
     .action(async (flags: McpFlags) => finish(await runMcp(flags, io, signal)));
 }
 
-async function runMcp(flags: McpFlags, io: CliIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
+async function runMcp(flags: McpFlags, io: CommandIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
   const port = flags.http === undefined ? undefined : portOf("--http", flags.http);
   const { McpTools, serveMcpHttp, serveMcpStdio } = await withPackage(
     "@modelcontextprotocol/server",
     "windrow mcp",
     () => import("../../adapter/mcp/mcp.ts"),
   );
-  const store = await openStore(flags.store);
+  const store = await io.openStore(flags.store);
   const { user, session, readOnly } = flags;
   const tools = await McpTools.open({
     store,

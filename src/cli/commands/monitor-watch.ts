@@ -7,7 +7,7 @@ import { measureHealth } from "../../ops/monitor/metrics.ts";
 import type { MonitorScan } from "../../ops/monitor/monitor.ts";
 import { Webhook } from "../../ops/monitor/webhook.ts";
 import type { Scope, Store } from "../../store/store.ts";
-import type { CliIo } from "../command.ts";
+import type { CommandIo } from "../command.ts";
 import { numberOf, portOf } from "../values.ts";
 
 /** The environment variable that names the webhook; `--webhook` goes before it. */
@@ -42,7 +42,7 @@ export interface WatchFlags {
 /** The watch that the flags ask for; undefined with `--no-alerts`. */
 export async function watchOf(
   flags: WatchFlags,
-  io: CliIo,
+  io: CommandIo,
   scope: Scope,
   tell: (event: WatchEvent) => void,
   signal: AbortSignal | undefined,
@@ -91,7 +91,7 @@ export async function watchOf(
   };
 }
 
-async function serverOf(port: number, { host, allowHost }: WatchFlags, io: CliIo): Promise<MetricsServer> {
+async function serverOf(port: number, { host, allowHost }: WatchFlags, io: CommandIo): Promise<MetricsServer> {
   const { serveMetrics } = await import("../../ops/monitor/metrics-server.ts");
   return serveMetrics({
     port,

@@ -3,10 +3,9 @@ import type { Command } from "commander";
 import { logTo } from "../../ops/logs/logs.ts";
 import { defaultMonitorInterval, monitor } from "../../ops/monitor/monitor.ts";
 import type { MonitorEvent } from "../../ops/monitor/monitor.ts";
-import { openStore } from "../../access/open.ts";
 import type { Scope } from "../../store/store.ts";
 import { exitStatus } from "../command.ts";
-import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
+import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { watchOf, webhookVariable } from "./monitor-watch.ts";
 import type { Watch, WatchEvent, WatchFlags } from "./monitor-watch.ts";
 import { intervalOf, secondsOf } from "../values.ts";
@@ -61,7 +60,7 @@ export function addMonitor(command: Command, { io, finish, signal }: CommandCont
     .action(async (flags: MonitorFlags) => finish(await runMonitor(flags, io, signal)));
 }
 
-async function runMonitor(flags: MonitorFlags, io: CliIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
+async function runMonitor(flags: MonitorFlags, io: CommandIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
   const interval = intervalOf("--interval", flags.interval) ?? intervalOf(intervalVariable, io.env[intervalVariable]);
   const staleAfter = secondsOf("--stale", flags.stale);
   const taskTimeout = secondsOf("--timeout", flags.timeout);
@@ -73,7 +72,7 @@ async function runMonitor(flags: MonitorFlags, io: CliIo, signal: AbortSignal | 
     if (flags.once === true) events.push(plainEvent(event));
     else io.stdout.write(`${JSON.stringify({ time: new Date().toISOString(), ...plainEvent(event) })}\n`);
   };
-  const store = await openStore(flags.store, { create: flags.once !== true });
+  const store = await io.openStore(flags.store, { create: flags.once !== true });
   let watch: Watch | undefined;
   try {
     watch = await watchOf(flags, io, scope, onEvent, signal);

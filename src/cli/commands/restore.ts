@@ -4,7 +4,7 @@ import type { RestoreReport } from "../../ops/backup/restore.ts";
 import { WindrowError } from "../../errors.ts";
 import { printable } from "../../printable.ts";
 import { exitStatus, reportError, statusOf } from "../command.ts";
-import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
+import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { Progress } from "../text/progress.ts";
 import { count } from "../text/text.ts";
 
@@ -43,7 +43,7 @@ export function addRestore(command: Command, { io, finish, signal }: CommandCont
 async function runRestore(
   ids: readonly string[],
   flags: RestoreFlags,
-  io: CliIo,
+  io: CommandIo,
   signal: AbortSignal | undefined,
 ): Promise<ExitStatus> {
   const progress = new Progress(io);
@@ -55,14 +55,13 @@ async function runRestore(
       const message = "Name the sessions to replace: --replace does not go with --all.";
       throw new WindrowError("bad-option", message, { option: "replace" });
     }
-    const [{ openStore }, { restore }, { findGeneration }] = await Promise.all([
-      import("../../access/open.ts"),
+    const [{ restore }, { findGeneration }] = await Promise.all([
       import("../../ops/backup/restore.ts"),
       import("../../ops/backup/backup.ts"),
     ]);
     // Before a store is made for nothing.
     findGeneration(flags.from);
-    const store = await openStore(flags.to);
+    const store = await io.openStore(flags.to);
     try {
       const report = await restore(
         flags.from,

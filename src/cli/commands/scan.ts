@@ -7,11 +7,9 @@ import { createMask } from "../../mask/mask.ts";
 import { secretVariables } from "../../mask/values.ts";
 import { scanFolder, scanStore } from "../../ops/doctor/scan.ts";
 import type { FoundSecret, ScanOptions, ScanReport } from "../../ops/doctor/scan.ts";
-import { auditOf, storeDefaults, whoOf } from "../../access/open.ts";
-import { openStore } from "../../access/open.ts";
 import { printable } from "../../printable.ts";
 import { exitStatus } from "../command.ts";
-import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
+import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { Progress } from "../text/progress.ts";
 
 /** Secrets that are shown one by one; `--json` has all. */
@@ -42,7 +40,7 @@ export function addScan(command: Command, { io, finish, signal }: CommandContext
     .action(async (flags: ScanFlags) => finish(await runScan(flags, io, signal)));
 }
 
-async function runScan(flags: ScanFlags, io: CliIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
+async function runScan(flags: ScanFlags, io: CommandIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
   const progress = new Progress(io);
   const mask = createMask({
     email: flags.email === true,
@@ -50,7 +48,7 @@ async function runScan(flags: ScanFlags, io: CliIo, signal: AbortSignal | undefi
   });
   const onProgress = (done: number, total: number): void => progress.update("scanning", done, total);
   try {
-    const report = await scan(flags.store, { mask, onProgress }, signal);
+    const report = await scan(io, flags.store, { mask, onProgress }, signal);
     progress.end();
     io.stdout.write(`${flags.json ? JSON.stringify(report, null, 2) : textOf(report)}\n`);
     for (const { sessionId, file, message } of report.unread) {
@@ -64,17 +62,23 @@ async function runScan(flags: ScanFlags, io: CliIo, signal: AbortSignal | undefi
 }
 
 /** A folder is read as it is, with all that lies in it; anything else, and what one user may see, through the store. */
-async function scan(target: string, options: ScanOptions, signal: AbortSignal | undefined): Promise<ScanReport> {
+async function scan(
+  io: CommandIo,
+  target: string,
+  options: ScanOptions,
+  signal: AbortSignal | undefined,
+): Promise<ScanReport> {
   const folder = target.startsWith("file:///") ? fileURLToPath(target) : target.replace(/^file:/, "");
-  const { access = {}, ...settings } = storeDefaults();
+  const { access = {}, ...settings } = io.storeOptions;
   const seesAll = !access.principal || (access.principal.role === "admin" && access.principal.tenant === undefined);
   if (seesAll && statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
+    const { auditOf, whoOf } = await import("../../access/audit-place.ts");
     const audit = auditOf(folder, access, settings);
     audit?.record({ who: whoOf(access), action: "examine" });
     audit?.close();
     return scanFolder(folder, options, signal);
   }
-  const store = await openStore(target, { create: false });
+  const store = await io.openStore(target, { create: false });
   try {
     return await scanStore(store, options, signal);
   } finally {

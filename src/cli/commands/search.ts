@@ -5,7 +5,7 @@ import type { SearchHit, SearchReport } from "../../ops/search/search.ts";
 import type { SessionStatus } from "../../store/store.ts";
 import { printable } from "../../printable.ts";
 import { exitStatus, reportError, reportUnreadable, statusOf } from "../command.ts";
-import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
+import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { Progress } from "../text/progress.ts";
 import { count, timeLabel } from "../text/text.ts";
 import { countOf } from "../values.ts";
@@ -48,7 +48,7 @@ export function addSearch(command: Command, { io, finish, signal }: CommandConte
 async function runSearch(
   words: readonly string[],
   flags: SearchFlags,
-  io: CliIo,
+  io: CommandIo,
   signal: AbortSignal | undefined,
 ): Promise<ExitStatus> {
   const limit = countOf("--limit", flags.limit);
@@ -56,12 +56,11 @@ async function runSearch(
   if (flags.status !== undefined && status === undefined) {
     throw new WindrowError("bad-option", `--status is one of ${statuses.join(", ")}, not "${flags.status}".`);
   }
-  const [{ openStore }, { search, searchFolderOf }, { findSession }] = await Promise.all([
-    import("../../access/open.ts"),
+  const [{ search, searchFolderOf }, { findSession }] = await Promise.all([
     import("../../ops/search/search.ts"),
     import("../../ops/look/find.ts"),
   ]);
-  const store = await openStore(flags.store, { create: false });
+  const store = await io.openStore(flags.store, { create: false });
   const progress = new Progress(io);
   try {
     const scope = flags.user === undefined ? {} : { user: flags.user };

@@ -6,7 +6,7 @@ import type { DiskReport, DiskUse, StatsReport } from "../../ops/stats/stats.ts"
 import type { SessionStatus } from "../../store/store.ts";
 import { printable } from "../../printable.ts";
 import { reportUnreadable } from "../command.ts";
-import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
+import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { Progress } from "../text/progress.ts";
 import { languageOption, wordsFor } from "../text/language.ts";
 import type { Words } from "../text/words.ts";
@@ -57,17 +57,14 @@ export function addStats(command: Command, { io, finish, signal }: CommandContex
     .action(async (flags: StatsFlags) => finish(await runStats(flags, io, signal)));
 }
 
-async function runStats(flags: StatsFlags, io: CliIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
+async function runStats(flags: StatsFlags, io: CommandIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
   const words = await wordsFor(flags.lang, io);
   const status = statuses.find((known) => known === flags.status);
   if (flags.status !== undefined && !status) {
     throw new WindrowError("bad-option", `--status is one of ${statuses.join(", ")}, not "${flags.status}".`);
   }
-  const [{ openStore }, { stats }] = await Promise.all([
-    import("../../access/open.ts"),
-    import("../../ops/stats/stats.ts"),
-  ]);
-  const store = await openStore(flags.store, { create: false });
+  const { stats } = await import("../../ops/stats/stats.ts");
+  const store = await io.openStore(flags.store, { create: false });
   const progress = new Progress(io);
   try {
     const report = await stats(

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import type { RunningSession, Top } from "../../ops/monitor/top.ts";
 import { exitStatus, reportUnreadable } from "../command.ts";
-import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
+import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { ownSequences } from "../terminal.ts";
 import { languageOption, wordsFor } from "../text/language.ts";
 import type { Words } from "../text/words.ts";
@@ -44,16 +44,13 @@ export function addTop(command: Command, { io, finish, signal }: CommandContext)
     .action(async (flags: TopFlags) => finish(await runTop(flags, io, signal)));
 }
 
-async function runTop(flags: TopFlags, io: CliIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
+async function runTop(flags: TopFlags, io: CommandIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
   const words = await wordsFor(flags.lang, io);
   const interval = intervalOf("--interval", flags.interval) ?? usualInterval;
   const limit = countOf("--limit", flags.limit);
-  const [{ openStore }, { top }] = await Promise.all([
-    import("../../access/open.ts"),
-    import("../../ops/monitor/top.ts"),
-  ]);
+  const { top } = await import("../../ops/monitor/top.ts");
   const { pause } = await import("../../ops/look/pause.ts");
-  const store = await openStore(flags.store, { create: false });
+  const store = await io.openStore(flags.store, { create: false });
   try {
     for (;;) {
       const look = await top(store, { limit, ...(flags.user !== undefined && { scope: { user: flags.user } }) });

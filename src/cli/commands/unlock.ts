@@ -2,12 +2,11 @@
 import type { Command } from "commander";
 import { WindrowError } from "../../errors.ts";
 import { findSession } from "../../ops/look/find.ts";
-import { openStore } from "../../access/open.ts";
 import { isSessionId } from "../../store/shared/rules.ts";
 import type { Holding, Scope, Store } from "../../store/store.ts";
 import { printable } from "../../printable.ts";
 import { exitStatus } from "../command.ts";
-import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
+import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 
 interface UnlockFlags {
   readonly store: string;
@@ -38,13 +37,13 @@ export function addUnlock(command: Command, { io, finish }: CommandContext): voi
     .action(async (name: string, flags: UnlockFlags) => finish(await runUnlock(name, flags, io)));
 }
 
-async function runUnlock(name: string, flags: UnlockFlags, io: CliIo): Promise<ExitStatus> {
+async function runUnlock(name: string, flags: UnlockFlags, io: CommandIo): Promise<ExitStatus> {
   const { force = false, reason } = flags;
   if (force && reason === undefined) {
     const message = '--force needs --reason "why": it is written into the session\'s log.';
     throw new WindrowError("bad-option", message, { option: "--reason" });
   }
-  const store = await openStore(flags.store, { create: false });
+  const store = await io.openStore(flags.store, { create: false });
   try {
     if (!store.holding) {
       const message = `The ${store.name} store cannot take a session from its holder: it has no Store.holding, as stores of files have.`;

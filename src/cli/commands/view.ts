@@ -5,7 +5,7 @@ import { placeOf } from "../../ops/look/unreadable.ts";
 import type { WindowPreview } from "../../ops/look/compose.ts";
 import { printable, printableLines } from "../../printable.ts";
 import { reportError, reportUnreadable, statusOf } from "../command.ts";
-import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
+import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { readSystem } from "../read-system.ts";
 import { languageOption, wordsFor } from "../text/language.ts";
 import type { Words } from "../text/words.ts";
@@ -50,15 +50,12 @@ export function addView(command: Command, { io, finish }: CommandContext): void 
     .action(async (id: string, flags: ViewFlags) => finish(await runView(id, flags, io)));
 }
 
-async function runView(id: string, flags: ViewFlags, io: CliIo): Promise<ExitStatus> {
+async function runView(id: string, flags: ViewFlags, io: CommandIo): Promise<ExitStatus> {
   const words = await wordsFor(flags.lang, io);
   const last = flags.last === undefined ? undefined : countOf("--last", flags.last);
   const system = await readSystem(flags.system);
-  const [{ openStore }, { viewSession }] = await Promise.all([
-    import("../../access/open.ts"),
-    import("../../ops/look/view.ts"),
-  ]);
-  const store = await openStore(flags.store, { create: false });
+  const { viewSession } = await import("../../ops/look/view.ts");
+  const store = await io.openStore(flags.store, { create: false });
   try {
     const { messages = false, tools = false, epochs = false, window = false, summaries = false } = flags;
     const plain = !(messages || tools || epochs || window || summaries);

@@ -6,15 +6,16 @@ import type { Message, ToolResultPart } from "../../message/message.ts";
 import { SessionManager } from "../../session/manager/manager.ts";
 import type { Session } from "../../session/session.ts";
 import type { ToolRun } from "../../session/tool-run.ts";
+import type { Store } from "../../store/store.ts";
 import type { Transcript } from "../../transcript/transcript.ts";
 import type { ReplaySettings } from "./options.ts";
 
-/** How a session is kept. */
-export interface KeepOptions {
+/** How a session is recorded. */
+export interface RecordOptions {
   /** The file the session was read from. */
   readonly file: string;
-  /** The base folder of the file store. */
-  readonly folder: string;
+  /** Where it is recorded. It is closed in the end. */
+  readonly store: Store;
   readonly settings: ReplaySettings;
   readonly onProgress?: (done: number, total: number) => void;
 }
@@ -26,12 +27,16 @@ export interface KeepOptions {
  * @returns the folder of the session
  * @throws WindrowError `store-unavailable`, `not-durable`, `bad-message`, `aborted`
  */
-export async function keepSession(transcript: Transcript, options: KeepOptions, signal?: AbortSignal): Promise<string> {
-  const { settings, folder, file } = options;
+export async function recordSession(
+  transcript: Transcript,
+  options: RecordOptions,
+  signal?: AbortSignal,
+): Promise<string> {
+  const { settings, store, file } = options;
   const { messages } = transcript;
   let clock = messages.find((message) => message.timestamp !== undefined)?.timestamp;
   const manager = await SessionManager.open({
-    store: folder,
+    store,
     strategy: settings.strategies.at(-1) ?? "adaptive",
     budget: settings.budgets[0] ?? Infinity,
     profile: settings.profileFor(transcript.model),

@@ -9,8 +9,8 @@ import { readTranscripts } from "../../transcript/read.ts";
 import type { Transcript } from "../../transcript/transcript.ts";
 import { printable } from "../../printable.ts";
 import { exitStatus, reportError, wantsColour } from "../command.ts";
-import type { CliIo, CommandContext, ExitStatus } from "../command.ts";
-import { keepSession } from "./record.ts";
+import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
+import { recordSession } from "./record.ts";
 import { Progress } from "../text/progress.ts";
 import { withReadLimits } from "../read-limits.ts";
 import { knownStrategies, readReplayFlags } from "./options.ts";
@@ -73,7 +73,7 @@ interface FailedFile {
 async function runReplay(
   named: readonly string[],
   settings: ReplaySettings,
-  io: CliIo,
+  io: CommandIo,
   signal: AbortSignal | undefined,
 ): Promise<ExitStatus> {
   const files = named.length > 0 ? named : await ownSessions(io);
@@ -94,7 +94,8 @@ async function runReplay(
         if (settings.keep === undefined) continue;
         const onProgress = (done: number, total: number): void =>
           progress.update(`keeping ${transcript.id}`, done, total);
-        kept.push(await keepSession(transcript, { file, folder: settings.keep, settings, onProgress }, signal));
+        const store = await io.openStore(settings.keep);
+        kept.push(await recordSession(transcript, { file, store, settings, onProgress }, signal));
       }
     } catch (error) {
       progress.end();
@@ -134,13 +135,13 @@ async function replayOne(
   );
 }
 
-async function ownSessions(io: CliIo): Promise<readonly string[]> {
+async function ownSessions(io: CommandIo): Promise<readonly string[]> {
   const found = await discoverSessions({ home: io.env["HOME"] ?? homedir(), env: io.env });
   const largest = found.slice(0, newestSessions).toSorted((left, right) => right.bytes - left.bytes);
   return largest.slice(0, largestSessions).map((session) => session.path);
 }
 
-function nothingFound(settings: ReplaySettings, io: CliIo): ExitStatus {
+function nothingFound(settings: ReplaySettings, io: CommandIo): ExitStatus {
   const message =
     "No recorded sessions here. Looked where Claude Code (~/.claude/projects, or CLAUDE_CONFIG_DIR), Codex " +
     "(~/.codex/sessions, or CODEX_HOME) and pi (~/.pi/agent/sessions, or PI_CODING_AGENT_DIR) keep theirs. " +
@@ -150,11 +151,11 @@ function nothingFound(settings: ReplaySettings, io: CliIo): ExitStatus {
   return exitStatus.failed;
 }
 
-function writeJson(io: CliIo, document: object): void {
+function writeJson(io: CommandIo, document: object): void {
   io.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
 }
 
-function reportProblems(file: string, { problems }: Transcript, io: CliIo): void {
+function reportProblems(file: string, { problems }: Transcript, io: CommandIo): void {
   for (const { line, problem } of problems.slice(0, 3))
     io.stderr.write(`${printable(`${file}:${line}: ${problem}`)}\n`);
   if (problems.length > 3)
@@ -165,7 +166,7 @@ function withoutSeries(session: NamedSession): NamedSession {
   return { ...session, results: session.results.map(({ series: _series, ...result }) => result) };
 }
 
-function show(sessions: readonly NamedSession[], own: boolean, kept: readonly string[], io: CliIo): void {
+function show(sessions: readonly NamedSession[], own: boolean, kept: readonly string[], io: CommandIo): void {
   const colour = wantsColour(io.stdout, io.env);
   const { columns } = io.stdout;
   const blocks: string[] = [];
