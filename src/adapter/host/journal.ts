@@ -222,16 +222,11 @@ export class HostJournal<Host extends object> implements HostLog<Host> {
   }
 }
 
-const journals = new WeakMap<Session, HostJournal<object>>();
+const journalKey = Symbol("windrow:journal");
 
 /** The journal of a session: the same one on every call, so that everything that feeds the session agrees. */
 export function journalOf<Host extends object>(session: Session, host: JournalHost<Host>): HostJournal<Host> {
-  let journal = journals.get(session) as HostJournal<Host> | undefined;
-  if (!journal) {
-    journal = new HostJournal(session, host);
-    journals.set(session, journal as unknown as HostJournal<object>);
-  }
-  return journal;
+  return session.attach(journalKey, () => new HostJournal(session, host));
 }
 
 /** Fingerprints of what messages say. Secrets are masked first, so a message has the same one before and after a resume. */

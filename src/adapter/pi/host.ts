@@ -75,5 +75,9 @@ export const piAdapter: Adapter<PiMessage> = {
 /** How a journal reads pi. */
 export const piHost: JournalHost<PiMessage> = { adapter: piAdapter, optional: isCutOff };
 
-/** The agent that journals into a session: it knows the system prompt and the tools. */
-export const agents = new WeakMap<Session, PiAgent>();
+const agentKey = Symbol("windrow:pi-agent");
+
+/** The agent that journals into a session, where there is one: it knows the system prompt and the tools. */
+export function agentSlot(session: Session): { agent?: PiAgent | undefined } {
+  return session.attach(agentKey, () => ({}));
+}

@@ -7,7 +7,7 @@ import type { Session } from "../../session/session.ts";
 import { HostConversation } from "../host/conversation.ts";
 import type { AdapterListener } from "../host/events.ts";
 import { asHostHas } from "../host/host-fields.ts";
-import { agents, piAdapter, piHost } from "./host.ts";
+import { agentSlot, piAdapter, piHost } from "./host.ts";
 import type { PiAgent, PiAgentEvent, PiModel } from "./host.ts";
 import { piUsage } from "./message.ts";
 import type { PiMessage } from "./message.ts";
@@ -33,11 +33,12 @@ export type { TransformContextOptions } from "./windows.ts";
 export function journal(agent: PiAgent, session: Session, options: { readonly on?: AdapterListener } = {}): () => void {
   const conversation = new HostConversation<PiMessage>(piHost, { ...options, session });
   const starts = new Map<string, number>();
-  agents.set(session, agent);
+  const slot = agentSlot(session);
+  slot.agent = agent;
   const unsubscribe = agent.subscribe((event) => record(agent, conversation, event, starts));
   return () => {
     unsubscribe();
-    if (agents.get(session) === agent) agents.delete(session);
+    if (slot.agent === agent) slot.agent = undefined;
   };
 }
 

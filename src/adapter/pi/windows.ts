@@ -3,7 +3,7 @@ import type { JsonValue, ToolDefinition } from "../../message/message.ts";
 import { pi as piProfile } from "../../window/provider/profile.ts";
 import { HostConversation, modelBudget } from "../host/conversation.ts";
 import type { ConversationOptions, HostCall } from "../host/conversation.ts";
-import { agents, piAdapter, piHost } from "./host.ts";
+import { agentSlot, piAdapter, piHost } from "./host.ts";
 import type { PiAgent, PiModel, PiTool } from "./host.ts";
 import { isCutOff } from "./message.ts";
 import type { PiMessage } from "./message.ts";
@@ -44,7 +44,7 @@ function callOf(
   messages: readonly PiMessage[],
   model: PiModel | undefined,
 ): HostCall<PiMessage> {
-  const agent = options.agent ?? (options.session && agents.get(options.session));
+  const agent = options.agent ?? (options.session && agentSlot(options.session).agent);
   const { contextWindow, maxTokens: maxOutput } = model ?? agent?.state.model ?? {};
   const own = new Set(messages);
   const call: HostCall<PiMessage> = {
