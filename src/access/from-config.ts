@@ -3,7 +3,7 @@ import type { Settings } from "../config/config.ts";
 import { WindrowError } from "../errors.ts";
 import { createMask } from "../mask/mask.ts";
 import type { Mask } from "../mask/mask.ts";
-import { secretVariables } from "../mask/values.ts";
+import { secretVariables } from "../mask/registered-values.ts";
 import { notAllowed } from "./guarded.ts";
 import { systemUser } from "./audit-place.ts";
 import type { AccessOptions, OpenStoreOptions } from "./options.ts";

@@ -10,7 +10,7 @@ export type { Config, LoadConfigOptions, Settings } from "../config/config.ts";
 export { createMask } from "../mask/mask.ts";
 export type { Mask, MaskOptions } from "../mask/mask.ts";
 export type { MaskRule } from "../mask/rules.ts";
-export { secretVariables } from "../mask/values.ts";
+export { secretVariables } from "../mask/registered-values.ts";
 export type { RecordKind, StoredRecord } from "../message/record.ts";
 export type { SqliteDatabase } from "../store/sqlite/connection/driver.ts";
 export type { ListQuery, Lock, ReadQuery, Scope, SessionInfo, SessionMetadata, SessionState } from "../store/store.ts";

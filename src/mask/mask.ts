@@ -11,8 +11,8 @@ import { createSeal } from "./seal.ts";
 import type { Seal } from "./seal.ts";
 import { finderOf, maskText, secretRules } from "./text.ts";
 import type { Masked, SecretRules } from "./text.ts";
-import { valueRules } from "./values.ts";
-import type { SecretValues } from "./values.ts";
+import { valueRules } from "./registered-values.ts";
+import type { SecretValues } from "./registered-values.ts";
 
 /** The rules and keys of a store's mask. Made by {@link createMask}. */
 export interface Mask extends SecretRules {

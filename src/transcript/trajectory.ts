@@ -4,7 +4,7 @@
  */
 import { chatMessage, isChatMessage } from "./openai-chat/message.ts";
 import type { JsonObject } from "../message/message.ts";
-import { head, TranscriptBuilder, UniqueIds } from "./shapes.ts";
+import { head, TranscriptBuilder, UniqueIds } from "./builder.ts";
 import { asArray, asName, asObject, defined, objectsOf } from "../message/json.ts";
 import type { Entry, Transcript, TranscriptDecoder, TranscriptSource } from "./transcript.ts";
 

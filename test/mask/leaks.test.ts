@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { createMask, maskRecord } from "../../src/mask/mask.ts";
 import { maskText } from "../../src/mask/text.ts";
-import { secretVariables } from "../../src/mask/values.ts";
+import { secretVariables } from "../../src/mask/registered-values.ts";
 import type { JsonValue, Part } from "../../src/message/message.ts";
 import type { NewRecord } from "../../src/message/record.ts";
 import { prepareRecord } from "../../src/store/shared/prepare.ts";

@@ -3,7 +3,7 @@ import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { createMask, maskJson } from "../../src/mask/mask.ts";
 import { maskText, secretRules } from "../../src/mask/text.ts";
-import { secretVariables } from "../../src/mask/values.ts";
+import { secretVariables } from "../../src/mask/registered-values.ts";
 import { secretSamples, textOf } from "./samples.ts";
 
 const mask = createMask();

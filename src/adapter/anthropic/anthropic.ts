@@ -1,7 +1,7 @@
 /** Messages of the Anthropic Messages API in and out, for loops that speak to a provider themselves. */
 import type { JsonObject, JsonValue, Message, Part } from "../../message/message.ts";
 import { anthropicUsage } from "../../transcript/claude-code/blocks.ts";
-import { UniqueIds } from "../../transcript/shapes.ts";
+import { UniqueIds } from "../../transcript/builder.ts";
 import { CallPairing } from "../../message/parts.ts";
 import { asArray, asName, defined, without } from "../../message/json.ts";
 import type { Adapter } from "../adapter.ts";

@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue, Message, NewMessage, Part, Role, ToolResultPart } from "../../message/message.ts";
 import { resultText, toolCalls } from "../../message/message.ts";
 import { chatUsage } from "../../transcript/openai-chat/message.ts";
-import { UniqueIds } from "../../transcript/shapes.ts";
+import { UniqueIds } from "../../transcript/builder.ts";
 import { CallPairing } from "../../message/parts.ts";
 import { asArray, asName, asObject, defined, without } from "../../message/json.ts";
 import type { Adapter } from "../adapter.ts";

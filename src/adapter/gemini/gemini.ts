@@ -1,6 +1,6 @@
 /** Gemini's `Content[]` in and out (`@google/genai`, the REST API, ADK), for loops that speak to the API themselves. */
 import type { JsonObject, JsonValue, Message, NewMessage, Part } from "../../message/message.ts";
-import { UniqueIds } from "../../transcript/shapes.ts";
+import { UniqueIds } from "../../transcript/builder.ts";
 import { CallPairing } from "../../message/parts.ts";
 import { asArray, asName, without } from "../../message/json.ts";
 import type { Adapter } from "../adapter.ts";

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import Table from "cli-table3";
 import type { Command } from "commander";
 import { createMask } from "../../mask/mask.ts";
-import { secretVariables } from "../../mask/values.ts";
+import { secretVariables } from "../../mask/registered-values.ts";
 import { scanFolder, scanStore } from "../../ops/doctor/scan.ts";
 import type { FoundSecret, ScanOptions, ScanReport } from "../../ops/doctor/scan.ts";
 import { printable } from "../../printable.ts";

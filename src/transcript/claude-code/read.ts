@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue, Message, Part } from "../../message/message.ts";
 import { branchOfLastLeaf } from "../branch.ts";
 import { anthropicUsage, blockParts } from "./blocks.ts";
-import { head, TranscriptBuilder } from "../shapes.ts";
+import { head, TranscriptBuilder } from "../builder.ts";
 import { asName, asObject, asString, defined, isoTime, objectsOf, restOf } from "../../message/json.ts";
 import type { Transcript, TranscriptDecoder, TranscriptSource } from "../transcript.ts";
 

@@ -1,7 +1,7 @@
 /** Sessions of Codex: rollout JSONL of response items, and the flat lines that earlier versions wrote. */
 import type { JsonObject, JsonValue, NewMessage, Part } from "../../message/message.ts";
 import { codexCall, codexContent, codexOutput, codexReasoning, codexUsage } from "./items.ts";
-import { head, TranscriptBuilder } from "../shapes.ts";
+import { head, TranscriptBuilder } from "../builder.ts";
 import { opaquePart } from "../../message/parts.ts";
 import { asArray, asName, asObject, asString, defined, isoTime, restOf } from "../../message/json.ts";
 import type { Transcript, TranscriptDecoder, TranscriptSource } from "../transcript.ts";

@@ -1,9 +1,9 @@
 /** Sessions of Gemini CLI: JSON lines since version 0.40, one JSON document before, a bare history of contents earlier. */
 import type { JsonObject, NewMessage, Part } from "../../message/message.ts";
 import { geminiContent, geminiUsage, recordedCall, thoughtPart } from "./parts.ts";
-import { head } from "../shapes.ts";
+import { head } from "../builder.ts";
 import { asArray, asName, asObject, asString, defined, isoTime, objectsOf, restOf } from "../../message/json.ts";
-import { TranscriptBuilder } from "../shapes.ts";
+import { TranscriptBuilder } from "../builder.ts";
 import type { Entry, Transcript, TranscriptDecoder, TranscriptSource } from "../transcript.ts";
 
 const format = "gemini-cli";

@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue, NewMessage, Part } from "../../message/message.ts";
 import { branchOfLastLeaf } from "../branch.ts";
 import type { CallPairing } from "../../message/parts.ts";
-import { head, TranscriptBuilder } from "../shapes.ts";
+import { head, TranscriptBuilder } from "../builder.ts";
 import {
   callArguments,
   opaquePart,

@@ -8,7 +8,7 @@ import { checkMessage } from "../../message/schema.ts";
 import { BadLine } from "../../store/format/fields.ts";
 import { decodeMessage } from "../../store/format/decode-message.ts";
 import { chatMessage, isChatMessage } from "../openai-chat/message.ts";
-import { TranscriptBuilder } from "../shapes.ts";
+import { TranscriptBuilder } from "../builder.ts";
 import { asArray, asName, asObject, objectsOf, restOf } from "../../message/json.ts";
 import type { Entry, Transcript, TranscriptDecoder, TranscriptSource } from "../transcript.ts";
 import { sessionHead, sessionRecord } from "./session.ts";
