@@ -38,7 +38,7 @@ export async function benchUi(): Promise<BenchReport> {
   return {
     name: "ui",
     rows,
-    note: "goals are for interactive-lines; `limits` are seed 000's own; o200k tokens; an element is kept when its id is",
+    note: "goals are for interactive-lines; `limits` are the miki preset's own; o200k tokens; an element is kept when its id is",
   };
 }
 

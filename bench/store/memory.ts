@@ -1,5 +1,5 @@
 /**
- * The table of seed 001 §7.1: the heap that a session holds after 100 and 1,000 model calls, beside an agent that keeps
+ * The heap that a session holds after 100 and 1,000 model calls, beside an agent that keeps
  * every message in memory; and the time that journalling and composing add to a call.
  */
 import type { BenchReport, BenchRow } from "../bench.ts";

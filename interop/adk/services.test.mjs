@@ -1,4 +1,4 @@
-/** ADK's own compaction beside Windrow's, the session service beside ADK's, and seed 000's manager in a real run. */
+/** ADK's own compaction beside Windrow's, the session service beside ADK's, and the manager of the miki design in a real run. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
@@ -111,7 +111,7 @@ test("the session service keeps what ADK's own keeps", async () => {
   await manager.close();
 });
 
-/** A tree of a screen, as large as those of seed 000. */
+/** A tree of a screen, as large as those of real desktops. */
 const screen = Array.from({ length: 301 }, (_, index) => ({
   role: "AXButton",
   title: `Button ${index}`,
@@ -134,7 +134,7 @@ function screenTools() {
 }
 
 for (const uiTrees of ["window", "stored"]) {
-  test(`seed 000's manager and plug-in, trees cut in the ${uiTrees}`, async () => {
+  test(`the manager and plug-in of the miki design, trees cut in the ${uiTrees}`, async () => {
     const contextManager = new ContextManager();
     const lines = [];
     const plugin = new ContextManagementPlugin({

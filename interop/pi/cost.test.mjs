@@ -55,7 +55,7 @@ async function run(transformContext) {
   return { agent, contexts, cost: Math.round(cost) };
 }
 
-/** All results but the newest six are cleared, on every call (seed 003). */
+/** All results but the newest six are cleared, on every call, as the pi preset does. */
 async function clearing(messages) {
   const results = messages.filter(({ role }) => role === "toolResult");
   const kept = new Set(results.slice(-6));
