@@ -205,6 +205,62 @@ test("output instructions and their mark on the answer are no other history", as
   await manager.close();
 });
 
+test("after a tool that throws, the conversation goes on from the log", async () => {
+  const manager = await open("throws");
+  const session = await manager.create();
+  const events = [];
+  const use = [windowMiddleware({ session, on: (event) => events.push(event) })];
+  const calls = work(6);
+  const answers = calls.map(({ id: ref, name, input }) => [{ toolRequest: { ref, name, input } }]);
+  const broken = { toolRequest: { ref: "broken", name: "broken", input: {} } };
+  const { ai, requests, run } = scripted(calls, { answers: [...answers, [broken], [{ text: "Done." }]], use });
+  ai.defineTool({ name: "broken", description: "Breaks." }, () => Promise.reject(new Error("EPIPE")));
+  const tools = ["read_file", "search", "run", "broken"];
+  await assert.rejects(run("Fix the build.", { tools }), /EPIPE/);
+  const logged = await genkitMessages(session);
+  assert.equal(logged.length, 14);
+  const { text, messages } = await run("Go on.", { tools, messages: logged });
+  assert.equal(text, "Done.");
+  assert.equal(session.stats().messages, messages.length);
+  check(requests, events);
+  await manager.close();
+});
+
+test("a stream and its chunks are the host's own", async () => {
+  const manager = await open("stream");
+  const session = await manager.create();
+  const { ai } = scripted([]);
+  const model = ai.defineModel({ name: "streaming" }, async (_request, chunk) => {
+    for (const text of ["Hel", "lo."]) chunk({ content: [{ text }] });
+    return { message: { role: "model", content: [{ text: "Hello." }] }, finishReason: "stop" };
+  });
+  const { stream, response } = ai.generateStream({ model, prompt: "Hi", use: [windowMiddleware({ session })] });
+  const said = [];
+  for await (const { text } of stream) said.push(text);
+  assert.deepEqual(said, ["Hel", "lo."]);
+  assert.equal((await response).text, "Hello.");
+  assert.equal(session.stats().messages, 2);
+  await manager.close();
+});
+
+test("documents and an output schema count in the budget", async () => {
+  const docs = Array.from({ length: 30 }, (_, at) => ({
+    content: [{ text: `${at} ${"words of a document ".repeat(30)}` }],
+  }));
+  const sent = [];
+  for (const more of [{}, { docs }]) {
+    const on = (event) => event.type === "window-sent" && sent.push(event.report.tokens);
+    const use = [windowMiddleware({ budget, profile: "pi", on })];
+    await scripted(work(20), { use, supports: { context: true } }).run("Fix the build.", more);
+  }
+  const most = (some) => Math.max(...some);
+  const half = sent.length / 2;
+  const room = docs.reduce((sum, doc) => sum + Math.floor(JSON.stringify(doc).length / 6), 0);
+  assert(room > 1_000);
+  assert(most(sent.slice(half)) <= budget - room, `${most(sent.slice(half))} beside ${room}`);
+  assert(most(sent.slice(0, half)) > budget - room);
+});
+
 test("the model calls the recall tool for what left its window, and gets it", async () => {
   const calls = work(24);
   const [wanted] = calls[1].output.split("\n").slice(-1);
