@@ -72,7 +72,7 @@ export interface HostCall<Host extends object, Sent = Host> extends RequestBlock
   readonly messages: readonly Host[];
   /** Tokens by the model that is called ({@link modelBudget}), where neither the options nor the session name any. */
   readonly modelBudget?: number | undefined;
-  /** Tokens of the request that stand in no message and no block. Default 0. */
+  /** Tokens of the request that stand in no message and no block: of documents, of an output schema. Default 0. */
   readonly besideTokens?: number;
   /** What the called provider accepts, where neither the options nor the session say it. */
   readonly profile?: string | Profile;

@@ -44,6 +44,10 @@ export interface HostLog<Host extends object> {
 
 /** How a journal reads its host. */
 export interface JournalHost<Host extends object> {
+  /**
+   * Reads and writes the host's messages. Its `decode` leaves out what the host adds to a message after it was recorded:
+   * with a mark of an interrupt, for example, the message would count as another one.
+   */
   readonly adapter: Adapter<Host>;
   /** Whether the host may take a message back without having replaced its history: an answer that broke off. Default: none. */
   readonly optional?: (message: Host) => boolean;
