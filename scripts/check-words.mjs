@@ -14,7 +14,6 @@ const allowed = new Map(
     adapter: 27,
     cli: 20,
     ops: 32,
-    store: 46,
   }),
 );
 

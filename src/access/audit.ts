@@ -1,5 +1,5 @@
 /**
- * The audit (seed 001 §11.2): who did what to which file of which session, and when. One file of JSON lines a store,
+ * The audit of a store: each access with its principal, session, file and time. It is one file of JSON lines a store,
  * 0600, written before an access is acknowledged, and only ever added to.
  */
 import { closeSync, constants, createReadStream, existsSync, fchmodSync, fstatSync, openSync } from "node:fs";
@@ -23,11 +23,11 @@ export const auditActions = storeActions;
 /** One of {@link auditActions}. */
 export type AuditAction = StoreAction;
 
-/** One access. */
+/** One access, as the audit keeps it. */
 export interface AuditEntry {
   /** ISO 8601, UTC. */
   readonly time: string;
-  /** Who asked: the principal's name, or the system's user where no principal was named. */
+  /** The principal's name, or the system's user where no principal was named. */
   readonly who: string;
   readonly action: AuditAction;
   readonly sessionId?: string;
@@ -40,7 +40,7 @@ export interface AuditEntry {
   readonly processId: number;
 }
 
-/** What an access is told with; the audit adds the time and the process. */
+/** An access on its way into the audit, which adds the time and the process. */
 export type Accessed = Omit<AuditEntry, "time" | "processId">;
 
 /** Which entries to read. All conditions hold together. */
@@ -55,7 +55,7 @@ export interface AuditQuery {
   readonly to?: string;
 }
 
-/** Where accesses are written down. */
+/** A file that accesses are written to. */
 export interface Audit {
   /**
    * Writes one entry. It survives the death of the process when this returns; a power cut may take the newest.
@@ -69,7 +69,7 @@ export interface Audit {
 const toAppend = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
 const lineEnd = 0x0a;
 
-/** What makes a store where there is none; everything else finds nothing there, and leaves nothing. */
+/** Actions that make a store where there is none. Others find nothing there, and get no entry. */
 const makers: ReadonlySet<AuditAction> = new Set(["create", "import"]);
 
 /**

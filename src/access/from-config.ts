@@ -1,4 +1,4 @@
-/** Who asks, and what stores are opened with, as a configuration says. */
+/** The principal and the options of a store, from a configuration and from what the caller asks beside it. */
 import type { Settings } from "../config/config.ts";
 import { WindrowError } from "../errors.ts";
 import { createMask } from "../mask/mask.ts";
@@ -8,7 +8,7 @@ import { notAllowed } from "./guarded.ts";
 import { systemUser } from "./audit-place.ts";
 import type { AccessOptions, OpenStoreOptions } from "./options.ts";
 
-/** What is asked for by hand, beside a configuration. */
+/** The user, tenant or role that a caller asks for, beside a configuration. */
 export interface Asked {
   /** Act as this user. */
   readonly user?: string;
@@ -20,8 +20,8 @@ export interface Asked {
 type AccessSettings = Pick<Settings, "user" | "tenant" | "admin" | "access" | "audit">;
 
 /**
- * Whose sessions may be seen. The one who asks is the configuration's `user`. Where it names none, and no `admins`, there
- * is nobody to be kept out: whoever can read the files may ask as anyone, or for everything. An admin may act as another
+ * The sessions that a caller may see. The caller is the configuration's `user`. A configuration without `user` and
+ * `admins` keeps nobody out: a caller who can read the files may ask as anyone, or for everything. An admin may act as another
  * user; the audit keeps the admin's name.
  *
  * @throws WindrowError `not-allowed` for who asks to be an admin, or another user or tenant, and is none of the `admins`
@@ -52,7 +52,7 @@ export function accessOf(settings: AccessSettings, asked: Asked = {}): AccessOpt
   };
 }
 
-/** What every store is opened with under a configuration. */
+/** The options of every store that is opened under a configuration. */
 export function openOptionsOf(settings: Settings, asked?: Asked): OpenStoreOptions {
   const { durability, folderPerUser } = settings;
   const mask = isMailPreset(settings.strategy) ? { email: true, ...settings.mask } : settings.mask;
@@ -64,7 +64,7 @@ export function openOptionsOf(settings: Settings, asked?: Asked): OpenStoreOptio
   };
 }
 
-/** Seed 001 §3.3 masks e-mail addresses. */
+/** The preset `coding-agent` masks e-mail addresses (docs/presets.md). */
 function isMailPreset(strategy: Settings["strategy"]): boolean {
   return (typeof strategy === "object" ? strategy.use : strategy) === "coding-agent";
 }
@@ -77,7 +77,7 @@ function isMailPreset(strategy: Settings["strategy"]): boolean {
 function maskOf({ email = false, environment = false, seal, liveMask = false }: NonNullable<Settings["mask"]>): Mask {
   const key = seal === undefined ? undefined : process.env[seal];
   if (seal !== undefined && key === undefined) {
-    // Somebody may have written the key itself there.
+    // It may be the key itself, which no message shows.
     const isName = /^[A-Z][A-Z0-9_]{0,40}$/.test(seal);
     const message = isName
       ? `The configuration's \`mask.seal\` names ${seal}, and the environment has no such variable.`

@@ -1,6 +1,7 @@
 /**
- * A store as one principal may use it: a user sees only sessions of their own, an admin all, a tenant's principal only
- * that tenant, and each access goes into the audit. What is outside does not exist for those inside.
+ * A store as one principal may use it. A user sees only sessions of their own, an admin all of them, and a tenant's
+ * principal only those of the tenant. Each access goes into the audit. A session outside does not exist for the
+ * principal.
  */
 import { isWindrowError, WindrowError } from "../errors.ts";
 import type { Accessed, Audit } from "./audit.ts";
@@ -9,7 +10,7 @@ import { admitting, copyOfScope, inFrontOf, storeShape } from "../store/shared/s
 import type { Call, MethodShape } from "../store/shared/shape.ts";
 import type { Lock, ReadQuery, Scope, Store } from "../store/store.ts";
 
-/** Who asks. */
+/** The person or service in whose name a store is used. */
 export interface Principal {
   readonly name: string;
   /** `user` (default) sees only sessions of their own; `admin` every user's. */

@@ -1,4 +1,4 @@
-/** Opening a store by path or URL, on somebody's behalf: the guard before it, and the audit of its accesses. */
+/** Opening a store by path or URL in the name of a principal: the guard before it, and the audit of its accesses. */
 import { guardedStore, isGuarded } from "./guarded.ts";
 import type { AccessOptions, OpenStoreOptions } from "./options.ts";
 import { openUnguarded } from "../store/open.ts";

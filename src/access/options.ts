@@ -1,4 +1,4 @@
-/** What stores are opened with. */
+/** The options of `openStore`: those of every store, and the caller's access. */
 import type { StoreOptions } from "../store/open.ts";
 import type { Principal } from "./guarded.ts";
 
@@ -15,7 +15,7 @@ export interface AccessOptions {
   readonly audit?: boolean | string;
 }
 
-/** What `openStore` takes. */
+/** The options that `openStore` takes. */
 export interface OpenStoreOptions extends StoreOptions {
   /** On whose behalf the store is used, and whether accesses are audited (docs/access.md). Default: the caller's, no. */
   readonly access?: AccessOptions;

@@ -1,4 +1,4 @@
-/** The audit of a store, asked: who did what to which session, and when. */
+/** Queries to the audit of a store: the accesses of a principal, of a session, or within a time. */
 import { WindrowError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
 import { auditActions, readAudit } from "./audit.ts";

@@ -1,6 +1,6 @@
 /**
- * The file system as the file store uses it: few calls, each a promise the store builds on. Tests bring one that loses
- * what was not synced, fills up, or dies at any step; everybody else has {@link systemDisk}.
+ * The file system, as the stores use it: few calls, each with a promise that a store relies on. Tests bring a disk that
+ * loses what was not synced, fills up, or dies at any step. All other code uses {@link systemDisk}.
  */
 import { chmodSync, closeSync, existsSync, fchmodSync, fdatasync, fdatasyncSync, fstatSync, fsync } from "node:fs";
 import { ftruncateSync, mkdirSync, openSync, read, readFileSync, readSync, renameSync, statSync } from "node:fs";
@@ -22,7 +22,7 @@ export interface DamagedMember {
   readonly size: number;
 }
 
-/** What the store asks about a file. */
+/** The facts about a file that a store asks for. */
 export interface DiskStat {
   /** Bytes. */
   readonly size: number;
@@ -56,7 +56,7 @@ export interface Disk {
   /** Makes a file, or a folder's names, durable. */
   sync(file: number): Promise<void>;
   stat(file: number): DiskStat;
-  /** What an open file's compression was found to hide so far; undefined for a file that is not compressed. */
+  /** The members of a compressed file that could not be unpacked so far; undefined for a file that is not compressed. */
   damage?(file: number): readonly DamagedMember[] | undefined;
   statPath(path: string): DiskStat;
   exists(path: string): boolean;
@@ -106,7 +106,7 @@ export const systemDisk: Disk = {
   unlock: (file, byte) => kernelLocks()?.unlock(file, byte, 1),
 };
 
-/** What is used of fs-native-extensions. */
+/** The functions of fs-native-extensions that are used. */
 interface KernelLocks {
   tryLock(file: number, offset: number, length: number): boolean;
   unlock(file: number, offset: number, length: number): void;

@@ -141,7 +141,7 @@ export function remove(path: string, disk: Disk = systemDisk): void {
   try {
     disk.unlink(path);
   } catch {
-    // What cannot be removed is a leftover that every reader ignores.
+    // A draft that cannot be removed stays; every reader ignores it.
   }
 }
 

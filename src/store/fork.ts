@@ -1,10 +1,10 @@
-/** A session of its own that begins as another one did. */
+/** Forking: a new session that begins with the records of another one. */
 import { WindrowError } from "../errors.ts";
 import type { NewRecord, RecordKind, StoredRecord } from "../message/record.ts";
 import type { Lock, NewSession, Scope, Store } from "./store.ts";
 import { logKinds } from "./format/logs.ts";
 
-/** Where a fork branches off, and what it is. */
+/** The place of a fork, and the new session. */
 export interface ForkOptions {
   /** The last message (`seq`) that both share; 0 for none. */
   readonly at: number;
@@ -16,7 +16,7 @@ export interface ForkOptions {
   readonly config?: NewSession["config"];
 }
 
-/** What was used to get there was used by the other session, and is counted there. */
+/** The kinds of record that are copied: usage belongs to the other session, and is counted there. */
 const kinds: readonly RecordKind[] = Object.values(logKinds).filter((kind) => kind !== "usage");
 
 /** Records written at once. */
@@ -24,7 +24,7 @@ const batchRecords = 64;
 
 /**
  * Copies the beginning of a session into a new one, whose metadata says where it comes from: every record that was
- * written before message `at + 1`, but for what model calls used. The other session is only read, also while somebody writes it.
+ * written before message `at + 1`, but for what model calls used. The other session is only read, also while a process writes it.
  *
  * @returns the new session, locked for the caller
  * @throws WindrowError `not-found` when there is no message `at`; `session-exists`, `session-not-found` and what the store

@@ -1,4 +1,4 @@
-/** Opening a store by path or URL. */
+/** Opening a store by its path or URL; the code of a store is loaded only then. */
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { WindrowError } from "../errors.ts";
@@ -10,7 +10,7 @@ import type { Clock } from "./shared/clock.ts";
 import type { Mask } from "../mask/mask.ts";
 import type { Store } from "./store.ts";
 
-/** What every store that is opened by path or URL takes. */
+/** The options of every store that is opened by path or URL. */
 export interface StoreOptions {
   /** Default: secrets of a known form are masked. */
   readonly mask?: Mask;

@@ -1,4 +1,4 @@
-/** On whose behalf a store is used. */
+/** The scope of a call: the tenant and the user whose sessions it reaches. */
 
 /**
  * On whose behalf a call is made. A store shows and writes only what belongs to the scope: a session created under

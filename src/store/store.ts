@@ -11,7 +11,7 @@ import type { Upkeep } from "./upkeep.ts";
 
 export type { Scope } from "./scope.ts";
 
-/** What a store can do; shared code asks these, never the store's name. */
+/** The capabilities of a store; shared code asks these, never the store's name. */
 export interface StoreCapabilities {
   /** An acknowledged record survives the death of the process. */
   readonly durable: boolean;
@@ -26,7 +26,7 @@ export interface StoreCapabilities {
   readonly mask?: SecretRules;
 }
 
-/** Where a session is in its life (seed 001 §3.2). */
+/** The stage of a session's life (docs/format.md). */
 export type SessionStatus =
   | "initializing"
   | "processing"
@@ -39,7 +39,7 @@ export type SessionStatus =
 /** A status a session can end with. */
 export type FinalStatus = Extract<SessionStatus, "completed" | "failed" | "timeout">;
 
-/** What a session is, written once at its creation (`metadata.json`, seed 001 §3.1). */
+/** The identity of a session, written once at its creation (`metadata.json`). */
 export interface SessionMetadata {
   /** UUID v4. */
   readonly uuid: string;
@@ -58,10 +58,10 @@ export interface SessionMetadata {
   readonly format: number;
 }
 
-/** What a caller gives to `create`; the store fills in the rest. */
+/** The fields that a caller gives to `create`; the store fills in the rest. */
 export type NewSession = Pick<SessionMetadata, "uuid" | "taskKey" | "config" | "createdAt" | "forkedFrom">;
 
-/** How a session is doing (`state.json`, seed 001 §3.2). Counters never fall. */
+/** The progress of a session (`state.json`). Counters never fall. */
 export interface SessionState {
   readonly status: SessionStatus;
   readonly startedAt: string;
@@ -80,13 +80,13 @@ export interface SessionState {
 export interface SessionInfo {
   readonly metadata: SessionMetadata;
   readonly state: SessionState;
-  /** Where people find it: a folder, or a URL. */
+  /** The place where people find it: a folder, or a URL. */
   readonly location: string;
   /** Newer format versions, and finished sessions, are read-only. */
   readonly readOnly: boolean;
 }
 
-/** Who holds a session's lock (`.lock`, seed 001 §3.6, with a fence). */
+/** The holder of a session's lock. */
 export interface LockOwner {
   readonly processId: number;
   readonly hostname: string;
@@ -96,14 +96,14 @@ export interface LockOwner {
   readonly generation: number;
 }
 
-/** Whether somebody writes a session, looked at without taking its lock. */
+/** Whether a process writes a session, asked without taking its lock. */
 export interface Holding {
   /**
    * `held`: a live process has the lock. `gone`: the process that had it died without letting go. `none`: nobody has
    * it; the last holder let go in order, as after `Session.close`.
    */
   readonly state: "held" | "gone" | "none";
-  /** Who has it, or had it last, where the store can tell. */
+  /** The process that has it, or had it last, where the store can tell. */
   readonly owner?: LockOwner;
 }
 
@@ -115,12 +115,12 @@ export interface UnlockOptions {
   readonly reason?: string;
 }
 
-/** The right to write one session. Valid until `release`, or until somebody else took it over. */
+/** The right to write one session. Valid until `release`, or until another process takes it over. */
 export interface Lock {
   readonly id: string;
   readonly scope: Scope;
   readonly owner: LockOwner;
-  /** What was mended when the lock was taken; empty for a clean session. */
+  /** The damage that was mended when the lock was taken; empty for a clean session. */
   readonly recovery: readonly Recovered[];
   /** Idempotent. */
   release(): Promise<void>;
@@ -137,11 +137,11 @@ export interface Recovered {
    * were acknowledged and are gone, from the end of the file.
    */
   readonly problem: "torn-tail" | "damaged" | "missing";
-  /** Where a copy of the bytes lies; empty where there is none, as of a compressed log that keeps them. */
+  /** A copy of the bytes; empty where there is none, as of a compressed log that keeps them. */
   readonly quarantine: string;
   /** How many records are missing. */
   readonly records?: number;
-  /** Of a compressed log (`messages.jsonl.gz`): which member cannot be unpacked, from 1. */
+  /** The member of a compressed log (`messages.jsonl.gz`) that cannot be unpacked, from 1. */
   readonly member?: number;
 }
 
@@ -172,37 +172,37 @@ export interface ListQuery {
   readonly unreadable?: (id: string, error: WindrowError) => void;
 }
 
-/** What {@link StoreCheckup.examine} is asked to do. */
+/** The options of {@link StoreCheckup.examine}. */
 export interface ExamineOptions {
   /** Mend what can be mended. Default false: nothing is changed. */
   readonly mend?: boolean;
 }
 
-/** What is wrong with a session or a store, in one of the ways that a doctor knows. */
+/** One fault of a session or a store, of a kind that the doctor knows. */
 export interface Finding {
   /** The kind of fault, for programs: `torn-tail`, `damaged`, `bad-mode` … (docs/operations.md lists them). */
   readonly problem: string;
   /** `damage` should be mended; a `notice` is odd but harmless, and stays as it is. */
   readonly severity: "damage" | "notice";
   readonly sessionId?: string;
-  /** Where, relative to the store's folder. */
+  /** The file, relative to the store's folder. */
   readonly file?: string;
   /** Bytes from the start of the file. */
   readonly offset?: number;
   /** Bytes. */
   readonly length?: number;
-  /** What is wrong and what mending does, for people. */
+  /** The fault and its mending, in words for people. */
   readonly message: string;
   /** Whether it was mended. */
   readonly mended: boolean;
   /**
-   * What helps against damage: `mend`, which a doctor does; `backup`, the session restored; `hand`, what the message
+   * The help against damage: `mend`, which the doctor does; `backup`, the session restored; `hand`, what the message
    * says. Absent: `mend`.
    */
   readonly remedy?: "mend" | "backup" | "hand";
   /** How many records are lost, where that is known. */
   readonly records?: number;
-  /** What was moved or copied aside lies here, relative to the store's folder. */
+  /** The copy that was put aside, relative to the store's folder. */
   readonly keptAs?: string;
 }
 
@@ -239,7 +239,7 @@ export interface SessionDump {
   lines(): AsyncIterable<DumpedLine>;
 }
 
-/** What a restore found and did. */
+/** The outcome of a restore. */
 export interface Restored {
   /** `same`: the session was there already, exactly as it would have been written; nothing was changed. */
   readonly outcome: "written" | "same";
@@ -249,7 +249,7 @@ export interface Restored {
   readonly hash: string;
 }
 
-/** Where sessions persist. */
+/** A place where sessions persist. */
 export interface Store {
   /** For people and logs: `ram`, `files`. */
   readonly name: string;

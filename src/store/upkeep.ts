@@ -1,15 +1,15 @@
 /**
- * Upkeep: what a store can do with sessions that nobody writes any more. They are compressed, marked to be kept, put into
- * a trash, brought back, and erased so that nothing of them is left. An optional facet of a {@link Store}.
+ * Upkeep of sessions that nobody writes any more: they are compressed, marked to be kept, put into a trash, brought
+ * back, and erased so that nothing of them is left. An optional facet of a {@link Store}.
  */
 import { WindrowError } from "../errors.ts";
 import type { Scope } from "./scope.ts";
 
-/** What a session takes, in bytes. */
+/** The size of a session, in bytes. */
 export interface SessionSize {
-  /** As it lies there. */
+  /** On the disk, as it is. */
   readonly bytes: number;
-  /** As it would lie there with nothing compressed. */
+  /** On the disk, if nothing were compressed. */
   readonly plainBytes: number;
   /** Whether it is compressed: all of it that is worth that. */
   readonly compressed: boolean;
@@ -74,7 +74,7 @@ export interface Upkeep {
    */
   verify?(scope: Scope, id: string): Promise<void>;
 
-  /** What a session takes. Reads no records. */
+  /** The size of a session. Reads no records. */
   size(scope: Scope, id: string): Promise<SessionSize>;
 
   /** Marks a session to be kept, running or finished; a mark that is there is replaced. */
@@ -103,7 +103,7 @@ export interface Upkeep {
    */
   trash(scope: Scope, ids: readonly string[], time: string): Promise<void>;
 
-  /** What is in the trash, in no order. */
+  /** The sessions in the trash, in no order. */
   trashed(scope: Scope): AsyncIterable<TrashedSession>;
 
   /** Brings a session back from the trash; `session-exists` where another has its id by now. */

@@ -109,5 +109,5 @@ function wholeOf(archive: ArchiveFile): Buffer {
 /** The system's file system, read so. */
 export const systemArchives: Disk = archiveDisk(systemDisk);
 
-/** What is put behind the name of a file that is compressed. */
+/** The ending of a compressed file's name. */
 export const archiveEnding = ".gz";

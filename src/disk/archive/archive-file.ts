@@ -1,4 +1,4 @@
-/** A compressed file that is read as if it were not: any place by unpacking one member. */
+/** A compressed file that is read like a plain one: a place in the text is reached by unpacking one member. */
 import { gunzipSync } from "node:zlib";
 import { WindrowError } from "../../errors.ts";
 import { membersOf } from "./member-map.ts";
@@ -110,7 +110,7 @@ function foreign(packed: Buffer, path: string): Buffer {
   }
 }
 
-/** What is said of a compressed file that is damaged and not to be replaced by less. */
+/** The refusal to replace a damaged compressed file by what is left of it. */
 export function damagedArchive(path: string, damage: readonly DamagedMember[]): WindrowError {
   const [first] = damage;
   const { member = 1, members = 1, offset = 0, length = 0 } = first ?? {};

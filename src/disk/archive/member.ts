@@ -1,6 +1,6 @@
 /**
- * Members of a compressed file: gzip (RFC 1952) of one MiB of text each, with an extra field that says how long the
- * member is, where its text begins, and how much text the file has. A member that is damaged hides nothing around it.
+ * The members of a compressed file: gzip (RFC 1952) of one MiB of text each, with an extra field for the member's
+ * length, the offset of its text and the length of the whole text. A damaged member hides nothing around it.
  */
 import { promisify } from "node:util";
 import { crc32, deflateRaw, inflateRawSync } from "node:zlib";
@@ -23,7 +23,7 @@ export const magic = start.subarray(0, 4);
 /** Bytes of the longest member: what deflate cannot compress grows by five bytes in some thousands. */
 export const longestMember = headerBytes + memberBytes + 64 * 1024 + trailerBytes;
 
-/** What a member's header says. */
+/** The fields of a member's header. */
 export interface Header {
   /** Bytes of the header itself. */
   readonly bytes: number;
@@ -31,7 +31,7 @@ export interface Header {
   readonly length: number;
   /** Plain bytes of the member. */
   readonly size: number;
-  /** Where the member's text begins, how much text the file has, and the text's checksum; absent in older files. */
+  /** The offset of the member's text, the length of the file's text, and the text's checksum; absent in older files. */
   readonly place?: { readonly start: number; readonly total: number; readonly crc: number };
 }
 

@@ -1,4 +1,4 @@
-/** The lines of any file of a store, packed or not, with what stands around damage in it. */
+/** The lines of any file of a store, compressed or not, also around damage in it. */
 import { constants } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { ArchiveFile } from "./archive-file.ts";

@@ -1,7 +1,6 @@
 /**
- * Which sessions a store has. The folders are the truth; `index.jsonl` beside them, a line for each session made and one
- * for each that ended, only saves looking into every one. What the index lacks is looked up and added; what it has too
- * much is ignored.
+ * The list of a store's sessions. The folders are the truth; `index.jsonl` beside them saves looking into every one. A
+ * session that the index lacks is looked up and added; a line without a session is ignored.
  */
 import { constants } from "node:fs";
 import { join } from "node:path";
@@ -101,7 +100,7 @@ export class Catalogue {
       if (place.completed) this.#finished.add(place, info);
       yield info;
     }
-    // Whose they are cannot be told: only who sees every user's hears of them.
+    // Their owner is unknown: only a scope of every user's sessions may know of them.
     if (scope.user !== undefined || scope.tenant !== undefined) return;
     for (const place of this.#broken) this.#tell(place, query);
   }
@@ -153,7 +152,7 @@ export class Catalogue {
   async #refresh(): Promise<void> {
     const now = this.#glimpse();
     if (this.#seen && sameLook(this.#seen, now) && isSettled(now)) {
-      // Who lists in a loop, waiting for something, must not keep it from happening.
+      // A caller that lists in a loop must give the event loop its turn.
       await nextTurn();
       return;
     }
@@ -246,7 +245,7 @@ export class Catalogue {
     }
   }
 
-  /** Where the sessions lie. Running ones first: one that moves meanwhile is then seen twice, and not missed. */
+  /** The places of all sessions. Running ones first: one that moves meanwhile is then seen twice, and not missed. */
   async #places(): Promise<ReadonlyMap<string, Place>> {
     const places = new Map<string, Place>();
     for (const folder of [this.#layout.running, this.#layout.completed]) {

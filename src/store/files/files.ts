@@ -131,7 +131,7 @@ class FilesStore implements Store {
       await writeNew(join(folder, metadataFile), encodeMetadata(metadata), disk);
       const state = initialState(session.createdAt);
       await writeNew(join(folder, stateFile), encodeState(state), disk);
-      // Who looks whether it is held has the kernel's lock for an instant.
+      // A process that asks for the holder has the kernel's lock for an instant.
       sessionLock = await acquireNamed(folder, this.#tools, this.#leases);
       for (const file of Object.values(kindFiles)) await writeNew(join(folder, file), "", disk);
       await syncFolder(folder, disk);
@@ -254,7 +254,7 @@ class FilesStore implements Store {
       }
       const lock = this.#hold(scope, id, folder, sessionLock, readState(folder, disk));
       if (!sessionLock.predecessorReleased) {
-        // What a dead writer left may never have been synced; from here on it is relied on.
+        // Lines of a dead writer may never have been synced; from here on they are relied on.
         await this.#held.writable(lock).sync();
         await removeDrafts(folder, disk);
         if (disk.exists(join(folder, blobsFolder))) await removeDrafts(join(folder, blobsFolder), disk);

@@ -1,6 +1,6 @@
 /**
- * Where sessions lie: `running/<uuid>/` and `completed/<uuid>/` under one base folder (seed 001 §2), and the few writes
- * that are not appends. Files are 0600 and folders 0700, whatever the umask.
+ * The folders of a file store: `running/<uuid>/` and `completed/<uuid>/` under one base folder (docs/format.md). Files
+ * are 0600 and folders 0700, whatever the umask.
  */
 import { join } from "node:path";
 import type { Disk } from "../../disk/disk.ts";
@@ -11,7 +11,7 @@ import { archiveEnding } from "../../disk/archive/archive-disk.ts";
 /** Held while state.json is replaced. */
 export const stateLockFile = ".state.lock";
 
-/** Where a session was found. */
+/** The folder of a session. */
 export interface Place {
   readonly id: string;
   readonly folder: string;
@@ -30,7 +30,7 @@ export function layoutOf(base: string): Layout {
   return { base, running: join(base, "running"), completed: join(base, "completed") };
 }
 
-/** Where a session lies now, in either folder; undefined when it is in neither. */
+/** The place of a session now, in either folder; undefined when it is in neither. */
 export function locate(layout: Layout, id: string, disk: Disk = systemDisk): Place | undefined {
   const running = join(layout.running, id);
   if (disk.exists(running)) return { id, folder: running, completed: false };

@@ -5,7 +5,7 @@ import { nearest } from "../../nearest.ts";
 import type { Clock } from "../shared/clock.ts";
 
 /**
- * What an acknowledged append survives. `strict` (default): the death of the process and a power cut, at one sync a
+ * The events that an acknowledged append survives. `strict` (default): the death of the process and a power cut, at one sync a
  * batch. `group`: the death of the process at once, a power cut {@link groupWindowMs} milliseconds later, so one takes
  * at most what was acknowledged in that time. The state is never synced before the log.
  */

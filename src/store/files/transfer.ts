@@ -1,4 +1,4 @@
-/** Sessions out of a file store and into it: whole folders, line by line as they are. */
+/** Dumping a session from a file store and restoring it: whole folders, line by line as they are. */
 import { open, rename, rm, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { WindrowError } from "../../errors.ts";
@@ -37,7 +37,7 @@ import { inspectTail } from "./log/tail.ts";
 /** Characters written at once, about. */
 const batchCharacters = 1024 * 1024;
 
-/** Where a session is restored to. */
+/** The store that a session is restored to. */
 export interface RestoreTarget {
   readonly layout: Layout;
   readonly mask: Mask;
@@ -184,7 +184,7 @@ async function publish(layout: Layout, draft: string, id: string, isFinished: bo
   await syncFolder(layout.completed);
 }
 
-/** What a restore that was killed left; only its lock file is in use. */
+/** The folder that a killed restore left; only its lock file is in use. */
 async function removeLeftovers(draft: string): Promise<void> {
   const files = [metadataFile, stateFile, ...logNames.map((log) => `${log}.jsonl`)];
   for (const file of files) await rm(join(draft, file), { force: true });

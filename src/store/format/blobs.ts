@@ -1,4 +1,4 @@
-/** How a line names a value that is too large for it: by its SHA-256, its size and its two ends. */
+/** The name of a value that is too large for its line: its SHA-256, its size and its two ends. */
 import { createHash } from "node:crypto";
 import { isObject } from "../../message/json.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";

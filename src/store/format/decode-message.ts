@@ -22,7 +22,7 @@ const statuses: readonly MessageStatus[] = ["complete", "interrupted", "syntheti
 
 /**
  * The reverse of {@link encodeMessage}; large values are fetched, and where they cannot be had, show their ends. Lines of other writers are read too: without `id` it is `m<seq>`; a
- * `function_call` (seed 001) is kept in `extra`; `is_summarized` is ignored, as summaries say it.
+ * `function_call` goes into `extra`; `is_summarized` is ignored, as summaries say it.
  *
  * @throws BadLine when a field is missing or has the wrong type
  */
@@ -48,7 +48,7 @@ export function decodeMessage(fields: JsonObject, seq: number, fetch: FetchBlob 
   return { kind: "message", message, tokenCount: amount(fields, "token_count"), timestamp };
 }
 
-/** What the decoding of a line's parts needs. */
+/** The line whose parts are decoded. */
 interface Decoding {
   readonly fields: JsonObject;
   readonly role: Role;

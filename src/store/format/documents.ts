@@ -1,4 +1,4 @@
-/** metadata.json and state.json, with the field names of seed 001 §3.1 and §3.2. */
+/** metadata.json and state.json: their fields, encoded and decoded (docs/format.md). */
 import { join } from "node:path";
 import { WindrowError } from "../../errors.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
@@ -37,7 +37,7 @@ export function encodeMetadata(metadata: SessionMetadata): string {
 }
 
 /**
- * Reads a session's metadata.json. Without `format` (a folder of seed 001's own writer) it is version 1.
+ * Reads a session's metadata.json. Without `format` (a folder that another program wrote) it is version 1.
  *
  * @throws WindrowError `store-corrupt` when it is missing or unreadable
  */
@@ -87,7 +87,7 @@ export function encodeState(state: SessionState, foreign: JsonObject = {}, seal?
   return page({ ...stateFields(state), ...(seal && { [sealField]: encodeSeal(seal) }), ...foreign });
 }
 
-/** What state.json says of the logs; undefined where it says nothing. */
+/** The counts of the logs in state.json; undefined where it has none. */
 export function readSeal(folder: string, disk: Disk = systemDisk): Seal | undefined {
   return sealIn(readObject(join(folder, stateFile), disk));
 }

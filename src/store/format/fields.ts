@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue, Usage } from "../../message/message.ts";
 
 /** A record's fields in file order, without `seq`, `pos`, `more` and `crc`: those before `pos` and those behind it. */
 export interface LineFields {
-  /** A field behind `seq` with the same value, for a log whose numbers have another name in seed 001. */
+  /** A field behind `seq` with the same value, for a log whose numbers have a name of their own in the format. */
   readonly alias?: "summary_id";
   readonly before: JsonObject;
   readonly after: JsonObject;

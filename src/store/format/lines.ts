@@ -1,6 +1,6 @@
 /**
- * JSON Lines as bytes: writing a line with its checksum, taking a line apart, and walking a file's lines forwards and
- * backwards without ever holding the file.
+ * JSON Lines as bytes: writing a line with its checksum, taking a line apart, and walking the lines of a file forwards
+ * and backwards in pieces.
  */
 import { crc32 } from "node:zlib";
 import type { JsonObject } from "../../message/message.ts";
@@ -116,7 +116,7 @@ function firstChecked(bytes: Buffer, start: number): { start: number; end: numbe
   return undefined;
 }
 
-/** The object these bytes are: with a checksum that holds, or without one (a line somebody else wrote). */
+/** The object these bytes are: with a checksum that holds, or without one (a line of another program). */
 function parseObject(bytes: Buffer): JsonObject | undefined {
   const tail = crcTail.exec(bytes.toString("latin1", Math.max(0, bytes.length - crcTailBytes)));
   return tail ? parseChecked(bytes) : parseJson(bytes);

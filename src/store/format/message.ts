@@ -1,7 +1,7 @@
 /**
  * A message as its line in `messages.jsonl`.
  *
- * What fits the seed's own fields stands there and nowhere else: the first tool result (or, without one, the first
+ * A value that a field of the line has room for stands there and nowhere else: the first tool result (or, without one, the first
  * text) is `content`, `tool_call_id`, `tool_name`, `is_error`; every call is an entry of `tool_calls`. `parts` is
  * written only where that does not say it all. Its entries stand in the message's order; one that lacks its own value
  * is a *reference*: `{"type":"text"}` is the text in `content`, `{"type":"tool_call"}` the next entry of
@@ -18,7 +18,7 @@ import { blobField, fieldOrBlob } from "./blobs.ts";
 import type { LineFields } from "./fields.ts";
 import { encodeUsage, optional } from "./fields.ts";
 
-/** What the encoding of a message's parts needs: what `content` carries, and where large values go. */
+/** The place of a message's values: the part that `content` carries, and where large values go. */
 interface Encoding {
   readonly carrier: Part | undefined;
   /** The blob that `content` shows the ends of. */
@@ -79,12 +79,12 @@ function contentOf(carrier: ToolResultPart | TextPart | undefined): string {
   return carriedItem(carrier.content)?.text ?? "";
 }
 
-/** Of a result in several pieces, `content` carries the first text. */
+/** The piece of a result that `content` carries: its first text. */
 function carriedItem(items: readonly ResultContent[]): TextPart | undefined {
   return items.find((item): item is TextPart => item.type === "text");
 }
 
-/** What a line without `parts` holds. */
+/** The entries of `parts` that a line without `parts` stands for. */
 export function impliedEntries(role: Role, content: string, hasResult: boolean, calls: number): readonly JsonObject[] {
   const first = hasResult || role === "tool" ? [{ type: "tool_result" }] : content === "" ? [] : [{ type: "text" }];
   return [...first, ...Array.from({ length: calls }, () => ({ type: "tool_call" }))];

@@ -180,7 +180,7 @@ function decodeFields(kind: RecordKind, fields: JsonObject, fetch: FetchBlob): S
   }
 }
 
-/** To three digits, as seed 001 writes it; 0 where there was nothing. */
+/** A ratio of three digits; 0 where there was nothing. */
 function ratio(part: number, whole: number): number {
   return whole > 0 ? Math.round((1_000 * part) / whole) / 1_000 : 0;
 }

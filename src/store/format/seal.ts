@@ -1,6 +1,6 @@
 /**
- * The seal of a session: what `state.json` says of the logs beside it. It counts the records of each log, and of a
- * finished session it carries a hash over all of them, so that lines which vanished are missed by whoever counts again.
+ * The seal of a session: the counts of its logs in `state.json`, and for a finished session a hash over all of them. A
+ * line that vanished is missed when the logs are counted again.
  */
 import { createHash } from "node:crypto";
 import type { Hash } from "node:crypto";
@@ -16,7 +16,7 @@ const logOrder: readonly LogName[] = ["messages", "calls", "tools", "usage", "su
 /** The highest number that each log gave out. */
 export type LogCounts = Readonly<Record<LogName, number>>;
 
-/** What a state says of the logs. */
+/** The counts of the logs in a state. */
 export interface Seal {
   readonly counts: LogCounts;
   /** The highest place that was given out. */

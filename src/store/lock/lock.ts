@@ -1,7 +1,7 @@
 /**
- * One writer for a session. The truth is a lock the kernel holds on the visible `.lock` file and releases when its
- * process dies; the JSON in the file says who it is. Its `generation` rises with every acquisition and is read again
- * before every acknowledgement, so that a holder that was passed over writes nothing more.
+ * The lock of a session: one writer at a time. The kernel holds it on the visible `.lock` file and releases it when the
+ * process dies; the JSON in the file names the holder. Its `generation` rises with every acquisition and is read before
+ * every acknowledgement, so that a holder that was passed over writes nothing more.
  */
 import { constants } from "node:fs";
 import { join } from "node:path";
@@ -24,10 +24,10 @@ export { readOwner } from "./owner-record.ts";
 /** The kernel's lock is on one byte behind the record, so that the record can be read on every system. */
 export const lockedByte = 4096;
 
-/** How often the holder says that it is alive (seed 001 §3.6), in milliseconds. */
+/** How often the holder says that it is alive, in milliseconds. */
 const heartbeatMs = 30_000;
 
-/** What a lock works with. */
+/** The clock and the disk of a lock. */
 export interface LockTools {
   readonly clock: Clock;
   readonly disk: Disk;
@@ -63,7 +63,7 @@ export class SessionLock {
     this.#stopHeartbeat = tools.clock.every(heartbeatMs, () => this.heartbeat());
   }
 
-  /** Who holds it, with the latest heartbeat. */
+  /** The holder, with the latest heartbeat. */
   get owner(): LockOwner {
     return this.#owner;
   }
@@ -215,12 +215,12 @@ export function holderOf(folder: string, disk: Disk = systemDisk): Holding {
 }
 
 /**
- * Somebody writes the session.
+ * The refusal of a lock that another process holds.
  *
  * @param retryAfterMs - when it may be worth another try, where that is known
  */
 export function busy(folder: string, disk: Disk, retryAfterMs?: number): WindrowError {
-  // Who let go is not who has it now, and that one has yet to write its name.
+  // The record still names the previous holder; the new one has not written its record yet, so it has no name.
   const hasLetGo = readOwnerRecord(folder, disk)?.["released"] === true;
   const owner = hasLetGo ? undefined : readOwner(folder, disk);
   const who = owner ? `process ${owner.processId} on ${owner.hostname} since ${owner.acquiredAt}` : "another process";

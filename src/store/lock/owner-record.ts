@@ -1,6 +1,6 @@
 /**
- * The record in `.lock` (seed 001 §3.6, with a fence): 512 bytes of JSON, rewritten in place with one write, and never
- * grown. Whoever reads it while it is rewritten sees a mixture, which its checksum tells.
+ * The record in `.lock` (docs/format.md): 512 bytes of JSON, rewritten in place with one write, and never grown. A
+ * reader that meets the rewriting sees a mixture, and its checksum does not hold.
  */
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
@@ -18,7 +18,7 @@ export const recordBytes = 512;
 /** Longest host name that is written, so that the record fits. */
 const longestHostname = 128;
 
-/** What a record says beside who its owner is. */
+/** The notes of a record beside its owner. */
 export interface OwnerNote {
   /** The holder let go in order. */
   readonly released?: boolean;
@@ -98,14 +98,14 @@ export function ownerFrom(fields: JsonObject): LockOwner {
   };
 }
 
-/** Who holds a session's lock, as its `.lock` says; undefined when it does not say. */
+/** The owner that a session's `.lock` names; undefined when it names none. */
 export function readOwner(folder: string, disk: Disk = systemDisk): LockOwner | undefined {
   const fields = readOwnerRecord(folder, disk);
   return fields && ownerFrom(fields);
 }
 
 /**
- * Where a record was written: `here`, on this run of this system, whose kernel therefore knows whether its holder lives;
+ * The origin of a record: `here`, on this run of this system, whose kernel therefore knows whether its holder lives;
  * on this machine `before` it was started again; or `elsewhere`. A record that does not say is taken for one of here.
  */
 export function originOf(fields: JsonObject): "here" | "before" | "elsewhere" {
@@ -139,5 +139,5 @@ function systemText(path: string): string | undefined {
   }
 }
 
-/** Who writes the session. */
+/** The file that names the process which writes the session. */
 export const lockFile = ".lock";

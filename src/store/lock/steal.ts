@@ -1,6 +1,6 @@
 /**
  * Taking a session's lock: at once where the kernel says that its holder is gone; after a minute without a sign of life
- * where only its heartbeat tells (another host, or a system without kernel locks); by force where somebody says so.
+ * where only its heartbeat tells (another host, or a system without kernel locks); by force where a caller asks for it.
  *
  * A holder that may live is fenced: `.lock` is replaced by a new file with the next generation, durably, and then each
  * log by a copy. A holder that still saw its own generation wrote before that, hence before the copy; whatever it
@@ -20,7 +20,7 @@ import { SessionLock, busy, lockedByte, openLockFile, takeOver } from "./lock.ts
 import type { LockFile, LockTools } from "./lock.ts";
 import { decodeOwnerRecord, originOf } from "./owner-record.ts";
 
-/** How long a holder that cannot be asked may be silent (seed 001 §3.6), in milliseconds. */
+/** How long a holder that cannot be asked may be silent, in milliseconds. */
 export const leaseMs = 60_000;
 
 /** The kernel's lock on this byte of `.lock` makes those who steal come one after the other. */
@@ -88,7 +88,7 @@ export async function acquireNamed(folder: string, tools: LockTools, leases: Lea
   }
 }
 
-/** Takes a session's lock from whoever has it. The caller answers for it that this is wanted. */
+/** Takes a session's lock from whoever has it. The caller decides that this is wanted. */
 export function steal(folder: string, tools: LockTools): SessionLock {
   const { disk } = tools;
   const path = join(folder, lockFile);

@@ -37,14 +37,14 @@ export interface RamStoreOptions {
 interface Origin {
   readonly metadata: JsonObject;
   readonly fields: JsonObject;
-  /** What `fields` say; once the session has another state, they are old. */
+  /** The state that `fields` were read from; once the session has another one, they are old. */
   readonly state: SessionState;
   readonly lines: ReadonlyMap<StoredRecord, string>;
 }
 
 interface RamSession {
   readonly metadata: SessionMetadata;
-  /** What a restored session was made of: records do not have all that lines can have. */
+  /** The lines and fields of a restored session: records do not have all that lines can have. */
   readonly origin?: Origin;
   readonly records: Map<RecordKind, StoredRecord[]>;
   state: SessionState;
@@ -277,7 +277,7 @@ function dumpOf(session: RamSession): SessionDump {
   };
 }
 
-/** What a state on disk would say of the logs. */
+/** The seal that a state on disk would have. */
 function sealOf({ state, records, pos, origin }: RamSession): Seal {
   const counts = noCounts();
   const hash = new SealHash();
@@ -302,7 +302,7 @@ function lineOf(record: StoredRecord, origin: Origin | undefined): string {
   );
 }
 
-/** What JSON carries, as any other store would keep it, and nothing shared with the caller. */
+/** A copy of what JSON carries, as any other store would keep it. */
 function copy<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
 }

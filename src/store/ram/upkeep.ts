@@ -9,7 +9,7 @@ import { inTrash, isKept, notFinished, notInTrash } from "../upkeep.ts";
 import type { Erased, KeepMark, Upkeep } from "../upkeep.ts";
 import { WindrowError } from "../../errors.ts";
 
-/** What is asked of a session in memory. */
+/** The fields of a session in memory that upkeep reads. */
 export interface RamEntry {
   readonly metadata: SessionMetadata;
   readonly state: SessionState;
@@ -17,7 +17,7 @@ export interface RamEntry {
   readonly holder: object | undefined;
 }
 
-/** Makes it; `sessions` are those of the store. */
+/** Makes the upkeep of a store in memory; `sessions` are those of the store. */
 export function ramUpkeep<S extends RamEntry>(sessions: Map<string, S>, mask: Mask, alive: () => void): Upkeep {
   const marks = new Map<string, KeepMark>();
   const trash = new Map<string, { readonly session: S; readonly time: string }>();

@@ -1,4 +1,4 @@
-/** Time as a store sees it, so that tests can bring their own. */
+/** The clock of a store, so that tests can bring their own. */
 export interface Clock {
   /** Milliseconds since 1970, UTC. */
   now(): number;
@@ -8,7 +8,7 @@ export interface Clock {
   every(milliseconds: number, run: () => void): () => void;
 }
 
-/** The system's clock. */
+/** The clock of the system, with its timers. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   every(milliseconds, run) {

@@ -1,4 +1,4 @@
-/** The sessions that a store writes: which lock stands for which session, and how its writing ends. */
+/** The sessions that a store writes: the lock of each one, and how its writing ends. */
 import type { Lock, LockOwner, Recovered, Scope } from "../store.ts";
 import { finished, foreignLock, released } from "./rules.ts";
 import { fenced } from "./unlock.ts";
@@ -34,7 +34,7 @@ interface HeldSession<S> {
   ending?: Promise<void>;
 }
 
-/** What the lock of a session tells about itself. */
+/** The fields of a session's lock. */
 export interface HeldLock {
   readonly id: string;
   readonly scope: Scope;

@@ -1,12 +1,12 @@
 /**
- * Who holds a session, where the store keeps it as data: a process that can be told from every other one, and whether
- * it still lives. On one machine the system knows; elsewhere a heartbeat has to do, and fencing makes up for its errors.
+ * The holder of a session as data: a process that can be told from every other one, and whether it lives. The system
+ * knows that of its own processes; for others a heartbeat decides, and fencing makes up for its errors.
  */
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname as systemHostname } from "node:os";
 import type { LockOwner } from "../store.ts";
 
-/** How often a holder says that it is alive (seed 001 §3.6), in milliseconds. */
+/** How often a holder says that it is alive, in milliseconds. */
 export const heartbeatMs = 30_000;
 
 /** A heartbeat older than this says that the holder is gone, where nothing better is known, in milliseconds. */
@@ -32,7 +32,7 @@ export type Liveness = "alive" | "gone" | "unknown";
 
 let own: ProcessIdentity | undefined;
 
-/** This process. */
+/** The identity of this process as a holder. */
 export function ownIdentity(): ProcessIdentity {
   own ??= {
     processId: process.pid,

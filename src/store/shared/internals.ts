@@ -1,4 +1,4 @@
-/** What tests put into a store in place of the real thing. */
+/** The disk and the faults that tests put into a store. */
 import type { Disk } from "../../disk/disk.ts";
 
 /**
@@ -7,7 +7,7 @@ import type { Disk } from "../../disk/disk.ts";
  */
 export type SeededFault = "no-generation-check" | "state-before-log";
 
-/** What only tests hand to a store. */
+/** The second argument of a store, for tests only. */
 export interface StoreInternals {
   /** Default: the system's. */
   readonly disk?: Disk;

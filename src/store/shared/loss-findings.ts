@@ -1,4 +1,4 @@
-/** What is missing from a session, told as findings: the same words for every store. */
+/** The losses of a session as findings, in the same words for every store. */
 import { runsText } from "./losses.ts";
 import type { LogLoss, Losses, Run } from "./losses.ts";
 import type { Finding, LogName } from "../store.ts";

@@ -1,5 +1,5 @@
 /**
- * What is missing from a session's logs, told by their numbers: `seq` has no gap within a log, `pos` none over all logs
+ * The records missing from a session's logs, found by their numbers: `seq` has no gap within a log, `pos` none over all logs
  * together, and a state says how far each log went.
  */
 import type { StoredRecord } from "../../message/record.ts";
@@ -16,24 +16,24 @@ const toldRuns = 20;
 /** Places beyond this are not followed one by one: a number that high is damage of its own. */
 const mostPlaces = 2 ** 26;
 
-/** What one log lacks. */
+/** The records that one log lacks. */
 export interface LogLoss {
   readonly log: LogName;
   /** The first runs of numbers that no line has, in the middle or at the beginning. */
   readonly gaps: readonly Run[];
   /** How many numbers those runs and the untold ones have. */
   readonly missing: number;
-  /** Where the first gap is, in bytes from the start; undefined where there is none. */
+  /** The first gap, in bytes from the start; undefined where there is none. */
   readonly offset?: number;
   /** The highest number that is there. */
   readonly highest: number;
   /** How many records were there beyond that. */
   readonly short: number;
-  /** Who says so: the state counts them, or other logs speak of them. */
+  /** The source of the count: the state, or other logs that refer to the records. */
   readonly by: "state" | "others";
 }
 
-/** What a session lacks. */
+/** The records that a session lacks. */
 export interface Losses {
   /** Every log that lacks something. */
   readonly logs: readonly LogLoss[];
@@ -116,7 +116,7 @@ export class LossCheck {
     this.#knowsPlaces = false;
   }
 
-  /** What is missing, after the last record. */
+  /** The losses, after the last record. */
   result(): Losses {
     const logs: LogLoss[] = [];
     for (const [name, highest] of Object.entries(this.#highest)) {

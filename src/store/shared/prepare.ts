@@ -1,4 +1,4 @@
-/** What every store does with data before it keeps it: the mask, and the few fields that are filled in. */
+/** The mask and the filled-in fields that every store applies to data before it is kept. */
 import { hostname } from "node:os";
 import { WindrowError } from "../../errors.ts";
 import { maskJson, maskRecord } from "../../mask/mask.ts";
@@ -82,7 +82,7 @@ export function cannotStore(kind: string, error: unknown): WindrowError {
   return new WindrowError("bad-message", `This ${kind} cannot be stored: ${reason}.`, { kind }, { cause: error });
 }
 
-/** What a store on a disk can do, by its mask. */
+/** The capabilities of a store on a disk. */
 export function durableCapabilities(mask: Mask): StoreCapabilities {
   return { durable: true, shared: true, liveMask: mask.liveMask, mask: { rules: mask.rules } };
 }

@@ -1,4 +1,4 @@
-/** What is the same in every store: ids, scopes, queries, the first state of a session, and how a refusal reads. */
+/** The rules that every store shares: ids, scopes, queries, and the text of each refusal. */
 import { createHash } from "node:crypto";
 import { WindrowError } from "../../errors.ts";
 import type { FinalStatus, ReadQuery, Scope, SessionMetadata, SessionStatus } from "../store.ts";

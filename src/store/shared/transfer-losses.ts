@@ -1,4 +1,4 @@
-/** What a session on its way lacks, by its own numbers and by what its state says of its logs. */
+/** The losses of a session on its way to another store, by its numbers and by the counts of its state. */
 import { LossCheck, impliedBy } from "./losses.ts";
 import type { Losses } from "./losses.ts";
 import { checksumOf, sealIn } from "../format/seal.ts";
@@ -11,11 +11,11 @@ import { decodeRecord } from "../format/record.ts";
 /** A dump that is watched as it flows by. */
 export interface Watched {
   readonly dump: SessionDump;
-  /** Of the lines that came by the last time they were read. */
+  /** The losses of the lines that were read last. */
   losses(): Losses;
 }
 
-/** Watches a dump while somebody else reads it. */
+/** Watches a dump while other code reads it. */
 export function watchLosses(dump: SessionDump): Watched {
   let check = checkOf(dump);
   return {
@@ -48,7 +48,7 @@ export function isLossy({ records, differs }: Losses): boolean {
   return records > 0 || differs;
 }
 
-/** What is wrong with a session that lacks records, in a sentence. */
+/** The losses of a session, in a sentence. */
 export function lossMessage(id: string, { records, differs }: Losses): string {
   return differs
     ? `The logs of session ${id} are not those it was finished with.`

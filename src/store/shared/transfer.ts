@@ -1,4 +1,4 @@
-/** Sessions on their way from one store to another: what every store does with a dump before it keeps it. */
+/** The way of a session between two stores: weighing a dump, and checking and masking it before it is kept. */
 import { jsonFault, isObject } from "../../message/json.ts";
 import { createHash } from "node:crypto";
 import { WindrowError } from "../../errors.ts";
@@ -24,11 +24,11 @@ export interface DumpSummary {
 /** A dump that is weighed as it flows by. */
 export interface Weighed {
   readonly dump: SessionDump;
-  /** Of the lines that came by the last time they were read. */
+  /** The summary of the lines that were read last. */
   summary(): DumpSummary;
 }
 
-/** Weighs a dump while somebody else reads it. */
+/** Weighs a dump while other code reads it. */
 export function weigh(dump: SessionDump, onLine?: () => void): Weighed {
   let hash = createHash("sha256");
   let lines: Record<LogName, number>;
@@ -123,7 +123,7 @@ export function admit(scope: Scope, mask: Mask, dump: SessionDump): Admitted {
 }
 
 /**
- * What there is to say of a session that is there already.
+ * The outcome of a restore whose session is there already.
  *
  * @throws WindrowError `session-exists` where it differs from what would be written
  */

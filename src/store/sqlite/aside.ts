@@ -1,9 +1,9 @@
-/** The table `aside`: what was taken out of a database without deleting it. */
+/** The table `aside`: lines and documents that were taken out of a session without deleting them. */
 import { deleteLines, logTables } from "./tables.ts";
 import type { Connection } from "./connection/driver.ts";
 import { logNames } from "../format/logs.ts";
 
-/** Makes the table. */
+/** The statement that makes the table `aside`. */
 export const asideSchema = `CREATE TABLE IF NOT EXISTS aside (
   id INTEGER PRIMARY KEY, time TEXT NOT NULL, source TEXT NOT NULL, source_id INTEGER, session_id TEXT NOT NULL,
   content TEXT NOT NULL

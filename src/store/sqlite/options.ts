@@ -1,4 +1,4 @@
-/** The options of a SQLite store, and which of them are none. */
+/** The options of a SQLite store, and the check of them. */
 import { WindrowError } from "../../errors.ts";
 import type { Mask } from "../../mask/mask.ts";
 import { nearest } from "../../nearest.ts";
@@ -17,7 +17,7 @@ export interface SqliteStoreOptions {
   /** Default: secrets of a known form are masked ({@link createMask}). */
   readonly mask?: Mask;
   /**
-   * What an acknowledged append survives. `strict` (default): the death of the process and a power cut
+   * The events that an acknowledged append survives. `strict` (default): the death of the process and a power cut
    * (`synchronous=FULL`: one sync a transaction, shared by what waits). `group`: the same here.
    */
   readonly durability?: "strict" | "group";
@@ -33,7 +33,7 @@ export type SharedOptions = Omit<SqliteStoreOptions, "database">;
 const optionNames = ["database", "mask", "durability", "clock", "checked"];
 
 /**
- * Refuses what is no option of a SQLite store.
+ * Refuses an option that is misspelled or has a wrong value.
  *
  * @throws WindrowError `bad-option`
  */

@@ -1,4 +1,7 @@
-/** The seal of a session in a database: made from its lines when it ends, and held against them when it is opened again. */
+/**
+ * The seal of a session in a database: made from its lines when it ends, and compared with them when it is opened
+ * again.
+ */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { WindrowError } from "../../errors.ts";
 import { decodeRecord } from "../format/record.ts";
@@ -60,7 +63,7 @@ function addWhole(hash: SealHash, connection: Connection, log: LogName, rowId: n
   }
 }
 
-/** What counters and the last state say of a session that goes on. */
+/** The counters of a session that is written again, and the records that its last state counts and its logs lack. */
 export interface Continued {
   /** Numbers that were given out are not given out again, also where their records are gone. */
   readonly counters: Counters;
@@ -98,7 +101,7 @@ export function countersOf(connection: Connection, id: string, state: string): C
   return { counters, missing: found };
 }
 
-/** What a state says beside its own fields. */
+/** The seal of a session: its counters, and once it ended the hash over its logs. */
 export function sealOf({ seqs, pos }: Counters, hash?: string): Seal {
   return { counts: seqs, pos, ...(hash === undefined ? {} : { hash }) };
 }

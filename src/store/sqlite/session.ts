@@ -32,7 +32,7 @@ export function findRow(connection: Connection, id: string): SessionRow | undefi
   return row && rowOf(row);
 }
 
-/** Adds a row. */
+/** Adds the row of a session. */
 export function insertRow(
   connection: Connection,
   row: {
@@ -98,7 +98,7 @@ export function infoOf(row: SessionRow, file: string): SessionInfo {
 }
 
 /**
- * Whether somebody writes a session.
+ * Whether a process writes a session.
  *
  * @param now - milliseconds since 1970
  */

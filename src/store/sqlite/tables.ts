@@ -111,12 +111,12 @@ export const linesAfter = statements(
 /** Removes the lines of a session. */
 export const deleteLines = statements(({ table }) => `DELETE FROM ${table} WHERE session_id = ?`);
 
-/** Adds a session. */
+/** The statement that adds a session. */
 export const insertSession =
   "INSERT INTO sessions (id, tenant, user, status, created_at, created_ms, format, metadata, state, generation, holder, " +
   "restoring) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
-/** What is read of a session. */
+/** The columns of a session that are read. */
 export const sessionColumns =
   "id, tenant, user, status, created_ms, format, metadata, state, generation, holder, restoring";
 

@@ -1,4 +1,4 @@
-/** Sessions out of a database and into it, with their numbers. */
+/** Dumping a session from a database and restoring it, with its numbers. */
 import { WindrowError } from "../../errors.ts";
 import type { Mask } from "../../mask/mask.ts";
 import { page, parseDocument } from "../format/documents.ts";
@@ -19,12 +19,12 @@ import type { Admitted } from "../shared/transfer.ts";
 /** Characters written in one transaction, about. */
 const batchCharacters = 1024 * 1024;
 
-/** Where a session is restored to. */
+/** The database that a session is restored to. */
 export interface RestoreTarget {
   readonly connection: Connection;
   readonly writer: Writer;
   readonly mask: Mask;
-  /** Who restores. */
+  /** This process. */
   readonly holder: Holder;
   now(): number;
 }
@@ -79,7 +79,7 @@ export async function restoreSession(
     });
     return { outcome: "written", masked: admitted.masked(), hash: weighed.summary().hash };
   } catch (error) {
-    // What cannot be removed now is not seen by anybody, and goes with the next try.
+    // A row that cannot be removed now is hidden from readers; the next try removes it.
     await discard(target, dump.id, generation).catch(() => undefined);
     throw error;
   }

@@ -42,7 +42,7 @@ CREATE TABLE IF NOT EXISTS erasing (session_id TEXT PRIMARY KEY, tenant TEXT, us
 /** Lines that are brought back at once. */
 const pageLines = 256;
 
-/** What it works with. */
+/** The database, the store and the clock of its upkeep. */
 export interface SqliteUpkeep {
   readonly connection: Connection;
   readonly writer: Writer;
@@ -54,7 +54,7 @@ export interface SqliteUpkeep {
   readonly alive: () => void;
 }
 
-/** Makes it. */
+/** Makes the upkeep of a SQLite store. */
 export function sqliteUpkeep(database: SqliteUpkeep): Upkeep {
   const { connection, writer, mask, clock, find, alive } = database;
   const has = (table: string): boolean =>

@@ -1,5 +1,5 @@
 /**
- * What a durable store has to survive, as runnable cases: a process of its own writes, is killed without warning or
+ * Runnable cases of the crashes that a durable store survives: a process of its own writes, is killed without warning or
  * stopped and passed over, and what it was told is safe is looked for. Needs a system with signals (no Windows).
  */
 import assert from "node:assert/strict";
@@ -26,7 +26,7 @@ export interface CrashTarget {
   readonly place: () => Promise<{ readonly where: string; readonly remove: () => Promise<void> }>;
 }
 
-/** What a case works with. */
+/** The store of a case, and its processes. */
 interface Stage {
   readonly store: Store;
   /** Starts a process that does a task (crash-child.ts) with a session. */

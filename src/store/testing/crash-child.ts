@@ -1,4 +1,4 @@
-/** The process that a crash case kills: does what the case asks for, and tells each thing that was acknowledged. */
+/** The process that a crash case kills. It does what the case asks for, and prints each acknowledgement. */
 import { writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { MessageRecord, NewRecord } from "../../message/record.ts";

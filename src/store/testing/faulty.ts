@@ -1,4 +1,4 @@
-/** A store that fails when it is told to: for tests of what a host, an adapter or a session does then. */
+/** A store that fails when it is told to, for tests of the code that uses a store. */
 import { WindrowError } from "../../errors.ts";
 import type { ErrorCode } from "../../errors.ts";
 import { inFrontOf, storeShape } from "../shared/shape.ts";
@@ -65,7 +65,7 @@ export function faultyStore(behind: Store): FaultyStore {
           failing(method, "after");
         }
       : async (...given): Promise<unknown> => {
-          // What is appended is kept as it was at the time of the call: no waiting where nothing was asked for.
+          // Records are kept as they were at the time of the call, so a call that neither fails nor waits is passed on at once.
           if (faults.has(method) || gates.has(method)) await enter(method);
           else calls.set(method, (calls.get(method) ?? 0) + 1);
           const result = await call(...given);

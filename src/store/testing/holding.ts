@@ -6,7 +6,7 @@ import type { Store, StoreHolding } from "../store.ts";
 
 const group = "holding";
 
-/** The cases. */
+/** The cases of `holding`. */
 export const holdingCases: readonly StoreCase[] = [
   {
     group,

@@ -1,4 +1,4 @@
-/** What the cases of a store's contract share: a fixture, sample records, and the check of a refusal. */
+/** The shared parts of the cases of a store: a fixture, sample records, and the check of a refusal. */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { errorCodes, isWindrowError } from "../../errors.ts";

@@ -1,4 +1,4 @@
-/** The cases about the log: what is appended is read back, in order, exactly, and without its secrets. */
+/** The cases about the log: records are read back in order, exactly, and without their secrets. */
 import assert from "node:assert/strict";
 import type { Part } from "../../message/message.ts";
 import type { NewRecord, StoredRecord } from "../../message/record.ts";

@@ -17,7 +17,7 @@ const group = "transfer";
 const foreignLine =
   '{"seq":2,  "role":"user","content":"from afar","timestamp":"2024-01-15T10:31:00.123Z","token_count":3,"mood":"good"}';
 
-/** As seed 001 §3.4 has it, which knows no `seq`. */
+/** A summary of a writer that knows no `seq`. */
 const foreignSummary =
   '{"summary_id":2,"start_seq":3,"end_seq":4,"summary":"More.","created_at":"2024-01-15T10:32:00.000Z",' +
   '"original_tokens":12000,"summary_tokens":800,"compression_ratio":0.067,"mood":"good"}';
@@ -131,7 +131,7 @@ const cases: readonly StoreCase[] = [
   },
 ];
 
-/** The cases. */
+/** The cases of `transfer`. */
 export const transferCases: readonly StoreCase[] = cases.map((one) => ({
   ...one,
   run: async (fixture) => {

@@ -12,7 +12,7 @@ const time = "2024-03-01T00:00:00.000Z";
 /** Built at run time, so that no scanner takes the source for a leak. */
 const secret = ["ghp", "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"].join("_");
 
-/** The cases. */
+/** The cases of `upkeep`. */
 export const upkeepCases: readonly StoreCase[] = [
   {
     group,

@@ -1,4 +1,7 @@
-/** metadata.json and state.json of a session, examined, and written anew from what is left where they cannot be read. */
+/**
+ * The examination of metadata.json and state.json. One that cannot be read is written anew from the rest of the
+ * session.
+ */
 import { closeSync, existsSync, openSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isWindrowError } from "../../../errors.ts";
@@ -15,7 +18,7 @@ import { replaceFile } from "../../../disk/safe-write.ts";
 import { readRecords } from "../log/reader.ts";
 import { stateOf } from "../session/state.ts";
 
-/** Examines both documents. */
+/** Examines metadata.json and state.json of a session. */
 export async function examineDocuments(examination: Examination): Promise<void> {
   const metadata = await examineMetadata(examination);
   await examineState(examination, metadata);

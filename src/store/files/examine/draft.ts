@@ -1,4 +1,4 @@
-/** Sessions whose making was cut short: nobody was ever told that they exist, and nothing was acknowledged in them. */
+/** Sessions whose making was cut short. No caller was told that they exist, and nothing was acknowledged in them. */
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { Examined } from "../../store.ts";
@@ -20,15 +20,15 @@ const makingMs = 60_000;
  * Whether a session was never made to its end: it has no log, its state knows of nothing that was written, nobody let go
  * of it in order, and the index, which gets its line when a session is whole, does not know it.
  */
-export function isUnmade(layout: Layout, place: Place): boolean {
+export function isDraft(layout: Layout, place: Place): boolean {
   if (!hasNoLog(place) || systemDisk.exists(join(place.folder, blobsFolder))) return false;
   const status = readState(place.folder)?.status ?? "initializing";
   if (status !== "initializing" || readSeal(place.folder) !== undefined) return false;
   return readOwnerRecord(place.folder, systemDisk)?.["released"] !== true && !readIndex(layout).known.has(place.id);
 }
 
-/** What a making left that was cut short goes aside; one that may be under way is left alone. */
-export async function examineUnmade(examination: Examination): Promise<Examined> {
+/** Moves a session aside whose making was cut short. One that may be under way is left alone. */
+export async function examineDraft(examination: Examination): Promise<Examined> {
   const { place, mend, clock, findings } = examination;
   const age = clock.now() - statSync(place.folder).mtimeMs;
   const isAtWork = age < makingMs || holderOf(place.folder).state === "held";

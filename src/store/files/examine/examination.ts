@@ -1,4 +1,4 @@
-/** What the parts of an examination share: where they are, what they found, and where they put what they take out. */
+/** The session under examination: its place, its findings, and the folder for what is taken out. */
 import { rename } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import type { Clock } from "../../shared/clock.ts";
@@ -9,7 +9,7 @@ import { makeFolder, syncFolder } from "../../../disk/safe-write.ts";
 /** Folder under the base folder in which lies what was taken out. */
 export const asideFolder = "aside";
 
-/** What is being examined, and what was found so far. */
+/** A session that is being examined, and the findings so far. */
 export interface Examination {
   readonly layout: Layout;
   readonly place: Place;

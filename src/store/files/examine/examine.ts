@@ -1,7 +1,7 @@
 /**
- * A store of files, examined: what a crash, a full disk, another program or a hand has done to it. Nothing is changed
- * unless mending was asked for; nothing is ever deleted: what is taken out is copied beside its file or moved into the
- * folder `aside/`.
+ * The examination of a file store, after a crash, a full disk, another program or a hand. Nothing is changed unless
+ * mending is asked for. Nothing is deleted: bytes that are taken out are copied beside their file or moved into
+ * `aside/`.
  */
 import { existsSync, statSync } from "node:fs";
 import { chmod, readFile, readdir } from "node:fs/promises";
@@ -22,7 +22,7 @@ import { lockFile } from "../../lock/owner-record.ts";
 import { systemCode } from "../../../disk/safe-write.ts";
 import { holdQuietly, holderOf } from "../../lock/lock.ts";
 import { endMove } from "../session/move.ts";
-import { examineUnmade, isUnmade } from "./draft.ts";
+import { examineDraft, isDraft } from "./draft.ts";
 
 /**
  * Examines every session, and last the store around them.
@@ -135,7 +135,7 @@ function unreadable(layout: Layout, id: string, error: unknown): Finding {
   return { problem: "unreadable", severity: "damage", ...about };
 }
 
-/** What the work comes to; undefined where what it is about was moved or removed meanwhile. */
+/** The result of the work; undefined where its session was moved or removed meanwhile. */
 async function unlessGone<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
@@ -153,7 +153,7 @@ async function examineSession(common: Common, id: string): Promise<Examined | un
   const place = places.length === 2 ? await richer(places) : places[0];
   if (!place) return undefined;
   const findings: Finding[] = [];
-  if (places.length === 1 && isUnmade(common.layout, place)) return examineUnmade({ ...common, place, findings });
+  if (places.length === 1 && isDraft(common.layout, place)) return examineDraft({ ...common, place, findings });
   const hold = quietHold(place, common.mend);
   const examination: Examination = { ...common, mend: common.mend && hold !== "busy", place, findings };
   try {
@@ -180,7 +180,7 @@ function quietHold(place: Place, mend: boolean): { release(): void } | "busy" | 
   }
 }
 
-/** Of two copies of a session, the one whose logs are longer; of equals the finished one. */
+/** The copy of a session whose logs are longer; of equal copies the finished one. */
 async function richer(places: readonly Place[]): Promise<Place | undefined> {
   const [running, completed] = places;
   if (!running || !completed) return running ?? completed;

@@ -1,4 +1,7 @@
-/** The index of a store, compared with the sessions it speaks of. It is never the truth, but a wrong line hides a session. */
+/**
+ * The examination of `index.jsonl` against the sessions it names. It is never the truth, but a wrong line hides a
+ * session.
+ */
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { JsonObject } from "../../../message/message.ts";
@@ -25,7 +28,7 @@ export async function examineIndex(layout: Layout, mend: boolean): Promise<reado
   return [{ problem: "stale-index", severity: "damage", file: relative(layout.base, path), message, mended: mend }];
 }
 
-/** What the index says of each session; the newest line counts. */
+/** The index's line of each session; the newest line counts. */
 export function readIndex(layout: Layout): {
   readonly known: ReadonlyMap<string, JsonObject>;
   readonly unreadable: number;

@@ -1,4 +1,4 @@
-/** The logs of a session, examined; their unusable ends cut off and damaged spans copied out where mending is asked for. */
+/** The examination of a session's logs. Mending cuts off their unusable ends and copies damaged spans out. */
 import { constants, existsSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { isWindrowError } from "../../../errors.ts";
@@ -29,7 +29,7 @@ interface Logs extends Examination {
   readonly fetch: FetchBlob;
   readonly check: LossCheck;
   readonly alive: boolean;
-  /** What the state says, read before any log. */
+  /** The seal of the state, read before any log. */
   readonly seal: Seal | undefined;
   /** Logs that are not there. */
   readonly absent: Set<RecordKind>;

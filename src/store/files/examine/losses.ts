@@ -1,4 +1,4 @@
-/** What is missing from the logs of a folder, as findings about its files. */
+/** The losses of a session's logs, as findings about its files. */
 import { join } from "node:path";
 import type { RecordKind } from "../../../message/record.ts";
 import { lossFindings } from "../../shared/loss-findings.ts";
@@ -7,7 +7,7 @@ import { logKinds } from "../../format/logs.ts";
 import type { Examination } from "./examination.ts";
 import { find } from "./examination.ts";
 
-/** Adds the findings. */
+/** Adds a finding for each loss to the examination. */
 export function examineLosses(
   examination: Examination,
   losses: Losses,

@@ -1,4 +1,4 @@
-/** One log, read from end to end to say what is wrong with it. Nothing is changed. */
+/** One log, read from end to end for its faults. Nothing is changed. */
 import type { RecordKind } from "../../../message/record.ts";
 import { impliedBy } from "../../shared/losses.ts";
 import type { LossCheck, Run } from "../../shared/losses.ts";
@@ -22,7 +22,7 @@ export interface Oddity {
   first: number;
 }
 
-/** What a log holds. `goodBytes` and `badBytes` together are its size. */
+/** The contents of a log. `goodBytes` and `badBytes` together are its size. */
 export interface LogScan {
   readonly size: number;
   records: number;
@@ -120,7 +120,7 @@ function addRecord(reading: Reading, { offset, bytes }: RawLine, fields: JsonObj
   const checksum = checksumOf({ fields, text: textOf(bytes, fields, isWhole), isSpilled });
   const place = fields["pos"] === undefined ? undefined : pos;
   const lost = check.add(kindLogs[kind], { seq, pos: place, checksum, offset });
-  // What no line has and a damaged span stands in the place of was in that span.
+  // A number that no line has was in the damaged span that stands in its place.
   if (lost) for (const span of scan.spans.slice(reading.spans)) span.lost = lost;
   reading.spans = scan.spans.length;
 }

@@ -1,4 +1,6 @@
-/** One append on its way into a journal: masked, encoded and put in the order of writing, all at the time of the call. */
+/**
+ * One append on its way into a journal. It is masked, encoded and put in the order of writing at the time of the call.
+ */
 import type { Mask } from "../../../mask/mask.ts";
 import type { NewRecord, RecordKind } from "../../../message/record.ts";
 import { cannotStore, prepareRecord } from "../../shared/prepare.ts";
@@ -16,7 +18,7 @@ export const writingOrder = Object.keys(kindFiles) as readonly RecordKind[];
 export interface PreparedAppend {
   readonly records: readonly NewRecord[];
   readonly lines: readonly LineText[];
-  /** What the lines name and must be there before them. */
+  /** The large values that the lines name. They are written before the lines. */
   readonly blobs: readonly Blob[];
   /** The records' indexes in the order of writing: by kind, and within a kind as they were given. */
   readonly order: readonly number[];

@@ -1,6 +1,6 @@
 /**
- * Large values, each in a file of its own: `blobs/<sha256>` in the session's folder, written and synced before the line
- * that names it, never changed, and shared by every line that holds the same value.
+ * Large values, each in a file of its own: `blobs/<sha256>` in the session's folder. It is written and synced before
+ * the line that names it, never changed, and shared by every line with the same value.
  */
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";

@@ -1,5 +1,5 @@
 /**
- * The writer of one session: concurrent appends become one write and one sync a file, nothing is acknowledged before it
+ * The writer of one session. Concurrent appends become one write and one sync a file. An append is acknowledged once it
  * is durable and the lock is still held, and the state never gets ahead of the log.
  */
 import { join } from "node:path";
@@ -36,7 +36,7 @@ import { withStateLock } from "../session/state-lock.ts";
 /** How long an append of durability `group` waits for its sync at most, in milliseconds. */
 export const groupWindowMs = 20;
 
-/** What a journal works with. */
+/** The settings and tools of a journal. */
 export interface JournalOptions {
   readonly mask: Mask;
   readonly durability: Durability;
@@ -44,7 +44,7 @@ export interface JournalOptions {
   readonly clock: Clock;
   /** For the names of quarantine files. */
   readonly stamp: string;
-  /** What state.json says now. */
+  /** The status in state.json now. */
   readonly status: SessionStatus | undefined;
   /** A known fault, for tests that must find it. */
   readonly fault?: SeededFault;
@@ -89,8 +89,8 @@ export class Journal {
     const seal = readSeal(folder, options.disk);
     // A making that was cut short left no log and no count: its logs are made now.
     const isNew = (options.status ?? "initializing") === "initializing" && seal === undefined;
-    const isUnmade = isNew && hasNoLog({ folder }, options.disk);
-    if (!isUnmade) checkLogs(folder, seal, options.disk);
+    const isDraft = isNew && hasNoLog({ folder }, options.disk);
+    if (!isDraft) checkLogs(folder, seal, options.disk);
     try {
       const crashed = !lock.predecessorReleased;
       for (const kind of writingOrder) {
@@ -107,7 +107,7 @@ export class Journal {
     }
   }
 
-  /** What was mended when the logs were opened, and what was missing. */
+  /** The spans that were mended when the logs were opened, and the records that were missing. */
   get recovered(): readonly Recovered[] {
     return [...[...this.#logs.values()].flatMap((log) => log.recovered ?? []), ...this.#missing];
   }

@@ -21,18 +21,18 @@ interface LogFileOptions {
 export class LogFile {
   /** Bytes. */
   size = 0;
-  /** Of the last record; 0 in an empty log. */
+  /** The number of the last record in this log; 0 in an empty log. */
   seq = 0;
-  /** Of the last record; 0 in an empty log. */
+  /** The place of the last record in the session; 0 in an empty log. */
   pos = 0;
-  /** Of the last record that a sync was good for. */
+  /** The last record that a sync was good for. */
   synced: { readonly seq: number; readonly pos: number };
-  /** What was mended when it was opened. */
+  /** The span that was mended when the log was opened. */
   readonly recovered: Recovered | undefined;
   readonly #path: string;
   readonly #disk: Disk;
   #file: number;
-  /** Of the last record that is there. */
+  /** The number of the last record that is there. */
   #last: number;
   /** Bytes that a sync was good for. */
   #synced: number;

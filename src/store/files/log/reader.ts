@@ -79,7 +79,7 @@ function endOf(file: number, extent: Extent, disk: Disk): number {
 }
 
 /**
- * Where the newest `last` records begin, and how many to leave out there (a line can hold more than one). The lines too,
+ * The first byte of the newest `last` records, and how many to leave out there (a line can hold more than one). The lines too,
  * unless they are many: nothing is read and parsed twice then.
  */
 function newest(

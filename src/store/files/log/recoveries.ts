@@ -1,4 +1,4 @@
-/** What a file store found damaged or mended so far, by session. */
+/** The damage that a file store found or mended so far, by session. */
 import type { RecordKind } from "../../../message/record.ts";
 import type { Recovered } from "../../store.ts";
 import type { BlobName } from "../../format/blobs.ts";
@@ -24,7 +24,7 @@ export class Recoveries {
     this.#disk = disk;
   }
 
-  /** What was found in a session, and what is missing from the ends of its logs now. */
+  /** The spans found in a session, and the records missing from the ends of its logs now. */
   of(id: string, folder: string): readonly Recovered[] {
     return this.#found.of(id, missingNow(folder, this.#disk));
   }

@@ -1,4 +1,4 @@
-/** The seal of a session's folder: made from its logs when it ends, and held against them when it is opened again. */
+/** The seal of a session's folder: made from its logs when it ends, and compared with them when it is opened again. */
 import { constants } from "node:fs";
 import { basename, join } from "node:path";
 import { WindrowError } from "../../../errors.ts";

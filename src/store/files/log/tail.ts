@@ -1,4 +1,7 @@
-/** The end of a log: what is there, what a crash left unfinished, and cutting that off without losing a byte. */
+/**
+ * The end of a log: its last whole record, and the part that a crash left unfinished, which is cut off and kept in a
+ * file beside it.
+ */
 import { dirname } from "node:path";
 import type { Recovered } from "../../store.ts";
 import type { DamagedMember, Disk } from "../../../disk/disk.ts";
@@ -10,13 +13,13 @@ import { copySpan, syncFolderNow, systemCode, writeAll } from "../../../disk/saf
 
 /** How a log ends. */
 export interface Tail {
-  /** Of the last whole record; 0 in an empty log. */
+  /** The number of the last whole record; 0 in an empty log. */
   readonly seq: number;
   readonly pos: number;
-  /** Where the unusable end begins, if there is one. */
+  /** The first byte of the unusable end, if there is one. */
   readonly cutAt?: number;
   /**
-   * What is behind `cutAt`: `unfinished`, as a writer at work or a dead one leaves it (no line end, or not all lines of
+   * The kind of end behind `cutAt`: `unfinished`, as a writer at work or a dead one leaves it (no line end, or not all lines of
    * one append); `damaged`, a whole line that is no record.
    */
   readonly problem?: "unfinished" | "damaged";
@@ -59,7 +62,7 @@ export function inspectTail(file: number, size: number, disk: Disk = systemDisk,
 }
 
 /**
- * Where a write begins that lacks lines before its last one: a power cut left NULs in the place of pages that were
+ * The first byte of a write that lacks lines before its last one: a power cut left NULs in the place of pages that were
  * never synced, and so nothing of it was acknowledged. Undefined for one that is whole.
  */
 function holeBefore(file: number, lastLine: RawLine, disk: Disk): number | undefined {

@@ -1,5 +1,5 @@
 /**
- * A file store with a folder for each user (conflicts C-40): `users/<name>/` in the base folder is a whole store of that
+ * A file store with a folder for each user: `users/<name>/` in the base folder is a whole store of that
  * user's sessions, so that a system's own rights can keep users apart. Sessions of no user, and those from before the
  * folders were parted, lie in the base folder itself.
  */
@@ -39,7 +39,7 @@ export function userFolder(user: string): string {
 }
 
 /**
- * Opens it.
+ * Opens a file store with a folder for each user.
  *
  * @param open - opens the store of one folder
  */
@@ -149,7 +149,7 @@ class UserFolders implements Store {
 
   async *#examine(...[options, signal]: Parameters<StoreCheckup["examine"]>): AsyncGenerator<Examined> {
     for (const folder of this.#folders()) {
-      // Where every session has a user, the base folder is no store of its own.
+      // The base folder is no store of its own when every session has a user.
       if (folder === this.#base && this.#folders().length > 1 && !hasSessions(folder)) continue;
       const under = folder.slice(this.#base.length + 1);
       for await (const examined of this.#at(folder).checkup!.examine(options, signal)) {

@@ -1,7 +1,7 @@
 /**
- * A finished session moves from `running/` to `completed/`; a crash between any two steps is mended on the next look.
- * Where `completed/` is another file system, the session is copied there under a name that no reader takes for one,
- * renamed in place when all of it is durable, and only then taken away from `running/`.
+ * The move of a finished session from `running/` to `completed/`. A crash between any two steps is mended on the next
+ * look. On another file system the session is copied under a draft's name, renamed when it is durable, and then taken
+ * away from `running/`.
  */
 import { join } from "node:path";
 import { isWindrowError } from "../../../errors.ts";

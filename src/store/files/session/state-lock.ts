@@ -1,4 +1,4 @@
-/** `.state.lock`: held while state.json is read, changed and replaced (seed 001 §5.2), for at most one at a time. */
+/** `.state.lock`: one process at a time reads, changes and replaces state.json (docs/format.md). */
 import { constants } from "node:fs";
 import { join } from "node:path";
 import { WindrowError } from "../../../errors.ts";
@@ -7,7 +7,7 @@ import type { Disk } from "../../../disk/disk.ts";
 import { stateLockFile } from "../layout.ts";
 import { fileMode } from "../../../disk/safe-write.ts";
 
-/** How long the lock is waited for before the change is given up (seed 001 §5.2), in milliseconds. */
+/** How long the lock is waited for before the change is given up, in milliseconds. */
 const timeoutMs = 5_000;
 
 /** How often it is tried meanwhile, in milliseconds. */

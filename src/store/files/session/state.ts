@@ -1,4 +1,4 @@
-/** The state of a session whose state.json a power cut took: counted again from its logs. */
+/** The state of a session, counted again from its logs where a power cut took state.json. */
 import { constants } from "node:fs";
 import { join } from "node:path";
 import { isWindrowError } from "../../../errors.ts";

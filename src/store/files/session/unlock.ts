@@ -1,7 +1,6 @@
 /**
- * Taking a session from its holder. One that died needs nothing but a look; from one that lives it is taken by force and
- * with a fence: the old holder finds out before it acknowledges anything more, and whatever it still writes lands in
- * files that no longer have a name.
+ * Taking a session from its holder. From a dead holder it is taken with a look. A live holder is fenced: it finds out
+ * before it acknowledges anything more, and its later writes land in files that no longer have a name.
  */
 import { timestamp } from "../../shared/clock.ts";
 import { finished } from "../../shared/rules.ts";

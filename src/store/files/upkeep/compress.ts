@@ -1,4 +1,7 @@
-/** Compressing the files of a session nobody writes, and unpacking them: nothing goes before what replaces it is whole. */
+/**
+ * Compressing the files of a session that nobody writes, and unpacking them. A file is removed only when its
+ * replacement is whole.
+ */
 import { constants } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { WindrowError } from "../../../errors.ts";
@@ -169,7 +172,7 @@ function holdsSame(plain: number, archive: number, path: string, disk: Disk): bo
   return packed.damage().length === 0;
 }
 
-/** What the folder of a session takes; a file that changes its name meanwhile is counted once. */
+/** The size of a session's folder; a file that changes its name meanwhile is counted once. */
 export async function sizeOfFolder(folder: string, disk: Disk): Promise<SessionSize> {
   for (let look = 1; ; look += 1) {
     try {

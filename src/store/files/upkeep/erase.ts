@@ -1,6 +1,6 @@
 /**
- * Erasing in a file store: everything under the base folder that is a session's. What is to be erased is written down
- * first, in `erasing/<uuid>.json`, and crossed out last: whatever a crash leaves, the next erasure or clean-up ends.
+ * Erasing sessions from everything under the base folder. The ids are written down first, in `erasing/<uuid>.json`, and
+ * crossed out last, so that the next erasure or clean-up ends one that a crash cut short.
  */
 import { basename, dirname, join, relative } from "node:path";
 import type { Clock } from "../../shared/clock.ts";
@@ -95,7 +95,7 @@ interface Owner {
   readonly tenant?: string;
 }
 
-/** Whose a session is; undefined where there is none that can be read, in the folders or in the trash. */
+/** The owner of a session; undefined where no copy of it can be read, in the folders or in the trash. */
 function ownerOf(layout: Layout, id: string, disk: Disk): Owner | undefined {
   const place = locate(layout, id, disk);
   if (!place) return trashedMetadata(layout, id, disk);

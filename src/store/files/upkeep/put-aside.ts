@@ -42,7 +42,7 @@ export async function putAside(layout: Layout, scope: Scope, id: string, tools: 
   return targets.join(", ");
 }
 
-/** Whose metadata cannot be read is nobody's but the operator's, who asks for no user and no tenant. */
+/** Whether a session belongs to a scope. One with unreadable metadata belongs to the scope of no user and no tenant. */
 function belongs(folder: string, id: string, scope: Scope, { disk }: LockTools): boolean {
   try {
     return inScope(scope, readMetadata(folder, id, disk));

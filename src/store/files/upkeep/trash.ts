@@ -1,6 +1,6 @@
 /**
- * The trash of a file store: `trash/<uuid>/`, each a whole session with a `trashed.json` that says since when. One rename
- * puts a session there, and one brings it back.
+ * The trash of a file store: `trash/<uuid>/`, a whole session with the time in its `trashed.json`. One rename puts a
+ * session there, and one brings it back.
  */
 import { constants } from "node:fs";
 import { join } from "node:path";
@@ -43,7 +43,7 @@ export async function moveFromTrash(layout: Layout, scope: Scope, id: string, di
   remove(join(target, trashedFile), disk);
 }
 
-/** What lies in the trash and belongs to a scope. */
+/** The sessions of a scope that lie in the trash. */
 export async function* trashedIn(layout: Layout, scope: Scope, disk: Disk): AsyncGenerator<TrashedSession> {
   const trash = join(layout.base, trashFolder);
   for (const sessionId of await namesIn(trash, disk)) {

@@ -20,7 +20,7 @@ import type { KeepMark, Upkeep } from "../../upkeep.ts";
 const looks = 20;
 
 /**
- * Makes it.
+ * Makes the upkeep of a file store.
  *
  * @param alive - throws once the store is closed
  */

@@ -1,4 +1,6 @@
-/** A database made ready to be a store: whose it is, whether it is whole, its settings, its tables, its file's mode. */
+/**
+ * Making a database ready to be a store: its owner, its integrity, its settings, its tables and the mode of its file.
+ */
 import { chmodSync, existsSync, realpathSync } from "node:fs";
 import { WindrowError } from "../../../errors.ts";
 import { fileMode } from "../../../disk/safe-write.ts";

@@ -1,10 +1,10 @@
 /**
- * The port between the SQLite store and whichever driver there is: `DatabaseSync` of `node:sqlite`, or a `Database` of
- * `libsql` or `better-sqlite3`, each as it is. Only what the three have in common is used.
+ * The port to the driver of SQLite: `DatabaseSync` of `node:sqlite`, or a `Database` of `libsql` or `better-sqlite3`.
+ * Only what the three have in common is used.
  */
 import { WindrowError, isWindrowError } from "../../../errors.ts";
 
-/** What a column can hold. */
+/** A value that a column can hold. */
 export type SqlValue = null | number | string;
 
 /** A row by the names of its columns. `libsql` adds a `_metadata`, so take what was asked for and nothing else. */
@@ -40,7 +40,7 @@ const faults: readonly (readonly [name: string, number: number, fault: SqliteFau
   ["SQLITE_NOTADB", 26, "not-a-database"],
 ];
 
-/** What kind of failure a driver's error tells of. */
+/** The kind of failure of a driver's error. */
 export function faultOf(error: unknown): SqliteFault {
   if (!(error instanceof Error)) return "other";
   const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: unknown };
@@ -116,7 +116,7 @@ export class Connection {
   }
 
   /**
-   * What one pragma says: a text, or a number.
+   * The value of one pragma: a text, or a number.
    *
    * @param pragma - for example `journal_mode` or `journal_mode = WAL`
    */
@@ -160,7 +160,7 @@ export class Connection {
       // `libsql` leaves its statements open, and SQLite then does not do this by itself.
       this.exec("PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)");
     } catch {
-      // What is in the write-ahead log is as safe there.
+      // The write-ahead log keeps it as safely as the database would.
     }
     this.#database.close();
   }

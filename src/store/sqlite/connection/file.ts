@@ -1,7 +1,7 @@
 /**
- * The file of a database, looked at from outside. POSIX lets go of every lock that a process has on a file as soon as the
- * process closes any descriptor of it, SQLite's included: so nothing here, and nothing elsewhere, opens an existing
- * database, its `-wal` or its `-shm` by hand. Names are looked at by `stat`, `access` and `chmod`, which open nothing.
+ * The file of a database, seen from outside. POSIX drops every lock that a process has on a file, SQLite's included,
+ * when the process closes any descriptor of it. Therefore no code opens an existing database, its `-wal` or its `-shm`
+ * by hand; `stat`, `access` and `chmod` open nothing.
  */
 import { accessSync, closeSync, constants, existsSync, fstatSync, linkSync, openSync, readdirSync } from "node:fs";
 import { realpathSync, statSync, statfsSync, unlinkSync } from "node:fs";

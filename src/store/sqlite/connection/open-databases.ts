@@ -21,7 +21,7 @@ interface OpenDatabase {
   readonly database: SqliteDatabase;
   /** Its path without symbolic links. */
   readonly file: string;
-  /** What the file is to the system, whatever its name. */
+  /** The identity of the file to the system, whatever its name. */
   readonly identity: string;
   /** The same of its write-ahead log; null where it has none. */
   readonly log: string | null;
@@ -37,7 +37,7 @@ interface OpenDatabase {
   lost: string | null;
 }
 
-/** What one copy of Windrow works on an open database with. */
+/** The connection and the queue that one copy of Windrow has for an open database. */
 interface Tools {
   readonly connection: Connection;
   readonly queue: CommitQueue;

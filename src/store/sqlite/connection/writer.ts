@@ -1,6 +1,6 @@
 /**
- * Writing to a database, one transaction for everything that waits: what is asked for at the same time shares one sync,
- * and what one operation refuses does not harm the others.
+ * The writer of a database: one transaction for all operations that wait, so that they share one sync. An operation
+ * that is refused does not harm the others.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { WindrowError, isWindrowError } from "../../../errors.ts";
@@ -27,7 +27,7 @@ interface Operation {
   reject(error: unknown): void;
 }
 
-/** What waits to be written to one database, whichever stores ask for it. */
+/** The operations that wait to be written to one database, from all stores on it. */
 export class CommitQueue {
   readonly #connection: Connection;
   readonly #location: string;
@@ -105,7 +105,7 @@ export class CommitQueue {
   }
 }
 
-/** What a store writes to. */
+/** The queue and the file that a store writes to. */
 export interface WriteTarget {
   readonly queue: CommitQueue;
   readonly file: string;

@@ -1,10 +1,10 @@
-/** What the parts of a database's examination share: the session that is looked at, and what was found so far. */
+/** The database and the session under examination, and the findings so far. */
 import type { LossCheck } from "../../shared/losses.ts";
 import type { Connection } from "../connection/driver.ts";
 import type { Writer } from "../connection/writer.ts";
 import type { Finding } from "../../store.ts";
 
-/** What is examined, and how. */
+/** The database under examination. */
 export interface DatabaseExamination {
   readonly connection: Connection;
   readonly writer: Writer;
@@ -15,7 +15,7 @@ export interface DatabaseExamination {
 }
 
 /** One session under examination. */
-export interface Patient extends DatabaseExamination {
+export interface ExaminedSession extends DatabaseExamination {
   readonly id: string;
   readonly mend: boolean;
   readonly findings: Finding[];
@@ -26,7 +26,7 @@ export interface Patient extends DatabaseExamination {
 
 /** Adds a finding about the session. */
 export function find(
-  { id, findings }: Patient,
+  { id, findings }: ExaminedSession,
   finding: Pick<Finding, "problem" | "message"> &
     Partial<Pick<Finding, "severity" | "file" | "offset" | "length" | "mended" | "remedy" | "records" | "keptAs">>,
 ): void {

@@ -1,6 +1,6 @@
 /**
- * A store in a database, examined: SQLite's own check, each session's documents, and every line. Nothing is changed unless
- * mending was asked for; nothing is ever deleted: what is taken out goes into the table `aside`.
+ * The examination of a SQLite store: SQLite's own check, each session's documents, and every line. Nothing is changed
+ * unless mending is asked for. Nothing is deleted: rows that are taken out go into the table `aside`.
  */
 import { WindrowError } from "../../../errors.ts";
 import { decodeMetadata, decodeState, encodeMetadata, encodeState, parseDocument } from "../../format/documents.ts";
@@ -13,7 +13,7 @@ import { insertSession, logTables, sessionColumns } from "../tables.ts";
 import type { Connection, SqlRow, SqlValue } from "../connection/driver.ts";
 import { checkOf, examineLines, examineLosses } from "./lines.ts";
 import { find } from "./examination.ts";
-import type { DatabaseExamination, Patient } from "./examination.ts";
+import type { DatabaseExamination, ExaminedSession } from "./examination.ts";
 import type { Examined, ExamineOptions, Finding, SessionMetadata, SessionState } from "../../store.ts";
 import { logNames } from "../../format/logs.ts";
 
@@ -42,23 +42,23 @@ export async function* examineDatabase(
     const holder = holderIn(row);
     const isAtWork = holder !== undefined && isHeld(holder, database.now);
     const check = checkOf(connection, id, row);
-    const patient: Patient = {
+    const examined: ExaminedSession = {
       ...{ ...database, id, mend: mend && !isAtWork, findings: [], check, inDamage: new Set<string>() },
     };
     if (row?.["restoring"] === 1) {
-      await examineDraft(patient, isAtWork);
-      drafts.push(...patient.findings);
+      await examineDraft(examined, isAtWork);
+      drafts.push(...examined.findings);
       continue;
     }
-    const logs = await examineLines(patient);
+    const logs = await examineLines(examined);
     if (row && !hasRow(connection, id)) continue;
-    if (isReadable) examineLosses(patient);
-    await examineRow(patient, row);
+    if (isReadable) examineLosses(examined);
+    await examineRow(examined, row);
     if (holder && !isAtWork) {
       const message = `Its process ${holder.processId} died without letting go. Resume it, or let the monitor end it.`;
-      find(patient, { problem: "holder-gone", severity: "notice", message });
+      find(examined, { problem: "holder-gone", severity: "notice", message });
     }
-    yield { sessionId: id, ...logs, findings: patient.findings };
+    yield { sessionId: id, ...logs, findings: examined.findings };
   }
   yield { records: 0, goodBytes: 0, badBytes: 0, findings: [...drafts, ...whole] };
 }
@@ -102,14 +102,14 @@ function hasLines(connection: Connection, id: string): boolean {
 }
 
 /** The documents, and the columns that are copies of what they say. */
-async function examineRow(patient: Patient, row: SqlRow | undefined): Promise<void> {
-  const { connection, writer, id, mend, time } = patient;
+async function examineRow(examined: ExaminedSession, row: SqlRow | undefined): Promise<void> {
+  const { connection, writer, id, mend, time } = examined;
   const found = row ? documentsOf(row, id) : {};
   const metadata = found.metadata ?? salvaged(connection, id, row);
   const state = found.state ?? counted(connection, id, metadata);
   if (!row) {
     const message = "There are lines of a session that has no row, so it cannot be opened. A row is made from them.";
-    find(patient, { problem: "metadata-unreadable", file: "sessions", message, mended: mend });
+    find(examined, { problem: "metadata-unreadable", file: "sessions", message, mended: mend });
     if (!mend) return;
     const texts = [encodeMetadata(metadata), encodeState(state)];
     await writer.commit(true, () => {
@@ -125,7 +125,7 @@ async function examineRow(patient: Patient, row: SqlRow | undefined): Promise<vo
     const from =
       name === "metadata" ? "what its other columns say" : "the usage and tool calls, which are counted again";
     const message = `The ${name} cannot be read. It is written anew from ${from}; the old text goes aside.`;
-    find(patient, { problem: `${name}-unreadable`, file: "sessions", message, mended: mend });
+    find(examined, { problem: `${name}-unreadable`, file: "sessions", message, mended: mend });
     if (!mend) continue;
     await writer.commit(true, () => {
       connection.run(putAside, time, `sessions.${name}`, null, id, String(row[name]));
@@ -136,7 +136,7 @@ async function examineRow(patient: Patient, row: SqlRow | undefined): Promise<vo
   if (Object.entries(copies).every(([name, value]) => row[name] === value)) return;
   if (mend) await writer.commit(true, () => setColumns(connection, id, copies));
   const message = "The columns it is listed by say something else than its metadata and state. They are copied again.";
-  find(patient, { problem: "stale-index", file: "sessions", message, mended: mend });
+  find(examined, { problem: "stale-index", file: "sessions", message, mended: mend });
 }
 
 function documentsOf(row: SqlRow, id: string): { readonly metadata?: SessionMetadata; readonly state?: SessionState } {
@@ -198,14 +198,14 @@ function counted(connection: Connection, id: string, metadata: SessionMetadata):
   };
 }
 
-/** What a restore left that was cut short. */
-async function examineDraft(patient: Patient, isAtWork: boolean): Promise<void> {
-  const { connection, id, mend, time } = patient;
+/** Examines the rows that a restore left when it was cut short. */
+async function examineDraft(examined: ExaminedSession, isAtWork: boolean): Promise<void> {
+  const { connection, id, mend, time } = examined;
   if (mend) {
-    await patient.writer.commit(true, () => moveAside(connection, id, time));
+    await examined.writer.commit(true, () => moveAside(connection, id, time));
   }
   const message = "The beginning of a session that a restore left when it was cut short. It goes aside.";
-  find(patient, {
+  find(examined, {
     problem: "draft",
     severity: isAtWork ? "notice" : "damage",
     file: "sessions",

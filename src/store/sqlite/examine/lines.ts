@@ -1,4 +1,4 @@
-/** The lines of a session in a database, examined: each by itself, and what is missing between them. */
+/** The examination of a session's lines in a database: each by itself, and the gaps between them. */
 import type { JsonObject } from "../../../message/message.ts";
 import { decodeRecord } from "../../format/record.ts";
 import { decodeState, parseDocument } from "../../format/documents.ts";
@@ -13,14 +13,14 @@ import { columnValues, logTables } from "../tables.ts";
 import type { Connection, SqlRow } from "../connection/driver.ts";
 import { readCounters } from "../log.ts";
 import { find } from "./examination.ts";
-import type { Patient } from "./examination.ts";
+import type { ExaminedSession } from "./examination.ts";
 import type { Examined, LogName } from "../../store.ts";
 import { logKinds, logNames } from "../../format/logs.ts";
 
 /** Lines read at once. */
 const pageLines = 16;
 
-/** What a writer adds from here on, while the logs are read one by one, is not concluded from. */
+/** The check of a session's losses. The newest place is read now: a writer may add records while the logs are read. */
 export function checkOf(connection: Connection, id: string, row: SqlRow | undefined): LossCheck {
   const fields = parseDocument(String(row?.["state"]));
   const check = new LossCheck(sealIn(fields), readCounters(connection, id).pos);
@@ -30,10 +30,10 @@ export function checkOf(connection: Connection, id: string, row: SqlRow | undefi
 }
 
 /** Adds what is missing, after the last line was read. */
-export function examineLosses(patient: Patient): void {
-  const isTold = (log: LogName, run: Run): boolean => patient.inDamage.has(`${log} ${run.join("-")}`);
-  for (const { log, ...finding } of lossFindings(patient.check.result(), isTold, () => false)) {
-    find(patient, { ...finding, file: log === undefined ? "sessions" : logTables[log].table });
+export function examineLosses(examined: ExaminedSession): void {
+  const isTold = (log: LogName, run: Run): boolean => examined.inDamage.has(`${log} ${run.join("-")}`);
+  for (const { log, ...finding } of lossFindings(examined.check.result(), isTold, () => false)) {
+    find(examined, { ...finding, file: log === undefined ? "sessions" : logTables[log].table });
   }
 }
 
@@ -45,7 +45,9 @@ interface Seen {
 }
 
 /** Examines every line of every log. */
-export async function examineLines(patient: Patient): Promise<Pick<Examined, "records" | "goodBytes" | "badBytes">> {
+export async function examineLines(
+  examined: ExaminedSession,
+): Promise<Pick<Examined, "records" | "goodBytes" | "badBytes">> {
   const total = { records: 0, goodBytes: 0, badBytes: 0 };
   for (const log of logNames) {
     const { table, columns } = logTables[log];
@@ -53,57 +55,63 @@ export async function examineLines(patient: Patient): Promise<Pick<Examined, "re
     const sql = `SELECT ${names} FROM ${table} WHERE session_id = ? AND id > ? ORDER BY id LIMIT ${pageLines}`;
     const seen: Seen = { highest: 0, twice: 0, damaged: [] };
     for (let page = [] as readonly SqlRow[], after = 0; ; after = Number(page.at(-1)?.["id"])) {
-      page = patient.connection.all(sql, patient.id, after);
+      page = examined.connection.all(sql, examined.id, after);
       for (const row of page) {
         const size = Buffer.byteLength(String(row["line"]));
-        const fields = await examineLine(patient, log, row);
+        const fields = await examineLine(examined, log, row);
         total.records += fields ? 1 : 0;
         total[fields ? "goodBytes" : "badBytes"] += size;
-        if (fields) await addLine(patient, log, fields, row, seen);
+        if (fields) await addLine(examined, log, fields, row, seen);
         else seen.damaged.push(row);
       }
       if (page.length < pageLines) break;
     }
-    await endLog(patient, log, seen);
+    await endLog(examined, log, seen);
     if (seen.twice > 0) {
       const message = `${seen.twice} lines carry a number that came before. Every one is read.`;
-      find(patient, { problem: "duplicate-seq", severity: "notice", file: table, message });
+      find(examined, { problem: "duplicate-seq", severity: "notice", file: table, message });
     }
   }
   return total;
 }
 
 /** A good line; what the damaged ones before it held is known now. */
-async function addLine(patient: Patient, log: LogName, fields: JsonObject, row: SqlRow, seen: Seen): Promise<void> {
+async function addLine(
+  examined: ExaminedSession,
+  log: LogName,
+  fields: JsonObject,
+  row: SqlRow,
+  seen: Seen,
+): Promise<void> {
   const record = decodeRecord(logKinds[log], fields);
   const { seq } = record;
   if (seq <= seen.highest) seen.twice += 1;
   seen.highest = Math.max(seen.highest, seq);
-  patient.check.imply(impliedBy(record));
+  examined.check.imply(impliedBy(record));
   const pos = fields["pos"] === undefined ? undefined : record.pos;
-  const lost = patient.check.add(log, { seq, pos, checksum: checksumOf({ fields, text: String(row["line"]) }) });
+  const lost = examined.check.add(log, { seq, pos, checksum: checksumOf({ fields, text: String(row["line"]) }) });
   const damaged = seen.damaged.splice(0);
-  if (lost && damaged.length > 0) patient.inDamage.add(`${log} ${lost.join("-")}`);
-  for (const one of damaged) await findDamaged(patient, logTables[log].table, one, lost);
+  if (lost && damaged.length > 0) examined.inDamage.add(`${log} ${lost.join("-")}`);
+  for (const one of damaged) await findDamaged(examined, logTables[log].table, one, lost);
 }
 
 /** Damaged lines behind the last good one: their columns still have their numbers. */
-async function endLog(patient: Patient, log: LogName, seen: Seen): Promise<void> {
+async function endLog(examined: ExaminedSession, log: LogName, seen: Seen): Promise<void> {
   for (const row of seen.damaged) {
     const seq = Number(row["seq"]);
     const lost: Run | undefined = seq > seen.highest ? [seen.highest + 1, seq] : undefined;
     if (lost) {
-      patient.check.lose(log, lost);
-      patient.inDamage.add(`${log} ${lost.join("-")}`);
+      examined.check.lose(log, lost);
+      examined.inDamage.add(`${log} ${lost.join("-")}`);
       seen.highest = seq;
     }
-    await findDamaged(patient, logTables[log].table, row, lost);
+    await findDamaged(examined, logTables[log].table, row, lost);
   }
 }
 
 /** @returns the line's fields, where it is a record */
-async function examineLine(patient: Patient, log: LogName, row: SqlRow): Promise<JsonObject | undefined> {
-  const { connection, mend } = patient;
+async function examineLine(examined: ExaminedSession, log: LogName, row: SqlRow): Promise<JsonObject | undefined> {
+  const { connection, mend } = examined;
   const { table, columns } = logTables[log];
   const [rowId, line] = [Number(row["id"]), String(row["line"])];
   const where = { file: table, offset: rowId, length: Buffer.byteLength(line) };
@@ -115,22 +123,27 @@ async function examineLine(patient: Patient, log: LogName, row: SqlRow): Promise
   if (values.some((value, index) => value !== row[names[index]!])) {
     if (mend) {
       const sql = `UPDATE ${table} SET ${names.map((name) => `${name} = ?`).join(", ")} WHERE id = ?`;
-      await patient.writer.commit(false, () => connection.run(sql, ...values, rowId));
+      await examined.writer.commit(false, () => connection.run(sql, ...values, rowId));
     }
     const message = "Columns of a line say something else than the line. They are copied from it again.";
-    find(patient, { ...where, problem: "columns-differ", message, mended: mend });
+    find(examined, { ...where, problem: "columns-differ", message, mended: mend });
   }
   return fields;
 }
 
 /** A line that is no record. In the place of records it stays damage, whoever copied it aside: they are lost. */
-async function findDamaged(patient: Patient, table: string, row: SqlRow, lost: Run | undefined): Promise<void> {
-  const { connection, id, mend, time } = patient;
+async function findDamaged(
+  examined: ExaminedSession,
+  table: string,
+  row: SqlRow,
+  lost: Run | undefined,
+): Promise<void> {
+  const { connection, id, mend, time } = examined;
   const [rowId, line] = [Number(row["id"]), String(row["line"])];
   const where = { problem: "damaged", file: table, offset: rowId, length: Buffer.byteLength(line) };
   const known = hasAside(connection) && connection.get(isAside, table, rowId) !== undefined;
   if (mend && !known) {
-    await patient.writer.commit(false, () => connection.run(putAside, time, table, rowId, id, line));
+    await examined.writer.commit(false, () => connection.run(putAside, time, table, rowId, id, line));
   }
   const keptAs = mend || known ? { keptAs: "aside" } : {};
   if (lost) {
@@ -140,13 +153,13 @@ async function findDamaged(patient: Patient, table: string, row: SqlRow, lost: R
     const message =
       `A damaged line. It held ${what}, which no reader finds any more; every line around it is read. Restore the ` +
       "session from a backup.";
-    find(patient, { ...where, ...keptAs, message, remedy: "backup", records });
+    find(examined, { ...where, ...keptAs, message, remedy: "backup", records });
   } else if (known) {
     const message = "A damaged line that holds no record, copied into the table aside before. It is stepped over.";
-    find(patient, { ...where, ...keptAs, severity: "notice", message });
+    find(examined, { ...where, ...keptAs, severity: "notice", message });
   } else {
     const message = "A damaged line that holds no record. It is stepped over; a copy is put into the table aside.";
-    find(patient, { ...where, ...keptAs, message, mended: mend });
+    find(examined, { ...where, ...keptAs, message, mended: mend });
   }
 }
 
