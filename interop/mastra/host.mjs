@@ -99,11 +99,19 @@ export function scripted(calls, { answers = script(calls), tools = toolsFor(call
   return { agent, prompts, run };
 }
 
-/** A prompt as Windrow's messages. */
+/** A prompt as Windrow's messages, as its log has them: one for each result, without what only Mastra reads. */
 export function inWindow(prompt) {
   const each = (message) =>
     message.role === "tool" ? message.content.map((part) => ({ ...message, content: [part] })) : [message];
-  return mastraAdapter.decode(prompt.flatMap(each));
+  return mastraAdapter.decode(prompt.flatMap(each).map(withoutOwn));
+}
+
+function withoutOwn({ providerOptions, input, ...rest }) {
+  const { mastra: _own, ...others } = providerOptions ?? {};
+  const content = Array.isArray(rest.content) ? { content: rest.content.map(withoutOwn) } : {};
+  const options = Object.keys(others).length > 0 ? { providerOptions: others } : {};
+  const isResult = rest.type === "tool-result";
+  return { ...rest, ...(input !== undefined && !isResult && { input }), ...options, ...content };
 }
 
 /** Tokens of the tools' definitions, Windrow's own among them. */

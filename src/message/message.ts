@@ -15,7 +15,7 @@ export type Role = "system" | "user" | "assistant" | "tool";
 
 /**
  * The origin of a message: `complete` (default), `interrupted` (the stream or the process ended early), or `synthetic`
- * (written by Windrow to keep a window valid, never by a user or a model).
+ * (no user's and no model's words: Windrow's own text in a window, or a record that a host shows in the user's role).
  */
 export type MessageStatus = "complete" | "interrupted" | "synthetic";
 
