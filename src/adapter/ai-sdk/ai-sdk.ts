@@ -5,10 +5,12 @@
 import type { Message, ToolDefinition } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
 import { HostConversation } from "../host/conversation.ts";
+import type { HostWindow } from "../host/conversation.ts";
 import { calledModel } from "./called-model.ts";
 import type { AiSdkWindowOptions } from "./called-model.ts";
 import { aiSdkAdapter, encodeWindow } from "./message.ts";
 import type { AiSdkMessage } from "./message.ts";
+import { overflowText, smallerBudget } from "./overflow.ts";
 import { inCallOrder, instructionsText, newMessages, rawHistory, stepUsage } from "./step.ts";
 import type { AiSdkFinishedStep, AiSdkStep } from "./step.ts";
 import { aiSdkRecallTool, toolDefinitions } from "./tools.ts";
@@ -17,7 +19,7 @@ import { aiSdkUiMessagesOf } from "./ui.ts";
 import type { AiSdkUiMessage } from "./ui.ts";
 
 export { aiSdkMiddleware } from "./middleware.ts";
-export type { AiSdkMiddleware, AiSdkMiddlewareOptions } from "./middleware.ts";
+export type { AiSdkMiddleware, AiSdkMiddlewareOptions, AiSdkRefused } from "./middleware.ts";
 export { aiSdkAdapter } from "./message.ts";
 export type { AiSdkMessage } from "./message.ts";
 export type { AiSdkFinishedStep, AiSdkStep } from "./step.ts";
@@ -71,6 +73,16 @@ export interface AiSdkConversation {
   readonly hooks: AiSdkHooks;
   /** A tool with which the model brings back what left its window: `tools: { …, recall }`. */
   readonly recall: AiSdkRecallTool;
+  /** The newest step's window. */
+  readonly newest: () => readonly AiSdkMessage[];
+  /**
+   * The newest step's window again, smaller, where a provider refused it as too large; all later ones stay below it too.
+   * {@link aiSdkMiddleware} calls it.
+   *
+   * @param refusal - the provider's error
+   * @returns undefined for another error, and where nothing smaller can be made
+   */
+  readonly smaller: (refusal: unknown) => Promise<readonly AiSdkMessage[] | undefined>;
 }
 
 /**
@@ -89,23 +101,27 @@ export function aiSdk(options: AiSdkOptions = {}): AiSdkConversation {
   let history: readonly AiSdkMessage[] = [];
   let lastStep: AiSdkStep<AiSdkMessage> | undefined;
   let definitions: Promise<readonly ToolDefinition[]> | undefined;
+  let window: HostWindow<AiSdkMessage> | undefined;
+  let compose = async (): Promise<HostWindow<AiSdkMessage> | undefined> => undefined;
 
   const prepareStep = async <M extends AiSdkMessage>(step: AiSdkStep<M>): Promise<{ messages: M[] }> => {
     const raw = rawHistory(step);
     history = raw;
     // The SDK adds to the array it passed.
     lastStep = { ...step, steps: [...step.steps] };
-    const sent = await conversation.window(async () => {
-      const system = instructionsText(step.instructions) ?? options.system;
-      return {
-        messages: options.session ? inCallOrder(raw) : raw,
-        ...calledModel(step.model),
-        ...(system !== undefined && { system }),
-        tools: await (definitions ??= toolDefinitions({ ...tools, recall })),
-        besideTokens,
-        encode: encodeWindow,
-      };
-    });
+    compose = () =>
+      conversation.window(async () => {
+        const system = instructionsText(step.instructions) ?? options.system;
+        return {
+          messages: options.session ? inCallOrder(raw) : raw,
+          ...calledModel(step.model),
+          ...(system !== undefined && { system }),
+          tools: await (definitions ??= toolDefinitions({ ...tools, recall })),
+          besideTokens,
+          encode: encodeWindow,
+        };
+      });
+    const sent = (window = await compose());
     return { messages: sent ? ([...sent.messages] as readonly AiSdkMessage[] as M[]) : raw };
   };
 
@@ -116,8 +132,18 @@ export function aiSdk(options: AiSdkOptions = {}): AiSdkConversation {
     if (durationMs !== undefined) conversation.endTool(toolCall.toolCallId, durationMs);
   };
 
+  const smaller = async (refusal: unknown): Promise<readonly AiSdkMessage[] | undefined> => {
+    const text = overflowText(refusal);
+    if (text === undefined || !window) return undefined;
+    conversation.limit(smallerBudget(window.composed.tokens, text));
+    window = (await compose()) ?? window;
+    return window.messages;
+  };
+
   return {
     recall,
+    newest: () => window?.messages ?? [],
+    smaller,
     hooks: {
       prepareStep,
       onStepFinish: async (step) => {

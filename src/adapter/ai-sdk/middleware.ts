@@ -9,9 +9,22 @@ import type { AiSdkCalledModel, AiSdkWindowOptions } from "./called-model.ts";
 import { aiSdkAdapter, encodeWindow } from "./message.ts";
 import type { AiSdkMessage } from "./message.ts";
 import { overflowText, smallerBudget } from "./overflow.ts";
+import { inParts, isPromptOf, promptOfSmaller } from "./prompt.ts";
 
 /** How {@link aiSdkMiddleware} makes windows. */
-export type AiSdkMiddlewareOptions = AiSdkWindowOptions;
+export interface AiSdkMiddlewareOptions extends AiSdkWindowOptions {
+  /**
+   * The conversation of {@link aiSdk} whose windows reach the model: they go as they are, and one that the provider refuses
+   * is made again smaller, from the same log, so that `recall` still answers by its ids.
+   */
+  readonly conversation?: AiSdkRefused;
+}
+
+/** What is used of a conversation whose windows reach the model. */
+export interface AiSdkRefused {
+  readonly newest: () => readonly AiSdkMessage[];
+  readonly smaller: (refusal: unknown) => Promise<readonly AiSdkMessage[] | undefined>;
+}
 
 /** What is read of a model call's options. */
 export interface AiSdkCall {
@@ -58,8 +71,8 @@ const openings = new Set(["stream-start", "response-metadata", "raw"]);
 /**
  * Makes windows of whatever prompt reaches a model, for callers whose messages cannot be reached earlier: `generateObject`,
  * other frameworks on the SDK. System prompt and tools are counted as they are sent. Where the provider answers that the
- * request is too large, a smaller window is composed and sent, once; from then on windows stay below it. Keeps no log;
- * beside {@link aiSdk}, whose windows fit, it only retries. Never throws anything of its own.
+ * request is too large, a smaller window is composed and sent, once; from then on windows stay below it. Keeps no log.
+ * Beside {@link aiSdk} give it the `conversation`. Never throws anything of its own.
  *
  * @example
  * const model = wrapLanguageModel({ model: anthropic("claude-sonnet-4-5"), middleware: aiSdkMiddleware() });
@@ -96,6 +109,15 @@ export function aiSdkMiddleware<Version extends "v2" | "v3" | "v4" = "v4">(
     const text = overflowText(error);
     if (text === undefined) return undefined;
     let again: Call | undefined;
+    const own = options.conversation;
+    const window = own?.newest() ?? [];
+    if (own && isPromptOf(params.prompt, window)) {
+      await conversation.attempt(async () => {
+        const less = await own.smaller(error);
+        if (less && less !== window) again = { ...params, prompt: promptOfSmaller(less, window, params.prompt) };
+      });
+      return again;
+    }
     await conversation.attempt(async () => {
       const { prompt, tokens } = sent.get(params) ?? { prompt: params.prompt, tokens: tokensOf(params) };
       conversation.limit(smallerBudget(tokens, text));
@@ -107,7 +129,10 @@ export function aiSdkMiddleware<Version extends "v2" | "v3" | "v4" = "v4">(
   return {
     // A type parameter has no value: majors 6 and 7 read the field in their types alone.
     specificationVersion: "v4" as Version,
-    transformParams: async ({ params, model }) => (await windowOf(params.prompt, params, model)) ?? params,
+    transformParams: async ({ params, model }) => {
+      if (isPromptOf(params.prompt, options.conversation?.newest() ?? [])) return params;
+      return (await windowOf(params.prompt, params, model)) ?? params;
+    },
     wrapGenerate: async ({ doGenerate, params, model }) => {
       try {
         return await doGenerate();
@@ -139,14 +164,9 @@ function tokensOf({ prompt }: AiSdkCall): number {
   return aiSdkAdapter.decode(prompt).reduce((sum, message) => sum + countMessage(estimate, message), 0);
 }
 
-/** The prompt for a model: what a model is given has its content in parts, the system prompt's excepted. */
+/** The prompt for a model. */
 function promptOf(messages: readonly Message[]): readonly AiSdkMessage[] {
-  return encodeWindow<AiSdkMessage>(messages).map((message) => {
-    const { role, content } = message;
-    return role === "system" || typeof content !== "string"
-      ? message
-      : { ...message, content: [{ type: "text", text: content }] };
-  });
+  return encodeWindow<AiSdkMessage>(messages).map(inParts);
 }
 
 function toolsOf({ tools = [] }: AiSdkCall): readonly ToolDefinition[] {
