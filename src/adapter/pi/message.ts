@@ -101,22 +101,20 @@ function carried(value: JsonObject, host: PiMessage): Omit<Message, "id"> | unde
   if (copy === undefined) return undefined;
   const words = wordsOf(value) || JSON.stringify(copy);
   const broken = isCutOff(host);
-  const isRecord = asName(value["role"]) === "bashExecution";
   const text: Part[] = broken && asArray(value["content"])?.length === 0 ? [] : [{ type: "text", text: words }];
   return {
     ...message(broken ? "assistant" : "user", text, timeOf(value).timestamp, { [whole]: copy }),
     ...(broken && { status: "interrupted" as const }),
     // A command's output is shown in the user's role: it must not pass for the user's words.
-    ...(isRecord && { status: "synthetic" as const }),
+    ...(value["role"] === "bashExecution" && { status: "synthetic" as const }),
   };
 }
 
 /** The words of pi's own further roles, and of a host application's under the role's name: no user said them. */
 function wordsOf(value: JsonObject): string {
-  const command = asName(value["command"]);
-  if (command !== undefined) return `${commandLabel}\nRan \`${command}\`\n${asString(value["output"]) ?? ""}`;
-  const summary = asName(value["summary"]);
-  if (summary !== undefined) return `[Summary by pi, no instruction]\n${summary}`;
+  const { command, output = "", summary } = value;
+  if (asName(command)) return `${commandLabel}\nRan \`${asName(command)}\`\n${asString(output) ?? ""}`;
+  if (asName(summary)) return `[Summary by pi, no instruction]\n${asName(summary)}`;
   const blocks = (asArray(value["content"]) ?? []).map((block) => asObject(block) ?? {});
   const words = blocks.map((block) => asString(block["text"]) ?? asString(block["name"]) ?? "");
   const content = asString(value["content"]) ?? words.filter((text) => text !== "").join("\n");
@@ -242,22 +240,18 @@ export function toPi(given: Message): PiMessage {
   const stamp = "timestamp" in extra ? {} : Number.isNaN(time) ? own : { timestamp: time };
   const result = given.parts.find((part) => part.type === "tool-result");
   if (given.role === "tool" && result)
-    return host({ ...resultFields(result, given, content === asText), ...extra, ...stamp });
+    return { ...resultFields(result, given, content === asText), ...extra, ...stamp } as PiMessage;
   if (kept === "system") {
     const parts = given.parts.filter((part) => part.type !== "text" || part.text !== systemLabel);
-    return host({ ...systemFields(parts, content === asText), ...extra, ...stamp });
+    return { ...systemFields(parts, content === asText), ...extra, ...stamp } as PiMessage;
   }
-  return host({
+  return {
     role: given.role === "tool" ? "user" : given.role,
     content: contentOf(given.parts, content === asText),
     ...defined({ model: given.model }),
     ...extra,
     ...stamp,
-  });
-}
-
-function host(fields: object): PiMessage {
-  return fields as PiMessage;
+  } as PiMessage;
 }
 
 function resultFields(part: ToolResultPart, { extra }: Message, text: boolean): object {
