@@ -251,7 +251,7 @@ export function toPi(given: Message): PiMessage {
     ...defined({ model: given.model }),
     ...extra,
     ...stamp,
-  } as PiMessage;
+  } as object as PiMessage;
 }
 
 function resultFields(part: ToolResultPart, { extra }: Message, text: boolean): object {
