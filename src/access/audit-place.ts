@@ -1,4 +1,4 @@
-/** Where the audit of a store lies, and whose name it says. */
+/** The place of a store's audit, and the name that the audit says. */
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

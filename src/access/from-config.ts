@@ -1,4 +1,4 @@
-/** The principal and the options of a store, from a configuration and from what the caller asks beside it. */
+/** A principal and the options of a store, read from a configuration. */
 import type { Settings } from "../config/config.ts";
 import { WindrowError } from "../errors.ts";
 import { createMask } from "../mask/mask.ts";

@@ -1,4 +1,4 @@
-/** The options of `openStore`: those of every store, and the caller's access. */
+/** The options of a store that is opened by path or URL. */
 import type { StoreOptions } from "../store/open.ts";
 import type { Principal } from "./guarded.ts";
 
