@@ -62,10 +62,10 @@ export class Epochs {
 
   /** Replaces the composer by one whose prefix counts as changed. */
   #distrust(): void {
-    const { state, held } = this.#composer;
+    const { state, messages } = this.#composer;
     const doubted = { ...state, length: Math.max(1, state.length), prefixHash: "" };
     this.#composer = new Composer({ ...this.#context.composer, state: doubted });
-    for (const { seq, message } of held) this.#composer.push(seq, message);
+    for (const { seq, message } of messages) this.#composer.push(seq, message);
     this.#masked = false;
   }
 
@@ -144,12 +144,12 @@ export class Epochs {
   /** A composer of another state over the log. Messages of this process are fed as the host gave them, unmasked. */
   async #reread(state: WindowState): Promise<Composer> {
     const { id, store, scope } = this.#context;
-    const held = new Map(this.#composer.held.map(({ seq, message }: NumberedMessage) => [seq, message]));
+    const given = new Map(this.#composer.messages.map(({ seq, message }: NumberedMessage) => [seq, message]));
     const composer = new Composer({ ...this.#context.composer, state });
     const turns = new Turns();
     for await (const { seq, message } of windowRecords(store, scope, id, { state, historyTokens: 0 })) {
       // Messages appended since are pushed by their own append; skip them here.
-      if (seq <= this.#composer.last) composer.push(seq, held.get(seq) ?? message);
+      if (seq <= this.#composer.last) composer.push(seq, given.get(seq) ?? message);
       await turns.turn();
     }
     return composer;

@@ -80,6 +80,6 @@ export function tell(listener: Listener | undefined, event: SessionEvent): void 
   try {
     listener?.(event);
   } catch {
-    // A listener's failure is its own.
+    // A listener's error must not break the session.
   }
 }

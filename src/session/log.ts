@@ -166,7 +166,7 @@ export async function explainEpoch(
 export async function openCalls(store: Store, scope: Scope, id: string): Promise<readonly OpenCall[]> {
   const open = new Map<string, StoredRecordOf<"call">>();
   const answered = (callId: string, pos: number): void => {
-    // An id may be used again: only what came later answers it.
+    // An id may be used again, so only later results answer its call.
     if ((open.get(callId)?.pos ?? Infinity) < pos) open.delete(callId);
   };
   for await (const call of store.read(scope, id, { kind: "call" })) open.set(call.callId, call);

@@ -84,7 +84,7 @@ export class Session {
     this.#writer = writer;
     this.#epochs = new Epochs(context, options.recorded, () => ({
       historyTokens: this.#appender.tokens,
-      held: { ...conversation.toJSON(), calibration: meter.toJSON() },
+      conversation: { ...conversation.toJSON(), calibration: meter.toJSON() },
     }));
     this.#appender = new Appender(context, writer, this.#epochs, conversation, options.check);
     this.#runs = new ToolRuns(context, writer, this.#appender, conversation);
@@ -112,7 +112,7 @@ export class Session {
     const { conversation } = this.#options;
     const opened = epoch?.state.opened ?? 0;
     this.#appender.counted(opened, epoch?.historyTokens ?? 0);
-    if (epoch?.held) conversation.restore(epoch.held);
+    if (epoch?.conversation) conversation.restore(epoch.conversation);
     for (const record of later) conversation.apply(record);
     for await (const record of store.read(scope, id, { kind: "snapshot", last: 1 })) conversation.apply(record);
     const turns = new Turns();

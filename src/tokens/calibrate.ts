@@ -118,7 +118,7 @@ export function correct(state: CalibrationState, estimate: number): CorrectedCou
   if (state.observations === 0) return rounded(estimate, estimate * firstBand.low, estimate * firstBand.high);
   const change = rateOf(state) * (estimate - state.estimated);
   const tokens = Math.max(0, state.reported + change);
-  // One message's doubt stays whole; over many it evens out, as far as the rate is known.
+  // The uncertainty of one message stays whole; over many messages it evens out, as far as the rate is known.
   const one = Math.min(Math.abs(change), (1 - keptShare) * state.reportedChange);
   const many = Math.abs(change) / Math.sqrt(Math.min(state.observations, 1 / (1 - keptShare)));
   const half = leastBand * tokens + Math.min(1, 2 * state.doubt) * Math.max(one, many);

@@ -25,7 +25,7 @@ import { countOnce } from "../tokens/counter.ts";
 import { validateWindow } from "./provider/validate.ts";
 import type { Composed, Edit, EpochReason, Report, Strategy, TextMask, WindowState } from "./window.ts";
 
-/** Composes windows over one history that it is fed message by message. */
+/** Composes windows over one history, which is fed message by message. */
 export class Composer {
   readonly #strategy: Strategy;
   readonly #profile: Profile;
@@ -53,23 +53,26 @@ export class Composer {
     this.#history = this.#historyOf(state);
   }
 
-  /** The edits in force and what they were made under. */
+  /** The state to compose on from: the edits in force, and the blocks and hashes of the last window. */
   get state(): WindowState {
     return this.#state;
   }
 
-  /** Whether a message with this `seq` left the window whole: it need not be read again to compose on. */
+  /**
+   * Whether edits take the message with this `seq` out of the window whole; such a message need not be read to compose
+   * on.
+   */
   covers(seq: number): boolean {
     return this.#history.index.covers(seq);
   }
 
-  /** The `seq` of the newest message it was fed. */
+  /** The `seq` of the newest message fed. */
   get last(): number {
     return this.#last;
   }
 
-  /** The messages that are not out of the window whole, as it was given them. */
-  get held(): readonly NumberedMessage[] {
+  /** The fed messages that are in the window, whole or in part, as they were given. */
+  get messages(): readonly NumberedMessage[] {
     return this.#history.raw;
   }
 
@@ -83,7 +86,7 @@ export class Composer {
   }
 
   /**
-   * The window for the next call. The same history and options give the same bytes.
+   * Composes the window for the next call. The same history and options give the same bytes.
    *
    * @throws WindrowError `budget-too-small`, `over-budget` (with the size of each block), `bad-option`
    */
@@ -91,7 +94,10 @@ export class Composer {
     return atOnce(this.composing(options));
   }
 
-  /** As {@link Composer.compose}, in steps. What is pushed meanwhile waits; work that is given up leaves things as they were. */
+  /**
+   * As {@link Composer.compose}, in steps. Messages pushed meanwhile wait for the next window; aborted work restores
+   * the earlier state.
+   */
   *composing(options: ComposeOptions): Work<Composed> {
     const [state, history] = [this.#state, this.#history];
     let ended = false;
@@ -107,10 +113,10 @@ export class Composer {
     }
   }
 
-  #goBack(state: WindowState, held: readonly NumberedMessage[]): void {
+  #goBack(state: WindowState, messages: readonly NumberedMessage[]): void {
     this.#state = state;
     this.#history = this.#historyOf(state);
-    atOnce(this.#history.pushing(held));
+    atOnce(this.#history.pushing(messages));
   }
 
   *#composing(options: ComposeOptions): Work<Composed> {
@@ -131,7 +137,7 @@ export class Composer {
     let edits = mergeEdits(this.#state.edits, planned);
     yield* this.#reopening(this.#withoutReasoning(edits, changed !== undefined), epoch, options);
     let after = this.#layout(options);
-    // Repair reads what is left anew and may write a few tokens more than was planned for.
+    // Repair of the remaining history may add a few tokens to what was planned.
     for (let tries = 0; after.tokens > budget && tries < 3; tries++) {
       const more = yield* this.#plan(options, budget);
       planned = mergeEdits(planned, more);
@@ -145,7 +151,7 @@ export class Composer {
   }
 
   /**
-   * Puts edits that were made elsewhere (a summary) into force: the next composition opens their epoch.
+   * Takes edits that were made elsewhere, such as a summary's: the next composition opens their epoch.
    *
    * @returns whether they were taken; they name whole steps of the window as it stands, or earlier edits whole
    */
@@ -163,7 +169,7 @@ export class Composer {
     return true;
   }
 
-  /** The window's steps as they stand, what may not leave marked. */
+  /** The window's steps as they stand, with those marked that may not leave. */
   view(): ReturnType<typeof protect> {
     this.#history.take();
     return protect(
@@ -173,8 +179,8 @@ export class Composer {
   }
 
   /**
-   * The window's messages by their place in the log, the edits in force applied: what an explanation compares with the
-   * log. The log's own system messages are among them unless another system prompt took their place.
+   * The window's messages by their place in the log, with the edits applied; explanations compare them with the log.
+   * Includes the log's own system messages unless another system prompt replaced them.
    */
   shown(): Shown {
     this.#history.take();
@@ -205,7 +211,7 @@ export class Composer {
     return this.#history.firstRole() === "user" ? [] : [startMessage];
   }
 
-  /** Shows at the end of the window what changed since the epoch opened. */
+  /** Inserts the blocks that changed since the epoch opened at the end of the window. */
   #refresh({ pinned = [], dynamic }: ComposeOptions): void {
     if (this.#state.length === 0 && this.#state.slot === undefined && pinned.length > 0) {
       this.#state = { ...this.#state, slot: pinned };
@@ -241,7 +247,10 @@ export class Composer {
     return { ...shape, fixed, lead, history, sticky, blocks, tokens };
   }
 
-  /** Whether what stood before differs from what was sent before, for a cause outside the window. */
+  /**
+   * The reason of an epoch where the request's beginning differs from what was sent before; undefined where it does
+   * not.
+   */
   #changed({ fixed, lead, history }: Layout): EpochReason | undefined {
     const { systemHash, toolsHash, length, prefixHash } = this.#state;
     if (length === 0) return undefined;
@@ -258,7 +267,7 @@ export class Composer {
     return isTriggered(this.#strategy.trigger, layout, budget) ? "trigger" : undefined;
   }
 
-  /** Edits for the window as it would open now: pinned blocks in their slot, nothing inserted but what is sticky. */
+  /** Plans edits for the window as a new epoch would open it: pinned blocks in their slot, and only sticky inserts. */
   *#plan(options: ComposeOptions, budget: number): Work<readonly Edit[]> {
     const view = this.view();
     yield;
@@ -280,7 +289,7 @@ export class Composer {
         pinned: count([slot]),
         dynamic: blocks.dynamic + count(sticky.map(({ text }) => tailMessage([{ name: "sticky", text }]))),
       },
-      // A pass may drop what stood first: then another message has to.
+      // A pass may drop the first message; then another one must stand first.
       start: slot ? 0 : count([startMessage]),
       reverted: this.#state.reverted ?? [],
     });
@@ -288,10 +297,10 @@ export class Composer {
 
   #withoutReasoning(edits: readonly Edit[], moved: boolean): readonly Edit[] {
     if (this.#profile.reasoning !== "prefix-bound") return edits;
-    return withoutReasoning(edits, { held: this.#history.raw, last: this.#last, moved, counter: this.#counter });
+    return withoutReasoning(edits, { messages: this.#history.raw, last: this.#last, moved, counter: this.#counter });
   }
 
-  /** Opens the epoch after `epoch` with these edits: blocks go to their slot, what was inserted is shown no more. */
+  /** Opens the epoch after `epoch` with these edits: pinned blocks move to their slot, and inserts are dropped. */
   *#reopening(
     edits: readonly Edit[],
     epoch: number,

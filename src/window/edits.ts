@@ -6,11 +6,11 @@ import type { TokenCounter } from "../tokens/counter.ts";
 
 /** Edits, looked up by message. */
 export class EditIndex {
-  /** The stretches of the log that left the window whole, in order. */
+  /** The edits that take whole ranges of the log out of the window, in order. */
   readonly ranges: readonly Edit[];
   readonly #stubs = new Map<number, Edit[]>();
   readonly #reasoning: readonly Edit[];
-  /** The edits that leave a labelled message, by `from`. */
+  /** The edits with a labelled message, by `from`. */
   readonly notes: readonly Edit[];
 
   constructor(edits: readonly Edit[]) {
@@ -26,12 +26,12 @@ export class EditIndex {
     }
   }
 
-  /** Whether a message left the window whole. */
+  /** Whether an edit takes a message out of the window whole. */
   covers(seq: number): boolean {
     return this.rangeOf(seq) !== undefined;
   }
 
-  /** The edit by which a message left the window whole. */
+  /** The edit that takes a message out of the window whole. */
   rangeOf(seq: number): Edit | undefined {
     let low = 0;
     let high = this.ranges.length - 1;
@@ -46,7 +46,7 @@ export class EditIndex {
     return undefined;
   }
 
-  /** A message as the edits show it. */
+  /** A message with its stubs applied and its reasoning removed where edits say so. */
   apply(seq: number, message: Message): Message {
     const stubs = this.#stubs.get(seq);
     const bare = this.#reasoning.some((edit) => seq >= edit.from && seq <= edit.to);
@@ -79,7 +79,7 @@ function stubPart(part: ToolResultPart, edit: Edit): ToolResultPart {
   return stub;
 }
 
-/** Whether an edit wrote a result's text; a tool's own text may look the same. */
+/** Whether an edit wrote a result's text; a tool's own text may look alike. */
 export function isStub(part: ToolResultPart): boolean {
   return stubParts.has(part);
 }
@@ -89,7 +89,9 @@ export function stubPass(part: ToolResultPart): string | undefined {
   return stubParts.get(part)?.pass;
 }
 
-/** One complete set from an older and a newer one: a wider edit swallows those inside it, a newer stub an older. */
+/**
+ * Merges an older and a newer set of edits into one: a wider edit replaces those inside it, a newer stub an older one.
+ */
 export function mergeEdits(older: readonly Edit[], newer: readonly Edit[]): readonly Edit[] {
   const whole = newer.filter((edit) => edit.kind !== "stub" && edit.only === undefined);
   const index = new EditIndex(whole);
@@ -121,7 +123,7 @@ export function mergeEdits(older: readonly Edit[], newer: readonly Edit[]): read
   return joined(merged.toSorted((left, right) => left.from - right.from || left.to - right.to));
 }
 
-/** Neighbours that one pass dropped for one reason as one edit: a strategy that drops on every call keeps a small set. */
+/** Joins neighbouring drops of one pass and reason, so that a strategy that drops on every call has a small set. */
 function joined(edits: readonly Edit[]): readonly Edit[] {
   const found: Edit[] = [];
   for (const edit of edits) {
@@ -144,23 +146,26 @@ function stubKey(edit: Edit): string {
 
 /** The history that the reasoning stands in. */
 export interface ReasoningIn {
-  /** The messages that are not out of the window whole. */
-  readonly held: readonly NumberedMessage[];
+  /** The messages that are in the window, whole or in part. */
+  readonly messages: readonly NumberedMessage[];
   /** The `seq` of the newest message. */
   readonly last: number;
-  /** Whether what stands before the history changed too. */
+  /** Whether the request before the history changed, too. */
   readonly moved: boolean;
   readonly counter: TokenCounter;
 }
 
-/** The edits with the one that takes out the reasoning behind the first of them; as they are where there is none. */
-export function withoutReasoning(edits: readonly Edit[], { held, last, moved, counter }: ReasoningIn): readonly Edit[] {
+/** Adds the edit that drops the reasoning behind the first edit, which is bound to a prefix that changed. */
+export function withoutReasoning(
+  edits: readonly Edit[],
+  { messages, last, moved, counter }: ReasoningIn,
+): readonly Edit[] {
   const rest = edits.filter((edit) => edit.only !== "reasoning");
   const first = edits.reduce((least, edit) => Math.min(least, edit.from), Infinity);
   const from = moved ? 1 : first;
   if (!Number.isFinite(from)) return edits;
   let tokensBefore = 0;
-  for (const { seq, message } of held) {
+  for (const { seq, message } of messages) {
     if (seq < from) continue;
     for (const part of message.parts) if (part.type === "reasoning") tokensBefore += counter.count(part.text);
   }

@@ -10,7 +10,7 @@ export interface EpochData {
   /** Tokens of all messages the log held when the epoch opened. */
   readonly historyTokens: number;
   /** The conversation's state: pins, the goal, how many turns and steps had begun. */
-  readonly held?: JsonObject;
+  readonly conversation?: JsonObject;
 }
 
 /** How an epoch came to be. */
@@ -41,7 +41,7 @@ export function factsOf(report: Report): EpochFacts {
 
 /** The line that records an epoch: complete, so that a resume needs no other. */
 export function epochRecord(
-  { state, historyTokens, held }: EpochData,
+  { state, historyTokens, conversation }: EpochData,
   facts: EpochFacts,
   timestamp: string,
 ): EditRecord {
@@ -67,7 +67,7 @@ export function epochRecord(
     ...(state.slot && { slot: state.slot.map((block): JsonValue => ({ ...block })) }),
     ...(state.inserts && { inserts: state.inserts.map((insert): JsonValue => ({ ...insert })) }),
     ...(state.reverted && { reverted: state.reverted.map((range): JsonValue => ({ ...range })) }),
-    ...(held && { held }),
+    ...(conversation && { held: conversation }),
     edits: state.edits.map(encodeEdit),
   };
   return { kind: "edit", type: "epoch", data, timestamp };
@@ -113,7 +113,7 @@ export function epochOf(data: JsonObject): EpochData | undefined {
   return {
     state,
     historyTokens: Number(data.history_tokens ?? 0),
-    ...(isObject(held) && { held }),
+    ...(isObject(held) && { conversation: held }),
   };
 }
 

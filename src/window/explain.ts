@@ -25,11 +25,11 @@ export type Fate = "kept" | "stubbed" | "replaced" | "dropped" | "added";
 /** The fate of one message. */
 export interface ExplainedItem {
   readonly id: string;
-  /** Its place in the log, from 1; of an `added` message the place it stands at. */
+  /** Its place in the log, from 1; the place of an `added` message in the window. */
   readonly seq: number;
   readonly role: Role;
   readonly fate: Fate;
-  /** The pass that did it; `repair` and `profile` for what every window needs; empty where nothing was done. */
+  /** The pass of the edit; `repair` and `profile` for the needs of every window; empty for an unchanged message. */
   readonly pass: string;
   readonly reason: string;
   /** Tokens in the log, 0 for `added`. */
@@ -38,7 +38,7 @@ export interface ExplainedItem {
   readonly tokensAfter: number;
 }
 
-/** How many messages share a fate. */
+/** The number and the tokens of the messages with one fate. */
 export interface FateTotal {
   readonly messages: number;
   readonly tokensBefore: number;
@@ -47,14 +47,14 @@ export interface FateTotal {
 
 /** Every message's fate. The differences of the items add up to `tokensBefore − tokensAfter`. */
 export interface Explanation {
-  /** In the order of the log, each `added` message before the message at its place. */
+  /** The fates in the order of the log, each `added` message before the message at its place. */
   readonly items: readonly ExplainedItem[];
   readonly totals: Readonly<Record<Fate, FateTotal>>;
-  /** Messages that stayed without their reasoning, and the tokens of it. */
+  /** The messages that stayed without their reasoning, and the tokens of that reasoning. */
   readonly reasoning: { readonly messages: number; readonly tokens: number };
   /** Tokens of the whole log. */
   readonly tokensBefore: number;
-  /** Tokens of the window's messages; a system prompt, tools and a tail that the log does not hold come on top. */
+  /** Tokens of the window's messages, without a system prompt, tools and a tail that the log does not have. */
   readonly tokensAfter: number;
 }
 
@@ -101,14 +101,14 @@ export function explainWindow(
   return explain(log, composer.shown(), { edits: state.edits, profile, counter });
 }
 
-/** A message of the log in the numbers an explanation needs. */
+/** The facts of a logged message, for an explanation. */
 export function logged(seq: number, message: Message, tokens: number, counter: TokenCounter): LoggedMessage {
   let reasoningTokens = 0;
   for (const part of message.parts) if (part.type === "reasoning") reasoningTokens += countPart(counter, part);
   return { seq, id: message.id, role: message.role, tokens, reasoningTokens };
 }
 
-/** Compares a log with what a composer shows of it. */
+/** Compares a log with the messages that a composer shows of it. */
 export function explain(
   log: readonly LoggedMessage[],
   shown: Shown,

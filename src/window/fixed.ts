@@ -10,11 +10,11 @@ import { countTools, countOnce } from "../tokens/counter.ts";
 
 /** The input of the fixed blocks. */
 export interface FixedInput {
-  /** Absent: the history's own leading system messages are it. */
+  /** The system prompt. Absent: the history's own leading system messages. */
   readonly system?: string;
   readonly own: readonly Message[];
   readonly tools?: readonly ToolDefinition[];
-  /** Tokens that all of them may use before there is a warning. */
+  /** The most tokens of all definitions before there is a warning. */
   readonly toolsBudget?: number;
   readonly tail: readonly DynamicBlock[];
 }
@@ -41,7 +41,7 @@ function jsonOf(tools: readonly ToolDefinition[]): string {
   }
 }
 
-/** Remembers the blocks of the last call. */
+/** Counts and hashes the fixed blocks, and remembers those of the last call. */
 export class FixedBlocks {
   readonly #counter: TokenCounter;
   #system: { readonly text: string; readonly message: Message } | undefined;
@@ -57,7 +57,7 @@ export class FixedBlocks {
     const systemMessages = system === undefined ? own : [this.#systemMessage(system)];
     const dynamic = tailMessage(tail);
     const dynamicMessages = dynamic ? [dynamic] : [];
-    // A host may change the array in place: only its text tells.
+    // A host may change the array in place, so the JSON text is compared.
     const json = jsonOf(tools);
     if (json !== this.#tools.json || toolsBudget !== this.#tools.budget) {
       const costs = toolCosts(this.#counter, tools, toolsBudget);

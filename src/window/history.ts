@@ -37,13 +37,13 @@ export interface Shape {
   readonly turns: number;
 }
 
-/** Messages that are taken in one go. */
+/** Messages that are fed before the event loop gets a turn. */
 const messagesPerTurn = 1_024;
 
-/** Steps that are looked at in one go. */
+/** Steps that are applied before the event loop gets a turn. */
 const stepsPerTurn = 32;
 
-/** One window's history. Steps that no later message can change are looked at once. */
+/** The history of one window. A closed step, which no later message can change, is applied once. */
 export class History {
   readonly index: EditIndex;
   readonly #profile: Profile;
@@ -51,7 +51,7 @@ export class History {
   readonly #ingestCap: number;
   readonly #mask: TextMask;
   #ingested: Edit[] = [];
-  /** The history's messages that are not out of the window whole. */
+  /** The messages that are in the window, whole or in part. */
   readonly #raw: NumberedMessage[] = [];
   readonly #reader = new StepReader();
   #taken = 0;
@@ -72,7 +72,7 @@ export class History {
     this.#inserts = inserts;
   }
 
-  /** Takes the next message; `seq` rises. One that left the window whole is not kept. */
+  /** Feeds the next message; `seq` rises. A message that left the window whole is not stored. */
   push(seq: number, message: Message): void {
     if (this.index.covers(seq)) return;
     const numbered = { seq, message };
@@ -80,7 +80,7 @@ export class History {
     this.#reader.take(numbered);
   }
 
-  /** Takes messages that another history of this log kept, in steps; those it gains meanwhile too. */
+  /** Feeds messages of another history of this log, in steps; also those that it gains meanwhile. */
   *pushing(messages: readonly NumberedMessage[]): Work<void> {
     for (const [index, { seq, message }] of messages.entries()) {
       this.push(seq, message);
@@ -88,12 +88,12 @@ export class History {
     }
   }
 
-  /** Shows a text behind all messages so far. */
+  /** Inserts a text behind all messages so far. */
   insert(insert: Insert): void {
     this.#inserts = [...this.#inserts, insert];
   }
 
-  /** The messages it was given and kept, as the log has them. */
+  /** The messages it stored, as the log has them. */
   get raw(): readonly NumberedMessage[] {
     return this.#raw;
   }
@@ -108,12 +108,12 @@ export class History {
     return this.#reader.repairs;
   }
 
-  /** The window's steps as they stand, the one still open included. */
+  /** The window's steps as they stand, with the step that is still open. */
   steps(): readonly ViewStep[] {
     return [...this.#closed.steps, ...this.#tail()];
   }
 
-  /** The window's steps in numbers, and its messages behind `lead`. */
+  /** The numbers of the window's steps, and its messages behind `lead`. */
   shown(lead: readonly Message[]): Shape & { readonly history: readonly Message[] } {
     this.take();
     const tail = new StepList(this.#closed);
@@ -143,7 +143,7 @@ export class History {
     return hashName(hashMessages(history, values[known - 1], lead.length + known, length));
   }
 
-  /** Looks at the steps that were closed since it last did. */
+  /** Applies the edits to the steps that were closed since the last call. */
   take(): void {
     atOnce(this.taking());
   }
@@ -168,14 +168,14 @@ export class History {
     this.#closed.push(shown);
   }
 
-  /** The edits by which results were cut as they came in, since this was last asked. */
+  /** The edits that cut results as they came in, since the last call. */
   ingested(): readonly Edit[] {
     const edits = this.#ingested;
     this.#ingested = [];
     return edits;
   }
 
-  /** A step as it stands in the window. A result above the cap is cut at once: it was never sent whole. */
+  /** A step as it stands in the window. A result above the cap is cut before it was ever sent whole. */
   #show(step: Step): { readonly shown: ViewStep | undefined; readonly edits: readonly Edit[] } {
     const shown = viewStep(step, this.index, this.#profile, this.#counter);
     const edits = shown ? ingestEdits(shown, this.#ingestCap, { counter: this.#counter, mask: this.#mask }) : [];
@@ -185,7 +185,7 @@ export class History {
     return { shown: { ...shown, messages, tokens: sumTokens(this.#counter, messages) }, edits };
   }
 
-  /** The notes and inserts that stand before a step; they are taken off what waits. */
+  /** The notes and inserts that stand before a step; they are removed from those that wait. */
   #before(step: ViewStep): readonly ViewStep[] {
     const first = step.messages[0]?.seq ?? step.from;
     const noNote = (this.#notes[0]?.from ?? Infinity) >= step.from;
@@ -227,7 +227,7 @@ export class History {
   }
 }
 
-/** Steps with their messages and sums, kept as they are added; `base` carries the sums of those before. */
+/** Steps with their messages and sums; `base` has the sums of the steps before. */
 class StepList {
   readonly steps: ViewStep[] = [];
   readonly messages: Message[] = [];

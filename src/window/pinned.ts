@@ -9,29 +9,32 @@ export interface ShownBlocks {
   readonly inserts: readonly Insert[];
 }
 
-/** Dynamic text by what becomes of it. */
+/** Dynamic text, sorted by how long it stays. */
 export interface DynamicParts {
-  /** Kept in place until the next epoch. */
+  /** Blocks that stay in place until the next epoch. */
   readonly sticky: readonly DynamicBlock[];
-  /** For this call only, behind everything. */
+  /** Blocks for this call only, behind everything. */
   readonly tail: readonly DynamicBlock[];
 }
 
 /** The first message of a history that does not begin with the user; providers want the user first. */
 export const startMessage: Message = synthetic("windrow:start", "[Windrow: the conversation begins here.]");
 
-/** The message in the slot before the history; none without blocks. */
+/** The message in the slot before the history; undefined without blocks. */
 export function slotMessage(slot: readonly PinnedBlock[]): Message | undefined {
   const texts = slot.map(({ text }) => text).filter((text) => text.trim() !== "");
   return texts.length === 0 ? undefined : synthetic("windrow:pinned", texts.join("\n\n"));
 }
 
-/** The ephemeral tail; none without text. */
+/** The message of the ephemeral tail; undefined without blocks. */
 export function tailMessage(blocks: readonly DynamicBlock[]): Message | undefined {
   return blocks.length === 0 ? undefined : synthetic("windrow:dynamic", blocks.map(({ text }) => text).join("\n\n"));
 }
 
-/** Sorts dynamic text; where the profile binds reasoning to its prefix, nothing may vanish behind it again. */
+/**
+ * Sorts dynamic text. Where the profile binds reasoning to its prefix, all of it is sticky, because nothing behind the
+ * prefix may vanish.
+ */
 export function dynamicParts(dynamic: string | readonly DynamicBlock[] | undefined, profile: Profile): DynamicParts {
   const given = typeof dynamic === "string" ? [{ name: "dynamic", text: dynamic }] : (dynamic ?? []);
   const blocks = given.filter(({ text }) => text.trim() !== "");

@@ -3,11 +3,11 @@ import { messageText, toolCalls } from "../message/message.ts";
 import { termsOf } from "./recall/terms.ts";
 import type { ViewStep } from "./window.ts";
 
-/** Terms that a message has to have to be the task where it is answered in words alone, as a greeting is. */
+/** The least terms of a task message that the assistant answers in words alone, as it does a greeting. */
 const manyTerms = 5;
-/** Terms that any other has to have. Where none has as many, the one with the most is the task. */
+/** The least terms of any other task message. Where no message has as many, the one with the most is the task. */
 const someTerms = 2;
-/** Characters of a message that are looked at for them, those between tags among them. */
+/** The most characters of a message that are searched for terms, tagged text included. */
 const lookedAt = 100_000;
 
 /** Whether the user wrote a step. A late result in the user's role is not the user's. */
@@ -16,9 +16,9 @@ export function isUsers(step: ViewStep): boolean {
 }
 
 /**
- * The index of the step that gives the task, or -1 where the user wrote nothing: the first of the user's messages before
- * the work began (the first tool call behind a message of the user's, or what stands for it) that says something in words
- * of its own. What stands between a tag and its end was put there by a host.
+ * The index of the step that gives the task; -1 where the user wrote nothing. It is the first user message before the
+ * work began (before the first tool call, or a note in its place) that has enough words of its own. Text between a tag
+ * and its end is a host's.
  */
 export function taskIn(steps: readonly ViewStep[]): number {
   let task = -1;
@@ -35,7 +35,7 @@ export function taskIn(steps: readonly ViewStep[]): number {
   return task;
 }
 
-/** Whether the assistant answers in words, without going to work. */
+/** Whether the assistant answers a step in words, without a tool call. */
 function isAnswered(steps: readonly ViewStep[], index: number): boolean {
   for (let at = index + 1; at < steps.length; at++) {
     const next = steps[at];
@@ -48,7 +48,7 @@ function works({ messages }: ViewStep): boolean {
   return messages.some(({ message }) => toolCalls(message).length > 0);
 }
 
-/** A text without what stands between a tag at the start of a line and its end. */
+/** The text of a step without tagged sections, whose tags stand at the start of a line. */
 function ownWords({ messages }: ViewStep): string {
   const text = messages
     .map(({ message }) => messageText(message))

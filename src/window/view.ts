@@ -9,7 +9,7 @@ import type { Edit, Insert, PassContext, View, ViewStep } from "./window.ts";
 import { sumTokens, countOnce } from "../tokens/counter.ts";
 import { EditIndex } from "./edits.ts";
 
-/** A step as it stands in the window, or undefined where nothing of it is left to send. */
+/** A step as it stands in the window; undefined where nothing of it is sent. */
 export function viewStep(step: Step, edits: EditIndex, profile: Profile, counter: TokenCounter): ViewStep | undefined {
   const messages: NumberedMessage[] = [];
   let from = Infinity;
@@ -41,7 +41,10 @@ const noteMessages = new WeakMap<object, Message>();
 /** The fields of an edit that make its labelled message. */
 type NoteEdit = Pick<Edit, "from" | "to" | "role" | "text" | "digest">;
 
-/** The message an edit leaves: one object for as long as the edit or its digest lives, to be counted and hashed once. */
+/**
+ * The labelled message of an edit: one object for as long as the edit or its digest lives, so that it is counted and
+ * hashed once.
+ */
 function noteMessage(edit: NoteEdit, profile: Profile): Message {
   const role = edit.role === "system" && profile.rules.systemFirst ? "user" : (edit.role ?? "user");
   const id = `windrow:note:${edit.from}-${edit.to}`;
@@ -53,12 +56,12 @@ function noteMessage(edit: NoteEdit, profile: Profile): Message {
   return message;
 }
 
-/** Tokens of the labelled message that an edit leaves. */
+/** Tokens of the labelled message of an edit. */
 export function noteTokens(edit: NoteEdit, profile: Profile, counter: TokenCounter): number {
   return countOnce(counter, noteMessage(edit, profile));
 }
 
-/** The labelled message that an edit leaves, as a step of the view. */
+/** The labelled message of an edit, as a step of the view. */
 export function noteStep(edit: Edit, profile: Profile, counter: TokenCounter): ViewStep {
   const message = noteMessage(edit, profile);
   const messages = [{ seq: edit.from, message }];
@@ -93,7 +96,7 @@ export function viewOf(steps: readonly ViewStep[]): View {
   return { steps, tokens: steps.reduce((sum, step) => sum + step.tokens, 0) };
 }
 
-/** A view with edits applied; what they drop is gone, what they replace is a note. */
+/** A view with edits applied: dropped steps are absent, replaced ones are a note. */
 export function applyToView(view: View, edits: readonly Edit[], context: PassContext): View {
   const index = new EditIndex(edits);
   const steps: ViewStep[] = [];

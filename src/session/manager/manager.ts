@@ -274,7 +274,7 @@ export class SessionManager {
     const maxTokens = workingSet === true ? 500 : Number(workingSet);
     const conversation = new ConversationState(maxTokens > 0 ? { maxTokens, counter: this.#counter, mask } : undefined);
     const meter = new UsageMeter(this.#profile, this.#model?.contextWindow);
-    const { calibration } = epoch?.held ?? {};
+    const { calibration } = epoch?.conversation ?? {};
     if (calibration !== undefined) meter.restore(calibration);
     const session = new Session({
       store,

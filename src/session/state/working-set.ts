@@ -69,7 +69,7 @@ export class WorkingSet {
       this.#questions = questionsIn("user", seq, message, this.#mask);
     if (message.role === "assistant") {
       if (calls.length === 0) this.#questions = questionsIn("assistant", seq, message, this.#mask);
-      // Calls of an earlier step that have no result by now are in doubt: what they did is not known.
+      // Calls of an earlier step without a result are in doubt, so their effect is unknown.
       this.#calls = new Map();
     }
     for (const { callId, name, args } of calls) this.#calls.set(callId, toolAction(name, args));

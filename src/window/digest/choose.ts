@@ -176,7 +176,7 @@ function* choose(candidates: readonly Candidate[], shownWords: Iterable<Word>, r
     if (++steps % linesPerStep === 0) yield;
     if (candidate.chosen) continue;
     const now = density(candidate);
-    // Others that were chosen meanwhile may have shown what this one would have: then it waits its turn again.
+    // Lazy greedy: this gain may be stale, because lines chosen meanwhile show some of its words. Requeue it.
     if (now < candidate.value * 0.98) {
       candidate.value = now;
       heap.push(candidate, now);

@@ -38,7 +38,7 @@ export function excerpt(text: string, { maxTokens, counter, mask, seen }: Excerp
     shownTexts: [],
     title: () => "",
   });
-  // Marks of gaps take some tokens more than the choice allows for.
+  // Marks of gaps take a few tokens more than the choice allowed for.
   for (let room = maxTokens; room > leastRoom;) {
     const shown = render(choose(room), lines.length);
     const excess = counter.count(shown) - maxTokens;

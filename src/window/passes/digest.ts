@@ -89,7 +89,7 @@ function* planWith(facts: Facts, view: View, context: PassContext, options: Dige
   if (!first || !last) return [];
   yield;
   const task = view.steps.find((step) => step.protected && isUsers(step));
-  // The task stands before the digest, whatever left before it.
+  // The task stands before the digest, also where earlier messages left.
   const place = runs.find(({ from }) => from > (task?.to ?? 0)) ?? first;
 
   const kept = view.steps.filter((step) => !leaving.has(step));
@@ -156,7 +156,7 @@ function* planWith(facts: Facts, view: View, context: PassContext, options: Dige
   };
   let note: Edit | undefined;
   let room = target - keptTokens - counter.count(head) - 8;
-  // Counts are not quite additive: what came out some tokens too large is chosen anew with as much less room.
+  // Counts are not quite additive: a digest that came out too large is chosen again with that much less room.
   for (let tries = 0; tries < 4 && room > 0 && !note; tries++) {
     const found = noteOf(yield* choose(room));
     yield;

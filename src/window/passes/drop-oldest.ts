@@ -70,11 +70,11 @@ export function* droppingFirst(
     return leavingEdits(view, dropped, context, options);
   };
   if (options.noteCap === undefined) return attempt(0);
-  // An older note stands until a step is dropped, and then becomes part of the new one.
+  // An older note stays until a step is dropped, and then becomes part of the new note.
   let reserve = Math.max(options.noteCap, standing, 1);
   let edits = attempt(reserve);
   yield;
-  // The note has the size of what it names, which is known only when the steps it stands for are.
+  // The note's size depends on the steps it names, so it is counted after they are chosen.
   for (let tries = 0; tries < 3 && noteTokens(edits) > reserve; tries++) {
     yield;
     reserve = noteTokens(edits);

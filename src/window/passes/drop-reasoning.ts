@@ -33,7 +33,7 @@ export function dropReasoning({ keep = 1, openLoop = true }: DropReasoningOption
       const tokensBefore = leaving.reduce((total, { message }) => {
         return total + message.parts.filter(isReasoning).reduce((sum, part) => sum + countPart(counter, part), 0);
       }, 0);
-      // It takes the place of the one before it, so it begins where all of them do.
+      // One edit replaces the earlier one, so it begins where that one began.
       return [
         {
           kind: "drop",

@@ -29,7 +29,7 @@ export const skippedSignature = "skip_thought_signature_validator";
 export function isForeign(part: Part, message: Message, { reads, model, reasoning }: Profile): boolean {
   if (!isReasoning(part)) return false;
   const signed = part.type === "opaque" || part.signature !== undefined;
-  // Unsigned text is as good as any to a provider that only wants some.
+  // A provider that only requires some reasoning accepts unsigned text.
   if (reasoning === "required" && !signed) return false;
   const writer = writerOf(message);
   const provider = adapterOf(part) ?? writer.provider;

@@ -39,7 +39,7 @@ export async function extractEntities(
   if (!last) return;
   const before = note ? stateIn(note) : {};
   const shown = { role, counter: context.counter };
-  // While nothing would leave, the conversation itself stands there.
+  // While no message would leave, the window has the conversation itself.
   if (stateEdits(view, before, shown).length === 0) return;
   const prompt = promptOf(schema, before, fresh);
   const answer = await summarizer(

@@ -116,7 +116,7 @@ function render(chosen: readonly Candidate[], maxTokens: number, counter: TokenC
     }
     const text = [...lines.values()].map((texts) => texts.join(" ")).join("\n");
     const tokens = counter.count(text);
-    // Counts are not quite additive: what came out too large loses the sentences that were chosen last.
+    // Counts are not quite additive: an extract that came out too large loses the sentences chosen last.
     if (tokens <= maxTokens)
       return { text, sentences: ordered.map(({ text: one, seq }) => ({ text: one, seq })), tokens };
     kept = kept.slice(0, -Math.max(1, Math.ceil(kept.length / 50)));

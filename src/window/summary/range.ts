@@ -39,7 +39,7 @@ export function summaryRange(
   const first = system < 0 ? undefined : open.slice(system).find((step) => !keep(step));
   if (!first) return undefined;
   let to = Math.min(lastOf(candidates), seqBefore(steps, keepMessages));
-  // A result may come after later messages: a step is in with all of its own or not at all.
+  // A result may come after later messages: a step is in the range whole or not at all.
   for (let changed = true; changed;) {
     changed = false;
     for (const step of open) {

@@ -130,7 +130,7 @@ export function askingOf(options: SummariserOptions): Asking {
 /** Tokens of a request that messages may take, beside its words and a summary to be worked in. */
 export function roomOf(names: Pick<Material, "facts" | "paths">, asking: Asking): number {
   const bare = requestFor([], names, asking, { text: "", absorb: true });
-  // A counter that is off by a little for a long text must not cost the request.
+  // A counter may be off by a little on a long text; the margin prevents a refused request.
   return Math.floor((asking.limit - requestTokens(bare, asking.counter) - asking.maxTokens) * 0.98);
 }
 
