@@ -9,7 +9,7 @@ export type { ContextCompactor, ContextCompactorOptions } from "./compactor.ts";
 export { ContextManagementPlugin } from "./plugin.ts";
 export type { ContextManagementOptions } from "./plugin.ts";
 export { recallTool } from "./recall.ts";
-export type { AdkRecaller, RecallToolOptions } from "./recall.ts";
+export type { RecallToolOptions } from "./recall.ts";
 export { createSessionService } from "./sessions.ts";
 export type {
   AdkContext,

@@ -19,7 +19,7 @@ import { aiSdkUiMessagesOf } from "./ui.ts";
 import type { AiSdkUiMessage } from "./ui.ts";
 
 export { aiSdkMiddleware } from "./middleware.ts";
-export type { AiSdkMiddleware, AiSdkMiddlewareOptions, AiSdkRefused } from "./middleware.ts";
+export type { AiSdkMiddleware, AiSdkMiddlewareOptions } from "./middleware.ts";
 export { aiSdkAdapter } from "./message.ts";
 export type { AiSdkMessage } from "./message.ts";
 export type { AiSdkFinishedStep, AiSdkStep } from "./step.ts";
