@@ -108,6 +108,19 @@ module.exports = {
       from: { path: "^src/cli/(commands|replay)/" },
       to: { path: "^src/(access|store)/open\\.ts$" },
     },
+    ...[
+      ["(?!mastra/|adk/|openstarry/)[^/]+", ""],
+      ["mastra", "ai-sdk/|"],
+      ["adk", "gemini/|"],
+      ["openstarry", "chat/|"],
+    ].map(([host, provider]) => ({
+      name: `adapters-share-only-host${provider === "" ? "" : `-${host}`}`,
+      comment:
+        "What hosts have in common is in src/adapter/host; one whose messages are another's may read those alone.",
+      severity: "error",
+      from: { path: `^src/adapter/(${host})/` },
+      to: { path: "^src/adapter/[^/]+/", pathNot: `^src/adapter/(${provider}host/|$1/)` },
+    })),
     {
       name: "drivers-only-in-store-open",
       comment:

@@ -6,9 +6,8 @@ import { conclude, filesUnder, root } from "./package-files.mjs";
 /** Files that were larger when the limit came, with the most they may have: they only shrink. */
 const larger = new Map(
   Object.entries({
-    "src/adapter/openai-agents/item.ts": 266,
-    "src/adapter/openai-agents/openai-agents.ts": 270,
-    "src/adapter/pi/message.ts": 268,
+    "src/adapter/openai-agents/item.ts": 263,
+    "src/adapter/pi/message.ts": 266,
     "src/ops/cleanup/cleanup.ts": 260,
     "src/session/manager/manager.ts": 260,
     "src/window/composer.ts": 300,

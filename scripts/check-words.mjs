@@ -11,7 +11,6 @@ import { conclude, filesUnder, root } from "./package-files.mjs";
 const allowed = new Map(
   Object.entries({
     access: 7,
-    adapter: 27,
     cli: 20,
     ops: 32,
   }),

@@ -1,5 +1,5 @@
 /**
- * What every adapter must hold, as cases any test runner can run. Give your adapter and recorded messages of its host to
+ * The contract of an adapter as cases that any test runner can run. Give your adapter and recorded messages of its host to
  * {@link adapterConformance} and register the cases.
  */
 import assert from "node:assert/strict";

@@ -1,6 +1,6 @@
 /**
  * Google's Agent Development Kit (`@google/adk` 2): a plug-in that sends windows, a session service over any store, a
- * context compactor, a recall tool, and seed 000's ContextManager. ADK itself is never imported.
+ * context compactor, a recall tool, and a ContextManager. ADK itself is never imported.
  */
 export { ContextManager } from "./context.ts";
 export type { ContextMessage } from "./context.ts";

@@ -1,4 +1,4 @@
-/** Seed 000's ContextManager: messages with an importance, a snapshot, statistics, over preset miki. In memory. */
+/** The ContextManager of preset miki (docs/presets.md): messages with an importance, a snapshot, statistics. In memory. */
 import type { JsonObject, Message } from "../../message/message.ts";
 import { statsLine, updateSnapshot } from "../../session/state/snapshot.ts";
 import type { ContextSnapshot, ContextStats, SnapshotUpdate } from "../../session/state/snapshot.ts";
@@ -16,7 +16,7 @@ import { contentsOf, fromContents, geminiAdapter } from "../gemini/gemini.ts";
 import type { GeminiContent } from "../gemini/gemini.ts";
 import { asName, isObject } from "../../message/json.ts";
 
-/** A message as the manager takes and gives it: a content of Gemini, or one of seed 000's role `function`. */
+/** A message as the manager takes and gives it: a content of Gemini, or one with the role `function`. */
 export interface ContextMessage extends GeminiContent {
   /** From 0 to 1; worked out where it is not given. */
   readonly importance?: number;
@@ -26,7 +26,7 @@ export interface ContextMessage extends GeminiContent {
 const listed = { ...gemini, rules: { ...gemini.rules, lastIsUser: false, callNeedsSignature: false } };
 
 /**
- * Keeps an agent's messages by their importance (seed 000). All numbers are the seed's unless options say otherwise:
+ * Chooses an agent's messages by their importance, with the numbers of preset miki unless options say otherwise:
  * 24 messages, of which the newest 40 % always stay; results of `elementsJson` and `webElements` are cut to the limits;
  * tokens are characters / 4, an image 100. Nothing is on disk: a plug-in with a `manager` sees to that.
  *
@@ -37,14 +37,14 @@ const listed = { ...gemini, rules: { ...gemini.rules, lastIsUser: false, callNee
 export class ContextManager {
   /** Preset miki under the manager's limits, for windows made elsewhere. */
   readonly strategy: Strategy;
-  /** The seed's counter. */
+  /** The preset's counter. */
   readonly counter: TokenCounter;
   readonly #options: MikiOptions;
   #messages: Required<ContextMessage>[] = [];
   #snapshot: ContextSnapshot | undefined;
   #failures = 0;
 
-  /** @param options - the seed's HISTORY_CONFIG, a `size` of job, the names of tools whose results are dumps */
+  /** @param options - the preset's options, a `size` of job, the names of tools whose results are dumps */
   constructor(options: MikiOptions = {}) {
     const preset = miki(options);
     this.#options = options;
@@ -111,7 +111,7 @@ export class ContextManager {
     return this.#snapshot;
   }
 
-  /** Tool calls that failed one after the other; seed 000 falls back to `elementsJson` at 3. */
+  /** Tool calls that failed one after the other; after 3 an agent of miki's falls back to `elementsJson` at 3. */
   get consecutiveFailures(): number {
     return this.#failures;
   }

@@ -23,7 +23,7 @@ export interface LoggedEvent {
   readonly hash: number;
 }
 
-/** One session's log. */
+/** The log of one session of ADK, event by event. */
 export class AdkLog {
   readonly session: Session;
   /** Whether a session service keeps the log; then nobody else needs to. */

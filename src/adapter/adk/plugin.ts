@@ -25,7 +25,7 @@ import { adkCall } from "./window.ts";
 export interface ContextManagementOptions extends StatsOptions {
   /** Keeps a log of every session of ADK, and makes windows from it. Default: none; windows are made of requests alone. */
   readonly manager?: SessionManager;
-  /** Seed 000's manager: it is fed every message, its snapshot stands in every window, its strategy is the default. */
+  /** Receives every message; its snapshot stands in every window, and its strategy is the default. */
   readonly contextManager?: ContextManager;
   /** Tokens a request may use. Default: the manager's, else from the request's model. */
   readonly budget?: number;
@@ -38,7 +38,7 @@ export interface ContextManagementOptions extends StatsOptions {
    * too: ADK's own history then holds them cut.
    */
   readonly uiTrees?: "window" | "stored";
-  /** Hears of failures, replaced histories and windows. */
+  /** Receives failures, replaced histories and windows. */
   readonly on?: AdapterListener;
 }
 
@@ -50,10 +50,10 @@ interface View {
 
 /**
  * A plug-in of ADK by its shape: `new Runner({ plugins: [new ContextManagementPlugin({ manager })], … })`. No callback
- * throws or answers in ADK's place; whatever fails, ADK's own request goes out, and `adapter-failed` is told once.
+ * throws or answers in ADK's place; whatever fails, ADK's own request goes out, and `adapter-failed` is sent once.
  *
- * Seed 000's hooks are ADK's: `beforeModelRequest` is `beforeModelCallback`, `afterModelResponse` is
- * `afterModelCallback` (what it used) and `onEventCallback` (the message), `afterFunctionExecution` is
+ * Hooks of miki (docs/hosts/adk.md) are ADK's: `beforeModelRequest` is `beforeModelCallback`,
+ * `afterModelResponse` is `afterModelCallback` (its usage) and `onEventCallback` (the message), `afterFunctionExecution` is
  * `afterToolCallback`.
  */
 export class ContextManagementPlugin extends PluginBase {
@@ -73,7 +73,7 @@ export class ContextManagementPlugin extends PluginBase {
     this.#teller.add(statsListener(options));
   }
 
-  /** Tool calls that failed one after the other, by the `contextManager`; seed 000 falls back to `elementsJson` at 3. */
+  /** Tool calls that failed one after the other, by the `contextManager`. */
   get consecutiveFailures(): number {
     return this.#options.contextManager?.consecutiveFailures ?? 0;
   }
@@ -96,7 +96,7 @@ export class ContextManagementPlugin extends PluginBase {
         const call = adkCall(llmRequest, invocationContext.session.events, log);
         return {
           ...call,
-          // Seed 000 counts messages: without a known model it has no limit in tokens.
+          // Preset miki counts messages: without a known model it has no limit in tokens.
           modelBudget: call.modelBudget ?? (contextManager ? Infinity : undefined),
           ...(snapshot && { pinned: [{ id: "snapshot", text: renderSnapshot(snapshot) }] }),
         };

@@ -1,7 +1,7 @@
-/** What is read of Google ADK's objects: its own types fit these. ADK itself is never imported. */
+/** Google ADK's objects, as far as they are read: its own types fit these. ADK itself is never imported. */
 import type { GeminiContent } from "../gemini/gemini.ts";
 
-/** What names a session of ADK. */
+/** The three names of a session of ADK. */
 export interface AdkSessionKey {
   readonly appName: string;
   readonly userId: string;
@@ -31,7 +31,7 @@ export interface AdkSession {
   lastUpdateTime: number;
 }
 
-/** ADK's InvocationContext. */
+/** ADK's InvocationContext, as far as it is read. */
 export interface AdkInvocation {
   readonly session: AdkSession;
   readonly branch?: string;
@@ -45,7 +45,7 @@ export interface AdkContext {
   readonly functionCallId?: string;
 }
 
-/** ADK's LlmRequest. */
+/** ADK's LlmRequest, as far as it is read. */
 export interface AdkRequest {
   readonly model?: string;
   contents: GeminiContent[];
@@ -56,7 +56,7 @@ export interface AdkRequest {
   };
 }
 
-/** ADK's LlmResponse. */
+/** ADK's LlmResponse, as far as it is read. */
 export interface AdkResponse {
   readonly partial?: boolean;
   readonly modelVersion?: string;

@@ -1,4 +1,4 @@
-/** What the AI SDK's messages hold that JSON does not: bytes and URL objects, as marked JSON and back. */
+/** Bytes and URL objects in the AI SDK's messages, which JSON does not have: as marked JSON and back. */
 import type { JsonValue } from "../../message/message.ts";
 import { asName, asObject } from "../../message/json.ts";
 

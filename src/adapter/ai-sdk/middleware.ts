@@ -20,19 +20,19 @@ export interface AiSdkMiddlewareOptions extends AiSdkWindowOptions {
   readonly conversation?: AiSdkRefused;
 }
 
-/** What is used of a conversation whose windows reach the model. */
+/** The part of a conversation whose windows reach the model that is used. */
 export interface AiSdkRefused {
   readonly newest: () => readonly AiSdkMessage[];
   readonly smaller: (refusal: unknown) => Promise<readonly AiSdkMessage[] | undefined>;
 }
 
-/** What is read of a model call's options. */
+/** The fields of a model call's options that are read. */
 export interface AiSdkCall {
   readonly prompt: readonly AiSdkMessage[];
   readonly tools?: readonly object[] | undefined;
 }
 
-/** What is read of a stream's parts. */
+/** The fields of a stream's parts that are read. */
 export interface AiSdkStreamed {
   readonly stream: ReadableStream<{ readonly type: string }>;
 }

@@ -1,11 +1,11 @@
-/** What `prepareStep` and the end of a step tell, in each major of the AI SDK. */
+/** The steps of a run as `prepareStep` and the end of a step describe them, in each major of the AI SDK. */
 import type { JsonValue, Usage } from "../../message/message.ts";
 import { usage } from "../../message/parts.ts";
 import { asArray, asCount, asObject, asString } from "../../message/json.ts";
 import type { AiSdkMessage } from "./message.ts";
 import type { AiSdkCalledModel } from "./called-model.ts";
 
-/** What is read of the options of `prepareStep`. */
+/** The fields of the options of `prepareStep` that are read. */
 export interface AiSdkStep<M extends AiSdkMessage> {
   /** Major 5 and 6: the run's messages. Major 7: the last step's window, and what came since. */
   readonly messages: M[];
@@ -21,7 +21,7 @@ export interface AiSdkStep<M extends AiSdkMessage> {
   readonly instructions?: unknown;
 }
 
-/** What is read of a step that ended. */
+/** The fields of a step that ended that are read. */
 export interface AiSdkFinishedStep {
   readonly response: { readonly messages: readonly AiSdkMessage[]; readonly modelId?: string };
   readonly usage?: unknown;

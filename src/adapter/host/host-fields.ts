@@ -1,6 +1,5 @@
 /**
- * What the provider adapters share: a host's fields that a message has no place for, kept under the adapter's name, and
- * the way back to the host's very object.
+ * Host fields that a message has no place for, stored under the adapter's name, and the way back to the host's very object.
  */
 import { WindrowError } from "../../errors.ts";
 import { isObject } from "../../message/json.ts";

@@ -43,7 +43,7 @@ export interface WindowMiddlewareState {
   readonly window?: WindowState;
 }
 
-/** What is read of a request that LangChain's agent is about to send. */
+/** The fields of a request that LangChain's agent is about to send that are read. */
 export interface LangChainRequest {
   readonly messages: readonly LangChainMessage[];
   readonly systemMessage?: LangChainMessage | undefined;
@@ -51,7 +51,7 @@ export interface LangChainRequest {
   readonly state: unknown;
 }
 
-/** What is read of a tool call that is about to run. */
+/** The fields of a tool call that is about to run that are read. */
 export interface LangChainToolRequest {
   readonly toolCall: { readonly id?: string | undefined; readonly name: string; readonly args: unknown };
   readonly state: unknown;

@@ -35,7 +35,7 @@ export interface WindowProcessorOptions extends WindowOptions {
   readonly manager?: SessionManager;
 }
 
-/** What is read of Mastra's message list. */
+/** The fields of Mastra's message list that are read. */
 export interface MastraMessageList {
   readonly get: {
     readonly all: {
@@ -45,7 +45,7 @@ export interface MastraMessageList {
   };
 }
 
-/** What is read of every hook's arguments. */
+/** The fields of every hook's arguments that are read. */
 export interface MastraContext {
   /** Lasts as long as the run, and belongs to this processor. */
   readonly state: Record<string, unknown>;

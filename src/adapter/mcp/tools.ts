@@ -1,4 +1,4 @@
-/** What an MCP client may ask of a store: recall, search, pins and numbers of sessions, as text for a model. */
+/** The tools of an MCP client over a store: recall, search, pins and numbers of sessions, as text for a model. */
 import { isWindrowError, WindrowError } from "../../errors.ts";
 import { inlineName, inlineText, jsonLine, quoteRest } from "../../message/quote.ts";
 import { findSession } from "../../ops/look/find.ts";

@@ -1,4 +1,4 @@
-/** What is read of the OpenAI Agents SDK's events, usage and tools. */
+/** Readers of the OpenAI Agents SDK's events, usage and tools. */
 import { parseJson } from "../../message/json.ts";
 import type { JsonValue, ToolDefinition, Usage } from "../../message/message.ts";
 import { toolDefinition } from "../host/tool-definition.ts";

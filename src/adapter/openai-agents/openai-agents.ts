@@ -30,7 +30,7 @@ export interface AgentsSessionOptions {
   readonly model?: string | ModelDescription;
   /** Tools that are counted, never sent. Default: the agent's own; not its handoffs and those of MCP servers. */
   readonly tools?: readonly ToolDefinition[];
-  /** Hears of failures, replaced histories and windows. */
+  /** Receives failures, replaced histories and windows. */
   readonly on?: AdapterListener;
 }
 
@@ -40,7 +40,7 @@ export interface ModelInput {
   readonly instructions?: string | undefined;
 }
 
-/** What is read of an agent. */
+/** The fields of an agent that are read. */
 export interface AgentLike {
   readonly model?: unknown;
   readonly tools?: readonly unknown[];

@@ -1,5 +1,5 @@
 /**
- * OpenStarry's context manager (seed 002): `composePayload` and `onTurnComplete` over a session, set up by the
+ * OpenStarry's context manager (docs/presets.md): `composePayload` and `onTurnComplete` over a session, set up by the
  * `contextStrategy` of a plugin.json. Messages are chat-completions messages.
  */
 import type { Model } from "../../model/model.ts";
@@ -42,7 +42,7 @@ export interface LLMPayload {
   readonly report: Report;
 }
 
-/** Seed 002's interface, as every strategy meets it. */
+/** OpenStarry's interface, as every strategy meets it. */
 export interface IContextManager {
   /**
    * The payload for the next call.
@@ -134,7 +134,7 @@ export interface OpenedContext {
 }
 
 /**
- * A context manager as a plugin.json sets it up: `pluginId` is a strategy's name, one of seed 002's ids
+ * A context manager as a plugin.json sets it up: `pluginId` is a strategy's name, one of OpenStarry's ids
  * (`std-sliding-window-strategy`, `std-summarization-strategy`, `std-entity-extraction-strategy`) or a module, `config` its
  * options. Without a `contextStrategy` it is the sliding window.
  *

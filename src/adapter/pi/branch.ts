@@ -15,7 +15,7 @@ import type { PiMessage } from "./message.ts";
 import type { PiContent } from "./tools.ts";
 import { piTools } from "./windows.ts";
 
-/** What is read of an entry of pi's session file. */
+/** The fields of an entry of pi's session file that are read. */
 export interface PiEntry {
   readonly type: string;
   readonly id: string;
@@ -26,7 +26,7 @@ export interface PiEntry {
   readonly data?: unknown;
 }
 
-/** What is read of pi's session manager. */
+/** The fields of pi's session manager that are read. */
 export interface PiSessionManager {
   /** From the root to the leaf. */
   getBranch(): readonly PiEntry[];

@@ -22,7 +22,7 @@ import type { PiMessage } from "./message.ts";
 import { cutContent, piAnswer, piDeclaration } from "./tools.ts";
 import type { Cut, PiContent, PiRecallTool } from "./tools.ts";
 
-/** What is read of the context that pi gives an extension's handlers. */
+/** The fields of the context that pi gives an extension's handlers that are read. */
 export interface PiExtensionContext {
   readonly sessionManager: PiSessionManager;
   readonly model: PiModel | undefined;
@@ -48,7 +48,7 @@ export interface PiCompactEvent {
   readonly customInstructions?: string;
 }
 
-/** What is used of pi's `ExtensionAPI`. */
+/** The part of pi's `ExtensionAPI` that is used. */
 export interface PiExtensionApi {
   on(
     event: "context",

@@ -15,13 +15,13 @@ export interface PiTool {
   readonly parameters?: unknown;
 }
 
-/** What is read of a model of pi: tokens; 0 where pi does not know them. */
+/** The fields of a model of pi that are read: tokens; 0 where pi does not know them. */
 export interface PiModel {
   readonly contextWindow?: number;
   readonly maxTokens?: number;
 }
 
-/** What is read of pi's `Agent`. */
+/** The fields of pi's `Agent` that are read. */
 export interface PiAgent {
   readonly state: {
     readonly messages: readonly PiMessage[];
@@ -33,7 +33,7 @@ export interface PiAgent {
   subscribe(listener: (event: PiAgentEvent) => Promise<void>): () => unknown;
 }
 
-/** What is read of pi's agent events. */
+/** The fields of pi's agent events that are read. */
 export interface PiAgentEvent {
   readonly type: string;
   readonly message?: PiMessage;
