@@ -1,73 +1,89 @@
-/** What importing Windrow costs, beside the AI SDK: time and memory of cold processes, and the packages each loads. */
-import { execFileSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
+/**
+ * How long the built package takes to start: processes from spawn to exit, beside a bare `node -e 0` of the same round.
+ * The AI SDK is imported in turn with Windrow.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import type { BenchReport } from "./bench.ts";
-import { median } from "./bench.ts";
+import { goalText, median } from "./bench.ts";
 import { installedPeer } from "./peer.ts";
 
 /** The release of the AI SDK that Windrow is measured beside. */
 const peer = "ai@6.0.326";
 
-/** Cold processes a subject is imported in; the figures are medians over them. */
-const processes = 7;
+/** Processes of each subject; the figures are medians over them. */
+const rounds = 20;
 
 interface Subject {
   readonly name: string;
-  readonly url: string;
+  readonly values: readonly string[];
+  /** The most milliseconds above the bare process. */
+  readonly goal?: number;
 }
 
-interface Sample {
-  readonly milliseconds: number;
-  readonly megabytes: number;
-}
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const command = join(root, "dist/cli.js");
 
 /**
- * Imports `windrow` and `ai` in turn, each time in a process of its own. Installs `ai` into a folder of the system's
+ * Starts each subject in turn, twenty times. Build first (`npm run build`). Installs `ai` into a folder of the system's
  * temporary directory the first time.
  */
 export async function benchImport(): Promise<BenchReport> {
-  const subjects: Subject[] = [
-    { name: "windrow", url: new URL("../src/index.js", import.meta.url).href },
-    { name: peer, url: installedPeer([peer], `export * from "ai";\n`) },
-  ];
-  const samples = new Map<string, Sample[]>(subjects.map(({ name }) => [name, []]));
-  for (let round = 0; round < processes; round++) {
-    for (const { name, url } of subjects) samples.get(name)?.push(importOnce(url));
+  if (!existsSync(command)) throw new Error("There is no dist: run `npm run build` first.");
+  const folder = mkdtempSync(join(tmpdir(), "windrow-bench-import-"));
+  try {
+    const store = join(folder, "contexts");
+    start([command, "import", join(root, "fixtures/demo-session.jsonl"), "--store", store]);
+    const subjects: readonly Subject[] = [
+      { name: "node -e 0", values: ["-e", "0"] },
+      { name: 'import "windrow"', values: importing(pathToFileURL(join(root, "dist/index.js")).href), goal: 30 },
+      { name: "windrow --version", values: [command, "--version"], goal: 50 },
+      { name: "windrow complete -- view --l", values: [command, "complete", "--", "view", "--l"], goal: 60 },
+      { name: "windrow view latest", values: [command, "view", "latest", "--store", store], goal: 120 },
+      { name: `import "${peer}"`, values: importing(installedPeer([peer], `export * from "ai";\n`)) },
+    ];
+    return { name: "import", rows: rowsOf(subjects), note: note() };
+  } finally {
+    rmSync(folder, { recursive: true });
   }
-  const rows = subjects.map(({ name, url }) => {
-    const taken = samples.get(name) ?? [];
-    const loaded = loadedBy(url);
+}
+
+function rowsOf(subjects: readonly Subject[]): BenchReport["rows"] {
+  const samples = subjects.map((): number[] => []);
+  for (let round = 0; round < rounds; round++) {
+    for (const [place, { values }] of subjects.entries()) samples[place]?.push(start(values));
+  }
+  const bare = median(samples[0] ?? []);
+  return subjects.map(({ name, goal }, place) => {
+    const taken = median(samples[place] ?? []);
     return {
-      "import of": name,
-      "ms": Number(median(taken.map((sample) => sample.milliseconds)).toFixed(1)),
-      "MB": Number(median(taken.map((sample) => sample.megabytes)).toFixed(1)),
-      "packages": loaded.packages.length,
-      "files": loaded.files,
+      "process": name,
+      "ms": taken.toFixed(1),
+      "above node": place === 0 ? "" : (taken - bare).toFixed(1),
+      "goal": goal === undefined ? "" : `≤ ${goal}`,
     };
   });
-  return {
-    name: "import",
-    rows,
-    note: `medians over ${processes} cold processes; MB is the growth of resident memory`,
-  };
 }
 
-function importOnce(url: string): Sample {
-  const code = `
-    const before = process.memoryUsage.rss();
-    const started = performance.now();
-    await import(${JSON.stringify(url)});
-    const milliseconds = performance.now() - started;
-    console.log(JSON.stringify({ milliseconds, megabytes: (process.memoryUsage.rss() - before) / 1e6 }));
-  `;
-  return JSON.parse(node("--input-type=module", "-e", code)) as Sample;
+function importing(url: string): readonly string[] {
+  return ["--input-type=module", "-e", `import ${JSON.stringify(url)}`];
 }
 
-function loadedBy(url: string): { readonly packages: readonly string[]; readonly files: number } {
-  const script = fileURLToPath(new URL("../../scripts/loaded-packages.mjs", import.meta.url));
-  return JSON.parse(node(script, url)) as { packages: string[]; files: number };
+/** Milliseconds from the start of a process to its end. */
+function start(values: readonly string[]): number {
+  const started = performance.now();
+  const { status, stderr } = spawnSync(process.execPath, values, { encoding: "utf8" });
+  if (status !== 0) throw new Error(`node ${values.join(" ")} ended with ${status}: ${stderr}`);
+  return performance.now() - started;
 }
 
-function node(...values: readonly string[]): string {
-  return execFileSync(process.execPath, values, { encoding: "utf8" });
+function note(): string {
+  const script = join(root, "scripts/loaded-packages.mjs");
+  const url = pathToFileURL(join(root, "dist/index.js")).href;
+  const { stdout } = spawnSync(process.execPath, [script, url], { encoding: "utf8" });
+  const { packages, files } = JSON.parse(stdout) as { readonly packages: readonly string[]; readonly files: number };
+  return `medians over ${rounds} processes, in turn; importing windrow loads ${files} files and ${packages.length} packages`;
 }
