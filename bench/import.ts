@@ -63,7 +63,7 @@ function rowsOf(subjects: readonly Subject[]): BenchReport["rows"] {
       "process": name,
       "ms": taken.toFixed(1),
       "above node": place === 0 ? "" : (taken - bare).toFixed(1),
-      "goal": goal === undefined ? "" : `≤ ${goal}`,
+      "goal": goal === undefined ? "" : goalText(taken - bare, { atMost: goal }),
     };
   });
 }
