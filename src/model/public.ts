@@ -1,17 +1,14 @@
 /** `windrow/model`: models and embedders for summaries, extraction and search; a cache. */
 export { aiSdkEmbedder, aiSdkModel } from "./ai-sdk.ts";
-export type { AiSdkEmbeddingModel, AiSdkLanguageModel, AiSdkOptions } from "./ai-sdk.ts";
 export { anthropicModel } from "./anthropic.ts";
 export type { AnthropicModelOptions } from "./anthropic.ts";
 export { cached } from "./cached.ts";
 export type { CacheOptions } from "./cached.ts";
 export { geminiEmbedder, geminiModel } from "./gemini.ts";
 export type { GeminiModelOptions } from "./gemini.ts";
-export type { HttpOptions } from "./http.ts";
-export type { Embedder, Embeddings, Model, ModelAnswer, ModelFinish, ModelRequest } from "./model.ts";
+export type { Embedder, Embeddings, Model, ModelAnswer, ModelRequest } from "./model.ts";
 export { ollamaEmbedder, ollamaModel } from "./ollama.ts";
 export type { OllamaModelOptions } from "./ollama.ts";
 export { openModel } from "./open.ts";
 export { openaiEmbedder, openaiModel } from "./openai-compatible.ts";
 export type { OpenaiModelOptions } from "./openai-compatible.ts";
-export type { ModelClock, RetryOptions } from "./retry.ts";

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, expect, it } from "vitest";
 import { contextCompactor, recallTool } from "../../src/adapter/adk/adk.ts";
-import type { AdkEvent, AdkInvocation, RecallToolOptions } from "../../src/adapter/adk/adk.ts";
+import type { RecallToolOptions } from "../../src/adapter/adk/adk.ts";
+import type { AdkEvent, AdkInvocation } from "../../src/adapter/adk/types.ts";
 import { notedPaths, readings } from "./replaced-histories.ts";
 
 class FunctionTool {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { ContextManagementPlugin, createSessionService } from "../../src/adapter/adk/adk.ts";
-import type { AdkEvent, AdkRequest, AdkSession } from "../../src/adapter/adk/adk.ts";
+import type { AdkEvent, AdkRequest, AdkSession } from "../../src/adapter/adk/types.ts";
 import { fromContents } from "../../src/adapter/gemini/gemini.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
 import { countMessage } from "../../src/tokens/counter.ts";

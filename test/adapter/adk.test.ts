@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, expect, it } from "vitest";
 import { ContextManager } from "../../src/adapter/adk/adk.ts";
-import type { GeminiContent } from "../../src/adapter/adk/adk.ts";
+import type { GeminiContent } from "../../src/adapter/gemini/gemini.ts";
 
 const say = (text: string, role = "user"): GeminiContent => ({ role, parts: [{ text }] });
 const called = (name: string, args: object = {}): GeminiContent => ({

@@ -9,7 +9,9 @@ import {
   aiSdkMiddleware,
   aiSdkUiMessages,
 } from "../../src/adapter/ai-sdk/ai-sdk.ts";
-import type { AdapterEvent, AiSdkFinishedStep, AiSdkMessage, AiSdkOptions } from "../../src/adapter/ai-sdk/ai-sdk.ts";
+import type { AiSdkMessage, AiSdkOptions } from "../../src/adapter/ai-sdk/ai-sdk.ts";
+import type { AdapterEvent } from "../../src/adapter/host/events.ts";
+import type { AiSdkFinishedStep } from "../../src/adapter/ai-sdk/step.ts";
 import { smallerBudget, overflowText } from "../../src/adapter/ai-sdk/overflow.ts";
 import { toolDefinitions } from "../../src/adapter/ai-sdk/tools.ts";
 import { adapterConformance } from "../../src/adapter/conformance.ts";

@@ -2,7 +2,8 @@
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { AgentsSession } from "../../src/adapter/openai-agents/openai-agents.ts";
-import type { AdapterEvent, AgentItem } from "../../src/adapter/openai-agents/openai-agents.ts";
+import type { AgentItem } from "../../src/adapter/openai-agents/openai-agents.ts";
+import type { AdapterEvent } from "../../src/adapter/host/events.ts";
 import { createMask } from "../../src/mask/mask.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
 import { openStore } from "../../src/access/open.ts";

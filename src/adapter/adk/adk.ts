@@ -3,25 +3,12 @@
  * context compactor, a recall tool, and a ContextManager. ADK itself is never imported.
  */
 export { ContextManager } from "./context.ts";
-export type { ContextMessage } from "./context.ts";
 export { contextCompactor } from "./compactor.ts";
-export type { ContextCompactor, ContextCompactorOptions } from "./compactor.ts";
+export type { ContextCompactorOptions } from "./compactor.ts";
 export { ContextManagementPlugin } from "./plugin.ts";
 export type { ContextManagementOptions } from "./plugin.ts";
 export { recallTool } from "./recall.ts";
 export type { RecallToolOptions } from "./recall.ts";
 export { createSessionService } from "./sessions.ts";
-export type {
-  AdkContext,
-  AdkEvent,
-  AdkInvocation,
-  AdkRequest,
-  AdkResponse,
-  AdkSession,
-  AdkSessionKey,
-  AdkTool,
-} from "./types.ts";
 export { geminiAdapter } from "../gemini/gemini.ts";
-export type { GeminiContent } from "../gemini/gemini.ts";
-export type { AdapterEvent, AdapterListener } from "../host/events.ts";
-export type { ContextSnapshot, ContextStats, SnapshotUpdate } from "../../session/state/snapshot.ts";
+export type { ContextSnapshot, ContextStats } from "../../session/state/snapshot.ts";

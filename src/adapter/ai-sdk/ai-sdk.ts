@@ -22,11 +22,7 @@ export { aiSdkMiddleware } from "./middleware.ts";
 export type { AiSdkMiddleware, AiSdkMiddlewareOptions } from "./middleware.ts";
 export { aiSdkAdapter } from "./message.ts";
 export type { AiSdkMessage } from "./message.ts";
-export type { AiSdkFinishedStep, AiSdkStep } from "./step.ts";
-export type { AiSdkRecallInput, AiSdkRecallTool, AiSdkTool } from "./tools.ts";
-export type { AiSdkUiMessage, AiSdkUiPart } from "./ui.ts";
-export type { AiSdkCalledModel, AiSdkWindowOptions } from "./called-model.ts";
-export type { AdapterEvent, AdapterListener } from "../host/events.ts";
+export type { AiSdkRecallTool } from "./tools.ts";
 
 /** How {@link aiSdk} makes windows. With a session its manager sets strategy, profile and counter. */
 export interface AiSdkOptions extends AiSdkWindowOptions {

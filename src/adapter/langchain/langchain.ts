@@ -21,7 +21,6 @@ import { LangChainSessions } from "./sessions.ts";
 import { forLangChain, ToolResults } from "./tools.ts";
 import { Revived } from "./revived.ts";
 
-export type { AdapterEvent, AdapterListener } from "../host/events.ts";
 export type { LangChainMessage } from "./message.ts";
 
 /** How {@link windowMiddleware} makes windows, and where it journals. */

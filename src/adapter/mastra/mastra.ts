@@ -21,7 +21,6 @@ import { toolDefinition } from "../host/tool-definition.ts";
 import { readPrompt, systemText, writePrompt } from "./prompt.ts";
 import type { MastraMessage } from "./prompt.ts";
 
-export type { AdapterEvent, AdapterListener } from "../host/events.ts";
 export type { MastraMessage } from "./prompt.ts";
 
 /** How {@link windowProcessor} makes windows, and where it journals. */

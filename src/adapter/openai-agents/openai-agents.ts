@@ -16,7 +16,6 @@ import { AgentHistory, plainItem, printOf } from "./history.ts";
 import { groupItems, openaiAgentsAdapter } from "./item.ts";
 import type { AgentItem, AgentItems } from "./item.ts";
 
-export type { AdapterEvent, AdapterListener } from "../host/events.ts";
 export { groupItems, openaiAgentsAdapter } from "./item.ts";
 export type { AgentItem, AgentItems } from "./item.ts";
 

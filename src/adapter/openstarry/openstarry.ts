@@ -19,7 +19,6 @@ import type { RecallTool } from "../host/recall-tool.ts";
 import { toolDefinition } from "../host/tool-definition.ts";
 
 export type { ChatMessage } from "../chat/chat.ts";
-export type { AdapterEvent, AdapterListener } from "../host/events.ts";
 
 /** A tool as an agent defines it; further fields are kept. */
 export interface OpenStarryTool {

@@ -14,12 +14,9 @@ import type { PiMessage } from "./message.ts";
 import { piWindows } from "./windows.ts";
 import type { TransformContextOptions } from "./windows.ts";
 
-export type { AdapterEvent, AdapterListener } from "../host/events.ts";
 export { piAdapter } from "./host.ts";
-export type { PiAgent, PiAgentEvent, PiModel, PiTool } from "./host.ts";
 export type { PiMessage } from "./message.ts";
 export { createAfterToolCall, createRecallTool } from "./tools.ts";
-export type { PiRecallTool, PiToolOutcome } from "./tools.ts";
 export type { TransformContextOptions } from "./windows.ts";
 
 /**
