@@ -12,7 +12,6 @@ import { HostConversation, recallTool, toolDefinition } from "../public.ts";
 import { genkitAdapter, toGenkit } from "./message.ts";
 import type { GenkitMessage } from "./message.ts";
 
-export type { AdapterEvent, AdapterListener } from "../public.ts";
 export { fromGenkit, genkitAdapter, toGenkit } from "./message.ts";
 export type { GenkitMessage } from "./message.ts";
 
