@@ -7,7 +7,8 @@ import { recordedEpoch, windowRecords } from "./log.ts";
 import { Turns } from "../turns.ts";
 import { initialState } from "../window/compose-options.ts";
 import { Composer } from "../window/composer.ts";
-import type { ComposeOptions, ComposerOptions } from "../window/compose-options.ts";
+import type { ComposeOptions } from "../window/compose-options.ts";
+import { undone } from "../window/edits.ts";
 import { epochRecord, factsOf, insertRecord } from "../window/epoch-record.ts";
 import type { EpochData, EpochFacts } from "../window/epoch-record.ts";
 import type { SessionContext } from "./context.ts";
@@ -117,24 +118,7 @@ export class Epochs {
     }
     const { id, store, scope } = this.#context;
     const back = state.previous ? (await recordedEpoch(store, scope, id, state.previous)).state : initialState;
-    const kept = new Set(back.edits.map(({ from, to, text }) => `${from}-${to}-${text}`));
-    const gone = state.edits.filter(
-      (edit) => edit.only === undefined && !kept.has(`${edit.from}-${edit.to}-${edit.text}`),
-    );
-    const restored: WindowState = {
-      ...state,
-      epoch: state.epoch + 1,
-      previous: back.previous ?? 0,
-      edits: [
-        ...back.edits,
-        ...state.edits.filter(({ pass }) => pass === "undo"),
-        ...mintedSince(state, this.#composer.last, this.#context.composer),
-      ],
-      opened: this.#composer.last,
-      length: 0,
-      inserts: [],
-      reverted: [...(state.reverted ?? []), ...gone.map(({ from, to }) => ({ from, to }))],
-    };
+    const restored = undone(state, back, this.#composer.last, this.#context.composer.profile);
     const tokensBefore = this.#composer.view().tokens;
     this.#composer = await this.#reread(restored);
     await this.#record(restored, this.#facts("undo", tokensBefore, this.#composer.view().tokens));
@@ -177,21 +161,4 @@ export class Epochs {
     await this.#context.write([...records, epochRecord(data, facts, this.#timestamp())]);
     this.#recorded = { epoch: state.epoch, inserts: state.inserts?.length ?? 0 };
   }
-}
-
-/** The edit that drops reasoning written on the undone window; its prefix is gone where the profile binds it to one. */
-function mintedSince({ opened }: WindowState, last: number, { profile }: ComposerOptions): readonly Edit[] {
-  if (profile.reasoning !== "prefix-bound" || last <= opened) return [];
-  return [
-    {
-      kind: "drop",
-      only: "reasoning",
-      from: opened + 1,
-      to: last,
-      pass: "undo",
-      reason: "it was written on a window that was undone",
-      tokensBefore: 0,
-      tokensAfter: 0,
-    },
-  ];
 }

@@ -1,6 +1,7 @@
 /** Edits: looked up by message, applied to messages, and merged into the one set of an epoch. */
 import type { Message, Part, ToolResultPart } from "../message/message.ts";
-import type { Edit } from "./window.ts";
+import type { Profile } from "./provider/profile.ts";
+import type { Edit, WindowState } from "./window.ts";
 import type { NumberedMessage } from "../message/step.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 
@@ -179,6 +180,50 @@ export function withoutReasoning(
       pass: "drop-reasoning",
       reason: "reasoning is only good behind the prefix it was written on",
       tokensBefore,
+      tokensAfter: 0,
+    },
+  ];
+}
+
+/**
+ * The state after an undo: a new epoch with the edits of an older state, whose ranges are not planned again.
+ *
+ * @param back - the state that the newest epoch was built on
+ * @param last - the `seq` of the newest message
+ */
+export function undone(state: WindowState, back: WindowState, last: number, profile: Profile): WindowState {
+  const kept = new Set(back.edits.map(({ from, to, text }) => `${from}-${to}-${text}`));
+  const gone = state.edits.filter(
+    (edit) => edit.only === undefined && !kept.has(`${edit.from}-${edit.to}-${edit.text}`),
+  );
+  return {
+    ...state,
+    epoch: state.epoch + 1,
+    previous: back.previous ?? 0,
+    edits: [
+      ...back.edits,
+      ...state.edits.filter(({ pass }) => pass === "undo"),
+      ...orphanedReasoning(state, last, profile),
+    ],
+    opened: last,
+    length: 0,
+    inserts: [],
+    reverted: [...(state.reverted ?? []), ...gone.map(({ from, to }) => ({ from, to }))],
+  };
+}
+
+/** The edit that drops reasoning written on the undone window; its prefix is gone where the profile binds it to one. */
+function orphanedReasoning({ opened }: WindowState, last: number, profile: Profile): readonly Edit[] {
+  if (profile.reasoning !== "prefix-bound" || last <= opened) return [];
+  return [
+    {
+      kind: "drop",
+      only: "reasoning",
+      from: opened + 1,
+      to: last,
+      pass: "undo",
+      reason: "it was written on a window that was undone",
+      tokensBefore: 0,
       tokensAfter: 0,
     },
   ];
