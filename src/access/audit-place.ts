@@ -1,4 +1,4 @@
-/** The place of a store's audit, and the name that the audit says. */
+/** The place of a store's audit, and the name that its entries give. */
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

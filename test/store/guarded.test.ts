@@ -10,6 +10,7 @@ import { faultyStore } from "../../src/store/testing/faulty.ts";
 import { guardedStore, tenantStore } from "../../src/access/guarded.ts";
 import { userFolder } from "../../src/store/files/per-user/per-user.ts";
 import { readOnlyStore } from "../../src/session/read-only.ts";
+import { stateOf } from "../../src/store/testing/kit.ts";
 import { openStore } from "../../src/access/open.ts";
 import type { OpenStoreOptions } from "../../src/access/options.ts";
 import { ramStore } from "../../src/store/ram/ram.ts";
@@ -206,6 +207,32 @@ describe("a store that tenants share", () => {
     const manager = await SessionManager.open({ store, tenant: "acme" });
     expect((await manager.create()).metadata.tenant).toBe("acme");
     await manager.close();
+  });
+});
+
+describe("a store that is only read", () => {
+  it("gives what it has, refuses every change, and has no checkup", async () => {
+    const behind = ramStore();
+    const one = session();
+    const lock = await behind.create({}, one);
+    await behind.finish(lock, stateOf("completed"));
+    const store = readOnlyStore(behind);
+    const dump = await store.transfer!.dump({}, one.uuid);
+    expect((await store.info({}, one.uuid)).readOnly).toBe(true);
+    expect(await store.holding!.holder({}, one.uuid)).toEqual({ state: "none" });
+    expect(await store.upkeep!.kept({}, one.uuid)).toBeUndefined();
+    for (const change of [
+      () => store.create({}, session()),
+      () => store.lock({}, one.uuid),
+      () => store.transfer!.restore({}, dump),
+      () => store.holding!.unlock({}, one.uuid),
+      () => store.upkeep!.keep({}, one.uuid, { keptAt: "2026-01-31T10:00:00.000Z" }),
+      () => store.upkeep!.erase({}, [one.uuid]),
+    ]) {
+      await expect(change()).rejects.toMatchObject({ code: "read-only" });
+    }
+    expect(store.checkup).toBeUndefined();
+    expect((await behind.info({}, one.uuid)).metadata.uuid).toBe(one.uuid);
   });
 });
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import { WindrowError } from "../../errors.ts";
+import { WindrowError, isWindrowError } from "../../errors.ts";
 import { fileMode } from "../../disk/safe-write.ts";
 import type { SessionDump } from "../../store/store.ts";
 import type { Losses } from "../../store/shared/losses.ts";
@@ -89,7 +89,12 @@ export async function readCopy(path: string, { hash, lines }: CopyOf): Promise<S
  * @throws WindrowError `store-corrupt` where it is not what its hash says
  */
 export async function verifyCopy(path: string, copy: CopyOf): Promise<Losses> {
-  return lossesOf(await readCopy(path, copy));
+  try {
+    return await lossesOf(await readCopy(path, copy));
+  } catch (error) {
+    // A damaged line is met before the end, where the hash is compared.
+    throw isWindrowError(error, "bad-message") ? damaged(path, error) : error;
+  }
 }
 
 function damaged(path: string, cause?: unknown): WindrowError {

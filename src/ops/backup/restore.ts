@@ -144,6 +144,8 @@ async function write(
   try {
     return { written: await store.transfer!.restore(scope, dump, signal) };
   } catch (error) {
+    // A line that the store refuses may be a damaged one: the copy's hash tells.
+    if (isWindrowError(error, "bad-message")) await verify();
     const isInTheWay = isWindrowError(error, "session-exists") || isWindrowError(error, "store-corrupt");
     if (!isInTheWay) throw error;
     if (!replace) throw isWindrowError(error, "session-exists") ? differs(id) : error;
