@@ -12,7 +12,7 @@ export interface DropOldestOptions {
    * says how much left and the range to recall.
    */
   readonly indexShare?: number;
-  /** Whether a labelled message stands for what left. Default true; the seeds' presets leave none. */
+  /** Whether a labelled message stands for what left. Default true; presets leave none. */
   readonly note?: boolean;
   /** Whether other passes' labelled messages (a summary) leave only when all else has. Default false: they leave first. */
   readonly keepNotes?: boolean;

@@ -20,9 +20,9 @@ export interface HeadTailOptions {
   readonly locale?: Locale;
   /** The most lines between them that stay because they report an error. Default 0. */
   readonly errorLines?: number;
-  /** Longest line kept, in characters; a longer one keeps its two ends. Default: any, as in the seed. */
+  /** Longest line kept, in characters; a longer one keeps its two ends. Default: any. */
   readonly maxLineChars?: number;
-  /** When results shrink: `over-target`, or `always` (default, as in the seed). */
+  /** When results shrink: `over-target`, or `always` (default). */
   readonly when?: "over-target" | "always";
 }
 

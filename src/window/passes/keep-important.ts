@@ -22,7 +22,7 @@ export interface KeepImportantOptions {
   readonly weights?: Partial<ImportanceWeights>;
   /** Which of equally important steps stay. Default `newest`. */
   readonly ties?: "newest" | "oldest";
-  /** Whether a labelled message stands for what left. Default true; the seed's preset leaves none. */
+  /** Whether a labelled message stands for what left. Default true; the preset leaves none. */
   readonly note?: boolean;
 }
 

@@ -25,7 +25,7 @@ export interface KeepRecentOptions extends RecentOptions {
    * `always`, all of them at once.
    */
   readonly when?: "over-target" | "always";
-  /** Whether a labelled message stands for what left. Default true; the seeds' presets leave none. */
+  /** Whether a labelled message stands for what left. Default true; presets leave none. */
   readonly note?: boolean;
 }
 

@@ -9,7 +9,7 @@ export interface CodingAgentOptions extends Pick<SummaryAtThresholdOptions, "min
   readonly ratio?: number;
 }
 
-/** The seed's numbers about storage. */
+/** The preset's numbers about storage. */
 export const codingAgentStorage: PresetStorage = {
   folder: "logs/contexts",
   maxMemoryMessages: 20,

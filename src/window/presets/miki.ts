@@ -5,7 +5,7 @@ import { uiToolNames } from "../passes/importance.ts";
 import { uiLimits } from "../ui/limits.ts";
 import type { Preset } from "./preset.ts";
 
-/** The seed's eight limits, in one place (its HISTORY_CONFIG). */
+/** The preset's eight limits, in one place (its HISTORY_CONFIG). */
 export interface MikiLimits {
   /** Most messages in the window. */
   readonly maxMessages: number;
@@ -25,7 +25,7 @@ export interface MikiLimits {
   readonly maxActions: number;
 }
 
-/** The seed's limits: 24/1000/2000/200/2/20/200/8. */
+/** The preset's limits: 24/1000/2000/200/2/20/200/8. */
 export const mikiLimits: MikiLimits = {
   maxMessages: 24,
   maxTextChars: uiLimits.maxTextChars,
@@ -37,12 +37,12 @@ export const mikiLimits: MikiLimits = {
   maxActions: uiLimits.maxActions,
 };
 
-/** The seed's advice for `maxMessages`: fewest and most, by the size of the job. */
+/** The preset's advice for `maxMessages`: fewest and most, by the size of the job. */
 export const mikiSizes = { short: [12, 16], normal: [20, 24], complex: [30, 40] } as const;
 
 /** Options of {@link miki}. */
 export interface MikiOptions extends Partial<MikiLimits> {
-  /** Takes the most messages that the seed advises for jobs of a size. Default `normal`: 24. */
+  /** Takes the most messages that are advised for jobs of a size. Default `normal`: 24. */
   readonly size?: keyof typeof mikiSizes;
   /** Tools whose results are dumps. Default `elementsJson`, `webElements`. */
   readonly tools?: readonly string[];

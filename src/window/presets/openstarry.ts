@@ -14,12 +14,12 @@ export type OpenstarrySummaryOptions = Omit<RollingSummaryOptions, "note">;
 /** Options of {@link openstarryEntity}. */
 export type OpenstarryEntityOptions = Omit<EntityStateOptions, "note">;
 
-/** Strategy A, the seed's default: what system, tools and dynamic context leave goes to the newest messages. */
+/** Strategy A, the preset's default: what system, tools and dynamic context leave goes to the newest messages. */
 export function openstarrySliding(): Preset {
   return preset("openstarry-sliding", slidingWindow({ note: false }));
 }
 
-/** Strategy B, which the seed recommends: beyond 10 turns a light model folds the earliest 5 into a running summary. */
+/** The recommended one of the three: beyond 10 turns a light model folds the earliest 5 into a running summary. */
 export function openstarrySummary(options: OpenstarrySummaryOptions = {}): Preset {
   return preset("openstarry-summary", rollingSummary({ locale: "zh", ...options, note: false }));
 }

@@ -4,11 +4,11 @@ import { layers } from "../strategies/layered.ts";
 import type { LayeredOptions } from "../strategies/layered.ts";
 import type { Preset } from "./preset.ts";
 
-/** Options of {@link piPreset}: the seed's six constants, and the language of its mark. */
+/** Options of {@link piPreset}: the preset's six constants, and the language of its mark. */
 export interface PiOptions extends Omit<LayeredOptions, "lowWater"> {
   /** Share of the contextWindow that a request may fill (CONTEXT_RATIO). Default 0.75. */
   readonly contextRatio?: number;
-  /** The language of the mark for lines left out. Default `zh`, as in the seed. */
+  /** The language of the mark for lines left out. Default `zh`. */
   readonly locale?: Locale;
 }
 

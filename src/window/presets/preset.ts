@@ -5,17 +5,17 @@ import { counterOf } from "../../tokens/counters.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import type { Strategy } from "../window.ts";
 
-/** A strategy with a seed's literal numbers, and the settings around it that the seed fixes too. */
+/** A strategy with literal numbers, and the settings around it that belong to them. */
 export interface Preset {
   readonly name: string;
   readonly strategy: Strategy;
-  /** The seed's counter, by name; an exact one is loaded first (`loadCounter`). */
+  /** The preset's counter, by name; an exact one is loaded first (`loadCounter`). */
   readonly counter: string;
-  /** Tokens of one image, whatever its size, where the seed fixes them. */
+  /** Tokens of one image, whatever its size, where the preset fixes them. */
   readonly imageTokens?: number;
   /** For `budgetOf`: the share of the contextWindow that a request may fill. Absent: the default. */
   readonly ratio?: number;
-  /** The language of the seed's marks and prompts. */
+  /** The language of the preset's marks and prompts. */
   readonly locale: Locale;
   /** The role and the first words of a summary in the window. */
   readonly summaryMessage?: SummaryMessage;

@@ -71,7 +71,7 @@ export function isPreset(name: string): boolean {
  * @example
  * const { strategy } = presetOf("miki", { size: "complex" });
  *
- * @param options - what differs from the seed's numbers; docs/presets.md lists them by preset
+ * @param options - what differs from the preset's numbers; docs/presets.md lists them by preset
  * @throws WindrowError `unknown-strategy` with the nearest name, `bad-option` for an option the preset does not have
  */
 export function presetOf(name: string, options: object = {}): Preset {

@@ -12,7 +12,7 @@ export interface EntityStateOptions {
   readonly extract?: ExtractState;
   /** The role that carries the object. Default `user`. */
   readonly role?: "user" | "system";
-  /** Whether a labelled message stands for what left for want of room. Default true; the seed's preset leaves none. */
+  /** Whether a labelled message stands for what left for want of room. Default true; the preset leaves none. */
   readonly note?: boolean;
 }
 

@@ -13,7 +13,7 @@ export interface ImportanceOptions extends Omit<KeepImportantOptions, "note"> {
 
 /**
  * At the budget, older dumps of screens shrink to their interactive elements, older results of repeated calls give way,
- * and then the least important steps leave. The seed's own numbers, on every call, are preset `miki`.
+ * and then the least important steps leave. The literal numbers, on every call, are preset `miki`.
  */
 export function importance({ lowWater = 0.6, ...options }: ImportanceOptions = {}): Strategy {
   return {

@@ -11,13 +11,13 @@ export interface RollingSummaryOptions {
   readonly threshold?: number;
   /** How many of the earliest turns one summary takes in. Default 5. */
   readonly oldest?: number;
-  /** The model's name in the seed's configuration, for the host that makes the session's summarizer. */
+  /** The model's name in the preset's configuration, for the host that makes the session's summarizer. */
   readonly compressionModel?: string;
   /** Steps of at least this importance (0 to 1, `importanceOf`) stay verbatim. Default: none. */
   readonly keepImportance?: number;
   /** The language of the request. Default `en`. */
   readonly locale?: Locale;
-  /** Whether a labelled message stands for what left without a summary. Default true; the seed's preset leaves none. */
+  /** Whether a labelled message stands for what left without a summary. Default true; the preset leaves none. */
   readonly note?: boolean;
 }
 

@@ -4,11 +4,11 @@ import type { Strategy } from "../window.ts";
 
 /** Options of {@link slidingWindow}. */
 export interface SlidingWindowOptions {
-  /** Share of the budget an epoch brings the window down to. Default 1, as the seeds have it. */
+  /** Share of the budget an epoch brings the window down to. Default 1. */
   readonly lowWater?: number;
   /** Whether the first user message stays. Default false. */
   readonly keepFirstUser?: boolean;
-  /** Whether a labelled message stands for what left. Default true; the seeds' presets leave none. */
+  /** Whether a labelled message stands for what left. Default true; presets leave none. */
   readonly note?: boolean;
 }
 

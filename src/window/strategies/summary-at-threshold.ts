@@ -24,7 +24,7 @@ export interface SummaryAtThresholdOptions {
   readonly keepImportance?: number;
   /** The language of the request. Default `en`. */
   readonly locale?: Locale;
-  /** Whether a labelled message stands for what left without a summary. Default true; the seed's preset leaves none. */
+  /** Whether a labelled message stands for what left without a summary. Default true; the preset leaves none. */
   readonly note?: boolean;
 }
 

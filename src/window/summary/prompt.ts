@@ -17,7 +17,7 @@ export interface PromptContent {
 }
 
 interface Wording {
-  /** The seed's text up to the messages. */
+  /** The fixed text up to the messages. */
   readonly task: string;
   readonly limit: (tokens: number) => string;
   readonly names: string;
