@@ -10,7 +10,7 @@ import type { AdapterListener } from "../host/events.ts";
 import { asObject } from "../../message/json.ts";
 import { keptOf } from "../host/host-fields.ts";
 
-/** The part of ADK's BaseSessionService that is used. */
+/** The part that is used of ADK's BaseSessionService. */
 interface BaseService {
   getOrCreateSession(request: CreateRequest): Promise<AdkSession>;
   appendEvent(request: AppendRequest): Promise<AdkEvent>;

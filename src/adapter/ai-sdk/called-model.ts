@@ -7,7 +7,7 @@ import { modelBudget } from "../host/conversation.ts";
 /** How windows are made where no session says so. The profile defaults to the one of the called model's provider. */
 export type AiSdkWindowOptions = WindowOptions;
 
-/** The fields of a language model of the SDK that are read; a gateway's model may be its name alone. */
+/** The fields that are read of a language model of the SDK; a gateway's model may be its name alone. */
 export type AiSdkCalledModel = string | { readonly provider?: unknown; readonly modelId?: unknown };
 
 /** The SDK in front of a provider without a profile of its own: signed reasoning goes back where nothing was edited. */

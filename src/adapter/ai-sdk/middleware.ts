@@ -20,19 +20,19 @@ export interface AiSdkMiddlewareOptions extends AiSdkWindowOptions {
   readonly conversation?: AiSdkRefused;
 }
 
-/** The part of a conversation whose windows reach the model that is used. */
+/** The part that is used of a conversation whose windows reach the model. */
 export interface AiSdkRefused {
   readonly newest: () => readonly AiSdkMessage[];
   readonly smaller: (refusal: unknown) => Promise<readonly AiSdkMessage[] | undefined>;
 }
 
-/** The fields of a model call's options that are read. */
+/** The fields that are read of a model call's options. */
 export interface AiSdkCall {
   readonly prompt: readonly AiSdkMessage[];
   readonly tools?: readonly object[] | undefined;
 }
 
-/** The fields of a stream's parts that are read. */
+/** The fields that are read of a stream's parts. */
 export interface AiSdkStreamed {
   readonly stream: ReadableStream<{ readonly type: string }>;
 }

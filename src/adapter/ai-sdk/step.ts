@@ -5,7 +5,7 @@ import { asArray, asCount, asObject, asString } from "../../message/json.ts";
 import type { AiSdkMessage } from "./message.ts";
 import type { AiSdkCalledModel } from "./called-model.ts";
 
-/** The fields of the options of `prepareStep` that are read. */
+/** The fields that are read of the options of `prepareStep`. */
 export interface AiSdkStep<M extends AiSdkMessage> {
   /** Major 5 and 6: the run's messages. Major 7: the last step's window, and what came since. */
   readonly messages: M[];
@@ -21,7 +21,7 @@ export interface AiSdkStep<M extends AiSdkMessage> {
   readonly instructions?: unknown;
 }
 
-/** The fields of a step that ended that are read. */
+/** The fields that are read of a step that ended. */
 export interface AiSdkFinishedStep {
   readonly response: { readonly messages: readonly AiSdkMessage[]; readonly modelId?: string };
   readonly usage?: unknown;

@@ -3,7 +3,7 @@ import type { JsonValue, ToolDefinition } from "../../message/message.ts";
 import type { Recalled, RecallQuery } from "../../window/recall/recall.ts";
 import { recallTool } from "../host/recall-tool.ts";
 
-/** The fields of a tool of the SDK that are read. */
+/** The fields that are read of a tool of the SDK. */
 export interface AiSdkTool {
   readonly description?: unknown;
   /** A zod 4 schema, any schema with JSON Schema in it (`jsonSchema()`, Standard JSON Schema), or a function that gives one. */

@@ -21,7 +21,7 @@ export interface WindowMiddlewareOptions extends WindowOptions {
   readonly session?: Session;
 }
 
-/** The fields of a model request that are read. */
+/** The fields that are read of a model request. */
 interface GenkitRequest {
   readonly messages: readonly GenkitMessage[];
   readonly tools?:
@@ -31,14 +31,14 @@ interface GenkitRequest {
   readonly output?: { readonly schema?: unknown } | undefined;
 }
 
-/** The fields of a model's answer that are read. */
+/** The fields that are read of a model's answer. */
 interface GenkitAnswer {
   readonly message?: GenkitMessage | undefined;
   readonly finishReason?: string | undefined;
   readonly usage?: object | undefined;
 }
 
-/** The fields of a call's context that are read. */
+/** The fields that are read of a call's context. */
 interface GenkitContext {
   readonly abortSignal?: AbortSignal | undefined;
 }

@@ -42,7 +42,7 @@ export interface WindowMiddlewareState {
   readonly window?: WindowState;
 }
 
-/** The fields of a request that LangChain's agent is about to send that are read. */
+/** The fields that are read of a request that LangChain's agent is about to send. */
 export interface LangChainRequest {
   readonly messages: readonly LangChainMessage[];
   readonly systemMessage?: LangChainMessage | undefined;
@@ -50,7 +50,7 @@ export interface LangChainRequest {
   readonly state: unknown;
 }
 
-/** The fields of a tool call that is about to run that are read. */
+/** The fields that are read of a tool call that is about to run. */
 export interface LangChainToolRequest {
   readonly toolCall: { readonly id?: string | undefined; readonly name: string; readonly args: unknown };
   readonly state: unknown;

@@ -34,7 +34,7 @@ export interface WindowProcessorOptions extends WindowOptions {
   readonly manager?: SessionManager;
 }
 
-/** The fields of Mastra's message list that are read. */
+/** The fields that are read of Mastra's message list. */
 export interface MastraMessageList {
   readonly get: {
     readonly all: {
@@ -44,7 +44,7 @@ export interface MastraMessageList {
   };
 }
 
-/** The fields of every hook's arguments that are read. */
+/** The fields that are read of every hook's arguments. */
 export interface MastraContext {
   /** Lasts as long as the run, and belongs to this processor. */
   readonly state: Record<string, unknown>;

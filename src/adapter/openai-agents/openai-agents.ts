@@ -39,7 +39,7 @@ export interface ModelInput {
   readonly instructions?: string | undefined;
 }
 
-/** The fields of an agent that are read. */
+/** The fields that are read of an agent. */
 export interface AgentLike {
   readonly model?: unknown;
   readonly tools?: readonly unknown[];

@@ -15,7 +15,7 @@ import type { PiMessage } from "./message.ts";
 import type { PiContent } from "./tools.ts";
 import { piTools } from "./windows.ts";
 
-/** The fields of an entry of pi's session file that are read. */
+/** The fields that are read of an entry of pi's session file. */
 export interface PiEntry {
   readonly type: string;
   readonly id: string;
@@ -26,7 +26,7 @@ export interface PiEntry {
   readonly data?: unknown;
 }
 
-/** The fields of pi's session manager that are read. */
+/** The fields that are read of pi's session manager. */
 export interface PiSessionManager {
   /** From the root to the leaf. */
   getBranch(): readonly PiEntry[];

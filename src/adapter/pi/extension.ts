@@ -22,7 +22,7 @@ import type { PiMessage } from "./message.ts";
 import { cutContent, piAnswer, piDeclaration } from "./tools.ts";
 import type { Cut, PiContent, PiRecallTool } from "./tools.ts";
 
-/** The fields of the context that pi gives an extension's handlers that are read. */
+/** The fields that are read of the context that pi gives an extension's handlers. */
 export interface PiExtensionContext {
   readonly sessionManager: PiSessionManager;
   readonly model: PiModel | undefined;
@@ -48,7 +48,7 @@ export interface PiCompactEvent {
   readonly customInstructions?: string;
 }
 
-/** The part of pi's `ExtensionAPI` that is used. */
+/** The part that is used of pi's `ExtensionAPI`. */
 export interface PiExtensionApi {
   on(
     event: "context",

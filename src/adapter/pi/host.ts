@@ -15,13 +15,13 @@ export interface PiTool {
   readonly parameters?: unknown;
 }
 
-/** The fields of a model of pi that are read: tokens; 0 where pi does not know them. */
+/** The fields that are read of a model of pi: tokens; 0 where pi does not know them. */
 export interface PiModel {
   readonly contextWindow?: number;
   readonly maxTokens?: number;
 }
 
-/** The fields of pi's `Agent` that are read. */
+/** The fields that are read of pi's `Agent`. */
 export interface PiAgent {
   readonly state: {
     readonly messages: readonly PiMessage[];
@@ -33,7 +33,7 @@ export interface PiAgent {
   subscribe(listener: (event: PiAgentEvent) => Promise<void>): () => unknown;
 }
 
-/** The fields of pi's agent events that are read. */
+/** The fields that are read of pi's agent events. */
 export interface PiAgentEvent {
   readonly type: string;
   readonly message?: PiMessage;

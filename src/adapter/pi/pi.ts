@@ -95,7 +95,7 @@ export function createTransformContext(
   return (messages, signal) => windows(messages, { signal });
 }
 
-/** The fields of a request that pi  that are read(0.86 or newer) is about to make. */
+/** The fields that are read of a request that pi (0.86 or newer) is about to make. */
 export interface PiRequest<Context> {
   readonly context: Context;
   /** The model that this very request goes to; the budget follows it where none was given. */
