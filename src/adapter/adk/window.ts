@@ -11,7 +11,7 @@ import type { GeminiContent } from "../gemini/gemini.ts";
 import { modelBudget } from "../host/conversation.ts";
 import type { HostCall, RequestBlocks } from "../host/conversation.ts";
 import type { HostLog, LogMatch } from "../host/journal.ts";
-import { mayShowOwn } from "../host/live-history.ts";
+import { mayShowOwn } from "../host/numbered.ts";
 import { toolDefinition } from "../host/tool-definition.ts";
 import { asRequested, isSame, isShown } from "./event.ts";
 import type { AdkLog } from "./log.ts";

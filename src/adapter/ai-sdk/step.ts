@@ -1,9 +1,12 @@
-/** The steps of a run as `prepareStep` and the end of a step describe them, in each major of the AI SDK. */
+/** The steps of a run and the model they call, as each major of the AI SDK describes them. */
 import type { JsonValue, Usage } from "../../message/message.ts";
 import { usage } from "../../message/parts.ts";
 import { asArray, asCount, asObject, asString } from "../../message/json.ts";
 import type { AiSdkMessage } from "./message.ts";
-import type { AiSdkCalledModel } from "./called-model.ts";
+import { pi } from "../../window/provider/profile.ts";
+import type { Profile } from "../../window/provider/profile.ts";
+import type { WindowOptions } from "../host/conversation.ts";
+import { modelBudget } from "../host/conversation.ts";
 
 /** The fields that are read of the options of `prepareStep`. */
 export interface AiSdkStep<M extends AiSdkMessage> {
@@ -98,4 +101,36 @@ export function stepUsage(given: unknown): Usage {
     reasoning: asCount(output?.["reasoningTokens"] ?? reasoningTokens),
   };
   return usage(counts) ?? {};
+}
+
+/** How windows are made where no session says so. The profile defaults to the one of the called model's provider. */
+export type AiSdkWindowOptions = WindowOptions;
+
+/** The fields that are read of a language model of the SDK; a gateway's model may be its name alone. */
+export type AiSdkCalledModel = string | { readonly provider?: unknown; readonly modelId?: unknown };
+
+/** The SDK in front of a provider without a profile of its own: signed reasoning goes back where nothing was edited. */
+const anyProvider: Profile = { ...pi, name: "ai-sdk", rules: { ...pi.rules, systemFirst: true } };
+
+/** By the SDK's own names of providers (`anthropic.messages`, `openai.responses`, `google.generative-ai`). */
+const byProvider: readonly (readonly [RegExp, string])[] = [
+  [/anthropic/, "anthropic"],
+  [/^(openai|azure).*(chat|completion)/, "openai-chat"],
+  [/^(openai|azure)/, "openai-responses"],
+  [/^google/, "gemini"],
+  [/^deepseek/, "deepseek"],
+  [/^moonshot/, "kimi"],
+];
+
+/** The profile and the budget of a model that is called; the budget is undefined for an unknown model. */
+export function calledModel(called: AiSdkCalledModel = {}): {
+  readonly profile: string | Profile;
+  readonly modelBudget: number | undefined;
+} {
+  const { provider, modelId } = typeof called === "string" ? { provider: called, modelId: called } : called;
+  const name = typeof provider === "string" ? provider : "";
+  return {
+    profile: byProvider.find(([pattern]) => pattern.test(name))?.[1] ?? anyProvider,
+    modelBudget: modelBudget(modelId),
+  };
 }

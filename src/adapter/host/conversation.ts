@@ -21,7 +21,7 @@ import { statsListener, Teller } from "./events.ts";
 import type { AdapterListener, StatsOptions } from "./events.ts";
 import { journalOf } from "./journal.ts";
 import type { HostJournal, HostLog, JournalHost, LogMatch } from "./journal.ts";
-import { liveHistory } from "./live-history.ts";
+import { liveHistory } from "./numbered.ts";
 import type { StartedTool } from "./log-writer.ts";
 import { Numbered } from "./numbered.ts";
 import { RememberedEpochs } from "./remembered.ts";

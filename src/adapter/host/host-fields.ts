@@ -11,18 +11,6 @@ export const absent = "windrow:absent";
 /** Deepest nesting of a host's message that is followed. */
 const deepest = 500;
 
-/** Stands, in `extra`, for the parts a host has of a message whose log holds more: an excerpt of a large result. */
-export const shownParts = "windrow:shown";
-
-/** A message of a log as its host has it: with the excerpt where the log holds the whole. */
-export function asHostHas(message: Message): Message {
-  const { [shownParts]: parts, ...extra } = message.extra ?? {};
-  if (!Array.isArray(parts)) return message;
-  const { extra: _extra, ...rest } = message;
-  const shown = { ...rest, parts: parts as unknown as readonly Part[] };
-  return Object.keys(extra).length > 0 ? { ...shown, extra } : shown;
-}
-
 /** What one adapter kept in a message's `extra` or a part's `opaque`; undefined where that came from elsewhere. */
 export function keptOf(adapter: string, holder: JsonValue | undefined): JsonObject | undefined {
   if (!isObject(holder)) return undefined;

@@ -11,8 +11,7 @@ import type { Session } from "../../session/session.ts";
 import { hashMessage } from "../../window/hash.ts";
 import type { Adapter } from "../adapter.ts";
 import { Teller } from "./events.ts";
-import { asHostHas, shownParts } from "./host-fields.ts";
-import { mayShowOwn } from "./live-history.ts";
+import { mayShowOwn } from "./numbered.ts";
 import { LogWriter } from "./log-writer.ts";
 import type { StartedTool } from "./log-writer.ts";
 import { Numbered } from "./numbered.ts";
@@ -267,4 +266,16 @@ function sorted(value: JsonValue): JsonValue {
   return Object.fromEntries(
     entries.sort(([left], [right]) => (left < right ? -1 : 1)).map(([key, item]) => [key, sorted(item)]),
   );
+}
+
+/** Stands, in `extra`, for the parts a host has of a message whose log holds more: an excerpt of a large result. */
+export const shownParts = "windrow:shown";
+
+/** A message of a log as its host has it: with the excerpt where the log holds the whole. */
+export function asHostHas(message: Message): Message {
+  const { [shownParts]: parts, ...extra } = message.extra ?? {};
+  if (!Array.isArray(parts)) return message;
+  const { extra: _extra, ...rest } = message;
+  const shown = { ...rest, parts: parts as unknown as readonly Part[] };
+  return Object.keys(extra).length > 0 ? { ...shown, extra } : shown;
 }

@@ -1,14 +1,15 @@
 /**
- * The messages that the notes of a conversation's windows number: those of the session's log, or the host's own where
- * windows are made of these. Recall answers from the same messages, so that an id brings back what its note names.
+ * The messages that a conversation's windows show and their notes number: those of the session's log, or the host's own,
+ * masked where the store asks for it. Recall answers from the same messages, so that an id brings back what its note names.
  */
-import type { Message } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { estimate } from "../../tokens/estimate.ts";
 import { recallInTurns } from "../../window/recall/recall.ts";
 import type { Recalled, RecallQuery } from "../../window/recall/recall.ts";
-import { liveHistory } from "./live-history.ts";
+import { maskJson, maskRecord } from "../../mask/mask.ts";
+import type { JsonValue, Message } from "../../message/message.ts";
+import type { SessionSettings } from "../../session/context.ts";
 
 /** A history as it is asked for: decoded only where something is recalled from it. */
 export type HistorySource = () => readonly Message[] | Promise<readonly Message[]>;
@@ -59,4 +60,24 @@ export class Numbered {
     const messages = liveHistory(settings, (await source?.()) ?? []);
     return recallInTurns(messages, query, { counter, ...(settings && { mask: settings.mask }), ...given });
   }
+}
+
+/** What of a session's settings says how its windows are masked. */
+export type LiveSettings = Pick<SessionSettings, "liveMask" | "secretRules">;
+
+/** The messages themselves, but without their secrets where the live window shows none. */
+export function liveHistory(settings: LiveSettings | undefined, messages: readonly Message[]): readonly Message[] {
+  if (settings?.liveMask !== true) return messages;
+  const mask = { rules: settings.secretRules.rules, liveMask: true };
+  return messages.map((message) => {
+    const masked = maskRecord(mask, { kind: "message", message, tokenCount: 0, timestamp: "" });
+    return masked.kind === "message" ? masked.message : message;
+  });
+}
+
+/** Whether a window may show the host's very object for a message. */
+export function mayShowOwn({ liveMask, secretRules }: LiveSettings, { parts, extra = {} }: Message): boolean {
+  if (!liveMask) return true;
+  const said = [parts, extra] as unknown as JsonValue;
+  return maskJson(secretRules, said) === said;
 }

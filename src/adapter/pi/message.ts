@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue, Message, Part, ResultContent, ToolResultPart } from "../../message/message.ts";
 import { opaquePart, opaqueRest } from "../../message/parts.ts";
 import { asArray, asName, asObject, asString, defined, isoTime } from "../../message/json.ts";
-import { shownParts } from "../host/host-fields.ts";
+import { shownParts } from "../host/journal.ts";
 import { textParts, usageBesideCache } from "../../message/parts.ts";
 import { restOf } from "../../message/json.ts";
 

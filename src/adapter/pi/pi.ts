@@ -6,7 +6,7 @@ import type { Message } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
 import { HostConversation } from "../host/conversation.ts";
 import type { AdapterListener } from "../host/events.ts";
-import { asHostHas } from "../host/host-fields.ts";
+import { asHostHas } from "../host/journal.ts";
 import { agentSlot, piAdapter, piHost } from "./host.ts";
 import type { PiAgent, PiAgentEvent, PiModel } from "./host.ts";
 import { piUsage } from "./message.ts";
