@@ -12,7 +12,7 @@ export interface CacheOptions {
   readonly now?: () => number;
 }
 
-interface Kept {
+interface Entry {
   readonly answer: ModelAnswer;
   readonly bytes: number;
   readonly until: number;
@@ -24,31 +24,31 @@ interface Kept {
  */
 export function cached(model: Model, options: CacheOptions = {}): Model {
   const { ttlMs = 3_600_000, maxBytes = 16 * 1_024 * 1_024, now = Date.now } = options;
-  const kept = new Map<string, Kept>();
+  const entries = new Map<string, Entry>();
   let bytes = 0;
   const forget = (key: string): void => {
-    bytes -= kept.get(key)?.bytes ?? 0;
-    kept.delete(key);
+    bytes -= entries.get(key)?.bytes ?? 0;
+    entries.delete(key);
   };
   const ask: Model = async (request, signal) => {
     const key = keyOf(request);
-    const found = kept.get(key);
+    const found = entries.get(key);
     if (found) forget(key);
     if (found && found.until > now()) {
-      keep(key, found);
+      remember(key, found);
       return { ...found.answer, usage: { input: 0, output: 0 } };
     }
     const answer = await model(request, signal);
     if (answer.finish === "stop" && answer.text.trim() !== "") {
-      keep(key, { answer, bytes: Buffer.byteLength(answer.text), until: now() + ttlMs });
+      remember(key, { answer, bytes: Buffer.byteLength(answer.text), until: now() + ttlMs });
     }
     return answer;
   };
-  const keep = (key: string, entry: Kept): void => {
+  const remember = (key: string, entry: Entry): void => {
     forget(key);
-    kept.set(key, entry);
+    entries.set(key, entry);
     bytes += entry.bytes;
-    for (const oldest of kept.keys()) {
+    for (const oldest of entries.keys()) {
       if (bytes <= maxBytes) break;
       forget(oldest);
     }

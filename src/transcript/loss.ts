@@ -38,16 +38,16 @@ export interface Loss {
  * times to messages without.
  */
 export function lossBetween(before: readonly Message[], after: readonly Message[]): readonly Loss[] {
-  const held = new Map<string, number>();
+  const counts = new Map<string, number>();
   for (const [kind, value] of after.flatMap(holdings)) {
     const key = `${kind} ${value}`;
-    held.set(key, (held.get(key) ?? 0) + 1);
+    counts.set(key, (counts.get(key) ?? 0) + 1);
   }
   const lost = new Map<LossKind, number>();
   for (const [kind, value] of before.flatMap(holdings)) {
     const key = `${kind} ${value}`;
-    const left = held.get(key) ?? 0;
-    if (left > 0) held.set(key, left - 1);
+    const left = counts.get(key) ?? 0;
+    if (left > 0) counts.set(key, left - 1);
     else lost.set(kind, (lost.get(kind) ?? 0) + 1);
   }
   return (Object.keys(lossKinds) as LossKind[]).flatMap((kind) => {
