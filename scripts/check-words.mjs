@@ -8,7 +8,7 @@ import ts from "typescript";
 import { conclude, filesUnder, root } from "./package-files.mjs";
 
 /** Faults that rooms still had when the rule came. A number only shrinks, and a room without a number has none. */
-const allowed = new Map(Object.entries({ cli: 19, ops: 32 }));
+const allowed = new Map(Object.entries({}));
 
 const rules = [
   {

@@ -1,4 +1,4 @@
-/** What all commands share: where they write, how they report errors, and their exit status. */
+/** The kit of all commands: streams, stores, reports of errors, exit statuses. */
 import type { Command } from "commander";
 import { withoutSecrets } from "../address.ts";
 import type { ErrorCode } from "../errors.ts";

@@ -1,4 +1,4 @@
-/** What every command about a store takes: `--config`, `--user`, `--tenant`, `--admin`, and defaults from the configuration. */
+/** The options of every command that opens a store, and the stores opened with them: `--config`, `--user`, `--tenant`, `--admin`. */
 import { Option } from "commander";
 import type { Command } from "commander";
 import type { Config } from "../config/config.ts";

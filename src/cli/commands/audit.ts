@@ -1,4 +1,4 @@
-/** `windrow audit`: who did what to which session, and when (seed 001 §11.2). */
+/** `windrow audit`: the accesses that a store's audit holds. */
 import type { Command } from "commander";
 import type { AuditEntry } from "../../access/audit.ts";
 import { printable } from "../../printable.ts";

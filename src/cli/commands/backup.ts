@@ -1,4 +1,4 @@
-/** `windrow backup`: generations of a store's sessions in another folder (seed 001 §8.4). */
+/** `windrow backup`: generations of a store's sessions in another folder. docs/backup.md describes them. */
 import type { Command } from "commander";
 import type { BackupProgress, BackupReport } from "../../ops/backup/backup.ts";
 import { printable } from "../../printable.ts";

@@ -1,4 +1,4 @@
-/** `windrow logs`: what sessions did, line by line, with the session's id in every line (seed 001 §9.3). */
+/** `windrow logs`: the log lines of sessions, each with the first characters of its session's id. */
 import type { Command } from "commander";
 import { WindrowError } from "../../errors.ts";
 import type { LogEntry, LogLevel } from "../../ops/logs/logs.ts";

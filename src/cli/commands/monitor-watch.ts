@@ -1,4 +1,4 @@
-/** What `windrow monitor` does after each look: alerts, to the log and a webhook, and metrics. */
+/** The work of `windrow monitor` after each scan: alerts go to the log and a webhook, figures to Prometheus. */
 import { WindrowError } from "../../errors.ts";
 import { AlertWatch, alertsOf } from "../../ops/monitor/alerts.ts";
 import type { Alert, AlertEvent, AlertLimits } from "../../ops/monitor/alerts.ts";

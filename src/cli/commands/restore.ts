@@ -1,4 +1,4 @@
-/** `windrow restore`: sessions out of a backup (seed 001 §8.4). */
+/** `windrow restore`: sessions of a backup, brought into a store. */
 import type { Command } from "commander";
 import type { RestoreReport } from "../../ops/backup/restore.ts";
 import { WindrowError } from "../../errors.ts";

@@ -1,4 +1,4 @@
-/** `windrow stats`: how many sessions, what they take, how they went, by whom (seed 001 §9.2). */
+/** `windrow stats`: a store's sessions in numbers, by folder, day, month and user. */
 import type { Command } from "commander";
 import { WindrowError } from "../../errors.ts";
 import type { Goal } from "../../ops/stats/goals.ts";
@@ -87,7 +87,7 @@ async function runStats(flags: StatsFlags, io: CommandIo, signal: AbortSignal | 
   }
 }
 
-/** Statistics as text for a terminal, in the layout of seed 001 §9.2. */
+/** Statistics as text for a terminal. */
 export function statsText(report: StatsReport, words: Words): string {
   const { stats: labels } = words;
   const filters = Object.entries(report.filter).map(([name, value]) => `${name} ${value}`);

@@ -1,4 +1,4 @@
-/** `windrow view`: what a session is and how it went (seed 001 §9.1). */
+/** `windrow view`: one session, with its messages, tool runs, epochs and next window. */
 import type { Command } from "commander";
 import type { SessionView, Shown, ViewedEpoch, ViewedMessage, ViewedSummary, ViewedTool } from "../../ops/look/view.ts";
 import { placeOf } from "../../ops/look/unreadable.ts";
@@ -85,7 +85,7 @@ async function runView(id: string, flags: ViewFlags, io: CommandIo): Promise<Exi
 }
 
 /**
- * A session as text for a terminal, in the layout of seed 001 §9.1.
+ * A session as text for a terminal.
  *
  * @param summaries - whether to show them
  */

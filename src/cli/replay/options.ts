@@ -26,7 +26,7 @@ export interface ReplayFlags {
   readonly maxEntries?: string;
 }
 
-/** The options, understood. */
+/** The options of a replay, parsed and checked. */
 export interface ReplaySettings {
   readonly strategies: readonly string[];
   readonly budgets: readonly number[];

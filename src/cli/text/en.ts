@@ -1,10 +1,10 @@
-/** What commands print, in English: the labels of seed 001 §9. */
+/** The texts of commands in English. */
 import { durationLabel } from "./text.ts";
 import type { Words } from "./words.ts";
 
 const bench = "not known from a store; measured with and without Windrow";
 
-/** English. */
+/** The texts of commands in English. */
 export const english: Words = {
   duration: durationLabel,
   view: {

@@ -1,10 +1,10 @@
-/** What commands print, in Japanese. */
+/** The texts of commands in Japanese. */
 import { durationIn } from "./text.ts";
 import type { Words } from "./words.ts";
 
 const bench = "ストアからは分からない（Windrowの有無を比べて測る）";
 
-/** Japanese. */
+/** The texts of commands in Japanese. */
 export const japanese: Words = {
   duration: durationIn({ hours: "時間", minutes: "分", seconds: "秒" }),
   view: {

@@ -1,10 +1,10 @@
-/** What commands print, in Simplified Chinese. */
+/** The texts of commands in Simplified Chinese. */
 import { durationIn } from "./text.ts";
 import type { Words } from "./words.ts";
 
 const bench = "无法从存储得知（需对比使用与不使用 Windrow 的情况）";
 
-/** Simplified Chinese. */
+/** The texts of commands in Simplified Chinese. */
 export const chinese: Words = {
   duration: durationIn({ hours: "小时", minutes: "分", seconds: "秒" }),
   view: {

@@ -1,5 +1,5 @@
 /**
- * Backups (seed 001 §8.4): every run makes a generation in a folder of its own, and the oldest beyond the seventh goes. A
+ * Backups: every run makes a generation in a folder of its own, and the oldest beyond the seventh is removed. A
  * copy of a session is named by its hash, so that what has not changed is never written again.
  */
 import { createHash, randomUUID } from "node:crypto";
@@ -25,7 +25,7 @@ import type { Generation, StoredSession } from "./generations.ts";
 export { findGeneration, generationNames, readGeneration } from "./generations.ts";
 export type { Generation, StoredSession } from "./generations.ts";
 
-/** How many generations a backup keeps (seed 001 §8.4). */
+/** Generations that a backup keeps. */
 export const defaultGenerations = 7;
 
 /** What is backed up, and how long it is kept. */

@@ -30,7 +30,7 @@ export interface StoredSession {
   readonly bytes: number;
 }
 
-/** One backup. */
+/** One backup: the sessions that it holds, and when it was made. */
 export interface Generation {
   /** Its time, in a form that sorts and suits a file's name: `2026-01-31T00-00-00-000Z`. */
   readonly name: string;

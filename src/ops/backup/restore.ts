@@ -9,7 +9,7 @@ import { findGeneration, generationNames, generationsFolder, readGeneration } fr
 import type { Generation, StoredSession } from "./generations.ts";
 import { namesSession } from "../look/find.ts";
 
-/** What is restored. */
+/** Which sessions of a backup are restored, and how. */
 export interface RestoreOptions {
   /** Sessions by id, or at least the first four characters of one. Default: every session of the generation. */
   readonly ids?: readonly string[];

@@ -14,7 +14,7 @@ export interface ArchiveReport {
   readonly after: SessionSize;
 }
 
-/** Whose sessions. */
+/** Whose sessions are archived. */
 export interface ArchiveOptions {
   /** Default: every user's, of no tenant. */
   readonly scope?: Scope;

@@ -1,7 +1,7 @@
 /**
- * The daily clean-up (seed 001 §8.1, §8.2): finished sessions are compressed after a week; after a month, and only where
- * that is asked for, they go into the trash, and from there, a week later, away. A session's age is that of its last
- * record; a file's times say nothing. What is marked to be kept is never touched.
+ * The daily clean-up: finished sessions are compressed after a week. After a month, and only where that is asked for,
+ * they go into the trash, and are deleted a week later. A session's age is that of its last
+ * record; a file's times say nothing. A session with the mark of `keep` is never touched.
  */
 import { WindrowError } from "../../errors.ts";
 import { isFinal } from "../../store/shared/rules.ts";
@@ -17,13 +17,13 @@ import { pause } from "../look/pause.ts";
 
 const dayMs = 86_400_000;
 
-/** Ages at which things happen, in milliseconds: seed 001 §8.1, and a week in the trash. */
+/** Ages at which sessions are compressed, trashed and deleted, in milliseconds. */
 export const cleanupAges = { compressAfter: 7 * dayMs, deleteAfter: 30 * dayMs, trashFor: 7 * dayMs } as const;
 
-/** Those of an emergency, when the disk is full: seed 001 §8.2. */
+/** The same ages in an emergency, when the disk is full. */
 export const emergencyAges = { compressAfter: 0, deleteAfter: 14 * dayMs, trashFor: 7 * dayMs } as const;
 
-/** How to clean. */
+/** Which sessions a clean-up compresses and deletes, and when. */
 export interface CleanupOptions extends EraseOptions {
   /** Milliseconds since its last record after which a finished session is compressed. Default: 7 days. */
   readonly compressAfter?: number;

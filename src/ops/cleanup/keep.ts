@@ -1,4 +1,4 @@
-/** Marking sessions that no clean-up may touch (seed 001 §7.2: "only important tasks are kept long-term"). */
+/** The mark of `windrow keep`: no clean-up compresses or deletes a session that has it. */
 import { WindrowError } from "../../errors.ts";
 import type { Scope, Store } from "../../store/store.ts";
 import type { Upkeep } from "../../store/upkeep.ts";

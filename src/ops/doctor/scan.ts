@@ -44,7 +44,7 @@ export interface UnreadFile {
   readonly message: string;
 }
 
-/** How to scan. */
+/** Which secrets a scan looks for. */
 export interface ScanOptions {
   readonly mask: Mask;
   /** Told after each file, or session of a database: how many of how many. */

@@ -1,5 +1,5 @@
 /**
- * Trouble that is no damage (seed 001 §8.2): the disk is full, a lock lingers, summaries fail, a window outgrows its
+ * Trouble that is no damage: the disk is full, a lock lingers, summaries fail, a window outgrows its
  * budget. Each is a notice with what to do; nothing is changed.
  */
 import { statfs } from "node:fs/promises";

@@ -1,4 +1,4 @@
-/** Copying sessions between any two stores, checked: seed 001's migration tool (§10.1). */
+/** Copies of sessions between any two stores, each read again and compared. */
 import { WindrowError, isWindrowError } from "../../errors.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import { summaryOf, weigh } from "../../store/shared/transfer.ts";

@@ -1,4 +1,4 @@
-/** What another agent wrote, as a session that a store takes. */
+/** Transcripts of other agents, imported as sessions of a store. */
 import { createHash } from "node:crypto";
 import { hostname } from "node:os";
 import type { JsonObject, Message } from "../../message/message.ts";

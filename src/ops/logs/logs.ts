@@ -1,5 +1,5 @@
 /**
- * Log lines in the form of seed 001 §9.3: the time, the level, the first eight characters of the session's id, and what
+ * Log lines: the time, the level, the first eight characters of the session's id, and what
  * happened. Sessions and the monitor write the same lines, so that one `grep uuid:550e8400` follows a session anywhere.
  *
  *   2024-01-15 10:30:01 INFO [uuid:550e8400] Task started: github/notfolder/coding_agent#27

@@ -1,6 +1,6 @@
 /**
- * What a store remembers of its sessions, as the events that were told when it happened: the same log lines, read
- * afterwards or while they are written. Nothing is locked and nothing written; a session is read record by record.
+ * Log lines made from the records of a store: the lines of a live session, read afterwards or while it is written.
+ * Nothing is locked and nothing written; a session is read record by record.
  */
 import { isWindrowError } from "../../errors.ts";
 import type { EditRecord, RecordKind, StoredRecord } from "../../message/record.ts";

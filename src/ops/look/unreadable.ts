@@ -12,7 +12,7 @@ export interface UnreadableSession {
   readonly message: string;
 }
 
-/** Gathers them. */
+/** A list of the sessions that could not be read. */
 export class Unreadable {
   readonly #found = new Map<string, UnreadableSession>();
 

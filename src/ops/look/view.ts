@@ -1,4 +1,4 @@
-/** What a session is and how it went, read from its store: seed 001 §9.1. Nothing is locked and nothing written. */
+/** One session as its store has it: state, messages, tool runs, epochs. Nothing is locked and nothing written. */
 import { messageText, toolCalls, toolResults } from "../../message/message.ts";
 import type { JsonObject, Message, Role } from "../../message/message.ts";
 import type { StoredRecordOf, ToolRecord } from "../../message/record.ts";
@@ -241,7 +241,7 @@ async function viewEpochs(store: Store, scope: Scope, id: string, last: number):
   return { total, shown: Number.isFinite(last) ? shown.slice(Math.max(0, shown.length - last)) : shown };
 }
 
-/** Seed 001 §3.1: task_source, owner, repo, task_type, task_id. */
+/** The fields of a task key: task_source, owner, repo, task_type, task_id. */
 function repositoryOf(taskKey: JsonObject): string | null {
   const names = [taskKey["task_source"], taskKey["owner"], taskKey["repo"]].filter(isName);
   return names.length > 0 ? names.join("/") : null;

@@ -1,4 +1,4 @@
-/** Alerts (seed 001 §8.1, §8.3): which limits a store is over, and telling of it once. */
+/** Alerts: the limits that a store is over, each reported once. docs/operations.md describes them. */
 import type { Health } from "./metrics.ts";
 
 /** What an alert is about. */
@@ -39,7 +39,7 @@ export interface AlertEvent {
   readonly message: string;
 }
 
-/** The limits of seed 001 §8.1 and §8.3. */
+/** The limits of alerts where none is given. */
 export const defaultLimits: Required<AlertLimits> = {
   diskWarning: 10e9,
   diskCritical: 50e9,

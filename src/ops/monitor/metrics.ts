@@ -1,9 +1,9 @@
-/** How a store stands, in the figures of seed 001 §8.3: what its alerts and its metrics are taken from. */
+/** A store's health in figures, for alerts and metrics. */
 import { isFinal } from "../../store/shared/rules.ts";
 import type { Scope, SessionStatus, Store } from "../../store/store.ts";
 import { sizeOf } from "../stats/measure.ts";
 
-/** Milliseconds after which a running session runs long (seed 001 §8.3: six hours). */
+/** Milliseconds after which a running session runs long (six hours). */
 export const defaultLongRunning = 6 * 3_600_000;
 
 /** How a store stands. */

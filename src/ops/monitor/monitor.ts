@@ -1,16 +1,15 @@
 /**
- * The monitor (seed 001 §4.4, §5.4): ends the sessions that nobody will end any more. A session whose process died
- * becomes `failed`, one that ran longer than it may becomes `timeout`; both move to where finished sessions are. What a
+ * The monitor ends the sessions that no process will end any more. A session whose process died becomes `failed`, one that ran longer than it may becomes `timeout`; both move to where finished sessions are. What a
  * live process writes is never touched. Any number of monitors may run at once: a session's lock is taken first.
  */
 import { WindrowError, isWindrowError } from "../../errors.ts";
 import type { FinalStatus, Holding, LockOwner, Scope, SessionInfo, Store } from "../../store/store.ts";
 import { pause } from "../look/pause.ts";
 
-/** Seconds between two scans (seed 001 §5.4: five minutes). */
+/** Seconds between two scans (five minutes). */
 export const defaultMonitorInterval = 300;
 
-/** How long a holder must have been silent, in milliseconds, before its session is failed (seed 001 §3.6: 60 s). */
+/** How long a holder must have been silent, in milliseconds, before its session is failed. */
 export const defaultStaleAfterMs = 60_000;
 
 /** What a monitor did or saw. */

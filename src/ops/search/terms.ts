@@ -1,4 +1,4 @@
-/** What a text is searched by: words in any script, pairs and single characters of Japanese and Chinese. */
+/** The terms of a text for search: words in any script, pairs and single characters of Japanese and Chinese. */
 import { termsOf } from "../../window/recall/terms.ts";
 
 /** Colours of a terminal, which would stand in the middle of words. */

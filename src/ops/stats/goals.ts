@@ -1,6 +1,6 @@
-/** The goals of seed 001 §12.4, beside what a store can tell of them. */
+/** Goals for the sessions of a store, beside the figures that it reached. */
 
-/** The goals' names. */
+/** The names of the goals. */
 export type GoalName = "memory-reduction" | "disk-per-month" | "failed-share" | "summary-success" | "run-time-increase";
 
 /** A goal and how it stands. */

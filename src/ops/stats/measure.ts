@@ -1,4 +1,4 @@
-/** What is counted of one session: its records, and what it takes on disk. */
+/** A session's records and its size on disk, counted. */
 import { readdir, stat } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { isWindrowError } from "../../errors.ts";

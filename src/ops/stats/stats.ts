@@ -1,5 +1,5 @@
 /**
- * Statistics of a store (seed 001 §9.2, §12.4): how many sessions, what they take, how they went, by whom. Sessions are
+ * Statistics of a store: its sessions, their sizes, ends and users. Sessions are
  * read one after the other; what is kept of them are sums by user, day and month.
  */
 import { WindrowError } from "../../errors.ts";
