@@ -78,8 +78,9 @@ async function writeSessions(store: string, product: Product, report: Report, fo
   // Windrow drops what a listener throws, so what was heard is looked at afterwards.
   const heard: [string, string][] = [];
   const log = logTo((line) => heard.push(["a log line", line]), { level: "DEBUG", mask });
+  const opened = await openStore(store, { mask });
   const manager = await SessionManager.open({
-    store: await openStore(store, { mask }),
+    store: opened,
     strategy: "adaptive",
     budget: 4_000,
     ingestCap: 400,
@@ -122,6 +123,8 @@ async function writeSessions(store: string, product: Product, report: Report, fo
     report.count("sessions with canaries");
   }
   await manager.close();
+  // An open database that is collected takes its files away while they are looked at.
+  await opened.close?.();
   for (const [place, text] of heard) look(place, text, report);
 }
 
