@@ -1,4 +1,4 @@
-/** The kit of all commands: streams, stores, reports of errors, exit statuses. */
+/** The kit of all commands: open stores, reports, errors and exit statuses. */
 import type { Command } from "commander";
 import { withoutSecrets } from "../address.ts";
 import type { ErrorCode } from "../errors.ts";
@@ -6,22 +6,8 @@ import { isWindrowError } from "../errors.ts";
 import type { OpenStoreOptions } from "../access/options.ts";
 import type { Scope, Store } from "../store/store.ts";
 import type { UnreadableSession } from "../ops/look/unreadable.ts";
-
-/** A stream a command writes to. */
-export interface CliStream {
-  write(text: string): unknown;
-  readonly isTTY?: boolean;
-  readonly columns?: number;
-}
-
-/** Where a command reads and writes; `process` is one. */
-export interface CliIo {
-  readonly stdout: CliStream;
-  readonly stderr: CliStream;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Milliseconds by which progress is shown. Default: the process's clock. */
-  readonly now?: () => number;
-}
+import { Progress } from "./text/progress.ts";
+import type { CliStream, CliIo } from "./io.ts";
 
 /** `done`: it was done; `failed`: the thing asked about failed; `wrongUse`: the command line is wrong. */
 export const exitStatus = { done: 0, failed: 1, wrongUse: 2 } as const;
@@ -100,16 +86,55 @@ export function reportUnreadable(io: CliIo, sessions: readonly UnreadableSession
   return sessions.length === 0 ? exitStatus.done : exitStatus.failed;
 }
 
-/** Runs work on a store that is there already, and closes it. */
+/** A store as a command line names it. */
+export interface NamedStore {
+  /** Folder or URL. */
+  readonly store: string;
+  readonly tenant?: string;
+  /** Makes a store that is not there. Default false: it is refused. */
+  readonly create?: boolean;
+}
+
+/** A piece of work on an open store. `progress` shows how far it came, and is taken off the screen at its end. */
+export type StoreWork<T> = (store: Store, scope: Scope, progress: Progress) => Promise<T>;
+
+/** Opens a store, does the work and closes the store, whatever happens. */
 export async function onStore<T>(
   io: CommandIo,
-  { store: target, tenant }: { readonly store: string; readonly tenant?: string },
-  work: (store: Store, scope: Scope) => Promise<T>,
+  { store: target, tenant, create = false }: NamedStore,
+  work: StoreWork<T>,
 ): Promise<T> {
-  const store = await io.openStore(target, { create: false });
+  const store = await io.openStore(target, { create });
+  const progress = new Progress(io);
   try {
-    return await work(store, tenant === undefined ? {} : { tenant });
+    return await work(store, tenant === undefined ? {} : { tenant }, progress);
   } finally {
+    progress.end();
     await store.close();
   }
+}
+
+/** As {@link onStore}, for work whose failure concerns a place: the error is reported with it, and decides the status. */
+export async function onStoreAbout(
+  io: CommandIo,
+  named: NamedStore,
+  about: string,
+  work: StoreWork<ExitStatus>,
+): Promise<ExitStatus> {
+  try {
+    return await onStore(io, named, work);
+  } catch (error) {
+    reportError(io, error, about);
+    return statusOf(error);
+  }
+}
+
+/** Writes what a command found: one JSON document, or its text for people, which ends with a line break. */
+export function writeReport(
+  io: CliIo,
+  { json }: { readonly json?: boolean },
+  report: unknown,
+  text: () => string,
+): void {
+  io.stdout.write(json === true ? `${JSON.stringify(report, null, 2)}\n` : text());
 }

@@ -2,7 +2,8 @@
 import type { Command, CommanderError } from "commander";
 import { catalogue } from "./catalogue.ts";
 import { exitStatus, indented, reportError, statusOf, wantsColour } from "./command.ts";
-import type { CliIo, CommandContext, ExitStatus } from "./command.ts";
+import type { CommandContext, ExitStatus } from "./command.ts";
+import type { CliIo } from "./io.ts";
 import { printableIo } from "./terminal.ts";
 import { packageVersion } from "../version.ts";
 

@@ -4,7 +4,8 @@ import type { Command } from "commander";
 import type { Config } from "../config/config.ts";
 import type { OpenStoreOptions } from "../access/options.ts";
 import type { Scope } from "../store/store.ts";
-import type { CliIo, CommandIo } from "./command.ts";
+import type { CommandIo } from "./command.ts";
+import type { CliIo } from "./io.ts";
 
 /** The flags as they are added; a command's own flag of the same name stays. */
 const flags: readonly (readonly [flag: string, description: string])[] = [

@@ -5,7 +5,7 @@
 import { randomInt } from "node:crypto";
 import pico from "picocolors";
 import { printableLines } from "../printable.ts";
-import type { CliIo, CliStream } from "./command.ts";
+import type { CliIo, CliStream } from "./io.ts";
 
 /** Parameters that mark a sequence as this process's own; the writer takes them out, and no text from outside has them. */
 const mark = Array.from({ length: 3 }, () => `${randomInt(1_000, 10_000)};`).join("");

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { archive, unarchive } from "../../ops/cleanup/archive.ts";
 import type { ArchiveReport } from "../../ops/cleanup/archive.ts";
 import { sizeLabel } from "../text/text.ts";
-import { exitStatus, onStore } from "../command.ts";
+import { exitStatus, onStore, writeReport } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 
 interface ArchiveFlags {
@@ -35,7 +35,7 @@ async function runArchive(ids: readonly string[], flags: ArchiveFlags, io: Comma
     const work = flags.undo === true ? unarchive : archive;
     for (const id of ids) reports.push(await work(store, id, { scope }));
   });
-  io.stdout.write(flags.json ? `${JSON.stringify({ sessions: reports }, null, 2)}\n` : reports.map(told).join(""));
+  writeReport(io, flags, { sessions: reports }, () => reports.map(told).join(""));
   return exitStatus.done;
 }
 

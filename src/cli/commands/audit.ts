@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import type { AuditEntry } from "../../access/audit.ts";
 import { printable } from "../../printable.ts";
-import { exitStatus } from "../command.ts";
+import { exitStatus, writeReport } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { count, timeLabel } from "../text/text.ts";
 import { plainTable } from "../text/table.ts";
@@ -50,7 +50,7 @@ async function runAudit(flags: AuditFlags, io: CommandIo): Promise<ExitStatus> {
   };
   const entries: AuditEntry[] = [];
   for await (const entry of storeAudit(flags.store, query, io.storeOptions.access)) entries.push(entry);
-  io.stdout.write(flags.json ? `${JSON.stringify({ entries }, null, 2)}\n` : auditText(entries));
+  writeReport(io, flags, { entries }, () => auditText(entries));
   return exitStatus.done;
 }
 

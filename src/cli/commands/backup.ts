@@ -4,9 +4,8 @@ import type { BackupProgress, BackupReport } from "../../ops/backup/backup.ts";
 import { printable } from "../../printable.ts";
 import { scopeOf } from "../store-options.ts";
 import type { ScopeFlags } from "../store-options.ts";
-import { exitStatus, reportError, statusOf } from "../command.ts";
+import { exitStatus, reportError, statusOf, onStoreAbout, writeReport } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
-import { Progress } from "../text/progress.ts";
 import { count } from "../text/text.ts";
 import { plainTable } from "../text/table.ts";
 import { countOf } from "../values.ts";
@@ -64,32 +63,21 @@ async function runBackup(
   const keep = countOf("--keep", flags.keep);
   const { backup } = await import("../../ops/backup/backup.ts");
   const scope = scopeOf(io, flags);
-  const progress = new Progress(io);
-  const onProgress = ({ id, done, total, lines }: BackupProgress): void =>
-    progress.update(`${id.slice(0, 8)}, ${count(lines)} records; sessions`, done, total);
-  try {
-    const store = await io.openStore(flags.store, { create: false });
-    try {
-      const { mask } = io.storeOptions;
-      const { running = false, verify = false } = flags;
-      const report = await backup(
-        store,
-        folder,
-        { scope, keep, running, verify, onProgress, ...(mask && { mask }) },
-        signal,
-      );
-      progress.end();
-      io.stdout.write(flags.json ? `${JSON.stringify(report, null, 2)}\n` : backupText(report));
-      return report.sessions.some(({ error, damaged }) => error || damaged > 0) ? exitStatus.failed : exitStatus.done;
-    } finally {
-      await store.close();
-    }
-  } catch (error) {
-    reportError(io, error, folder);
-    return statusOf(error);
-  } finally {
+  return onStoreAbout(io, { store: flags.store }, folder, async (store, _scope, progress) => {
+    const onProgress = ({ id, done, total, lines }: BackupProgress): void =>
+      progress.update(`${id.slice(0, 8)}, ${count(lines)} records; sessions`, done, total);
+    const { mask } = io.storeOptions;
+    const { running = false, verify = false } = flags;
+    const report = await backup(
+      store,
+      folder,
+      { scope, keep, running, verify, onProgress, ...(mask && { mask }) },
+      signal,
+    );
     progress.end();
-  }
+    writeReport(io, flags, report, () => backupText(report));
+    return report.sessions.some(({ error, damaged }) => error || damaged > 0) ? exitStatus.failed : exitStatus.done;
+  });
 }
 
 /** What was done all the same where something was wrong. */
@@ -126,7 +114,7 @@ async function runForget(folder: string, name: string, flags: BackupFlags, io: C
     const report = await forgetInBackup(folder, name);
     const { generations, copies } = report;
     const text = `${report.id}: taken out of ${count(generations.length)} generations, ${count(copies)} copies removed`;
-    io.stdout.write(flags.json ? `${JSON.stringify(report, null, 2)}\n` : `${text}\n`);
+    writeReport(io, flags, report, () => `${text}\n`);
     return exitStatus.done;
   } catch (error) {
     reportError(io, error, folder);
@@ -146,6 +134,6 @@ async function runList(folder: string, flags: BackupFlags, io: CommandIo): Promi
     isReadable ? [name, count(sessions), count(bytes)] : [name, "damaged", ""],
   );
   const text = rows.length === 0 ? "No backups." : plainTable(["Generation", "Sessions", "Bytes"], rows, [1, 2]);
-  io.stdout.write(flags.json ? `${JSON.stringify({ generations }, null, 2)}\n` : `${text}\n`);
+  writeReport(io, flags, { generations }, () => `${text}\n`);
   return generations.every(({ isReadable }) => isReadable) ? exitStatus.done : exitStatus.failed;
 }

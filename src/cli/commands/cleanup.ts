@@ -4,7 +4,7 @@ import { cleanup, cleanupEvery } from "../../ops/cleanup/cleanup.ts";
 import type { CleanedSession, CleanupOptions, CleanupReport } from "../../ops/cleanup/cleanup.ts";
 import { searchFolderOf } from "../../ops/search/search.ts";
 import { printable } from "../../printable.ts";
-import { exitStatus, onStore, reportError } from "../command.ts";
+import { exitStatus, onStore, reportError, writeReport } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { count, sizeLabel, timeLabel } from "../text/text.ts";
 import { plainTable } from "../text/table.ts";
@@ -78,7 +78,7 @@ async function runCleanup(flags: CleanupFlags, io: CommandIo, signal: AbortSigna
     };
     if (every === undefined) {
       const report = await cleanup(store, options, signal);
-      io.stdout.write(flags.json ? `${JSON.stringify(report, null, 2)}\n` : reportText(report));
+      writeReport(io, flags, report, () => reportText(report));
       return report.failures.length === 0 ? exitStatus.done : exitStatus.failed;
     }
     const onReport = (report: CleanupReport): void =>

@@ -1,6 +1,6 @@
 /** `windrow compact`: summarises a session by hand. */
 import type { Command } from "commander";
-import { exitStatus } from "../command.ts";
+import { exitStatus, onStore, writeReport } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 
 interface CompactFlags {
@@ -37,12 +37,11 @@ async function runCompact(name: string, flags: CompactFlags, io: CommandIo): Pro
     import("../../ops/look/find.ts"),
     import("../../session/manager/manager.ts"),
   ]);
-  const store = await io.openStore(flags.store, { create: false });
   const scope = {
     ...(flags.user !== undefined && { user: flags.user }),
     ...(flags.tenant !== undefined && { tenant: flags.tenant }),
   };
-  try {
+  return onStore(io, { store: flags.store }, async (store) => {
     const { metadata } = await findSession(store, scope, name);
     const { strategy, profile, counter, budget } = metadata.config;
     const summarizer =
@@ -61,19 +60,13 @@ async function runCompact(name: string, flags: CompactFlags, io: CommandIo): Pro
     try {
       const compacted = await session.compact();
       const { epoch } = session.stats();
-      if (flags.json) {
-        const found = { id: session.id, compacted, epoch, messages: before.messages };
-        io.stdout.write(`${JSON.stringify(found, null, 2)}\n`);
-      } else if (compacted)
-        io.stdout.write(
-          `Session ${session.id}: summarised; epoch ${epoch}. The log still holds all ${before.messages} messages.\n`,
-        );
-      else io.stdout.write(`Session ${session.id}: nothing to summarise; nothing was changed.\n`);
+      const { id } = session;
+      const done = `summarised; epoch ${epoch}. The log still holds all ${before.messages} messages.`;
+      const said = compacted ? done : "nothing to summarise; nothing was changed.";
+      writeReport(io, flags, { id, compacted, epoch, messages: before.messages }, () => `Session ${id}: ${said}\n`);
     } finally {
       await session.close();
     }
     return exitStatus.done;
-  } finally {
-    await store.close();
-  }
+  });
 }

@@ -9,7 +9,7 @@ import { modelOf } from "../../tokens/models.ts";
 import { profileOf } from "../../window/provider/profile.ts";
 import { strategyNames, strategyOf } from "../../window/by-name.ts";
 import { printable } from "../../printable.ts";
-import { exitStatus, reportError, statusOf } from "../command.ts";
+import { exitStatus, reportError, statusOf, onStore, writeReport } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { readComposeFlags } from "./compose-options.ts";
 import type { ComposeFlags, ComposeSettings } from "./compose-options.ts";
@@ -64,8 +64,8 @@ async function runCompose(
     const found = stored
       ? await composeSession(target, settings, flags.store, io)
       : await composeFile(target, settings, signal);
-    if (flags.json) io.stdout.write(`${JSON.stringify({ session: found.name, ...found.window }, null, 2)}\n`);
-    else io.stdout.write(`${composeText(found, flags.explain === true)}\n`);
+    const report = { session: found.name, ...found.window };
+    writeReport(io, flags, report, () => `${composeText(found, flags.explain === true)}\n`);
     return exitStatus.done;
   } catch (error) {
     reportError(io, error, stored ? flags.store : target);
@@ -76,13 +76,10 @@ async function runCompose(
 async function composeSession(target: string, settings: ComposeSettings, path: string, io: CommandIo): Promise<Found> {
   const { composeStored } = await import("../../ops/look/compose.ts");
   const { findSession } = await import("../../ops/look/find.ts");
-  const store = await io.openStore(path, { create: false });
-  try {
+  return onStore(io, { store: path }, async (store) => {
     const session = await findSession(store, {}, target);
     return { name: session.metadata.uuid, window: await composeStored(store, {}, session, settings) };
-  } finally {
-    await store.close();
-  }
+  });
 }
 
 async function composeFile(file: string, settings: ComposeSettings, signal?: AbortSignal): Promise<Found> {

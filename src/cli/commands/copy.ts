@@ -3,9 +3,8 @@ import type { Command } from "commander";
 import type { CopyProgress, CopyReport } from "../../ops/exchange/copy.ts";
 import type { Scope } from "../../store/store.ts";
 import { printable } from "../../printable.ts";
-import { exitStatus, reportError, statusOf } from "../command.ts";
+import { exitStatus, onStore, onStoreAbout, writeReport } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
-import { Progress } from "../text/progress.ts";
 
 interface CopyFlags {
   readonly from: string;
@@ -45,33 +44,19 @@ async function runCopy(flags: CopyFlags, io: CommandIo, signal: AbortSignal | un
     ...(flags.tenant !== undefined && { tenant: flags.tenant }),
     ...(flags.user !== undefined && { user: flags.user }),
   };
-  const progress = new Progress(io);
-  const onProgress = ({ id, done, total, lines }: CopyProgress): void =>
-    progress.update(`${id.slice(0, 8)}, ${lines.toLocaleString("en-US")} lines; sessions`, done, total);
-  try {
-    const from = await io.openStore(flags.from, { create: false });
-    try {
-      const to = await io.openStore(flags.to);
-      try {
-        const ids = flags.session === undefined ? {} : { ids: flags.session };
-        const report = await copy(from, to, { ...ids, scope, onProgress }, signal);
-        progress.end();
-        io.stdout.write(flags.json ? `${JSON.stringify(report, null, 2)}\n` : copyText(report));
-        return report.failed > 0 || report.sessions.some(({ damaged }) => damaged > 0)
-          ? exitStatus.failed
-          : exitStatus.done;
-      } finally {
-        await to.close();
-      }
-    } finally {
-      await from.close();
-    }
-  } catch (error) {
-    reportError(io, error);
-    return statusOf(error);
-  } finally {
-    progress.end();
-  }
+  return onStoreAbout(io, { store: flags.from }, "", (from) =>
+    onStore(io, { store: flags.to, create: true }, async (to, _scope, progress) => {
+      const onProgress = ({ id, done, total, lines }: CopyProgress): void =>
+        progress.update(`${id.slice(0, 8)}, ${lines.toLocaleString("en-US")} lines; sessions`, done, total);
+      const ids = flags.session === undefined ? {} : { ids: flags.session };
+      const report = await copy(from, to, { ...ids, scope, onProgress }, signal);
+      progress.end();
+      writeReport(io, flags, report, () => copyText(report));
+      return report.failed > 0 || report.sessions.some(({ damaged }) => damaged > 0)
+        ? exitStatus.failed
+        : exitStatus.done;
+    }),
+  );
 }
 
 /** The report for people: what failed by name, the rest in one line. */

@@ -6,9 +6,8 @@ import { doctor } from "../../ops/doctor/doctor.ts";
 import type { Diagnosis, StoreCount } from "../../ops/doctor/doctor.ts";
 import type { Finding } from "../../store/store.ts";
 import { printable } from "../../printable.ts";
-import { exitStatus } from "../command.ts";
+import { exitStatus, onStore, writeReport } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
-import { Progress } from "../text/progress.ts";
 import { languageOption, wordsFor } from "../text/language.ts";
 import type { Words } from "../text/words.ts";
 import { count } from "../text/text.ts";
@@ -51,10 +50,8 @@ export function addDoctor(command: Command, { io, finish, signal }: CommandConte
 
 async function runDoctor(flags: DoctorFlags, io: CommandIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
   const words = await wordsFor(flags.lang, io);
-  const store = await io.openStore(flags.store, { create: false });
-  const folder = folderOf(flags.store);
-  const progress = new Progress(io);
-  try {
+  return onStore(io, { store: flags.store }, async (store, _scope, progress) => {
+    const folder = folderOf(flags.store);
     const onProgress = (done: number): void => progress.update("examining", done, done);
     const diagnosis = await doctor(
       store,
@@ -62,13 +59,9 @@ async function runDoctor(flags: DoctorFlags, io: CommandIo, signal: AbortSignal 
       signal,
     );
     progress.end();
-    if (flags.json) io.stdout.write(`${JSON.stringify(diagnosis, null, 2)}\n`);
-    else io.stdout.write(`${reportOf(diagnosis, words, flags)}\n`);
+    writeReport(io, flags, diagnosis, () => `${reportOf(diagnosis, words, flags)}\n`);
     return diagnosis.open === 0 && diagnosis.addsUp ? exitStatus.done : exitStatus.failed;
-  } finally {
-    progress.end();
-    await store.close();
-  }
+  });
 }
 
 /** The folder that a store's disk is seen from; undefined where it has none, or none yet. */

@@ -8,7 +8,7 @@ import { WindrowError } from "../../errors.ts";
 import { printable } from "../../printable.ts";
 import { scopeOf } from "../store-options.ts";
 import type { ScopeFlags } from "../store-options.ts";
-import { reportError, reportUnreadable, statusOf } from "../command.ts";
+import { reportUnreadable, onStoreAbout, writeReport } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { rawStream } from "../terminal.ts";
 import { count } from "../text/text.ts";
@@ -66,8 +66,7 @@ async function runExport(name: string, flags: ExportFlags, io: CommandIo): Promi
   if (flags.json === true && output === undefined) {
     throw new WindrowError("bad-option", "--json tells of the file that --output names; name one.");
   }
-  const store = await io.openStore(flags.store, { create: false });
-  try {
+  return onStoreAbout(io, { store: flags.store }, flags.store, async (store) => {
     const scope = scopeOf(io, flags);
     const { metadata } = await findSession(store, scope, name);
     const { mask } = io.storeOptions;
@@ -84,18 +83,9 @@ async function runExport(name: string, flags: ExportFlags, io: CommandIo): Promi
     }
     const bytes = await writeNewFile(output, lines);
     const report = { id, format, file: output, bytes, lost };
-    io.stdout.write(
-      flags.json
-        ? `${JSON.stringify(report, null, 2)}\n`
-        : `${printable(output)}: session ${id}, ${count(bytes)} bytes\n${notes}`,
-    );
+    writeReport(io, flags, report, () => `${printable(output)}: session ${id}, ${count(bytes)} bytes\n${notes}`);
     return reportUnreadable(io, await damageIn(store, scope, exported));
-  } catch (error) {
-    reportError(io, error, flags.store);
-    return statusOf(error);
-  } finally {
-    await store.close();
-  }
+  });
 }
 
 /**

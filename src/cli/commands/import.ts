@@ -5,9 +5,8 @@ import { isWindrowError } from "../../errors.ts";
 import { printable } from "../../printable.ts";
 import { scopeOf } from "../store-options.ts";
 import type { ScopeFlags } from "../store-options.ts";
-import { exitStatus, reportError, statusOf } from "../command.ts";
+import { exitStatus, onStoreAbout, writeReport } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
-import { Progress } from "../text/progress.ts";
 import { readLimits, withReadLimits } from "../read-limits.ts";
 import type { LimitFlags } from "../read-limits.ts";
 import { count } from "../text/text.ts";
@@ -63,36 +62,25 @@ async function runImport(
     ...readLimits(flags),
     scope: scopeOf(io, flags, true),
   };
-  const progress = new Progress(io);
   const sessions: ImportedSession[] = [];
   const failed: FailedFile[] = [];
-  try {
-    const store = await io.openStore(flags.store);
-    try {
-      for (const [index, file] of files.entries()) {
-        progress.update("files", index, files.length);
-        try {
-          sessions.push(...(await importFile(store, file, options, signal)));
-        } catch (error) {
-          if (isStopping(error)) throw error;
-          const code = isWindrowError(error) ? error.code : "unforeseen";
-          failed.push({ file, code, message: error instanceof Error ? error.message : String(error) });
-        }
+  return onStoreAbout(io, { store: flags.store, create: true }, flags.store, async (store, _scope, progress) => {
+    for (const [index, file] of files.entries()) {
+      progress.update("files", index, files.length);
+      try {
+        sessions.push(...(await importFile(store, file, options, signal)));
+      } catch (error) {
+        if (isStopping(error)) throw error;
+        const code = isWindrowError(error) ? error.code : "unforeseen";
+        failed.push({ file, code, message: error instanceof Error ? error.message : String(error) });
       }
-    } finally {
-      await store.close();
     }
     progress.end();
-    io.stdout.write(flags.json ? `${JSON.stringify({ sessions, failed }, null, 2)}\n` : importText(sessions, failed));
+    writeReport(io, flags, { sessions, failed }, () => importText(sessions, failed));
     return failed.length > 0 || sessions.some(({ outcome }) => outcome === "failed")
       ? exitStatus.failed
       : exitStatus.done;
-  } catch (error) {
-    reportError(io, error, flags.store);
-    return statusOf(error);
-  } finally {
-    progress.end();
-  }
+  });
 }
 
 /** Whether an error is about no one file: the next would end the same way. */

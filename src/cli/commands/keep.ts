@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { keep, unkeep } from "../../ops/cleanup/keep.ts";
 import type { KeepReport } from "../../ops/cleanup/keep.ts";
-import { exitStatus, onStore } from "../command.ts";
+import { exitStatus, onStore, writeReport } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 
 interface KeepFlags {
@@ -46,7 +46,7 @@ async function runKeep(
     for (const id of ids)
       reports.push(name === "keep" ? await keep(store, id, options) : await unkeep(store, id, options));
   });
-  io.stdout.write(flags.json ? `${JSON.stringify({ sessions: reports }, null, 2)}\n` : reports.map(told).join(""));
+  writeReport(io, flags, { sessions: reports }, () => reports.map(told).join(""));
   return exitStatus.done;
 }
 

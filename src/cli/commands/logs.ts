@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { WindrowError } from "../../errors.ts";
 import type { LogEntry, LogLevel } from "../../ops/logs/logs.ts";
-import { reportUnreadable } from "../command.ts";
+import { reportUnreadable, onStore } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { countOf, intervalOf } from "../values.ts";
 
@@ -53,9 +53,8 @@ async function runLogs(
       import("../../ops/look/unreadable.ts"),
     ]);
   const level = levelOf(flags.level, logLevels);
-  const store = await io.openStore(flags.store, { create: false });
   const write = (entry: LogEntry): unknown => io.stdout.write(`${lineOf(entry)}\n`);
-  try {
+  return onStore(io, { store: flags.store }, async (store) => {
     const session = id === undefined ? undefined : await findSession(store, {}, id);
     const unreadable = new Unreadable();
     const options = { level, unreadable, ...(session && { sessionId: session.metadata.uuid }) };
@@ -77,9 +76,7 @@ async function runLogs(
       await unreadable.damage(store, {}, session.metadata.uuid);
     }
     return reportUnreadable(io, unreadable.sessions());
-  } finally {
-    await store.close();
-  }
+  });
 }
 
 function levelOf(name: string, levels: readonly LogLevel[]): LogLevel {

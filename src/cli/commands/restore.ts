@@ -3,9 +3,8 @@ import type { Command } from "commander";
 import type { RestoreReport } from "../../ops/backup/restore.ts";
 import { WindrowError } from "../../errors.ts";
 import { printable } from "../../printable.ts";
-import { exitStatus, reportError, statusOf } from "../command.ts";
+import { exitStatus, onStoreAbout, writeReport } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
-import { Progress } from "../text/progress.ts";
 import { count } from "../text/text.ts";
 
 interface RestoreFlags {
@@ -46,46 +45,35 @@ async function runRestore(
   io: CommandIo,
   signal: AbortSignal | undefined,
 ): Promise<ExitStatus> {
-  const progress = new Progress(io);
-  try {
-    if ((flags.all === true) === ids.length > 0) {
-      throw new WindrowError("bad-option", "Name the sessions to restore, or say --all: one of the two.");
-    }
-    if (flags.all === true && flags.replace === true) {
-      const message = "Name the sessions to replace: --replace does not go with --all.";
-      throw new WindrowError("bad-option", message, { option: "replace" });
-    }
-    const [{ restore }, { findGeneration }] = await Promise.all([
-      import("../../ops/backup/restore.ts"),
-      import("../../ops/backup/backup.ts"),
-    ]);
-    // Before a store is made for nothing.
-    findGeneration(flags.from);
-    const store = await io.openStore(flags.to);
-    try {
-      const report = await restore(
-        flags.from,
-        store,
-        {
-          ...(flags.all !== true && { ids }),
-          ...(flags.replace === true && { replace: true }),
-          onProgress: ({ id, done, total }) => progress.update(`${id.slice(0, 8)}; sessions`, done, total),
-        },
-        signal,
-      );
-      progress.end();
-      io.stdout.write(flags.json ? `${JSON.stringify(report, null, 2)}\n` : restoreText(report));
-      const isWhole = report.sessions.every(({ missing }) => missing === undefined);
-      return report.failed > 0 || !isWhole ? exitStatus.failed : exitStatus.done;
-    } finally {
-      await store.close();
-    }
-  } catch (error) {
-    reportError(io, error, flags.from);
-    return statusOf(error);
-  } finally {
-    progress.end();
+  if ((flags.all === true) === ids.length > 0) {
+    throw new WindrowError("bad-option", "Name the sessions to restore, or say --all: one of the two.");
   }
+  if (flags.all === true && flags.replace === true) {
+    const message = "Name the sessions to replace: --replace does not go with --all.";
+    throw new WindrowError("bad-option", message, { option: "replace" });
+  }
+  const [{ restore }, { findGeneration }] = await Promise.all([
+    import("../../ops/backup/restore.ts"),
+    import("../../ops/backup/backup.ts"),
+  ]);
+  // Before a store is made for nothing.
+  findGeneration(flags.from);
+  return onStoreAbout(io, { store: flags.to, create: true }, flags.from, async (store, _scope, progress) => {
+    const report = await restore(
+      flags.from,
+      store,
+      {
+        ...(flags.all !== true && { ids }),
+        ...(flags.replace === true && { replace: true }),
+        onProgress: ({ id, done, total }) => progress.update(`${id.slice(0, 8)}; sessions`, done, total),
+      },
+      signal,
+    );
+    progress.end();
+    writeReport(io, flags, report, () => restoreText(report));
+    const isWhole = report.sessions.every(({ missing }) => missing === undefined);
+    return report.failed > 0 || !isWhole ? exitStatus.failed : exitStatus.done;
+  });
 }
 
 function restoreText({ generation, sessions, restored, same, failed }: RestoreReport): string {

@@ -8,7 +8,7 @@ import { secretVariables } from "../../mask/registered-values.ts";
 import { scanFolder, scanStore } from "../../ops/doctor/scan.ts";
 import type { FoundSecret, ScanOptions, ScanReport } from "../../ops/doctor/scan.ts";
 import { printable } from "../../printable.ts";
-import { exitStatus } from "../command.ts";
+import { exitStatus, onStore, writeReport } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { Progress } from "../text/progress.ts";
 
@@ -50,7 +50,7 @@ async function runScan(flags: ScanFlags, io: CommandIo, signal: AbortSignal | un
   try {
     const report = await scan(io, flags.store, { mask, onProgress }, signal);
     progress.end();
-    io.stdout.write(`${flags.json ? JSON.stringify(report, null, 2) : textOf(report)}\n`);
+    writeReport(io, flags, report, () => `${textOf(report)}\n`);
     for (const { sessionId, file, message } of report.unread) {
       const where = file === "" ? `session ${sessionId ?? ""}` : file;
       io.stderr.write(`windrow: store-corrupt: ${where}: ${message}\n`);
@@ -78,12 +78,7 @@ async function scan(
     audit?.close();
     return scanFolder(folder, options, signal);
   }
-  const store = await io.openStore(target, { create: false });
-  try {
-    return await scanStore(store, options, signal);
-  } finally {
-    await store.close();
-  }
+  return onStore(io, { store: target }, (store) => scanStore(store, options, signal));
 }
 
 function textOf({ found, files, characters }: ScanReport): string {

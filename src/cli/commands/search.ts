@@ -4,9 +4,8 @@ import { WindrowError } from "../../errors.ts";
 import type { SearchHit, SearchReport } from "../../ops/search/search.ts";
 import type { SessionStatus } from "../../store/store.ts";
 import { printable } from "../../printable.ts";
-import { exitStatus, reportError, reportUnreadable, statusOf } from "../command.ts";
+import { exitStatus, reportUnreadable, onStoreAbout, writeReport } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
-import { Progress } from "../text/progress.ts";
 import { count, timeLabel } from "../text/text.ts";
 import { countOf } from "../values.ts";
 
@@ -60,9 +59,7 @@ async function runSearch(
     import("../../ops/search/search.ts"),
     import("../../ops/look/find.ts"),
   ]);
-  const store = await io.openStore(flags.store, { create: false });
-  const progress = new Progress(io);
-  try {
+  return onStoreAbout(io, { store: flags.store }, flags.store, async (store, _scope, progress) => {
     const scope = flags.user === undefined ? {} : { user: flags.user };
     const index = flags.index ? searchFolderOf(flags.store) : undefined;
     const session = flags.session === undefined ? undefined : await findSession(store, scope, flags.session);
@@ -80,16 +77,10 @@ async function runSearch(
       signal,
     );
     progress.end();
-    io.stdout.write(flags.json ? `${JSON.stringify(report, null, 2)}\n` : `${reportText(report)}\n`);
+    writeReport(io, flags, report, () => `${reportText(report)}\n`);
     const read = reportUnreadable(io, report.unreadable);
     return report.hits.length > 0 ? read : exitStatus.failed;
-  } catch (error) {
-    progress.end();
-    reportError(io, error, flags.store);
-    return statusOf(error);
-  } finally {
-    await store.close();
-  }
+  });
 }
 
 function reportText({ hits, more }: SearchReport): string {

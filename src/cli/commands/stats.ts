@@ -5,9 +5,8 @@ import type { Goal } from "../../ops/stats/goals.ts";
 import type { DiskReport, DiskUse, StatsReport } from "../../ops/stats/stats.ts";
 import type { SessionStatus } from "../../store/store.ts";
 import { printable } from "../../printable.ts";
-import { reportUnreadable } from "../command.ts";
+import { reportUnreadable, onStore, writeReport } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
-import { Progress } from "../text/progress.ts";
 import { languageOption, wordsFor } from "../text/language.ts";
 import type { Words } from "../text/words.ts";
 import { count, sizeLabel } from "../text/text.ts";
@@ -64,9 +63,7 @@ async function runStats(flags: StatsFlags, io: CommandIo, signal: AbortSignal | 
     throw new WindrowError("bad-option", `--status is one of ${statuses.join(", ")}, not "${flags.status}".`);
   }
   const { stats } = await import("../../ops/stats/stats.ts");
-  const store = await io.openStore(flags.store, { create: false });
-  const progress = new Progress(io);
-  try {
+  return onStore(io, { store: flags.store }, async (store, _scope, progress) => {
     const report = await stats(
       store,
       {
@@ -79,12 +76,9 @@ async function runStats(flags: StatsFlags, io: CommandIo, signal: AbortSignal | 
       signal,
     );
     progress.end();
-    io.stdout.write(flags.json ? `${JSON.stringify(report, null, 2)}\n` : `${statsText(report, words)}\n`);
+    writeReport(io, flags, report, () => `${statsText(report, words)}\n`);
     return reportUnreadable(io, report.unreadable);
-  } finally {
-    progress.end();
-    await store.close();
-  }
+  });
 }
 
 /** Statistics as text for a terminal. */

@@ -1,7 +1,7 @@
 /** `windrow top`: the sessions that are running, as they run. */
 import type { Command } from "commander";
 import type { RunningSession, Top } from "../../ops/monitor/top.ts";
-import { exitStatus, reportUnreadable } from "../command.ts";
+import { exitStatus, reportUnreadable, onStore } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { ownSequences } from "../terminal.ts";
 import { languageOption, wordsFor } from "../text/language.ts";
@@ -50,8 +50,7 @@ async function runTop(flags: TopFlags, io: CommandIo, signal: AbortSignal | unde
   const limit = countOf("--limit", flags.limit);
   const { top } = await import("../../ops/monitor/top.ts");
   const { pause } = await import("../../ops/look/pause.ts");
-  const store = await io.openStore(flags.store, { create: false });
-  try {
+  return onStore(io, { store: flags.store }, async (store) => {
     for (;;) {
       const look = await top(store, { limit, ...(flags.user !== undefined && { scope: { user: flags.user } }) });
       if (flags.json) io.stdout.write(`${JSON.stringify(look, null, flags.once ? 2 : 0)}\n`);
@@ -62,9 +61,7 @@ async function runTop(flags: TopFlags, io: CommandIo, signal: AbortSignal | unde
       await pause(interval, signal);
       if (signal?.aborted) return exitStatus.done;
     }
-  } finally {
-    await store.close();
-  }
+  });
 }
 
 /** The running sessions as a table for a terminal. */

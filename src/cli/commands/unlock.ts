@@ -5,7 +5,7 @@ import { findSession } from "../../ops/look/find.ts";
 import { isSessionId } from "../../store/shared/rules.ts";
 import type { Holding, Scope, Store } from "../../store/store.ts";
 import { printable } from "../../printable.ts";
-import { exitStatus } from "../command.ts";
+import { exitStatus, onStore, writeReport } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 
 interface UnlockFlags {
@@ -43,20 +43,16 @@ async function runUnlock(name: string, flags: UnlockFlags, io: CommandIo): Promi
     const message = '--force needs --reason "why": it is written into the session\'s log.';
     throw new WindrowError("bad-option", message, { option: "--reason" });
   }
-  const store = await io.openStore(flags.store, { create: false });
-  try {
+  return onStore(io, flags, async (store, scope) => {
     if (!store.holding) {
       const message = `The ${store.name} store cannot take a session from its holder: it has no Store.holding, as stores of files have.`;
       throw new WindrowError("bad-option", message, { store: store.name });
     }
-    const scope = flags.tenant === undefined ? {} : { tenant: flags.tenant };
     const id = await idOf(store, scope, name);
     const found = await store.holding.unlock(scope, id, { force, ...(reason !== undefined && { reason }) });
-    io.stdout.write(flags.json ? `${JSON.stringify({ id, ...found }, null, 2)}\n` : `${told(id, found)}\n`);
+    writeReport(io, flags, { id, ...found }, () => `${told(id, found)}\n`);
     return exitStatus.done;
-  } finally {
-    await store.close();
-  }
+  });
 }
 
 /** A whole id is taken as it is: a session whose metadata cannot be read is unlocked too. */

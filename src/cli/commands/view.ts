@@ -4,7 +4,7 @@ import type { SessionView, Shown, ViewedEpoch, ViewedMessage, ViewedSummary, Vie
 import { placeOf } from "../../ops/look/unreadable.ts";
 import type { WindowPreview } from "../../ops/look/compose.ts";
 import { printable, printableLines } from "../../printable.ts";
-import { reportError, reportUnreadable, statusOf } from "../command.ts";
+import { reportUnreadable, onStoreAbout, writeReport } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { readSystem } from "../read-system.ts";
 import { languageOption, wordsFor } from "../text/language.ts";
@@ -55,8 +55,7 @@ async function runView(id: string, flags: ViewFlags, io: CommandIo): Promise<Exi
   const last = flags.last === undefined ? undefined : countOf("--last", flags.last);
   const system = await readSystem(flags.system);
   const { viewSession } = await import("../../ops/look/view.ts");
-  const store = await io.openStore(flags.store, { create: false });
-  try {
+  return onStoreAbout(io, { store: flags.store }, flags.store, async (store) => {
     const { messages = false, tools = false, epochs = false, window = false, summaries = false } = flags;
     const plain = !(messages || tools || epochs || window || summaries);
     const view = await viewSession(store, {}, id, {
@@ -66,9 +65,7 @@ async function runView(id: string, flags: ViewFlags, io: CommandIo): Promise<Exi
       window: window && system !== undefined ? { system } : window,
       last: last ?? (plain ? 10 : Infinity),
     });
-    io.stdout.write(
-      flags.json ? `${JSON.stringify(view, null, 2)}\n` : `${viewText(view, summaries || plain, words)}\n`,
-    );
+    writeReport(io, flags, view, () => `${viewText(view, summaries || plain, words)}\n`);
     const damaged = view.damage.filter(({ problem }) => problem === "damaged");
     const about = { sessionId: view.id, code: "store-corrupt" };
     const told = damaged.map((span) => ({
@@ -76,12 +73,7 @@ async function runView(id: string, flags: ViewFlags, io: CommandIo): Promise<Exi
       message: `${placeOf(span)} cannot be read; all around it is shown.`,
     }));
     return reportUnreadable(io, told);
-  } catch (error) {
-    reportError(io, error, flags.store);
-    return statusOf(error);
-  } finally {
-    await store.close();
-  }
+  });
 }
 
 /**

@@ -2,7 +2,7 @@
 import { Option } from "commander";
 import { localeOf, locales } from "../../config/locale.ts";
 import type { Locale } from "../../config/locale.ts";
-import type { CliIo } from "../command.ts";
+import type { CliIo } from "../io.ts";
 import type { Words } from "./words.ts";
 
 /** The words of a language; only that language's file is loaded. */

@@ -1,6 +1,6 @@
 /** Progress on stderr, for what takes longer than a second. */
 import { printable } from "../../printable.ts";
-import type { CliIo } from "../command.ts";
+import type { CliIo } from "../io.ts";
 import { rawStream } from "../terminal.ts";
 import { oneLine } from "./text.ts";
 

@@ -1,0 +1,17 @@
+/** The streams and the environment that commands read and write. */
+
+/** A stream a command writes to. */
+export interface CliStream {
+  write(text: string): unknown;
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}
+
+/** Where a command reads and writes; `process` is one. */
+export interface CliIo {
+  readonly stdout: CliStream;
+  readonly stderr: CliStream;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Milliseconds by which progress is shown. Default: the process's clock. */
+  readonly now?: () => number;
+}
