@@ -59,7 +59,8 @@ const checks = [
     name: "api",
     command: [node, "scripts/check-api.mjs"],
     good: (output) => output,
-    advice: "Document the exported name (what for, units, defaults, errors by code), or do not export it.",
+    advice:
+      "Document the exported name (what for, units, defaults, errors by code), or do not export it. A name that users need raises its door's budget.",
   },
   {
     name: "build",

@@ -236,7 +236,7 @@ class Guard {
   }
 }
 
-/** The principal may not do this. */
+/** The error `not-allowed`, for a principal without the right to an action. */
 export function notAllowed(message: string, data: Readonly<Record<string, unknown>>): WindrowError {
   return new WindrowError("not-allowed", message, data);
 }

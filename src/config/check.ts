@@ -41,7 +41,7 @@ function faultsOf(issue: z.core.$ZodIssue, value: unknown, locate: Locate, above
     );
   }
   if (issue.code === "invalid_union") {
-    // Among several forms, the intended one is the one that fits at its top level.
+    // A value may have several forms; the one whose top level fits is the one that was meant, so its faults are reported.
     const meant = issue.errors.find((issues) => issues.every((inner) => !isOtherType(inner)));
     if (meant) return meant.flatMap((inner) => faultsOf(inner, value, locate, path));
   }

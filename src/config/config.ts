@@ -1,6 +1,6 @@
 /**
- * The configuration: a user's file, a project's file, a user's own settings from a server, the environment and flags in
- * layers, with the origin of each value. docs/configuration.md describes it.
+ * The configuration in layers: a user's file, a project's file, a user's settings from a server, the environment, flags.
+ * Each value comes with its origin. docs/configuration.md describes the layers.
  */
 import { join, resolve } from "node:path";
 import { readEnvironment, setVariables, variables } from "./environment.ts";

@@ -32,7 +32,7 @@ export interface HttpServerOptions {
   readonly host?: string;
   /** Host names by which clients may call beside those of this machine. */
   readonly allowedHosts?: readonly string[];
-  /** Hears what a handler threw. */
+  /** Called with each error that a handler throws. */
   readonly onError?: (error: Error) => void;
 }
 

@@ -43,7 +43,7 @@ function isMostlyKey(body: string): boolean {
   return length >= 40 && length >= body.length / 2 && runs.some((run) => /\d/.test(run));
 }
 
-/** Lines of base64 at the beginning of a text, each behind a number or marks. */
+/** The lines of base64 that a text begins with. Line numbers, indents and quotation marks before them are allowed. */
 function keyLines(text: string): string {
   const line = /[^A-Za-z0-9+/=]{0,24}(?:\d{1,6}[^A-Za-z0-9+/=]{1,6})?[A-Za-z0-9+/=]{16,}/y;
   let end = 0;

@@ -135,7 +135,7 @@ const valueBehind = [
   /\\{0,3}["']?(?:[ \t]*,?[ \t]*(?:\r?\n|\\n)?[ \t>+|→\d:-]{0,48})(?:\\{0,3}["']?type\\{0,3}["']?[ \t]?[:=][ \t]*\\{0,3}["']?\w+\\{0,3}["']?,?\s{0,48})?\\{0,3}["']?value\\{0,3}["']?[ \t]?[:=][ \t]*(?:\\{0,3}["'])?/iy,
 ];
 
-/** The find for a `value` before its name. */
+/** The place of a secret in a `value` field that stands before the field with its name. */
 function before(text: string, at: number, kind: NameKind): Found | undefined {
   const head = text.slice(Math.max(0, at - 600), at);
   const [whole, , value = ""] =

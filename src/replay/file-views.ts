@@ -1,6 +1,6 @@
 /**
- * File views for the stale share: the contents of files as a session's calls imply them. The metric has its own replay
- * and shares nothing with the window, which it measures.
+ * The contents of files as a session's tool calls imply them, for the metric `staleShare` (docs/concepts.md). The metric
+ * shares no code with the window that it measures.
  */
 import { resultText, toolCalls, toolResults } from "../message/message.ts";
 import type { JsonValue, Message, ToolCallPart } from "../message/message.ts";

@@ -42,7 +42,7 @@ export interface ErasedPlace {
    * sessions. `search-index`. `memory`: what it had offloaded. `free-space`: pages of a database that were in use.
    */
   readonly kind: "session" | "trash" | "aside" | "index" | "search-index" | "memory" | "free-space";
-  /** Relative to the store's folder, the name of a table, or a path outside. */
+  /** A path relative to the store's folder, the name of a table, or a path outside of the store. */
   readonly place: string;
   /** How many files, rows or lines were taken out; 0 where it held nothing. */
   readonly count: number;

@@ -1,7 +1,7 @@
 /**
- * Calibration: what a provider reported for the last request corrects the count of the next one. The reported figure is
- * the anchor; only what came or went since is counted, by a rate that follows the model's own tokenizer. Tool schemas,
- * framing and whatever else no counter sees stand in the anchor already.
+ * Calibration: the tokens that a provider reported for the last request correct the count of the next one. Only messages
+ * that came or went since are counted, at a rate learned from earlier reports. The reported figure includes tool schemas,
+ * framing and everything else that no counter sees.
  */
 
 /** The counts observed of one model. Plain JSON, which a later process can continue from. */

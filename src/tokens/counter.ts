@@ -19,7 +19,7 @@ export interface TokenCounter {
 /** Tokens a provider adds around each message for its role and separators (OpenAI's cookbook gives 3 to 4). */
 const framingTokens = 4;
 
-/** An image of unknown size; what Anthropic's and OpenAI's formulas give for about one megapixel. */
+/** Tokens of an image of unknown size: what Anthropic's and OpenAI's formulas give for about one megapixel. */
 const unknownImageTokens = 1_365;
 
 /** Largest cost of one image: providers scale larger ones down (Anthropic documents 4,784 at its newest limit). */

@@ -102,7 +102,7 @@ export function mergeEdits(older: readonly Edit[], newer: readonly Edit[]): read
   const replaced = new Set(newer.filter((edit) => edit.kind === "stub").map(stubKey));
   const bare = newer.some((candidate) => candidate.only === "reasoning");
   const merged: Edit[] = [];
-  // Messages that an older drop took out are no steps of the view, so the edit that swallows it has not counted them.
+  // The view lacks messages that an older drop removed, so a newer edit over their range did not count their tokens.
   const swallowed = new Map<Edit, number>();
   for (const edit of older) {
     const wider = isPlainDrop(edit) ? index.rangeOf(edit.from) : undefined;

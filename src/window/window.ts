@@ -390,6 +390,6 @@ export interface ToolCosts {
   readonly tokens: number;
   /** The cost of each definition, the costliest first. */
   readonly tools: readonly ToolCost[];
-  /** Set where they cost more than they may. Definitions are never dropped; the host offers fewer, or shorter ones. */
+  /** Set when the definitions cost more than `toolsBudget`. None is dropped: the host may offer fewer, or shorter ones. */
   readonly warning?: string;
 }

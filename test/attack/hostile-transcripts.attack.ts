@@ -61,7 +61,7 @@ const formats: Readonly<Record<string, readonly string[]>> = {
     '{"seq":@,"id":@,"role":"tool","content":@,"extra":@,"pos":3}',
   ],
   "trajectory": [
-    '{"instance_id":"x","trajectory":[{"role":"user","content":"Hello"},{"role":"assistant","content":@,"thought":@,"action":@}],"info":@}',
+    '{"id":"x","messages":[{"role":"user","content":"Hello"},{"role":"assistant","content":"Looking","thinking":@,"tool_calls":[{"id":"c1","name":"look","args":@}]},{"role":"tool","tool_call_id":"c1","content":@}],"meta":@}',
   ],
 };
 

@@ -11,7 +11,7 @@ import type { AiSdkMessage } from "./message.ts";
 import { overflowText, smallerBudget } from "./overflow.ts";
 import { inParts, isPromptOf, promptOfSmaller } from "./prompt.ts";
 
-/** How {@link aiSdkMiddleware} makes windows. */
+/** Options of {@link aiSdkMiddleware}. */
 export interface AiSdkMiddlewareOptions extends AiSdkWindowOptions {
   /**
    * The conversation of {@link aiSdk} whose windows reach the model: they go as they are, and one that the provider refuses
@@ -127,7 +127,7 @@ export function aiSdkMiddleware<Version extends "v2" | "v3" | "v4" = "v4">(
   };
 
   return {
-    // A type parameter has no value: majors 6 and 7 read the field in their types alone.
+    // Majors 6 and 7 read this field only in their types, so one value serves both.
     specificationVersion: "v4" as Version,
     transformParams: async ({ params, model }) => {
       if (isPromptOf(params.prompt, options.conversation?.newest() ?? [])) return params;

@@ -9,7 +9,7 @@ import { absent, badMessage, hostMessage, keptOf, Originals } from "../host/host
 
 /** One turn of a conversation with Gemini. The SDK's `Content` fits it; other fields pass through. */
 export interface GeminiContent {
-  /** `user` or `model`; `function` of older programs and none at all are read as the user's. */
+  /** `user`, `model` or `system`. Any other role, such as `function` of older programs, or none is read as `user`. */
   readonly role?: string;
   /** The SDK's `Part`s. */
   readonly parts?: readonly unknown[];

@@ -86,7 +86,7 @@ export class Teller {
   }
 }
 
-/** How {@link statsListener} logs. */
+/** Options of {@link statsListener}. */
 export interface StatsOptions {
   /** Every how many windows a line `Context stats: 18 messages, ~4500 tokens` is logged. Default: never. */
   readonly debugEvery?: number;

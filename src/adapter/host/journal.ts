@@ -1,6 +1,6 @@
 /**
- * A host's growing array of messages, in step with a session's log: new messages are appended once, and an array that does
- * not continue the log is reported.
+ * The journal of a host's growing array of messages: each new message is appended to a session's log once. An array that
+ * does not continue the log is reported.
  */
 import { maskJson } from "../../mask/mask.ts";
 import type { SecretRules } from "../../mask/text.ts";

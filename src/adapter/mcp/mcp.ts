@@ -24,11 +24,11 @@ export interface McpHttpOptions {
   readonly port?: number;
   /** Default `127.0.0.1`. Any other address needs a `token`. */
   readonly host?: string;
-  /** What clients must send as `Authorization: Bearer …`. Default: nothing. */
+  /** The token that clients must send as `Authorization: Bearer …`. Default: none is asked for. */
   readonly token?: string;
   /** Host names by which clients may call beside those of this machine, and origins a browser may call from. */
   readonly allowedHosts?: readonly string[];
-  /** Hears what went wrong in the protocol. */
+  /** Called with each error of the protocol. */
   readonly onError?: (error: Error) => void;
 }
 

@@ -12,7 +12,7 @@ interface KeepFlags {
   readonly json?: boolean;
 }
 
-/** Gives `keep` or `unkeep` its options and its action. */
+/** Adds the options and the action of `keep` or `unkeep` to the command. */
 export function addKeep(command: Command, { io, finish }: CommandContext): void {
   const name = command.name() === "keep" ? "keep" : "unkeep";
   command

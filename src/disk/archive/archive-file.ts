@@ -7,7 +7,7 @@ import { unpackMember } from "./member.ts";
 import type { DamagedMember, Disk } from "../disk.ts";
 import { readExactly } from "../read.ts";
 
-/** Plain bytes that a file of another program may have: it is unpacked whole, in memory. */
+/** Most bytes that a file compressed by another program may unpack to: it is unpacked whole, in memory. */
 const foreignBytes = 256 * 1024 * 1024;
 
 /** A compressed file. What is damaged reads as zeros, and {@link damage} tells of it. */

@@ -7,7 +7,7 @@ import { headerBytes, headerIn, longestMember, magic, memberBytes, unpackMember 
 import type { Header } from "./member.ts";
 import { readExactly } from "../read.ts";
 
-/** A stretch of a compressed file. */
+/** One gzip member of a compressed file, which can be unpacked without the others. */
 export interface Member {
   /** Where it begins, in plain bytes and in the file. */
   readonly start: number;

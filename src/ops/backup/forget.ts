@@ -56,7 +56,10 @@ export async function forgetInBackup(folder: string, name: string): Promise<Forg
   }
 }
 
-/** A whole id is taken as it is: what an interrupted call took out of all generations may have left its copy. */
+/**
+ * The session id that a name stands for. A whole id need not be in any generation: an interrupted call may have left a copy
+ * of a session that no generation lists.
+ */
 function idOf(generations: readonly Generation[], name: string): string {
   const wanted = name.toLowerCase();
   if (isSessionId(wanted)) return wanted;

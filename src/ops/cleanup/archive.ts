@@ -8,7 +8,7 @@ import { idOf, upkeepOf } from "./keep.ts";
 /** What became of a session. */
 export interface ArchiveReport {
   readonly sessionId: string;
-  /** `restored`: it came back from the trash. */
+  /** How the session changed; `restored` means that it came back from the trash. */
   readonly done: "compressed" | "decompressed" | "restored";
   readonly before: SessionSize;
   readonly after: SessionSize;

@@ -30,7 +30,7 @@ export interface ScanReport {
   readonly files: number;
   /** Characters that were looked at. */
   readonly characters: number;
-  /** Files that could not be looked at, or not in whole. */
+  /** Files that could not be read, or only in part. */
   readonly unread: readonly UnreadFile[];
 }
 

@@ -33,7 +33,7 @@ export interface StoredWindowOptions extends Partial<WindowSettings> {
   readonly at?: number;
 }
 
-/** A window and why it is as it is. */
+/** A composed window, with its report and what became of each message. */
 export interface WindowPreview {
   readonly messages: readonly Message[];
   /** Of the whole request. */

@@ -105,7 +105,7 @@ export class Catalogue {
     for (const place of this.#broken) this.#tell(place, query);
   }
 
-  /** Tells of a session whose metadata is damaged. */
+  /** Reports a session whose metadata is damaged to the `unreadable` of a query. */
   #tell(place: Place, { unreadable }: ListQuery): void {
     if (!unreadable || !isMade(place, this.#disk)) return;
     try {
@@ -269,7 +269,7 @@ export class Catalogue {
     return { ...entryOf(id, metadata), ...(status !== undefined && isFinal(status) ? { status } : {}) };
   }
 
-  /** The metadata of a session that may just be made, moved or broken: it is left out of the list then. */
+  /** A session's metadata; undefined while the session is being made or moved, or when the metadata is damaged. */
   #glance({ id, folder }: Place): SessionMetadata | undefined {
     try {
       return readMetadata(folder, id, this.#disk);

@@ -31,7 +31,7 @@ export function ownerOf(now: string, generation: number): LockOwner {
   return { processId: process.pid, hostname: ownHostname(), acquiredAt: now, heartbeatAt: now, generation };
 }
 
-/** The record as it is written. */
+/** The bytes of an owner record as the lock file has them: one line of JSON with a checksum. */
 export function encodeOwnerRecord(owner: LockOwner, note: OwnerNote): Buffer {
   const { bootId, processStart } = processIdentity();
   const body = JSON.stringify({

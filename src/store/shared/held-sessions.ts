@@ -28,7 +28,7 @@ export class LockMap<T extends object> {
 interface HeldSession<S> {
   readonly id: string;
   readonly session: S;
-  /** Set when the end begins: nothing is written from then on. */
+  /** How writing ends; set before the lock is released, and from then on no write is accepted. */
   ended?: "finished" | "released" | "fenced";
   /** Shared by all who finish or release at the same time. */
   ending?: Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * The records missing from a session's logs, found by their numbers: `seq` has no gap within a log, `pos` none over all logs
- * together, and a state says how far each log went.
+ * The records missing from a session's logs, found by their numbers. `seq` has no gap within a log, and `pos` none over
+ * all logs together. A session's state names the last number of each log.
  */
 import type { StoredRecord } from "../../message/record.ts";
 import type { LogName } from "../store.ts";

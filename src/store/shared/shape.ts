@@ -37,8 +37,8 @@ export interface MethodShape<F extends Method = Call> {
   /** `call` gives a promise, `stream` gives items one by one. */
   readonly is: "call" | "stream";
   /**
-   * `scope`: the first argument names whose sessions. `lock`: the first argument is a lock, which has a scope. `all`:
-   * every session of the store, whoever owns it. `none`: no session.
+   * The sessions that a call concerns. `scope`: those of the scope in the first argument. `lock`: the session of the lock
+   * in the first argument. `all`: every session of the store, whoever owns it. `none`: no session.
    */
   readonly of: "scope" | "lock" | "all" | "none";
   /** Whether it writes. Default false. */

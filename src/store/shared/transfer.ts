@@ -21,14 +21,14 @@ export interface DumpSummary {
   readonly lines: Readonly<Record<LogName, number>>;
 }
 
-/** A dump that is weighed as it flows by. */
+/** A dump whose lines are counted and hashed while they are read. */
 export interface Weighed {
   readonly dump: SessionDump;
-  /** The summary of the lines that were read last. */
+  /** The count and hash of the lines that the newest reading of the dump gave; complete once that reading ended. */
   summary(): DumpSummary;
 }
 
-/** Weighs a dump while other code reads it. */
+/** Counts and hashes the lines of a dump while other code reads it. */
 export function weigh(dump: SessionDump, onLine?: () => void): Weighed {
   let hash = createHash("sha256");
   let lines: Record<LogName, number>;

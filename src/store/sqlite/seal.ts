@@ -1,6 +1,6 @@
 /**
- * The seal of a session in a database: made from its lines when it ends, and compared with them when it is opened
- * again.
+ * The seal of a finished session in a database: one hash over its lines. It is made when the session ends, and compared
+ * with the lines when the session is opened again.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { WindrowError } from "../../errors.ts";

@@ -35,7 +35,7 @@ interface Answer {
   readonly timestamp: string | undefined;
 }
 
-/** Results by the call they follow. Any other result stays with its message. */
+/** Tool results by the call that they answer. A result without such a call is written with its own message. */
 type Answers = ReadonlyMap<ToolCallPart, Answer>;
 
 function answersOf(messages: readonly Message[]): Answers {

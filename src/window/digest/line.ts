@@ -69,7 +69,10 @@ export function keyOf(text: string): string {
 
 const numbered = /^\s*(\d+)(?:\t|→|\| ?|: |:|-)/;
 
-/** A listing's lines by their numbers, in stretches; undefined where the text is none. Lines without a number are left out. */
+/**
+ * The lines of a numbered listing, as runs of consecutive numbers. Lines without a number are left out. Undefined for a
+ * text that is no such listing.
+ */
 export function listingOf(text: string, seq: number, mask: TextMask, least = 3): readonly Stretch[] | undefined {
   const stretches: { at: number; lines: Line[] }[] = [];
   const lines = splitLines(text);

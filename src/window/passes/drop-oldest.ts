@@ -44,7 +44,7 @@ export function dropOldest({
 }
 
 /**
- * Drops steps, the first of `order` first, until the rest and the message about them meet the target. Protected steps
+ * Drops the steps of `order`, in that order, until the rest and the message about them meet the target. Protected steps
  * stay; labelled messages of other passes come last where they are kept.
  */
 export function* droppingFirst(

@@ -57,7 +57,7 @@ function linesOf(stubs: readonly Stub[]): readonly Line[] {
     const key = `${stub.tool}\n${stub.subject}`;
     const line = lines.get(key) ?? { tool: stub.tool, subject: stub.subject, stubs: [] };
     line.stubs.push(stub);
-    // Put in anew, so that lines stand in the order of their newest message.
+    // Deleting and setting a key moves its line to the end: lines are ordered by their newest message.
     lines.delete(key);
     lines.set(key, line);
   }

@@ -38,7 +38,7 @@ export function recallNotice(maxTokens: number): string {
 /** Characters from which a line is cut. */
 export const longestLine = 2_000;
 
-/** Characters on both sides of what was asked for that a cut line shows. */
+/** Characters that a cut line shows before and after a hit of the query. */
 const aroundHit = 800;
 
 /** The line that stands above the beginning of a message that is too long. */

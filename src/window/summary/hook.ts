@@ -42,8 +42,8 @@ export interface SummaryHookOptions extends RangeOptions {
 }
 
 /**
- * Summarises what is due and commits it, or records why not. With the session's summarizer, else by the messages' own
- * sentences. Changes nothing where the range is no longer as it was read.
+ * Summarises the messages that are due and commits the summary, or records why it could not. The session's summarizer
+ * writes it; without one it consists of the messages' own sentences. If the range changed meanwhile, nothing is committed.
  *
  * @returns what came of it; undefined where nothing was due
  */

@@ -8,7 +8,7 @@ import { recallId } from "../recall/stub.ts";
 import type { Edit, ViewStep } from "../window.ts";
 import type { Summary, SummaryOutcome } from "./summary.ts";
 
-/** The pass by which edits show that they come from a summary. */
+/** The `pass` that an edit names when a summary made it. */
 export const summaryPass = "summary";
 
 /** A summary that stands in the window, with its number in `summaries.jsonl`. */

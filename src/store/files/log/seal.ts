@@ -34,7 +34,7 @@ export async function sealOfFolder(folder: string, disk: Disk): Promise<string> 
   return hash.digest();
 }
 
-/** A line of Windrow's own begins with its number and ends with its checksum: nothing between them need be read. */
+/** Adds a line to a seal. A line that begins with its number and ends with its checksum is not parsed. */
 function addLine(hash: SealHash, log: LogName, bytes: Buffer): void {
   const seq = /^\{"seq":(\d{1,15}),/.exec(bytes.toString("latin1", 0, 30))?.[1];
   const crc = /^,"crc":"([0-9a-f]{8})"\}$/.exec(bytes.toString("latin1", Math.max(0, bytes.length - 18)))?.[1];

@@ -79,7 +79,7 @@ export function trashedMetadata(layout: Layout, id: string, disk: Disk): Session
 }
 
 /**
- * Takes sessions out of the index, and out of what a crash left beside it.
+ * Removes sessions from the index, and from temporary copies of the index that a crash left beside it.
  *
  * @returns lines and bytes, by session
  */
