@@ -1,3 +1,5 @@
+const { builtinModules } = require("node:module");
+
 /**
  * The house's import rules. A file may import from its own floor and from those below it, never from one above; type
  * imports count (tsPreCompilationDeps).
@@ -34,6 +36,12 @@ const upward = floors.slice(0, -1).map((rooms, floor) => ({
   to: { path: inRooms(floors.slice(floor + 1).flat()) },
 }));
 
+/** The names of Node's own modules, which imports are resolved to: `node:fs` to `fs`, `node:sqlite` to itself. */
+const nodeModules = builtinModules.filter((name) => !name.startsWith("node:")).join("|");
+
+/** Files of subpaths: they name what users import, for users alone. A host's own door is the main file of its folder. */
+const doors = "^src/(.+/public|store/author|testing|index)\\.ts$";
+
 const storeDrivers = ["pg", "postgres", "ioredis", "redis", "better-sqlite3", "libsql", "sqlite-vec"];
 const terminalPackages = ["commander", "cli-table3", "asciichart", "picocolors"];
 const named = (packages) => `(^|node_modules/)(${packages.join("|")})(/|$)`;
@@ -68,7 +76,7 @@ module.exports = {
       severity: "error",
       from: { path: inRooms(["message/", "tokens/", "window/"]), pathNot: "/conformance\\.ts$" },
       to: {
-        path: "^(node:)?(assert|async_hooks|buffer|child_process|crypto|dns|events|fs|http|http2|https|net|os|path|perf_hooks|process|readline|stream|string_decoder|timers|tls|tty|url|util|v8|vm|worker_threads|zlib)(/|$)",
+        path: `^(node:.*|(${nodeModules})$)`,
         reachable: true,
       },
     },
@@ -121,6 +129,28 @@ module.exports = {
       from: { path: `^src/adapter/(${host})/` },
       to: { path: "^src/adapter/[^/]+/", pathNot: `^src/adapter/(${provider}host/|$1/)` },
     })),
+    {
+      name: "doors-are-for-users",
+      comment: "Import the file that declares the name: through a door, a rule about that file would not be seen.",
+      severity: "error",
+      // Genkit's adapter is written as one outside this repository would be.
+      from: { path: "^src/", pathNot: [doors, "^src/adapter/genkit/"] },
+      to: { path: doors },
+    },
+    {
+      name: "re-exports-stay-in-their-room",
+      comment: "Import from the file that declares the name; only a door names what another room has.",
+      severity: "error",
+      from: { path: "^src/([^/]+)/", pathNot: [doors, "^src/adapter/(?<host>[^/]+)/\\k<host>\\.ts$"] },
+      to: { path: "^src/", pathNot: "^src/$1/", dependencyTypes: ["export"] },
+    },
+    {
+      name: "the-file-store-is-not-re-exported",
+      comment: "What other rooms need of it belongs in src/store/format, src/store/shared or src/disk.",
+      severity: "error",
+      from: { path: "^src/store/", pathNot: "^src/store/files/" },
+      to: { path: "^src/store/files/", dependencyTypes: ["export"] },
+    },
     {
       name: "drivers-only-in-store-open",
       comment:
