@@ -118,14 +118,14 @@ export class ToolRuns {
     await this.#appender.appendLast(complete, (messageSeq) =>
       runs.map(({ call, result, ...took }) => toolRecord(call, result, { ...took, timestamp, messageSeq })),
     );
-    await this.#writer.setState((state) => ({
-      lastActivity: "tool_execution",
-      toolCallCount: state.toolCallCount + runs.length,
-    }));
     for (const { call, durationMs: took } of runs) {
       this.running.delete(call.callId);
       tell(on, { type: "tool-finished", sessionId, callId: call.callId, durationMs: took });
     }
+    await this.#writer.setState((state) => ({
+      lastActivity: "tool_execution",
+      toolCallCount: state.toolCallCount + runs.length,
+    }));
     return complete;
   }
 }

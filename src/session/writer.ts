@@ -95,12 +95,20 @@ export class SessionWriter {
     this.note({ compressionCount: this.#state.compressionCount + 1 });
   }
 
-  /** Changes the state and hands it to the store. */
+  /**
+   * Changes the state and hands it to the store. A refusal is an event: the records of the same call are at the store, and
+   * a caller who tried again would write them twice. The next state, or the end of the session, has the change too.
+   */
   async setState(change: (state: SessionState) => Partial<SessionState>): Promise<void> {
     await this.inTurn(async () => {
       const now = this.#options.now().toISOString();
       this.#state = { ...this.#state, ...change(this.#state), status: "processing", updatedAt: now };
-      await this.#options.store.setState(this.#options.lock, this.#state);
+      try {
+        await this.#options.store.setState(this.#options.lock, this.#state);
+      } catch (error) {
+        if (!isWindrowError(error)) throw error;
+        tell(this.#options.on, { type: "append-failed", sessionId: this.#id, error });
+      }
     });
   }
 

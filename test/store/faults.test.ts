@@ -202,3 +202,21 @@ describe("a disk that is full", () => {
     }
   });
 });
+
+describe("a finish that fails while the store is closed", () => {
+  it("tells its caller, and leaves the session released and to be gone on with", async () => {
+    const lock = await sessionWith(fixture.store, 2);
+    faults.torn = 1;
+    const ending = fixture.store.finish(lock, { ...stateOf("completed"), status: "completed" });
+    const closing = fixture.store.close();
+    await expect(ending).rejects.toMatchObject({ code: "not-durable" });
+    await closing;
+    expect(faults.torn).toBe(0);
+
+    const later = filesStore({ folder: fixture.folder });
+    const again = await later.lock(everybody, lock.id);
+    await later.append(again, [messageRecord("three")]);
+    expect(await texts(later, lock.id)).toHaveLength(3);
+    await later.close();
+  });
+});

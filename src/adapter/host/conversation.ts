@@ -129,6 +129,8 @@ export class HostConversation<Host extends object> {
   readonly #numbered: Numbered;
   readonly #epochs = new RememberedEpochs();
   #isReplaced = false;
+  /** The place at which this conversation's history left the journal; another one of the session may continue it. */
+  #leftAt: number | undefined;
   #most = Infinity;
 
   constructor(host: ConversationHost<Host>, options: ConversationOptions = {}, shared: SharedParts = {}) {
@@ -250,7 +252,10 @@ export class HostConversation<Host extends object> {
   }
 
   async #match(log: HostLog<Host> | undefined, messages: readonly Host[]): Promise<LogMatch | undefined> {
-    const match = await log?.match(messages);
+    let match = await log?.match(messages);
+    // A history that was replaced once stays apart from the session's journal; a host's own log decides by itself.
+    if (log === this.journal) this.#leftAt ??= match?.brokenAt;
+    if (log === this.journal && this.#leftAt !== undefined) match = { isLog: false, brokenAt: this.#leftAt };
     this.#tellReplaced(match?.brokenAt);
     return match;
   }

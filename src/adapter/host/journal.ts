@@ -84,7 +84,6 @@ export class HostJournal<Host extends object> implements HostLog<Host> {
   /** Whether the log holds a result whole that the host was given cut. */
   #hasWhole = false;
   #loaded = false;
-  #replaced: number | undefined;
 
   /** @internal */
   constructor(session: Session, host: JournalHost<Host>) {
@@ -120,11 +119,10 @@ export class HostJournal<Host extends object> implements HostLog<Host> {
     });
   }
 
-  /** As {@link HostJournal.sync}. A history that was replaced once stays apart from the log. */
+  /** As {@link HostJournal.sync}. */
   async match(messages: readonly Host[]): Promise<LogMatch> {
-    const broken = await this.sync(messages);
-    this.#replaced ??= broken;
-    return this.#replaced === undefined ? { isLog: true } : { isLog: false, brokenAt: this.#replaced };
+    const brokenAt = await this.sync(messages);
+    return brokenAt === undefined ? { isLog: true } : { isLog: false, brokenAt };
   }
 
   /** Records that a tool is about to run. */

@@ -150,6 +150,8 @@ export class HeldSessions<S> {
   }
 
   async #release(held: HeldSession<S>): Promise<void> {
+    // A finish under way may fail, which its caller is told; the session is then released.
+    if (held.ended === "finished") await held.ending?.catch(() => undefined);
     held.ending ??= this.#end(held);
     await held.ending;
   }

@@ -1,0 +1,42 @@
+/** Conversations of one session: each decides by itself whether its history continues the log. */
+import { expect, it } from "vitest";
+import { chatAdapter } from "../../src/adapter/chat/chat.ts";
+import type { ChatMessage } from "../../src/adapter/chat/chat.ts";
+import { HostConversation } from "../../src/adapter/host/conversation.ts";
+import type { Message } from "../../src/message/message.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
+import type { Session } from "../../src/session/session.ts";
+
+const user = (content: string): ChatMessage => ({ role: "user", content });
+
+async function logOf(session: Session): Promise<readonly ChatMessage[]> {
+  const messages: Message[] = [];
+  for await (const message of session.messages()) messages.push(message);
+  return chatAdapter.encode(messages);
+}
+
+it("one whose history was replaced stays apart from the log; a later one that continues the log is made from it", async () => {
+  const composed: string[] = [];
+  const manager = await SessionManager.open({ store: "ram:", budget: 8_000, on: ({ type }) => composed.push(type) });
+  const session = await manager.create();
+  const conversation = (events: string[]): HostConversation<ChatMessage> =>
+    new HostConversation({ adapter: chatAdapter }, { session, on: ({ type }) => events.push(type) });
+  const fromLog = (): number => composed.filter((type) => type === "window-composed").length;
+
+  const replaced: string[] = [];
+  const first = conversation(replaced);
+  await first.window({ messages: [user("one"), user("two")] });
+  expect(fromLog()).toBe(1);
+  await first.window({ messages: [user("a summary")] });
+  await first.window({ messages: [...(await logOf(session)), user("three")] });
+  expect(fromLog()).toBe(1);
+  expect(replaced.filter((type) => type === "history-replaced")).toHaveLength(1);
+
+  const events: string[] = [];
+  const second = conversation(events);
+  const window = await second.window({ messages: [...(await logOf(session)), user("four")] });
+  expect(events).toEqual(["window-sent"]);
+  expect(fromLog()).toBe(2);
+  expect(window?.messages.map(({ content }) => content)).toEqual(["one", "two", "a summary", "three", "four"]);
+  await manager.close();
+});

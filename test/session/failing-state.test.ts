@@ -1,0 +1,46 @@
+/** A store that refuses a session's state after its records were written: nothing is written twice. */
+import { expect, it } from "vitest";
+import { openStore } from "../../src/access/open.ts";
+import { chatAdapter } from "../../src/adapter/chat/chat.ts";
+import type { ChatMessage } from "../../src/adapter/chat/chat.ts";
+import { HostConversation } from "../../src/adapter/host/conversation.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
+import { everybody } from "../../src/store/testing/kit.ts";
+import { faultyStore } from "../../src/store/testing/faulty.ts";
+
+const host: readonly ChatMessage[] = [
+  { role: "user", content: "Read it." },
+  {
+    role: "assistant",
+    content: null,
+    tool_calls: [{ id: "c1", type: "function", function: { name: "read", arguments: "{}" } }],
+  },
+  { role: "tool", tool_call_id: "c1", content: "The text." },
+];
+
+it.each(["before", "after"] as const)("a tool's result and a step's usage, refused %s", async (when) => {
+  const faulty = faultyStore(await openStore("ram:"));
+  const { store } = faulty;
+  const events: string[] = [];
+  const manager = await SessionManager.open({ store, budget: 8_000, on: ({ type }) => events.push(type) });
+  const session = await manager.create();
+  const conversation = new HostConversation({ adapter: chatAdapter }, { session });
+  await conversation.record(host.slice(0, 2));
+  await conversation.startTool({ callId: "c1", name: "read", args: {} });
+  faulty.fail("setState", { times: 1, when });
+  for (let turn = 0; turn < 3; turn++) await conversation.record(host);
+  faulty.fail("setState", { times: 1, when });
+  await session.endStep({ usage: { input: 5, output: 1 } });
+  await session.endStep({ usage: { input: 7, output: 1 } });
+
+  const { messages, state } = session.stats();
+  expect({ messages, toolCalls: state.toolCallCount, modelCalls: state.llmCallCount }).toEqual({
+    messages: 3,
+    toolCalls: 1,
+    modelCalls: 2,
+  });
+  expect(events.filter((type) => type === "append-failed")).toHaveLength(2);
+  const { state: stored } = await store.info(everybody, session.id);
+  expect(stored).toMatchObject({ toolCallCount: 1, llmCallCount: 2, totalTokensUsed: 14 });
+  await manager.close();
+});
