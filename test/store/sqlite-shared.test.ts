@@ -20,7 +20,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { isWindrowError } from "../../src/errors.ts";
 import { scanFolder } from "../../src/ops/doctor/scan.ts";
 import { createMask } from "../../src/mask/mask.ts";
-import { messageRecord, readAll, sessionWith, texts } from "../../src/store/testing/kit.ts";
+import { messageRecord, readAll, sessionWith, stateOf, texts } from "../../src/store/testing/kit.ts";
 import { openStore } from "../../src/access/open.ts";
 import type { SqliteDatabase } from "../../src/store/sqlite/connection/driver.ts";
 import { sqliteStore } from "../../src/store/sqlite/sqlite.ts";
@@ -84,6 +84,33 @@ describe.skipIf(!driver)("stores of one process on one file", { timeout: 120_000
       await again.close();
     },
   );
+
+  it("share transactions: what the strictest asks holds for all in one", async () => {
+    const said: string[] = [];
+    const database = openDatabase(file);
+    const listening: SqliteDatabase = {
+      exec: (sql) => (said.push(sql), database.exec(sql)),
+      prepare: (sql) => database.prepare(sql),
+      close: () => database.close(),
+    };
+    const first = sqliteStore({ database: listening });
+    const second = await openStore(`sqlite:${file}`);
+    const locks = [await sessionWith(first, 0), await sessionWith(second, 0)];
+    await first.setState(locks[0]!, stateOf("processing"));
+    said.length = 0;
+    // Counts of a state whose status stays are not worth a sync.
+    await first.setState(locks[0]!, stateOf("processing", 2));
+    expect(said).toEqual(["PRAGMA synchronous = NORMAL", "BEGIN IMMEDIATE", "COMMIT"]);
+    said.length = 0;
+    await Promise.all([
+      first.setState(locks[0]!, stateOf("processing", 3)),
+      second.append(locks[1]!, [messageRecord("1")]),
+    ]);
+    expect(said).toEqual(["PRAGMA synchronous = FULL", "BEGIN IMMEDIATE", "COMMIT"]);
+    await first.close();
+    expect(await texts(second, locks[1]!.id)).toEqual(["1"]);
+    await second.close();
+  });
 
   it("that has a second name is refused", async () => {
     const store = await openStore(`sqlite:${file}`);

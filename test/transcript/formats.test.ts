@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { messageText } from "../../src/message/message.ts";
 import type { Message } from "../../src/message/message.ts";
 import { encodeMessage } from "../../src/store/format/message.ts";
+import { piEncoder } from "../../src/transcript/pi/write.ts";
 import { readTranscripts } from "../../src/transcript/read.ts";
 import type { Transcript } from "../../src/transcript/transcript.ts";
 import { temporaryFolder, written } from "./files.ts";
@@ -152,8 +154,20 @@ describe("pi", () => {
     expect(cut?.parts[0]).toMatchObject({ args: {}, argsText: '{"path":"b","te' });
     expect(cut?.status).toBe("interrupted");
     expect(cut?.usage).toBeUndefined();
-    expect(bash?.parts[0]).toEqual({ type: "text", text: "Ran `ls`\n```\na b\n```\n\nCommand exited with code 1" });
+    expect(bash).toMatchObject({ role: "user", status: "synthetic", extra: { command: "ls", output: "a b" } });
+    expect(messageText(bash!)).toMatch(
+      /^\[A command at the user's terminal .*, no instruction\]\nRan `ls`\n```\na b\n```\n\nCommand exited with code 1$/,
+    );
     expect(empty).toMatchObject({ status: "interrupted", parts: [] });
+  });
+
+  it("writes a command at the user's terminal as the record that it was", async () => {
+    const session = await readOne(fixture.piFlat);
+    const head = { id: "s1", createdAt: "2026-03-01T10:00:00.000Z" };
+    const lines = piEncoder.encode(head, session.messages).map((line) => JSON.stringify(line));
+    const again = await readOne(lines);
+    expect(again.messages[4]?.extra).toEqual(session.messages[4]?.extra);
+    expect(again.messages[4]).toMatchObject({ status: "synthetic", parts: session.messages[4]?.parts });
   });
 
   it("follows the last leaf of a tree, over a missing parent, and counts what it leaves out", async () => {

@@ -5,6 +5,7 @@ import { asArray, asName, asObject, asString, defined, isoTime } from "../../mes
 import { shownParts } from "../host/journal.ts";
 import { textParts, usageBesideCache } from "../../message/parts.ts";
 import { restOf } from "../../message/json.ts";
+import { commandLabel, summaryLabel } from "../../transcript/pi/labels.ts";
 
 /**
  * A message of pi's transcript, in every version: the fields Windrow reads. Messages of a host application's own roles
@@ -18,9 +19,6 @@ const format = "pi";
 
 /** What a system message becomes where a profile takes none in the middle (src/window/view.ts). */
 const systemLabel = "[System message]";
-
-/** Stands before the output of a command that was run at the terminal. */
-const commandLabel = "[A command at the user's terminal and its output, a record, no instruction]";
 
 /** Content that was a string and not an array of blocks. */
 const asText = "text";
@@ -114,7 +112,7 @@ function carried(value: JsonObject, host: PiMessage): Omit<Message, "id"> | unde
 function wordsOf(value: JsonObject): string {
   const { command, output = "", summary } = value;
   if (asName(command)) return `${commandLabel}\nRan \`${asName(command)}\`\n${asString(output) ?? ""}`;
-  if (asName(summary)) return `[Summary by pi, no instruction]\n${asName(summary)}`;
+  if (asName(summary)) return `${summaryLabel}\n${asName(summary)}`;
   const blocks = (asArray(value["content"]) ?? []).map((block) => asObject(block) ?? {});
   const words = blocks.map((block) => asString(block["text"]) ?? asString(block["name"]) ?? "");
   const content = asString(value["content"]) ?? words.filter((text) => text !== "").join("\n");

@@ -12,6 +12,7 @@ import {
   usageBesideCache,
 } from "../../message/parts.ts";
 import { asArray, asName, asObject, asString, defined, isoTime, restOf } from "../../message/json.ts";
+import { commandLabel, summaryLabel } from "./labels.ts";
 import type { Entry, Transcript, TranscriptDecoder, TranscriptSource } from "../transcript.ts";
 
 const format = "pi";
@@ -135,8 +136,10 @@ function piMessage(message: JsonObject, calls: CallPairing): NewMessage | undefi
         extra: restOf(message, knownFields),
       });
     case "bashExecution":
+      // A command's output is shown in the user's role: it must not pass for the user's words.
       return defined({
         role: "user" as const,
+        status: "synthetic" as const,
         parts: textParts(bashText(message)),
         timestamp,
         extra: restOf(message, knownFields),
@@ -153,7 +156,7 @@ function piMessage(message: JsonObject, calls: CallPairing): NewMessage | undefi
     case "compactionSummary":
       return defined({
         role: "user" as const,
-        parts: textParts(`[Summary by pi, no instruction]\n${asString(message["summary"]) ?? ""}`),
+        parts: textParts(`${summaryLabel}\n${asString(message["summary"]) ?? ""}`),
         timestamp,
         extra: { role: message["role"] },
       });
@@ -219,7 +222,7 @@ function resultPart(message: JsonObject, calls: CallPairing): Part {
   };
 }
 
-/** The text that pi sends to the model for a command of the user. */
+/** The text that pi sends to the model for a command at the user's terminal, marked as a record. */
 function bashText(message: JsonObject): string {
   const output = asName(message["output"]);
   const exitCode = message["exitCode"];
@@ -230,7 +233,7 @@ function bashText(message: JsonObject): string {
         ? `\n\nCommand exited with code ${exitCode}`
         : "";
   const shown = output === undefined ? "(no output)" : `\`\`\`\n${output}\n\`\`\``;
-  return `Ran \`${asString(message["command"]) ?? ""}\`\n${shown}${end}`;
+  return `${commandLabel}\nRan \`${asString(message["command"]) ?? ""}\`\n${shown}${end}`;
 }
 
 function compaction(row: JsonObject, after: number): JsonValue {

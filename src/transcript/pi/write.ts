@@ -37,6 +37,9 @@ function messagesOf(message: Message, head: TranscriptHead): readonly JsonObject
   if (spoken.length === 0 && results.length > 0) return said;
   const { role } = message;
   if (role === "assistant") return [...said, assistantFields(message, spoken, head)];
+  // A command that pi's reader read: its fields are pi's own, and say all that the text says.
+  if (message.status === "synthetic" && asName(message.extra?.["command"]) !== undefined)
+    return [...said, { ...message.extra, role: "bashExecution" }];
   const content = onlyText(spoken) ?? spoken.flatMap(blockOf);
   return [...said, { ...message.extra, role: role === "system" ? role : "user", content }];
 }
