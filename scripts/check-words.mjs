@@ -1,6 +1,7 @@
 /**
- * The comments of src say what the code does, in words that a reader of this repository has. No header begins with What,
- * Who, Where or Of; no comment names a seed, a conflict or a law by its number; an exported name has a sentence.
+ * The comments of src say what the code does, in words that a reader of this repository has. No header and no
+ * comment of a declaration begins with What, Who, Where or Of. No comment names a seed, a conflict or a law by its number.
+ * An exported name has a sentence.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,6 +17,10 @@ const rules = [
     faultsOf: ({ header }) => (/^(?:What|Who|Whose|Whom|Where|Of)\b/.test(header.text) ? [header] : []),
   },
   {
+    advice: "Begin the comment with the noun of what the code stands for.",
+    faultsOf: ({ openings }) => openings.filter(({ line }) => line > 1),
+  },
+  {
     advice: "Say what the code does, or link to a page of docs/.",
     faultsOf: ({ lines }) => lines.filter(({ text }) => /\bseeds? 0\d\d|\bC-\d+|\blaws? \d/i.test(text)),
   },
@@ -27,7 +32,12 @@ const rules = [
 
 const found = filesUnder(["src"], /\.ts$/).flatMap((file) => {
   const source = readFileSync(join(root, file), "utf8");
-  const comments = { header: headerOf(source), lines: linesOf(source), exported: exportedOf(file, source) };
+  const comments = {
+    header: headerOf(source),
+    openings: openingsOf(source),
+    lines: linesOf(source),
+    exported: exportedOf(file, source),
+  };
   return rules.flatMap(({ advice, faultsOf }) =>
     faultsOf(comments).map(({ line, text }) => ({
       room: file.split("/")[1],
@@ -52,6 +62,14 @@ conclude(
 function headerOf(source) {
   const [, text = ""] = /^\/\*\*([\s\S]*?)\*\//.exec(source) ?? [];
   return { line: 1, text: plain(text) };
+}
+
+/** The comments of declarations that begin with a question word or Of, each with its first line. */
+function openingsOf(source) {
+  return [...source.matchAll(/\/\*\*\s+(?:\* )?((?:What|Who|Whose|Whom|Where|Of)\b[^\n]*)/g)].map((match) => ({
+    line: source.slice(0, match.index).split("\n").length,
+    text: match[1],
+  }));
 }
 
 function linesOf(source) {

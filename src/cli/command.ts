@@ -15,7 +15,7 @@ export const exitStatus = { done: 0, failed: 1, wrongUse: 2 } as const;
 /** One of the values of {@link exitStatus}. */
 export type ExitStatus = (typeof exitStatus)[keyof typeof exitStatus];
 
-/** What a command writes to, and what it opens stores with. */
+/** The streams of a command, and the function by which it opens stores. */
 export interface CommandIo extends CliIo {
   /** How the configuration and the command line have stores opened: on whose behalf, with which mask. */
   readonly storeOptions: OpenStoreOptions;
@@ -23,7 +23,7 @@ export interface CommandIo extends CliIo {
   openStore(target: string, options?: Pick<OpenStoreOptions, "create">): Promise<Store>;
 }
 
-/** What a command's action works with. */
+/** The context of a command's action. */
 export interface CommandContext {
   readonly io: CommandIo;
   /** Takes the exit status that the action ended with. */

@@ -7,7 +7,7 @@ export interface CliStream {
   readonly columns?: number;
 }
 
-/** Where a command reads and writes; `process` is one. */
+/** The streams, the environment and the clock of a command; `process` fits. */
 export interface CliIo {
   readonly stdout: CliStream;
   readonly stderr: CliStream;

@@ -10,7 +10,7 @@ process.once("SIGINT", () => stop.abort());
 // A reader that had enough (`| head`) is no failure.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
 
-// What no command caught ends the process as it did, and is written printable.
+// An error that no command caught still ends the process, and is written printable.
 process.on("uncaughtException", (error) => {
   reportError(printableIo(process), error);
   process.exit(exitStatus.failed);

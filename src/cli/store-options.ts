@@ -35,11 +35,13 @@ const fromConfig: readonly (readonly [
   ["compressAfter", ({ settings }) => settings.cleanup?.compressAfter],
   ["olderThan", ({ settings }) => settings.cleanup?.olderThan],
   ["trashFor", ({ settings }) => settings.cleanup?.trashFor],
-  // Of this command only: what it deletes passes through the trash.
+  // An option of this command only: what it deletes passes through the trash.
   ["yes", ({ settings }) => settings.cleanup?.delete, "cleanup"],
 ];
 
-/** Where the commands open their stores; the options are empty until {@link addStoreOptions} has read them. */
+/**
+ * The object by which commands open their stores; the options are empty until {@link addStoreOptions} has read them.
+ */
 export function commandIo(io: CliIo): CommandIo {
   const storeOptions: OpenStoreOptions = {};
   return {
@@ -98,7 +100,7 @@ function isGiven(command: Command, name: string): boolean {
   return source !== undefined && source !== "default";
 }
 
-/** Whose sessions a command line names. */
+/** The flags of a command line that name a user and a tenant. */
 export interface ScopeFlags {
   readonly user?: string;
   readonly tenant?: string;

@@ -9,7 +9,7 @@ export interface GuardedRequest {
   readonly rawHeaders: readonly string[];
 }
 
-/** Who may ask for what. */
+/** The rules of who may ask for what. */
 export interface GuardRules {
   /** The address that the server is bound to. */
   readonly host: string;
@@ -83,7 +83,7 @@ function isAllowedOrigin(origin: string, rules: GuardRules): boolean {
 function isAllowed(name: string, { host, allowedHosts }: GuardRules): boolean {
   if (isLoopback(name)) return true;
   const bound = hostNameOf(bracketed(host));
-  // Where a server is open to other machines, an address is as good as the bound one: rebinding needs a name.
+  // If a server is open to other machines, an address is as good as the bound one: rebinding needs a name.
   if (bound !== undefined && !isLoopback(bound) && isAddress(name)) return true;
   return [bound, ...allowedHosts.map((allowed) => hostNameOf(bracketed(allowed)))].includes(name);
 }

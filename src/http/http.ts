@@ -168,7 +168,7 @@ const statusOfFault: Readonly<Record<string, number>> = {
 
 /** Answers what is no HTTP request, and ends the connection. */
 function refuseSocket(error: NodeJS.ErrnoException, socket: Duplex): void {
-  // What is under way on the connection must not be mixed with another answer.
+  // An answer that is under way on the connection must not be mixed with another answer.
   const underWay = (socket as { readonly _httpMessage?: { readonly headersSent?: boolean } })._httpMessage?.headersSent;
   if (error.code === "ECONNRESET" || !socket.writable || underWay) return void socket.destroy();
   endSocket(socket, statusOfFault[error.code ?? ""] ?? 400);

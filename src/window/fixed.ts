@@ -88,7 +88,7 @@ export class FixedBlocks {
 }
 
 /**
- * What each tool's definition costs.
+ * The tokens of each tool's definition.
  *
  * @param toolsBudget - tokens that all definitions together may use before there is a warning. Default: any number
  * @throws WindrowError `bad-option` for a toolsBudget that is no positive number

@@ -14,7 +14,7 @@ import { eventMessage, isShown } from "./event.ts";
 import { GeminiCalls } from "../gemini/gemini.ts";
 import type { AdkEvent, AdkInvocation, AdkSession } from "./types.ts";
 
-/** What is kept goes out as ADK has it, signed or not. */
+/** Messages that stay go out as ADK has it, signed or not. */
 const sent = { ...gemini, rules: { ...gemini.rules, callNeedsSignature: false } };
 
 /** How {@link contextCompactor} compacts. */

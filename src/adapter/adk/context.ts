@@ -89,7 +89,7 @@ export class ContextManager {
     return parts?.some((part, index) => part !== message.parts?.[index]) ? { ...message, parts } : message;
   }
 
-  /** What {@link ContextManager.getMessages} gives, in numbers. */
+  /** The size of {@link ContextManager.getMessages}, in numbers. */
   getStats(): ContextStats {
     const window = this.#window();
     return {

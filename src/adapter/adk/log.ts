@@ -17,9 +17,9 @@ const createdId = "windrow:created";
 
 /** One event in the log. */
 export interface LoggedEvent {
-  /** Of its message. */
+  /** The id of its message in the log. */
   readonly messageId: string;
-  /** Of the message's bytes as the session holds them. */
+  /** A hash of the message's bytes as the session has them. */
   readonly hash: number;
 }
 
@@ -171,7 +171,7 @@ export function adkLogs(manager: SessionManager): AdkLogs {
   return logs;
 }
 
-/** What a session's metadata says of the session of ADK that it is; undefined for other sessions. */
+/** The session of ADK that a session's metadata names; undefined for other sessions. */
 export function keyOf({ metadata }: SessionInfo): AdkSessionKey | undefined {
   const { app_name: appName, user_id: userId, session_id: sessionId } = metadata.taskKey;
   if (typeof appName !== "string" || typeof userId !== "string" || typeof sessionId !== "string") return undefined;

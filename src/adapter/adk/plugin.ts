@@ -34,8 +34,8 @@ export interface ContextManagementOptions extends StatsOptions {
   /** Default: `contextManager`'s, else `estimate`. With a `manager` that one's. */
   readonly counter?: TokenCounter;
   /**
-   * Where dumps of screens shrink, with a `contextManager`: in the `window` alone (default), or before they are `stored`
-   * too: ADK's own history then holds them cut.
+   * The place where dumps of screens shrink, with a `contextManager`: in the `window` alone (default), or before they
+   * are `stored` too: ADK's own history then holds them cut.
    */
   readonly uiTrees?: "window" | "stored";
   /** Receives failures, replaced histories and windows. */

@@ -3,7 +3,7 @@ import type { Recalled, RecallQuery } from "../../window/recall/recall.ts";
 import { recallTool as toolOver } from "../host/recall-tool.ts";
 import type { AdkContext, AdkInvocation } from "./types.ts";
 
-/** What ADK's FunctionTool is made of. `parameters` is a schema of Gemini's. */
+/** Options of ADK's FunctionTool. `parameters` is a schema of Gemini's. */
 export interface RecallToolOptions {
   readonly name: string;
   readonly description: string;
@@ -11,7 +11,7 @@ export interface RecallToolOptions {
   readonly execute: (input: unknown, toolContext?: AdkContext) => Promise<object>;
 }
 
-/** What brings back what left a window, for the agent that asks: a plug-in, or a context compactor. */
+/** An object that recalls messages that left an agent's window: a plug-in, or a context compactor. */
 export interface AdkRecaller {
   recall(query: RecallQuery, invocation: AdkInvocation): Promise<Recalled>;
 }

@@ -15,7 +15,7 @@ export interface AdkEvent {
   readonly author?: string;
   readonly content?: GeminiContent;
   readonly partial?: boolean;
-  /** Of ADK's CompactedEvent, which stands for the events before it. */
+  /** Set on ADK's CompactedEvent, which stands for the events before it. */
   readonly isCompacted?: boolean;
   readonly actions?: { stateDelta?: Record<string, unknown> };
 }
@@ -41,7 +41,7 @@ export interface AdkInvocation {
 /** ADK's Context, which callbacks and tools are given. */
 export interface AdkContext {
   readonly invocationContext: AdkInvocation;
-  /** Of the call a tool answers. */
+  /** The id of the call that a tool answers. */
   readonly functionCallId?: string;
 }
 

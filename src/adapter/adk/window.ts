@@ -28,7 +28,7 @@ export function adkCall(request: AdkRequest, events: readonly AdkEvent[], log?: 
   const behind = matched?.behind ?? [];
   const own = new Set(request.contents);
   const given = new Map(fromContents(request.contents).map((message, at) => [message.id, { message, at }]));
-  /** Of a window that is not made from the log: the request's own content for a message that nothing changed. */
+  /** The request's own content of an unchanged message, for a window that is not made from the log. */
   const requested = (message: Message): GeminiContent | undefined => {
     const entry = given.get(message.id);
     return entry && isOwn(message, hashMessage(entry.message), request) ? request.contents[entry.at] : undefined;

@@ -36,7 +36,7 @@ export interface AiSdkOptions extends AiSdkWindowOptions {
   readonly besideTokens?: number;
 }
 
-/** What the callbacks around a tool's run are told. */
+/** The event that the callbacks around a tool's run receive. */
 export interface AiSdkToolEvent {
   readonly toolCall: { readonly toolCallId: string; readonly toolName: string; readonly input: unknown };
   /** How long it took, in ms: major 7. */

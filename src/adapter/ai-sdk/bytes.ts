@@ -42,7 +42,7 @@ function mapped(value: object, change: (item: unknown) => unknown): unknown {
   return after.every(([, item], index) => item === before[index]?.[1]) ? value : Object.fromEntries(after);
 }
 
-/** What media are of: base64 or a URL, and the shapes it stood in, outermost first. */
+/** The content of media: base64 or a URL, and the shapes it stood in, outermost first. */
 export interface Payload {
   readonly data?: string;
   readonly url?: string;
@@ -66,7 +66,7 @@ export function unwrap(value: JsonValue | undefined): Payload | undefined {
   return inner && { ...inner, form: [type as string, ...inner.form] };
 }
 
-/** What {@link unwrap} read. */
+/** Rebuilds the value that {@link unwrap} read. */
 export function wrap({ data, url, form }: Payload): JsonValue {
   const [outer, ...inner] = form;
   if (outer === undefined) return data ?? url ?? "";

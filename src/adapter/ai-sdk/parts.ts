@@ -244,8 +244,8 @@ function foreignMedia(part: Part): JsonObject | undefined {
 type WithFields = Exclude<Part, OpaquePart>;
 
 /**
- * What a part keeps. Provider options stand beside the adapter's own fields, each under its provider's name: profiles
- * look there for whose reasoning it is, and for thought signatures.
+ * The `opaque` fields of a part. Provider options stand beside the adapter's own fields, each under its provider's
+ * name: profiles look there for whose reasoning it is, and for thought signatures.
  */
 function keepFields(fields: JsonObject): { readonly opaque?: JsonObject } {
   const { providerOptions, ...rest } = fields;

@@ -8,7 +8,7 @@ interface Unit {
   readonly role: string;
   /** The message, or the part that is the result. */
   readonly value: object;
-  /** What the SDK keeps of it in a prompt: the role, the texts, the ids of calls. */
+  /** The fields of a message that the SDK keeps in a prompt: the role, the texts, the ids of calls. */
   readonly said: string;
 }
 

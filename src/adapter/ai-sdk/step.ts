@@ -68,7 +68,9 @@ export function inCallOrder<M extends AiSdkMessage>(messages: readonly M[]): M[]
   });
 }
 
-/** What a step added. Majors 5 and 6 tell all steps' messages at the end of each; major 7 the step's own. */
+/**
+ * The messages that a step added. Majors 5 and 6 tell all steps' messages at the end of each; major 7 the step's own.
+ */
 export function newMessages(
   { response }: AiSdkFinishedStep,
   prepared: AiSdkStep<AiSdkMessage> | undefined,

@@ -47,7 +47,7 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return holds ? (value as Readonly<Record<string, unknown>>) : {};
 }
 
-/** What the model gives the recall tool. */
+/** The input that the model gives the recall tool. */
 export type AiSdkRecallInput = Pick<RecallQuery, "id" | "query">;
 
 /** The recall tool, as `tools` of the SDK takes it. */

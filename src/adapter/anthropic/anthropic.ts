@@ -19,7 +19,7 @@ export interface AnthropicMessage {
   readonly content?: unknown;
 }
 
-/** What a request to the Messages API takes of a window. */
+/** The fields of a request to the Messages API that come from a window. */
 export interface AnthropicRequest<Host> {
   /** The window's leading system messages as text blocks; absent where it has none. */
   system?: { type: "text"; text: string }[];

@@ -23,7 +23,7 @@ export function fitsId(id: string): boolean {
   return /^[a-zA-Z0-9_-]+$/.test(id);
 }
 
-/** What a block needs to know of the message it stands in. */
+/** Facts of the message that a block stands in. */
 export interface BlockContext {
   readonly ids: WireIds;
   readonly message: Message;

@@ -100,7 +100,7 @@ function spokenMessage(host: JsonObject, role: Role, calls: CallPairing): NewMes
   return message(host, role, parts, { ...without(host, "role", "content", ...read), ...note });
 }
 
-/** What an assistant's message says outside its content, with the field it stood in. */
+/** Texts of an assistant's message outside its content, with the field it stood in. */
 function besideContent(
   host: JsonObject,
   calls: CallPairing,

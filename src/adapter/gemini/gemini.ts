@@ -15,7 +15,7 @@ export interface GeminiContent {
   readonly parts?: readonly unknown[];
 }
 
-/** What a request to Gemini takes of a window. */
+/** The fields of a request to Gemini that come from a window. */
 export interface GeminiRequest<Host> {
   /** The window's leading system messages, for `config.systemInstruction`; absent where it has none. */
   systemInstruction?: { parts: { text: string }[] };

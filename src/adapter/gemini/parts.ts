@@ -7,7 +7,7 @@ import { asArray, asName, asObject, asString, defined } from "../../message/json
 import { thoughtSignature } from "../../window/provider/signed.ts";
 import { absent, keep, keptOf, present, standIn, wireName } from "../host/host-fields.ts";
 
-/** What messages and parts keep for this API stands under its provider's name. */
+/** The provider's name, under which messages and parts have the fields of this API. */
 export const google = "google";
 
 /** Kinds of opaque parts begin with it. */

@@ -34,7 +34,7 @@ export interface WindowOptions {
   readonly model?: string | ModelDescription;
   /** A name, a preset, `{ use, ...options }`, or a Strategy. Default `adaptive`. Not with a session. */
   readonly strategy?: string | Strategy | StrategyChoice;
-  /** What the provider behind the host accepts. Default: the host's. Not with a session. */
+  /** The profile of the provider behind the host. Default: the host's. Not with a session. */
   readonly profile?: string | Profile;
   /** Default `estimate`. Not with a session. */
   readonly counter?: TokenCounter;
@@ -50,13 +50,13 @@ export interface ConversationOptions extends WindowOptions, StatsOptions {
 
 /** How a conversation reads its host. */
 export interface ConversationHost<Host extends object> extends JournalHost<Host> {
-  /** What the provider behind the host accepts, where nothing else says it. Default `openai-chat`. */
+  /** The profile of the provider behind the host, where no option names one. Default `openai-chat`. */
   readonly profile?: string | Profile;
   /** Whether several conversations come through at once: none of them then replaces another. Default false. */
   readonly isShared?: boolean;
 }
 
-/** What stands beside the messages of a request. */
+/** The blocks of a request beside its messages. */
 export interface RequestBlocks {
   /** Counted, never sent: the host sends it. */
   readonly system?: string;
@@ -74,7 +74,7 @@ export interface HostCall<Host extends object, Sent = Host> extends RequestBlock
   readonly modelBudget?: number | undefined;
   /** Tokens of the request that stand in no message and no block: of documents, of an output schema. Default 0. */
   readonly besideTokens?: number;
-  /** What the called provider accepts, where neither the options nor the session say it. */
+  /** The profile of the called provider, where neither the options nor the session say it. */
   readonly profile?: string | Profile;
   /** Blocks before the history, where the window is not made from a log. */
   readonly pinned?: readonly PinnedBlock[];
@@ -108,13 +108,13 @@ export interface HostWindow<Sent> {
   readonly composed: Composed;
 }
 
-/** What a conversation shares with others of the same host. */
+/** Parts that a conversation shares with others of the same host. */
 export interface SharedParts {
   /** Sends failures once for all of them. */
   readonly teller?: Teller | undefined;
-  /** Of the secrets that no listener receives, where there is no session. */
+  /** The rules for secrets that no listener receives, where there is no session. */
   readonly secretRules?: SecretRules | undefined;
-  /** What recall reads before the first window, where each call brings a log of its own. */
+  /** The session that recall reads before the first window, where each call brings a log of its own. */
   readonly session?: Session | undefined;
 }
 

@@ -11,7 +11,10 @@ export const absent = "windrow:absent";
 /** Deepest nesting of a host's message that is followed. */
 const deepest = 500;
 
-/** What one adapter kept in a message's `extra` or a part's `opaque`; undefined where that came from elsewhere. */
+/**
+ * The fields that one adapter put into a message's `extra` or a part's `opaque`; undefined where that came from
+ * elsewhere.
+ */
 export function keptOf(adapter: string, holder: JsonValue | undefined): JsonObject | undefined {
   if (!isObject(holder)) return undefined;
   const kept = holder[adapter];

@@ -22,7 +22,7 @@ export interface LogMatch {
   readonly isLog: boolean;
   /** The first place, from 0, at which the messages are no continuation of the log. */
   readonly brokenAt?: number;
-  /** What the window is made of, where it is not the log. Default: the host's messages, decoded. */
+  /** The messages that the window is made of, where they are not the log's. Default: the host's messages, decoded. */
   readonly history?: readonly Message[];
 }
 
@@ -53,11 +53,11 @@ export interface JournalHost<Host extends object> {
 }
 
 interface Entry<Host> {
-  /** Of what the message says, the secrets masked, so that it is the same before and after a resume. */
+  /** A fingerprint of the message with its secrets masked: it is the same before and after a resume. */
   readonly print: number;
   readonly time: string;
   readonly optional: boolean;
-  /** Of the bytes as the session holds them. */
+  /** A hash of the message's bytes as the session has them. */
   readonly hash: number;
   host?: Host;
 }
@@ -71,7 +71,7 @@ interface Fresh<Host> {
 export class HostJournal<Host extends object> implements HostLog<Host> {
   readonly session: Session;
   readonly teller: Teller;
-  /** What the notes of this session's windows number, where one host conversation makes them all. */
+  /** The messages that the notes of this session's windows number, where one host conversation makes them all. */
   readonly numbered: Numbered;
   readonly #host: JournalHost<Host>;
   readonly #prints: Prints;
@@ -79,7 +79,7 @@ export class HostJournal<Host extends object> implements HostLog<Host> {
   readonly #byId = new Map<string, Entry<Host>>();
   readonly #known = new Set<string>();
   readonly #writer: LogWriter;
-  /** What the log gets in place of a result that the host was given cut, by call id. */
+  /** Whole results by call id, for the log; the host received them cut. */
   readonly #whole = new Map<string, readonly Part[]>();
   /** Whether the log holds a result whole that the host was given cut. */
   #hasWhole = false;

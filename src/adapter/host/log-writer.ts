@@ -7,7 +7,7 @@ import type { ToolRun } from "../../session/tool-run.ts";
 export interface StartedTool {
   readonly callId: string;
   readonly name: string;
-  /** What JSON carries of it is recorded. */
+  /** The arguments; only what JSON can carry is recorded. */
   readonly args: unknown;
 }
 

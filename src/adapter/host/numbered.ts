@@ -18,7 +18,7 @@ export type HistorySource = () => readonly Message[] | Promise<readonly Message[
 export interface NumberedLimits {
   /** Default 4,000. */
   readonly maxTokens?: number | undefined;
-  /** Of a history. Default: the session's, else `estimate`. A log is counted by its session's. */
+  /** The counter for a history. Default: the session's, else `estimate`. A log is counted by its session's. */
   readonly counter?: TokenCounter | undefined;
 }
 
@@ -45,7 +45,7 @@ export class Numbered {
   }
 
   /**
-   * What left the window, by the ids of its notes or by words.
+   * Brings back messages that left the window, by the ids of its notes or by words.
    *
    * @param history - of the conversation that asks, where several share this one without a log
    * @throws WindrowError `not-found`, `bad-option`, and as `Session.recall`
@@ -62,7 +62,7 @@ export class Numbered {
   }
 }
 
-/** What of a session's settings says how its windows are masked. */
+/** The settings of a session that say how its windows are masked. */
 export type LiveSettings = Pick<SessionSettings, "liveMask" | "secretRules">;
 
 /** The messages themselves, but without their secrets where the live window shows none. */

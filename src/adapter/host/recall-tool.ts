@@ -2,7 +2,7 @@
 import { inlineText } from "../../message/quote.ts";
 import type { Recalled, RecallQuery } from "../../window/recall/recall.ts";
 
-/** What the model is told of the tool. The notes of a window name it: "recall shows them". */
+/** The tool's declaration for the model. The notes of a window name it: "recall shows them". */
 export const recallDeclaration = {
   name: "recall",
   description:
@@ -19,7 +19,7 @@ export const recallDeclaration = {
   },
 } as const;
 
-/** What the model is told of a recall tool. */
+/** The declaration of a recall tool for the model. */
 export interface RecallDeclaration extends Pick<typeof recallDeclaration, "description" | "inputSchema"> {
   readonly name: string;
 }
@@ -68,7 +68,7 @@ export function recallQuery(args: unknown): RecallQuery {
   };
 }
 
-/** What a piece of work recalls, as the tool's answer; an error becomes its text. */
+/** The tool's answer from a piece of work that recalls; an error becomes its text. */
 export async function recallAnswer(work: () => Promise<Recalled>): Promise<RecallAnswer> {
   try {
     const found = await work();
@@ -79,7 +79,7 @@ export async function recallAnswer(work: () => Promise<Recalled>): Promise<Recal
   }
 }
 
-/** What recall found, as text for the model. */
+/** The result of a recall, as text for the model. */
 export function recalledText({ text, more }: Recalled): string {
   if (text === "") return "Nothing was found; try other words.";
   return more ? `${text}\n[There is more; ask with other words or a smaller range.]` : text;

@@ -34,11 +34,11 @@ export interface WindowMiddlewareOptions extends WindowOptions {
   readonly manager?: SessionManager;
 }
 
-/** What the middleware keeps in the agent's state, under `_windrow`: plain JSON, private to it. */
+/** The middleware's part of the agent's state, under `_windrow`: plain JSON, private to it. */
 export interface WindowMiddlewareState {
   /** The session of the thread, where there is a manager. */
   readonly session?: string;
-  /** What the next window goes on from. */
+  /** The state of the newest window, which the next one continues. */
   readonly window?: WindowState;
 }
 

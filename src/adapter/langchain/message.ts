@@ -28,7 +28,7 @@ export interface LangChainMessage {
   readonly id?: string | undefined;
 }
 
-/** What is kept of LangChain's stands under this name. */
+/** The name under which messages and parts have LangChain's own fields. */
 export const langchain = "langchain";
 
 const roles: Readonly<Record<string, Role>> = {

@@ -91,11 +91,11 @@ const recallInput = z.object({
 
 const host = { adapter: mastraAdapter };
 
-/** What a run needs from step to step. */
+/** The facts that a run carries from step to step. */
 interface Run {
   conversation: HostConversation<MastraMessage>;
   tools: readonly ToolDefinition[];
-  /** What the newest window was made for. */
+  /** The messages that the newest window was made for. */
   messages?: readonly MastraMessage[];
 }
 

@@ -18,7 +18,7 @@ import type { McpTools } from "./tools.ts";
 export { McpTools } from "./tools.ts";
 export type { McpOptions } from "./tools.ts";
 
-/** Where a server listens. */
+/** The address at which a server listens, and who may call it. */
 export interface McpHttpOptions {
   /** Default 0: a free port. */
   readonly port?: number;

@@ -11,7 +11,7 @@ import type { RecallQuery } from "../../window/recall/recall.ts";
 import { recalledText } from "../host/recall-tool.ts";
 import { searchSession } from "./search.ts";
 
-/** What a server shows, and of whom. */
+/** The store that a server shows, and whose sessions. */
 export interface McpOptions {
   readonly store: Store;
   /** Only this user's sessions exist. Default: every user's. */

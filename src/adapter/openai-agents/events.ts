@@ -20,7 +20,7 @@ export function toolCallOf(given: readonly unknown[]): ToolCall | undefined {
   return { callId, name: tool, args: parseJson(text) ?? text };
 }
 
-/** What one model call used, as the SDK tells it. */
+/** The usage of one model call, as the SDK reports it. */
 export function usageOf(entry: unknown): Usage {
   const { inputTokens, outputTokens, inputTokensDetails } = entry as {
     readonly inputTokens?: number;

@@ -19,13 +19,13 @@ import type { AgentItem } from "./item.ts";
 interface Entry {
   readonly item: AgentItem;
   readonly print: number;
-  /** Of the message that holds it; undefined until it is in the log. */
+  /** The id of the message that holds it; undefined until it is in the log. */
   messageId?: string;
 }
 
 interface Write {
   readonly entries: readonly Entry[];
-  /** What of the history before still holds, for a write that is no mere addition. */
+  /** The part of the earlier history that still holds, for a write that is no mere addition. */
   readonly cut?: JsonObject & { readonly operation: string };
   /** Messages in the log when it was first tried. */
   at?: number;
@@ -55,7 +55,7 @@ function toPlain(value: unknown, mediaType = "text/plain"): JsonValue | undefine
   return Object.fromEntries(fields.filter(([, entry]) => entry !== undefined)) as JsonObject;
 }
 
-/** What an item says, as a number: the same whatever the order of its fields. */
+/** A fingerprint of an item; the order of its fields does not matter. */
 export function printOf(item: AgentItem): number {
   return hashText(JSON.stringify(item, (_key, value: unknown) => (isObject(value) ? sorted(value) : value)));
 }
@@ -65,7 +65,7 @@ function sorted(value: JsonObject): JsonObject {
 }
 
 /**
- * What an item says without its secrets, as a number: the same before and after a resume. It is taken of the item as a
+ * A fingerprint of an item without its secrets: the same before and after a resume. It is taken of the item as a
  * message, since the log's mask goes by the fields of messages.
  */
 function maskedPrint(item: AgentItem, rules: SecretRules): number {
@@ -93,7 +93,7 @@ export class AgentHistory {
     this.#writer = new LogWriter(session);
   }
 
-  /** What a plain item says, as a number; a secret counts as its placeholder, as it does in the log. */
+  /** A fingerprint of a plain item; a secret counts as its placeholder, as it does in the log. */
   print(item: AgentItem): number {
     let print = this.#prints.get(item);
     if (print === undefined) {
@@ -219,7 +219,7 @@ export class AgentHistory {
     return Math.max(0, this.#entries.map(({ item }) => item.type === "compaction").lastIndexOf(true));
   }
 
-  /** What the host leaves out by itself: calls that nothing answers, and the reasoning that led to them. */
+  /** The items that the host leaves out by itself: calls that nothing answers, and the reasoning that led to them. */
   #unanswered(): ReadonlySet<Entry> {
     const answered = new Set(this.#entries.map(({ item }) => callOf(item)).flatMap(answerOf));
     const open = new Set<Entry>();

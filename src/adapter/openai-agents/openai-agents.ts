@@ -33,7 +33,7 @@ export interface AgentsSessionOptions {
   readonly on?: AdapterListener;
 }
 
-/** What a `callModelInputFilter` is given, and gives back with another input. */
+/** The data that a `callModelInputFilter` receives, and returns with another input. */
 export interface ModelInput {
   readonly input: AgentItem[];
   readonly instructions?: string | undefined;
@@ -80,7 +80,7 @@ export class AgentsSession {
   readonly #options: AgentsSessionOptions;
   readonly #conversation: HostConversation<AgentItems>;
   readonly #log: HostLog<AgentItems>;
-  /** What Windrow wrote itself into windows: no items of the host's. */
+  /** Fingerprints of items that Windrow itself wrote into windows; they are none of the host's. */
   readonly #own = new Set<number>();
   readonly #calls = new WeakMap<object, number>();
 

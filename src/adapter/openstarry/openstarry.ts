@@ -29,15 +29,15 @@ export interface OpenStarryTool {
   readonly inputSchema?: unknown;
 }
 
-/** What goes to the model. */
+/** The request that goes to the model. */
 export interface LLMPayload {
   /** The system prompt first, byte for byte; then the window. */
   readonly messages: readonly ChatMessage[];
   /** The tools that were given: complete, in their order. */
   readonly tools: readonly OpenStarryTool[];
-  /** Of the whole payload, within the budget. */
+  /** Tokens of the whole payload, within the budget. */
   readonly tokens: number;
-  /** What was done and why. */
+  /** The report of the window: what was done, and why. */
   readonly report: Report;
 }
 
@@ -113,7 +113,7 @@ export class ContextManager implements IContextManager {
     await this.#conversation.endStep();
   }
 
-  /** What left the payload, for the model: the answer of {@link ContextManager.recallTool}. Never rejects. */
+  /** Brings back messages that left the payload: the answer of {@link ContextManager.recallTool}. Never rejects. */
   recall(query: RecallQuery): Promise<string> {
     return this.recallTool.execute(query);
   }
@@ -124,7 +124,7 @@ export class ContextManager implements IContextManager {
   }
 }
 
-/** What {@link openContextManager} gives. */
+/** The result of {@link openContextManager}. */
 export interface OpenedContext {
   readonly context: ContextManager;
   readonly session: Session;

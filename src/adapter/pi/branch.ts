@@ -20,7 +20,7 @@ export interface PiEntry {
   readonly type: string;
   readonly id: string;
   readonly message?: PiMessage;
-  /** Of a compaction: the first entry that stays in the context. */
+  /** The first entry that stays in the context; a compaction names it. */
   readonly firstKeptEntryId?: string;
   readonly customType?: string;
   readonly data?: unknown;
@@ -30,7 +30,7 @@ export interface PiEntry {
 export interface PiSessionManager {
   /** From the root to the leaf. */
   getBranch(): readonly PiEntry[];
-  /** What pi sends, system messages included. */
+  /** The messages that pi sends, system messages included. */
   buildSessionProjection(): { readonly messages: readonly PiMessage[] };
 }
 
@@ -105,7 +105,7 @@ function conversation(messages: readonly PiMessage[]): readonly PiMessage[] {
   return messages.filter(({ role }) => role !== "system");
 }
 
-/** What a window is made for. */
+/** The request that a window is made for. */
 export interface BranchWindow {
   /** Tokens. */
   readonly budget: number;

@@ -17,7 +17,7 @@ const head = `${mark}. ${quoteNotice}]`;
 /** The share of a compaction that what an earlier one told may fill. */
 const previousShare = 0.4;
 
-/** What leaves the context. */
+/** The messages that leave the context. */
 export interface Leaving {
   readonly messagesToSummarize: readonly PiMessage[];
   /** The beginning of a turn that stays in part. */
@@ -39,7 +39,7 @@ export function compactionText(leaving: Leaving, maxTokens: number, mask: TextMa
   return [head, earlier, recent].filter((text) => text !== "").join("\n\n");
 }
 
-/** What an earlier compaction told, its task first. */
+/** The text of an earlier compaction, its task first. */
 function previousText(summary: string, maxTokens: number, mask: TextMask): string {
   const own = summary.includes(head) ? unquoteText(summary.replace(head, "")) : summary.replace(`${mark}]`, "");
   const [task = "", ...rest] = own.trim().split("\n\n");

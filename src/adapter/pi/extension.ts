@@ -30,21 +30,21 @@ export interface PiExtensionContext {
   getSystemPrompt(): string;
 }
 
-/** What pi tells of a tool's result before it becomes a message. */
+/** Pi's event for a tool's result, before it becomes a message. */
 export interface PiToolResultEvent<Content> {
   readonly toolCallId: string;
   readonly toolName: string;
   readonly content: readonly Content[];
 }
 
-/** What pi tells before it compacts. */
+/** Pi's event before it compacts. */
 export interface PiCompactEvent {
   readonly preparation: Leaving & {
     readonly firstKeptEntryId: string;
     /** Tokens. */
     readonly tokensBefore: number;
   };
-  /** What the user asked the summary for; Windrow then leaves it to pi and its model. */
+  /** The user's wishes for the summary; Windrow then leaves it to pi and its model. */
   readonly customInstructions?: string;
 }
 
@@ -103,7 +103,7 @@ export interface PiExtensionTool extends Omit<PiRecallTool, "execute"> {
 
 const budgetFlag = "windrow-budget";
 
-/** What pi keeps free of a context window before it compacts by itself, in tokens (its `compaction.reserveTokens`). */
+/** Tokens of a context window that pi leaves free before it compacts by itself (its `compaction.reserveTokens`). */
 const piReserve = 16_384;
 
 /** Most tokens of a compaction's text. */

@@ -17,7 +17,7 @@ export interface PiMessage {
 
 const format = "pi";
 
-/** What a system message becomes where a profile takes none in the middle (src/window/view.ts). */
+/** The label of a system message where a profile takes none in the middle (src/window/view.ts). */
 const systemLabel = "[System message]";
 
 /** Content that was a string and not an array of blocks. */
@@ -34,7 +34,7 @@ export function isCutOff(message: PiMessage): boolean {
   return message.role === "assistant" && (stopReason === "error" || stopReason === "aborted");
 }
 
-/** What a message of pi reported as used, or undefined where it reported nothing. */
+/** The usage that a message of pi reported; undefined where it reported none. */
 export function piUsage(message: PiMessage): Message["usage"] {
   const usage = asObject((message as { readonly usage?: unknown }).usage);
   return usage && usageBesideCache(usage["input"], usage["output"], usage["cacheRead"], usage["cacheWrite"]);
@@ -233,7 +233,7 @@ export function toPi(given: Message): PiMessage {
   const { [whole]: copy, [shape]: content, [hostRole]: kept, [shownParts]: _shown, ...extra } = given.extra ?? {};
   if (asObject(copy)) return copy as unknown as PiMessage;
   const time = Date.parse(given.timestamp ?? "");
-  // What Windrow wrote itself has no time of its own, and the same window must give the same bytes.
+  // A message that Windrow wrote itself has no time of its own, and the same window must give the same bytes.
   const own = given.status === "synthetic" ? { timestamp: 0 } : {};
   const stamp = "timestamp" in extra ? {} : Number.isNaN(time) ? own : { timestamp: time };
   const result = given.parts.find((part) => part.type === "tool-result");

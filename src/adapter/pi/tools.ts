@@ -15,7 +15,7 @@ import { fromPi } from "./message.ts";
 /** A block of a tool's content in pi: text, or an image that is handed on as it is. */
 export type PiContent = { readonly type: string; readonly text?: string };
 
-/** What pi's `afterToolCall` is told. */
+/** The data that pi's `afterToolCall` receives. */
 export interface PiToolOutcome<Content extends PiContent> {
   readonly toolCall: { readonly id: string; readonly name: string };
   readonly result: { readonly content: readonly Content[] };

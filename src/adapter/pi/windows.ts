@@ -38,7 +38,9 @@ export function piWindows(options: TransformContextOptions): PiWindows {
   };
 }
 
-/** What pi is about to send. Since 0.86 the system prompt stands among the messages, and is counted there. */
+/**
+ * The request that pi is about to send. Since 0.86 the system prompt stands among the messages, and is counted there.
+ */
 function callOf(
   options: TransformContextOptions,
   messages: readonly PiMessage[],
@@ -57,7 +59,7 @@ function callOf(
         .flatMap((message) => original?.(message) ?? piAdapter.encode([message]))
         .filter((message) => !isCutOff(message) || own.has(message)),
   };
-  // What is no message is refused when it is decoded.
+  // A value that is no message is refused when it is decoded.
   if (messages.some((message: PiMessage | undefined) => message?.role === "system")) return call;
   const system = options.system ?? agent?.state.systemPrompt ?? "";
   const tools = piTools(options.tools ?? agent?.state.tools ?? []);

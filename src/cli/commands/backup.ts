@@ -80,7 +80,7 @@ async function runBackup(
   });
 }
 
-/** What was done all the same where something was wrong. */
+/** Labels for work that was done although something was wrong. */
 const outcomes: Readonly<Record<string, string>> = {
   kept: " Its last copy was kept.",
   written: " What is left was copied.",

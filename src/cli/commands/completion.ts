@@ -14,7 +14,7 @@ const examples =
   "  windrow completion fish | source                             # in ~/.config/fish/config.fish\n" +
   "  windrow completion powershell | Out-String | Invoke-Expression  # in $PROFILE\n";
 
-/** What bash's script calls of the package bash-completion, for where that is not installed. */
+/** Replacements for the functions of bash-completion that bash's script calls, where that package is not installed. */
 const withoutBashCompletion =
   "if ! declare -F _get_comp_words_by_ref >/dev/null; then\n" +
   "    _get_comp_words_by_ref() {\n" +

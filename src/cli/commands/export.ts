@@ -40,7 +40,7 @@ export function addExport(command: Command, { io, finish }: CommandContext): voi
     .action(async (id: string, flags: ExportFlags) => finish(await runExport(id, flags, io)));
 }
 
-/** What of the session could not be read, or was missing, and is not in the file. */
+/** The records that are not in the file, because they were missing or could not be read. */
 async function damageIn(
   store: Store,
   scope: Scope,

@@ -13,7 +13,7 @@ import { numberOf, portOf } from "../values.ts";
 /** The environment variable that names the webhook; `--webhook` goes before it. */
 export const webhookVariable = "WINDROW_MONITOR_WEBHOOK";
 
-/** What the watch tells of. */
+/** The events that the watch reports. */
 export type WatchEvent = AlertEvent | { readonly type: "webhook-failed"; readonly error: string };
 
 /** Looks at limits after each scan. */

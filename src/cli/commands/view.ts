@@ -132,7 +132,7 @@ function inDoubt({ openCalls, completedAt }: SessionView, { view: labels }: Word
   ];
 }
 
-/** What the reader does not see: spans that were skipped, and records that are gone. */
+/** Lines for records that the reader does not see: spans that were skipped, and records that are gone. */
 function damageLines({ damage }: SessionView, { view: labels }: Words): readonly string[] {
   const gone = damage.filter(({ problem }) => problem === "missing");
   const spans = damage.length - gone.length;

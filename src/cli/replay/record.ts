@@ -14,7 +14,7 @@ import type { ReplaySettings } from "./options.ts";
 export interface RecordOptions {
   /** The file the session was read from. */
   readonly file: string;
-  /** Where it is recorded. It is closed in the end. */
+  /** The store that receives the recording. It is closed at the end. */
   readonly store: Store;
   readonly settings: ReplaySettings;
   readonly onProgress?: (done: number, total: number) => void;

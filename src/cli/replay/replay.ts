@@ -20,9 +20,9 @@ import type { NamedSession } from "./view.ts";
 
 /** Up to so many sessions are shown one by one; of more, the totals. */
 const shownSessions = 3;
-/** Of this many newest sessions that agents left on this machine … */
+/** The number of newest sessions, of those that agents left on this machine, from which the largest are chosen. */
 const newestSessions = 50;
-/** … this many largest are replayed when no file is named. */
+/** The number of largest ones that are replayed when no file is named. */
 const largestSessions = 10;
 
 /** Gives the command its options and its action. */

@@ -123,7 +123,7 @@ function finerCells({ lookback, staleShare }: Row): readonly string[] {
 
 const either = new Intl.ListFormat("en", { type: "disjunction" });
 
-/** What the columns mean. */
+/** The meaning of the columns, in plain words. */
 export function legend(farDistances: readonly number[], colour: boolean, columns = 0): string {
   const far = [...new Set(farDistances)].toSorted((left, right) => left - right).map(count);
   return colours(colour).dim(
@@ -185,7 +185,7 @@ function tokensLabel(value: number, max: number): string {
   return max >= 10_000 ? `${Math.round(value / 1_000)}k` : String(Math.round(value));
 }
 
-/** What a person's own sessions would have suffered, in plain words. */
+/** The faults that a person's own sessions would have had, in plain words. */
 export function plainWords(sessions: readonly ReplayedSession[], totals: readonly ReplayTotal[]): string {
   const calls = sessions.reduce((sum, session) => sum + session.calls, 0);
   const raw = sessions.reduce((sum, session) => sum + session.brokenRaw, 0);

@@ -5,7 +5,7 @@ import type { GoalName } from "../../ops/stats/goals.ts";
 export interface Words {
   /** Milliseconds: `15 min 23 s`, `15分23秒`. */
   readonly duration: (milliseconds: number) => string;
-  /** Of `windrow view`. */
+  /** Texts of `windrow view`. */
   readonly view: {
     readonly uuid: string;
     readonly status: string;
@@ -44,7 +44,7 @@ export interface Words {
     readonly opensEpoch: (reason: string) => string;
     readonly notCounted: (what: string) => string;
   };
-  /** Of `windrow stats`. */
+  /** Texts of `windrow stats`. */
   readonly stats: {
     readonly title: string;
     readonly filter: string;
@@ -81,7 +81,7 @@ export interface Words {
     readonly missed: string;
     readonly unknown: Readonly<Record<GoalName, string>>;
   };
-  /** Of `windrow top`. */
+  /** Texts of `windrow top`. */
   readonly top: {
     readonly head: readonly string[];
     readonly totals: (running: string, tokens: string, time: string) => string;
@@ -90,7 +90,7 @@ export interface Words {
     readonly holders: Readonly<Record<"held" | "gone" | "none", string>>;
     readonly ago: (duration: string) => string;
   };
-  /** Of `windrow doctor`. */
+  /** Texts of `windrow doctor`. */
   readonly doctor: {
     readonly states: Readonly<Record<"notice" | "mended" | "damage", string>>;
     readonly keptAs: (path: string) => string;
@@ -105,7 +105,7 @@ export interface Words {
     readonly records: (count: string) => string;
     /** The last line: damage that is open, by what helps. */
     readonly open: (open: string, toMend: string, toRestore: string, byHand: string) => string;
-    /** What to do against each; `command` is one to copy. */
+    /** Advice against each; `command` is one to copy. */
     readonly runMend: (command: string) => string;
     readonly beingWritten: (command: string) => string;
     readonly runRestore: (command: string) => string;

@@ -9,7 +9,7 @@ import { readExactly } from "../read.ts";
 
 /** One gzip member of a compressed file, which can be unpacked without the others. */
 export interface Member {
-  /** Where it begins, in plain bytes and in the file. */
+  /** The place where it begins, in plain bytes and in the file. */
   readonly start: number;
   readonly offset: number;
   /** Bytes, plain and in the file. */

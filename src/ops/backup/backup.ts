@@ -28,7 +28,7 @@ export type { Generation, StoredSession } from "./generations.ts";
 /** Generations that a backup keeps. */
 export const defaultGenerations = 7;
 
-/** What is backed up, and how long it is kept. */
+/** Options of a backup: the sessions, and how long copies are kept. */
 export interface BackupOptions {
   /** Default: sessions of no tenant, of every user. A folder takes the backups of one scope. */
   readonly scope?: Scope;
@@ -55,7 +55,7 @@ export interface BackupProgress {
   readonly lines: number;
 }
 
-/** What became of one session. */
+/** The outcome of a backup for one session. */
 export interface BackedUpSession {
   readonly id: string;
   /**
@@ -65,7 +65,7 @@ export interface BackedUpSession {
   readonly outcome: "written" | "unchanged" | "kept" | "failed";
   /** Records in the copy, of all logs. */
   readonly lines: number;
-  /** Of the copy, gzipped, in bytes. */
+  /** Bytes of the copy, gzipped. */
   readonly bytes: number;
   /** Records and documents from which the mask took a secret, of a copy that was written. */
   readonly masked: number;
@@ -79,7 +79,7 @@ export interface BackedUpSession {
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-/** What became of a backup. */
+/** The outcome of a backup. */
 export interface BackupReport {
   /** The generation's name. */
   readonly generation: string;
@@ -176,7 +176,7 @@ class Backup {
     const name = newName(this.#folder, clock.now());
     const createdAt = new Date(clock.now()).toISOString();
     await writeGeneration(this.#folder, { name, createdAt, ...this.#scope, sessions: this.#entries });
-    // Where a store has lost everything, its backups must not follow it one by one.
+    // If a store has lost everything, its backups must not follow it one by one.
     const removed = this.#entries.length === 0 ? [] : await removeOldGenerations(this.#folder, keep);
     return this.#report(name, removed, known);
   }
@@ -229,7 +229,7 @@ class Backup {
     if (isSame && (this.#options.verify !== true || (await this.#isWhole(before)))) {
       return { entry: before, outcome: "unchanged", masked: 0, damaged: 0, missing: 0 };
     }
-    // What a damaged member hides must not go missing in a copy that counts as good.
+    // Lines that a damaged member hides must not go missing in a copy that counts as good.
     await this.#store.upkeep?.verify?.(this.#scope, id);
     let seen = 0;
     const watched = watchLosses(dump);

@@ -15,7 +15,7 @@ import { readSessionFile, sessionLines } from "../../transcript/windrow/session.
 /** Characters that go through gzip at once, about. */
 const batchCharacters = 64 * 1024;
 
-/** Where the copy with this hash is, in a backup. */
+/** The path of the copy with this hash in a backup. */
 export function copyPath(folder: string, hash: string): string {
   return join(folder, "objects", hash.slice(0, 2), `${hash}.gz`);
 }
@@ -51,7 +51,7 @@ export async function writeCopy(path: string, dump: SessionDump, signal?: AbortS
   return bytes;
 }
 
-/** What a generation tells of a copy. */
+/** The line of a generation about a copy. */
 export interface CopyOf {
   readonly hash: string;
   /** Records in it. */

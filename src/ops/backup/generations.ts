@@ -26,7 +26,7 @@ export interface StoredSession {
   readonly createdAt: string;
   /** Records, of all logs. */
   readonly lines: number;
-  /** Of the copy, in bytes. */
+  /** Bytes of the copy. */
   readonly bytes: number;
 }
 
@@ -158,7 +158,7 @@ export function hasCopy(folder: string, { hash, bytes }: Pick<StoredSession, "ha
   return statSync(copyPath(folder, hash), { throwIfNoEntry: false })?.size === bytes;
 }
 
-/** What lies among the copies; what a backup that was killed was writing has no hash. */
+/** The files among the copies; one that a killed backup was writing has no hash. */
 function copiesOf(folder: string): readonly { readonly path: string; readonly hash?: string }[] {
   const objects = join(folder, "objects");
   if (!existsSync(objects)) return [];

@@ -22,7 +22,7 @@ export interface RestoreOptions {
   readonly onProgress?: (progress: { readonly id: string; readonly done: number; readonly total: number }) => void;
 }
 
-/** What became of one session. */
+/** The outcome of a restore for one session. */
 export interface RestoredSession {
   readonly id: string;
   /** `same`: it was there already, record by record; `failed`: what was there, if anything, stays as it was. */
@@ -33,14 +33,14 @@ export interface RestoredSession {
   readonly hash: string;
   /** Records and documents from which the store's mask took a secret. */
   readonly masked: number;
-  /** Where the session lies now that was in its place. */
+  /** The place to which the session that stood here was moved. */
   readonly aside?: string;
   /** Records that the copy lacks, by its own numbers. */
   readonly missing?: number;
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-/** What became of a restore. */
+/** The outcome of a restore. */
 export interface RestoreReport {
   /** The generation's name. */
   readonly generation: string;
@@ -89,7 +89,7 @@ export async function restore(
   };
 }
 
-/** Where sessions go, and whether they may take the place of others. */
+/** The store that sessions go to, and whether they may take the place of others. */
 interface Target {
   readonly store: Store;
   readonly scope: { readonly tenant?: string };

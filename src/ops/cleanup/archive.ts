@@ -5,7 +5,7 @@ import { notInTrash } from "../../store/upkeep.ts";
 import type { SessionSize, TrashedSession } from "../../store/upkeep.ts";
 import { idOf, upkeepOf } from "./keep.ts";
 
-/** What became of a session. */
+/** The outcome of archiving one session. */
 export interface ArchiveReport {
   readonly sessionId: string;
   /** How the session changed; `restored` means that it came back from the trash. */
@@ -14,7 +14,7 @@ export interface ArchiveReport {
   readonly after: SessionSize;
 }
 
-/** Whose sessions are archived. */
+/** Options of archiving: the owner of the sessions. */
 export interface ArchiveOptions {
   /** Default: every user's, of no tenant. */
   readonly scope?: Scope;

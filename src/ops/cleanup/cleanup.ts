@@ -53,7 +53,7 @@ export interface CleanedSession {
   readonly bytesAfter?: number;
 }
 
-/** What a clean-up did. Numbers, ids and times; nothing of what sessions say. */
+/** The outcome of a clean-up. Numbers, ids and times; nothing of what sessions say. */
 export interface CleanupReport {
   /** ISO 8601, UTC. */
   readonly time: string;
@@ -73,11 +73,11 @@ export interface CleanupReport {
   /** Bytes of the finished sessions, and of the trash, now. */
   readonly bytes: number;
   readonly trashBytes: number;
-  /** What could not be done, and why; the rest was. */
+  /** Work that could not be done, and why; everything else was. */
   readonly failures: readonly { readonly sessionId?: string; readonly message: string }[];
 }
 
-/** What is gathered on the way. */
+/** Sums that grow while a clean-up runs. */
 interface Tally {
   looked: number;
   kept: number;

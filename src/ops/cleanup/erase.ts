@@ -9,9 +9,9 @@ import { liveId, trashedNamed } from "./archive.ts";
 import { upkeepOf } from "./keep.ts";
 import { SearchIndex } from "../search/index-file.ts";
 
-/** Where to look beside the store. */
+/** Options of erasing: the owner, and the places beside the store. */
 export interface EraseOptions {
-  /** Whose sessions. Default: every user's, of no tenant. */
+  /** The owner of the sessions. Default: every user's, of no tenant. */
   readonly scope?: Scope;
   /** The folder of the search index (`searchFolderOf`). Default: there is none. */
   readonly index?: string;
@@ -31,7 +31,7 @@ export interface EraseReceipt extends Erased {
   readonly forks: readonly string[];
 }
 
-/** What there is of a session, before it is erased. */
+/** The places and sizes of a session's data, before it is erased. */
 export interface ErasePlan {
   readonly sessionId: string;
   readonly where: "store" | "trash" | "remains";
@@ -70,7 +70,7 @@ export async function erase(
 }
 
 /**
- * What a name would erase. Nothing is changed.
+ * The plan of what a name would erase. Nothing is changed.
  *
  * @throws WindrowError `session-not-found`, `bad-option`
  */
@@ -87,7 +87,7 @@ export async function planErase(
     const trashed = await trashedNamed(store, scope, name);
     return { sessionId: trashed.sessionId, where: "trash", bytes: trashed.bytes };
   } catch (error) {
-    // What a doctor put aside has no metadata that is looked for: the store itself says whether there is anything.
+    // Remains that a doctor put aside have no metadata to look for: the store itself says whether there is anything.
     if (isSessionId(id)) return { sessionId: id, where: "remains", bytes: 0 };
     throw error instanceof WindrowError && error.code === "session-not-found" ? notFound(name) : error;
   }

@@ -6,9 +6,9 @@ import { findSession } from "../look/find.ts";
 
 /** Which session, and why. */
 export interface KeepOptions {
-  /** Whose sessions. Default: every user's, of no tenant. */
+  /** The owner of the sessions. Default: every user's, of no tenant. */
   readonly scope?: Scope;
-  /** Who keeps it. */
+  /** The name of the person or program that keeps it. */
   readonly by?: string;
   /** Why, for who finds it later. */
   readonly reason?: string;
@@ -16,7 +16,7 @@ export interface KeepOptions {
   readonly now?: () => Date;
 }
 
-/** What became of a session's mark. */
+/** The outcome for a session's mark. */
 export interface KeepReport {
   readonly sessionId: string;
   readonly kept: boolean;

@@ -7,7 +7,7 @@ import type { Examined, Finding, Store } from "../../store/store.ts";
 import { diskTrouble, runningTrouble, summaryTrouble } from "./trouble.ts";
 import type { FreeBytes } from "./trouble.ts";
 
-/** What a store holds, in numbers. */
+/** The contents of a store, in numbers. */
 export interface StoreCount {
   readonly sessions: number;
   /** Records that can be read, of all kinds. */
@@ -18,7 +18,7 @@ export interface StoreCount {
   readonly badBytes: number;
 }
 
-/** What the doctor found. */
+/** The findings of the doctor. */
 export interface Diagnosis {
   readonly findings: readonly Finding[];
   /** Damage that was not mended, because it was not asked for or cannot be: `toMend`, `toRestore` and `byHand` together. */
@@ -43,7 +43,7 @@ export interface Diagnosis {
   readonly addsUp: boolean;
 }
 
-/** What the doctor may do. */
+/** Options of the doctor: what it may do. */
 export interface DoctorOptions {
   /** Mend what can be mended. Default false: nothing is changed. */
   readonly mend?: boolean;
@@ -71,7 +71,7 @@ export async function doctor(store: Store, options: DoctorOptions = {}, signal?:
   return { ...told, after: second.count, addsUp: addsUp(first.mended, second.mended, findings) };
 }
 
-/** What is open, by what helps against it. */
+/** The open findings, grouped by what helps against them. */
 function triage(
   findings: readonly Finding[],
 ): Pick<Diagnosis, "open" | "toMend" | "toRestore" | "byHand" | "restore" | "lost"> {
@@ -90,7 +90,7 @@ function triage(
   };
 }
 
-/** What one look at everything found. */
+/** The findings of one look at the whole store. */
 interface Look {
   readonly findings: readonly Finding[];
   readonly count: StoreCount;

@@ -14,7 +14,7 @@ import { Unreadable } from "../look/unreadable.ts";
 
 /** A secret that lies in clear; never the secret itself. */
 export interface FoundSecret {
-  /** What it is: `github-token`. */
+  /** The kind of secret: `github-token`. */
   readonly kind: string;
   /** Absent where the file belongs to no session. */
   readonly sessionId?: string;
@@ -24,7 +24,7 @@ export interface FoundSecret {
   readonly line: number;
 }
 
-/** What was looked at. */
+/** The outcome of a scan. */
 export interface ScanReport {
   readonly found: readonly FoundSecret[];
   readonly files: number;
@@ -34,13 +34,13 @@ export interface ScanReport {
   readonly unread: readonly UnreadFile[];
 }
 
-/** A file that could not be looked at, or not in whole. */
+/** A file that could not be read, or only in part. */
 export interface UnreadFile {
   /** Absent where the file belongs to no session. */
   readonly sessionId?: string;
   /** Relative to the store's folder; in a database, the log's name and `.jsonl`. */
   readonly file: string;
-  /** What was left out, and why. */
+  /** The part that was left out, and why. */
   readonly message: string;
 }
 

@@ -42,7 +42,7 @@ async function freeOf(folder: string): Promise<number> {
   return bavail * bsize;
 }
 
-/** What keeps sessions that have not ended from going on as they should. */
+/** Problems that keep unfinished sessions from going on as they should. */
 export async function runningTrouble(store: Store, now: Date): Promise<readonly Finding[]> {
   const found: (Finding | undefined)[] = [];
   // Not `info`, which ends a move that was cut short: the doctor changes nothing unless it is asked to.

@@ -5,7 +5,7 @@ import { summaryOf, weigh } from "../../store/shared/transfer.ts";
 import { watchLosses } from "../../store/shared/transfer-losses.ts";
 import type { DumpSummary } from "../../store/shared/transfer.ts";
 
-/** What is copied, and on whose behalf. */
+/** Options of a copy: the sessions, and their owner. */
 export interface CopyOptions {
   /** Only these sessions. Default: every session of the scope. */
   readonly ids?: readonly string[];
@@ -25,7 +25,7 @@ export interface CopyProgress {
   readonly lines: number;
 }
 
-/** What became of one session. */
+/** The outcome of a copy for one session. */
 export interface CopiedSession {
   readonly id: string;
   /** `same`: it was there already, line by line; `failed`: nothing of it is there, or what was there stays as it was. */
@@ -43,7 +43,7 @@ export interface CopiedSession {
   readonly error?: { readonly code: string; readonly message: string };
 }
 
-/** What became of a copy. */
+/** The outcome of a copy. */
 export interface CopyReport {
   readonly sessions: readonly CopiedSession[];
   readonly copied: number;
@@ -120,7 +120,7 @@ async function copySession(
   }
 }
 
-/** What the other store gives out is what was read here, but for what its mask took out. */
+/** The other store must give out what was read here, except for secrets that its mask replaced. */
 function check(id: string, source: DumpSummary, kept: DumpSummary, masked: number, hash: string): void {
   const isSame = kept.hash === hash && (masked > 0 || source.hash === hash) && total(source) === total(kept);
   if (isSame) return;

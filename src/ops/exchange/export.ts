@@ -36,13 +36,13 @@ export interface ExportedSession {
   /** The file's lines, without line ends. Can be read once. */
   readonly lines: AsyncIterable<string>;
   /**
-   * What the format could not hold, found by reading back what was written and comparing; always empty for `windrow`, which
+   * The losses of the format, found by reading back what was written and comparing; always empty for `windrow`, which
    * holds every record of every log.
    */
   readonly lost: readonly Loss[];
   /**
-   * What the session lacked, by its own numbers and by what its state says of its logs, in a sentence; undefined where nothing
-   * is missing. Known when the lines were read to their end.
+   * The records that the session lacked, by its own numbers and by what its state says of its logs, in a sentence;
+   * undefined where nothing is missing. Known when the lines were read to their end.
    */
   missing(): string | undefined;
 }

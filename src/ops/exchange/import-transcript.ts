@@ -14,7 +14,7 @@ import { countMessage } from "../../tokens/counter.ts";
 import { counterOf } from "../../tokens/counters.ts";
 import type { Transcript } from "../../transcript/transcript.ts";
 
-/** What the transcript does not say. */
+/** Settings that the transcript does not give. */
 export interface TranscriptSettings {
   readonly scope: Scope;
   /** Whether the session is over. */

@@ -10,7 +10,7 @@ import { transcriptDump } from "./import-transcript.ts";
 
 /** How files are imported. */
 export interface ImportOptions {
-  /** Whose the sessions become, where the file does not say. Default: nobody's, of no tenant. */
+  /** The owner of the sessions, where the file names none. Default: nobody's, of no tenant. */
   readonly scope?: Scope;
   /** Read as this format, whatever the file looks like: `windrow`, `openai-chat`, `claude-code`, `codex`, `pi`, … */
   readonly format?: string;
@@ -20,7 +20,7 @@ export interface ImportOptions {
   readonly limits?: ReadLimits;
 }
 
-/** What became of one session of a file. */
+/** The outcome for one session of a file. */
 export interface ImportedSession {
   readonly file: string;
   /** The id in the store. */

@@ -26,7 +26,7 @@ export type LogLevel = "DEBUG" | "INFO" | "WARNING" | "ERROR";
 /** Every level, the least first. */
 export const logLevels: readonly LogLevel[] = ["DEBUG", "INFO", "WARNING", "ERROR"];
 
-/** What a line says. */
+/** The level and the text of a line. */
 interface Words {
   readonly level: LogLevel;
   readonly text: string;
@@ -34,7 +34,7 @@ interface Words {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What each event reads like. An event that is not here is told by its name and its plain fields. */
+/** The text of each event. An event that is not here is logged by its name and its plain fields. */
 const words: Readonly<Record<string, (fields: Fields) => readonly Words[]>> = {
   "session-opened": (fields) =>
     info(fields["resumed"] === true ? "Task resumed" : "Task started", taskName(fields["taskKey"])),
@@ -156,7 +156,7 @@ export interface LogEntry {
 }
 
 /**
- * What an event says: of an opened epoch two entries, of one below the level none.
+ * The log entries of an event: two for an opened epoch, none below the level.
  *
  * @param least - the least level that is told. Default `DEBUG`: all
  */

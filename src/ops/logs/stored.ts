@@ -170,7 +170,7 @@ async function* entriesSince(
   }
 }
 
-/** What a session has that the cursor has not passed; moves the cursor. */
+/** The entries of a session behind the cursor, which moves on. */
 async function* newEntries(
   store: Store,
   scope: Scope,

@@ -16,7 +16,7 @@ import { countOnce } from "../../tokens/counter.ts";
 import type { Composed, Report, Strategy } from "../../window/window.ts";
 import { explainStored, newestEpoch, windowRecords } from "../../session/log.ts";
 
-/** What a window is made with. */
+/** The settings that a window is made with. */
 export interface WindowSettings {
   readonly strategy: Strategy;
   readonly profile: Profile;
@@ -27,7 +27,7 @@ export interface WindowSettings {
   readonly tools?: readonly ToolDefinition[];
 }
 
-/** What a stored session's window is made with, where it differs from the session's own settings. */
+/** The settings of a stored session's window, where they differ from the session's own settings. */
 export interface StoredWindowOptions extends Partial<WindowSettings> {
   /** The window as it was made for the call after this message, by `seq`. Default: the newest. */
   readonly at?: number;
@@ -36,11 +36,11 @@ export interface StoredWindowOptions extends Partial<WindowSettings> {
 /** A composed window, with its report and what became of each message. */
 export interface WindowPreview {
   readonly messages: readonly Message[];
-  /** Of the whole request. */
+  /** Tokens of the whole request. */
   readonly tokens: number;
   /**
-   * What the session's own process sent beside the log when its newest epoch opened, and this window lacks: it is not on
-   * disk, so the true window is larger by it. Empty where no epoch opened yet.
+   * Blocks that the session's own process sent beside the log when its newest epoch opened, and this window lacks: it
+   * is not on disk, so the true window is larger by it. Empty where no epoch opened yet.
    */
   readonly missing: readonly ("system" | "tools")[];
   readonly report: Omit<Report, "opened" | "budget"> &
@@ -109,7 +109,7 @@ export async function composeStored(
     return composeHistory(messages, settings);
   }
   const epoch = await newestEpoch(store, scope, id);
-  // Of the system prompt and the tools only the hashes are on disk: `length: 0` keeps them from being compared.
+  // Only hashes of the system prompt and the tools are on disk: `length: 0` keeps them from being compared.
   const composer = new Composer({ ...settings, ...(epoch && { state: { ...epoch.state, length: 0 } }) });
   for await (const { seq, message } of windowRecords(store, scope, id, epoch)) composer.push(seq, message);
   const composed = composer.compose(settings);

@@ -1,7 +1,7 @@
 /** Alerts: the limits that a store is over, each reported once. docs/operations.md describes them. */
 import type { Health } from "./metrics.ts";
 
-/** What an alert is about. */
+/** The subject of an alert. */
 export type AlertName = "disk" | "failures" | "stuck" | "long-running";
 
 /** A limit that a store is over. */
@@ -11,7 +11,7 @@ export interface Alert {
   /** Bytes, a share from 0 to 1, or a number of sessions. */
   readonly value: number;
   readonly limit: number;
-  /** What is the matter and what to do, for people. */
+  /** The problem and what to do, for people. */
   readonly message: string;
 }
 
@@ -88,7 +88,7 @@ export function alertsOf(health: Health, given: AlertLimits = {}): readonly Aler
 export class AlertWatch {
   #last: readonly Alert[] = [];
 
-  /** What is new against the last time. */
+  /** The alerts that began or ended since the last call. */
   update(alerts: readonly Alert[]): readonly AlertEvent[] {
     const before = this.#last;
     this.#last = alerts;

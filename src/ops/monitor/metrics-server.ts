@@ -5,7 +5,7 @@ import type { Alert } from "./alerts.ts";
 import type { Health } from "./metrics.ts";
 import type { MonitorScan } from "./monitor.ts";
 
-/** Where the metrics are served. */
+/** The address at which the metrics are served. */
 export interface MetricsServerOptions {
   /** 0 for any that is free. */
   readonly port: number;

@@ -26,9 +26,9 @@ export interface Health {
   readonly disk: { readonly running: number; readonly completed: number } | null;
 }
 
-/** What to look at. */
+/** Options of the measurement of health. */
 export interface HealthOptions {
-  /** Whose sessions. Default: every user's, of no tenant. */
+  /** The owner of the sessions. Default: every user's, of no tenant. */
   readonly scope?: Scope;
   /** Milliseconds after which a session runs long. Default {@link defaultLongRunning}. */
   readonly longRunning?: number;

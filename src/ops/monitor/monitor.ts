@@ -12,7 +12,7 @@ export const defaultMonitorInterval = 300;
 /** How long a holder must have been silent, in milliseconds, before its session is failed. */
 export const defaultStaleAfterMs = 60_000;
 
-/** What a monitor did or saw. */
+/** An event that a monitor caused or saw. */
 export type MonitorEvent =
   | {
       /** Its process died; the session was failed and moved. */
@@ -59,7 +59,7 @@ export interface MonitorScan {
 
 /** How a monitor works. */
 export interface MonitorOptions {
-  /** Whose sessions. Default: every user's, of no tenant. */
+  /** The owner of the sessions. Default: every user's, of no tenant. */
   readonly scope?: Scope;
   /** Milliseconds a dead holder must have been silent. Default 60,000, so that a supervisor can restart its agent. */
   readonly staleAfter?: number;

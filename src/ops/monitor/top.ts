@@ -13,13 +13,13 @@ export interface RunningSession {
   /** `github/notfolder/coding_agent#27`, where its task key has the seed's fields. */
   readonly task: string;
   readonly status: SessionStatus;
-  /** Who writes it; null where the store cannot say. */
+  /** The process that writes it; null where the store cannot say. */
   readonly holder: Holding | null;
   /** ISO 8601, UTC. */
   readonly startedAt: string;
   /** When its state was last written; ISO 8601, UTC. */
   readonly updatedAt: string;
-  /** What it did last: `llm_call`, `tool` … */
+  /** The kind of its newest activity: `llm_call`, `tool` … */
   readonly lastActivity: string;
   readonly llmCalls: number;
   readonly toolCalls: number;
@@ -42,9 +42,9 @@ export interface Top {
   readonly unreadable: readonly UnreadableSession[];
 }
 
-/** What to look at. */
+/** Options of the list of running sessions. */
 export interface TopOptions {
-  /** Whose sessions. Default: every user's, of no tenant. */
+  /** The owner of the sessions. Default: every user's, of no tenant. */
   readonly scope?: Scope;
   /** Most sessions to show; the others are counted. Default 50. */
   readonly limit?: number;

@@ -5,7 +5,7 @@ import type { Address } from "../../address.ts";
 import type { AlertEvent } from "./alerts.ts";
 import { pause } from "../look/pause.ts";
 
-/** Where and how to post. */
+/** The address of a webhook, and how to post to it. */
 export interface WebhookOptions {
   /**
    * `http:` or `https:`. It may hold a secret, so no message names more of it than the host. A user and password in it

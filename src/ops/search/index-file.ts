@@ -23,7 +23,7 @@ interface NumberedStretch extends Stretch {
   readonly number: number;
 }
 
-/** What the index tells of a session without a look into it. */
+/** The facts of a session in the index, known without a look into its log. */
 export interface IndexedSession {
   /** Milliseconds since 1970. */
   readonly created: number;

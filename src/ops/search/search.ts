@@ -16,11 +16,11 @@ import type { SearchQuery } from "./terms.ts";
 import { Unreadable } from "../look/unreadable.ts";
 import type { UnreadableSession } from "../look/unreadable.ts";
 
-/** What is searched, and how far. */
+/** Options of a search: the sessions, and how many hits. */
 export interface SearchOptions {
   /** Words that a message must all hold; "between quotation marks" as they stand. */
   readonly query: string;
-  /** Whose sessions. Default: those of no tenant, of every user. */
+  /** The owner of the sessions. Default: those of no tenant, of every user. */
   readonly scope?: Scope;
   /** Only this session. */
   readonly sessionId?: string;
@@ -44,15 +44,15 @@ export interface SearchHit {
   /** ISO 8601, UTC. */
   readonly timestamp: string;
   /**
-   * What the session's window shows of it: `shown` as it was written, its result as a `stub`, a digest or summary in its
-   * place (`replaced`), or nothing (`dropped`).
+   * The state of the message in the session's window: `shown` as it was written, its result as a `stub`, a digest or
+   * summary in its place (`replaced`), or nothing (`dropped`).
    */
   readonly window: "shown" | "stub" | "replaced" | "dropped";
   /** The text around the first place. */
   readonly excerpt: string;
 }
 
-/** What a search found. */
+/** The outcome of a search. */
 export interface SearchReport {
   readonly hits: readonly SearchHit[];
   /** Whether there may be more than `limit`. */
@@ -111,14 +111,14 @@ export async function search(store: Store, options: SearchOptions, signal?: Abor
   }
 }
 
-/** Where hits may be: a session and some of its messages. */
+/** A place where hits may be: a session and some of its messages. */
 interface Place {
   readonly session: SessionInfo;
   readonly stretches: readonly Stretch[];
 }
 
 interface Update {
-  /** What the index lacks because another process writes it: the first message, by session. */
+  /** Sessions that the index lacks in part, because another process writes it: the first message, by session. */
   readonly unread: ReadonlyMap<string, { readonly session: SessionInfo; readonly from: number }>;
   /** Messages that were added. */
   readonly indexed: number;
@@ -172,7 +172,7 @@ async function* everywhere(
     yield { session, stretches: [{ from: 1, to: Infinity }] };
 }
 
-/** Where the index knows all the terms, and what it lacks; newest sessions first. */
+/** The places where the index has all the terms, and those that it lacks; newest sessions first. */
 async function* placesIn(
   index: SearchIndex,
   store: Store,
@@ -231,7 +231,7 @@ async function catchUp(index: SearchIndex, store: Store, scope: Scope, session: 
     [terms, first] = [new Set(), last + 1];
   }
   if (last >= first) index.add(id, { from: first, to: last }, terms);
-  // What is damaged may be restored: it is looked at again then.
+  // A damaged session may be restored, and is then read again.
   const isWhole = (await store.recovery(scope, id)).length === 0;
   if (isFinal(status) && isWhole) index.describe(id, { ...about, status });
   return last - from + 1;
@@ -273,7 +273,7 @@ async function hitsOf(
   return hits.slice(0, limit);
 }
 
-/** What the window that these edits make shows of a message. */
+/** The state of a message in the window that these edits make, by its `seq`. */
 function placesOf(edits: readonly Edit[]): (seq: number) => SearchHit["window"] {
   const index = new EditIndex(edits);
   const stubbed = new Set(edits.filter(({ kind }) => kind === "stub").map(({ from }) => from));
@@ -297,7 +297,7 @@ function excerptOf(text: string, words: string): string {
 }
 
 /**
- * Where the index of a store lies: in a folder of the file store, beside a file of SQLite; undefined for a store in
+ * The folder of a store's index: in a folder of the file store, beside a file of SQLite; undefined for a store in
  * memory, which is read whole.
  *
  * @param target - the store's path or URL, as `openStore` takes it

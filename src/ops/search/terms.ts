@@ -17,7 +17,7 @@ export function searchTerms(text: string): ReadonlySet<string> {
 export interface SearchQuery {
   /** All of these, in any order. */
   readonly terms: ReadonlySet<string>;
-  /** What stood between quotation marks: these too, as they are but for case and white space. */
+  /** Texts between quotation marks: each must occur too, whatever its case and white space. */
   readonly phrases: readonly string[];
 }
 
@@ -42,7 +42,7 @@ export function answers(text: string, { terms, phrases }: SearchQuery): boolean 
   return phrases.every((phrase) => whole.includes(phrase));
 }
 
-/** Where in a text the answer to a query begins: its first phrase or word, or 0. */
+/** The place in a text where the answer to a query begins: its first phrase or word, or 0. */
 export function placeOf(text: string, query: string): number {
   const lower = text.toLowerCase();
   const wanted = query

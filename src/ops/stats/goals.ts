@@ -16,7 +16,7 @@ export interface Goal {
   readonly met: boolean | null;
 }
 
-/** What the goals are taken from; absent where it is not known. */
+/** The values that the goals are compared with; one that is not known is absent. */
 export type GoalValues = Readonly<Partial<Record<GoalName, number | undefined>>>;
 
 const targets: readonly Pick<Goal, "name" | "side" | "target">[] = [

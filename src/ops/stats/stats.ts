@@ -15,7 +15,7 @@ import type { UnreadableSession } from "../look/unreadable.ts";
 
 /** Which sessions to count. All conditions hold together. */
 export interface StatsOptions {
-  /** Whose sessions. Default: every user's, of no tenant. */
+  /** The owner of the sessions. Default: every user's, of no tenant. */
   readonly scope?: Scope;
   readonly status?: SessionStatus;
   /** Begun on this day or later: `2024-01-31` (UTC), or a time in ISO 8601. */
@@ -37,7 +37,7 @@ export interface DiskUse {
   readonly plainBytes: number;
 }
 
-/** What a store takes on disk. */
+/** The space that a store takes on disk. */
 export interface DiskReport {
   /** Sessions under running/ and under completed/. */
   readonly running: DiskUse;
@@ -57,7 +57,7 @@ export interface UserStats {
   /** Null for sessions of no user. */
   readonly user: string | null;
   readonly sessions: number;
-  /** Of all sessions that were counted, 0 to 1. */
+  /** The user's share of all counted sessions, 0 to 1. */
   readonly share: number;
   readonly tokens: number;
   /** Milliseconds from start to end, of ended sessions; null where none has ended. */
@@ -67,7 +67,7 @@ export interface UserStats {
 
 /** Statistics of a store. */
 export interface StatsReport {
-  /** What was asked for. */
+  /** The filter that was asked for. */
   readonly filter: Pick<StatsOptions, "status" | "from" | "to"> & { readonly user?: string };
   readonly total: number;
   /** Not ended. */

@@ -15,7 +15,7 @@ export interface IndexEntry {
   readonly created: number;
   readonly user?: string;
   readonly tenant?: string;
-  /** Of a session that ended. */
+  /** The status of a session that ended. */
   readonly status?: FinalStatus;
 }
 
