@@ -207,6 +207,23 @@ describe("a session under pi", () => {
     expect(piAdapter.encode(log.slice(-2))).toEqual([summary, user("On", 99)]);
   });
 
+  it("sends one event for a replacement that the journal and the windows both find", async () => {
+    const session = await (await open()).create();
+    const events: AdapterEvent[] = [];
+    const on = (event: AdapterEvent): void => void events.push(event);
+    const agent = new Driven();
+    journal(agent, session, { on });
+    const transform = createTransformContext({ session, on });
+    await agent.run([user("Go"), assistant([{ type: "text", text: "Hello" }])]);
+    await transform(agent.state.messages);
+    agent.state.messages.splice(0, Infinity, user("A summary", 40));
+    await agent.run([user("More", 50)]);
+    await transform(agent.state.messages);
+    await agent.run([user("And more", 60)]);
+    await transform(agent.state.messages);
+    expect(events.filter(({ type }) => type === "history-replaced")).toHaveLength(1);
+  });
+
   it("takes an answer that broke off and was taken back for a retry, not for a replaced history", async () => {
     const session = await (await open()).create();
     const events: AdapterEvent[] = [];

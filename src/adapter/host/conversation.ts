@@ -307,7 +307,12 @@ export class HostConversation<Host extends object> {
 
   /** Sends `history-replaced` once for each replacement. */
   #tellReplaced(brokenAt: number | undefined): void {
-    if (brokenAt !== undefined && !this.#isReplaced) this.teller.replaced(brokenAt);
+    if (brokenAt === undefined) {
+      if (this.journal) this.teller.continued();
+    } else if (!this.#isReplaced) {
+      if (this.journal) this.teller.replacedInJournal(brokenAt);
+      else this.teller.replaced(brokenAt);
+    }
     this.#isReplaced = brokenAt !== undefined;
   }
 

@@ -29,6 +29,8 @@ export class Teller {
   readonly #adapter: string;
   readonly #rules: SecretRules;
   readonly #listeners = new Set<AdapterListener>();
+  /** The listeners that were sent the replacement at hand of the journal's history. */
+  readonly #informed = new Set<AdapterListener>();
   #failing = false;
 
   /**
@@ -46,9 +48,9 @@ export class Teller {
   }
 
   /** Sends an event to every listener. */
-  tell(event: AdapterEvent): void {
+  tell(event: AdapterEvent, listeners: Iterable<AdapterListener> = this.#listeners): void {
     const safe = maskEvent(event, this.#rules);
-    for (const listener of this.#listeners) {
+    for (const listener of listeners) {
       try {
         listener(safe);
       } catch {
@@ -71,8 +73,20 @@ export class Teller {
   }
 
   /** Sends `history-replaced`. */
-  replaced(at: number): void {
-    this.tell({ type: "history-replaced", adapter: this.#adapter, at });
+  replaced(at: number, listeners?: Iterable<AdapterListener>): void {
+    this.tell({ type: "history-replaced", adapter: this.#adapter, at }, listeners);
+  }
+
+  /** Sends `history-replaced` where several conversations feed one journal: once to each listener, until {@link continued}. */
+  replacedInJournal(at: number): void {
+    const uninformed = [...this.#listeners].filter((listener) => !this.#informed.has(listener));
+    for (const listener of uninformed) this.#informed.add(listener);
+    this.replaced(at, uninformed);
+  }
+
+  /** A history continued the journal; the next replacement is sent again. */
+  continued(): void {
+    this.#informed.clear();
   }
 
   /** Whether nothing succeeded since the last failure. */
