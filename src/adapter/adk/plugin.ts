@@ -246,7 +246,7 @@ export class ContextManagementPlugin extends PluginBase {
     return conversation;
   }
 
-  /** Runs work whose failure is told and goes no further. */
+  /** Runs work; a failure is reported as `adapter-failed` and not thrown. */
   async #quietly(work: () => Promise<void>): Promise<void> {
     try {
       await work();

@@ -125,7 +125,7 @@ export function createSessionService<Service>(
       try {
         const { appName, userId, id: sessionId } = session;
         const log = await logs.log({ appName, userId, sessionId });
-        // The whole session: what an earlier failure left out is made up for.
+        // The whole session is appended, so that events which an earlier failure left out follow now.
         await log?.sync(session.events);
         await saveShared(logs, { appName, userId, sessionId }, event.actions?.stateDelta ?? {});
         logs.teller.succeeded();

@@ -15,7 +15,7 @@ interface StandardSchema {
   readonly "~standard"?: { readonly jsonSchema?: { readonly input?: (options: { target: string }) => unknown } };
 }
 
-/** The JSON Schema of a schema; undefined where it tells none. */
+/** The JSON Schema of a schema; undefined where it gives none. */
 export function jsonSchemaOf(schema: unknown): JsonValue | undefined {
   if (typeof schema !== "object" || schema === null) return undefined;
   const standard = (schema as StandardSchema)["~standard"];

@@ -10,7 +10,7 @@ export interface ToolCall {
   readonly args: JsonValue;
 }
 
-/** The call that an event of a tool tells of, as its last argument. */
+/** The call of a tool's event: the event's last argument names it. */
 export function toolCallOf(given: readonly unknown[]): ToolCall | undefined {
   const { toolCall } = (given.at(-1) ?? {}) as { readonly toolCall?: Readonly<Record<string, unknown>> };
   const { callId, name, type, arguments: text } = toolCall ?? {};

@@ -23,7 +23,7 @@ const systemLabel = "[System message]";
 /** Content that was a string and not an array of blocks. */
 const asText = "text";
 
-/** Fields of `extra` that no host has: a message carried whole, the shape of its content, its role at the host. */
+/** Fields of `extra` of the adapter's own: a message carried whole, the shape of its content, its role in pi. */
 const whole = "pi:message";
 const shape = "pi:content";
 const hostRole = "pi:role";

@@ -64,7 +64,7 @@ export interface CopyOf {
  * @throws WindrowError `store-corrupt` where it is missing or damaged; so do its lines
  */
 export async function readCopy(path: string, { hash, lines }: CopyOf): Promise<SessionDump> {
-  // As many lines as the generation tells of, with the first and the last: a copy that goes on was tampered with.
+  // The generation names the number of lines; a copy with more, beside its first and last line, was tampered with.
   const limits = { bytes: Infinity, entries: lines + 2 };
   const found = await readSessionFile(path, limits).catch((error: unknown) => Promise.reject(damaged(path, error)));
   if (!found) throw damaged(path);

@@ -59,7 +59,7 @@ export async function summaryTrouble(store: Store, id: string): Promise<readonly
   return finding ? [finding] : [];
 }
 
-/** A tenant's session, or one too damaged to read, tells nothing: the examination speaks of it. */
+/** A tenant's session, or one too damaged to read, gives no finding here: the examination reports it. */
 async function orUnreadable(look: () => Promise<Finding | undefined>): Promise<Finding | undefined> {
   try {
     return await look();

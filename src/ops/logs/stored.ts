@@ -17,9 +17,9 @@ export interface StoredLogOptions {
   readonly scope?: Scope;
   /** Only this session. Default: every session of the scope. */
   readonly sessionId?: string;
-  /** The least that is told. Default `INFO`. */
+  /** The lowest level of the entries. Default `INFO`. */
   readonly level?: LogLevel;
-  /** Is told of sessions that cannot be read, or only in part; without it one that cannot be read ends the reading. */
+  /** Called for sessions that cannot be read, or only in part. Without it such a session ends the reading. */
   readonly unreadable?: Unreadable;
 }
 
@@ -45,7 +45,7 @@ interface Cursor {
 }
 
 const kinds = ["call", "usage", "edit"] as const;
-/** Kinds that only `DEBUG` tells of. */
+/** Kinds of records that give entries only at the level `DEBUG`. */
 const detailKinds = ["message", "tool"] as const;
 
 /**

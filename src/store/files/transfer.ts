@@ -44,7 +44,7 @@ export interface RestoreTarget {
   readonly clock: Clock;
 }
 
-/** Is told of what cannot be given out. */
+/** Called with each part of a session that cannot be read. */
 interface DamageListener {
   /** A span of a log that is no record. */
   damaged(kind: RecordKind, file: number, path: string, span: Damage): void;

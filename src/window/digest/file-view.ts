@@ -20,7 +20,7 @@ export class FileView {
     return this.#doubt;
   }
 
-  /** Something may have changed the file, as message `seq` shows: no line of before is sure, nor any number. */
+  /** Notes that message `seq` may have changed the file: earlier lines and line numbers are no longer certain. */
   touch(seq: number): void {
     this.#doubt = seq;
     this.#shifted = true;

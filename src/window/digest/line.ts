@@ -25,7 +25,7 @@ export interface LineFacts {
   readonly tokens: number;
   /** Each word that can be looked back for, once. */
   readonly words: readonly Word[];
-  /** Whether it tells of a failure. */
+  /** Whether it reports a failure. */
   readonly failing: boolean;
   /** The object that the facts are remembered by. */
   home: object;

@@ -14,7 +14,7 @@ export interface Passage extends Stretch {
   readonly label: string;
 }
 
-/** Lines that are the digest's own, where the others stand without a mark, as in digests of before. */
+/** The digest's own lines, in digests of earlier versions, which quoted other lines without a mark. */
 const own = /^(?:--- |…(?: \d+)?$|\[m\d)/;
 const moved = /^ +(?:--- |…(?: \d+)?$|\[m\d)/;
 

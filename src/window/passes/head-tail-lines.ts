@@ -33,7 +33,7 @@ const marks: Readonly<Record<Locale, (lines: number, chars: number) => string>> 
   ja: (lines, chars) => `[... ${lines} 行省略、元は ${chars} 文字、${quoteHints.ja} ...]`,
   zh: (lines, chars) => `[... 已省略 ${lines} 行，原始 ${chars} 字符，${quoteHints.zh} ...]`,
 };
-/** A mark on a line of its own, also one of before there were quotations. */
+/** A mark on a line of its own, also in the form of earlier versions, which did not quote. */
 const anyMark =
   /^\[\.\.\. (?:\d+ lines? left out, originally|\d+ 行省略、元は|已省略 \d+ 行，原始) \d+ (?:characters|文字|字符).* \.\.\.\]$/m;
 

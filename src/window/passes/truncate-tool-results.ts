@@ -94,7 +94,7 @@ function stubText(result: ToolResultPart, about: Stub | undefined, options: Exce
   return lines === "" ? label : `${label}\n${lines}`;
 }
 
-/** A label of before there were marks, with what it has to say of them. */
+/** A label, with the hint about quotation marks added where an earlier version wrote it without one. */
 function hinted(label: string): string {
   return label.includes(quoteHint)
     ? label

@@ -71,7 +71,7 @@ function render({ tool, subject, stubs }: Line): string {
   return `${nameLine(tool, subject)}${count} ${more}${newest.map((stub) => stub.id).join(" ")}`;
 }
 
-/** A tool and what its call was about, which stubs of before may hold as the call had them. */
+/** A tool and the subject of its call, on one line; stubs of earlier versions may have line breaks in them. */
 export function nameLine(tool: string, subject: string): string {
   const line = inlineText([tool, subject].join(" "));
   return looksStructural(line) ? `tool:${line}` : line;

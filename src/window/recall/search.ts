@@ -54,7 +54,7 @@ export class RecallSearch {
     return scan.matched;
   }
 
-  /** The lines that answer best and have room, message by message, oldest first. */
+  /** The lines with the best scores that fit `maxTokens`, message by message, oldest first. */
   *choose(maxTokens: number, counter: TokenCounter): Work<readonly (ShownLines & { readonly seq: number })[]> {
     const chosen = new Map<PassageDocument, Map<number, string>>();
     let left = maxTokens - 8;

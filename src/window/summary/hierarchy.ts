@@ -24,8 +24,9 @@ export interface Merge {
 const fanIn = 4;
 
 /**
- * The merge that brings summaries under `maxTokens` together, or undefined where they are: the oldest neighbours of the
- * lowest level that has two, or all of them where those are too small. What it takes in shrinks to half at least.
+ * The merge that brings all summaries together under `maxTokens`; undefined if they already are. It takes the oldest
+ * neighbours of the lowest level that has two. If those are too small, it takes all summaries. The merged summary is at
+ * most half as long as its children.
  */
 export function planMerge(summaries: readonly LiveSummary[], maxTokens: number): Merge | undefined {
   const excess = tokensOf(summaries) - maxTokens;

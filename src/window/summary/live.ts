@@ -40,7 +40,7 @@ export function summaryOf(outcome: WrittenOutcome, children: readonly LiveSummar
   };
 }
 
-/** The whole range of summaries, and what of it none of them tells. */
+/** The whole range of summaries, and the parts of it that none of them covers. */
 export function spanOf(parts: readonly Pick<Summary, "from" | "to" | "kept">[]): Pick<Summary, "from" | "to" | "kept"> {
   const from = Math.min(...parts.map((part) => part.from));
   const to = Math.max(...parts.map((part) => part.to));
@@ -51,7 +51,7 @@ export function spanOf(parts: readonly Pick<Summary, "from" | "to" | "kept">[]):
   return { from, to, kept };
 }
 
-/** The messages that a summary tells, by `seq`. */
+/** The messages that a summary covers, by `seq`. */
 export function toldBy({ from, to, kept }: Pick<Summary, "from" | "to" | "kept">): readonly number[] {
   const out = new Set(kept);
   const told: number[] = [];
@@ -94,7 +94,7 @@ export function liveSummaries(
   });
 }
 
-/** Whether a labelled message holds a summary, quoted, or as it was shown before there were marks. */
+/** Whether a labelled message contains a summary: quoted, or without quotation marks as earlier versions wrote it. */
 function tells({ text = "" }: Edit, summary: string): boolean {
   return [quoteText(summary), quoteRest(summary), summary].some((shown) => text.includes(shown));
 }
