@@ -15,7 +15,7 @@ const most = {
   "./pi": 10,
   "./mcp": 7,
   "./openai-agents": 10,
-  "./genkit": 11,
+  "./genkit": 9,
   "./langchain": 11,
   "./mastra": 9,
   "./openstarry": 9,

@@ -10,10 +10,7 @@ import { conclude, filesUnder, root } from "./package-files.mjs";
 /** Files that were larger when the limit came, with the most they may have: they only shrink. */
 const larger = new Map(
   Object.entries({
-    "src/adapter/openai-agents/item.ts": 263,
-    "src/adapter/pi/message.ts": 266,
-    "src/ops/cleanup/cleanup.ts": 260,
-    "src/window/composer.ts": 273,
+    "src/window/composer.ts": 266,
   }),
 );
 
@@ -49,7 +46,8 @@ function limitOf(file) {
 /** Lines that are neither blank nor a comment's nor an import's. */
 function codeLines(text) {
   const withoutImports = text.replaceAll(/^(?:import\s[^;]*?|export\s[^;(=]*?\sfrom\s[^;]*?);$/gm, "");
-  return withoutImports.split("\n").filter((line) => line.trim() !== "" && !/^\s*(?:\/\/|\/\*|\*)/.test(line)).length;
+  const code = withoutImports.replaceAll(/^\s*\/\*[\s\S]*?\*\/[ \t]*$/gm, "");
+  return code.split("\n").filter((line) => line.trim() !== "" && !/^\s*\/\//.test(line)).length;
 }
 
 function programOfSrc() {

@@ -1,9 +1,9 @@
 /**
- * The comments of src say what the code does, in words that a reader of this repository has. No header and no
- * comment of a declaration begins with What, Who, Where or Of. No comment names a seed, a conflict or a law by its number.
- * An exported name has a sentence.
+ * The comments of src say what the code does, in words that a reader of this repository has. Each file has a header. No
+ * header and no comment of a declaration begins with What, Who, Where or Of. No comment names a seed, a conflict or a law
+ * by its number, or a document that is not there. An exported name has a sentence.
  */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 import { conclude, filesUnder, root } from "./package-files.mjs";
@@ -12,6 +12,10 @@ import { conclude, filesUnder, root } from "./package-files.mjs";
 const allowed = new Map(Object.entries({}));
 
 const rules = [
+  {
+    advice: "Begin the file with `/** … */` that says what it holds.",
+    faultsOf: ({ header }) => (header.text === "" ? [header] : []),
+  },
   {
     advice: "Begin the header with the noun of what the file holds.",
     faultsOf: ({ header }) => (/^(?:What|Who|Whose|Whom|Where|Of)\b/.test(header.text) ? [header] : []),
@@ -22,7 +26,16 @@ const rules = [
   },
   {
     advice: "Say what the code does, or link to a page of docs/.",
-    faultsOf: ({ lines }) => lines.filter(({ text }) => /\bseeds? 0\d\d|\bC-\d+|\blaws? \d/i.test(text)),
+    faultsOf: ({ lines }) => lines.filter(({ text }) => /\bseeds?[ -]0\d\d|\bC-\d+|\blaws? \d/i.test(text)),
+  },
+  {
+    advice: "The document is not there: name one of this repository by its path.",
+    faultsOf: ({ lines }) =>
+      lines.filter(({ text }) =>
+        (/^(?:\/?\*|\/\/)/.test(text) ? (text.match(/(?<![\w`".])[\w./-]+\.md\b/g) ?? []) : []).some(
+          (path) => !existsSync(join(root, path)),
+        ),
+      ),
   },
   {
     advice: "Say what the exported name is for, in four words or more.",
@@ -60,7 +73,7 @@ conclude(
 
 /** The comment that a file begins with. */
 function headerOf(source) {
-  const [, text = ""] = /^\/\*\*([\s\S]*?)\*\//.exec(source) ?? [];
+  const [, text = ""] = /^(?:#!.*\n)?\/\*\*([\s\S]*?)\*\//.exec(source) ?? [];
   return { line: 1, text: plain(text) };
 }
 
@@ -72,8 +85,13 @@ function openingsOf(source) {
   }));
 }
 
+/** The lines of a file, each with the first words of the comment line after it: a reference may stand in two lines. */
 function linesOf(source) {
-  return source.split("\n").map((text, index) => ({ line: index + 1, text: text.trim() }));
+  const lines = source.split("\n").map((text) => text.trim());
+  return lines.map((text, index) => {
+    const [, next = ""] = /^(?:\*|\/\/) (\S+)/.exec(lines[index + 1] ?? "") ?? [];
+    return { line: index + 1, text: `${text} ${next}` };
+  });
 }
 
 /** The descriptions of what a file exports by itself. A name without one is check-api's business. */

@@ -1,3 +1,4 @@
+/** Layers of the configuration: sources of settings, each over the one before. */
 import { isObject } from "../message/json.ts";
 import type { Settings } from "./schema.ts";
 

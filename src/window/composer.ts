@@ -20,7 +20,7 @@ import { closingTail, dynamicParts, insertsFor, slotMessage, startMessage, tailM
 import { planWindow, protect } from "./planner.ts";
 import { mergeEdits, withoutReasoning } from "./edits.ts";
 import type { Profile } from "./provider/profile.ts";
-import { costOf, countFates, overBudget } from "./layout.ts";
+import { costOf, countFates, countRepairs, overBudget, sizesOf } from "./layout.ts";
 import { countOnce } from "../tokens/counter.ts";
 import { validateWindow } from "./provider/validate.ts";
 import type { Composed, Edit, EpochReason, Report, Strategy, TextMask, WindowState } from "./window.ts";
@@ -235,16 +235,7 @@ export class Composer {
     const fixed = this.#blocks.of({ ...options, own, tail });
     const leading = lead.reduce((total, message) => total + countOnce(this.#counter, message), 0);
     const pinned = this.#state.slot === undefined || lead[0] === startMessage ? 0 : leading;
-    const blocks = {
-      system: fixed.system,
-      tools: fixed.tools,
-      pinned,
-      notes: shape.notes,
-      history: shape.tokens - shape.notes + leading - pinned,
-      dynamic: fixed.dynamic,
-    };
-    const tokens = blocks.system + blocks.tools + blocks.pinned + blocks.notes + blocks.history + blocks.dynamic;
-    return { ...shape, fixed, lead, history, sticky, blocks, tokens };
+    return { ...shape, fixed, lead, history, sticky, ...sizesOf(fixed, shape, leading, pinned) };
   }
 
   /**
@@ -345,8 +336,6 @@ export class Composer {
       prefixHash: this.#history.prefixHash(layout.lead, history, history.length),
       cached: tokens - blocks.dynamic,
     };
-    const repairs: Record<string, number> = {};
-    for (const { kind } of this.#history.repairs) repairs[kind] = (repairs[kind] ?? 0) + 1;
     const report: Report = {
       strategy: this.#strategy.name,
       profile: this.#profile.name,
@@ -360,7 +349,7 @@ export class Composer {
       tools: fixed.toolCosts,
       ...(this.#strategy.note !== undefined && { note: this.#strategy.note }),
       counts: countFates(this.#last, this.#state.edits),
-      repairs,
+      repairs: countRepairs(this.#history.repairs),
       faults: validateWindow(messages, this.#profile),
       windowHash: hashName(hashMessages(messages)),
     };

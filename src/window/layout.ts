@@ -20,6 +20,28 @@ export interface Layout extends Shape {
   readonly tokens: number;
 }
 
+/**
+ * The tokens of a window's blocks and of the whole request.
+ *
+ * @param leading - tokens of the messages before the history, of which `pinned` are a pinned block's
+ */
+export function sizesOf(
+  { system, tools, dynamic }: Fixed,
+  { tokens, notes }: Shape,
+  leading: number,
+  pinned: number,
+): Pick<Layout, "blocks" | "tokens"> {
+  const blocks = { system, tools, pinned, notes, history: tokens - notes + leading - pinned, dynamic };
+  return { blocks, tokens: system + tools + tokens + leading + dynamic };
+}
+
+/** Repairs of a history, counted by kind. */
+export function countRepairs(repairs: readonly { readonly kind: string }[]): Report["repairs"] {
+  const counts: Record<string, number> = {};
+  for (const { kind } of repairs) counts[kind] = (counts[kind] ?? 0) + 1;
+  return counts;
+}
+
 /** The messages of a log, counted by fate. */
 export function countFates(last: number, edits: readonly Edit[]): Report["counts"] {
   let replaced = 0;

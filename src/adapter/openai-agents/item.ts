@@ -1,15 +1,15 @@
 /**
  * Items of the OpenAI Agents SDK (`AgentInputItem`, the Responses API's items in camelCase) as messages and back.
- * What a
- * model answered is several items and one message: {@link groupItems} puts together what belongs together.
+ * One answer of the model is several items and one message; {@link groupItems} puts these items together.
  */
 import { parseJson, isObject, without, sameJson } from "../../message/json.ts";
 import { WindrowError } from "../../errors.ts";
-import type { JsonObject, JsonValue, Message, Part, ResultContent, ToolResultPart } from "../../message/message.ts";
-import { dataOfUrl, imageFromUrl } from "../../message/parts.ts";
+import type { JsonObject, JsonValue, Message, Part } from "../../message/message.ts";
 import { asString } from "../../message/json.ts";
 import type { Adapter } from "../adapter.ts";
 import { badMessage, keep, keptOf, Originals, standIn } from "../host/host-fields.ts";
+import { results, resultPart, resultItem } from "./results.ts";
+import { name, inputPart, inputBlock } from "./blocks.ts";
 
 /** An item of the SDK: the fields Windrow reads of every item. */
 export interface AgentItem {
@@ -22,25 +22,7 @@ export interface AgentItem {
 
 /** The items of one message: those of one answer of the model, or one of any other. */
 export type AgentItems = readonly AgentItem[];
-
-const name = "openai-agents";
-
-/** Result items by the calls they answer; the argument field of calls that have a single one. */
-const results: Readonly<Record<string, string>> = {
-  function_call_result: "function_call",
-  computer_call_result: "computer_call",
-  shell_call_output: "shell_call",
-  apply_patch_call_output: "apply_patch_call",
-  program_output: "program",
-};
 const calls: ReadonlySet<string> = new Set(Object.values(results));
-
-/** A picture of one transparent pixel: a screenshot that left the window leaves something its API accepts. */
-const blank =
-  "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
-
-/** How a shell command ended that says nothing else. */
-const shellEnd = { stderr: "", outcome: { type: "exit", exitCode: 0 } };
 
 /** An item's kind: its `type`, or `message` for what has only a role. */
 export function kindOf(item: AgentItem): string {
@@ -119,26 +101,6 @@ function messageOf(items: readonly JsonObject[]): Omit<Message, "id"> {
   return { role, parts, ...(!plain && { extra: { [name]: kept } }) };
 }
 
-/** Text, images and files of a user's message or of a tool's structured output. */
-function inputPart(block: JsonValue): ResultContent {
-  if (isObject(block)) {
-    const { type, text, image } = block;
-    const known = type === "input_text" && typeof text === "string";
-    if (known) return { type: "text", text, ...keep(name, without(block, "type", "text")) };
-    if (type === "input_image" && typeof image === "string" && (dataOfUrl(image) || /^https?:/.test(image))) {
-      const part = imageFromUrl(image);
-      if (imageUrl(part) === image) return { ...part, ...keep(name, without(block, "type", "image")) } as ResultContent;
-    }
-  }
-  const type = isObject(block) && typeof block.type === "string" ? block.type : "content";
-  return { type: "opaque", kind: `${name}/${type}`, data: block };
-}
-
-function imageUrl(part: Part): string {
-  if (part.type !== "image") return "";
-  return part.data === undefined ? (part.url ?? "") : `data:${part.mediaType};base64,${part.data}`;
-}
-
 /** The parts of one item of an answer; the first carries the item's own fields, a further one says that it is. */
 function answerParts(item: JsonObject): readonly Part[] {
   const kind = kindOf(item as AgentItem);
@@ -180,42 +142,6 @@ function argumentsOf(text: string): { readonly args: JsonValue; readonly argsTex
   return JSON.stringify(args) === text ? { args } : { args, argsText: text };
 }
 
-function resultPart(item: JsonObject): ToolResultPart {
-  const kind = kindOf(item as AgentItem);
-  const { callId, name: tool, output } = item;
-  const fields = { ...without(item, "callId", "name", "output"), shape: shapeOf(output) };
-  return {
-    type: "tool-result",
-    callId: typeof callId === "string" ? callId : "",
-    ...(typeof tool === "string" && { name: tool }),
-    ...(typeof tool !== "string" && kind !== "function_call_result" && { name: results[kind] ?? kind }),
-    content: contentOf(kind, output),
-    ...keep(name, fields),
-  };
-}
-
-/** How an output was written: a string, a text object with its further fields, a list, or else. */
-function shapeOf(output: JsonValue | undefined): JsonValue {
-  if (typeof output === "string") return "string";
-  if (isObject(output) && typeof output.text === "string") return without(output, "text");
-  return Array.isArray(output) ? "list" : "one";
-}
-
-function contentOf(kind: string, output: JsonValue | undefined): ToolResultPart["content"] {
-  if (typeof output === "string") return output;
-  if (isObject(output) && typeof output.text === "string") return output.text;
-  if (!Array.isArray(output)) return [{ type: "opaque", kind: `${name}/output`, data: output ?? null }];
-  const [only] = output as readonly JsonValue[];
-  if (output.length === 1 && isObject(only)) {
-    if (sameJson(without(only, "text"), { type: "input_text" })) return asString(only.text) ?? "";
-    if (kind === "shell_call_output" && sameJson(without(only, "stdout"), shellEnd)) return asString(only.stdout) ?? "";
-  }
-  return output.map((block: JsonValue): ResultContent => {
-    if (kind !== "shell_call_output" || !isObject(block) || typeof block.stdout !== "string") return inputPart(block);
-    return { type: "text", text: block.stdout, ...keep(name, without(block, "stdout"), true) };
-  });
-}
-
 function itemsOf(message: Message): AgentItems {
   if (message.role === "assistant") return answerItems(message.parts);
   const answers = message.parts.flatMap((part) => (part.type === "tool-result" ? [resultItem(part)] : []));
@@ -233,14 +159,6 @@ function itemsOf(message: Message): AgentItems {
   );
   const asText = list !== true && (bare || message.parts.length === 0 || role === "system");
   return [{ ...fields, role, content: asText ? text.join("\n") : message.parts.map(inputBlock) } as AgentItem];
-}
-
-function inputBlock(part: Part): JsonObject {
-  const kept = "opaque" in part ? keptOf(name, part.opaque) : undefined;
-  if (part.type === "text") return { type: "input_text", text: part.text, ...kept };
-  if (part.type === "image") return { type: "input_image", image: imageUrl(part), ...kept };
-  if (part.type === "opaque" && part.kind.startsWith(`${name}/`) && isObject(part.data)) return part.data;
-  return { ...standIn(part), type: "input_text" };
 }
 
 function answerItems(parts: readonly Part[]): AgentItems {
@@ -293,30 +211,4 @@ function answerItem(part: Part, kept: JsonObject | undefined): JsonObject {
     status: "completed",
     content: [{ type: "output_text", text: text ?? "" }],
   };
-}
-
-function resultItem(part: ToolResultPart): AgentItem {
-  const kept = keptOf(name, part.opaque);
-  const { shape = {}, ...fields } = kept ?? { type: "function_call_result", status: "completed" };
-  const kind = typeof fields["type"] === "string" ? fields["type"] : "function_call_result";
-  const named = kind === "function_call_result" && part.name !== undefined ? { name: part.name } : {};
-  const item: JsonObject = { ...fields, ...named, callId: part.callId, output: outputOf(kind, part, shape) };
-  return item;
-}
-
-function outputOf(kind: string, { content }: ToolResultPart, shape: JsonValue): JsonValue {
-  if (typeof content === "string") {
-    if (shape === "string") return content;
-    if (isObject(shape)) return { type: "text", text: content, ...shape };
-    if (kind === "computer_call_result") return { type: "computer_screenshot", data: blank };
-    if (kind !== "shell_call_output") return [{ type: "input_text", text: content }];
-    return [{ stdout: content, ...shellEnd }];
-  }
-  if (shape === "one" && content[0]?.type === "opaque") return content[0].data;
-  return content.map((item) => {
-    const block = inputBlock(item);
-    if (kind !== "shell_call_output" || item.type !== "text") return block;
-    const { type: _type, text, ...rest } = block;
-    return { stdout: text ?? "", ...(Object.keys(rest).length > 0 ? rest : shellEnd) };
-  });
 }

@@ -1,11 +1,11 @@
 /** One message of pi as a Message and back: what has no place in a message is kept beside it, so that nothing is lost. */
-import type { JsonObject, JsonValue, Message, Part, ResultContent, ToolResultPart } from "../../message/message.ts";
-import { opaquePart, opaqueRest } from "../../message/parts.ts";
+import type { JsonObject, JsonValue, Message, Part, ToolResultPart } from "../../message/message.ts";
 import { asArray, asName, asObject, asString, defined, isoTime } from "../../message/json.ts";
 import { shownParts } from "../host/journal.ts";
-import { textParts, usageBesideCache } from "../../message/parts.ts";
+import { usageBesideCache } from "../../message/parts.ts";
 import { restOf } from "../../message/json.ts";
 import { commandLabel, summaryLabel } from "../../transcript/pi/labels.ts";
+import { plain, contentParts, plainText, resultItem, contentOf, blockOf } from "./blocks.ts";
 
 /**
  * A message of pi's transcript, in every version: the fields Windrow reads. Messages of a host application's own roles
@@ -14,8 +14,6 @@ import { commandLabel, summaryLabel } from "../../transcript/pi/labels.ts";
 export interface PiMessage {
   readonly role: string;
 }
-
-const format = "pi";
 
 /** The label of a system message where a profile takes none in the middle (src/window/view.ts). */
 const systemLabel = "[System message]";
@@ -143,74 +141,6 @@ function rest(value: JsonObject, known: readonly string[]): JsonObject {
   return defined(Object.fromEntries(fields)) as JsonObject;
 }
 
-/** A value as JSON carries it; undefined for what JSON cannot carry (a cycle, a bigint). */
-function plain(value: JsonValue): JsonValue | undefined {
-  try {
-    const text = JSON.stringify(value) as string | undefined;
-    return text === undefined ? undefined : (JSON.parse(text) as JsonValue);
-  } catch {
-    return undefined;
-  }
-}
-
-function contentParts(content: JsonValue | undefined): readonly Part[] | undefined {
-  if (typeof content === "string") return textParts(content);
-  return asArray(content)?.map((block) => blockPart(block));
-}
-
-function blockPart(block: JsonValue): Part {
-  const object = asObject(block) ?? {};
-  const text = asString(object["text"]);
-  const thinking = asString(object["thinking"]);
-  const data = asString(object["data"]);
-  const mediaType = asString(object["mimeType"]);
-  switch (object["type"]) {
-    case "text":
-      if (text !== undefined) return { type: "text", text, ...unread(object, ["type", "text"]) };
-      break;
-    case "thinking":
-      if (thinking !== undefined) {
-        const signature = asName(object["thinkingSignature"]);
-        const known = ["type", "thinking", ...(signature === undefined ? [] : ["thinkingSignature"])];
-        return { type: "reasoning", text: thinking, ...defined({ signature }), ...unread(object, known) };
-      }
-      break;
-    case "image":
-      if (data !== undefined && mediaType !== undefined) {
-        return { type: "image", mediaType, data, ...unread(object, ["type", "data", "mimeType"]) };
-      }
-      break;
-    case "toolCall": {
-      const callId = asName(object["id"]);
-      const name = asName(object["name"]);
-      const args = object["arguments"] === undefined ? undefined : plain(object["arguments"]);
-      if (callId !== undefined && name !== undefined && args !== undefined) {
-        const known = ["type", "id", "name", "arguments"];
-        return { type: "tool-call", callId, name, args, ...unread(object, known) };
-      }
-    }
-  }
-  return opaquePart(plain(block) ?? null, format);
-}
-
-function unread(object: JsonObject, known: readonly string[]): { opaque?: JsonValue } {
-  const { opaque } = opaqueRest(object, known);
-  const copy = opaque === undefined ? undefined : plain(opaque);
-  return copy === undefined || Object.keys(copy as JsonObject).length === 0 ? {} : { opaque: copy };
-}
-
-/** The text of content that is nothing else: a string, or one bare text block. */
-function plainText(content: JsonValue | undefined): string | undefined {
-  const block = asObject(asArray(content)?.length === 1 ? asArray(content)?.[0] : undefined);
-  const bare = block?.["type"] === "text" && Object.keys(block).length === 2;
-  return asString(content) ?? (bare ? asString(block["text"]) : undefined);
-}
-
-function resultItem(part: Part): ResultContent {
-  if (part.type === "text" || part.type === "image" || part.type === "opaque") return part;
-  return opaquePart(blockOf(part), format);
-}
-
 /** Prompt sections and tool declarations that a system message carries since pi 0.86. */
 function systemParts(value: JsonObject): readonly Part[] {
   const parts: Part[] = [];
@@ -288,31 +218,4 @@ function systemFields(parts: readonly Part[], text: boolean): object {
     ...((sectioned || Object.keys(sections).length > 0) && { sections }),
     ...declared,
   };
-}
-
-function contentOf(parts: readonly Part[], text: boolean): JsonValue {
-  const [only] = parts;
-  if (text && parts.length === 0) return "";
-  if (text && parts.length === 1 && only?.type === "text") return only.text;
-  return parts.map((part) => blockOf(part));
-}
-
-function blockOf(part: Part): JsonObject {
-  const opaque = "opaque" in part ? asObject(part.opaque) : undefined;
-  switch (part.type) {
-    case "text":
-      return { type: "text", text: part.text, ...opaque };
-    case "reasoning":
-      return { type: "thinking", thinking: part.text, ...defined({ thinkingSignature: part.signature }), ...opaque };
-    case "image":
-      return { type: "image", data: part.data ?? "", mimeType: part.mediaType, ...opaque };
-    case "tool-call":
-      return { type: "toolCall", id: part.callId, name: part.name, arguments: part.args, ...opaque };
-    case "tool-result":
-      return { type: "text", text: JSON.stringify(part) };
-    case "file":
-      return { type: "text", text: `[file ${part.name ?? part.mediaType}]` };
-    case "opaque":
-      return asObject(part.data) ?? { type: "text", text: JSON.stringify(part.data) };
-  }
 }

@@ -14,6 +14,7 @@ import { upkeepOf } from "./keep.ts";
 import { monitor } from "../monitor/monitor.ts";
 import type { MonitorScan } from "../monitor/monitor.ts";
 import { pause } from "../look/pause.ts";
+import { lastRecordAt } from "./age.ts";
 
 const dayMs = 86_400_000;
 
@@ -163,25 +164,6 @@ export async function cleanupEvery(
     }
     await sleep(every, signal);
   }
-}
-
-/**
- * When the last record of a session was written, by its own word, in milliseconds since 1970; of one without records,
- * when it ended. Undefined where no time can be read.
- */
-export async function lastRecordAt(
-  store: Store,
-  scope: Scope,
-  { metadata, state }: SessionInfo,
-): Promise<number | undefined> {
-  const times: number[] = [];
-  for (const kind of ["message", "tool", "call", "usage", "summary", "snapshot", "edit"] as const) {
-    for await (const { timestamp } of store.read(scope, metadata.uuid, { kind, last: 1 }))
-      times.push(Date.parse(timestamp));
-  }
-  if (times.length === 0) times.push(Date.parse(state.completedAt ?? state.updatedAt));
-  const last = Math.max(...times.filter((one) => !Number.isNaN(one)));
-  return Number.isFinite(last) ? last : undefined;
 }
 
 type Ages = Readonly<Record<keyof typeof cleanupAges, number>>;
