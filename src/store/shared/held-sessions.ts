@@ -49,6 +49,8 @@ export class HeldSessions<S> {
   readonly #letGo: (session: S) => Promise<void>;
   readonly #locks = new LockMap<HeldSession<S>>();
   readonly #held = new Map<string, HeldSession<S>>();
+  /** Sessions that this store locked anew under the same id, after their lock was taken over. */
+  readonly #passedOver = new Set<HeldSession<S>>();
 
   /**
    * @param checkOpen - throws `closed` once the store is closed
@@ -71,6 +73,8 @@ export class HeldSessions<S> {
       },
       release: () => this.#release(held),
     };
+    const before = this.#held.get(id);
+    if (before) this.#passedOver.add(before);
     this.#held.set(id, held);
     this.#locks.set(lock, held);
     return lock;
@@ -129,8 +133,9 @@ export class HeldSessions<S> {
     this.#held.delete(id);
   }
 
-  /** Releases every lock; afterwards the first failure is thrown. */
+  /** Releases every lock; afterwards the first failure is thrown. That of a lock that was taken over is none. */
   async releaseAll(): Promise<void> {
+    await Promise.allSettled([...this.#passedOver].map((held) => this.#release(held)));
     const releases = await Promise.allSettled([...this.#held.values()].map((held) => this.#release(held)));
     for (const release of releases) if (release.status === "rejected") throw release.reason;
   }
@@ -167,6 +172,7 @@ export class HeldSessions<S> {
 
   /** A session that was taken over may have been locked anew by this store, under the same id. */
   #forget(held: HeldSession<S>): void {
+    this.#passedOver.delete(held);
     if (this.#held.get(held.id) === held) this.#held.delete(held.id);
   }
 }

@@ -1,0 +1,50 @@
+/** A session that is taken from its holder and locked anew, by the same store: closing it leaves nothing open. */
+import { existsSync, readdirSync, readlinkSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { everybody, messageRecord, sessionWith, texts } from "../../src/store/testing/kit.ts";
+import { openStore } from "../../src/access/open.ts";
+import type { Clock } from "../../src/store/shared/clock.ts";
+import { temporaryFolder } from "./fixtures.ts";
+import { driver } from "./sqlite-fixtures.ts";
+
+let folder: string;
+beforeEach(async () => void (folder = await temporaryFolder()));
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** Files of the store that this process has open. */
+function openFiles(): readonly string[] {
+  const links = readdirSync("/proc/self/fd").flatMap((name) => {
+    const path = `/proc/self/fd/${name}`;
+    return existsSync(path) ? [readlinkSync(path)] : [];
+  });
+  return links.filter((path) => path.startsWith(folder));
+}
+
+it.runIf(process.platform === "linux").each(driver ? ["files", "sqlite"] : ["files"])("%s", async (kind) => {
+  const running = new Set<symbol>();
+  const clock: Clock = {
+    now: () => Date.now(),
+    every() {
+      const timer = Symbol("timer");
+      running.add(timer);
+      return () => void running.delete(timer);
+    },
+  };
+  const address = kind === "files" ? folder : `sqlite:${join(folder, "contexts.db")}`;
+  const store = await openStore(address, { clock });
+  const first = await sessionWith(store, 2);
+  await store.holding?.unlock(everybody, first.id, { force: true, reason: "it hangs" });
+  const second = await store.lock(everybody, first.id);
+  await store.append(second, [messageRecord("three")]);
+  await store.close();
+  // A SQLite library may close its files later.
+  expect(kind === "files" ? openFiles() : []).toEqual([]);
+  expect(running.size).toBe(0);
+  await first.release();
+
+  const later = await openStore(address);
+  expect(await texts(later, first.id)).toHaveLength(3);
+  await later.close();
+});
