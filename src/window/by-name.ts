@@ -179,9 +179,9 @@ function choiceOf(specifier: StrategySpecifier): StrategyChoice {
   }
   const id = given.type === "plugin" ? given.pluginId : given.type;
   if (typeof id !== "string" || id === "") {
-    throw new WindrowError("bad-option", "`contextStrategy` names no strategy: set `pluginId`.", {
-      contextStrategy: given,
-    });
+    const message =
+      '`contextStrategy` names no strategy: set `type` to "plugin" and `pluginId` to its name, or `type` to the name.';
+    throw new WindrowError("bad-option", message, { contextStrategy: given });
   }
   return { ...given.config, use: Object.hasOwn(aliases, id) ? (aliases[id] ?? id) : id };
 }

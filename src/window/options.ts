@@ -64,12 +64,18 @@ export function anyOf(...choices: readonly Kind[]): Kind {
 
 /** The kind of objects that have texts under these names. */
 export function withTexts(...names: readonly string[]): Kind {
-  return { is: `an object with the texts ${namesOf(names)}`, fits: (value) => hasTexts(value, names) };
+  return {
+    is: `an object with the text${names.length === 1 ? "" : "s"} ${namesOf(names)}`,
+    fits: (value) => hasTexts(value, names),
+  };
 }
 
 /** The kind of objects that have functions under these names. */
 export function withActions(...names: readonly string[]): Kind {
-  return { is: `an object with the functions ${namesOf(names)}`, fits: (value) => hasActions(value, names) };
+  return {
+    is: `an object with the function${names.length === 1 ? "" : "s"} ${namesOf(names)}`,
+    fits: (value) => hasActions(value, names),
+  };
 }
 
 /** The kind of lists whose items are all of one kind. */

@@ -96,7 +96,11 @@ describe("loadStrategy", () => {
     await expect(loadStrategy("layerd")).rejects.toMatchObject({ code: "unknown-strategy" });
     await expect(loadStrategy({ use: "layered", headLine: 2 })).rejects.toThrow(/Did you mean "headLines"/);
     await expect(loadStrategy("./mine.mjs")).rejects.toThrow(/relative: say to which file/);
-    await expect(loadStrategy({ contextStrategy: { type: "plugin" } })).rejects.toThrow(/set `pluginId`/);
+    await expect(loadStrategy({ contextStrategy: { type: "plugin" } })).rejects.toThrow(
+      /set `type` to "plugin" and `pluginId`/,
+    );
+    const untyped = { contextStrategy: { pluginId: "adaptive" } } as never;
+    await expect(loadStrategy(untyped)).rejects.toThrow(/set `type` to "plugin"/);
     await expect(loadStrategy({} as never)).rejects.toMatchObject({ code: "bad-option" });
     await expect(load("absent/none.mjs", "").catch((error: unknown) => error)).resolves.toBeDefined();
   });

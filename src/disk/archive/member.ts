@@ -1,6 +1,6 @@
 /**
- * The members of a compressed file: gzip (RFC 1952) of one MiB of text each. An extra field has the member's length, the
- * offset of its text and the length of the whole text, so a damaged member hides nothing around it.
+ * The members of a compressed file: gzip (RFC 1952) of one MiB of text each. An extra field has the member's length,
+ * the offset of its text and the length of the whole text, so a damaged member hides nothing around it.
  */
 import { promisify } from "node:util";
 import { crc32, deflateRaw, inflateRawSync } from "node:zlib";
