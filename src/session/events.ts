@@ -57,6 +57,7 @@ export type SessionEvent =
   | { readonly type: "pins-missing"; readonly sessionId: string; readonly pins: readonly string[] }
   /** A user's own settings (USER_CONFIG_API) could not be had; older ones stand, or those of the other layers. */
   | { readonly type: "user-config-failed"; readonly sessionId?: never; readonly user: string; readonly reason: string }
+  /** The store refused records, or the state behind written ones; the next state, or the session's end, carries it then. */
   | { readonly type: "append-failed"; readonly sessionId: string; readonly error: WindrowError }
   /** The manager let go of a session that nothing touched for its `idleTimeout`; `session(id)` goes on with it. */
   | { readonly type: "session-closed"; readonly sessionId: string; readonly reason: "idle" }
