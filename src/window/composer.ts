@@ -18,10 +18,9 @@ import { History } from "./history.ts";
 import type { Layout } from "./layout.ts";
 import { closingTail, dynamicParts, insertsFor, slotMessage, startMessage, tailMessage } from "./pinned.ts";
 import { planWindow, protect } from "./planner.ts";
-import { mergeEdits, withoutReasoning } from "./edits.ts";
+import { mergeEdits, reopened, withoutReasoning } from "./edits.ts";
 import type { Profile } from "./provider/profile.ts";
-import { costOf, countFates, countRepairs, overBudget, sizesOf } from "./layout.ts";
-import { countOnce } from "../tokens/counter.ts";
+import { costOf, countAll, countFates, countRepairs, overBudget, rememberedOf, sizesOf } from "./layout.ts";
 import { validateWindow } from "./provider/validate.ts";
 import type { Composed, Edit, EpochReason, Report, Strategy, TextMask, WindowState } from "./window.ts";
 
@@ -231,9 +230,8 @@ export class Composer {
     const ingested = this.#history.ingested();
     if (ingested.length > 0) this.#state = { ...this.#state, edits: mergeEdits(this.#state.edits, ingested) };
     const tail = closingTail(given, this.#profile, history.at(-1));
-    const own = this.#history.system.map(({ message }) => message);
-    const fixed = this.#blocks.of({ ...options, own, tail });
-    const leading = lead.reduce((total, message) => total + countOnce(this.#counter, message), 0);
+    const fixed = this.#blocks.of({ ...options, own: this.#history.system.map(({ message }) => message), tail });
+    const leading = countAll(lead, this.#counter);
     const pinned = this.#state.slot === undefined || lead[0] === startMessage ? 0 : leading;
     return { ...shape, fixed, lead, history, sticky, ...sizesOf(fixed, shape, leading, pinned) };
   }
@@ -263,9 +261,8 @@ export class Composer {
     const view = this.view();
     yield;
     const { blocks, sticky } = this.#layout(options);
-    const count = (texts: readonly (Message | undefined)[]): number =>
-      texts.reduce((total, message) => total + (message ? countOnce(this.#counter, message) : 0), 0);
     const slot = slotMessage(options.pinned ?? []);
+    const stickyMessages = sticky.map(({ text }) => tailMessage([{ name: "sticky", text }]));
     yield;
     return yield* planWindow({
       view,
@@ -277,11 +274,11 @@ export class Composer {
       blocks: {
         system: blocks.system,
         tools: blocks.tools,
-        pinned: count([slot]),
-        dynamic: blocks.dynamic + count(sticky.map(({ text }) => tailMessage([{ name: "sticky", text }]))),
+        pinned: countAll([slot], this.#counter),
+        dynamic: blocks.dynamic + countAll(stickyMessages, this.#counter),
       },
       // A pass may drop the first message; then another one must stand first.
-      start: slot ? 0 : count([startMessage]),
+      start: slot ? 0 : countAll([startMessage], this.#counter),
       reverted: this.#state.reverted ?? [],
     });
   }
@@ -298,16 +295,8 @@ export class Composer {
     { pinned = this.#state.slot ?? [], ...options }: Partial<ComposeOptions>,
   ): Work<void> {
     const { raw } = this.#history;
-    const state: WindowState = {
-      ...this.#state,
-      epoch: epoch + 1,
-      previous: epoch,
-      edits,
-      opened: this.#last,
-      openedHash: this.#lastHash(),
-      slot: pinned,
-      inserts: [],
-    };
+    const now = { opened: this.#last, openedHash: this.#lastHash(), slot: pinned };
+    const state = reopened({ ...this.#state, ...now }, edits, epoch);
     const history = this.#historyOf(state);
     yield* history.pushing(raw);
     this.#state = state;
@@ -322,19 +311,13 @@ export class Composer {
   #finish(layout: Layout, budget: number, opened: Report["opened"]): Composed {
     const { fixed, history, blocks, tokens } = layout;
     const messages = [...fixed.systemMessages, ...history, ...fixed.dynamicMessages];
-    const same = fixed.systemHash === this.#state.systemHash && fixed.toolsHash === this.#state.toolsHash;
-    const kept = opened ? (same ? blocks.system + blocks.tools : 0) : (this.#state.cached ?? 0);
-    const cost = costOf({ tokens, tail: blocks.dynamic }, kept, this.#profile);
+    const cost = costOf(layout, this.#state, opened !== undefined, this.#profile);
     const first = this.#state.length === 0 && this.#state.epoch === 0;
     this.#pending = undefined;
     this.#state = {
       ...this.#state,
       ...(first && { opened: this.#last, openedHash: this.#lastHash() }),
-      systemHash: fixed.systemHash,
-      toolsHash: fixed.toolsHash,
-      length: history.length,
-      prefixHash: this.#history.prefixHash(layout.lead, history, history.length),
-      cached: tokens - blocks.dynamic,
+      ...rememberedOf(layout, this.#history.prefixHash(layout.lead, history, history.length)),
     };
     const report: Report = {
       strategy: this.#strategy.name,

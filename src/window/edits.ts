@@ -185,6 +185,11 @@ export function withoutReasoning(
   ];
 }
 
+/** The state of the epoch after `epoch`, with its edits in force and no inserts. */
+export function reopened(state: WindowState, edits: readonly Edit[], epoch: number): WindowState {
+  return { ...state, epoch: epoch + 1, previous: epoch, edits, inserts: [] };
+}
+
 /**
  * The state after an undo: a new epoch with the edits of an older state, whose ranges are not planned again.
  *

@@ -3,9 +3,11 @@
  * large.
  */
 import type { Message } from "../message/message.ts";
+import type { TokenCounter } from "../tokens/counter.ts";
+import { countOnce } from "../tokens/counter.ts";
 import type { Fixed } from "./fixed.ts";
 import type { Shape } from "./history.ts";
-import type { DynamicBlock, Edit, Report } from "./window.ts";
+import type { DynamicBlock, Edit, Report, WindowState } from "./window.ts";
 import { WindrowError } from "../errors.ts";
 import type { Profile } from "./provider/profile.ts";
 
@@ -35,6 +37,11 @@ export function sizesOf(
   return { blocks, tokens: system + tools + tokens + leading + dynamic };
 }
 
+/** The tokens of messages; one that is not there has none. */
+export function countAll(messages: readonly (Message | undefined)[], counter: TokenCounter): number {
+  return messages.reduce((total, message) => total + (message ? countOnce(counter, message) : 0), 0);
+}
+
 /** Repairs of a history, counted by kind. */
 export function countRepairs(repairs: readonly { readonly kind: string }[]): Report["repairs"] {
   const counts: Record<string, number> = {};
@@ -55,15 +62,32 @@ export function countFates(last: number, edits: readonly Edit[]): Report["counts
   return { kept: last - replaced - dropped - stubbed, stubbed, replaced, dropped };
 }
 
-/** The predicted cost of a request by the profile's cache prices; the last request sent `kept` of its tokens, too. */
+/**
+ * The predicted cost of a request by the profile's cache prices.
+ *
+ * @param before - the state that the last request left: what both have at their beginning is cached
+ * @param opened - whether an epoch opened: of the last request only the system prompt and the tools stand
+ */
 export function costOf(
-  request: { readonly tokens: number; readonly tail: number },
-  kept: number,
+  { fixed, blocks, tokens }: Layout,
+  before: WindowState,
+  opened: boolean,
   { cache }: Profile,
 ): Report["cost"] {
-  const cached = Math.min(kept, request.tokens - request.tail);
-  const fresh = request.tokens - request.tail - cached;
-  return { cached, fresh, equivalents: Math.round(cached * cache.read + fresh * cache.write + request.tail) };
+  const same = fixed.systemHash === before.systemHash && fixed.toolsHash === before.toolsHash;
+  const kept = opened ? (same ? blocks.system + blocks.tools : 0) : (before.cached ?? 0);
+  const tail = blocks.dynamic;
+  const cached = Math.min(kept, tokens - tail);
+  const fresh = tokens - tail - cached;
+  return { cached, fresh, equivalents: Math.round(cached * cache.read + fresh * cache.write + tail) };
+}
+
+/** The fields of the state that the next window is compared with. */
+export function rememberedOf(
+  { fixed: { systemHash, toolsHash }, history, blocks, tokens }: Layout,
+  prefixHash: string,
+): Pick<WindowState, "systemHash" | "toolsHash" | "length" | "prefixHash" | "cached"> {
+  return { systemHash, toolsHash, length: history.length, prefixHash, cached: tokens - blocks.dynamic };
 }
 
 /** The error of a window that is larger than its budget, with the size of each block. */
