@@ -39,7 +39,7 @@ export const entryTypes = { window: "windrow-window", result: "windrow-result" }
 
 /** A result that was cut, whole, as an entry keeps it. */
 export interface KeptResult {
-  /** As recall takes it: `r1`, `r2` … */
+  /** The id that the recall tool takes for this result: `r1`, `r2` … */
   readonly id: string;
   readonly toolCallId: string;
   readonly content: readonly PiContent[];

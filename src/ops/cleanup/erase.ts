@@ -1,4 +1,4 @@
-/** Erasing: what cannot be undone, and is proved. Nothing of the session is left in the store or beside it. */
+/** Erasing a session for good: nothing of it is left in the store or beside it, and a receipt names the places that were searched. */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { WindrowError } from "../../errors.ts";

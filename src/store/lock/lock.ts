@@ -108,7 +108,7 @@ export class SessionLock {
     }
   }
 
-  /** Lets go without a word, as a process that dies. For a lock that could not be taken whole. */
+  /** Releases the kernel's lock and leaves the owner's record, as a dying process does. For a lock that was taken only in part. */
   abandon(): void {
     if (this.#closed) return;
     this.#closed = true;

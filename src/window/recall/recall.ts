@@ -60,7 +60,7 @@ const charactersPerToken = 12;
 /** Passages kept beside those there may be room for: some of the best turn out too long for what room is left. */
 const sparePassages = 1_024;
 
-/** Tokens of the shortest passage with its line's number, a third of what one is reckoned with. */
+/** Tokens of the shortest passage that an answer can hold, its line number counted. It bounds how many passages are compared. */
 const shortestPassage = 3;
 
 /**
