@@ -11,7 +11,7 @@ import {
 } from "../../src/adapter/ai-sdk/ai-sdk.ts";
 import type { AiSdkMessage, AiSdkOptions } from "../../src/adapter/ai-sdk/ai-sdk.ts";
 import type { AdapterEvent } from "../../src/adapter/host/events.ts";
-import type { AiSdkFinishedStep } from "../../src/adapter/ai-sdk/step.ts";
+import type { AiSdkFinishedStep } from "../../src/adapter/ai-sdk/message.ts";
 import { smallerBudget, overflowText } from "../../src/adapter/ai-sdk/overflow.ts";
 import { toolDefinitions } from "../../src/adapter/ai-sdk/tools.ts";
 import { adapterConformance } from "../../src/adapter/conformance.ts";

@@ -10,8 +10,8 @@ import { eventMessage, eventOf } from "./event.ts";
 import type { AdkEvent, AdkSessionKey } from "./types.ts";
 import { GeminiCalls } from "../gemini/gemini.ts";
 import { Teller } from "../host/events.ts";
-import { LogWriter } from "../host/log-writer.ts";
-import type { StartedTool } from "../host/log-writer.ts";
+import { LogWriter } from "../host/journal.ts";
+import type { StartedTool } from "../host/journal.ts";
 
 const createdId = "windrow:created";
 

@@ -4,8 +4,8 @@ import type { JsonValue, Message, ToolDefinition } from "../../message/message.t
 import { countMessage } from "../../tokens/counter.ts";
 import { estimate } from "../../tokens/estimate.ts";
 import { HostConversation } from "../host/conversation.ts";
-import { calledModel } from "./step.ts";
-import type { AiSdkCalledModel, AiSdkWindowOptions } from "./step.ts";
+import { calledModel } from "./message.ts";
+import type { AiSdkCalledModel, AiSdkWindowOptions } from "./message.ts";
 import { aiSdkAdapter, encodeWindow } from "./message.ts";
 import type { AiSdkMessage } from "./message.ts";
 import { overflowText, smallerBudget } from "./overflow.ts";

@@ -22,7 +22,7 @@ import type { AdapterListener, StatsOptions } from "./events.ts";
 import { journalOf } from "./journal.ts";
 import type { HostJournal, HostLog, JournalHost, LogMatch } from "./journal.ts";
 import { liveHistory } from "./numbered.ts";
-import type { StartedTool } from "./log-writer.ts";
+import type { StartedTool } from "./journal.ts";
 import { Numbered } from "./numbered.ts";
 import { RememberedEpochs } from "./remembered.ts";
 

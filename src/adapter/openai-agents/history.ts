@@ -11,8 +11,8 @@ import { asString } from "../../message/json.ts";
 import type { JsonObject, JsonValue, Message, NewMessage } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
 import { hashText } from "../../message/hash.ts";
-import { LogWriter } from "../host/log-writer.ts";
-import type { StartedTool } from "../host/log-writer.ts";
+import { LogWriter } from "../host/journal.ts";
+import type { StartedTool } from "../host/journal.ts";
 import { callOf, groupItems, kindOf, openaiAgentsAdapter } from "./item.ts";
 import type { AgentItem } from "./item.ts";
 
