@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { WindrowError } from "../../errors.ts";
 import type { Goal } from "../../ops/stats/goals.ts";
 import type { DiskReport, DiskUse, StatsReport } from "../../ops/stats/stats.ts";
-import type { SessionStatus } from "../../store/store.ts";
+import { sessionStatuses } from "../../store/statuses.ts";
 import { printable } from "../../printable.ts";
 import { reportUnreadable, onStore, writeReport } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
@@ -21,17 +21,6 @@ interface StatsFlags {
   readonly json?: boolean;
 }
 
-/** Statuses that are asked for by name. */
-const statuses: readonly SessionStatus[] = [
-  "initializing",
-  "processing",
-  "compressing",
-  "completing",
-  "completed",
-  "failed",
-  "timeout",
-];
-
 /** Users, days and months that are shown; `--json` has all. */
 const shown = { users: 20, days: 7, months: 6, largest: 3 };
 
@@ -46,7 +35,7 @@ export function addStats(command: Command, { io, finish, signal }: CommandContex
     .option("--user <name>", "only sessions of this user")
     .option("--from <day>", "only sessions begun on this day (UTC) or later: 2024-01-01")
     .option("--to <day>", "only sessions begun on this day or before it")
-    .option("--status <status>", `only sessions that are ${statuses.join(", ")}`)
+    .option("--status <status>", `only sessions that are ${sessionStatuses.join(", ")}`)
     .addOption(languageOption())
     .option("--json", "one JSON document on stdout")
     .addHelpText(
@@ -58,9 +47,9 @@ export function addStats(command: Command, { io, finish, signal }: CommandContex
 
 async function runStats(flags: StatsFlags, io: CommandIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
   const words = await wordsFor(flags.lang, io);
-  const status = statuses.find((known) => known === flags.status);
+  const status = sessionStatuses.find((known) => known === flags.status);
   if (flags.status !== undefined && !status) {
-    throw new WindrowError("bad-option", `--status is one of ${statuses.join(", ")}, not "${flags.status}".`);
+    throw new WindrowError("bad-option", `--status is one of ${sessionStatuses.join(", ")}, not "${flags.status}".`);
   }
   const { stats } = await import("../../ops/stats/stats.ts");
   return onStore(io, { store: flags.store }, async (store, _scope, progress) => {

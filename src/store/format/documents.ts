@@ -2,23 +2,14 @@
 import { join } from "node:path";
 import { WindrowError } from "../../errors.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
-import type { SessionMetadata, SessionState, SessionStatus } from "../store.ts";
+import { sessionStatuses } from "../statuses.ts";
+import type { SessionMetadata, SessionState } from "../store.ts";
 import type { Disk } from "../../disk/disk.ts";
 import { systemDisk } from "../../disk/disk.ts";
 import { optional } from "./fields.ts";
 import { encodeSeal, sealField, sealIn } from "./seal.ts";
 import type { Seal } from "./seal.ts";
 import { isObject } from "../../message/json.ts";
-
-const statuses: readonly SessionStatus[] = [
-  "initializing",
-  "processing",
-  "compressing",
-  "completing",
-  "completed",
-  "failed",
-  "timeout",
-];
 
 /** metadata.json as text. */
 export function encodeMetadata(metadata: SessionMetadata): string {
@@ -115,7 +106,7 @@ export function readState(folder: string, disk: Disk = systemDisk): SessionState
 
 /** The fields of state.json as a state; undefined where there is no status that is known. */
 export function decodeState(fields: JsonObject | undefined): SessionState | undefined {
-  const status = statuses.find((known) => known === fields?.["status"]);
+  const status = sessionStatuses.find((known) => known === fields?.["status"]);
   if (fields === undefined || status === undefined) return undefined;
   const startedAt = string(fields["started_at"], "");
   return {
