@@ -1,13 +1,19 @@
-/** Calls: the effect of a tool call on files, found by the shape of its arguments. */
+/** Calls: the effects of a tool call on files, found by the shape of its arguments. */
 import type { JsonObject, JsonValue } from "../../message/message.ts";
-import { isPath } from "../recall/stub.ts";
+import { isPath } from "../stub/stub.ts";
+import { blockChanges } from "./blocks.ts";
 import type { Change, FileAction, ReadCall } from "./action.ts";
-import { shellAction } from "./shell.ts";
+import { patchesIn } from "./patch-text.ts";
+import type { Output } from "./output.ts";
+import { framedFiles } from "./framed.ts";
+import { commandActions, isScript, scriptActions } from "./script.ts";
 
 const before = /^(?:old|before|search|find|original)(?:_?(?:text|str|string|code|content|lines?))?$/i;
 const after = /^(?:new|after|replace(?:ment)?|updated?)(?:_?(?:text|str|string|code|content|lines?))?$/i;
+const allName = /^(?:replace_?all|all|global|allow_multiple|expected_replacements)$/i;
 const whole = /^(?:content|contents|file_?text|text|body|code)$/i;
-const command = /^(?:command|cmd|script|shell_?command)$/i;
+const commandKey = /^(?:command|cmd|script|shell_?command)$/i;
+const folderName = /^(?:cwd|work(?:ing)?_?dir(?:ectory)?)$/i;
 const pathName = /^(?:path|file|file_?(?:path|name)|filename|target(?:_?file)?|notebook_?path|uri)$/i;
 const pattern = /^(?:pattern|query|regexp?|glob|search_?term)$/i;
 const start = /^(?:offset|from|start(?:_?line)?|line(?:_?(?:number|start))?|insert_?line|view_?range)$/i;
@@ -15,25 +21,88 @@ const end = /^(?:to|end(?:_?line)?|line_?end|limit|view_?range)$/i;
 const reading = /(?:^|[^a-z])(?:read|view|open|cat|show|get|load|fetch)|read(?:file)?$/i;
 const listing = /director|folder|(?:^|[^a-z])(?:ls|list|tree)(?:$|[^a-z])/i;
 
-/** The effect of a call on files; undefined for a call that touches the text of none. */
-export function actionOf(
+/**
+ * The effects of a call on files, in their order; empty for a call that touches the text of none.
+ *
+ * @param output - its result; without it, what a command of several parts showed is not told apart
+ */
+export function actionsOf(
   name: string,
   args: JsonValue,
   tools: Readonly<Record<string, ReadCall>> = {},
-): FileAction | undefined {
-  if (typeof args !== "object" || args === null || Array.isArray(args)) return undefined;
-  const object = args as JsonObject;
+  output?: Output,
+): readonly FileAction[] {
+  const object = typeof args === "object" && args !== null && !Array.isArray(args) ? (args as JsonObject) : undefined;
   const known = Object.hasOwn(tools, name) ? tools[name] : undefined;
-  if (known) return known(object);
+  if (known && object) return listOf(known(object));
+  if (typeof args === "string" && isScript(args)) return patchesIn(args) ?? scriptActions(args, output);
+  const line = object && commandOf(object);
+  if (object && line !== undefined && isLine(line, object)) {
+    const folder = textUnder(object, folderName) ?? "";
+    const patched = Array.isArray(object[keyOf(object, commandKey) ?? ""]) ? patchesIn(args) : undefined;
+    return patched ?? commandActions(line, folder, output);
+  }
+  const script = object && Object.values(object).find((value) => typeof value === "string" && isScript(value));
+  const patched = patchesIn(args);
+  if (typeof script === "string" && !Object.keys(object ?? {}).some((key) => pathName.test(key)))
+    return [...(patched ?? []), ...scriptActions(script, output)];
+  return (
+    patched ?? [...(object ? listOf(shapedAction(name, object)) : []), ...(output ? framedFiles(output.text) : [])]
+  );
+}
+
+/** A command line, also one that is given as a list of words. */
+export function commandOf(args: JsonObject): string | undefined {
+  const value = args[keyOf(args, commandKey) ?? ""];
+  if (typeof value === "string") return value.trim() === "" ? undefined : value;
+  if (!Array.isArray(value) || value.length === 0 || !value.every((word) => typeof word === "string")) return undefined;
+  const [shell, flag, line] = value;
+  const wraps = value.length === 3 && shell?.endsWith("sh") === true && flag?.endsWith("c") === true;
+  return wraps ? line : value.map((word) => (/^[\w./:=@%+,-]+$/.test(word) ? word : quoted(word))).join(" ");
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** Whether a command is a line for a shell: a verb of an editor (`view`, `create`) is none. */
+function isLine(command: string, args: JsonObject): boolean {
+  return /\s/.test(command.trim()) || keyOf(args, pathName) === undefined;
+}
+
+function keyOf(args: JsonObject, pattern: RegExp): string | undefined {
+  return Object.keys(args).find((key) => pattern.test(key));
+}
+
+function textUnder(args: JsonObject, pattern: RegExp): string | undefined {
+  const value = args[keyOf(args, pattern) ?? ""];
+  return typeof value === "string" ? value : undefined;
+}
+
+function listOf(actions: FileAction | readonly FileAction[] | undefined): readonly FileAction[] {
+  if (actions === undefined) return [];
+  return "kind" in actions ? [actions] : actions;
+}
+
+function shapedAction(name: string, object: JsonObject): FileAction | readonly FileAction[] | undefined {
   const entries = Object.entries(object);
   const texts = entries.filter((entry): entry is [string, string] => typeof entry[1] === "string");
   const find = (key: RegExp): string | undefined => texts.find(([name]) => key.test(name))?.[1];
-  const path = find(pathName) ?? texts.find(([key, text]) => !command.test(key) && isPath(text))?.[1];
-  const shell = find(command);
-  if (path === undefined || isAddress(path)) return shell === undefined ? undefined : shellAction(shell);
+  const places = filesOf(object);
+  if (places.length > 0) return places.map((path): FileAction => ({ kind: "look", path }));
+  const other = /^(?:command|cmd|script|shell_?command|cwd|work(?:ing)?_?dir(?:ectory)?)$/i;
+  const named = find(pathName) ?? texts.find(([key, text]) => !other.test(key) && isPath(text))?.[1];
+  const shell = find(commandKey);
+  if (named === undefined || isAddress(named)) return undefined;
+  const [, path = named, first] = /^(.*\.\w+):(\d+)(?:-\d*)?$/.exec(named) ?? [];
+  const blocks = texts.flatMap(([, text]) => blockChanges(text));
+  if (blocks.length > 0) return { kind: "edit", path, changes: blocks };
+  // The text before an undone edit is not known, nor is the notebook's own text behind a cell.
+  if (shell?.startsWith("undo") === true || /notebook/i.test(keyOf(object, pathName) ?? ""))
+    return reading.test(name) ? undefined : { kind: "touch", command: path, wide: false };
   const changes = changesOf(object);
   if (changes.length > 0) return { kind: "edit", path, changes };
-  const from = numberOf(entries, start, 0);
+  const from = first === undefined ? numberOf(entries, start, 0) : Number(first);
   const fresh = find(after);
   if (fresh !== undefined && from !== undefined) {
     const to = numberOf(entries, end, 1);
@@ -43,7 +112,7 @@ export function actionOf(
   }
   const text = find(whole);
   if (text !== undefined) return { kind: "write", path, text };
-  if (texts.some(([key]) => pattern.test(key))) return { kind: "search", path };
+  if (texts.some(([key]) => pattern.test(key))) return /\.\w+$/.test(path) ? { kind: "search", path } : undefined;
   if (listing.test(name) || !reading.test(shell === undefined ? name : `${name} ${shell}`)) {
     return texts.length === 1 && !listing.test(name) && /\.\w+$/.test(path) ? { kind: "search", path } : undefined;
   }
@@ -72,8 +141,21 @@ function changesOf(args: JsonObject): readonly Change[] {
       }
     }
   }
-  if (old !== undefined && old !== "") changes.push({ before: old, after: fresh ?? "" });
+  const everywhere = Object.entries(args).some(
+    ([key, value]) => allName.test(key) && (value === true || (typeof value === "number" && value > 1)),
+  );
+  if (old !== undefined && old !== "")
+    changes.push({ before: old, after: fresh ?? "", ...(everywhere && { everywhere }) });
   return changes;
+}
+
+/** The files that a list of paths names. */
+function filesOf(args: JsonObject): readonly string[] {
+  const value = args[keyOf(args, /^(?:paths|files|file_?paths|include)$/i) ?? ""];
+  if (!Array.isArray(value)) return [];
+  return (value as readonly JsonValue[])
+    .filter((item) => typeof item === "string")
+    .filter((item) => /^[^*?]+\.\w+$/.test(item));
 }
 
 /** The number under a name, or the item at a place of a list of numbers. */

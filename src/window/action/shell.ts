@@ -1,66 +1,186 @@
-/** Shell commands: the text of a file they show, and whether they may have changed files. */
+/** Shell commands: the files a line shows, writes, moves and deletes, and those that it may have changed. */
 import type { FileAction } from "./action.ts";
+import { patchedText } from "./patch-text.ts";
+import type { Output } from "./output.ts";
+import { commandsOf } from "./shell-words.ts";
+import type { Command } from "./shell-words.ts";
+import { pieceOf, programOf } from "./shell-reads.ts";
+import { shownFiles } from "./shown.ts";
+import type { Piece } from "./shown.ts";
 
-/** Commands that write what they name. */
+/** Signs that a line which cannot be taken apart writes something. */
 const writes =
-  /(?:^|[\s;&|(])(?:tee|mv|cp|rm|patch|truncate|install|dd|ln)\s|\b(?:sed|perl|ruby|gawk)\s+(?:-\w+\s+)*-\w*i|[^-=<>&\d]>{1,2}\s*(?!\/dev\/|&)[\w./~"'$]|^>|writeFile|write_text|open\([^)]*["'][wax]\+?b?["']/;
+  /(?:^|[\s;&|(])(?:tee|mv|cp|rm|patch|truncate|install|dd|ln)\s|\b(?:sed|perl|ruby|gawk)\s+(?:-\w+\s+)*-\w*i|[^-=<>&\d]>{1,2}\s*(?!\/dev\/|&)[\w./~"'$]|^>|writeFile|write_text|\.write\(|open\([^)]*["'][wax]\+?b?["']|\b(?:shutil|rename|unlink)\b/;
 /** Commands that may write anything in the folder they run in. */
 const writesAll =
-  /\bgit\s+(?:-\S+\s+)*(?:checkout|restore|reset|stash|apply|am|merge|pull|rebase|revert|switch|cherry-pick|clean|mv|rm)\b|--(?:write|fix|in-place)\b|\b(?:gofmt\s+-w|(?:cargo|go|mix|deno)\s+fmt|format)\b/;
-const word = String.raw`(?:"[^"]*"|'[^']*'|[^\s|;&<>()"'$]+)`;
-const into = new RegExp(String.raw`^\s*cat\s*>\s*(${word})\s*<<\s*-?(['"]?)(\w+)\2\n([\s\S]*?)\n?^\3\s*$`, "m");
-const numbers = /^sed\s+-n\s+["']?(\d+)(?:,\s*\+?(\d+|\$))?p["']?\s+(\S+)$/;
+  /\bgit\s+(?:-[cC]\s+\S+\s+|-\S+\s+)*(?:checkout|restore|reset|stash(?!\s+(?:list|show))|apply|am|merge(?!-)|pull|rebase|revert|switch|cherry-pick|clean|mv|rm)\b|--(?:write|fix|in-place)\b|\b(?:gofmt\s+-w|(?:cargo|go|mix|deno)\s+fmt(?![^\n;&|]*--check)|rustfmt(?![^\n;&|]*--check)|black\s(?![^\n;&|]*--check)|ruff\s+format(?![^\n;&|]*--check)|isort\s|(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?(?:format|fmt|fix|lint:fix)\b|format(?=\s|$))/;
+const interpreter = /^(?:python[\d.]*|node|ruby|perl|bun|deno|php|uv|poetry)$/;
+const shells = /^(?:.*\/)?(?:ba|z|da|k)?sh$/;
 
-/** The effect of a command on files, as far as its text shows it. */
-export function shellAction(text: string): FileAction | undefined {
-  const heredoc = into.exec(text);
-  const folder = /^\s*cd\s+(\S+)\s*(?:&&|;|\n)\s*/.exec(text);
-  const rest = folder ? text.slice(folder[0].length) : text;
-  const place = (path: string): string => {
-    const plain = path.replaceAll(/^["']|["']$/g, "");
-    const base = folder?.[1]?.replaceAll(/^["']|["']$/g, "");
-    return base === undefined || /^[/~]/.test(plain) ? plain : `${base.replace(/\/$/, "")}/${plain}`;
-  };
-  if (heredoc && heredoc.index === text.length - rest.length && heredoc[0].trim() === rest.trim()) {
-    return { kind: "write", path: place(heredoc[1] ?? ""), text: heredoc[4] ?? "" };
+/** Pipelines up to which a line is taken apart: each may change what every one before it showed. */
+const mostPipelines = 256;
+
+/**
+ * The effects of a command line on files, as far as it can be read; a line that may have changed files in a way that
+ * cannot be read is a touch.
+ *
+ * @param folder - the folder it runs in, for the files named without one
+ * @param output - of the line; without it, what several commands showed is not told apart
+ */
+export function shellActions(line: string, folder = "", output?: Output): readonly FileAction[] {
+  const patched = patchedText(line);
+  if (patched) {
+    const own = commandFolder(line, folder);
+    const rest = patched.rest.replaceAll(/<<-?\s*\S+/g, "");
+    const placed = patched.actions.map((action) => moved(action, (path) => placeIn(own, path)));
+    return [...placed, ...touched(rest)];
   }
-  const shows = rest.replaceAll(/\s+2>(?:&1|\/dev\/null)/g, "").trim();
-  if (writes.test(shows) || writesAll.test(shows)) {
-    return { kind: "touch", command: text, wide: writesAll.test(shows) };
+  const commands = commandsOf(line);
+  const pipelines = commands && pipelinesOf(commands);
+  if (!pipelines || pipelines.length > mostPipelines) return touched(line);
+  const changes: FileAction[] = [];
+  const pieces: Piece[] = [];
+  let base = folder;
+  for (const pipeline of pipelines) {
+    const [first] = pipeline;
+    if (!first) continue;
+    const { name, args } = programOf(first);
+    const place = (path: string): string => placeIn(base, path);
+    if (name === "cd" || name === "pushd") {
+      base = args[0]?.text === undefined ? base : place(args[0].text);
+      continue;
+    }
+    if (shells.test(name) && pipeline.length === 1) {
+      const inner = args.findIndex(({ text }) => /^-\w*c$/.test(text));
+      const text = args[inner + 1]?.text;
+      if (inner >= 0 && text !== undefined) {
+        if (commands.length === 1) return shellActions(text, base, output);
+        changes.push(...shellActions(text, base).filter(({ kind }) => kind !== "read" && kind !== "search"));
+        pieces.push({ kind: "other" });
+        continue;
+      }
+    }
+    const change = changesOf(pipeline, place);
+    // A line goes on after `||` only where the command before failed: it is not known whether this one ran.
+    const doubt = first.joint === "||" && change.length > 0;
+    changes.push(
+      ...(doubt ? [{ kind: "touch" as const, command: textOf(pipeline), wide: change.some(isWide) }] : change),
+    );
+    for (const [at, piece] of pieces.entries()) if (change.some((one) => ages(one, piece))) pieces[at] = agedOf(piece);
+    const own = pieceOf(pipeline, place);
+    pieces.push(...(first.joint === "||" && own.length > 0 ? [{ kind: "other" as const }] : own));
   }
-  return showing(shows, place);
+  return [...changes, ...shownFiles(pieces, output?.text, output?.cut)];
 }
 
-function showing(text: string, place: (path: string) => string): FileAction | undefined {
-  if (/[;&\n`]|\$\(/.test(text)) return undefined;
-  const [first = "", ...pipes] = splitPipes(text);
-  const cut = pipes.length > 0;
-  if (!pipes.every((pipe) => /^(?:head|tail|sed\s+-n|less|more|grep|nl|cat)\b/.test(pipe))) return undefined;
-  const words = first.match(new RegExp(word, "g")) ?? [];
-  const program = words[0] ?? "";
-  const paths = words.slice(1).filter((one) => !one.startsWith("-"));
-  const last = paths.at(-1);
-  if (last === undefined) return undefined;
-  const range = numbers.exec(first);
-  if (range?.[3] !== undefined) {
-    return { kind: "read", path: place(range[3]), from: Number(range[1]), whole: false };
-  }
-  if ((program === "cat" || program === "nl") && paths.length === 1) {
-    const part = pipes.find((pipe) => !pipe.startsWith("head"));
-    const skip = part === undefined ? undefined : /^sed\s+-n\s+["']?(\d+),/.exec(part)?.[1];
-    if (part !== undefined && skip === undefined) return { kind: "search", path: place(last) };
-    return { kind: "read", path: place(last), from: Number(skip ?? 1), whole: !cut };
-  }
-  if (program === "head" && !cut && /\.\w+["']?$/.test(last)) {
-    return { kind: "read", path: place(last), from: 1, whole: false };
-  }
-  const searches = /^(?:e?grep|rg|ag|awk|sed|tail)$/.test(program);
-  const inOne = searches && paths.filter((one) => /[^*?]\.\w{1,8}["']?$/.test(one)).length === 1;
-  const inTree = /\s-\w*[rRlLco]\w*\b/.test(first) && program.endsWith("grep");
-  return inOne && !inTree && !/[*?{]/.test(last) ? { kind: "search", path: place(last) } : undefined;
+/** Whether what was printed before a change may no longer stand in the file. */
+function ages(change: FileAction, piece: Piece): boolean {
+  if (piece.kind === "many") return true;
+  if (piece.kind !== "lines" && piece.kind !== "found") return false;
+  const name = piece.path.slice(piece.path.lastIndexOf("/") + 1);
+  return change.kind === "touch" ? change.wide || change.command.includes(name) : change.path.endsWith(name);
 }
 
-/** A command's parts between pipes that stand outside of quotes. */
-function splitPipes(text: string): readonly string[] {
-  return (text.match(/(?:"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^|"'\\])+/g) ?? []).map((part) => part.trim());
+function agedOf(piece: Piece): Piece {
+  return { kind: "other", ...("path" in piece && piece.path !== undefined && { path: piece.path }) };
+}
+
+/** The text of a pipeline's words, in which files are named. */
+function textOf(pipeline: readonly Command[]): string {
+  const texts = pipeline.flatMap(({ words, redirects, input = "" }) => {
+    const files = redirects.filter(({ operator }) => !operator.endsWith("&"));
+    return [...words.map(({ text }) => text), ...files.map(({ to }) => to.text), input];
+  });
+  return texts.filter((text) => text !== "").join(" ");
+}
+
+function isWide(action: FileAction): boolean {
+  return action.kind === "touch" && action.wide;
+}
+
+/** A line that is not taken apart: a touch where it may write. */
+function touched(line: string): readonly FileAction[] {
+  const wide = writesAll.test(line);
+  const plain = line.replaceAll(/\d?>\s*(?:&\d|\/dev\/null)/g, "");
+  return wide || writes.test(plain) ? [{ kind: "touch", command: line, wide }] : [];
+}
+
+/** Commands that are joined by pipes. */
+function pipelinesOf(commands: readonly Command[]): readonly (readonly Command[])[] {
+  const pipelines: Command[][] = [];
+  for (const command of commands) {
+    if (command.joint === "|") pipelines.at(-1)?.push(command);
+    else pipelines.push([command]);
+  }
+  return pipelines;
+}
+
+/** The files that a pipeline changes. */
+function changesOf(pipeline: readonly Command[], place: (path: string) => string): readonly FileAction[] {
+  const touch = { kind: "touch" as const, command: textOf(pipeline), wide: false };
+  return pipeline.flatMap((command): readonly FileAction[] => {
+    const { name, args } = programOf(command);
+    const target = command.redirects.find(({ operator }) => /^(?:1?>{1,2}\|?|&>>?)$/.test(operator));
+    const targets = args.filter(({ text }) => !text.startsWith("-"));
+    const written = name === "tee" ? targets[0] : target?.to;
+    if (written !== undefined && !/^\/dev\/|^&/.test(written.text)) {
+      const appends =
+        name === "tee" ? args.some(({ text }) => text === "-a") : target?.operator.endsWith(">>") === true;
+      const text = sourceOf(pipeline, command, name);
+      if (!written.plain || text === undefined) return [{ ...touch, wide: !written.plain }];
+      const path = place(written.text);
+      if (!appends) return [{ kind: "write", path, text }];
+      return [{ kind: "edit", path, changes: [{ before: "", after: text, hunk: {} }] }];
+    }
+    const plain = targets.every((one) => one.plain);
+    const recursive = args.some(({ text }) => /^-\w*[rR]/.test(text));
+    if (name === "mv" || name === "cp" || (name === "git" && targets[0]?.text === "mv")) {
+      const [from, to, more] = name === "git" ? targets.slice(1) : targets;
+      if (name === "cp" || !plain || !from || !to || more) return [touch];
+      const into = to.text.endsWith("/") || /(?:^|\/)\.{1,2}$/.test(to.text);
+      const base = from.text.slice(from.text.lastIndexOf("/") + 1);
+      return [
+        { kind: "move", path: place(from.text), to: place(into ? `${to.text.replace(/\/$/, "")}/${base}` : to.text) },
+      ];
+    }
+    if (name === "rm" || (name === "git" && targets[0]?.text === "rm")) {
+      if (!plain) return [{ ...touch, wide: recursive }];
+      return targets.slice(name === "git" ? 1 : 0).map(({ text }) => ({ kind: "delete", path: place(text) }));
+    }
+    const words = [name, ...args.map(({ text }) => text)].join(" ");
+    if (interpreter.test(name)) {
+      const source = `${words}\n${command.input ?? ""}`;
+      return writes.test(source) || writesAll.test(words) ? [touch] : [];
+    }
+    return /^(?:echo|printf|rg|e?grep|cat|ls|find|gh|curl|nl|head|tail)$/.test(name) ? [] : touched(words);
+  });
+}
+
+/** The text that a command writes, where the line holds all of it. */
+function sourceOf(pipeline: readonly Command[], command: Command, name: string): string | undefined {
+  const from = name === "tee" && command.input === undefined ? pipeline[pipeline.indexOf(command) - 1] : command;
+  if (!from || pipeline.indexOf(from) > 0 || (pipeline.length > 1 && name !== "tee")) return undefined;
+  const program = programOf(from);
+  if (from.input !== undefined)
+    return /^(?:cat|tee)$/.test(program.name) && program.args.length <= 2 ? from.input : undefined;
+  const [first] = program.args;
+  return program.name === "echo" && program.args.length === 1 && first?.plain === true && !first.text.startsWith("-")
+    ? first.text
+    : undefined;
+}
+
+/** A path as it is named from where the line began. */
+function placeIn(base: string, path: string): string {
+  return base === "" || /^[/~]/.test(path) ? path : `${base.replace(/\/$/, "")}/${path.replace(/^\.\//, "")}`;
+}
+
+function commandFolder(line: string, folder: string): string {
+  const own = /^\s*cd\s+(["']?)([^\s"';&]+)\1\s*(?:&&|;|\n)/.exec(line)?.[2];
+  return own === undefined ? folder : placeIn(folder, own);
+}
+
+function moved(action: FileAction, place: (path: string) => string): FileAction {
+  if (action.kind === "touch") return action;
+  if (action.kind === "move") return { ...action, path: place(action.path), to: place(action.to) };
+  return { ...action, path: place(action.path) };
 }
