@@ -6,12 +6,13 @@ import { CostTally, MessageTokens } from "./cost-metric.ts";
 import type { Cost, InputPrices } from "./cost-metric.ts";
 import { HistoryLines } from "./lines.ts";
 import { OneHop } from "./one-hop.ts";
-import { findQuotes, QuoteReader, QuoteTally } from "./quote-metric.ts";
+import { findQuotes, patchQuotes, QuoteReader, QuoteTally } from "./quote-metric.ts";
 import type { Quote } from "./quote-metric.ts";
 import { AtomReader, farDistanceFor, findReferences, LookbackTally } from "./recall-metric.ts";
 import type { Lookback, Reference } from "./recall-metric.ts";
 import { essentials, isBroken } from "./shape-metric.ts";
 import { StaleTally } from "./stale-metric.ts";
+import type { RemovedShown } from "./stale-metric.ts";
 
 /** A session with the indexes that the metrics share. */
 export interface Recording {
@@ -26,6 +27,7 @@ export interface Recording {
   readonly history: HistoryLines;
   readonly quoteReader: QuoteReader;
   readonly quotes: ReadonlyMap<number, readonly Quote[]>;
+  readonly patchQuotes: ReadonlyMap<number, readonly Quote[]>;
   readonly oneHop: OneHop;
 }
 
@@ -53,6 +55,7 @@ export function readRecording(
     history: new HistoryLines(messages),
     quoteReader,
     quotes: findQuotes(messages, tokens, quoteReader),
+    patchQuotes: findQuotes(messages, tokens, quoteReader, patchQuotes),
     oneHop: new OneHop(counter),
   };
 }
@@ -88,6 +91,8 @@ export interface WindowFigures {
   readonly staleShare: number | null;
   /** The number of lines behind `staleShare`. */
   readonly digestLines: number;
+  /** Lines of digests that a call took out of a file, and that nothing showed since; counted at each epoch. */
+  readonly removedLines: RemovedShown;
   /**
    * Requests with an orphan result, an unanswered call, an empty message, no message, or a first message not the
    * user's.
@@ -109,6 +114,7 @@ export class WindowTally {
   readonly #cost: CostTally;
   readonly #lookback: LookbackTally;
   readonly #quotes: QuoteTally;
+  readonly #patchQuotes: QuoteTally;
   readonly #stale = new StaleTally();
   readonly #overBudget: Map<number, number>;
   readonly #series: number[] = [];
@@ -123,6 +129,7 @@ export class WindowTally {
     this.#cost = new CostTally(recording.tokens);
     this.#lookback = new LookbackTally(recording.reader, recording.farDistance, recording.history);
     this.#quotes = new QuoteTally(recording.quoteReader, recording.farDistance);
+    this.#patchQuotes = new QuoteTally(recording.quoteReader, recording.farDistance);
     this.#overBudget = new Map(budgets.map((budget) => [budget, 0]));
   }
 
@@ -133,7 +140,7 @@ export class WindowTally {
    * @param window - undefined where there was none to send
    */
   add(index: number, window: MeasuredWindow | undefined): void {
-    const { messages, references, quotes, oneHop, tokens } = this.#recording;
+    const { messages, references, quotes, patchQuotes: hunks, oneHop, tokens } = this.#recording;
     for (; this.#pushed < index; this.#pushed++) this.#stale.push(messages[this.#pushed] as Message);
     const history = messages.slice(0, index);
     const shown = window?.messages ?? [];
@@ -148,6 +155,7 @@ export class WindowTally {
     } else this.#refused++;
     this.#lookback.add(references.get(index) ?? [], shown, oneHop.forCall(history, window?.edits ?? [], shown));
     this.#quotes.add(quotes.get(index) ?? [], shown);
+    this.#patchQuotes.add(hunks.get(index) ?? [], shown);
     this.#series.push(window?.tokens ?? 0);
     for (const [budget, calls] of this.#overBudget) {
       const within = window !== undefined && window.tokens <= budget;
@@ -178,9 +186,14 @@ export class WindowTally {
       cost: this.#cost.result(prices),
       cachedShare: this.#cost.cachedShare,
       epochs: this.#epochs,
-      lookback: { ...this.#lookback.result(), quotes: this.#quotes.result() },
+      lookback: {
+        ...this.#lookback.result(),
+        quotes: this.#quotes.result(),
+        patchQuotes: this.#patchQuotes.result(),
+      },
       staleShare: this.#stale.result(),
       digestLines: this.#stale.lines,
+      removedLines: this.#stale.removed,
       broken: this.#broken,
       overBudget,
       refused: this.#refused,

@@ -3,7 +3,7 @@ import { resultText } from "../message/message.ts";
 import type { Message, ToolCallPart } from "../message/message.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { recallFrom } from "../window/recall/recall.ts";
-import { parseRecallId, subjectOf } from "../window/recall/stub.ts";
+import { parseRecallId, subjectOf } from "../window/stub/stub.ts";
 import type { Edit, Stub } from "../window/window.ts";
 import { atomsOf } from "./recall-metric.ts";
 import type { Reference } from "./recall-metric.ts";

@@ -1,9 +1,10 @@
 /** Exact quotes: whether the text that an edit replaces, last seen far back, is whole in the window. */
 import { toolCalls } from "../message/message.ts";
-import type { Message, Part } from "../message/message.ts";
+import type { JsonValue, Message, Part } from "../message/message.ts";
 import type { MessageTokens } from "./cost-metric.ts";
 import { textEdits } from "./edit-shape.ts";
 import { linesOf, readablePart } from "./lines.ts";
+import { patchedFiles } from "./patch-shape.ts";
 
 /** The old text of an edit, as a quote to find. */
 export interface Quote {
@@ -29,19 +30,40 @@ export class QuoteReader {
   }
 }
 
-/** The old texts of edits by the assistant message's index. Only texts that an earlier message has whole count. */
+/** The shortest old side of a hunk that counts, in UTF-16 code units: a shorter one stands in many messages. */
+const shortestHunk = 24;
+
+/** The old texts of edits in a call's arguments. */
+export function editQuotes(args: JsonValue): readonly string[] {
+  return textEdits(args).map(({ old }) => old);
+}
+
+/** The old sides of a patch's hunks in a call's arguments: context and removed lines. */
+export function patchQuotes(args: JsonValue): readonly string[] {
+  return patchedFiles(args)
+    .filter(({ kind }) => kind === "update")
+    .flatMap(({ hunks }) => hunks.map(({ old }) => old.join("\n")))
+    .filter((text) => text.trim().length >= shortestHunk);
+}
+
+/**
+ * The quotes of calls by the assistant message's index. Only texts that an earlier message has whole count.
+ *
+ * @param quotesOf - the texts that a call's arguments quote
+ */
 export function findQuotes(
   messages: readonly Message[],
   tokens: MessageTokens,
   reader: QuoteReader,
+  quotesOf: (args: JsonValue) => readonly string[] = editQuotes,
 ): ReadonlyMap<number, readonly Quote[]> {
   const quotes = new Map<number, readonly Quote[]>();
   messages.forEach((message, index) => {
     if (message.role !== "assistant") return;
     const found = toolCalls(message)
-      .flatMap(({ args }) => textEdits(args))
-      .flatMap((edit) => {
-        const text = linesOf(edit.old).join("\n").trim();
+      .flatMap(({ args }) => quotesOf(args))
+      .flatMap((old) => {
+        const text = linesOf(old).join("\n").trim();
         const last = messages.slice(0, index).findLastIndex((earlier) => reader.has(earlier, text));
         return last < 0 ? [] : [{ text, distance: tokens.sum(messages.slice(last + 1, index)) }];
       });

@@ -164,6 +164,8 @@ export interface Lookback {
    * many of them were whole in one message of the window.
    */
   readonly quotes: QuoteRecall;
+  /** The same of the old sides of patches' hunks, context and removed lines, of 24 characters or more. */
+  readonly patchQuotes: QuoteRecall;
 }
 
 /** Adds up look-back recall, call by call. */
@@ -239,7 +241,7 @@ export class LookbackTally {
   }
 
   /** The result so far, without exact quotes, which another tally counts. */
-  result(): Omit<Lookback, "quotes"> {
+  result(): Omit<Lookback, "quotes" | "patchQuotes"> {
     return {
       all: percent(this.#present, this.#references),
       far: percent(this.#farShares, this.#farSteps),

@@ -89,9 +89,18 @@ function totalOf(runs: readonly SessionRun[]): ReplayTotal {
         found: sum((result) => result.lookback.quotes.found),
         total: sum((result) => result.lookback.quotes.total),
       },
+      patchQuotes: {
+        found: sum((result) => result.lookback.patchQuotes.found),
+        total: sum((result) => result.lookback.patchQuotes.total),
+      },
     },
     staleShare: digestLines === 0 ? null : sum((result) => (result.staleShare ?? 0) * result.digestLines) / digestLines,
     digestLines,
+    removedLines: {
+      titled: sum((result) => result.removedLines.titled),
+      of: sum((result) => result.removedLines.of),
+      elsewhere: sum((result) => result.removedLines.elsewhere),
+    },
     broken: sum((result) => result.broken),
     overBudget: sum((result) => result.overBudget),
     refused: sum((result) => result.refused),

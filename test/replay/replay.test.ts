@@ -139,10 +139,23 @@ it("adds quotes up, and stale lines by how many there were", async () => {
   if (!result) throw new Error("no result");
   const withFigures = (staleShare: number | null, digestLines: number, found: number): typeof one => ({
     ...one,
-    results: [{ ...result, staleShare, digestLines, lookback: { ...result.lookback, quotes: { found, total: 4 } } }],
+    results: [
+      {
+        ...result,
+        staleShare,
+        digestLines,
+        removedLines: { titled: found, of: digestLines, elsewhere: 1 },
+        lookback: { ...result.lookback, quotes: { found, total: 4 }, patchQuotes: { found, total: 5 } },
+      },
+    ],
   });
   const [total] = totalsOf([withFigures(0.5, 10, 1), withFigures(0, 30, 4), withFigures(null, 0, 0)]);
-  expect(total).toMatchObject({ staleShare: 0.125, digestLines: 40, lookback: { quotes: { found: 5, total: 12 } } });
+  expect(total).toMatchObject({
+    staleShare: 0.125,
+    digestLines: 40,
+    removedLines: { titled: 5, of: 40, elsewhere: 3 },
+    lookback: { quotes: { found: 5, total: 12 }, patchQuotes: { found: 5, total: 15 } },
+  });
 });
 
 const recorded = "../shared/data/open/pi-sessions/trajectories.jsonl.gz";

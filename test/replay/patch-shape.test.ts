@@ -1,0 +1,146 @@
+import { describe, expect, it } from "vitest";
+import type { JsonValue, Message } from "../../src/message/message.ts";
+import { MessageTokens } from "../../src/replay/cost-metric.ts";
+import { patchedFiles } from "../../src/replay/patch-shape.ts";
+import { findQuotes, patchQuotes, QuoteReader, QuoteTally } from "../../src/replay/quote-metric.ts";
+import { StaleTally } from "../../src/replay/stale-metric.ts";
+import { calls, characters, result, user } from "./histories.ts";
+
+const before = 'const limitOfUploads = 3; // `so` "many" \\ $1';
+const after = 'const limitOfUploads = 17; // `so` "many" \\ $1';
+const kept = "function startServer(options) {";
+const lines = [
+  "*** Begin Patch",
+  "*** Update File: src/a.ts",
+  "@@",
+  ` ${kept}`,
+  `-${before}`,
+  `+${after}`,
+  "*** End Patch",
+];
+const patch = lines.join("\n");
+const template = patch.replaceAll(/[`\\$]/g, "\\$&");
+const diff = `--- a/src/a.ts\n+++ b/src/a.ts\n@@ -4,2 +4,2 @@ head\n ${kept}\n-${before}\n+${after}\n`;
+const hunk = { old: [kept, before], fresh: [kept, after] };
+
+describe("the files of a patch", () => {
+  it.each<[string, JsonValue]>([
+    ["an argument", { input: patch }],
+    ["a here-document", { command: ["bash", "-lc", `apply_patch <<'EOF'\n${patch}\nEOF`] }],
+    ["a program's string", { input: `text(await tools.apply_patch(${JSON.stringify(patch)}));` }],
+    ["a template", { input: `await tools.apply_patch(\`${template}\`);` }],
+    ["a raw template", { input: `await tools.apply_patch(String.raw\`${patch}\`);` }],
+    ["a unified diff", { command: `git apply <<'EOF'\n${diff}EOF` }],
+  ])("are found in %s", (_, args) => {
+    expect(patchedFiles(args)).toEqual([{ path: "src/a.ts", kind: "update", hunks: [hunk] }]);
+  });
+
+  it("can be added, deleted and moved", () => {
+    const parts = [
+      "*** Begin Patch",
+      "*** Add File: a",
+      "+1",
+      "*** Delete File: b",
+      "*** Update File: c",
+      "*** Move to: d",
+    ];
+    expect(patchedFiles({ patchText: parts.join("\n") })).toEqual([
+      { path: "a", kind: "add", hunks: [{ old: [], fresh: ["1"] }] },
+      { path: "b", kind: "delete", hunks: [] },
+      { path: "c", kind: "update", to: "d", hunks: [] },
+    ]);
+  });
+
+  it("are none where a file's text has the marks", () => {
+    expect(patchedFiles({ path: "notes.md", content: `Write this:\n${patch}` })).toEqual([]);
+  });
+});
+
+const file = `first line of the file\n${kept}\n${before}\n}`;
+const read = [calls("r", "read", { path: "src/a.ts" }), result("r", file)];
+const patched = [calls("p", "apply_patch", { input: patch }), result("p", "Success.")];
+
+describe("patch quotes", () => {
+  it.each<[string, string, number]>([
+    ["stand whole in a message", file, 1],
+    ["stand there without the removed line", kept, 0],
+    ["stand there with a gap between", `${kept}\n…\n${before}`, 0],
+  ])("%s", (_, shown, found) => {
+    const reader = new QuoteReader();
+    const messages = [user("go"), ...read, user("x".repeat(200)), ...patched];
+    const quotes = findQuotes(messages, new MessageTokens(characters), reader, patchQuotes).get(4) ?? [];
+    const tally = new QuoteTally(reader, 100);
+    tally.add(quotes, [user(shown)]);
+    expect(tally.result()).toEqual({ found, total: 1 });
+  });
+
+  it("are no shorter than 24 characters, and none of a new file", () => {
+    expect(patchQuotes({ input: "*** Begin Patch\n*** Update File: a\n-short one\n+x" })).toEqual([]);
+    expect(patchQuotes({ input: `*** Begin Patch\n*** Add File: a\n+${"x".repeat(40)}` })).toEqual([]);
+  });
+});
+
+const put = [
+  calls("b", "apply_patch", { patch: `*** Begin Patch\n*** Update File: src/a.ts\n-${after}\n+${before}` }),
+  result("b", ""),
+];
+const write = (text: string): Message[] => [
+  calls("w", "write", { path: "src/a.ts", content: text }),
+  result("w", "ok"),
+];
+
+describe("removed lines", () => {
+  it.each<[string, readonly Message[], string, number]>([
+    ["none before a patch", read, "--- src/a.ts (m2)", 0],
+    ["one that a patch took out", [...read, ...patched], "--- src/a.ts (m2)", 1],
+    ["one of a file that was never read", patched, "--- /repo/src/a.ts", 1],
+    [
+      "none where the patch failed",
+      [...read, calls("p", "apply_patch", { input: patch }), result("p", "Exit code: 1\n")],
+      "--- src/a.ts",
+      0,
+    ],
+    ["none of another file", [...read, ...patched], "--- src/other.ts", 0],
+    ["none that a patch put back", [...read, ...patched, ...put], "--- src/a.ts", 0],
+    [
+      "none that a later result shows",
+      [...read, ...patched, calls("c", "bash", { command: "cat a" }), result("c", file)],
+      "--- src/a.ts",
+      0,
+    ],
+    [
+      "none that a search found",
+      [...read, ...patched, calls("c", "bash", { command: "rg" }), result("c", `a/b.ts:3:${before}`)],
+      "--- src/a.ts",
+      0,
+    ],
+    [
+      "one that a diff shows as taken",
+      [...read, ...patched, calls("c", "bash", { command: "git diff" }), result("c", `-${before}`)],
+      "--- src/a.ts",
+      1,
+    ],
+    ["one that a write replaced", [...read, ...write(kept)], "--- src/a.ts", 1],
+    ["none that a write kept", [...read, ...write(file)], "--- src/a.ts", 0],
+    [
+      "all of a deleted file",
+      [...read, calls("d", "apply_patch", { input: "*** Begin Patch\n*** Delete File: src/a.ts" }), result("d", "")],
+      "--- src/a.ts",
+      2,
+    ],
+  ])("are %s", (_, history, title, titled) => {
+    const tally = new StaleTally();
+    for (const message of history) tally.push(message);
+    tally.add([{ ...user(`[Windrow]\n${title}\n ${kept}\n ${before}\n }`), status: "synthetic" }]);
+    expect(tally.removed.titled).toBe(titled);
+  });
+
+  it("are counted apart where a digest quotes what was printed", () => {
+    const tally = new StaleTally();
+    for (const message of [...read, ...patched]) tally.push(message);
+    tally.add([
+      { ...user(`[Windrow]\n--- what was said and printed, in order\n[m3 bash]\n ${before}`), status: "synthetic" },
+    ]);
+    expect(tally.removed).toEqual({ titled: 0, of: 0, elsewhere: 1 });
+  });
+});
