@@ -6,9 +6,9 @@ import type { Message } from "../message/message.ts";
 import { messageText } from "../message/message.ts";
 import { quoteRest } from "../message/quote.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
-import { clip } from "../window/cut.ts";
+import { clip } from "../window/stub/cut.ts";
 import type { TextMask } from "../window/window.ts";
-import { recallId } from "../window/recall/stub.ts";
+import { recallId } from "../window/stub/stub.ts";
 import { termsOf } from "../window/recall/terms.ts";
 
 /** A message that was found. `score` compares within one search only. */

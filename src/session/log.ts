@@ -88,15 +88,18 @@ export async function recordedEpoch(store: Store, scope: Scope, id: string, epoc
   });
 }
 
-/** The messages that an epoch's window holds and those behind it; what left the window stays unread. Streams. */
+/**
+ * The messages that an epoch's window holds, and all from its horizon on: what left the window before that stays unread.
+ * Streams.
+ */
 export async function* windowRecords(
   store: Store,
   scope: Scope,
   id: string,
   epoch: EpochData | undefined,
 ): AsyncGenerator<StoredRecordOf<"message">> {
-  const opened = epoch?.state.opened ?? 0;
-  const ranges = [...gaps(new EditIndex(epoch?.state.edits ?? []), opened), { from: opened + 1, to: undefined }];
+  const { edits = [], horizon = 1 } = epoch?.state ?? {};
+  const ranges = [...gaps(new EditIndex(edits), horizon - 1), { from: horizon, to: undefined }];
   for (const { from, to } of ranges) {
     yield* store.read(scope, id, { kind: "message", originals: true, from, ...(to !== undefined && { to }) });
   }
@@ -107,7 +110,8 @@ function gaps(index: EditIndex, last: number): readonly { readonly from: number;
   const found: { from: number; to: number }[] = [];
   let from = 1;
   for (const range of [...index.ranges, { from: last + 1, to: last + 1 }]) {
-    if (range.from > from) found.push({ from, to: range.from - 1 });
+    const to = Math.min(range.from - 1, last);
+    if (to >= from) found.push({ from, to });
     from = Math.max(from, range.to + 1);
   }
   return found;

@@ -6,7 +6,7 @@ import type { NumberedMessage } from "../message/step.ts";
 import type { Memory, MemoryPassage } from "../memory/memory.ts";
 import type { Scope, Store } from "../store/store.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
-import { recallId } from "../window/recall/stub.ts";
+import { recallId } from "../window/stub/stub.ts";
 import { isWindrowError } from "../errors.ts";
 import type { RecordPlanned, SessionContext } from "./context.ts";
 import { tell } from "./events.ts";

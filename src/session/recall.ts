@@ -1,20 +1,19 @@
 /** Recall from a session's log: reads the range that is asked for, message by message, or one summary. */
 import { WindrowError } from "../errors.ts";
 import { quoteText } from "../message/quote.ts";
+import type { Message } from "../message/message.ts";
 import type { StoredRecordOf } from "../message/record.ts";
 import type { Scope, Store } from "../store/store.ts";
 import { Turns } from "../turns.ts";
-import { Recalling, recallRange, recallTokens } from "../window/recall/recall.ts";
-import type { Recalled, RecallLimits, RecallQuery } from "../window/recall/recall.ts";
-import { recallId } from "../window/recall/stub.ts";
-import { recallNotice } from "../window/recall/text.ts";
+import { recallRange } from "../window/recall/query.ts";
+import { answerTokens, Recalling } from "../window/recall/recalling.ts";
+import type { Recalled, RecallLimits, RecallQuery } from "../window/recall/query.ts";
+import { recallId } from "../window/stub/stub.ts";
+import { recallNotice } from "../window/stub/recalled.ts";
 import type { SessionContext } from "./context.ts";
 
 /** A summary as the log has it. */
 type SummaryRecord = StoredRecordOf<"summary">;
-
-/** Messages in a range below which recall shows all of it where it fits, also messages without any of the words. */
-const shortRange = 400;
 
 /**
  * Brings back messages of a session; `s3` is its third summary, with the ids of the summaries it was made of. Gives the
@@ -33,17 +32,40 @@ export async function recallFromStore(
   if (signal?.aborted) throw new WindrowError("aborted", "The recall was aborted before anything was read.");
   const number = summaryNumber(query.id);
   if (number !== undefined) return recallSummary(store, scope, id, number, limits);
-  const { from, to } = recallRange(query, length);
-  const title = query.id !== undefined && to > from ? await summaryTitle(store, scope, id, { from, to }) : "";
+  const range = recallRange(query, length);
+  const { from, to } = range;
+  const title = query.id !== undefined && to > from ? await summaryTitle(store, scope, id, range) : "";
   const taken = title === "" ? 0 : limits.counter.count(title) + 1;
-  const maxTokens = Math.max(1, (limits.maxTokens ?? recallTokens) - taken);
-  const recalling = new Recalling(query.query, { ...limits, maxTokens }, to - from < shortRange);
+  const maxTokens = Math.max(1, answerTokens(limits) - taken);
+  const recalling = new Recalling(query, range, { ...limits, maxTokens });
   const turns = new Turns(signal);
-  for await (const { seq, message } of store.read(scope, id, { kind: "message", originals: true, from, to })) {
-    if (!(await turns.run(recalling.take({ seq, message })))) break;
+  for await (const numbered of store.read(scope, id, { kind: "message", originals: true, from: recalling.first, to })) {
+    if (!(await turns.run(recalling.take(numbered)))) break;
     await turns.turn();
   }
-  return turns.run(recalling.result(title));
+  const again = await messagesAt(store, scope, id, await turns.run(recalling.wanted()), turns);
+  return turns.run(recalling.result(again, title));
+}
+
+/** Messages by their places in the log, those that follow on each other read in one go. */
+async function messagesAt(
+  store: Store,
+  scope: Scope,
+  id: string,
+  seqs: readonly number[],
+  turns: Turns,
+): Promise<ReadonlyMap<number, Message>> {
+  const found = new Map<number, Message>();
+  for (let index = 0; index < seqs.length;) {
+    const from = seqs[index] as number;
+    let to = from;
+    while (seqs[++index] === to + 1) to++;
+    for await (const { seq, message } of store.read(scope, id, { kind: "message", originals: true, from, to })) {
+      found.set(seq, message);
+      await turns.turn();
+    }
+  }
+  return found;
 }
 
 /** The number in a summary's id (`s3`), or undefined where the id is none. */
@@ -62,13 +84,13 @@ async function recallSummary(
   scope: Scope,
   id: string,
   number: number,
-  { counter }: Pick<RecallLimits, "counter">,
+  limits: Pick<RecallLimits, "counter" | "maxTokens" | "budget">,
 ): Promise<Recalled> {
   const all = await summariesOf(store, scope, id);
   const found = all.find(({ seq }) => seq === number);
   if (!found) throw new WindrowError("not-found", `There is no summary s${number}.`, { id: `s${number}` });
-  const text = [recallNotice(recallTokens), titleOf(found, all), quoteText(found.summary)].join("\n");
-  return { text, tokens: counter.count(text), seqs: [], more: false };
+  const text = [recallNotice(answerTokens(limits)), titleOf(found, all), quoteText(found.summary)].join("\n");
+  return { text, tokens: limits.counter.count(text), seqs: [], more: false };
 }
 
 /** The line of the newest summary that stands for exactly this range, where it is made of others; else empty. */

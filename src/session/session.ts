@@ -8,7 +8,7 @@ import type { ComposeOptions } from "../window/compose-options.ts";
 import { diffExplanations } from "../window/diff.ts";
 import type { WindowDiff } from "../window/diff.ts";
 import type { Explanation } from "../window/explain.ts";
-import type { Recalled, RecallQuery } from "../window/recall/recall.ts";
+import type { Recalled, RecallQuery } from "../window/recall/query.ts";
 import type { Composed } from "../window/window.ts";
 import { Appender } from "./appender.ts";
 import type { SessionContext, SessionOptions, SessionSettings, SessionStats } from "./context.ts";
@@ -32,7 +32,7 @@ export type SessionComposeOptions = Omit<ComposeOptions, "budget" | "pinned"> & 
 
 /** Options of {@link Session.recall}. */
 export interface RecallOptions {
-  /** The most tokens of the answer. Default 4,000. */
+  /** The most tokens of the answer. Default: an eighth of the budget, and at most 4,000. */
   readonly maxTokens?: number;
 }
 
@@ -287,13 +287,15 @@ export class Session {
   /**
    * Brings back what left the window, or anything else of the log: by id, by words, or by range.
    *
-   * @param options - `maxTokens` defaults to 4,000
+   * @param options - `maxTokens` defaults to an eighth of the budget, and to 4,000 at most
    * @throws WindrowError `not-found`, `bad-option`, `aborted`
    */
   async recall(query: RecallQuery, options: RecallOptions = {}, signal?: AbortSignal): Promise<Recalled> {
     this.#writer.checkOpen();
-    const { counter, mask } = this.#context.composer;
-    return recallFromStore(this.#context, this.#appender.messages, query, { ...options, counter, mask }, signal);
+    const { counter, mask, recallTools } = this.#context.composer;
+    const budget = this.#window?.budget ?? this.#context.budget;
+    const limits = { ...(budget !== undefined && { budget }), ...(recallTools && { recallTools }), ...options };
+    return recallFromStore(this.#context, this.#appender.messages, query, { ...limits, counter, mask }, signal);
   }
 
   /**

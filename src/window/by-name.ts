@@ -29,7 +29,12 @@ export interface StrategyChoice {
 
 const strategies: Readonly<Record<string, Named<Strategy>>> = {
   "none": named<object, Strategy>(none, {}),
-  "adaptive": named<AdaptiveOptions, Strategy>(adaptive, { lowWater: true, tailShare: true, indexShare: true }),
+  "adaptive": named<AdaptiveOptions, Strategy>(adaptive, {
+    lowWater: true,
+    tailShare: true,
+    indexShare: true,
+    delta: true,
+  }),
   "sliding-window": named<SlidingWindowOptions, Strategy>(slidingWindow, {
     lowWater: true,
     keepFirstUser: true,

@@ -17,6 +17,8 @@ export interface ComposerOptions {
   readonly ingestCap?: number;
   /** Replaces secrets in texts before they are cut. Default: those of a known form. */
   readonly mask?: TextMask;
+  /** The tools that recall. Default: `recall`. */
+  readonly recallTools?: readonly string[];
   /** The state of the last composition, to go on from. */
   readonly state?: WindowState;
 }

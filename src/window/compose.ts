@@ -6,7 +6,7 @@ import type { Message } from "../message/message.ts";
 import { Composer } from "./composer.ts";
 import { hashName } from "../message/hash.ts";
 import { hashMessage } from "./hash.ts";
-import { anyOf, checkTypes, kinds } from "./options.ts";
+import { anyOf, checkTypes, kinds, listOf } from "./options.ts";
 import type { Kind } from "./options.ts";
 import { profileOf } from "./provider/profile.ts";
 import { strategyOf } from "./by-name.ts";
@@ -20,6 +20,7 @@ const inputKinds = {
   counter: kinds.counter,
   ingestCap: kinds.number,
   mask: kinds.action,
+  recallTools: listOf(kinds.text),
   state: kinds.object,
 } as const satisfies Partial<Record<keyof ComposeInput, Kind>>;
 
@@ -42,6 +43,7 @@ export function composeWindow(input: ComposeInput): Composed {
     profile: profileOf(input.profile ?? "openai-chat"),
     counter: input.counter ?? estimate,
     ...(input.mask && { mask: input.mask }),
+    ...(input.recallTools && { recallTools: input.recallTools }),
     ...(input.ingestCap !== undefined && { ingestCap: input.ingestCap }),
     ...(input.state && { state: stateFor(input.messages, input.state) }),
   });
@@ -77,5 +79,7 @@ function isPart(part: unknown): boolean {
 function stateFor(messages: readonly Message[], state: WindowState): WindowState {
   const last = messages[state.opened - 1];
   const same = state.opened === 0 || (last !== undefined && hashName(hashMessage(last)) === state.openedHash);
-  return same ? state : { ...state, edits: [], inserts: [], opened: 0, openedHash: "" };
+  if (same) return state;
+  const { horizon: _, ...rest } = state;
+  return { ...rest, edits: [], inserts: [], opened: 0, openedHash: "" };
 }

@@ -2,6 +2,7 @@
  * The composer: windows over one history, which only grow at their end until an epoch opens. Over the budget or at a
  * trigger, the planner runs the strategy's passes; their edits stay unchanged until the next epoch.
  */
+import { messageText } from "../message/message.ts";
 import type { Message } from "../message/message.ts";
 import type { NumberedMessage } from "../message/step.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
@@ -10,19 +11,21 @@ import type { Work } from "../turns.ts";
 import { checkBudget, isTriggered } from "./budget.ts";
 import { checkComposeOptions, initialState } from "./compose-options.ts";
 import type { ComposeOptions, ComposerOptions, Shown } from "./compose-options.ts";
-import { defaultMask } from "./cut.ts";
+import { defaultMask } from "./stub/cut.ts";
+import { defaultRecallTools } from "./stub/recalled.ts";
 import { FixedBlocks } from "./fixed.ts";
 import { hashName } from "../message/hash.ts";
 import { hashMessage, hashMessages } from "./hash.ts";
-import { History } from "./history.ts";
+import { deltaRule, History } from "./history.ts";
 import type { Layout } from "./layout.ts";
+import { LogReading } from "./log-reading.ts";
 import { closingTail, dynamicParts, insertsFor, slotMessage, startMessage, tailMessage } from "./pinned.ts";
 import { planWindow, protect } from "./planner.ts";
-import { mergeEdits, reopened, withoutReasoning } from "./edits.ts";
+import { mergeEdits, nameWholeSteps, reopened, withoutDeltas, withoutReasoning } from "./edits.ts";
 import type { Profile } from "./provider/profile.ts";
-import { costOf, countAll, countFates, countRepairs, overBudget, rememberedOf, sizesOf } from "./layout.ts";
+import { changeOf, costOf, countAll, countFates, countRepairs, overBudget, rememberedOf, sizesOf } from "./layout.ts";
 import { validateWindow } from "./provider/validate.ts";
-import type { Composed, Edit, EpochReason, Report, Strategy, TextMask, WindowState } from "./window.ts";
+import type { Composed, Edit, EpochReason, Report, Strategy, WindowState } from "./window.ts";
 
 /** Composes windows over one history, which is fed message by message. */
 export class Composer {
@@ -30,10 +33,11 @@ export class Composer {
   readonly #profile: Profile;
   readonly #counter: TokenCounter;
   readonly #blocks: FixedBlocks;
-  readonly #ingestCap: number | undefined;
-  readonly #mask: TextMask;
+  readonly #reading: Required<Pick<ComposerOptions, "ingestCap" | "mask" | "recallTools">>;
   #state: WindowState;
   #history: History;
+  /** The log as passes read it. */
+  readonly #log = new LogReading();
   #last = 0;
   #lastMessage: Message | undefined;
   /** The reason and the edits of the epoch that the next composition reports. */
@@ -41,9 +45,9 @@ export class Composer {
     | { readonly reason: EpochReason; readonly edits: readonly Edit[]; readonly tokensBefore: number }
     | undefined;
 
-  constructor({ strategy, profile, counter, ingestCap, mask = defaultMask, state = initialState }: ComposerOptions) {
-    this.#ingestCap = ingestCap;
-    this.#mask = mask;
+  constructor({ strategy, profile, counter, state = initialState, ...options }: ComposerOptions) {
+    const { ingestCap = Infinity, mask = defaultMask, recallTools = defaultRecallTools } = options;
+    this.#reading = { ingestCap, mask, recallTools };
     this.#strategy = strategy;
     this.#profile = profile;
     this.#counter = counter;
@@ -57,22 +61,16 @@ export class Composer {
     return this.#state;
   }
 
-  /**
-   * Whether edits take the message with this `seq` out of the window whole; such a message need not be read to compose
-   * on.
-   */
-  covers(seq: number): boolean {
-    return this.#history.index.covers(seq);
-  }
-
   /** The `seq` of the newest message fed. */
   get last(): number {
     return this.#last;
   }
 
-  /** The fed messages that are in the window, whole or in part, as they were given. */
+  /** The fed messages that are in the window, whole or in part, and those from the horizon on, as they were given. */
   get messages(): readonly NumberedMessage[] {
-    return this.#history.raw;
+    const { messages } = this.#log;
+    const horizon = messages[0]?.seq ?? Infinity;
+    return [...this.#history.raw.filter(({ seq }) => seq < horizon), ...messages];
   }
 
   /** Feeds the next message of the history; `seq` rises. */
@@ -82,6 +80,7 @@ export class Composer {
       this.#lastMessage = message;
     }
     this.#history.push(seq, message);
+    if (seq >= (this.#state.horizon ?? 1)) this.#log.push({ seq, message });
   }
 
   /**
@@ -121,19 +120,19 @@ export class Composer {
   *#composing(options: ComposeOptions): Work<Composed> {
     checkComposeOptions(options);
     const budget = checkBudget(options.budget);
+    this.#beginDeltas();
     yield* this.#history.taking();
+    this.#log.take(this.#state.horizon ?? 1);
     this.#refresh(options);
     const before = this.#layout(options);
     yield;
     const changed = this.#changed(before);
     const full = this.#full(before, budget);
     const reason = full ?? changed;
-    if (reason === undefined) return this.#finish(before, budget, this.#committed(before));
-
     let planned = full ? yield* this.#plan(options, budget) : [];
-    if (planned.length === 0 && !changed) return this.#finish(before, budget, this.#committed(before));
+    if (reason === undefined || (planned.length === 0 && !changed)) return this.#finish(before, budget);
     const epoch = this.#state.epoch;
-    let edits = mergeEdits(this.#state.edits, planned);
+    let edits = mergeEdits(withoutDeltas(this.#state.edits), planned);
     yield* this.#reopening(this.#withoutReasoning(edits, changed !== undefined), epoch, options);
     let after = this.#layout(options);
     // Repair of the remaining history may add a few tokens to what was planned.
@@ -156,12 +155,8 @@ export class Composer {
    */
   commit(edits: readonly Edit[], reason: EpochReason): boolean {
     const { steps, tokens } = this.view();
-    const fits = edits.every(({ from, to }) => {
-      const touched = steps.filter((step) => step.from <= to && step.to >= from);
-      return to <= this.#last && touched.length > 0 && touched.every((step) => from <= step.from && step.to <= to);
-    });
-    if (!fits) return false;
-    const merged = mergeEdits(this.#state.edits, edits);
+    if (!nameWholeSteps(edits, steps, this.#last)) return false;
+    const merged = mergeEdits(withoutDeltas(this.#state.edits), edits);
     this.#pending = { reason, edits, tokensBefore: tokens };
     atOnce(this.#reopening(this.#withoutReasoning(merged, false), this.#state.epoch, {}));
     this.#state = { ...this.#state, length: 0 };
@@ -171,10 +166,7 @@ export class Composer {
   /** The window's steps as they stand, with those marked that may not leave. */
   view(): ReturnType<typeof protect> {
     this.#history.take();
-    return protect(
-      this.#history.steps().filter((step) => step.kind !== "insert"),
-      this.#strategy,
-    );
+    return protect(this.#history.steps(), this.#strategy);
   }
 
   /**
@@ -198,9 +190,17 @@ export class Composer {
     return hashName(this.#lastMessage ? hashMessage(this.#lastMessage) : 0);
   }
 
-  #historyOf({ edits, inserts = [] }: WindowState): History {
-    const ingestCap = this.#ingestCap ?? Infinity;
-    return new History({ profile: this.#profile, counter: this.#counter, edits, inserts, ingestCap, mask: this.#mask });
+  #historyOf({ edits, inserts = [], ...state }: WindowState): History {
+    const delta = deltaRule(this.#strategy, state);
+    return new History({ profile: this.#profile, counter: this.#counter, edits, inserts, delta, ...this.#reading });
+  }
+
+  /** Results that stand before the first window may have been sent whole by the host, and stay so. */
+  #beginDeltas(): void {
+    const { delta } = this.#strategy;
+    if (delta === undefined || this.#state.whole !== undefined) return;
+    this.#state = { ...this.#state, whole: this.#last };
+    this.#history.beginDeltas({ behind: this.#last, leastRepeated: delta });
   }
 
   /** The messages before the history: the pinned blocks, or a message that makes it begin with the user. */
@@ -236,16 +236,8 @@ export class Composer {
     return { ...shape, fixed, lead, history, sticky, ...sizesOf(fixed, shape, leading, pinned) };
   }
 
-  /**
-   * The reason of an epoch where the request's beginning differs from what was sent before; undefined where it does
-   * not.
-   */
-  #changed({ fixed, lead, history }: Layout): EpochReason | undefined {
-    const { systemHash, toolsHash, length, prefixHash } = this.#state;
-    if (length === 0) return undefined;
-    if (fixed.systemHash !== systemHash) return "system-changed";
-    if (fixed.toolsHash !== toolsHash) return "tools-changed";
-    return this.#history.prefixHash(lead, history, length) === prefixHash ? undefined : "history-changed";
+  #changed(layout: Layout): EpochReason | undefined {
+    return changeOf(layout, this.#state, (length) => this.#history.prefixHash(layout.lead, layout.history, length));
   }
 
   #full(layout: Layout, budget: number): EpochReason | undefined {
@@ -256,12 +248,16 @@ export class Composer {
     return isTriggered(this.#strategy.trigger, layout, budget) ? "trigger" : undefined;
   }
 
-  /** Plans edits for the window as a new epoch would open it: pinned blocks in their slot, and only sticky inserts. */
+  /**
+   * Plans edits for the window as a new epoch would open it: pinned blocks in their slot, only sticky inserts, and results
+   * whole, because the texts that deltas point to may leave.
+   */
   *#plan(options: ComposeOptions, budget: number): Work<readonly Edit[]> {
-    const view = this.view();
+    const view = protect(this.#history.wholeSteps(), this.#strategy);
     yield;
-    const { blocks, sticky } = this.#layout(options);
+    const { blocks, sticky, fixed } = this.#layout(options);
     const slot = slotMessage(options.pinned ?? []);
+    const standing = [...fixed.systemMessages, ...(slot ? [slot] : [])].map(messageText);
     const stickyMessages = sticky.map(({ text }) => tailMessage([{ name: "sticky", text }]));
     yield;
     return yield* planWindow({
@@ -269,7 +265,7 @@ export class Composer {
       strategy: this.#strategy,
       counter: this.#counter,
       profile: this.#profile,
-      mask: this.#mask,
+      ...this.#reading,
       budget,
       blocks: {
         system: blocks.system,
@@ -280,6 +276,8 @@ export class Composer {
       // A pass may drop the first message; then another one must stand first.
       start: slot ? 0 : countAll([startMessage], this.#counter),
       reverted: this.#state.reverted ?? [],
+      standing,
+      log: this.#log.behind(this.#log.next(this.#state.horizon ?? 1)),
     });
   }
 
@@ -296,7 +294,8 @@ export class Composer {
   ): Work<void> {
     const { raw } = this.#history;
     const now = { opened: this.#last, openedHash: this.#lastHash(), slot: pinned };
-    const state = reopened({ ...this.#state, ...now }, edits, epoch);
+    const horizon = this.#log.next(this.#state.horizon ?? 1);
+    const state = reopened({ ...this.#state, ...now, ...(horizon > 1 && { horizon }) }, edits, epoch);
     const history = this.#historyOf(state);
     yield* history.pushing(raw);
     this.#state = state;
@@ -308,7 +307,7 @@ export class Composer {
     return this.#pending && { ...this.#pending, tokensAfter: tokens };
   }
 
-  #finish(layout: Layout, budget: number, opened: Report["opened"]): Composed {
+  #finish(layout: Layout, budget: number, opened = this.#committed(layout)): Composed {
     const { fixed, history, blocks, tokens } = layout;
     const messages = [...fixed.systemMessages, ...history, ...fixed.dynamicMessages];
     const cost = costOf(layout, this.#state, opened !== undefined, this.#profile);

@@ -14,6 +14,7 @@ import type { Sample } from "../message/samples.ts";
 import { countMessage } from "../tokens/counter.ts";
 import { estimate } from "../tokens/estimate.ts";
 import { composeWindow } from "./compose.ts";
+import { EditIndex } from "./edits.ts";
 import { explainWindow } from "./explain.ts";
 import { anthropic, openaiChat } from "./provider/profile.ts";
 import type { Profile } from "./provider/profile.ts";
@@ -249,6 +250,7 @@ function stubFaults(view: View, edits: readonly Edit[]): readonly string[] {
   return edits.flatMap((edit) => {
     if (edit.kind !== "stub") return [];
     const at = `The stub in ${edit.from}`;
+    if (edit.part !== undefined) return partFaults(at, edit, steps.get(edit.from));
     const message = steps
       .get(edit.from)
       ?.messages.find(
@@ -262,4 +264,12 @@ function stubFaults(view: View, edits: readonly Edit[]): readonly string[] {
     seen.add(key);
     return [];
   });
+}
+
+function partFaults(at: string, edit: Edit, step: ViewStep | undefined): readonly string[] {
+  const message = step?.messages.find(({ seq, message: { role } }) => seq === edit.from && role === "assistant");
+  if (!message) return [`${at} is of no answer in the view.`];
+  return new EditIndex([edit]).apply(edit.from, message.message) === message.message
+    ? [`${at} changes no part of the answer.`]
+    : [];
 }

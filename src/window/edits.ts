@@ -1,7 +1,9 @@
 /** Edits: looked up by message, applied to messages, and merged into the one set of an epoch. */
-import type { Message, Part, ToolResultPart } from "../message/message.ts";
+import { parseJson } from "../message/json.ts";
+import type { Message, Part, ToolCallPart, ToolResultPart } from "../message/message.ts";
 import type { Profile } from "./provider/profile.ts";
-import type { Edit, WindowState } from "./window.ts";
+import { isReasoning, withoutSignature } from "./provider/signed.ts";
+import type { Edit, ViewStep, WindowState } from "./window.ts";
 import type { NumberedMessage } from "../message/step.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 
@@ -53,31 +55,53 @@ export class EditIndex {
     const bare = this.#reasoning.some((edit) => seq >= edit.from && seq <= edit.to);
     if (!stubs && !bare) return message;
     let changed = false;
+    let place = 0;
     const parts: Part[] = [];
     for (const part of message.parts) {
       if (bare && part.type === "reasoning") {
         changed = true;
         continue;
       }
-      const stub =
-        part.type === "tool-result"
-          ? stubs?.find((edit) => edit.callId === undefined || edit.callId === part.callId)
-          : undefined;
-      if (stub && part.type === "tool-result") {
-        changed = true;
-        parts.push(stubPart(part, stub));
-      } else parts.push(part);
+      if (isPlaced(part)) place++;
+      const stub = stubs?.find((edit) => standsFor(edit, part, place, message));
+      const shown = stub ? stubPart(part, stub) : part;
+      changed ||= shown !== part;
+      parts.push(shown);
     }
     return changed ? { ...message, parts } : message;
   }
 }
 
+/** Whether a part of an assistant's message is one that `place` counts: text, an image, a file, an unknown block. */
+export function isPlaced(part: Part): boolean {
+  return part.type !== "tool-call" && part.type !== "tool-result" && !isReasoning(part);
+}
+
+function standsFor(edit: Edit, part: Part, place: number, { role }: Message): boolean {
+  if (edit.part === undefined) {
+    return part.type === "tool-result" && (edit.callId === undefined || edit.callId === part.callId);
+  }
+  if (role !== "assistant") return false;
+  if (edit.part === "arguments") return part.type === "tool-call" && edit.callId === part.callId;
+  return isPlaced(part) && edit.place === place;
+}
+
 const stubParts = new WeakMap<ToolResultPart, Edit>();
 
-function stubPart(part: ToolResultPart, edit: Edit): ToolResultPart {
+function stubPart(part: Part, edit: Edit): Part {
+  if (part.type === "tool-call") return stubCall(part, edit);
+  if (part.type !== "tool-result") return { type: "text", text: edit.text ?? "" };
   const stub = { ...part, content: edit.text ?? "" };
   stubParts.set(stub, edit);
   return stub;
+}
+
+/** A call with other arguments. A signature is over those that the model wrote. */
+function stubCall(call: ToolCallPart, edit: Edit): ToolCallPart {
+  const args = parseJson(edit.text ?? "");
+  if (args === undefined) return call;
+  const { argsText: _, ...rest } = withoutSignature(call);
+  return { ...rest, args };
 }
 
 /** Whether an edit wrote a result's text; a tool's own text may look alike. */
@@ -90,6 +114,19 @@ export function stubPass(part: ToolResultPart): string | undefined {
   return stubParts.get(part)?.pass;
 }
 
+/** The pass of edits that show a result by where the rest of it stands in the window. */
+export const deltaPass = "delta";
+
+/** Whether an edit shows only what is new in a result. */
+export function isDelta({ pass, sources }: Edit): boolean {
+  return pass === deltaPass && sources !== undefined;
+}
+
+/** The edits that hold beyond an epoch: deltas are found anew among the texts that still stand. */
+export function withoutDeltas(edits: readonly Edit[]): readonly Edit[] {
+  return edits.filter((edit) => !isDelta(edit));
+}
+
 /**
  * Merges an older and a newer set of edits into one: a wider edit replaces those inside it, a newer stub an older one.
  */
@@ -100,7 +137,7 @@ export function mergeEdits(older: readonly Edit[], newer: readonly Edit[]): read
     older.filter((edit) => edit.kind === "stub").map((edit) => [stubKey(edit), edit.tokensBefore]),
   );
   const replaced = new Set(newer.filter((edit) => edit.kind === "stub").map(stubKey));
-  const bare = newer.some((candidate) => candidate.only === "reasoning");
+  const bare = newer.filter((candidate) => candidate.only === "reasoning");
   const merged: Edit[] = [];
   // The view lacks messages that an older drop removed, so a newer edit over their range did not count their tokens.
   const swallowed = new Map<Edit, number>();
@@ -108,7 +145,7 @@ export function mergeEdits(older: readonly Edit[], newer: readonly Edit[]): read
     const wider = isPlainDrop(edit) ? index.rangeOf(edit.from) : undefined;
     if (wider) swallowed.set(wider, (swallowed.get(wider) ?? 0) + edit.tokensBefore);
     if (edit.only === "reasoning") {
-      if (!bare) merged.push(edit);
+      if (!bare.some(({ from, to }) => from <= edit.from && edit.to <= to)) merged.push(edit);
     } else if (
       edit.kind === "stub" ? !replaced.has(stubKey(edit)) && !index.covers(edit.from) : !index.covers(edit.from)
     ) {
@@ -137,12 +174,24 @@ function joined(edits: readonly Edit[]): readonly Edit[] {
   return found;
 }
 
+/**
+ * Whether edits name whole steps of a view.
+ *
+ * @param last - the newest message, by `seq`
+ */
+export function nameWholeSteps(edits: readonly Edit[], steps: readonly ViewStep[], last: number): boolean {
+  return edits.every(({ from, to }) => {
+    const touched = steps.filter((step) => step.from <= to && step.to >= from);
+    return to <= last && touched.length > 0 && touched.every((step) => from <= step.from && step.to <= to);
+  });
+}
+
 function isPlainDrop({ kind, only }: Edit): boolean {
   return kind === "drop" && only === undefined;
 }
 
 function stubKey(edit: Edit): string {
-  return `${edit.from}/${edit.callId ?? ""}`;
+  return [edit.from, edit.callId, edit.part, edit.place].join("/");
 }
 
 /** The history that the reasoning stands in. */
@@ -191,7 +240,8 @@ export function reopened(state: WindowState, edits: readonly Edit[], epoch: numb
 }
 
 /**
- * The state after an undo: a new epoch with the edits of an older state, whose ranges are not planned again.
+ * The state after an undo: a new epoch with the edits of an older state, whose ranges are not planned again. Results that
+ * were deltas are whole again.
  *
  * @param back - the state that the newest epoch was built on
  * @param last - the `seq` of the newest message
@@ -206,11 +256,12 @@ export function undone(state: WindowState, back: WindowState, last: number, prof
     epoch: state.epoch + 1,
     previous: back.previous ?? 0,
     edits: [
-      ...back.edits,
+      ...withoutDeltas(back.edits),
       ...state.edits.filter(({ pass }) => pass === "undo"),
       ...orphanedReasoning(state, last, profile),
     ],
     opened: last,
+    ...(state.whole !== undefined && { whole: last }),
     length: 0,
     inserts: [],
     reverted: [...(state.reverted ?? []), ...gone.map(({ from, to }) => ({ from, to }))],

@@ -2,7 +2,7 @@
 import { isObject } from "../message/json.ts";
 import type { JsonObject, JsonValue, Role } from "../message/message.ts";
 import type { EditRecord } from "../message/record.ts";
-import type { DigestState, Edit, EpochReason, Insert, PinnedBlock, Report, Stub, WindowState } from "./window.ts";
+import type { Edit, EpochReason, Insert, PinnedBlock, Report, Stub, WindowState } from "./window.ts";
 
 /** The data that an epoch record restores. */
 export interface EpochData {
@@ -67,7 +67,9 @@ export function epochRecord(
     ...(state.slot && { slot: state.slot.map((block): JsonValue => ({ ...block })) }),
     ...(state.inserts && { inserts: state.inserts.map((insert): JsonValue => ({ ...insert })) }),
     ...(state.reverted && { reverted: state.reverted.map((range): JsonValue => ({ ...range })) }),
+    ...(state.whole !== undefined && { whole: state.whole }),
     ...(conversation && { held: conversation }),
+    ...(state.horizon !== undefined && { horizon: state.horizon }),
     edits: state.edits.map(encodeEdit),
   };
   return { kind: "edit", type: "epoch", data, timestamp };
@@ -102,12 +104,14 @@ export function epochOf(data: JsonObject): EpochData | undefined {
     toolsHash: text(data.tools_hash),
     length: typeof length === "number" ? length : 0,
     prefixHash: text(data.prefix_hash),
+    ...(typeof data.horizon === "number" && { horizon: data.horizon }),
     previous: Number(data.previous ?? Math.max(0, epoch - 1)),
     ...(Array.isArray(data.slot) && { slot: data.slot as unknown as readonly PinnedBlock[] }),
     ...(Array.isArray(data.inserts) && { inserts: data.inserts as unknown as readonly Insert[] }),
     ...(Array.isArray(data.reverted) && {
       reverted: data.reverted as unknown as NonNullable<WindowState["reverted"]>,
     }),
+    ...(typeof data.whole === "number" && { whole: data.whole }),
   };
   const { held } = data;
   return {
@@ -124,10 +128,12 @@ function encodeEdit(edit: Edit): JsonObject {
     to: edit.to,
     ...(edit.only !== undefined && { only: edit.only }),
     ...(edit.callId !== undefined && { call_id: edit.callId }),
+    ...(edit.part !== undefined && { part: edit.part }),
+    ...(edit.place !== undefined && { place: edit.place }),
     ...(edit.text !== undefined && { text: edit.text }),
     ...(edit.role !== undefined && { role: edit.role }),
     ...(edit.stubs !== undefined && { stubs: edit.stubs.map((stub): JsonValue => ({ ...stub })) }),
-    ...(edit.digest !== undefined && { digest: edit.digest as unknown as JsonObject }),
+    ...(edit.sources !== undefined && { sources: edit.sources }),
     pass: edit.pass,
     reason: edit.reason,
     tokens_before: edit.tokensBefore,
@@ -142,10 +148,12 @@ function decodeEdit(line: JsonObject): Edit {
     to: Number(line.to),
     ...(line.only === "reasoning" && { only: "reasoning" }),
     ...(typeof line.call_id === "string" && { callId: line.call_id }),
+    ...((line.part === "arguments" || line.part === "text") && { part: line.part }),
+    ...(typeof line.place === "number" && { place: line.place }),
     ...(typeof line.text === "string" && { text: line.text }),
     ...(typeof line.role === "string" && { role: line.role as Role }),
     ...(Array.isArray(line.stubs) && { stubs: line.stubs as unknown as readonly Stub[] }),
-    ...(line.digest !== undefined && { digest: line.digest as unknown as DigestState }),
+    ...(Array.isArray(line.sources) && { sources: line.sources.map(Number) }),
     pass: text(line.pass),
     reason: text(line.reason),
     tokensBefore: Number(line.tokens_before),

@@ -7,7 +7,7 @@ import type { TokenCounter } from "../tokens/counter.ts";
 import { countOnce } from "../tokens/counter.ts";
 import type { Fixed } from "./fixed.ts";
 import type { Shape } from "./history.ts";
-import type { DynamicBlock, Edit, Report, WindowState } from "./window.ts";
+import type { DynamicBlock, Edit, EpochReason, Report, WindowState } from "./window.ts";
 import { WindrowError } from "../errors.ts";
 import type { Profile } from "./provider/profile.ts";
 
@@ -53,12 +53,13 @@ export function countRepairs(repairs: readonly { readonly kind: string }[]): Rep
 export function countFates(last: number, edits: readonly Edit[]): Report["counts"] {
   let replaced = 0;
   let dropped = 0;
-  let stubbed = 0;
+  const stubs = new Set<number>();
   for (const edit of edits) {
-    if (edit.kind === "stub") stubbed++;
+    if (edit.kind === "stub") stubs.add(edit.from);
     else if (edit.only === undefined && edit.kind === "replace") replaced += edit.to - edit.from + 1;
     else if (edit.only === undefined) dropped += edit.to - edit.from + 1;
   }
+  const stubbed = stubs.size;
   return { kept: last - replaced - dropped - stubbed, stubbed, replaced, dropped };
 }
 
@@ -80,6 +81,18 @@ export function costOf(
   const cached = Math.min(kept, tokens - tail);
   const fresh = tokens - tail - cached;
   return { cached, fresh, equivalents: Math.round(cached * cache.read + fresh * cache.write + tail) };
+}
+
+/** The reason of an epoch where a request does not begin as the last one did; undefined where it does. */
+export function changeOf(
+  { fixed }: Layout,
+  { systemHash, toolsHash, length, prefixHash }: WindowState,
+  prefixHashOf: (length: number) => string,
+): EpochReason | undefined {
+  if (length === 0) return undefined;
+  if (fixed.systemHash !== systemHash) return "system-changed";
+  if (fixed.toolsHash !== toolsHash) return "tools-changed";
+  return prefixHashOf(length) === prefixHash ? undefined : "history-changed";
 }
 
 /** The fields of the state that the next window is compared with. */

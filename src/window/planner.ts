@@ -1,10 +1,9 @@
 /** The planner: runs a strategy's passes over a view until it fits, and throws where nothing makes it fit. */
 import { WindrowError } from "../errors.ts";
-import { toolResults } from "../message/message.ts";
-import { countPart, sumTokens } from "../tokens/counter.ts";
 import { isUsers, taskIn } from "./task.ts";
 import { dropOldest } from "./passes/drop-oldest.ts";
-import { truncateStep } from "./passes/truncate-tool-results.ts";
+import { cutNewest } from "./passes/cut-newest.ts";
+import type { LogBehind } from "./log-reading.ts";
 import type { Work } from "../turns.ts";
 import type { Edit, Pass, PassContext, Strategy, TextMask, View, ViewStep, WindowState } from "./window.ts";
 import { mergeEdits } from "./edits.ts";
@@ -12,8 +11,9 @@ import { applyToView, viewOf } from "./view.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import type { Profile } from "./provider/profile.ts";
 
-/** A view that protects system messages, the task, the current user message and the newest step. */
-export function protect(steps: readonly ViewStep[], strategy: Strategy): View {
+/** A view without inserts that protects system messages, the task, the current user message and the newest step. */
+export function protect(shown: readonly ViewStep[], strategy: Strategy): View {
+  const steps = shown.filter((step) => step.kind !== "insert");
   const lastAssistant = steps.findLastIndex((step) => step.kind === "assistant");
   const lastUser = steps.findLastIndex(isUsers);
   const task = strategy.keepTask === true ? taskIn(steps) : strategy.keepFirstUser ? steps.findIndex(isUsers) : -1;
@@ -34,6 +34,7 @@ export interface WindowPlan {
   readonly counter: TokenCounter;
   readonly profile: Profile;
   readonly mask: TextMask;
+  readonly recallTools: readonly string[];
   /** Tokens the whole request may use. */
   readonly budget: number;
   /** Tokens of what is no history. */
@@ -41,6 +42,8 @@ export interface WindowPlan {
   /** Tokens kept for a message that may have to stand first. */
   readonly start: number;
   readonly reverted: NonNullable<WindowState["reverted"]>;
+  readonly log: LogBehind;
+  readonly standing: readonly string[];
 }
 
 /**
@@ -48,7 +51,7 @@ export interface WindowPlan {
  * undone are spared where the budget can be met without them.
  *
  * @throws WindrowError `budget-too-small`; `over-budget` with the size of each block where even the floor is too large:
- * the current user message, and the newest step with its results cut to stubs
+ * the current user message, and the newest step with its parts cut to stubs
  */
 export function* planWindow({
   view,
@@ -108,18 +111,16 @@ function* runPasses(view: View, strategy: Strategy, context: PassContext): Work<
 
 /**
  * The edits of a plan that fits the limit, whatever the strategy prefers. Gives up in this order: its low-water headroom,
- * the newest results, then the task message.
+ * the largest parts of the newest step, then the task message.
  */
 function* forced(plan: Plan, context: PassContext, blocks: WindowPlan["blocks"]): Work<readonly Edit[]> {
   const { limit } = context;
   const least = { ...context, target: limit };
-  let current = yield* run(dropOldest(), plan, least);
-  // An excerpt can come out some tokens larger than its target; another cut takes those off.
-  for (let tries = 0; tries < 3 && current.view.tokens > limit; tries++) {
-    current = yield* run(shrinkNewest, current, least);
-  }
+  const tidied = yield* run(dropOldest(), plan, least);
+  let current = yield* cut(tidied, least);
   if (current.view.tokens > limit) {
-    current = yield* run(dropOldest(), { ...current, view: onlyFloorProtected(current.view) }, least);
+    const floor = yield* run(dropOldest(), { ...tidied, view: onlyFloorProtected(tidied.view) }, least);
+    current = yield* cut(floor, least);
   }
   if (current.view.tokens <= limit) return current.edits;
   const sizes = { ...blocks, ...floorBlocks(current.view) };
@@ -133,6 +134,15 @@ function* forced(plan: Plan, context: PassContext, blocks: WindowPlan["blocks"])
       ". Raise the budget, or shorten the largest of these.",
     { budget, ...sizes, steps: current.view.steps.filter((step) => step.protected).length },
   );
+}
+
+/** Cuts the newest step. Counts are not quite additive, so another cut takes off what the first left. */
+function* cut(plan: Plan, context: PassContext): Work<Plan> {
+  let current = plan;
+  for (let tries = 0; tries < 3 && current.view.tokens > context.limit; tries++) {
+    current = yield* run(cutNewest, current, context);
+  }
+  return current;
 }
 
 /** The view with nothing protected but system messages, the newest user message and the newest step. */
@@ -162,37 +172,4 @@ function floorBlocks(view: View): Record<string, number> {
 
 function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
-}
-
-/** Cuts the results of protected steps, the largest first, until the view meets the target. */
-const shrinkNewest: Pass = {
-  name: "truncate-tool-results",
-  plan(view, context) {
-    const edits: Edit[] = [];
-    let excess = view.tokens - context.target;
-    const sized = view.steps
-      .filter((step) => step.protected && step.kind === "assistant")
-      .flatMap((step) =>
-        step.messages.map((numbered) => ({ step, numbered, tokens: sumTokens(context.counter, [numbered]) })),
-      )
-      .filter(({ numbered }) => toolResults(numbered.message).length > 0)
-      .sort((left, right) => right.tokens - left.tokens);
-    for (const { step, numbered } of sized) {
-      if (excess <= 0) break;
-      const results = toolResults(numbered.message);
-      const size = sum(results.map((result) => countPart(context.counter, result)));
-      const room = Math.max(0, Math.floor((size - excess) / results.length) - 48);
-      for (const edit of truncateStep({ ...step, messages: [callerOf(step), numbered] }, context, room)) {
-        edits.push({ ...edit, reason: "the newest results alone are larger than the budget" });
-        excess -= edit.tokensBefore - edit.tokensAfter;
-      }
-    }
-    return edits;
-  },
-};
-
-function callerOf(step: ViewStep): ViewStep["messages"][number] {
-  const [caller] = step.messages;
-  if (!caller) throw new WindrowError("bad-message", "A step holds at least one message.");
-  return caller;
 }

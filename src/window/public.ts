@@ -34,7 +34,7 @@ export { toolCosts } from "./fixed.ts";
 export { explainWindow } from "./explain.ts";
 export type { ExplainedItem, ExplainOptions, Explanation, Fate } from "./explain.ts";
 export { recallFrom } from "./recall/recall.ts";
-export type { Recalled, RecallLimits, RecallQuery } from "./recall/recall.ts";
+export type { Recalled, RecallLimits, RecallQuery } from "./recall/query.ts";
 export { summariseStep } from "./summary/hook.ts";
 export type { SummaryHookOptions } from "./summary/hook.ts";
 export { extractSummary } from "./summary/extractive.ts";

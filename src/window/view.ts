@@ -39,20 +39,20 @@ export function viewStep(step: Step, edits: EditIndex, profile: Profile, counter
 const noteMessages = new WeakMap<object, Message>();
 
 /** The fields of an edit that make its labelled message. */
-type NoteEdit = Pick<Edit, "from" | "to" | "role" | "text" | "digest">;
+type NoteEdit = Pick<Edit, "from" | "to" | "role" | "text">;
 
 /**
- * The labelled message of an edit: one object for as long as the edit or its digest lives, so that it is counted and
+ * The labelled message of an edit: one object for as long as the edit lives, so that it is counted and
  * hashed once.
  */
 function noteMessage(edit: NoteEdit, profile: Profile): Message {
   const role = edit.role === "system" && profile.rules.systemFirst ? "user" : (edit.role ?? "user");
   const id = `windrow:note:${edit.from}-${edit.to}`;
   const text = edit.text ?? "";
-  const known = noteMessages.get(edit.digest ?? edit);
+  const known = noteMessages.get(edit);
   if (known?.role === role && known.id === id && messageText(known) === text) return known;
   const message: Message = { id, role, status: "synthetic", parts: [{ type: "text", text }] };
-  noteMessages.set(edit.digest ?? edit, message);
+  noteMessages.set(edit, message);
   return message;
 }
 

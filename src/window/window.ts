@@ -10,6 +10,7 @@ import type { Model } from "../model/model.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import type { Profile } from "./provider/profile.ts";
 import type { Fault } from "./provider/validate.ts";
+import type { LogBehind } from "./log-reading.ts";
 
 /**
  * One difference between the log and the window, as data. Messages are named by their `seq`: their place in the log,
@@ -18,7 +19,7 @@ import type { Fault } from "./provider/validate.ts";
 export interface Edit {
   /**
    * - `drop`: the messages from `from` to `to` are absent (with `only: "reasoning"`, just their reasoning parts);
-   * - `stub`: the result of call `callId` in message `from` is shown as `text`;
+   * - `stub`: the result of call `callId` in message `from` is shown as `text`; with `part`, another part of it;
    * - `replace`: the messages from `from` to `to` are shown as one labelled message with `text`.
    */
   readonly kind: "drop" | "stub" | "replace";
@@ -26,49 +27,26 @@ export interface Edit {
   readonly to: number;
   readonly only?: "reasoning";
   readonly callId?: string;
+  /**
+   * The part of an assistant's message that a `stub` stands for: `arguments` of call `callId`, as the JSON in `text`; or
+   * `text`, the part at `place`. Absent: a tool result.
+   */
+  readonly part?: "arguments" | "text";
+  /** Which part, from 1, of those that are neither reasoning nor calls. */
+  readonly place?: number;
   readonly text?: string;
   /** The role that carries the text of a `replace`. Default `user`; the text is labelled whatever the role. */
   readonly role?: Role;
   /** The items that the text names and `recall` brings back. */
   readonly stubs?: readonly Stub[];
-  /** The parts of the text, for the next digest. */
-  readonly digest?: DigestState;
+  /** The messages, by `seq`, in which a result's text stands where the edit of pass `delta` does not show it. */
+  readonly sources?: readonly number[];
   /** The pass that planned it. */
   readonly pass: string;
   /** The reason of the edit, for people. */
   readonly reason: string;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
-}
-
-/** The parts of a digest that its text does not show itself: sources of lines, and the state of the choice. */
-export interface DigestState {
-  /** Lines of the text before the first passage. */
-  readonly skip: number;
-  /** Whether the lines of passages stand behind marks; absent for digests that were made before there were any. */
-  readonly quoted?: boolean;
-  /** The newest message that was read for it. */
-  readonly seen: number;
-  /** In the order of the text. */
-  readonly passages: readonly {
-    readonly file?: boolean;
-    /** A path; what a call was about. */
-    readonly subject: string;
-    /** The tool and what its call was about, or who said it; absent for a file. */
-    readonly label?: string;
-    /** Number of the first line in its file or text; 0 where it is not known. */
-    readonly at: number;
-    /** Lines that follow each other and have the same source. */
-    readonly runs: readonly {
-      readonly seq: number;
-      readonly kind: "user" | "result" | "error" | "said" | "read" | "written";
-      readonly count: number;
-    }[];
-  }[];
-  /** By path: the newest message that may have changed the file in a way that is not known. */
-  readonly doubts: Readonly<Record<string, number>>;
-  /** By subject: how much calls have to do with it, as of `seen`. */
-  readonly heats: Readonly<Record<string, number>>;
 }
 
 /** One line of a stub text: what was there and how to get it back. */
@@ -128,8 +106,14 @@ export interface PassContext {
   readonly fixed: number;
   readonly counter: TokenCounter;
   readonly profile: Profile;
+  /** Texts that stand before the history in every window: the system block and pins. Default: none. */
+  readonly standing?: readonly string[];
   /** Applied by a pass to every text that it cuts. */
   readonly mask: TextMask;
+  /** The tools that recall: nothing is chosen from their calls and results. Default: `recall`. */
+  readonly recallTools?: readonly string[];
+  /** The log behind the view, with what left the window. Absent: a pass knows the view alone. */
+  readonly log?: LogBehind;
 }
 
 /**
@@ -168,6 +152,11 @@ export interface Strategy {
   readonly keepFirstUser: boolean;
   /** The user message that gives the task takes the place of the first one, where that is another. Default false. */
   readonly keepTask?: boolean;
+  /**
+   * A result that repeats what stands in the window shows only what is new in it, once this share of the window's results
+   * repeats; 0: always. Absent: results are shown whole.
+   */
+  readonly delta?: number;
   /** For people: what of it does not run as it is set up, for example a summary without a model. Goes into the report. */
   readonly note?: string;
   /** Runs before a window is composed, where the host awaits `session.prepare()`. May ask a model. */
@@ -275,6 +264,11 @@ export interface ComposeInput {
   readonly counter?: TokenCounter;
   /** Replaces secrets in texts before they are cut, where a host keeps the state. Default: those of a known form. */
   readonly mask?: TextMask;
+  /**
+   * Names of the tools with which the model recalls: a digest shows nothing of their calls and results. Default
+   * `["recall"]`; an answer of recall is also known by its first line.
+   */
+  readonly recallTools?: readonly string[];
   /** The `state` that the last composition of this history returned. */
   readonly state?: WindowState | undefined;
 }
@@ -315,6 +309,10 @@ export interface WindowState {
   readonly previous?: number;
   /** Edits that were undone: not planned again while the budget can be met otherwise. */
   readonly reverted?: readonly { readonly from: number; readonly to: number }[];
+  /** The first message that passes read of the log, by `seq`. Absent: 1. */
+  readonly horizon?: number;
+  /** The newest message before the first window whose results may be deltas, by `seq`: those up to it are shown whole. */
+  readonly whole?: number;
   /** Tokens of the last window's system, tools and history: what the provider's cache holds. */
   readonly cached?: number;
 }

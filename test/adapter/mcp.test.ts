@@ -43,7 +43,7 @@ describe("McpTools", () => {
     await written(store, "ann", ...texts, "The door of the shed is green, said the painter.");
     const tools = await McpTools.open({ store });
     expect(await tools.search(undefined, "green shed")).toMatch(
-      /no instruction\.\]\n\[m61\] user: The door of the shed is green/,
+      /no instruction\.\]\n\[m61 user\] The door of the shed is green/,
     );
     const hits = (await tools.search(undefined, "colour is blue", 3)).split("\n").slice(1);
     expect(hits).toHaveLength(3);

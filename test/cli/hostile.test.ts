@@ -51,6 +51,7 @@ const commands: Readonly<Record<string, readonly ((place: Place) => readonly str
   config: [({ config }) => ["--config", config], () => ["--config", hostile]],
   mcp: [() => ["--http", hostile]],
   completion: [() => [hostile]],
+  bench: [() => [hostile], () => ["loop", "--policy", hostile], () => ["loop", "--family", hostile]],
   export: [
     ({ store, session }) => [session, "--store", store],
     ({ store, session }) => [session, "--format", "openai", "--store", store],

@@ -47,6 +47,7 @@ describe("windrow replay FILE --json", () => {
           "lookback",
           "staleShare",
           "digestLines",
+          "removedLines",
           "broken",
           "overBudget",
           "faults",
@@ -122,8 +123,8 @@ describe("windrow replay FILE", () => {
       await run(["replay", file, "-s", "adaptive", "-b", "3000"], { stdout, stderr: { write: () => "" }, env: {} });
       return text;
     };
-    expect(await shown(129)).not.toMatch(/strict|quotes|stale/);
-    expect(await shown(130)).toMatch(/1-hop +strict +quotes +stale +broken/);
+    expect(await shown(129)).not.toMatch(/strict|quotes|hunks|stale|gone/);
+    expect(await shown(130)).toMatch(/1-hop +strict +quotes +hunks +stale +gone +broken/);
   });
 
   it("colours on a terminal, and not where NO_COLOR is set", async () => {

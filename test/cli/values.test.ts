@@ -31,6 +31,7 @@ const flags: readonly (readonly [argv: readonly string[], kind: string])[] = [
   [["compose", "latest", "--session"], "a whole number above 0, for example 20"],
   [["compose", "latest", "--budget"], "a number of tokens above 0, for example 32000 or 32k"],
   [["replay", "FILE", "--budget"], "a number of tokens above 0, for example 32000 or 32k"],
+  [["bench", "loop", "--budget"], "a number of tokens above 0, for example 32000 or 32k"],
   [["replay", "FILE", "--far"], "a number of tokens above 0, for example 32000 or 32k"],
   [["top", "--interval"], "a number of seconds from 0.01, for example 2"],
   [["logs", "--follow", "--interval"], "a number of seconds from 0.01, for example 2"],
@@ -60,7 +61,7 @@ it.each(flags)("%j says what it is", async (argv, kind) => {
   const folder = await newFolder();
   await (await openStore(folder)).close();
   const file = await put(folder, "session.jsonl", chatLines(2));
-  const store = argv[0] === "replay" ? [] : ["--store", folder];
+  const store = argv[0] === "replay" || argv[0] === "bench" ? [] : ["--store", folder];
   const command = argv.map((word) => (word === "FILE" ? file : word));
   const flag = argv.at(-1) ?? "";
   const none = /above 0|0\.01/.test(kind) ? ["0"] : [];

@@ -6,7 +6,7 @@ import { fillByRank, LexicalIndex, shownMessage } from "../../src/memory/lexical
 import { lexicalMemory } from "../../src/memory/lexical-memory.ts";
 import type { Message } from "../../src/message/message.ts";
 import { estimate } from "../../src/tokens/estimate.ts";
-import { defaultMask } from "../../src/window/cut.ts";
+import { defaultMask } from "../../src/window/stub/cut.ts";
 import { termsOf } from "../../src/window/recall/terms.ts";
 
 function says(text: string, role: Message["role"] = "user"): Message {

@@ -116,14 +116,22 @@ describe("a compose that takes long", () => {
   });
 
   it("looks at no line that lies too far back to be worth anything", () => {
-    const looks = [1_001, 4_001].map((length) => {
-      let calls = 0;
-      // Every text is large by this count, so that the history is soon longer than what lines are looked for in.
-      const counter: TokenCounter = { name: "large", count: (text) => (calls++, 40 * estimate.count(text)) };
-      const messages = run(length, "alpha").map((message, index) => ({ ...message, id: `m${index}` }));
+    const text = Array.from({ length: 100 }, (_, line) => `${line} ${"of a long report ".repeat(8)}`).join("\n");
+    const [short, long] = [201, 801].map((length) => {
+      let lines = 0;
+      const counter: TokenCounter = {
+        name: "lines",
+        count: (counted) => ((lines += Number(counted.length < 300)), estimate.count(counted)),
+      };
+      const messages = run(length, "alpha").map((message, index): Message => {
+        const parts = message.parts.map((part) =>
+          part.type === "tool-result" ? { ...part, content: text.replaceAll("of a", `of ${index}`) } : part,
+        );
+        return { ...message, id: `m${index}`, parts };
+      });
       composeWindow({ messages, budget: 100_000, counter });
-      return calls;
+      return lines;
     });
-    expect(looks[1]! - looks[0]!).toBeLessThan(4 * 3_000);
+    expect(long! - short!).toBeLessThan(20_000);
   });
 });

@@ -5,7 +5,7 @@ import type { JsonValue, Message } from "../../src/message/message.ts";
 import { WorkingSet } from "../../src/session/state/working-set.ts";
 import { estimate } from "../../src/tokens/estimate.ts";
 import { readTranscripts } from "../../src/transcript/read.ts";
-import { defaultMask } from "../../src/window/cut.ts";
+import { defaultMask } from "../../src/window/stub/cut.ts";
 import { writtenPaths } from "../../src/window/action/tool-action.ts";
 
 const sha = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 12);

@@ -4,7 +4,7 @@ import { StepReader } from "../../src/message/repair.ts";
 import { HistoryBuilder } from "../../src/message/samples.ts";
 import { countTools } from "../../src/tokens/counter.ts";
 import { estimate } from "../../src/tokens/estimate.ts";
-import { defaultMask } from "../../src/window/cut.ts";
+import { defaultMask } from "../../src/window/stub/cut.ts";
 import { budgetOf } from "../../src/window/budget.ts";
 import { ingestEdits } from "../../src/window/passes/truncate-tool-results.ts";
 import { toolCosts } from "../../src/window/fixed.ts";

@@ -2,8 +2,9 @@
 import fc from "fast-check";
 import { isWindrowError } from "../../src/errors.ts";
 import { describe, expect, it } from "vitest";
-import { messageText, resultText, toolResults } from "../../src/message/message.ts";
+import { messageText, resultText, toolCalls, toolResults } from "../../src/message/message.ts";
 import type { Message } from "../../src/message/message.ts";
+import { inlineName } from "../../src/message/quote.ts";
 import { HistoryBuilder } from "../../src/message/samples.ts";
 import { scripted } from "../../src/model/scripted.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
@@ -105,7 +106,10 @@ describe("a quotation", () => {
           expect(text).toMatch(/^(?:$|\[Windrow: a record[.,] )/);
           for (const head of ownLines(text).filter((one) => /^\[m\d/.test(one))) {
             const seq = Number(/^\[m(\d+)/.exec(head)?.[1]);
-            expect(head).toContain(messages[seq - 1]?.role);
+            const { role = "", parts = [] } = messages[seq - 1] ?? {};
+            const result = parts.find((part) => part.type === "tool-result");
+            const calls = messages.flatMap(toolCalls).find(({ callId }) => callId === result?.callId);
+            expect(head).toContain(calls ? inlineName(calls.name) : role);
           }
         },
       ),
@@ -209,12 +213,11 @@ describe("what was seen", () => {
     const messages = sessionOf({ said: "Go.", printed, read: "const a = 1;", word: "x", name: "bash" });
     const { state } = composeWindow({ messages, budget: 4_000 });
     const edits = state.edits.map((edit) => {
-      if (!edit.digest) return edit;
-      const { quoted: _, ...digest } = edit.digest;
+      if (edit.kind !== "replace") return edit;
       const bare = (line: string): string => line.replace(/^\|/, " ").replace(/^ (?!---|…|\[m\d)/, "");
-      return { ...edit, text: (edit.text ?? "").split("\n").map(bare).join("\n"), digest };
+      return { ...edit, text: (edit.text ?? "").split("\n").map(bare).join("\n") };
     });
-    const old = edits.find(({ digest }) => digest)?.text ?? "";
+    const old = edits.find(({ kind }) => kind === "replace")?.text ?? "";
     expect(old).toContain("\nERROR src/x.ts:1 broke");
     const resumed = composeWindow({ messages, budget: 4_000, state: { ...state, edits } });
     expect(resumed.messages.map(messageText)).toContain(old);
@@ -227,8 +230,7 @@ describe("what was seen", () => {
       budget: 4_000,
       state: { ...resumed.state, openedHash: resumed.state.openedHash },
     });
-    const digest = next.state.edits.find((edit) => edit.digest);
-    expect(digest?.digest?.quoted).toBe(true);
+    const digest = next.state.edits.find(({ kind }) => kind === "replace");
     expect(digest?.text).toContain("\n ERROR src/x.ts:1 broke");
     expectHonest(digest?.text ?? "", "after an old digest");
   });

@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { HistoryBuilder } from "../../src/message/samples.ts";
 import { estimate } from "../../src/tokens/estimate.ts";
-import { defaultMask } from "../../src/window/cut.ts";
+import { defaultMask } from "../../src/window/stub/cut.ts";
 import { excerpt } from "../../src/window/digest/excerpt.ts";
 import type { TokenCounter } from "../../src/tokens/counter.ts";
-import { recallFrom, recallInTurns, Recalling } from "../../src/window/recall/recall.ts";
-import { recallNotice } from "../../src/window/recall/text.ts";
-import { parseRecallId, recallId, stubsOf, subjectOf } from "../../src/window/recall/stub.ts";
+import { recallFrom, recallInTurns } from "../../src/window/recall/recall.ts";
+import { Recalling } from "../../src/window/recall/recalling.ts";
+import { recallNotice } from "../../src/window/stub/recalled.ts";
+import { parseRecallId, recallId, stubsOf, subjectOf } from "../../src/window/stub/stub.ts";
 
 const log = Array.from({ length: 3_000 }, (_, line) => `row ${line} of the log, all is well`);
 log[1_777] = "FATAL: cannot open /var/lib/queue/17.db";
@@ -35,7 +36,7 @@ describe("recall", () => {
     );
     expect(recalled.text).toContain("FATAL: cannot open /var/lib/queue/17.db");
     expect(recalled.text).toContain("row 1776");
-    expect(recalled.text).toContain("[… line 1775 of 3000]");
+    expect(recalled.text).toContain("[… line 1777 of 3000]");
     expect(recalled.tokens).toBeLessThanOrEqual(400);
   });
 
@@ -115,7 +116,11 @@ describe("recall of much text", () => {
     const texts = [1, 4].map((times) => Array.from({ length: 8_000 * times }, (_, n) => `words ${n}`).join("\n"));
     const steps = texts.map((text) => {
       const [message] = new HistoryBuilder().user(text).messages;
-      const recalling = new Recalling("words 12345", { counter: estimate, maxTokens: 400 }, true);
+      const recalling = new Recalling(
+        { query: "words 12345" },
+        { from: 1, to: 1 },
+        { counter: estimate, maxTokens: 400 },
+      );
       let count = 0;
       for (const work = recalling.take({ seq: 1, message: message! }); work.next().done !== true;) count++;
       return count;
@@ -131,7 +136,7 @@ describe("recall of much text", () => {
       { counter: estimate },
     );
     expect(recalled.text).toContain("words 12345\n");
-    expect(recalled.text).toContain("[… line 12343 of 1000000]");
+    expect(recalled.text).toContain("[… line 12345 of 1000000]");
   });
 
   it("counts tokens for a bounded number of passages", () => {

@@ -8,7 +8,7 @@ import { estimate } from "../../tokens/estimate.ts";
 import { composeWindow } from "../../window/compose.ts";
 import { gemini } from "../../window/provider/profile.ts";
 import { recallInTurns } from "../../window/recall/recall.ts";
-import type { Recalled, RecallQuery } from "../../window/recall/recall.ts";
+import type { Recalled, RecallQuery } from "../../window/recall/query.ts";
 import type { Strategy } from "../../window/window.ts";
 import { eventMessage, isShown } from "./event.ts";
 import { GeminiCalls } from "../gemini/gemini.ts";

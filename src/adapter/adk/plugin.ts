@@ -6,7 +6,7 @@ import type { Session } from "../../session/session.ts";
 import { renderSnapshot } from "../../session/state/snapshot.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { gemini } from "../../window/provider/profile.ts";
-import type { Recalled, RecallQuery } from "../../window/recall/recall.ts";
+import type { Recalled, RecallQuery } from "../../window/recall/query.ts";
 import type { Strategy } from "../../window/window.ts";
 import { geminiAdapter } from "../gemini/gemini.ts";
 import type { GeminiContent } from "../gemini/gemini.ts";
@@ -190,7 +190,7 @@ export class ContextManagementPlugin extends PluginBase {
   /**
    * Brings back what left a window, for the agent that asks. {@link recallTool} makes a tool of it.
    *
-   * @param options - `maxTokens` defaults to 4,000
+   * @param options - `maxTokens` defaults to an eighth of the budget, and to 4,000 at most
    * @throws WindrowError `not-found`, `bad-option`
    */
   async recall(

@@ -1,5 +1,5 @@
 /** A tool for ADK that brings back what left a window. */
-import type { Recalled, RecallQuery } from "../../window/recall/recall.ts";
+import type { Recalled, RecallQuery } from "../../window/recall/query.ts";
 import { recallTool as toolOver } from "../host/recall-tool.ts";
 import type { AdkContext, AdkInvocation } from "./types.ts";
 

@@ -1,6 +1,6 @@
 /** Tools of the AI SDK: what of them is counted, and the tool that brings back what left the window. */
 import type { JsonValue, ToolDefinition } from "../../message/message.ts";
-import type { Recalled, RecallQuery } from "../../window/recall/recall.ts";
+import type { Recalled, RecallQuery } from "../../window/recall/query.ts";
 import { recallTool } from "../host/recall-tool.ts";
 
 /** The fields that are read of a tool of the SDK. */

@@ -15,7 +15,7 @@ import { strategyOf } from "../../window/by-name.ts";
 import type { StrategyChoice } from "../../window/by-name.ts";
 import { composeWindow } from "../../window/compose.ts";
 import type { Profile } from "../../window/provider/profile.ts";
-import type { Recalled, RecallQuery } from "../../window/recall/recall.ts";
+import type { Recalled, RecallQuery } from "../../window/recall/query.ts";
 import type { Composed, DynamicBlock, PinnedBlock, Strategy, WindowState } from "../../window/window.ts";
 import { statsListener, Teller } from "./events.ts";
 import type { AdapterListener, StatsOptions } from "./events.ts";
@@ -38,6 +38,8 @@ export interface WindowOptions {
   readonly profile?: string | Profile;
   /** Default `estimate`. Not with a session. */
   readonly counter?: TokenCounter;
+  /** Names of the tools with which the model recalls. Default `["recall"]`. Not with a session. */
+  readonly recallTools?: readonly string[];
   /** Receives failures, replaced histories and windows. */
   readonly on?: AdapterListener;
 }
@@ -132,6 +134,8 @@ export class HostConversation<Host extends object> {
   /** The place at which this conversation's history left the journal; another one of the session may continue it. */
   #leftAt: number | undefined;
   #most = Infinity;
+  /** Tokens that the newest window could use. */
+  #newestBudget: number | undefined;
 
   constructor(host: ConversationHost<Host>, options: ConversationOptions = {}, shared: SharedParts = {}) {
     this.#host = host;
@@ -224,7 +228,7 @@ export class HostConversation<Host extends object> {
   /**
    * Brings back what left the window, by the ids of its notes or by words. {@link recallTool} makes a tool of it.
    *
-   * @param options - `messages`: of the conversation that asks, where several share this one; `maxTokens` defaults to 4,000
+   * @param options - `messages`: of the conversation that asks, where several share this one; `maxTokens` defaults to an eighth of the budget, and to 4,000 at most
    * @throws WindrowError `not-found`, `bad-option`
    */
   recall(
@@ -233,7 +237,8 @@ export class HostConversation<Host extends object> {
   ): Promise<Recalled> {
     const { messages, maxTokens } = options;
     const history = messages && (() => this.#host.adapter.decode(messages));
-    return this.#numbered.recall(query, { counter: this.#options.counter, maxTokens }, history);
+    const { counter, recallTools } = this.#options;
+    return this.#numbered.recall(query, { counter, maxTokens, budget: this.#newestBudget, recallTools }, history);
   }
 
   async #window<Sent>(call: HostCall<Host, Sent>, signal?: AbortSignal): Promise<HostWindow<Sent>> {
@@ -270,7 +275,8 @@ export class HostConversation<Host extends object> {
     const { state, brokenAt } = this.#epochs.recognise(history);
     if (!log && !this.#host.isShared) this.#tellReplaced(brokenAt);
     this.#numbered.fromHistory(() => log?.whole?.(given) ?? given);
-    const { strategy, profile, counter } = this.#options;
+    const { strategy, profile, counter, recallTools } = this.#options;
+    const names = settings ? settings.recallTools : recallTools;
     const composed =
       call.compose?.(history) ??
       composeWindow({
@@ -282,6 +288,7 @@ export class HostConversation<Host extends object> {
         profile: settings?.profile ?? profile ?? call.profile ?? this.#host.profile ?? "openai-chat",
         counter: settings?.counter ?? counter ?? estimate,
         ...(settings && { mask: settings.mask }),
+        ...(names && { recallTools: names }),
         state: call.state ?? state,
       });
     this.#epochs.remember(history, composed.state);
@@ -293,6 +300,7 @@ export class HostConversation<Host extends object> {
     composed: Composed,
     original?: (message: Message) => Host | undefined,
   ): HostWindow<Sent> {
+    this.#newestBudget = composed.report.budget;
     const [fault] = composed.report.faults;
     if (fault) throw new WindrowError("bad-message", `The window breaks a rule: ${fault.message}.`, { fault });
     // The system prompt was only counted: the host sends it.

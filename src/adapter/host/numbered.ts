@@ -6,7 +6,7 @@ import type { Session } from "../../session/session.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { estimate } from "../../tokens/estimate.ts";
 import { recallInTurns } from "../../window/recall/recall.ts";
-import type { Recalled, RecallQuery } from "../../window/recall/recall.ts";
+import type { Recalled, RecallQuery } from "../../window/recall/query.ts";
 import { maskJson, maskRecord } from "../../mask/mask.ts";
 import type { JsonValue, Message } from "../../message/message.ts";
 import type { SessionSettings } from "../../session/context.ts";
@@ -16,8 +16,12 @@ export type HistorySource = () => readonly Message[] | Promise<readonly Message[
 
 /** How much to bring back, and how it is counted. */
 export interface NumberedLimits {
-  /** Default 4,000. */
+  /** Default: an eighth of the budget, and at most 4,000. */
   readonly maxTokens?: number | undefined;
+  /** Tokens of the window that the answer goes into. Default: the session's. */
+  readonly budget?: number | undefined;
+  /** The tools that recall, for a history. Default: the session's, else `recall`. */
+  readonly recallTools?: readonly string[] | undefined;
   /** The counter for a history. Default: the session's, else `estimate`. A log is counted by its session's. */
   readonly counter?: TokenCounter | undefined;
 }
@@ -51,14 +55,16 @@ export class Numbered {
    * @throws WindrowError `not-found`, `bad-option`, and as `Session.recall`
    */
   async recall(query: RecallQuery, limits: NumberedLimits = {}, history?: HistorySource): Promise<Recalled> {
-    const { maxTokens } = limits;
-    const given = maxTokens === undefined ? {} : { maxTokens };
+    const settings = this.#session?.settings;
+    const { maxTokens, budget = settings?.budget } = limits;
+    const given = { ...(maxTokens !== undefined && { maxTokens }), ...(budget !== undefined && { budget }) };
     const source = this.#history && (history ?? this.#history);
     if (this.#session && !source) return this.#session.recall(query, given);
-    const settings = this.#session?.settings;
     const counter = limits.counter ?? settings?.counter ?? estimate;
     const messages = liveHistory(settings, (await source?.()) ?? []);
-    return recallInTurns(messages, query, { counter, ...(settings && { mask: settings.mask }), ...given });
+    const recallTools = limits.recallTools ?? settings?.recallTools;
+    const marks = { ...(settings && { mask: settings.mask }), ...(recallTools && { recallTools }) };
+    return recallInTurns(messages, query, { counter, ...marks, ...given });
   }
 }
 

@@ -1,6 +1,6 @@
 /** The recall tool: with it the model brings back what left its window. Every host wraps this one in its own shape. */
 import { inlineText } from "../../message/quote.ts";
-import type { Recalled, RecallQuery } from "../../window/recall/recall.ts";
+import type { Recalled, RecallQuery } from "../../window/recall/query.ts";
 
 /** The tool's declaration for the model. The notes of a window name it: "recall shows them". */
 export const recallDeclaration = {
@@ -13,7 +13,10 @@ export const recallDeclaration = {
     type: "object",
     properties: {
       id: { type: "string", description: "As a note names it: m12, m12-m40 for a range, or s3 for a summary" },
-      query: { type: "string", description: "Words, a path or a line to look for" },
+      query: {
+        type: "string",
+        description: "Names, ids or words to look for, the rarer the better; or a path, for the file as it stands",
+      },
     },
     additionalProperties: false,
   },

@@ -49,7 +49,12 @@ const queryShape = {
   query: z.string().optional().describe(query.description),
   from: z.number().int().optional().describe("First message of a range, from 1"),
   to: z.number().int().optional().describe("Last message of a range"),
-  max_tokens: z.number().int().positive().optional().describe("Most tokens to bring back; 4000 without"),
+  max_tokens: z
+    .number()
+    .int()
+    .positive()
+    .optional()
+    .describe("Most tokens to bring back; without, an eighth of the session's budget, and 4000 at most"),
 };
 const reads = { readOnlyHint: true, openWorldHint: false } as const;
 const writes = { readOnlyHint: false, destructiveHint: false, openWorldHint: false } as const;

@@ -8,7 +8,7 @@ import type { ManagerOptions } from "../../session/manager/options.ts";
 import type { Session } from "../../session/session.ts";
 import { loadStrategy } from "../../window/by-name.ts";
 import type { ContextStrategyConfig, LoadOptions } from "../../window/by-name.ts";
-import type { RecallQuery } from "../../window/recall/recall.ts";
+import type { RecallQuery } from "../../window/recall/query.ts";
 import type { Report } from "../../window/window.ts";
 import { chatAdapter } from "../chat/chat.ts";
 import type { ChatMessage } from "../chat/chat.ts";

@@ -6,7 +6,7 @@ import { hashName } from "../../message/hash.ts";
 import { hashMessage } from "../../window/hash.ts";
 import { pi as piProfile } from "../../window/provider/profile.ts";
 import { recallInTurns } from "../../window/recall/recall.ts";
-import type { Recalled, RecallQuery } from "../../window/recall/recall.ts";
+import type { Recalled, RecallQuery } from "../../window/recall/query.ts";
 import { strategyOf } from "../../window/by-name.ts";
 import type { Composed, WindowState } from "../../window/window.ts";
 import { piAdapter } from "./host.ts";

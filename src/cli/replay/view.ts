@@ -21,6 +21,7 @@ type Row = Pick<
   | "epochs"
   | "lookback"
   | "staleShare"
+  | "removedLines"
   | "broken"
   | "overBudget"
   | "refused"
@@ -59,13 +60,13 @@ export function sessionTitle(session: NamedSession, colour: boolean): string {
 /**
  * The results as a table.
  *
- * @param columns - of the terminal; in a wide one, `strict`, `quotes` and `stale` are shown too
+ * @param columns - of the terminal; in a wide one, `strict`, `quotes`, `hunks`, `stale` and `gone` are shown too
  */
 export function resultTable(rows: readonly Row[], colour: boolean, columns = 0): string {
   const { green, red, dim } = colours(colour);
   const priced = rows.some((row) => row.cost.dollars !== null);
   const head = ["strategy", "budget", "average", "peak", "cost", ...(priced ? ["$"] : []), "cached", "epochs"];
-  const finer = columns < wideColumns ? [] : ["strict", "quotes", "stale"];
+  const finer = columns < wideColumns ? [] : ["strict", "quotes", "hunks", "stale", "gone"];
   const names = [...head, "recall", "far", "lines", "1-hop", ...finer, "broken", "over"];
   const table = new Table({
     head: names.map((name) => dim(name)),
@@ -112,13 +113,18 @@ export function resultTable(rows: readonly Row[], colour: boolean, columns = 0):
   return table.toString();
 }
 
-function finerCells({ lookback, staleShare }: Row): readonly string[] {
-  const { found, total } = lookback.quotes;
+function finerCells({ lookback, staleShare, removedLines }: Row): readonly string[] {
   return [
     percent(lookback.strict),
-    total === 0 ? "–" : `${count(found)}/${count(total)}`,
+    foundOf(lookback.quotes),
+    foundOf(lookback.patchQuotes),
     staleShare === null ? "–" : `${decimals(Math.ceil(1_000 * staleShare) / 10, 1)}%`,
+    removedLines.of === 0 ? "–" : count(removedLines.titled),
   ];
+}
+
+function foundOf({ found, total }: { readonly found: number; readonly total: number }): string {
+  return total === 0 ? "–" : `${count(found)}/${count(total)}`;
 }
 
 const either = new Intl.ListFormat("en", { type: "disjunction" });
@@ -140,7 +146,8 @@ export function legend(farDistances: readonly number[], colour: boolean, columns
 
 const finerWords = [
   "strict: far, but of Windrow's own messages only lines that are lines of the history;  quotes: old texts of edits,",
-  "from far back, that stood whole in the window;  stale: lines shown of a file that were gone from it.",
+  "from far back, that stood whole in the window;  hunks: the same of the passages that patches change;",
+  "stale: lines shown of a file that were gone from it;  gone: how many of them an edit had taken out.",
 ];
 
 /** Tokens per call of every strategy at the first budget; without colours, a small chart for each. */

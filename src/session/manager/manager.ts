@@ -288,6 +288,7 @@ export class SessionManager {
         counter: this.#counter,
         mask,
         ...(this.#options.ingestCap !== undefined && { ingestCap: this.#options.ingestCap }),
+        ...(this.#options.recallTools && { recallTools: this.#options.recallTools }),
         ...(epoch && { state: epoch.state }),
       },
       conversation,

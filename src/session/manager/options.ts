@@ -9,7 +9,7 @@ import type { Store } from "../../store/store.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import type { ModelDescription } from "../../tokens/models.ts";
 import type { Profile } from "../../window/provider/profile.ts";
-import { anyOf, checkOptions, checkTypes, kinds, oneOf, withActions } from "../../window/options.ts";
+import { anyOf, checkOptions, checkTypes, kinds, listOf, oneOf, withActions } from "../../window/options.ts";
 import type { Kind } from "../../window/options.ts";
 import type { StrategyChoice } from "../../window/by-name.ts";
 import type { Strategy } from "../../window/window.ts";
@@ -31,6 +31,11 @@ export interface ManagerOptions {
   readonly counter?: string | TokenCounter;
   /** Most tokens one result may have when it is first shown; the rest of it is a recall away. Default: any number. */
   readonly ingestCap?: number;
+  /**
+   * Names of the tools with which the model recalls: a digest and recall itself show nothing of their calls and results.
+   * Default `["recall"]`; an answer of recall is also known by its first line.
+   */
+  readonly recallTools?: readonly string[];
   /** Writes summaries for strategies that make them. Default: none; such a strategy notes it and does the rest. */
   readonly summarizer?: Summarizer;
   /** Outlives sessions: receives a session's log at its end, and is queried when one begins with `bootstrap`. */
@@ -122,6 +127,7 @@ const optionKinds = {
   profile: anyOf(kinds.text, kinds.object),
   counter: anyOf(kinds.text, kinds.object),
   ingestCap: kinds.number,
+  recallTools: listOf(kinds.text),
   summarizer: kinds.action,
   memory: withActions("receive", "query"),
   maxBootstrapTokens: kinds.number,

@@ -3,7 +3,7 @@ import { WindrowError } from "../../errors.ts";
 import { quoteHint, quoteText } from "../../message/quote.ts";
 import type { Message } from "../../message/message.ts";
 import type { EditRecord } from "../../message/record.ts";
-import { recallId } from "../../window/recall/stub.ts";
+import { recallId } from "../../window/stub/stub.ts";
 
 /** One wording of the goal. */
 export interface GoalText {

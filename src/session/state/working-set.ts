@@ -8,10 +8,10 @@ import { messageText, resultText, toolCalls, toolResults } from "../../message/m
 import { inlineText } from "../../message/quote.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import type { FileAction } from "../../window/action/action.ts";
-import { clip } from "../../window/cut.ts";
+import { clip } from "../../window/stub/cut.ts";
 import type { TextMask } from "../../window/window.ts";
-import { recallId } from "../../window/recall/stub.ts";
-import { splitSentences } from "../../window/summary/sentences.ts";
+import { recallId } from "../../window/stub/stub.ts";
+import { splitSentences } from "../../message/sentences.ts";
 import { exitStatus, toolAction } from "../../window/action/tool-action.ts";
 import type { ToolAction } from "../../window/action/tool-action.ts";
 
@@ -122,13 +122,21 @@ export class WorkingSet {
     if (result.isError === true) return;
     for (const action of files) {
       if (action.kind === "touch") this.#forget(action);
+      else if (action.kind === "delete") this.#files.delete(action.path);
+      else if (action.kind === "move") this.#move(seq, action.path, action.to);
       else this.#put(seq, action, text);
     }
   }
 
-  #put(seq: number, action: Exclude<FileAction, { kind: "touch" }>, result: string): void {
+  #move(seq: number, path: string, to: string): void {
+    const known = this.#files.get(path);
+    this.#files.delete(path);
+    putLast(this.#files, to, { ...known, path: to, written: seq }, mostFiles);
+  }
+
+  #put(seq: number, action: Exclude<FileAction, { kind: "touch" | "delete" | "move" }>, result: string): void {
     const { hash: known, ...file } = this.#files.get(action.path) ?? { path: action.path };
-    const looks = action.kind === "read" || action.kind === "search";
+    const looks = action.kind === "read" || action.kind === "search" || action.kind === "look";
     const whole = action.kind === "write" ? action.text : action.kind === "read" && action.whole ? result : undefined;
     const hash = whole === undefined ? (looks ? known : undefined) : hashOf(looks ? withoutNumbers(whole) : whole);
     const place = looks ? { read: seq } : { written: seq };

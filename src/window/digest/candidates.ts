@@ -14,13 +14,15 @@ export function candidatesOf(reader: Reader, kept: readonly ViewStep[]): readonl
   const standing = new Set(kept.flatMap(({ messages }) => messages.map(({ seq }) => seq)));
   const records = reader.records
     .filter(({ seq }) => !standing.has(seq))
-    .map(({ label, subject, at, lines }): Passage => ({ file: false, subject, label, at, lines }));
+    .flatMap(({ label, subject, at, lines }): readonly Passage[] =>
+      split({ at, lines }, (line) => !reader.isGone(line)).map((part) => ({ file: false, subject, label, ...part })),
+    );
   const files = [...reader.files].map(([subject, view]) => {
     const { stretches, doubt } = view;
     const passages: Passage[] = [];
     for (const sure of doubt > 0 ? [false, true] : [true]) {
       for (const stretch of stretches) {
-        const parts = doubt > 0 ? split(stretch, ({ seq }) => seq > doubt === sure) : [stretch];
+        const parts = doubt > 0 ? split(stretch, ({ seq }) => seq >= doubt === sure) : [stretch];
         for (const { at, lines } of parts) passages.push({ file: true, subject, label: "", at, lines });
       }
     }

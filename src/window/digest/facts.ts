@@ -4,7 +4,7 @@
  */
 import { quoteLine } from "../../message/quote.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
-import { errorWords } from "../cut.ts";
+import { errorWords } from "../stub/cut.ts";
 import type { Line, LineFacts, Word } from "./line.ts";
 
 /** Texts that are remembered twice over for a counter: a few megabytes. */

@@ -1,7 +1,8 @@
 /** File views: the current text of a file as far as the session's reads, edits and writes imply it. */
 import { splitLines } from "../../message/quote.ts";
-import type { Change } from "../action/action.ts";
-import { keyOf } from "./line.ts";
+import type { Change, HunkPlace } from "../action/action.ts";
+import { applyHunk } from "./hunks.ts";
+import type { Spot } from "./hunks.ts";
 import type { Line, Stretch } from "./line.ts";
 
 /** Length from which a line hardly stands in a file twice, in characters. */
@@ -28,11 +29,6 @@ export class FileView {
 
   get stretches(): readonly Stretch[] {
     return this.#shifted ? this.#stretches.map(({ lines }) => ({ at: 0, lines })) : this.#stretches;
-  }
-
-  /** Takes up what an earlier digest showed, in its order. */
-  restore(stretch: Stretch): void {
-    this.#stretches.push(stretch);
   }
 
   /** The whole text, as it was read or written. */
@@ -76,7 +72,23 @@ export class FileView {
 
   /** Old texts gave way to new ones. */
   edit(changes: readonly Change[], toLines: (text: string) => readonly Line[]): void {
-    for (const change of changes) if (!this.#replace(change, toLines)) this.#removeAnywhere(change, toLines);
+    let spot: Spot = { stretch: 0, line: 0 };
+    for (const change of changes) {
+      if (change.hunk) spot = this.#patch(change, change.hunk, toLines, spot);
+      else if (!this.#replace(change, toLines)) this.#removeAnywhere(change, toLines);
+      else if (change.everywhere === true) this.#replaceRest(change, toLines);
+    }
+  }
+
+  #patch({ before, after }: Change, place: HunkPlace, toLines: (text: string) => readonly Line[], from: Spot): Spot {
+    const old = before === "" ? [] : toLines(before);
+    const fresh = after === "" ? [] : toLines(after);
+    const patched = applyHunk(this.#stretches, { ...place, old, fresh }, from, !this.#shifted);
+    this.#stretches = [...patched.stretches];
+    this.#shifted ||= patched.shifted;
+    const [line] = fresh.length > 0 ? fresh : old;
+    if (patched.doubt && line) this.touch(line.seq);
+    return patched.next;
   }
 
   /** A text stands behind line `after`, in the place of the lines up to `to`. */
@@ -123,14 +135,35 @@ export class FileView {
     return false;
   }
 
+  /** Replaces what is left of an old text after its first place. */
+  #replaceRest(change: Change, toLines: (text: string) => readonly Line[]): void {
+    const { before, after } = change;
+    if (!after.includes(before)) {
+      // Where the new text and what stands beside it make the old one again, an end is not certain.
+      for (let tries = 0; tries < 1_000 && this.#replace(change, toLines); tries++);
+      return;
+    }
+    const fresh = new Set(toLines(after).map(({ key }) => key));
+    // The new text holds the old one, so only a line that it did not make is changed again.
+    this.#stretches = this.#stretches.map(({ at, lines }) => ({
+      at,
+      lines: lines.flatMap((line) =>
+        line.text.includes(before) && !line.text.includes(after) && !fresh.has(line.key)
+          ? toLines(line.text.replaceAll(before, () => after))
+          : [line],
+      ),
+    }));
+  }
+
   #removeAnywhere({ before, after }: Change, toLines: (text: string) => readonly Line[]): void {
-    const kept = new Set(splitLines(after).map(keyOf));
+    const fresh = after === "" ? [] : toLines(after);
+    // A long line is known cut: its whole text would not be found.
+    const kept = new Set(fresh.map(({ key }) => key));
     const gone = new Set(
-      splitLines(before)
-        .map(keyOf)
+      toLines(before)
+        .map(({ key }) => key)
         .filter((key) => key !== "" && !kept.has(key)),
     );
-    const fresh = after === "" ? [] : toLines(after);
     const repeated = new Set(fresh.map(({ key }) => key).filter((key) => key.length > 3));
     let place = -1;
     const rest: Stretch[] = [];

@@ -2,8 +2,8 @@
 import type { Work } from "../../turns.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { inlineText } from "../../message/quote.ts";
-import { nameLine } from "../recall/note.ts";
-import { isPath, parseRecallId, recallId } from "../recall/stub.ts";
+import { nameLine } from "../stub/note.ts";
+import { isPath, parseRecallId, recallId } from "../stub/stub.ts";
 import type { Stub } from "../window.ts";
 
 /** The mark for subjects that a line does not name. */
@@ -45,8 +45,9 @@ export class Inventory {
   }
 
   /**
-   * One line a tool: its name, how many calls, their range, and what they were about, the newest first, as far as `cap`
-   * tokens have room; the tools of the fewest calls share a line where there is no room for one each.
+   * One line a tool: its name, how many calls, their range, and what they were about, each with the id of the newest call
+   * about it, the newest first, as far as `cap` tokens have room; the tools of the fewest calls share a line where there
+   * is no room for one each.
    */
   *render(counter: TokenCounter, cap: number): Work<{ readonly text: string; readonly stubs: readonly Stub[] }> {
     const cost = (lines: readonly ToolLine[], named: number): number =>
@@ -146,7 +147,10 @@ function shown(line: ToolLine, named: number): { readonly text: string; readonly
   const left = unnamed[Math.min(named, subjects.length)] ?? nothing;
   const isAll = subjects.length <= named && rest.count === 0;
   const stubs = isAll ? listed : [...listed, stubOf(left, tool, others)];
-  const about = stubs.map(({ subject }) => subject).filter((subject) => subject !== "");
+  // A line of one call has its id before the colon; what is left over lies within the line's range.
+  const about = stubs
+    .filter(({ subject }) => subject !== "")
+    .map(({ subject, id }) => (subject === others || all.count === 1 ? subject : `${subject} ${id}`));
   const { from, to } = parseRecallId(recallId(all.from, all.to)) ?? { from: 1, to: 1 };
   const head = `${nameLine(tool, "")} ${all.count > 1 ? `(${all.count}) ` : ""}${recallId(from, to)}`;
   return { text: about.length === 0 ? head : `${head}: ${about.join(", ")}`, stubs };

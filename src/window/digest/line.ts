@@ -2,14 +2,15 @@
 import { parseJson } from "../../message/json.ts";
 import type { JsonValue } from "../../message/message.ts";
 import { splitLines } from "../../message/quote.ts";
-import { clip } from "../cut.ts";
+import { clip } from "../stub/cut.ts";
+import { splitSentences } from "../../message/sentences.ts";
 import type { TextMask } from "../window.ts";
 
 /**
- * The source of a line: the user, a tool, a failing tool, or the assistant's prose; `read` and `written` lines stand in
- * a file, as a tool showed it or as the agent wrote it.
+ * The source of a line: the user, a tool, a failing tool, the assistant's prose beside calls, or its answer to the user.
+ * `read` and `written` lines stand in a file, as a tool showed it or as the agent wrote it.
  */
-export type LineKind = "user" | "result" | "error" | "said" | "read" | "written";
+export type LineKind = "user" | "result" | "error" | "said" | "answered" | "read" | "written";
 
 /** A word that can be looked back for: one object a word, in all texts that one choice is made from. */
 export interface Word {
@@ -67,7 +68,7 @@ export function keyOf(text: string): string {
   return text.trim();
 }
 
-const numbered = /^\s*(\d+)(?:\t|→|\| ?|: |:|-)/;
+const numbered = /^[\s*]*L?(\d+)(?:\t|→|\| ?|: |:|-)/;
 
 /**
  * The lines of a numbered listing, as runs of consecutive numbers. Lines without a number are left out. Undefined for a
@@ -94,10 +95,26 @@ export function listingOf(text: string, seq: number, mask: TextMask, least = 3):
   return hits >= least && hits >= lines.filter((line) => line.trim() !== "").length * 0.6 ? stretches : undefined;
 }
 
-/** JSON in one piece as short records, one a line; every other text as it is. */
+/** A text with each sentence of a paragraph on a line of its own, where a line is longer than a digest shows. */
+export function bySentences(text: string): string {
+  if (text.length <= longestLine) return text;
+  return splitLines(text)
+    .flatMap((line) => (line.length <= longestLine ? [line] : splitSentences(line)))
+    .join("\n");
+}
+
+/** Most characters of a record of several values, and of its first value where it is said again. */
+const longestRecord = 160;
+const longestLead = 48;
+
+/**
+ * JSON as short records, one a line: the plain values of an object stand together, each behind its name and without the
+ * signs of JSON. Where they need several lines, each begins with the first value, so that it tells of what it speaks.
+ * Every other text stays as it is.
+ */
 export function condensed(text: string): string {
   const start = text.trimStart()[0];
-  if ((start !== "{" && start !== "[") || text.length < 200 || text.includes("\n")) return text;
+  if ((start !== "{" && start !== "[") || text.length < 200) return text;
   const value = parseJson(text);
   if (value === undefined) return text;
   const records: string[] = [];
@@ -106,13 +123,51 @@ export function condensed(text: string): string {
 }
 
 function flatten(value: JsonValue, path: string, records: string[]): void {
-  const text = JSON.stringify(value);
   const label = path === "" ? "" : `${path}: `;
-  if (text.length <= 160 || value === null || typeof value !== "object") {
-    records.push(`${label}${typeof value === "string" ? value : text}`);
+  if (typeof value !== "object" || value === null) {
+    records.push(`${label}${plain(value)}`);
     return;
   }
-  for (const [key, item] of Object.entries(value)) {
-    flatten(item as JsonValue, Array.isArray(value) ? path : path === "" ? key : `${path}.${key}`, records);
+  const isList = Array.isArray(value);
+  const inner: [string, JsonValue][] = [];
+  let line = "";
+  let first = "";
+  const close = (): void => {
+    if (line !== "") records.push(`${label}${line}`);
+    line = "";
+  };
+  for (const [key, item] of Object.entries(value) as [string, JsonValue][]) {
+    const short = recordOf(item);
+    if (short === undefined) {
+      inner.push([key, item]);
+      continue;
+    }
+    const alone = isList && typeof item === "object" && item !== null;
+    const piece = isList ? short : `${key} ${short}`;
+    if (alone || line.length + piece.length > longestRecord) close();
+    const lead = line === "" && first.length <= longestLead && /\d/.test(first) ? first : line;
+    line = lead === "" ? piece : `${lead}, ${piece}`;
+    if (!isList && first === "") first = piece;
+    if (alone) close();
   }
+  close();
+  for (const [key, item] of inner) flatten(item, isList ? path : path === "" ? key : `${path}.${key}`, records);
+}
+
+/** A value that stands on a line beside others; undefined for one that needs lines of its own. */
+function recordOf(value: JsonValue): string | undefined {
+  let text: string;
+  if (typeof value !== "object" || value === null) text = plain(value);
+  else {
+    const items = Object.entries(value) as [string, JsonValue][];
+    if (items.some(([, item]) => typeof item === "object" && item !== null)) return undefined;
+    text = Array.isArray(value)
+      ? `[${items.map(([, item]) => plain(item)).join(" ")}]`
+      : items.map(([key, item]) => `${key} ${plain(item)}`).join(", ");
+  }
+  return text.length <= longestRecord ? text : undefined;
+}
+
+function plain(value: JsonValue): string {
+  return (typeof value === "string" ? value : JSON.stringify(value)).replaceAll(/\s*\n\s*/g, " ");
 }

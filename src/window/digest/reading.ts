@@ -1,16 +1,20 @@
-/** Reading: turns steps, and the digest before them, into records in order and file views as they stand now. */
+/** Reading: turns messages of the log into records in order and file views as they stand now. */
 import { inlineName, unquoteStub } from "../../message/quote.ts";
 import { resultText, toolCalls } from "../../message/message.ts";
 import type { Message, ToolCallPart, ToolResultPart } from "../../message/message.ts";
-import { isPath, subjectOf } from "../recall/stub.ts";
+import { RecallMarks } from "../stub/recalled.ts";
+import { isPath, subjectOf } from "../stub/stub.ts";
 import { isStub } from "../edits.ts";
-import type { TextMask, ViewStep } from "../window.ts";
+import type { NumberedMessage } from "../../message/step.ts";
+import type { TextMask } from "../window.ts";
 import type { FileAction, ReadCall } from "../action/action.ts";
-import { actionOf } from "../action/calls.ts";
+import { actionsOf } from "../action/calls.ts";
+import { outputOf, saysFailed } from "../action/output.ts";
+import type { Output } from "../action/output.ts";
 import { FileView } from "./file-view.ts";
-import { condensed, linesOf, listingOf } from "./line.ts";
-import type { LineKind, Stretch } from "./line.ts";
-import type { Passage } from "./passages.ts";
+import { GoneLines } from "./gone.ts";
+import { bySentences, condensed, linesOf, listingOf } from "./line.ts";
+import type { Line, LineKind, Stretch } from "./line.ts";
 
 /** A stretch of a text that is no file: what someone said, what a command printed. */
 export interface RecordText extends Stretch {
@@ -21,7 +25,10 @@ export interface RecordText extends Stretch {
   readonly subject: string;
 }
 
-/** The records and file views of steps. */
+/** Calls whose results may still come. */
+const mostCalls = 256;
+
+/** The records and file views of messages. */
 export interface Reading {
   readonly records: readonly RecordText[];
   readonly files: ReadonlyMap<string, FileView>;
@@ -29,84 +36,129 @@ export interface Reading {
   readonly named: readonly { readonly path: string; readonly seq: number }[];
 }
 
-/** Reads, oldest first: what the digest before shows, then the steps. */
+/** Reads messages as the log has them, oldest first. */
 export class Reader implements Reading {
   readonly records: RecordText[] = [];
   readonly files = new Map<string, FileView>();
   readonly named: { path: string; seq: number }[] = [];
   readonly #mask: TextMask;
   readonly #tools: Readonly<Record<string, ReadCall>>;
+  readonly #marks: RecallMarks;
   /** Paths of files by their last part, in the order they came up. */
   readonly #byName = new Map<string, string[]>();
+  readonly #gone = new GoneLines();
+  /** The newest calls by their ids, for the results that follow. */
+  #calls = new Map<string, ToolCallPart>();
 
-  constructor(mask: TextMask, tools: Readonly<Record<string, ReadCall>> = {}) {
+  /** @param recallTools - the tools that recall: nothing is read of their calls and results */
+  constructor(mask: TextMask, tools: Readonly<Record<string, ReadCall>> = {}, recallTools?: readonly string[]) {
     this.#mask = mask;
     this.#tools = tools;
+    this.#marks = new RecallMarks(recallTools);
   }
 
-  /** Takes up what an earlier digest showed. */
-  restore(passages: readonly Passage[], doubts: Readonly<Record<string, number>>): void {
-    for (const { file, label, subject, at, lines } of passages) {
-      const [first] = lines;
-      if (!first) continue;
-      if (file) this.#view(subject).restore({ at, lines });
-      else this.records.push({ seq: first.seq, kind: first.kind, label, subject, at, lines });
-    }
-    for (const [path, seq] of Object.entries(doubts)) this.#view(path).touch(seq);
-  }
-
-  /** Reads one step of the view. */
-  read(step: ViewStep): void {
-    if (step.kind === "note") return;
-    const calls = new Map<string, ToolCallPart>();
-    for (const { seq, message } of step.messages) {
-      for (const call of toolCalls(message)) {
-        calls.set(call.callId, call);
-        const path = pathOf(actionOf(call.name, call.args, this.#tools)) ?? subjectOf(call.args, this.#mask);
+  /** Reads the next message. */
+  read({ seq, message }: NumberedMessage): void {
+    if (message.role === "system") return;
+    this.#marks.note(message);
+    const calls = toolCalls(message).filter((call) => !this.#marks.has(call));
+    if (calls.length > 0) this.#forgetCalls();
+    for (const call of calls) {
+      this.#calls.set(call.callId, call);
+      const paths = actionsOf(call.name, call.args, this.#tools).flatMap(pathsOf);
+      for (const path of paths.length > 0 ? paths : [subjectOf(call.args, this.#mask)])
         if (isPath(path)) this.named.push({ path: this.#resolve(path), seq });
-      }
-      const kind = speakerOf(message);
-      for (const part of message.parts) {
-        if (part.type === "text") this.#record(part.text, seq, kind, kind === "said" ? "assistant" : kind, "");
-        else if (part.type === "tool-result") this.#result(part, calls.get(part.callId), seq);
-      }
     }
+    const kind = speakerOf(message);
+    const label = kind === "said" || kind === "answered" ? "assistant" : kind;
+    for (const part of message.parts) {
+      if (this.#marks.has(part)) continue;
+      if (part.type === "text") this.#record(part.text, seq, kind, label, "");
+      else if (part.type === "tool-result") this.#result(part, this.#calls.get(part.callId), seq);
+    }
+  }
+
+  /** Whether a record's line shows what an edit has taken out of its file since. */
+  isGone(line: Line): boolean {
+    return this.#gone.has(line, (path) => this.#resolve(path));
+  }
+
+  /** Calls that were made long ago have their results. */
+  #forgetCalls(): void {
+    if (this.#calls.size > mostCalls) this.#calls = new Map([...this.#calls].slice(-mostCalls / 2));
   }
 
   #result(result: ToolResultPart, call: ToolCallPart | undefined, seq: number): void {
     const text = isStub(result) ? unquoteStub(resultText(result)) : resultText(result);
     const subject = call ? subjectOf(call.args, this.#mask) : "";
     const label = [inlineName(result.name ?? call?.name ?? "tool"), subject].filter((word) => word !== "").join(" ");
-    const failed = result.isError === true || /^\W*(?:error|failed|could not|no (?:match|replacement))\b/i.test(text);
-    const action = call && !failed ? actionOf(call.name, call.args, this.#tools) : undefined;
-    const shown = action && this.#apply(action, text, seq);
+    const output = outputOf(text);
+    const failed = result.isError === true || saysFailed(output, text);
+    const actions = call && !failed ? actionsOf(call.name, call.args, this.#tools, output) : [];
+    let shown = actions.length > 0;
+    let rest = text;
+    // An action that changes nothing may yet show something: all are followed.
+    for (const action of actions) {
+      const seen = this.#apply(action, output, seq, actions.length);
+      const part = "part" in action ? action.part : undefined;
+      if (seen === "all" && part !== undefined) rest = rest.replace(part, () => "");
+      shown = seen === "all" && shown;
+    }
     // Lines that stand in a file's view are not repeated as the output of a tool.
-    if (shown !== "all") this.#record(text, seq, failed ? "error" : "result", label, subject);
+    if (!shown) this.#record(rest, seq, failed ? "error" : "result", label, subject);
   }
 
-  /** Follows an action; "all" where the result has nothing beyond it. */
-  #apply(action: FileAction, text: string, seq: number): "all" | undefined {
+  /** Follows one of a call's actions; "all" where the result has nothing beyond it. */
+  #apply(action: FileAction, { text, exit = 0 }: Output, seq: number, count: number): "all" | undefined {
     if (action.kind === "touch") {
       this.#touch(action.command, action.wide, seq);
       return undefined;
     }
     const path = this.#resolve(action.path);
+    // A line of a search over many files names its file and its place: it stands for itself.
+    if (action.kind === "look" || (action.kind === "search" && action.among === true)) return undefined;
+    if (action.kind === "read" || action.kind === "search") return this.#shown(action, path, action.part ?? text, seq);
+    if (exit !== 0 && action.kind !== "write") {
+      // One of the line's commands failed, and it is not known whether this one did.
+      this.#view(path).touch(seq);
+      return undefined;
+    }
     // The text that a call wrote stands in the file's view; a short confirmation of the tool needs no lines.
-    const done = text.trimEnd().split("\n").length <= 2 ? "all" : undefined;
-    if (action.kind === "write") {
-      this.#view(path).write(linesOf(action.text.replace(/\n$/, ""), seq, "written", this.#mask));
+    const done = text.trimEnd().split("\n").length <= 1 + count ? "all" : undefined;
+    if (action.kind === "delete") {
+      this.#forget(path);
       return done;
     }
-    if (action.kind === "edit" || action.kind === "insert") {
-      const view = this.#view(path);
-      const toLines = (fresh: string) => linesOf(fresh, seq, "written", this.#mask);
-      if (action.kind === "edit") view.edit(action.changes, toLines);
-      else view.insert(action.after, action.to ?? action.after, toLines(action.text));
-      const listing = listingOf(text, seq, this.#mask);
-      for (const { at, lines } of listing ?? []) view.read(at, lines);
-      return listing ? "all" : done;
+    if (action.kind === "move") {
+      this.#move(path, this.#resolve(action.to));
+      return done;
     }
-    return this.#shows(action, path, text, seq);
+    const view = this.#view(path);
+    const toLines = (fresh: string) => linesOf(fresh, seq, "written", this.#mask);
+    if (action.kind === "write") {
+      view.write(toLines(action.text.replace(/\n$/, "")));
+      return done;
+    }
+    if (action.kind === "edit") {
+      for (const { before, after } of action.changes) this.#gone.note(path, before, after, seq);
+      view.edit(action.changes, toLines);
+    }
+    if (action.kind === "insert") view.insert(action.after, action.to ?? action.after, toLines(action.text));
+    const listing = listingOf(text, seq, this.#mask);
+    for (const { at, lines } of listing ?? []) view.read(at, lines);
+    return listing ? "all" : done;
+  }
+
+  /** A search's lines may each name their file: without its name they are the file's, those of another are not. */
+  #shown(action: FileAction & { kind: "read" | "search" }, path: string, text: string, seq: number): "all" | undefined {
+    if (action.kind === "read") return this.#shows(action, path, text, seq);
+    let other = false;
+    const own = text.replaceAll(fileOfLine, (whole, file: string, number: string) => {
+      if (this.#resolve(file) === path) return `${number}:`;
+      other = true;
+      return whole;
+    });
+    return other ? undefined : this.#shows(action, path, own, seq);
   }
 
   #shows(action: FileAction & { kind: "read" | "search" }, path: string, text: string, seq: number): "all" | undefined {
@@ -128,6 +180,12 @@ export class Reader implements Reading {
         this.#view(path).read(0, linesOf(block.replaceAll(/^\n|\n$/g, ""), seq, "read", this.#mask));
       return "all";
     }
+    if (/^…$/m.test(text)) {
+      // A reader that leaves lines out shows passages, and summaries in the place of bodies.
+      for (const passage of text.split(/^.*(?:^…$|\{ … \}).*\n?/m).filter((one) => one.trim() !== ""))
+        this.#view(path).read(0, linesOf(passage.replaceAll(/^\n|\n$/g, ""), seq, "read", this.#mask));
+      return "all";
+    }
     const lines = linesOf(text.replace(/\n$/, ""), seq, "read", this.#mask);
     if (action.whole && !isCut(text)) this.#view(path).write(lines);
     else this.#view(path).read(action.from ?? 1, withoutNotice(lines));
@@ -145,7 +203,7 @@ export class Reader implements Reading {
   }
 
   #record(text: string, seq: number, kind: LineKind, label: string, subject: string): void {
-    const lines = linesOf(condensed(text), seq, kind, this.#mask);
+    const lines = linesOf(bySentences(condensed(text)), seq, kind, this.#mask);
     if (lines.some((line) => line.text !== "")) this.records.push({ seq, kind, label, subject, at: 1, lines });
   }
 
@@ -157,6 +215,24 @@ export class Reader implements Reading {
     if (paths) paths.push(path);
     else this.#byName.set(nameOf(path), [path]);
     return view;
+  }
+
+  /** Drops the view of a file that is gone. */
+  #forget(path: string): void {
+    this.files.delete(path);
+    const rest = (this.#byName.get(nameOf(path)) ?? []).filter((known) => known !== path);
+    if (rest.length > 0) this.#byName.set(nameOf(path), rest);
+    else this.#byName.delete(nameOf(path));
+  }
+
+  /** A file's view goes on under another path. */
+  #move(path: string, to: string): void {
+    const view = this.files.get(path);
+    if (!view || path === to) return;
+    this.#forget(path);
+    this.#forget(to);
+    this.#view(to);
+    this.files.set(to, view);
   }
 
   /** The name a file is known under: a shorter path that is the end of a longer one is the same file. */
@@ -171,8 +247,8 @@ export class Reader implements Reading {
   }
 }
 
-function pathOf(action: FileAction | undefined): string | undefined {
-  return action && "path" in action ? action.path : undefined;
+function pathsOf(action: FileAction): readonly string[] {
+  return action.kind === "move" ? [action.to] : "path" in action ? [action.path] : [];
 }
 
 function nameOf(path: string): string {
@@ -184,10 +260,14 @@ function isEndOf(end: string, path: string): boolean {
 }
 
 /** The source of a text; a synthetic message in the user's role, such as a late result, is not the user's. */
-function speakerOf({ role, status }: Message): LineKind {
+function speakerOf({ role, status, parts }: Message): LineKind {
+  if (role === "assistant") return parts.some(({ type }) => type === "tool-call") ? "said" : "answered";
   if (role !== "user") return "said";
   return status === "synthetic" ? "result" : "user";
 }
+
+/** A line of a search that names its file and the line's number there. */
+const fileOfLine = /^([^\s:]*[./][^\s:]*)[:-](\d+)[:-]/gm;
 
 const notice = /\btruncated\b|\bmore lines?\b|\bnot shown\b|\bomitted\b/i;
 

@@ -1,6 +1,6 @@
 /** The digest's text: files first, each with its known lines, then answers and output in order. */
 import { inlineText, quoteLine } from "../../message/quote.ts";
-import { recallId } from "../recall/stub.ts";
+import { recallId } from "../stub/stub.ts";
 import type { Passage } from "./passages.ts";
 
 /** The title of a file's lines. */

@@ -38,22 +38,9 @@ export function recencyOf(view: View, memory: number): (seq: number) => number {
   };
 }
 
-/**
- * By file: how many calls had to do with it, each counting less the older it is. An earlier digest knows of those that
- * left; it fades as they do.
- */
-export function heatsOf(view: View, reader: Reader, recency: (seq: number) => number): ReadonlyMap<string, number> {
+/** By file: how many calls had to do with it, each counting less the older it is. */
+export function heatsOf(reader: Reader, recency: (seq: number) => number): ReadonlyMap<string, number> {
   const heats = new Map<string, number>();
-  let seen = 0;
-  for (const { edit } of view.steps) {
-    if (!edit?.digest) continue;
-    seen = Math.max(seen, edit.digest.seen);
-    const faded = recency(edit.digest.seen) ** 2;
-    for (const [path, heat] of Object.entries(edit.digest.heats))
-      heats.set(path, (heats.get(path) ?? 0) + heat * faded);
-  }
-  for (const { path, seq } of reader.named) {
-    if (seq > seen) heats.set(path, (heats.get(path) ?? 0) + recency(seq) ** 2);
-  }
+  for (const { path, seq } of reader.named) heats.set(path, (heats.get(path) ?? 0) + recency(seq) ** 2);
   return heats;
 }

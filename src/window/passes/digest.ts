@@ -9,18 +9,20 @@ import { giveBack, lendFacts } from "../digest/facts.ts";
 import type { Facts } from "../digest/facts.ts";
 import { Inventory } from "../digest/inventory.ts";
 import { keyOf } from "../digest/line.ts";
-import { decodePassages, encodePassages, rememberPassages } from "../digest/passages.ts";
 import type { Passage } from "../digest/passages.ts";
 import { Reader } from "../digest/reading.ts";
 import { renderPassages, titleOf } from "../digest/render.ts";
 import { elasticTarget } from "../digest/room.ts";
 import { heatsOf, recencyOf } from "../digest/worth.ts";
-import { renderNote } from "../recall/note.ts";
+import { renderNote } from "../stub/note.ts";
 import { runsOf } from "./runs.ts";
-import { recallId, stubsOf } from "../recall/stub.ts";
+import { RecallMarks } from "../stub/recalled.ts";
+import { recallId, stubsOf } from "../stub/stub.ts";
 import { isUsers } from "../task.ts";
 import { noteTokens } from "../view.ts";
-import type { Edit, Pass, PassContext, TextMask, View, ViewStep } from "../window.ts";
+import type { LogBehind } from "../log-reading.ts";
+import type { NumberedMessage } from "../../message/step.ts";
+import type { Edit, Pass, PassContext, View, ViewStep } from "../window.ts";
 
 /** Options of {@link digest}. */
 export interface DigestOptions {
@@ -39,19 +41,23 @@ export interface DigestOptions {
   readonly tools?: Readonly<Record<string, ReadCall>>;
 }
 
+/** Gives the reader of a view's log. */
+type Reading = (view: View, context: PassContext) => Work<Reader>;
+
+/** Messages that are read in one go. */
+const messagesPerTurn = 16;
+/** The newest steps with results that stay, and the share of the budget that they may have together. */
+const newestResults = 2;
+const newestShare = 0.25;
+/** Heat of a file for each call that names it, and at most. */
+const heatPerCall = 0.6;
+const mostHeat = 3;
 /** Least tokens for naming what left. */
 const leastIndex = 80;
-/**
- * How many times `memory` a step may lie back to be looked through: the worth of a line is there a millionth of what it
- * was, and work and memory no longer grow with the log.
- */
-const horizonFactor = 12;
 /** Steps that are named in one go. */
 const stepsPerTurn = 64;
 /** Steps that are looked at in one go, where only their numbers are. */
 const stepsPerLook = 4_096;
-/** Heat below this is forgotten. */
-const leastHeat = 0.05;
 
 /**
  * Replaces all steps behind the newest by one labelled message: what they were about, with the ids that bring them back,
@@ -59,29 +65,40 @@ const leastHeat = 0.05;
  * that stands elsewhere in the window is not shown again.
  */
 export function digest(options: DigestOptions = {}): Pass {
+  const reading = readingBy(options.tools ?? {});
   return {
     name: "digest",
-    plan: (view, context) => atOnce(planDigest(view, context, options)),
-    planning: (view, context) => planDigest(view, context, options),
+    plan: (view, context) => atOnce(planDigest(view, context, options, reading)),
+    planning: (view, context) => planDigest(view, context, options, reading),
   };
 }
 
-function* planDigest(view: View, context: PassContext, options: DigestOptions): Work<readonly Edit[]> {
+function* planDigest(
+  view: View,
+  context: PassContext,
+  options: DigestOptions,
+  reading: Reading,
+): Work<readonly Edit[]> {
   if (view.tokens <= context.target) return [];
   const facts = lendFacts(context.counter);
   try {
-    return yield* planWith(facts, view, context, options);
+    return yield* planWith(facts, view, context, { ...options, reading });
   } finally {
     giveBack(facts);
   }
 }
 
-function* planWith(facts: Facts, view: View, context: PassContext, options: DigestOptions): Work<readonly Edit[]> {
-  const { tailShare = 0.15, indexShare = 0.02, memory = 80_000, elastic = false, tools = {} } = options;
-  const { counter, limit, profile, mask } = context;
+function* planWith(
+  facts: Facts,
+  view: View,
+  context: PassContext,
+  options: DigestOptions & { readonly reading: Reading },
+): Work<readonly Edit[]> {
+  const { tailShare = 0.15, indexShare = 0.02, memory = 80_000, elastic = false, reading } = options;
+  const { counter, limit, profile } = context;
   const aim = elastic ? elasticTarget(view, context.target, limit, 0) : context.target;
   yield;
-  const leaving = yield* leavingSteps(view, Math.floor(aim * tailShare), view.tokens > limit);
+  const leaving = yield* leavingSteps(view, Math.floor(aim * tailShare), context);
   yield;
   const runs = runsOf(view, leaving);
   const [first] = runs;
@@ -102,17 +119,17 @@ function* planWith(facts: Facts, view: View, context: PassContext, options: Dige
   const count = runs.reduce((sum, run) => sum + run.to - run.from + 1, 0);
   const label = renderNote({ from: first.from, to: last.to, count, tokens: tokensBefore, stubs: [] }, counter, 0).text;
   yield;
-  const inventory = yield* inventoryOf(leaving, mask);
+  const inventory = yield* inventoryOf(leaving, context);
   const index = yield* inventory.render(counter, Math.max(leastIndex, Math.floor(target * indexShare)));
   const seen = view.steps.at(-1)?.to ?? last.to;
   const legend = `Files stand below as of ${recallId(seen)}; … is a gap, … 12 one before line 12. ${quoteNotice}`;
   const head = [label, index.text, legend].filter((line) => line !== "").join("\n");
 
   yield;
-  const reader = yield* readerOf(view, mask, tools, horizonFactor * memory);
+  const reader = yield* reading(view, context);
   const recency = recencyOf(view, memory);
   yield;
-  const heats = heatsOf(view, reader, recency);
+  const heats = heatsOf(reader, recency);
   const doubts = new Map([...reader.files].flatMap(([path, { doubt }]) => (doubt > 0 ? [[path, doubt] as const] : [])));
   yield;
   const candidates = candidatesOf(reader, kept);
@@ -127,9 +144,10 @@ function* planWith(facts: Facts, view: View, context: PassContext, options: Dige
   const choice = {
     counter,
     recency,
-    heat: (subject: string) => Math.min(2, 0.4 * (heats.get(subject) ?? 0)),
+    heat: (subject: string) => Math.min(mostHeat, heatPerCall * (heats.get(subject) ?? 0)),
     shownLines,
     shownTexts: texts,
+    standing: [...(context.standing ?? []), ...(task ? textsOf([task]) : [])],
     title: titleOf,
   };
   const choose = yield* lineChoosing(candidates, choice, facts);
@@ -138,20 +156,12 @@ function* planWith(facts: Facts, view: View, context: PassContext, options: Dige
     const note = {
       kind: "replace" as const,
       ...place,
-      text: passages.length === 0 ? head : `${head}\n${renderPassages(passages, doubts)}`,
+      // The log may hold half of a surrogate pair, which providers refuse.
+      text: (passages.length === 0 ? head : `${head}\n${renderPassages(passages, doubts)}`).toWellFormed(),
       stubs: index.stubs,
-      digest: {
-        skip: head.split("\n").length,
-        quoted: true,
-        seen,
-        passages: encodePassages(passages),
-        doubts: Object.fromEntries(doubts),
-        heats: Object.fromEntries([...heats].filter(([, heat]) => heat >= leastHeat)),
-      },
       ...shared,
       tokensBefore,
     };
-    rememberPassages(note.digest, note.text, passages);
     return { ...note, tokensAfter: noteTokens(note, profile, counter) };
   };
   let note: Edit | undefined;
@@ -175,12 +185,14 @@ function* planWith(facts: Facts, view: View, context: PassContext, options: Dige
 /**
  * Steps behind the newest that fill the tail, and every labelled message: those become part of the new one.
  *
- * @param pressing - whether a digest that stands may shrink though no step leaves
+ * The newest two with results stay, too, where they are a small part of the budget. Where the window is over its limit,
+ * a digest that stands may shrink though no step leaves.
  */
-function* leavingSteps(view: View, tail: number, pressing: boolean): Work<ReadonlySet<ViewStep>> {
+function* leavingSteps(view: View, tail: number, { budget, limit }: PassContext): Work<ReadonlySet<ViewStep>> {
   const leaving = new Set<ViewStep>();
   let left = tail;
   let full = false;
+  let results = 0;
   for (let at = view.steps.length - 1; at >= 0; at--) {
     const step = view.steps[at] as ViewStep;
     if (at % stepsPerLook === 0) yield;
@@ -189,17 +201,21 @@ function* leavingSteps(view: View, tail: number, pressing: boolean): Work<Readon
       continue;
     }
     left -= step.tokens;
-    full ||= left < 0;
+    if (step.messages.length > 1) results++;
+    full ||= left < 0 && (results > newestResults || tail - left > budget * newestShare);
     if (full && !step.protected) leaving.add(step);
   }
-  return pressing || [...leaving].some((step) => step.kind !== "note") ? leaving : new Set();
+  return view.tokens > limit || [...leaving].some((step) => step.kind !== "note") ? leaving : new Set();
 }
 
-function* inventoryOf(leaving: ReadonlySet<ViewStep>, mask: TextMask): Work<Inventory> {
+function* inventoryOf(leaving: ReadonlySet<ViewStep>, { mask, recallTools }: PassContext): Work<Inventory> {
   const steps = [...leaving].sort((left, right) => left.from - right.from);
   const inventory = new Inventory();
+  const marks = new RecallMarks(recallTools);
   for (const [index, step] of steps.entries()) {
-    for (const stub of step.edit?.stubs ?? (step.kind === "note" ? [] : stubsOf(step.messages, mask))) {
+    for (const { message } of step.messages) marks.note(message);
+    const named = step.messages.filter(({ message }) => !marks.isAnswer(message));
+    for (const stub of step.edit?.stubs ?? (step.kind === "note" ? [] : stubsOf(named, mask))) {
       inventory.add(stub);
     }
     if (index % stepsPerTurn === 0) yield;
@@ -207,27 +223,17 @@ function* inventoryOf(leaving: ReadonlySet<ViewStep>, mask: TextMask): Work<Inve
   return inventory;
 }
 
-/**
- * Reads the earlier digest and the steps; of the steps, those that stay and the newest.
- *
- * @param horizon - tokens of history behind which a step's lines are worth too little to be looked at
- */
-function* readerOf(
-  view: View,
-  mask: TextMask,
-  tools: Readonly<Record<string, ReadCall>>,
-  horizon: number,
-): Work<Reader> {
-  let first = view.steps.length;
-  for (let tokens = 0; first > 0 && tokens < horizon; first--) tokens += view.steps[first - 1]?.logTokens ?? 0;
-  const reader = new Reader(mask, tools);
-  for (const { edit } of view.steps) {
-    if (edit?.digest) reader.restore(decodePassages(edit.text ?? "", edit.digest), edit.digest.doubts);
-  }
-  for (const [index, step] of view.steps.entries()) {
-    if (index < first && !step.protected) continue;
-    reader.read(step);
-    yield;
-  }
-  return reader;
+/** Reads a log message by message: at each epoch what is new of it, and all of it where its horizon moved. */
+function readingBy(tools: Readonly<Record<string, ReadCall>>): Reading {
+  const known = new WeakMap<LogBehind, { readonly reader: Reader; read: number }>();
+  return function* ({ steps }, { log, mask, recallTools }) {
+    const behind = log ?? { messages: steps.filter(({ kind }) => kind !== "note").flatMap(({ messages }) => messages) };
+    let found = known.get(behind);
+    if (!found) known.set(behind, (found = { reader: new Reader(mask, tools, recallTools), read: 0 }));
+    while (found.read < behind.messages.length) {
+      found.reader.read(behind.messages[found.read++] as NumberedMessage);
+      if (found.read % messagesPerTurn === 0) yield;
+    }
+    return found.reader;
+  };
 }

@@ -1,7 +1,7 @@
 /** head-tail-lines: older large results keep their first and last lines. */
 import type { Locale } from "../../config/locale.ts";
 import { quoteHints, quoteLine, splitLines, unquoteStub } from "../../message/quote.ts";
-import { clip, errorWords } from "../cut.ts";
+import { clip, errorWords } from "../stub/cut.ts";
 import type { Edit, Pass, PassContext, TextMask, View } from "../window.ts";
 import { isStub } from "../edits.ts";
 import { resultsOf, stubResult } from "./results.ts";

@@ -1,7 +1,7 @@
 /** Leaving: the edits that take whole steps out of the window, with or without a labelled message in their place. */
-import { renderNote } from "../recall/note.ts";
+import { renderNote } from "../stub/note.ts";
 import { runsOf } from "./runs.ts";
-import { stubsOf } from "../recall/stub.ts";
+import { stubsOf } from "../stub/stub.ts";
 import type { Edit, PassContext, Stub, View, ViewStep } from "../window.ts";
 
 /** Options of the edits by which steps leave. */

@@ -7,7 +7,7 @@ import type { UiLimits } from "../ui/limits.ts";
 import { interactiveLines } from "../ui/lines.ts";
 import type { LineOptions } from "../ui/lines.ts";
 import { isUiDump, readUiTree } from "../ui/tree.ts";
-import { recallId } from "../recall/stub.ts";
+import { recallId } from "../stub/stub.ts";
 import type { Edit, Pass, PassContext, TextMask, View } from "../window.ts";
 import { resultsOf, stubResult } from "./results.ts";
 import type { ViewResult } from "./results.ts";

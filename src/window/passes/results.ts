@@ -3,7 +3,7 @@ import { inlineName } from "../../message/quote.ts";
 import { resultText, toolCalls, toolResults } from "../../message/message.ts";
 import type { ToolCallPart, ToolResultPart } from "../../message/message.ts";
 import { countPart } from "../../tokens/counter.ts";
-import { recallId, subjectOf } from "../recall/stub.ts";
+import { recallId, subjectOf } from "../stub/stub.ts";
 import type { Edit, PassContext, View, ViewStep } from "../window.ts";
 
 /** One result as it stands in the window. */

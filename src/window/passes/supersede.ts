@@ -1,7 +1,7 @@
 /** supersede: an older result of the same call, or an older dump of the same screen, gives way to the newer. */
 import type { JsonValue } from "../../message/message.ts";
 import { inlineName } from "../../message/quote.ts";
-import { recallId } from "../recall/stub.ts";
+import { recallId } from "../stub/stub.ts";
 import { screenOf } from "../ui/tree.ts";
 import type { Edit, Pass, PassContext, View } from "../window.ts";
 import { resultsOf, stubResult } from "./results.ts";

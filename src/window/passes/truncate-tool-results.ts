@@ -8,7 +8,7 @@ import type { ToolResultPart } from "../../message/message.ts";
 import { countPart } from "../../tokens/counter.ts";
 import { excerpt } from "../digest/excerpt.ts";
 import type { ExcerptOptions } from "../digest/excerpt.ts";
-import { recallId, stubsOf } from "../recall/stub.ts";
+import { recallId, stubsOf } from "../stub/stub.ts";
 import { isStub, stubPass } from "../edits.ts";
 import type { Edit, Pass, PassContext, Stub, View, ViewStep } from "../window.ts";
 

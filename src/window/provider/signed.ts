@@ -1,6 +1,6 @@
 /** Signed reasoning: a provider reads only the reasoning that it signed or sealed itself. */
-import { fieldsOf } from "../../message/json.ts";
-import type { Message, Part, ReasoningPart, ToolCallPart } from "../../message/message.ts";
+import { fieldsOf, isObject } from "../../message/json.ts";
+import type { JsonObject, Message, Part, ReasoningPart, ToolCallPart } from "../../message/message.ts";
 import { findModel } from "../../tokens/models.ts";
 import type { Profile } from "./profile.ts";
 
@@ -50,6 +50,22 @@ export function thoughtSignature({ opaque }: ToolCallPart): string | undefined {
     .map(({ thoughtSignature: camel, thought_signature: snake }) => camel ?? snake)
     .find((value) => typeof value === "string" && value !== "");
   return found as string | undefined;
+}
+
+/** A call without its thought signature; the call itself where it has none. */
+export function withoutSignature(call: ToolCallPart): ToolCallPart {
+  if (thoughtSignature(call) === undefined) return call;
+  const { opaque, ...rest } = call;
+  const kept = Object.entries(unsigned(fieldsOf(opaque))).map(([name, value]) => [
+    name,
+    isObject(value) ? unsigned(value) : value,
+  ]);
+  return { ...rest, opaque: Object.fromEntries(kept) as JsonObject };
+}
+
+function unsigned(fields: JsonObject): JsonObject {
+  const { thoughtSignature: _, thought_signature: __, ...rest } = fields;
+  return rest;
 }
 
 function adapterOf(part: ReasoningPart | Extract<Part, { readonly type: "opaque" }>): string | undefined {

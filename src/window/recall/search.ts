@@ -1,261 +1,262 @@
 /**
- * The search of recall: reads each message once, line by line, and keeps a bounded number of best passages with their
- * neighbours. Time is linear in the text; memory does not grow with it.
+ * The search of recall: reads each text once, line by line, counts in how many lines each word stands, and keeps a bounded
+ * number of hits with the text around them. Time is linear in the text; memory does not grow with it.
  */
-import { quoteText } from "../../message/quote.ts";
-import type { TokenCounter } from "../../tokens/counter.ts";
 import type { Work } from "../../turns.ts";
-import { BestPassages } from "./best.ts";
-import type { Passage, PassageDocument } from "./best.ts";
-import { longestLine, shownLine } from "./text.ts";
-import type { RecallDocument, ShownLines } from "./text.ts";
-import { knownScore, lineScore } from "./words.ts";
-import type { TextMask } from "../window.ts";
+import type { RecallDocument } from "./document.ts";
+import { Hits } from "./hits.ts";
+import type { Hit, HitDocument, RankedHit } from "./hits.ts";
+import { isInsidePair, longLine, piecesOf } from "./pieces.ts";
+import { Matcher, Rarity } from "./words.ts";
 import type { RecallWords } from "./words.ts";
 
 /** Characters searched in one step; a longer line takes several steps. */
 const stepLength = 64 * 1024;
 
-/** Lines on each side that a passage shows. */
-const neighbours = 3;
+/**
+ * Pieces within which the words above a line count as near it: in what someone said; in an indented record, as far as it
+ * reaches; in other output, whose lines stand for themselves.
+ */
+const nearSaid = 200;
+const nearInRecord = 40;
+const nearInOutput = 2;
 
-/** Passages looked up in one step. */
-const passagesPerStep = 32;
+/** Characters up to which a text is kept whole for its hits, and those that are kept on each side in a longer one. */
+const keptWhole = 16 * 1024;
+const keptAround = 4 * 1024;
 
-/** A line in the texts of its message. */
-interface Place {
-  /** Which of the texts. */
-  readonly text: number;
-  readonly start: number;
-  readonly end: number;
+/** Hits whose surroundings are copied in one step. */
+const hitsPerStep = 32;
+
+/** Collects the best hits of documents that are handed to it one by one. */
+export class RecallSearch {
+  readonly rarity: Rarity;
+  readonly #matcher: Matcher;
+  readonly #hits: Hits;
+
+  constructor(words: RecallWords) {
+    this.#matcher = new Matcher(words);
+    this.rarity = new Rarity(words);
+    this.#hits = new Hits(this.rarity, words.terms.length);
+  }
+
+  /** Searches a document. Nothing of its text is kept but what stands around the best hits. */
+  *take(document: RecallDocument): Work<void> {
+    yield* new Scan(document, this.#matcher, this.rarity, this.#hits).run();
+  }
+
+  /** The best hits of all documents, the best first. */
+  ranked(): readonly RankedHit[] {
+    return this.#hits.ranked();
+  }
 }
 
-/** Collects the best passages of messages that are handed to it one by one. */
-export class RecallSearch {
-  readonly #words: RecallWords;
-  readonly #best: BestPassages;
-  readonly #mask: TextMask;
+/** One document on its way through the search. */
+class Scan {
+  readonly #text: string;
+  readonly #document: HitDocument;
+  readonly #matcher: Matcher;
+  readonly #rarity: Rarity;
+  readonly #hits: Hits;
+  /** By word: 2 where the head has it. */
+  readonly #head: Uint8Array;
+  /** By word: the last piece that has it, and the indent of its line. */
+  readonly #last: Float64Array;
+  readonly #indents: Float64Array;
+  readonly #near: Uint8Array;
+  readonly #found: Hit[] = [];
+  #line = 0;
+  #piece = 0;
 
-  /**
-   * @param most - passages that are kept
-   * @param mask - replaces the secrets of lines that are cut
-   */
-  constructor(words: RecallWords, most: number, mask: TextMask) {
-    this.#mask = mask;
-    this.#words = words;
-    this.#best = new BestPassages(most);
+  constructor({ text, ...document }: RecallDocument, matcher: Matcher, rarity: Rarity, hits: Hits) {
+    this.#text = text;
+    this.#document = { ...document, count: 0 };
+    this.#matcher = matcher;
+    this.#rarity = rarity;
+    this.#hits = hits;
+    const { levels } = matcher;
+    levels.fill(0);
+    matcher.look(document.label.toLowerCase());
+    this.#head = levels.map((level) => (level === 2 ? 2 : 0));
+    this.#last = new Float64Array(levels.length).fill(-Infinity);
+    this.#indents = new Float64Array(levels.length);
+    this.#near = new Uint8Array(levels.length);
   }
 
-  /** Searches a message. Nothing of its text is kept but the best passages. */
-  *take(document: RecallDocument): Work<boolean> {
-    const scan = new Scan(document, this.#words, this.#best, this.#mask);
-    yield* scan.run();
-    yield* scan.settle();
-    return scan.matched;
-  }
-
-  /** The lines with the best scores that fit `maxTokens`, message by message, oldest first. */
-  *choose(maxTokens: number, counter: TokenCounter): Work<readonly (ShownLines & { readonly seq: number })[]> {
-    const chosen = new Map<PassageDocument, Map<number, string>>();
-    let left = maxTokens - 8;
-    for (const { document, line, first, lines } of this.#best.ordered()) {
-      const known = chosen.get(document) ?? new Map<number, string>();
-      const fresh = lines.map((_, index) => first + index).filter((index) => !known.has(index));
-      // The matching line counts more than its neighbours: where both do not fit, it stands alone.
-      for (const group of [fresh, fresh.includes(line) ? [line] : []]) {
-        const text = group.map((index) => quoteText(lines[index - first] ?? "")).join("\n");
-        const cost = group.length === 0 ? 0 : counter.count(text) + group.length + 24;
-        if (group.length === 0 || cost > left) continue;
-        left -= cost;
-        chosen.set(document, known);
-        for (const index of group) known.set(index, lines[index - first] ?? "");
-        break;
+  *run(): Work<void> {
+    const text = this.#text;
+    for (let start = 0; start <= text.length;) {
+      let end = Math.min(text.length, start + stepLength);
+      if (end < text.length) end = text.lastIndexOf("\n", end);
+      if (end >= start) this.#lines(start, end);
+      else {
+        end = text.indexOf("\n", start + stepLength);
+        if (end < 0) end = text.length;
+        yield* this.#longLine(start, end);
       }
-      if (left < 48) break;
+      start = end + 1;
       yield;
     }
-    return [...chosen]
-      .map(([{ seq, head, count }, lines]) => ({ seq, head, count, lines }))
-      .toSorted((left, right) => left.seq - right.seq);
-  }
-}
-
-/** The score of a whole message; 0 where it has none of the words. */
-export function* recallScore(document: RecallDocument, words: RecallWords): Work<number> {
-  const terms = new Set<string>();
-  let phrase = false;
-  for (const text of document.texts) {
-    const found = yield* wordsIn(text, words);
-    for (const term of found.terms.keys()) terms.add(term);
-    phrase ||= found.phrase >= 0;
-  }
-  return knownScore(terms, phrase);
-}
-
-/** The places of a query's words in a text. */
-export interface WordPlaces {
-  /** The words found, with their first places. */
-  readonly terms: ReadonlyMap<string, number>;
-  /** The first place of the whole query; negative where it is not found. */
-  readonly phrase: number;
-}
-
-/** Searches a text for the words of a query, piece by piece. The pieces overlap by the longest word or phrase. */
-export function* wordsIn(text: string, { phrase, terms }: RecallWords, start = 0, end = text.length): Work<WordPlaces> {
-  const overlap = Math.max(phrase.length, ...terms.map((term) => term.length)) + 16;
-  const step = Math.max(stepLength, 4 * overlap);
-  const found = new Map<string, number>();
-  let hit = -1;
-  for (let at = start; at < end; at += step) {
-    const lower = text.slice(at, Math.min(end, at + step + overlap)).toLowerCase();
-    for (const term of terms) {
-      const place = found.has(term) ? -1 : lower.indexOf(term);
-      if (place >= 0) found.set(term, at + place);
-    }
-    const place = hit < 0 ? lower.indexOf(phrase) : -1;
-    if (place >= 0) hit = at + place;
-    yield;
-  }
-  return { terms: found, phrase: hit };
-}
-
-/** One message on its way through the search. */
-class Scan {
-  matched = false;
-  readonly #texts: readonly string[];
-  readonly #words: RecallWords;
-  readonly #best: BestPassages;
-  readonly #document: PassageDocument;
-  readonly #mask: TextMask;
-  /** Its passages that were among the best when they were found, by place. */
-  #found: { readonly passage: Passage; readonly place: Place }[] = [];
-  /** The query's place in lines too long to be looked through again. */
-  readonly #hits = new Map<number, number>();
-  #line = 0;
-
-  constructor({ seq, head, texts }: RecallDocument, words: RecallWords, best: BestPassages, mask: TextMask) {
-    this.#mask = mask;
-    this.#texts = texts;
-    this.#words = words;
-    this.#best = best;
-    this.#document = { seq, head, count: 0 };
-  }
-
-  /** Looks for the words, some lines at a time. */
-  *run(): Work<void> {
-    for (const [index, text] of this.#texts.entries()) {
-      for (let start = 0; start <= text.length;) {
-        let end = Math.min(text.length, start + stepLength);
-        if (end < text.length) end = text.lastIndexOf("\n", end);
-        if (end >= start) this.#lines(index, text, start, end);
-        else {
-          end = text.indexOf("\n", start + stepLength);
-          if (end < 0) end = text.length;
-          yield* this.#longLine({ text: index, start, end });
-        }
-        start = end + 1;
-        yield;
-      }
-    }
     this.#document.count = this.#line;
-  }
-
-  /** Brings the neighbours of the passages that are still among the best. */
-  *settle(): Work<void> {
-    const places = new Map<number, Place>();
-    const shown = new Map<number, string>();
-    let steps = 0;
-    for (const { passage, place } of this.#found) {
-      if (passage.dropped) continue;
-      const around = this.#around(passage.line, place, places);
-      passage.first = around[0]?.[0] ?? passage.line;
-      passage.lines = around.map(([line, at]) => {
-        const known = shown.get(line) ?? this.#shown(line, at);
-        shown.set(line, known);
-        return known;
-      });
-      if (++steps % passagesPerStep === 0) yield;
-    }
-    this.#found = [];
+    this.#offerHead();
+    yield* this.#settle();
   }
 
   /** Whole lines, from a line start to a line end: one look tells whether any of them holds a word. */
-  #lines(index: number, text: string, from: number, to: number): void {
-    const stretch = text.slice(from, to);
+  #lines(from: number, to: number): void {
+    const stretch = this.#text.slice(from, to);
     const lower = stretch.toLowerCase();
-    if (!this.#words.terms.some((term) => lower.includes(term))) {
-      this.#line += countLines(stretch);
+    if (!this.#matcher.mayHave(lower)) {
+      const count = countLines(stretch);
+      this.#line += count;
+      this.#piece += count;
+      this.#rarity.lines += count;
       return;
     }
     let start = from;
     for (const line of lower.split("\n")) {
-      const newline = text.indexOf("\n", start);
+      const newline = this.#text.indexOf("\n", start);
       const end = newline < 0 || newline > to ? to : newline;
-      this.#note(lineScore(line, this.#words), { text: index, start, end });
+      if (end - start <= longLine) this.#look(line, start, end);
+      else if (this.#matcher.mayHave(line)) this.#pieces(start, end);
+      else this.#miss();
+      this.#line++;
       start = end + 1;
     }
   }
 
   /** A line too long for one step. */
-  *#longLine(place: Place): Work<void> {
-    const { terms, phrase } = yield* wordsIn(this.#texts[place.text] ?? "", this.#words, place.start, place.end);
-    this.#hits.set(this.#line, phrase < 0 ? -1 : phrase - place.start);
-    this.#note(knownScore(terms.keys(), phrase >= 0), place);
-  }
-
-  #note(score: number, place: Place): void {
-    const line = this.#line++;
-    if (score === 0) return;
-    this.matched = true;
-    const passage = this.#best.offer(this.#document, line, score);
-    if (!passage) return;
-    this.#found.push({ passage, place });
-    if (this.#found.length > 2 * this.#best.most) this.#found = this.#found.filter((one) => !one.passage.dropped);
-  }
-
-  #around(line: number, place: Place, places: Map<number, Place>): readonly (readonly [number, Place])[] {
-    places.set(line, place);
-    const found: (readonly [number, Place])[] = [[line, place]];
-    for (let index = line, at: Place | undefined = place; index > line - neighbours;) {
-      const before: Place | undefined = places.get(--index) ?? this.#before(at);
-      if (!before) break;
-      places.set(index, before);
-      found.unshift([index, before]);
-      at = before;
+  *#longLine(from: number, to: number): Work<void> {
+    for (let start = from; start < to;) {
+      let end = Math.min(to, start + stepLength);
+      const space = end < to ? this.#text.lastIndexOf(" ", end) : -1;
+      const isParted = space > end - longLine;
+      if (isParted) end = space + 1;
+      else if (isInsidePair(this.#text, end)) end--;
+      // What has no spaces is looked through once more where it was parted.
+      const from = end < to && !isParted ? Math.max(start, end - longLine) : end;
+      if (this.#matcher.mayHave(this.#text.slice(start, end).toLowerCase())) this.#pieces(start, end);
+      else this.#miss();
+      start = from > start && end < to ? from : end;
+      yield;
     }
-    for (let index = line, at: Place | undefined = place; index < line + neighbours;) {
-      const behind: Place | undefined = places.get(++index) ?? this.#behind(at);
-      if (!behind) break;
-      places.set(index, behind);
-      found.push([index, behind]);
-      at = behind;
+    this.#line++;
+  }
+
+  #pieces(from: number, to: number): void {
+    for (const { start, end } of piecesOf(this.#text, from, to)) {
+      this.#look(this.#text.slice(start, end).toLowerCase(), start, end);
     }
-    return found;
   }
 
-  #before({ text, start }: Place): Place | undefined {
-    const body = this.#texts[start > 0 ? text : text - 1];
-    if (body === undefined) return undefined;
-    const end = start > 0 ? start - 1 : body.length;
-    return { text: start > 0 ? text : text - 1, start: end === 0 ? 0 : body.lastIndexOf("\n", end - 1) + 1, end };
+  #miss(): void {
+    this.#rarity.lines++;
+    this.#piece++;
   }
 
-  #behind({ text, end }: Place): Place | undefined {
-    const more = end < (this.#texts[text]?.length ?? 0);
-    const body = this.#texts[more ? text : text + 1];
-    if (body === undefined) return undefined;
-    const start = more ? end + 1 : 0;
-    const newline = body.indexOf("\n", start);
-    return { text: more ? text : text + 1, start, end: newline < 0 ? body.length : newline };
+  #look(lower: string, start: number, end: number): void {
+    const matcher = this.#matcher;
+    const found = matcher.look(lower);
+    this.#piece++;
+    const indent = indentOf(lower);
+    this.#leaveRecords(indent);
+    if (!found) {
+      this.#rarity.lines++;
+      return;
+    }
+    const { levels } = matcher;
+    this.#rarity.count(levels);
+    if (!this.#isSubject(lower)) this.#offer(start, end);
+    for (let index = 0; index < levels.length; index++) {
+      if (levels[index] !== 2) continue;
+      this.#last[index] = this.#piece;
+      this.#indents[index] = indent;
+    }
   }
 
-  #shown(line: number, { text, start, end }: Place): string {
-    const { phrase, length } = this.#words;
-    const whole = this.#texts[text]?.slice(start, end) ?? "";
-    const searched = whole.length > longestLine && whole.length <= stepLength;
-    const at = this.#hits.get(line) ?? (searched ? whole.toLowerCase().indexOf(phrase) : -1);
-    return detached(shownLine(whole, at, length, this.#mask));
+  /** A line with a smaller indent ends the record whose words count as near. */
+  #leaveRecords(indent: number): void {
+    for (let index = 0; index < this.#last.length; index++) {
+      if (indent < this.#indents[index]!) this.#last[index] = -Infinity;
+    }
   }
+
+  #isNear(index: number): boolean {
+    const reach =
+      this.#document.callId === undefined ? nearSaid : this.#indents[index]! > 0 ? nearInRecord : nearInOutput;
+    return this.#piece - this.#last[index]! <= reach;
+  }
+
+  /** Whether a line of a call says no more than the head of its result. */
+  #isSubject(lower: string): boolean {
+    const { label, isCall } = this.#document;
+    if (isCall !== true || lower.length > label.length + 16) return false;
+    return this.#matcher.levels.every((level, index) => level === 0 || this.#head[index]! >= level);
+  }
+
+  #offer(start: number, end: number): void {
+    const near = this.#near;
+    for (let index = 0; index < near.length; index++) {
+      near[index] = this.#isNear(index) ? 2 : this.#head[index]!;
+    }
+    const group = this.#hits.roomFor(this.#matcher, near, this.#document.seq);
+    if (!group) return;
+    const place = { document: this.#document, line: this.#line, start, end, isHead: false };
+    this.#keep(this.#hits.add(group, place, this.#text.slice(start, end)));
+  }
+
+  /** A text whose head has the words answers with its beginning. */
+  #offerHead(): void {
+    const { label, isCall, callId, seq } = this.#document;
+    if (isCall === true || callId === undefined || this.#head.every((level) => level === 0)) return;
+    this.#matcher.look(label.toLowerCase());
+    const group = this.#hits.roomFor(this.#matcher, this.#head, seq);
+    const place = { document: this.#document, line: Infinity, start: 0, end: 0, isHead: true };
+    if (group) this.#keep(this.#hits.add(group, place, ""));
+  }
+
+  #keep(hit: Hit | undefined): void {
+    if (hit) this.#found.push(hit);
+  }
+
+  /** Keeps the text around the hits that are still among the best. */
+  *#settle(): Work<void> {
+    const text = this.#text;
+    let steps = 0;
+    for (const hit of this.#found) {
+      if (hit.dropped) continue;
+      if (text.length <= keptWhole) {
+        hit.region = { text, offset: 0, line: 0 };
+        continue;
+      }
+      const from = lineStart(text, hit.start - keptAround, hit.start);
+      const to = lineEnd(text, hit.end + keptAround, hit.end);
+      const line = (hit.isHead ? 0 : hit.line) - (from < hit.start ? countLines(text.slice(from, hit.start)) - 1 : 0);
+      hit.region = { text: detached(text.slice(from, to)), offset: from, line };
+      if (++steps % hitsPerStep === 0) yield;
+    }
+  }
+}
+
+/** The start of the first line behind a place, or the place itself where no line begins before `least`. */
+function lineStart(text: string, at: number, least: number): number {
+  if (at <= 0) return 0;
+  const newline = text.indexOf("\n", at - 1);
+  return newline < 0 || newline >= least ? at : newline + 1;
+}
+
+/** The end of the last line before a place, or the place itself where no line ends behind `least`. */
+function lineEnd(text: string, at: number, least: number): number {
+  if (at >= text.length) return text.length;
+  const newline = text.lastIndexOf("\n", at);
+  return newline < least ? at : newline;
+}
+
+/** The white space that a line begins with. */
+function indentOf(line: string): number {
+  let indent = 0;
+  while (line.charCodeAt(indent) === 32 || line.charCodeAt(indent) === 9) indent++;
+  return indent;
 }
 
 function countLines(text: string): number {

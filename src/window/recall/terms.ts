@@ -42,8 +42,13 @@ function addWord(terms: string[], word: string): void {
   }
 }
 
+/** Whether an English word says nothing about a subject. */
+export function isFunctionWord(word: string): boolean {
+  return functionWords.has(word);
+}
+
 /** An English word without its endings, alike for `running`, `runs` and `run`. Other words pass through or lose an `s`. */
-function stem(word: string): string {
+export function stem(word: string): string {
   if (word.length <= 3 || !/^[a-z]+$/.test(word)) return word;
   let stemmed = word;
   if (stemmed.length > 4 && stemmed.endsWith("ies")) stemmed = `${stemmed.slice(0, -3)}y`;

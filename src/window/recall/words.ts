@@ -1,55 +1,188 @@
-/** The words of a recall query, and the score of a line. */
+/** The words of a recall query, and how a text has them. */
+import { isFunctionWord, stem } from "./terms.ts";
+
+/** One word of a query. */
+export interface RecallTerm {
+  /** As it was asked, lower case. */
+  readonly word: string;
+  /** The beginning that is looked for: the word without an English ending. */
+  readonly stem: string;
+  /** Its weight, before its rarity counts. */
+  readonly weight: number;
+  /** Whether it stands for one thing: an id, a path, a compound name. A number may be a value that has changed. */
+  readonly isName: boolean;
+  /** Whether its script has no spaces: it then stands by itself wherever it stands. */
+  readonly isPair: boolean;
+}
 
 /** A recall query and its words. */
 export interface RecallWords {
   /** The whole of it, lower case. */
   readonly phrase: string;
-  /** Characters of it as it was asked. */
-  readonly length: number;
-  /** Its words, lower case, each once; text without spaces (Japanese, Chinese) as its pairs of characters. */
-  readonly terms: readonly string[];
+  /** Its words, each once; text without spaces (Japanese, Chinese) as its pairs of characters. */
+  readonly terms: readonly RecallTerm[];
 }
 
 /** The most words of a query that are searched for. */
 const mostTerms = 256;
 
-/** The extra score of a line with the whole query. */
-const phraseWeight = 1_000;
+/** The weights beside other words: of one such as `the`; of an id, a path or a number, which stand for one thing. */
+const functionWordWeight = 0.1;
+const identifierWeight = 2;
+const name = /[a-z][-_./@#][a-z\d]|\d[-_/@#][a-z]|^(?=.*[a-z])(?=.*\d)\w{5,}$/;
+const identifier = /\d|[\p{L}\p{N}][-_./@][\p{L}\p{N}]/u;
+
+const pairwise = /[\u3040-\u30ff\u3400-\u9fff]/;
 
 /** The words of a query; undefined where it says nothing. Signs without a letter are looked for as they stand. */
 export function wordsOf(query: string | undefined): RecallWords | undefined {
   const phrase = query?.trim().toLowerCase() ?? "";
-  if (query === undefined || phrase === "") return undefined;
-  const terms = literalWords(query);
-  return { phrase, length: query.length, terms: terms.length > 0 ? terms : [phrase] };
+  if (phrase === "") return undefined;
+  const words = literalWords(phrase);
+  if (words.length === 0) words.push(phrase);
+  const says = words.some((word) => !isFunctionWord(word));
+  return { phrase, terms: words.map((word) => termOf(word, says)) };
 }
 
-/** The score of a line, given in lower case; 0 where it has none of the words. */
-export function lineScore(lower: string, { phrase, terms }: RecallWords): number {
-  let score = 0;
-  for (const term of terms) if (lower.includes(term)) score += termWeight(term);
-  return score > 0 && lower.includes(phrase) ? score + phraseWeight : score;
-}
-
-/** The score of a line by the words that were found in it. */
-export function knownScore(found: Iterable<string>, phrase: boolean): number {
-  let score = 0;
-  for (const term of found) score += termWeight(term);
-  return score > 0 && phrase ? score + phraseWeight : score;
-}
-
-function termWeight(term: string): number {
-  return Math.min(12, term.length);
-}
-
-/** The words of a query as they stand in texts: recall compares characters, so paths and names stay whole and unstemmed. */
-function literalWords(query: string): readonly string[] {
-  const terms = new Set<string>();
-  for (const [word] of query.toLowerCase().matchAll(/[\p{L}\p{N}_./@-]+/gu)) {
-    if (terms.size >= mostTerms) break;
-    if (/[\u3040-\u30ff\u3400-\u9fff]/.test(word) && word.length > 2) {
-      for (let index = 0; index + 2 <= word.length; index++) terms.add(word.slice(index, index + 2));
-    } else terms.add(word);
+/** The words of a query as they stand in texts: paths and names stay whole. */
+function literalWords(phrase: string): string[] {
+  const words = new Set<string>();
+  for (const [match] of phrase.matchAll(/[\p{L}\p{N}_./@-]+/gu)) {
+    const word = match.replace(/[./-]+$/, "") || match;
+    if (words.size >= mostTerms) break;
+    if (pairwise.test(word) && word.length > 2) {
+      for (let index = 0; index + 2 <= word.length; index++) words.add(word.slice(index, index + 2));
+    } else words.add(word);
   }
-  return [...terms].slice(0, mostTerms);
+  return [...words].slice(0, mostTerms);
+}
+
+function termOf(word: string, says: boolean): RecallTerm {
+  const cut = /^[a-z]{4,}$/.test(word) ? stem(word) : word;
+  const kind = identifier.test(word) ? identifierWeight : says && isFunctionWord(word) ? functionWordWeight : 1;
+  const weight = kind * (4 + Math.min(12, word.length) / 3);
+  return {
+    word,
+    stem: word.startsWith(cut) ? cut : word,
+    weight,
+    isName: name.test(word),
+    isPair: pairwise.test(word),
+  };
+}
+
+/** How a text has a word: not at all, as a part of another word, or as a word of its own. */
+export type Level = 0 | 1 | 2;
+
+/** How a text has the words of a query. */
+export class Matcher {
+  readonly words: RecallWords;
+  /** By word, of the text that was looked at last. */
+  readonly levels: Uint8Array;
+  /** Whether that text has the whole query, of more than one word. */
+  exact = false;
+  readonly #isPhrase: boolean;
+
+  constructor(words: RecallWords) {
+    this.words = words;
+    this.levels = new Uint8Array(words.terms.length);
+    this.#isPhrase = words.terms.length > 1;
+  }
+
+  /** Whether a text, given in lower case, may have a word. */
+  mayHave(lower: string): boolean {
+    return this.words.terms.some(({ stem: start }) => lower.includes(start));
+  }
+
+  /** Looks for the words in a text, given in lower case; whether it has any. */
+  look(lower: string): boolean {
+    const { terms, phrase } = this.words;
+    let any = false;
+    let all = this.#isPhrase;
+    for (let index = 0; index < terms.length; index++) {
+      const level = levelOf(lower, terms[index]!);
+      this.levels[index] = level;
+      any ||= level > 0;
+      all &&= level === 2;
+    }
+    this.exact = all && lower.includes(phrase);
+    return any;
+  }
+}
+
+function levelOf(lower: string, { word, stem: start, isPair }: RecallTerm): Level {
+  let at = lower.indexOf(start);
+  if (at < 0) return 0;
+  if (isPair) return 2;
+  for (let tries = 0; at >= 0 && tries < 64; tries++) {
+    if (isWhole(lower, at, word, start)) return 2;
+    at = lower.indexOf(start, at + 1);
+  }
+  return 1;
+}
+
+/** Whether a word stands by itself at a place, or with another English ending. */
+function isWhole(lower: string, at: number, word: string, start: string): boolean {
+  if (isWordSign(lower, at - 1) && isWordSign(lower, at)) return false;
+  const end = at + start.length;
+  const behind = at + word.length;
+  if (!isWordSign(lower, end) || !isWordSign(lower, end - 1)) return true;
+  if (start !== word && lower.startsWith(word, at) && !isWordSign(lower, behind)) return true;
+  if (!/^[a-z]{3,}$/.test(start)) return false;
+  const [ending = ""] = /^[a-z]{0,5}/.exec(lower.slice(end, end + 5)) ?? [];
+  return !isWordSign(lower, end + ending.length) && endings.has(ending);
+}
+
+const endings = new Set(["s", "es", "ed", "d", "ing", "e", "ies"]);
+
+function isWordSign(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  if (Number.isNaN(code)) return false;
+  if (code < 128) return (code >= 97 && code <= 122) || (code >= 48 && code <= 57) || code === 95;
+  return /[\p{L}\p{N}]/u.test(String.fromCodePoint(text.codePointAt(at) ?? code));
+}
+
+/** Counts in how many lines the words of a query stand, and weighs them by it: a rare word tells more. */
+export class Rarity {
+  /** Lines that were looked at. */
+  lines = 0;
+  readonly #terms: readonly RecallTerm[];
+  /** By word: lines that have it, also as a part of another word; lines that have it as a word of its own. */
+  readonly #anywhere: Float64Array;
+  readonly #whole: Float64Array;
+
+  constructor({ terms }: RecallWords) {
+    this.#terms = terms;
+    this.#anywhere = new Float64Array(terms.length);
+    this.#whole = new Float64Array(terms.length);
+  }
+
+  /** Counts a line with these levels. */
+  count(levels: Uint8Array): void {
+    this.lines++;
+    for (let index = 0; index < levels.length; index++) {
+      const level = levels[index];
+      if (level === 0) continue;
+      this.#anywhere[index]!++;
+      if (level === 2) this.#whole[index]!++;
+    }
+  }
+
+  /** The weight of a word that a text has at this level. */
+  weigh(index: number, level: number): number {
+    const term = this.#terms[index];
+    if (level === 0 || !term) return 0;
+    const seen = level === 2 ? this.#whole[index]! : this.#anywhere[index]!;
+    const weight = term.weight * Math.log(1 + (this.lines + 1) / (seen + 0.5));
+    return level === 2 ? weight : 0.4 * weight;
+  }
+
+  /** The names of the query that stand in any line. */
+  names(): readonly number[] {
+    return this.#terms.flatMap(({ isName }, index) => (isName && this.#whole[index]! > 0 ? [index] : []));
+  }
+
+  /** Whether any line has the word. */
+  has(index: number): boolean {
+    return (this.#anywhere[index] ?? 0) > 0;
+  }
 }

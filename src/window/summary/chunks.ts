@@ -2,7 +2,7 @@
 import { groupSteps } from "../../message/step.ts";
 import type { NumberedMessage } from "../../message/step.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
-import { clip } from "../cut.ts";
+import { clip } from "../stub/cut.ts";
 import type { TextMask } from "../window.ts";
 import type { SourceItem } from "./source.ts";
 

@@ -1,7 +1,7 @@
 /** Claims about the user: a summary may say that the user asked for something only where the user did. */
 import { splitLines } from "../../message/quote.ts";
 import { termsOf } from "../recall/terms.ts";
-import { splitSentences } from "./sentences.ts";
+import { splitSentences } from "../../message/sentences.ts";
 
 /** Sentences that put words into the user's mouth, in English, Japanese and Chinese. */
 const claims: readonly RegExp[] = [

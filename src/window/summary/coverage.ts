@@ -1,5 +1,5 @@
 /** The coverage of a log by a window: checks that summaries leave no gap and do not overlap. */
-import { recallId } from "../recall/stub.ts";
+import { recallId } from "../stub/stub.ts";
 import type { Summary } from "./summary.ts";
 
 /** The log and the summaries of a window. */

@@ -7,7 +7,7 @@ import type { JsonObject } from "../../message/message.ts";
 import { jsonLine, quoteText } from "../../message/quote.ts";
 import { messageText } from "../../message/message.ts";
 import { stateEdits, stateIn } from "../passes/keep-state.ts";
-import { recallId } from "../recall/stub.ts";
+import { recallId } from "../stub/stub.ts";
 import type { StrategyContext, ViewStep } from "../window.ts";
 
 /** Options of the extraction: its schema, prompt and role. */

@@ -8,10 +8,10 @@ import { resultText } from "../../message/message.ts";
 import type { NumberedMessage } from "../../message/step.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { Heap } from "../digest/heap.ts";
-import { errorWords } from "../cut.ts";
-import { recallId } from "../recall/stub.ts";
+import { errorWords } from "../stub/cut.ts";
+import { recallId } from "../stub/stub.ts";
 import { termsOf } from "../recall/terms.ts";
-import { splitSentences } from "./sentences.ts";
+import { splitSentences } from "../../message/sentences.ts";
 
 /** Options of an extract. */
 export interface ExtractOptions {

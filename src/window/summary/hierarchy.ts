@@ -1,7 +1,7 @@
 /** Summaries of summaries, which keep the block of summaries under its cap, however long the session. */
 import type { Model } from "../../model/model.ts";
 import { askInTurn } from "./ask.ts";
-import { defaultMask } from "../cut.ts";
+import { defaultMask } from "../stub/cut.ts";
 import { chunkItems, cutToRoom } from "./chunks.ts";
 import { extractText } from "./extractive.ts";
 import { spanOf } from "./live.ts";

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../message/message.ts";
 import type { Role } from "../../message/message.ts";
 import type { StoredRecordOf, SummaryRecord } from "../../message/record.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
-import { recallId } from "../recall/stub.ts";
+import { recallId } from "../stub/stub.ts";
 import type { Edit, ViewStep } from "../window.ts";
 import type { Summary, SummaryOutcome } from "./summary.ts";
 

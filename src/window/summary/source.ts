@@ -3,8 +3,8 @@ import { inlineName, quoteRest } from "../../message/quote.ts";
 import type { Message } from "../../message/message.ts";
 import { resultText, toolCalls } from "../../message/message.ts";
 import type { NumberedMessage } from "../../message/step.ts";
-import { clip, defaultMask } from "../cut.ts";
-import { recallId } from "../recall/stub.ts";
+import { clip, defaultMask } from "../stub/cut.ts";
+import { recallId } from "../stub/stub.ts";
 import type { TextMask } from "../window.ts";
 import type { Summary } from "./summary.ts";
 

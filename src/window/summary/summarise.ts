@@ -7,7 +7,7 @@ import type { NumberedMessage } from "../../message/step.ts";
 import type { Model } from "../../model/model.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { budgetOf } from "../budget.ts";
-import { defaultMask } from "../cut.ts";
+import { defaultMask } from "../stub/cut.ts";
 import { sumTokens } from "../../tokens/counter.ts";
 import type { TextMask } from "../window.ts";
 import { askInTurn, requestFor, requestTokens } from "./ask.ts";

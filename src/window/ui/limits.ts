@@ -1,6 +1,6 @@
 /** Limits on UI dumps: per list and by nesting (docs/presets.md, `miki`). */
 import type { JsonValue as Json } from "../../message/message.ts";
-import { defaultMask } from "../cut.ts";
+import { defaultMask } from "../stub/cut.ts";
 import type { TextMask } from "../window.ts";
 import { isElement } from "./json.ts";
 

@@ -1,5 +1,5 @@
 /** Interactive lines: a dump as one line for each element a user can act on; other elements are named or counted. */
-import { defaultMask } from "../cut.ts";
+import { defaultMask } from "../stub/cut.ts";
 import type { TextMask } from "../window.ts";
 import { elementsOf, isActing, plainRole } from "./element.ts";
 import type { UiDump, UiElement } from "./element.ts";

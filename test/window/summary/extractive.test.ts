@@ -6,7 +6,7 @@ import type { Message } from "../../../src/message/message.ts";
 import { countMessage } from "../../../src/tokens/counter.ts";
 import { estimate } from "../../../src/tokens/estimate.ts";
 import { extractSummary, extractText } from "../../../src/window/summary/extractive.ts";
-import { splitSentences } from "../../../src/window/summary/sentences.ts";
+import { splitSentences } from "../../../src/message/sentences.ts";
 import { summariseByExtract } from "../../../src/window/summary/without-model.ts";
 import { factSession, numbered, said, step, user } from "./kit.ts";
 

@@ -3,7 +3,7 @@ import type { JsonValue, Message } from "../../message/message.ts";
 import { inlineName, inlineText, splitLines } from "../../message/quote.ts";
 import { toolCalls, toolResults } from "../../message/message.ts";
 import type { NumberedMessage } from "../../message/step.ts";
-import { defaultMask } from "../cut.ts";
+import { defaultMask } from "./cut.ts";
 import type { Stub, TextMask } from "../window.ts";
 
 /** The id `recall` takes for a message, or for a range of messages. */
@@ -20,13 +20,40 @@ export function parseRecallId(id: string): { readonly from: number; readonly to:
   return from >= 1 && to >= from ? { from, to } : undefined;
 }
 
+/** The mark in place of what was cut out of a text, with the id that brings back the whole. */
+export function cutMark(tokens: number, id: string): string {
+  return `[Windrow: ${tokens.toLocaleString("en-US")} tokens cut; recall ${id}]`;
+}
+
+/** The mark of an earlier cut, between the head and the tail that it left; undefined where none of this id is there. */
+export function cutIn(
+  text: string,
+  id: string,
+): { readonly head: string; readonly tail: string; readonly tokens: number } | undefined {
+  const match = new RegExp(String.raw`\[Windrow: ([\d,]+) tokens cut; recall ${id}\]`).exec(text);
+  if (!match) return undefined;
+  const { 0: mark, 1: tokens = "", index } = match;
+  return {
+    head: text.slice(0, index).replace(/\s$/, ""),
+    tail: text.slice(index + mark.length).replace(/^\s/, ""),
+    tokens: Number(tokens.replaceAll(",", "")),
+  };
+}
+
 /** Longest subject, in characters; what is longer keeps its end, where a path says most. */
 const longestSubject = 96;
 
-/** The subject of a call, found by shape: a path, else a command, else its first text. Empty where it has none. */
+const folderName = /^(?:cwd|work(?:ing)?_?dir(?:ectory)?)$/i;
+const patchedFile = /\*\*\* (?:Add|Update|Delete) File: ([^\n"'`\\]+)/;
+
+/**
+ * The subject of a call, found by shape: a path, else the file that a patch names, else a command, else its first text.
+ * The folder that a command runs in is no subject. Empty where it has none.
+ */
 export function subjectOf(args: JsonValue, mask: TextMask = defaultMask): string {
   const texts = leaves(args);
-  const subject = texts.find(isPath) ?? texts.find((text) => text.trim() !== "") ?? "";
+  const patched = texts.map((text) => patchedFile.exec(text)?.[1]?.trim()).find((path) => path !== undefined);
+  const subject = texts.find(isPath) ?? patched ?? texts.find((text) => text.trim() !== "") ?? "";
   const [line = ""] = splitLines(subject.trim());
   return inlineText(shorten(line, mask));
 }
@@ -39,7 +66,8 @@ export function isPath(text: string): boolean {
 function leaves(value: JsonValue, found: string[] = [], depth = 0): string[] {
   if (typeof value === "string") found.push(value);
   else if (value !== null && typeof value === "object" && depth < 4) {
-    for (const item of Object.values(value) as JsonValue[]) leaves(item, found, depth + 1);
+    for (const [name, item] of Object.entries(value) as [string, JsonValue][])
+      if (!folderName.test(name)) leaves(item, found, depth + 1);
   }
   return found;
 }

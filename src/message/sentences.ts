@@ -3,7 +3,7 @@
  * quotations in two and takes quadratic time in Node 20, and larger splitters take seconds for a megabyte.
  */
 
-import { splitLines } from "../../message/quote.ts";
+import { splitLines } from "./quote.ts";
 
 /**
  * The possible end of a sentence: after full-width marks anywhere, after other marks before a space or the end of the

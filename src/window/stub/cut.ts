@@ -1,6 +1,6 @@
 /** Cuts: shortening a text, and the words by which a line reports a failure. */
-import { knownSecrets, textMask } from "../mask/text.ts";
-import type { TextMask } from "./window.ts";
+import { knownSecrets, textMask } from "../../mask/text.ts";
+import type { TextMask } from "../window.ts";
 
 /** Words that mark a line of output as a failure, in English, Japanese and Chinese. */
 export const errorWords =
@@ -16,17 +16,39 @@ export const beyondCut = 64 * 1024;
 const unsure = 16 * 1024;
 
 /**
- * A text cut in its middle to at most `length` characters, never inside a surrogate pair or a secret.
+ * A text cut in its middle to at most `length` characters, between words where it has any; never inside a surrogate pair
+ * or a secret.
  *
  * @param mask - replaces secrets first: half a secret passes every mask
  */
 export function clip(text: string, length: number, mask: TextMask): string {
   if (text.length <= length) return text;
   const half = Math.max(1, Math.floor((length - 3) / 2));
+  const { head, tail } = endsOf(text, half, mask);
+  return `${head.replace(lastWord, "")} … ${tail.replace(firstWord, "")}`;
+}
+
+/** The part of a word at a cut, with the white space beside it; what has none for so long is cut anywhere. */
+const lastWord = /(?<=\S)\s+\S{0,40}$/;
+const firstWord = /^\S{0,40}\s+(?=\S)/;
+
+/** The first and the last `half` characters of a longer text, cut as {@link clip} cuts. */
+export function endsOf(text: string, half: number, mask: TextMask): { readonly head: string; readonly tail: string } {
   const whole = text.length <= 2 * (half + beyondCut) ? mask(text) : undefined;
-  const head = (whole ?? end(text, half, "first", mask)).slice(0, half).replace(/[\uD800-\uDBFF]$/, "");
-  const tail = (whole ?? end(text, half, "last", mask)).slice(-half).replace(/^[\uDC00-\uDFFF]/, "");
-  return `${head} … ${tail}`;
+  return {
+    head: firstOf(whole ?? end(text, half, "first", mask), half),
+    tail: lastOf(whole ?? end(text, half, "last", mask), half),
+  };
+}
+
+/** The first characters of a text, without half a surrogate pair at their end. */
+export function firstOf(text: string, length: number): string {
+  return text.slice(0, length).replace(/[\uD800-\uDBFF]$/, "");
+}
+
+/** The last characters of a text, without half a surrogate pair at their beginning. */
+export function lastOf(text: string, length: number): string {
+  return length <= 0 ? "" : text.slice(-length).replace(/^[\uDC00-\uDFFF]/, "");
 }
 
 /** One end of a long text without its secrets: as much of it as shows `length` characters for certain. */

@@ -1,0 +1,188 @@
+/**
+ * Statements: lines that change what earlier ones say. An earlier one never stands without the newest that speaks of the
+ * same; what the user laid down for good comes before all else.
+ */
+import type { Work } from "../../turns.ts";
+import { splitSentences } from "../../message/sentences.ts";
+import type { Candidate } from "./candidate.ts";
+import { wordsOf } from "./facts.ts";
+import type { Line, Word } from "./line.ts";
+
+/** The lines that a choice begins with. */
+export interface FirstChoices {
+  /** The user's lines that change a text which stands in the window whatever is chosen, newest first. */
+  readonly amendments: readonly Candidate[];
+  /** The user's rules, and short messages of the user's whole: newest messages first, rules before the rest. */
+  readonly instructions: readonly (readonly Candidate[])[];
+}
+
+/** Words by which a line is known to speak of something, and words that tell what it says of it. */
+const mostAnchors = 2;
+const mostAspects = 8;
+/** The user's lines are few and long: more of their words are looked at. */
+const mostAspectsOfUser = 24;
+/** Words of the user's, which are all looked at in pairs. */
+const mostRare = 7;
+/** A word that stands in more lines than this is no anchor, unless it looks like a name; in this share, no aspect. */
+const manyLines = 12;
+const manyNamed = 400;
+const commonShare = 0.25;
+/** The newest lines that one line is shown with. */
+const mostNewer = 6;
+/** Share of the user's lines that a rare word of theirs may stand in, and how many may always. */
+const rareShare = 0.05;
+const rareLines = 3;
+/** Most tokens of a message of the user's that is kept whole; of a longer one, its rules. */
+const shortMessage = 160;
+/** Lines that are looked at in one step. */
+const linesPerStep = 256;
+
+const rule =
+  /\b(?:never|always|must(?:n't)?|don'?t|do not|only|should(?:n't)?|avoid|make sure|ensure|from now on|instead|prefer|remember|use|keep|ask|stop|no longer|not|rule)\b|絶対|必ず|禁止|ないで|しないこと|してください|だけ|まで|不要|必须|务必|不得|不准|别|请勿|只能|总是/iu;
+
+/**
+ * Finds what candidates change, and links each to the newest that speaks of the same.
+ *
+ * @param standing - texts that stand in the window before all candidates: the task, the system block, pins
+ */
+export function* readStatements(candidates: readonly Candidate[], standing: readonly string[]): Work<FirstChoices> {
+  const statements = candidates.filter(({ passage }) => !passage.file);
+  yield;
+  const users = statements.filter(({ line }) => line.kind === "user");
+  const sentences = standing.flatMap((text) => splitSentences(text)).map(wordSet);
+  const lines = yield* linesByWord(statements);
+  const rare = rareWords([...users.map(({ line }) => wordSet(line.text)), ...sentences]);
+  yield;
+
+  const topics = new Map<Candidate, readonly string[]>();
+  const newest = new Map<string, Candidate>();
+  // A later question about a setting tells nothing of its value: the newest number is looked for by itself.
+  const newestValue = new Map<string, Candidate>();
+  for (const [index, candidate] of statements.entries()) {
+    if (index % linesPerStep === 0) yield;
+    const found = topicsOf(candidate, { lines, common: statements.length * commonShare }, rare);
+    if (found.length === 0) continue;
+    topics.set(candidate, found);
+    for (const topic of found) {
+      // The agent repeats what it was told, also what no longer holds: its words make nothing older.
+      if (candidate.line.kind === "said" || candidate.line.kind === "answered") continue;
+      for (const newestOf of hasValue(candidate.line) ? [newest, newestValue] : [newest]) {
+        const known = newestOf.get(topic);
+        if (!known || known.line.seq <= candidate.line.seq) newestOf.set(topic, candidate);
+      }
+    }
+  }
+  let linked = 0;
+  for (const [candidate, found] of topics) {
+    if (++linked % linesPerStep === 0) yield;
+    const isUsers = candidate.line.kind === "user";
+    const sources = isUsers ? [newestValue, newest] : [hasValue(candidate.line) ? newestValue : newest];
+    const later = found
+      .flatMap((topic) => sources.map((source) => source.get(topic) ?? candidate))
+      .filter(({ line }) => line.seq > candidate.line.seq && line.key !== candidate.line.key);
+    candidate.newer = [...new Set(later)].slice(0, mostNewer);
+  }
+  yield;
+  const fixed = new Set(sentences.flatMap((words) => pairsOf(rarest(words, rare, mostRare))));
+  const amendments = users.filter((candidate) => topics.get(candidate)?.some((topic) => fixed.has(topic)));
+  return {
+    amendments: amendments.toSorted((left, right) => right.line.seq - left.line.seq || left.index - right.index),
+    instructions: instructionsIn(users),
+  };
+}
+
+/** Words as they are compared: without the points around them; of a script without spaces, every two characters. */
+function wordSet(text: string): ReadonlySet<string> {
+  const words = new Set<string>();
+  for (const found of wordsOf(text)) {
+    const word = found.replace(/^[./-]+|[./-]+$/g, "").toLowerCase();
+    if (!/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u.test(word)) {
+      if (word.length >= 3) words.add(word);
+      continue;
+    }
+    const points = [...word];
+    for (let at = 0; at + 1 < points.length; at++) words.add(`${points[at]}${points[at + 1]}`);
+  }
+  return words;
+}
+
+/** In how many lines each word stands that is no plain number. */
+function* linesByWord(statements: readonly Candidate[]): Work<ReadonlyMap<Word, number>> {
+  const lines = new Map<Word, number>();
+  for (const [index, { line }] of statements.entries()) {
+    if (index % linesPerStep === 0) yield;
+    for (const word of line.facts?.words ?? []) lines.set(word, (lines.get(word) ?? 0) + 1);
+  }
+  return lines;
+}
+
+/** Whether a line says a number that is no part of a name. */
+function hasValue({ text }: Line): boolean {
+  return /(?<![\p{L}\p{N}_./:-])\d[\d.,]*(?![\p{L}\p{N}_:/-])/u.test(text);
+}
+
+function isNumber(word: string): boolean {
+  return /^[\d.,:/_-]+$/.test(word);
+}
+
+/** The words that stand in few of the user's lines, with in how many. */
+function rareWords(lines: readonly ReadonlySet<string>[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const words of lines) for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  const most = Math.max(rareLines, lines.length * rareShare);
+  return new Map([...counts].filter(([word, count]) => count <= most && !isNumber(word)));
+}
+
+/** The words with the least lines, at most `most` of them. */
+function rarest(words: Iterable<string>, lines: ReadonlyMap<string, number>, most: number): readonly string[] {
+  return [...words]
+    .filter((word) => lines.has(word))
+    .toSorted((left, right) => (lines.get(left) ?? 0) - (lines.get(right) ?? 0) || (left < right ? -1 : 1))
+    .slice(0, most);
+}
+
+/** The topics of a line: an anchor with an aspect, and of a line of the user's every two of its rare words. */
+function topicsOf(
+  { line }: Candidate,
+  { lines, common }: { readonly lines: ReadonlyMap<Word, number>; readonly common: number },
+  rare: ReadonlyMap<string, number>,
+): readonly string[] {
+  const known = (line.facts?.words ?? [])
+    .map((word) => ({ word, count: lines.get(word) ?? 0 }))
+    .filter(({ word, count }) => count >= 2 && count <= Math.max(manyNamed, common) && !isNumber(word.spelling))
+    .toSorted((left, right) => left.count - right.count);
+  const named = known.filter(({ word, count }) => word.worth >= 1 && count <= manyNamed).slice(0, mostAnchors);
+  const rarestWords = known.filter(({ count }) => count <= manyLines).slice(0, mostAnchors);
+  const anchors = [...new Set([...named, ...rarestWords])];
+  const aspects = known
+    .filter(({ count }) => count <= common)
+    .slice(0, line.kind === "user" ? mostAspectsOfUser : mostAspects);
+  const topics = anchors.flatMap(({ word: anchor }) =>
+    aspects.filter(({ word }) => word !== anchor).map(({ word }) => pair(anchor.spelling, word.spelling)),
+  );
+  return line.kind === "user" ? [...topics, ...pairsOf(rarest(wordSet(line.text), rare, mostRare))] : topics;
+}
+
+function pair(left: string, right: string): string {
+  return left < right ? `${left}\n${right}` : `${right}\n${left}`;
+}
+
+/** Every two of some words. */
+function pairsOf(words: readonly string[]): string[] {
+  const sorted = words.toSorted();
+  return sorted.flatMap((first, at) => sorted.slice(at + 1).map((second) => pair(first, second)));
+}
+
+/** The user's messages, newest first: the rules of all, then those short enough to stand whole. */
+function instructionsIn(users: readonly Candidate[]): readonly (readonly Candidate[])[] {
+  const messages = new Map<number, Candidate[]>();
+  for (const candidate of users) {
+    if (candidate.line.key === "") continue;
+    const known = messages.get(candidate.line.seq);
+    if (known) known.push(candidate);
+    else messages.set(candidate.line.seq, [candidate]);
+  }
+  const newest = [...messages].toSorted(([left], [right]) => right - left).map(([, lines]) => lines);
+  const whole = newest.filter((lines) => lines.reduce((sum, { tokens }) => sum + tokens, 0) <= shortMessage);
+  return [...newest.map((lines) => lines.filter(({ line }) => rule.test(line.text))), ...whole];
+}

@@ -1,0 +1,93 @@
+/** The log behind a view: messages as they were written, also those that left the window, from a horizon on. */
+import type { Message } from "../message/message.ts";
+import { resultText } from "../message/message.ts";
+import type { NumberedMessage } from "../message/step.ts";
+
+/**
+ * Characters behind which a message is too old to be read for a digest: about 300,000 tokens, where a line's worth is a
+ * fortieth of a new one's.
+ */
+const horizonLength = 1_200_000;
+
+/** The part of the log that a pass may read: every message from the horizon on, oldest first. */
+export interface LogBehind {
+  readonly messages: readonly NumberedMessage[];
+}
+
+/** The log from a horizon on, kept while windows are composed. The horizon moves on rarely, and at epochs alone. */
+export class LogReading {
+  #waiting: NumberedMessage[] = [];
+  #messages: NumberedMessage[] = [];
+  #length = 0;
+  #horizon = 1;
+  #behind: LogBehind & { readonly messages: NumberedMessage[] } = { messages: [] };
+
+  /** Takes the next message; `seq` rises. It waits until {@link LogReading.take}. */
+  push(numbered: NumberedMessage): void {
+    this.#waiting.push(numbered);
+  }
+
+  /**
+   * Adds the messages that wait: those pushed while a window is composed are not part of it. Forgets the messages before
+   * the horizon of the epoch that stands; one that is only tried may go back, and its messages are read again.
+   */
+  take(horizon: number): void {
+    this.#forget(horizon);
+    for (const numbered of this.#waiting) {
+      this.#messages.push(numbered);
+      this.#behind.messages.push(numbered);
+      this.#length += lengthOf(numbered.message);
+    }
+    this.#waiting = [];
+  }
+
+  /** All messages that are known, also those that wait. */
+  get messages(): readonly NumberedMessage[] {
+    return [...this.#messages, ...this.#waiting];
+  }
+
+  /** The messages from a horizon on. One object for as long as it stands, to which messages are added. */
+  behind(horizon: number): LogBehind {
+    if (horizon !== this.#horizon) {
+      this.#horizon = horizon;
+      this.#behind = { messages: this.#messages.filter(({ seq }) => seq >= horizon) };
+    }
+    return this.#behind;
+  }
+
+  #forget(horizon: number): void {
+    if ((this.#messages[0]?.seq ?? Infinity) >= horizon) return;
+    this.#messages = this.#messages.filter(({ seq }) => seq >= horizon);
+    this.#length = this.#messages.reduce((sum, { message }) => sum + lengthOf(message), 0);
+  }
+
+  /** The horizon of the epoch after one with this horizon: it moves on where twice as much as it allows is known. */
+  next(horizon: number): number {
+    if (this.#length <= 2 * horizonLength) return horizon;
+    let known = 0;
+    for (const { seq, message } of this.#messages) if (seq >= horizon) known += lengthOf(message);
+    if (known <= 2 * horizonLength) return horizon;
+    let length = 0;
+    for (const { seq, message } of this.#messages.toReversed()) {
+      length += lengthOf(message);
+      if (length > horizonLength) return seq;
+    }
+    return horizon;
+  }
+}
+
+const lengths = new WeakMap<Message, number>();
+
+/** Characters of a message that a digest may show. */
+function lengthOf(message: Message): number {
+  let length = lengths.get(message);
+  if (length !== undefined) return length;
+  length = 0;
+  for (const part of message.parts) {
+    if (part.type === "text") length += part.text.length;
+    else if (part.type === "tool-result") length += resultText(part).length;
+    else if (part.type === "tool-call") length += JSON.stringify(part.args).length;
+  }
+  lengths.set(message, length);
+  return length;
+}

@@ -1,0 +1,315 @@
+/** The choice of what a search shows: the best hits with what makes them whole, as far as there is room. */
+import type { TokenCounter } from "../../tokens/counter.ts";
+import type { Work } from "../../turns.ts";
+import type { TextMask } from "../window.ts";
+import { keyOf, ordered, renderRows, renderShown } from "./answer.ts";
+import type { Shown } from "./answer.ts";
+import { headOf } from "./document.ts";
+import type { Hit, HitDocument, RankedHit, Region } from "./hits.ts";
+import { longLine, rowsOf } from "./pieces.ts";
+import type { Row } from "./pieces.ts";
+import { beginning, recordAround, surroundings, withoutHoles } from "./surroundings.ts";
+import type { Block } from "./surroundings.ts";
+import { Matcher } from "./words.ts";
+import type { Rarity, RecallWords } from "./words.ts";
+
+/** The share of the best hit's weight that a hit needs, with the words near it and by its own. */
+const cutOff = 0.5;
+const ownCutOff = 0.2;
+
+/** The share that a hit needs without the query's heaviest word, and without any of its names: it may be about others. */
+const restCutOff = 0.75;
+const otherCutOff = 0.9;
+
+/** Tokens from which a hit has to be nearly as good as the best, and how good that is. */
+const comfortable = 600;
+const nearlyBest = 0.8;
+
+/** Characters up to which what someone said is shown whole, and tokens of an answer up to which it is. */
+const saidWhole = 1_200;
+const roomForSaid = 1_000;
+const exactly = /\d|[\p{L}\p{N}][_/@][\p{L}\p{N}]|\p{Ll}\p{Lu}/u;
+
+/** The weight from which a word is worth a line of its own; one such as `the` has less. */
+const tellingWeight = 2;
+
+/** Rows that are added for words which a hit lacks. */
+const mostComplements = 3;
+
+/** Passages that were too large for the room, after which no more is tried. */
+const mostMisses = 12;
+
+/** Older messages with the same passage that are named. */
+const mostAlso = 3;
+
+/** Room for a chooser, and its tools. */
+export interface ChoiceOptions {
+  readonly maxTokens: number;
+  readonly counter: TokenCounter;
+  readonly mask: TextMask;
+  /** The newest user message: the question, where a conversation goes on. */
+  readonly asked?: number;
+  /** A remark for a document whose lines no longer hold. */
+  readonly remark?: (document: HitDocument) => string;
+}
+
+/** The text that was chosen, and where it is from. */
+export interface Choice {
+  readonly text: string;
+  readonly seqs: readonly number[];
+  /** Whether there were more hits above the cut-off than had room. */
+  readonly more: boolean;
+}
+
+/** Chooses from ranked hits. */
+export class Chooser {
+  readonly #matcher: Matcher;
+  readonly #rarity: Rarity;
+  readonly #options: ChoiceOptions;
+  readonly #shown = new Map<HitDocument, Shown>();
+  readonly #byText = new Map<string, Shown>();
+  readonly #rows = new Map<Region | string, readonly Row[]>();
+  readonly #covered: boolean[] = [];
+  #left: number;
+  #more = false;
+
+  constructor(words: RecallWords, rarity: Rarity, options: ChoiceOptions) {
+    this.#matcher = new Matcher(words);
+    this.#rarity = rarity;
+    this.#options = options;
+    this.#left = options.maxTokens;
+  }
+
+  /** @param ranked - the hits, the best first */
+  *choose(ranked: readonly RankedHit[]): Work<Choice> {
+    const best = this.#best(ranked);
+    const heaviest = this.#heaviest();
+    const relevant = ranked.filter((hit) => this.#isRelevant(hit, best, heaviest));
+    let misses = 0;
+    for (const hit of relevant) {
+      const used = this.#options.maxTokens - this.#left;
+      if (misses >= mostMisses || (used >= comfortable && hit.together < nearlyBest * best)) {
+        this.#more = true;
+        break;
+      }
+      if (!this.#take(hit)) {
+        misses++;
+        this.#more = true;
+      }
+      yield;
+    }
+    yield* this.#cover(ranked);
+    yield* this.#widen(relevant);
+    const shown = ordered([...this.#shown.values()]);
+    const seqs = [...new Set(shown.map(({ document }) => document.seq))].sort((left, right) => left - right);
+    return { text: shown.map(renderShown).join("\n\n"), seqs, more: this.#more };
+  }
+
+  /** The weight of the best hit; a question that is still to be answered has all words, and tells nothing. */
+  #best(ranked: readonly RankedHit[]): number {
+    const { asked } = this.#options;
+    const others = ranked.filter(({ hit }) => hit.document.seq !== asked);
+    return (others.length > 0 ? others : ranked).reduce((most, { together }) => Math.max(most, together), 0);
+  }
+
+  #isRelevant(hit: RankedHit, best: number, heaviest: number): boolean {
+    const { exact, own, together, levels, near, isOther } = hit;
+    if (exact) return true;
+    const isSubject = levels.some((level, index) => {
+      return (level === 2 || near[index] === 2) && this.#rarity.weigh(index, 2) >= heaviest;
+    });
+    const share = isOther ? otherCutOff : isSubject ? cutOff : restCutOff;
+    return together >= share * best && own >= ownCutOff * best;
+  }
+
+  /** Words that tell much and stand in nothing chosen so far get their best hit. */
+  *#cover(ranked: readonly RankedHit[]): Work<void> {
+    const { terms } = this.#matcher.words;
+    const heaviest = this.#heaviest();
+    for (let index = 0; index < terms.length; index++) {
+      if (this.#covered[index] || !this.#rarity.has(index) || this.#rarity.weigh(index, 2) < cutOff * heaviest)
+        continue;
+      const hit = ranked.find(({ levels, isOther }) => levels[index] === 2 && !isOther);
+      if (hit) this.#take(hit);
+      yield;
+    }
+  }
+
+  #heaviest(): number {
+    const { terms } = this.#matcher.words;
+    return terms.reduce(
+      (most, _, index) => Math.max(most, this.#rarity.has(index) ? this.#rarity.weigh(index, 2) : 0),
+      0,
+    );
+  }
+
+  /** Shows a hit; false where there is no room for it. */
+  #take({ hit, levels, near }: RankedHit): boolean {
+    const { document, region } = hit;
+    if (!region) return true;
+    const known = this.#shown.get(document);
+    if (hit.isHead && known) return true;
+    const rows = this.#rowsOf(region);
+    const at = hit.isHead ? 0 : this.#placeOf(rows, hit, levels);
+    const around = hit.isHead
+      ? beginning(rows)
+      : withoutHoles(rows, [
+          ...surroundings(rows, at, this.#isNamed(document)),
+          ...this.#complement(rows, at, document),
+        ]);
+    const remark = this.#options.remark?.(document) ?? "";
+    for (const group of [around, [at]]) {
+      const fresh = group.flatMap((index) => rows[index] ?? []).filter(({ start }) => !known?.rows.has(start));
+      if (fresh.length === 0) return true;
+      const key = keyOf(document, fresh, near.some((level) => level > 0) ? undefined : rows[at]);
+      const same = known ? undefined : this.#byText.get(key);
+      if (same) {
+        this.#merge(same, hit);
+        return true;
+      }
+      const cost = this.#cost(document, fresh, known === undefined, remark);
+      if (cost > this.#left) continue;
+      this.#left -= cost;
+      const shown = known ?? this.#open(hit, key, remark);
+      for (const row of fresh) shown.rows.set(row.start, row);
+      this.#coverBy([document.label, ...fresh.map(({ text }) => text)].join("\n"));
+      return true;
+    }
+    return false;
+  }
+
+  /** Whether a head has a telling word of the query. */
+  #isNamed({ label }: HitDocument): boolean {
+    const { levels, words } = this.#matcher;
+    const heaviest = this.#heaviest();
+    this.#matcher.look(label.toLowerCase());
+    return words.terms.some((_, index) => levels[index] === 2 && this.#rarity.weigh(index, 2) >= cutOff * heaviest);
+  }
+
+  /**
+   * While little is shown, more is shown of what people and the agent said: first the lines with numbers and names, which
+   * have to be given exactly, then short messages whole.
+   */
+  *#widen(relevant: readonly RankedHit[]): Work<void> {
+    const hits = relevant.filter(({ hit }) => hit.document.callId === undefined && this.#shown.has(hit.document));
+    const newest = hits.toSorted((left, right) => right.hit.document.seq - left.hit.document.seq);
+    for (const isWanted of [(row: Row) => exactly.test(row.text), () => true]) {
+      for (const { hit } of newest) {
+        this.#widenOne(hit, isWanted);
+        yield;
+      }
+    }
+  }
+
+  #widenOne({ document, region }: Hit, isWanted: (row: Row) => boolean): void {
+    const shown = this.#shown.get(document);
+    if (!shown || !region || region.offset > 0 || region.text.length > saidWhole) return;
+    const fresh = this.#rowsOf(region).filter((row) => !shown.rows.has(row.start) && isWanted(row));
+    const cost = fresh.length === 0 ? 0 : this.#cost(document, fresh, false, "");
+    if (this.#options.maxTokens - this.#left + cost > roomForSaid || cost > this.#left) return;
+    this.#left -= cost;
+    for (const row of fresh) shown.rows.set(row.start, row);
+  }
+
+  #open({ document, also, repeats }: Hit, key: string, note: string): Shown {
+    const shown = { document, rows: new Map<number, Row>(), also, unnamed: repeats - also.length, note };
+    this.#shown.set(document, shown);
+    this.#byText.set(key, shown);
+    return shown;
+  }
+
+  /** The same passage again: it stands under the newest message that has it. */
+  #merge(shown: Shown, { document, also }: Hit): void {
+    const seqs = [shown.document.seq, ...shown.also, document.seq, ...also].sort((left, right) => right - left);
+    const [, ...older] = [...new Set(seqs)];
+    if (document.seq > shown.document.seq) {
+      this.#shown.delete(shown.document);
+      shown.document = { ...document, count: shown.document.count };
+      this.#shown.set(document, shown);
+    }
+    shown.unnamed += Math.max(0, older.length - mostAlso);
+    shown.also = older.slice(0, mostAlso);
+  }
+
+  #cost(document: HitDocument, rows: readonly Row[], isNew: boolean, remark: string): number {
+    const { counter } = this.#options;
+    const text = renderRows(rows, document.count).join("\n");
+    return counter.count(text) + 2 + (isNew ? counter.count(headOf(document, remark)) + 3 : 8);
+  }
+
+  #coverBy(text: string): void {
+    const { levels } = this.#matcher;
+    this.#matcher.look(text.toLowerCase());
+    for (let index = 0; index < levels.length; index++) this.#covered[index] ||= levels[index]! > 0;
+  }
+
+  /** Rows of the same record for words that the hit lacks: again and again the one with most of them, the shorter first. */
+  #complement(rows: readonly Row[], at: number, { callId }: HitDocument): readonly number[] {
+    const { terms } = this.#matcher.words;
+    this.#matcher.look((rows[at]?.text ?? "").toLowerCase());
+    const missing = new Set(
+      terms
+        .map((_, index) => index)
+        .filter((index) => this.#matcher.levels[index]! < 2 && this.#rarity.has(index))
+        .filter((index) => terms[index]!.weight >= tellingWeight),
+    );
+    const record = callId === undefined ? { from: 0, to: rows.length - 1 } : recordAround(rows, at);
+    const found: number[] = [];
+    while (missing.size > 0 && found.length < mostComplements) {
+      const best = this.#bestFor(rows, record, missing);
+      if (!best) break;
+      found.push(best.place);
+      for (const index of best.words) missing.delete(index);
+    }
+    return found;
+  }
+
+  /** The row of a record with the most of some words. */
+  #bestFor(
+    rows: readonly Row[],
+    { from, to }: Block,
+    missing: ReadonlySet<number>,
+  ): { readonly place: number; readonly words: readonly number[] } | undefined {
+    let best: { place: number; words: readonly number[]; weight: number; length: number } | undefined;
+    for (let place = from; place <= to; place++) {
+      const { text = "" } = rows[place] ?? {};
+      if (!this.#matcher.look(text.toLowerCase())) continue;
+      const words = [...missing].filter((index) => this.#matcher.levels[index] === 2);
+      const weight = words.reduce((sum, index) => sum + this.#rarity.weigh(index, 2), 0);
+      const isBetter = !best || weight > best.weight || (weight === best.weight && text.length < best.length);
+      if (words.length > 0 && isBetter) best = { place, words, weight, length: text.length };
+    }
+    return best;
+  }
+
+  #rowsOf(region: Region): readonly Row[] {
+    const { mask } = this.#options;
+    const key = region.offset === 0 ? region.text : region;
+    const known = this.#rows.get(key);
+    if (known) return known;
+    // A line that is cut is masked before: half a secret passes every mask.
+    const isLong = region.text.split("\n").some((line) => line.length > longLine);
+    const rows = rowsOf(isLong ? { ...region, text: mask(region.text) } : region);
+    this.#rows.set(key, rows);
+    return rows;
+  }
+
+  /** The row of a hit; in a text whose secrets were replaced, the nearest one with the same words. */
+  #placeOf(rows: readonly Row[], hit: Hit, levels: Uint8Array): number {
+    let nearest = Math.max(
+      0,
+      rows.findIndex(({ end }) => end > hit.start || end === hit.end),
+    );
+    const has = (index: number): boolean =>
+      this.#matcher.look((rows[index]?.text ?? "").toLowerCase()) &&
+      levels.every((level, term) => level <= this.#matcher.levels[term]!);
+    if (has(nearest)) return nearest;
+    let distance = Infinity;
+    for (const [index, { start }] of rows.entries()) {
+      if (Math.abs(start - hit.start) >= distance || !has(index)) continue;
+      distance = Math.abs(start - hit.start);
+      nearest = index;
+    }
+    return nearest;
+  }
+}

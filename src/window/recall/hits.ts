@@ -1,0 +1,220 @@
+/**
+ * The hits of a search, grouped by which words of the query they have: all of a group score alike, so the score can be
+ * told at the end, when the rarity of each word is known. Their number is bounded; of a group the newest are kept.
+ */
+import type { RecallDocument } from "./document.ts";
+import type { Stretch } from "./pieces.ts";
+import type { Matcher, Rarity } from "./words.ts";
+
+/** The document of hits, without its text. */
+export interface HitDocument extends Omit<RecallDocument, "text"> {
+  /** Lines of its text; known once it was read to its end. */
+  count: number;
+}
+
+/** A piece of a text that has words of the query. */
+export interface Hit extends Stretch {
+  readonly document: HitDocument;
+  /** Its line, from 0. */
+  readonly line: number;
+  /** Whether the head answers, and not the text: what is shown is the beginning. */
+  readonly isHead: boolean;
+  /** Older messages with the same line from the same call, the newest first, and how many there are. */
+  also: readonly number[];
+  repeats: number;
+  /** The text around it. */
+  region: Region | undefined;
+  /** Whether others took its place. */
+  dropped: boolean;
+}
+
+/** A part of a document's text. */
+export interface Region {
+  readonly text: string;
+  /** Its place in the document's text, and its first line there. */
+  readonly offset: number;
+  readonly line: number;
+}
+
+/** A hit with its score. */
+export interface RankedHit {
+  readonly hit: Hit;
+  /** The weight of its own words, and some of those near it. */
+  readonly score: number;
+  /** The weight of its own words, and of its own with all near it. */
+  readonly own: number;
+  readonly together: number;
+  /** Whether it has the whole query. */
+  readonly exact: boolean;
+  /** Whether the query has names and it has none of them, nor anything near it. */
+  readonly isOther: boolean;
+  /** By word: how the hit has it, and how the lines above it and its head have it. */
+  readonly levels: Uint8Array;
+  readonly near: Uint8Array;
+}
+
+/** Hits that have the same words. */
+export interface Group {
+  readonly levels: Uint8Array;
+  readonly near: Uint8Array;
+  readonly exact: boolean;
+  hits: Hit[];
+  readonly byText: Map<string, Hit>;
+  /** Hits that the newest message gave. */
+  newest: number;
+  count: number;
+}
+
+/** Hits of one group that are kept, the newest, and of one message the first. */
+const mostOfGroup = 48;
+
+/** All hits that are kept, and all groups; when there are more, the worst go until half is left. */
+const mostHits = 4_096;
+const mostGroups = 1_024;
+
+/** Characters up to which lines are compared. */
+const comparedLength = 240;
+
+/** Older messages with the same line that are named. */
+const mostAlso = 3;
+
+/** The weight of a hit without any of the names that the query has: it is about something else. */
+const otherWeight = 0.5;
+
+/** The weight of a word that stands near a hit, beside one in it. */
+const nearWeight = 0.4;
+
+/** Keeps hits in groups. */
+export class Hits {
+  readonly #groups = new Map<number, Group>();
+  readonly #rarity: Rarity;
+  /** By word: numbers whose sums tell groups apart. */
+  readonly #codes: readonly number[];
+  #total = 0;
+
+  constructor(rarity: Rarity, words: number) {
+    this.#rarity = rarity;
+    let seed = 20_011;
+    this.#codes = Array.from({ length: words + 1 }, () => {
+      seed = (seed * 48_271) % 2_147_483_647;
+      return seed * 8;
+    });
+  }
+
+  /** The hits that are kept. */
+  get size(): number {
+    return this.#total;
+  }
+
+  /**
+   * The group that has room for a hit of a message; undefined where the message gave enough of them.
+   *
+   * @param matcher - that looked at the hit
+   * @param near - by word: 2 where the head or a line shortly before has it
+   */
+  roomFor(matcher: Matcher, near: Uint8Array, seq: number): Group | undefined {
+    const group = this.#group(matcher, near);
+    if (group.newest !== seq) [group.newest, group.count] = [seq, 0];
+    return group.count < mostOfGroup ? group : undefined;
+  }
+
+  /**
+   * Keeps a hit.
+   *
+   * @param text - the hit's text
+   */
+  add(group: Group, place: Pick<Hit, "document" | "line" | "start" | "end" | "isHead">, text: string): Hit | undefined {
+    const { document } = place;
+    const key = text.length <= comparedLength ? `${document.label}\n${text.trim()}` : undefined;
+    const same = key === undefined ? undefined : group.byText.get(key);
+    if (same && same.document.seq === document.seq) return undefined;
+    group.count++;
+    const hit: Hit = { ...place, also: [], repeats: 0, region: undefined, dropped: false };
+    if (same && !same.dropped) {
+      hit.also = [same.document.seq, ...same.also].slice(0, mostAlso);
+      hit.repeats = same.repeats + 1;
+      this.#drop(same);
+    }
+    if (key !== undefined) group.byText.set(key, hit);
+    group.hits.push(hit);
+    this.#total++;
+    if (group.hits.length > 2 * mostOfGroup) this.#trim(group);
+    if (this.#total > mostHits || this.#groups.size > mostGroups) this.#prune();
+    return hit;
+  }
+
+  /** All that are kept, the best first: by the whole query, by score, then the newer message, then the earlier line. */
+  ranked(): readonly RankedHit[] {
+    const ranked: RankedHit[] = [];
+    for (const group of this.#groups.values()) {
+      const { exact, levels, near } = group;
+      const shared = { ...this.#scores(group), exact, levels, near };
+      for (const hit of group.hits) if (!hit.dropped) ranked.push({ hit, ...shared });
+    }
+    return ranked.sort(compare);
+  }
+
+  #group({ levels, exact }: Matcher, near: Uint8Array): Group {
+    let sum = exact ? (this.#codes[levels.length] ?? 0) : 0;
+    for (let index = 0; index < levels.length; index++) {
+      sum += (this.#codes[index] ?? 0) * (levels[index]! + (near[index]! > levels[index]! ? 4 : 0));
+    }
+    let group = this.#groups.get(sum);
+    if (!group) {
+      const beside = near.map((level, index) => (level > levels[index]! ? level : 0));
+      group = { levels: levels.slice(), near: beside, exact, hits: [], byText: new Map(), newest: 0, count: 0 };
+      this.#groups.set(sum, group);
+    }
+    return group;
+  }
+
+  #scores({ levels, near }: Group): Pick<RankedHit, "score" | "own" | "together" | "isOther"> {
+    let own = 0;
+    let together = 0;
+    for (let index = 0; index < levels.length; index++) {
+      const weight = this.#rarity.weigh(index, levels[index]!);
+      own += weight;
+      together += Math.max(weight, this.#rarity.weigh(index, near[index]!));
+    }
+    const names = this.#rarity.names();
+    const isOther = names.length > 0 && names.every((index) => levels[index] !== 2 && near[index] !== 2);
+    const factor = isOther ? otherWeight : 1;
+    const score = own + nearWeight * (together - own);
+    return { own, isOther, together: factor * together, score: factor * score };
+  }
+
+  #drop(hit: Hit): void {
+    if (!hit.dropped) this.#total--;
+    hit.dropped = true;
+  }
+
+  #trim(group: Group): void {
+    const alive = group.hits.filter(({ dropped }) => !dropped);
+    alive.sort((left, right) => right.document.seq - left.document.seq || left.line - right.line);
+    for (const hit of alive.slice(mostOfGroup)) this.#drop(hit);
+    group.hits = alive.slice(0, mostOfGroup).reverse();
+    for (const [key, { dropped }] of group.byText) if (dropped) group.byText.delete(key);
+  }
+
+  #prune(): void {
+    for (const group of this.#groups.values()) this.#trim(group);
+    const groups = [...this.#groups].sort(
+      ([, left], [, right]) => this.#scores(right).score - this.#scores(left).score,
+    );
+    let kept = 0;
+    for (const [index, [code, group]] of groups.entries()) {
+      if (kept + group.hits.length <= mostHits / 2 && index < mostGroups / 2) {
+        kept += group.hits.length;
+        continue;
+      }
+      for (const hit of group.hits) this.#drop(hit);
+      this.#groups.delete(code);
+    }
+  }
+}
+
+function compare(left: RankedHit, right: RankedHit): number {
+  if (left.exact !== right.exact) return left.exact ? -1 : 1;
+  const { document, line } = left.hit;
+  return right.score - left.score || right.hit.document.seq - document.seq || line - right.hit.line;
+}

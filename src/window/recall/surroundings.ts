@@ -1,0 +1,226 @@
+/**
+ * Surroundings: the lines that make a passage whole. A short text is shown whole, a small function or record too; of a
+ * larger one the lines that say whose it is, and those next to the hit.
+ */
+import type { Row } from "./pieces.ts";
+
+/** A text is shown whole up to so many rows and characters. */
+const smallRows = 8;
+const smallLength = 400;
+
+/** A block is shown whole up to so many rows and characters. */
+const blockRows = 16;
+const blockLength = 700;
+
+/** A record that the head names is known without its other lines. */
+const namedRows = 6;
+const namedLength = 200;
+
+/** Characters of the pieces of a long line that are shown around one. */
+const pieceLength = 240;
+
+/** Characters of a row that is as short as the mark of a gap. */
+const shortRow = 24;
+
+/** Rows that are looked at on each side for a block, and blocks around blocks. */
+const blockReach = 200;
+const blockDepth = 6;
+
+/** Characters from which a line of a flat text says enough by itself. */
+const selfContained = 60;
+
+/** A key of a record that tells it from others, and any key with a plain value. */
+const tellingKey = /^\s*["']?(?:[\w.-]*(?:id|name|key|title|path|sku|code|email|uuid|slug|number|no))["']?\s*[:=]/i;
+const plainKey = /^\s*["']?[\w .-]{1,40}["']?\s*[:=]\s*(?:"[^"]*"|'[^']*'|[\w.+-]+)\s*,?\s*$/;
+
+/** The block of rows around one: a record, a function, a paragraph. */
+export interface Block {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * The rows to show for the row at a place, in order.
+ *
+ * @param isNamed - whether the head says what the row is about
+ */
+export function surroundings(rows: readonly Row[], at: number, isNamed: boolean): readonly number[] {
+  const smallest = isNamed ? namedLength : smallLength;
+  if (isSmall(rows, { from: 0, to: rows.length - 1 }, smallRows, smallest)) return range(0, rows.length - 1);
+  const row = rows[at];
+  if (!row) return [];
+  if (!row.begins || !row.ends) return piecesAround(rows, at, isNamed);
+  const block = blockOf(rows, at);
+  if (!block) return flatAround(rows, at);
+  const isNamedRecord = isNamed && plainKey.test(rows[block.from + 1]?.text ?? "");
+  const isSmallBlock = isNamedRecord
+    ? isSmall(rows, block, namedRows, namedLength)
+    : isSmall(rows, block, blockRows, blockLength);
+  if (isSmallBlock) return range(block.from, block.to);
+  const shown = new Set([...owners(rows, at), at]);
+  for (const near of [at - 1, at + 1]) if (isBeside(rows, at, near)) shown.add(near);
+  return [...shown].sort((left, right) => left - right);
+}
+
+/** The widest block around a row that may be one record: of a flat text all of it that is at hand. */
+export function recordAround(rows: readonly Row[], at: number): Block {
+  let block = blockOf(rows, at);
+  for (let depth = 0; block && depth < blockDepth; depth++) {
+    if (identityIn(rows, block) !== undefined && block.to - block.from > 1) return block;
+    const wider = blockOf(rows, block.from);
+    if (!wider || (wider.from === block.from && wider.to === block.to)) break;
+    block = wider;
+  }
+  return block ?? { from: Math.max(0, at - smallRows), to: Math.min(rows.length - 1, at + smallRows) };
+}
+
+/** The beginning of a text whose head alone answers. */
+export function beginning(rows: readonly Row[]): readonly number[] {
+  let length = 0;
+  let count = 0;
+  while (count < rows.length && count < namedRows && length < namedLength) length += rows[count++]?.text.length ?? 0;
+  return range(0, count - 1);
+}
+
+/** Rows with those between them where a mark of the gap would be no shorter. */
+export function withoutHoles(rows: readonly Row[], shown: readonly number[]): readonly number[] {
+  const places = [...new Set(shown)].sort((left, right) => left - right);
+  return places.flatMap((place, index) => {
+    const hole = place - 1;
+    const isHole = hole === (index === 0 ? 0 : (places[index - 1] ?? 0) + 1);
+    return isHole && (rows[hole]?.text.length ?? Infinity) < shortRow ? [hole, place] : [place];
+  });
+}
+
+/** The rows that say whose a row is: the head of its block, and the key of the record that it is in. */
+function owners(rows: readonly Row[], at: number): readonly number[] {
+  const shown: number[] = [];
+  let block = blockOf(rows, at);
+  for (let depth = 0; block && depth < blockDepth; depth++) {
+    const head = rows[block.from]?.text.trim() ?? "";
+    if (depth === 0 && head.length > 2 && block.from !== at) shown.push(block.from);
+    const identity = identityIn(rows, block);
+    if (identity !== undefined) return [...shown, identity];
+    const wider = blockOf(rows, block.from);
+    if (!wider || wider.from >= block.from) break;
+    block = wider;
+  }
+  return shown;
+}
+
+/** The row of a record that tells it from others: the first whose key does, else its first plain value. */
+function identityIn(rows: readonly Row[], { from, to }: Block): number | undefined {
+  const inner = indentOf(rows[from + 1]);
+  let first: number | undefined;
+  let seen = 0;
+  for (let index = from + 1; index <= to && seen < 8; index++) {
+    const row = rows[index];
+    if (!row || indentOf(row) !== inner) continue;
+    seen++;
+    if (tellingKey.test(row.text)) return index;
+    if (first === undefined && plainKey.test(row.text)) first = index;
+  }
+  return first;
+}
+
+/** The rows from the nearest one above with a smaller indent to the end of what stands below it. */
+function blockOf(rows: readonly Row[], at: number): Block | undefined {
+  const indent = indentOf(rows[at]);
+  const below = indentOf(rows[at + 1]);
+  let from = at;
+  if (below === Infinity || below <= indent) {
+    if (indent === 0) return undefined;
+    for (from = at - 1; from >= 0 && at - from <= blockReach; from--) if (indentOf(rows[from]) < indent) break;
+    if (from < 0 || at - from > blockReach) return undefined;
+  }
+  const outer = indentOf(rows[from]);
+  let to = from;
+  while (to + 1 < rows.length && to - from < blockReach && indentOf(rows[to + 1]) > outer) to++;
+  while (to > from && rows[to]?.text.trim() === "") to--;
+  const closing = rows[to + 1];
+  if (closing && indentOf(closing) === outer && /^\s*[)}\]]/.test(closing.text)) to++;
+  return to > from ? { from, to } : undefined;
+}
+
+/** The indent of a row; a blank one and the rest of a line belong to what stands around them. */
+function indentOf(row: Row | undefined): number {
+  if (!row) return -1;
+  if (!row.begins || row.text.trim() === "") return Infinity;
+  const [indent = ""] = /^[ \t]*/.exec(row.text) ?? [];
+  return indent.length;
+}
+
+function isBeside(rows: readonly Row[], at: number, near: number): boolean {
+  const row = rows[near];
+  return row !== undefined && row.text.trim() !== "" && indentOf(row) === indentOf(rows[at]);
+}
+
+/** A row of a text without blocks: its paragraph, or what stands next to it where it says little by itself. */
+function flatAround(rows: readonly Row[], at: number): readonly number[] {
+  let from = at;
+  let to = at;
+  while (from > 0 && at - from < smallRows && rows[from - 1]?.text.trim() !== "") from--;
+  while (to + 1 < rows.length && to - at < smallRows && rows[to + 1]?.text.trim() !== "") to++;
+  if (isSmall(rows, { from, to }, smallRows, smallLength)) return range(from, to);
+  if ((rows[at]?.text.length ?? 0) >= selfContained) return [at];
+  return range(Math.max(from, at - 1), Math.min(to, at + 1));
+}
+
+/** A piece of a long line, with those of the same line next to it while they are short. */
+function piecesAround(rows: readonly Row[], at: number, isNamed: boolean): readonly number[] {
+  const shown = [at];
+  let length = rows[at]?.text.length ?? 0;
+  const opening = isNamed ? undefined : openingOf(rows, at);
+  if (opening !== undefined) {
+    const record = { from: opening, to: closingOf(rows, at) };
+    if (isSmall(rows, record, blockLength, blockLength)) return range(record.from, record.to);
+    if (opening !== at) shown.push(opening);
+  }
+  for (const near of [at - 1, at + 1]) {
+    const row = rows[near];
+    if (!row || row.line !== rows[at]?.line || shown.includes(near) || length + row.text.length > pieceLength) continue;
+    shown.push(near);
+    length += row.text.length;
+  }
+  return shown.sort((left, right) => left - right);
+}
+
+/** The piece in which the record of a piece begins, in JSON that is one line. */
+function openingOf(rows: readonly Row[], at: number): number | undefined {
+  let depth = 0;
+  for (let index = at - 1; index >= 0 && at - index <= 24; index--) {
+    const row = rows[index];
+    if (!row || row.line !== rows[at]?.line) return undefined;
+    for (let place = row.text.length - 1; place >= 0; place--) {
+      const sign = row.text[place];
+      if (sign === "}") depth++;
+      else if (sign === "{" && depth-- === 0) return index;
+    }
+  }
+  return undefined;
+}
+
+/** The piece in which that record ends, or the last one that is looked at. */
+function closingOf(rows: readonly Row[], at: number): number {
+  let depth = 0;
+  for (let index = at; index < rows.length && index - at <= 24; index++) {
+    const row = rows[index];
+    if (!row || row.line !== rows[at]?.line) return index - 1;
+    for (const sign of row.text) {
+      if (sign === "{") depth++;
+      else if (sign === "}" && --depth <= 0) return index;
+    }
+  }
+  return Math.min(rows.length - 1, at + 24);
+}
+
+function isSmall(rows: readonly Row[], { from, to }: Block, most: number, length: number): boolean {
+  if (to - from >= most) return false;
+  let sum = 0;
+  for (let index = from; index <= to; index++) sum += (rows[index]?.text.length ?? 0) + 1;
+  return sum <= length;
+}
+
+function range(from: number, to: number): readonly number[] {
+  return Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
+}

@@ -1,0 +1,217 @@
+/** The laws of recall: what it never shows, how it names what it shows, and that every store answers alike. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Message, NewMessage } from "../../src/message/message.ts";
+import { HistoryBuilder } from "../../src/message/samples.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
+import { estimate } from "../../src/tokens/estimate.ts";
+import { recallFrom } from "../../src/window/recall/recall.ts";
+import { isRecallAnswer } from "../../src/window/stub/recalled.ts";
+
+const common = ["the", "of", "is", "plan", "seats", "asked", "about", "customer", "gold", "note"];
+const word = fc.constantFrom(...common, "pool", "limit", "Rougou", "Stero", "7148", "src/a.ts");
+const sentence = fc.array(word, { minLength: 1, maxLength: 30 }).map((words) => words.join(" "));
+
+/** One stretch of a session: something said, a record that was looked up, a file read, or a recall of something before. */
+const stretch = fc.oneof(
+  fc.record({ kind: fc.constant("said" as const), text: sentence }),
+  fc.record({ kind: fc.constant("record" as const), id: fc.integer({ min: 0, max: 40 }), text: sentence }),
+  fc.record({ kind: fc.constant("read" as const), lines: fc.array(sentence, { minLength: 1, maxLength: 20 }) }),
+  fc.record({ kind: fc.constant("recall" as const), query: sentence }),
+);
+type Stretch = typeof stretch extends fc.Arbitrary<infer T> ? T : never;
+
+/** A session of such stretches; what recall answered is marked, so that it is known wherever it stands. */
+function sessionOf(stretches: readonly Stretch[]): {
+  readonly messages: readonly Message[];
+  readonly answers: Set<number>;
+} {
+  const builder = new HistoryBuilder().user("Keep the records of our customers.");
+  const answers = new Set<number>();
+  for (const [index, one] of stretches.entries()) {
+    const call = `c${index}`;
+    if (one.kind === "said") builder.user(one.text).assistant(`Noted: ${one.text}`);
+    else if (one.kind === "read")
+      builder.assistant("", [call, "read", { path: "src/a.ts" }]).result(call, one.lines.join("\n"));
+    else if (one.kind === "record") {
+      const record = { id: `C-${1_000 + one.id}`, plan: "gold", seats: index, notes: [one.text, one.text] };
+      builder.assistant("", [call, "get_record", { id: record.id }]).result(call, JSON.stringify(record, null, 1));
+    } else {
+      const { text } = recallFrom(builder.messages, { query: one.query }, { counter: estimate, maxTokens: 600 });
+      builder.assistant("", [call, "recall", { query: `QUOTED ${one.query}` }]).result(call, `${text}\nQUOTED-ANSWER`);
+      answers.add(builder.messages.length);
+    }
+  }
+  return { messages: builder.messages, answers };
+}
+
+const sessions = fc.array(stretch, { minLength: 1, maxLength: 25 });
+const head = /^\[m(\d+) ([^\]]+)\]$/;
+
+/** The lines that no text of the log can write: without a mark before them. */
+function ownLines(text: string): readonly string[] {
+  return text.split("\n").filter((line) => line !== "" && !/^[ |]/.test(line));
+}
+
+describe("recall by words", () => {
+  it("never returns anything of a recall's call or answer, whatever is asked", () => {
+    fc.assert(
+      fc.property(sessions, fc.oneof(sentence, fc.constantFrom("QUOTED", "QUOTED-ANSWER pool")), (given, query) => {
+        const { messages, answers } = sessionOf(given);
+        const { text, seqs } = recallFrom(messages, { query }, { counter: estimate });
+        expect(text).not.toContain("QUOTED");
+        expect(seqs.filter((seq) => answers.has(seq))).toEqual([]);
+        const range = recallFrom(messages, { id: `m1-m${messages.length + 1}` }, { counter: estimate });
+        expect(range.text).not.toContain("QUOTED");
+        for (const seq of answers) {
+          const whole = recallFrom(messages, { id: `m${seq}` }, { counter: estimate, maxTokens: 8_000 });
+          expect(whole.text).toContain("QUOTED-ANSWER");
+        }
+      }),
+    );
+  });
+
+  it("names the tool and its subject, or the speaker, above every passage, the newest first", () => {
+    fc.assert(
+      fc.property(sessions, sentence, (given, query) => {
+        const { messages } = sessionOf(given);
+        const { text, seqs } = recallFrom(messages, { query }, { counter: estimate });
+        if (seqs.length === 0) return;
+        const heads = ownLines(text)
+          .slice(1)
+          .filter((line) => !line.startsWith("…") && !line.startsWith("[…"));
+        // A file that is asked for stands first, whatever is newer.
+        const passages = heads.filter((line) => !line.includes(" as it stands"));
+        const placed = passages.map((line) => Number(head.exec(line)?.[1]));
+        expect(placed).toEqual(placed.toSorted((left, right) => right - left));
+        expect(seqs).toEqual(expect.arrayContaining([...new Set(placed)]));
+        for (const line of heads) {
+          expect(line).toMatch(
+            /^\[m\d+ (?:user|assistant(?: (?:read src\/a\.ts|get_record C-\d+))?|read src\/a\.ts|get_record C-\d+|src\/a\.ts as it stands)(?:;[^\]]*)?\]$/,
+          );
+        }
+      }),
+    );
+  });
+
+  it("never takes more tokens than it may", () => {
+    fc.assert(
+      fc.property(sessions, sentence, fc.integer({ min: 60, max: 1_500 }), (given, query, maxTokens) => {
+        const { messages } = sessionOf(given);
+        for (const asked of [{ query }, { id: "m1-m9" }, { id: "m2", query }, { query: "src/a.ts" }]) {
+          if (messages.length < 2) continue;
+          const { text, tokens } = recallFrom(messages, asked, { counter: estimate, maxTokens });
+          expect(tokens).toBe(estimate.count(text));
+          expect(tokens).toBeLessThanOrEqual(maxTokens);
+        }
+      }),
+    );
+  });
+
+  it("finds a record by its own line among lines of common words", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 29 }), fc.integer({ min: 0, max: 40 }), (wanted, noise) => {
+        const builder = new HistoryBuilder().user("Answer questions about the records.");
+        for (let index = 0; index < 30; index++) {
+          const notes = Array.from(
+            { length: noise },
+            (_, day) => `the customer of day ${day} asked about the seats of the plan`,
+          );
+          const record = { id: `C-${1_000 + index}`, plan: "gold", seats: 7 * index, owner: `person${index}`, notes };
+          builder.assistant("", [`c${index}`, "get_record", { id: record.id }]);
+          builder.result(`c${index}`, JSON.stringify(record, null, 1));
+        }
+        const query = `the seats of C-${1_000 + wanted}`;
+        const { text, tokens, seqs } = recallFrom(builder.messages, { query }, { counter: estimate });
+        expect(text).toContain(`"id": "C-${1_000 + wanted}"`);
+        expect(text).toContain(`"seats": ${7 * wanted}`);
+        expect(seqs).toEqual([2 * wanted + 3]);
+        expect(tokens).toBeLessThanOrEqual(120);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it("gives every passage the mark of its own answers", () => {
+    const { text } = recallFrom(
+      sessionOf([{ kind: "said", text: "pool" }]).messages,
+      { query: "pool" },
+      { counter: estimate },
+    );
+    expect(isRecallAnswer({ type: "tool-result", callId: "c", content: text })).toBe(true);
+  });
+});
+
+describe("recall of what changed", () => {
+  const read = (path: string, lines: readonly string[]) => ({ path, text: lines.join("\n") });
+  const file = read("src/server.ts", ["export const port = 80;", "export const retryLimit = 3;", "start(port);"]);
+  const builder = new HistoryBuilder()
+    .user("The pool of api is 100.")
+    .assistant("", ["r", "read", { path: file.path }])
+    .result("r", file.text)
+    .assistant("", ["e", "edit", { path: file.path, oldText: "retryLimit = 3;", newText: "retryLimit = 17;" }])
+    .result("e", "Done.")
+    .user("Correction: the pool of api is 250 now.")
+    .assistant("Understood.");
+
+  it("shows both statements, the newest first", () => {
+    const { text } = recallFrom(builder.messages, { query: "the pool of api is" }, { counter: estimate });
+    expect(text.indexOf("is 250 now")).toBeGreaterThan(0);
+    expect(text.indexOf("is 100")).toBeGreaterThan(text.indexOf("is 250 now"));
+  });
+
+  it("answers a path with the file as it stands", () => {
+    for (const query of ["src/server.ts", "server.ts"]) {
+      const { text, seqs } = recallFrom(builder.messages, { query }, { counter: estimate });
+      expect(text).toContain(" export const retryLimit = 17;");
+      expect(text).not.toContain("retryLimit = 3;");
+      expect(text).toMatch(/^\[m5 src\/server\.ts as it stands; from m3 m5\]$/m);
+      expect(seqs).toEqual([5]);
+    }
+  });
+
+  it("says of an older line that it was replaced", () => {
+    const { text } = recallFrom(builder.messages, { query: "export const retryLimit" }, { counter: estimate });
+    expect(text).toMatch(/^\[m3 read src\/server\.ts; changed by m5\]$/m);
+    expect(text.indexOf("newText: retryLimit = 17")).toBeLessThan(text.indexOf("[m3 read"));
+  });
+
+  it("says what the log holds where it has none of the words", () => {
+    const { text, tokens, seqs, more } = recallFrom(builder.messages, { query: "zebra" }, { counter: estimate });
+    expect(text).toBe(
+      "[Windrow: a record. Nothing has these words. It holds m1-m7: user (2), read (1; src/server.ts), " +
+        "edit (1; src/server.ts), assistant (1).]",
+    );
+    expect({ seqs, more, isShort: tokens <= 150 }).toEqual({ seqs: [], more: false, isShort: true });
+  });
+});
+
+describe("every store", () => {
+  let folder = "";
+  beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "windrow-recall-laws-"))));
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  it("answers as the array does", { timeout: 120_000 }, async () => {
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(sessions, sentence, async (given, query) => {
+        const { messages } = sessionOf(given);
+        run++;
+        for (const store of ["ram:", `file:${join(folder, `f${run}`)}`, `sqlite:${join(folder, `s${run}.db`)}`]) {
+          const manager = await SessionManager.open({ store, budget: 16_000 });
+          const session = await manager.create();
+          await session.append(messages.map(({ role, parts }): NewMessage => ({ role, parts })));
+          for (const asked of [{ query }, { query: "src/a.ts limit" }, { id: "m1-m4", query }]) {
+            const expected = recallFrom(messages, asked, { counter: estimate, budget: 16_000 });
+            expect(await session.recall(asked)).toEqual(expected);
+          }
+          await manager.close();
+        }
+      }),
+      { numRuns: 8 },
+    );
+  });
+});
