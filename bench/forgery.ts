@@ -69,7 +69,8 @@ async function digests(): Promise<readonly (readonly string[])[]> {
           composer.push(index + 1, message);
           if (message.role !== "assistant" || index % every > 1) continue;
           composer.compose({ budget });
-          for (const { digest, text } of composer.state.edits) if (digest && text !== undefined) texts.add(text);
+          for (const { pass, text } of composer.state.edits)
+            if (pass === "digest" && text !== undefined) texts.add(text);
         }
       }
     }

@@ -8,7 +8,7 @@ import { fillByRank, LexicalIndex, shownMessage } from "../src/memory/lexical.ts
 import type { NumberedMessage } from "../src/message/step.ts";
 import type { TokenCounter } from "../src/tokens/counter.ts";
 import { loadCounter } from "../src/tokens/exact.ts";
-import { defaultMask } from "../src/window/cut.ts";
+import { defaultMask } from "../src/window/stub/cut.ts";
 import { extractSummary } from "../src/window/summary/extractive.ts";
 import type { BenchReport, BenchRow } from "./bench.ts";
 

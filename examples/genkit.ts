@@ -4,7 +4,7 @@ import { genkit } from "genkit";
 import { SessionManager } from "windrow";
 import { genkitMessages, windowMiddleware } from "windrow/genkit";
 
-const files = ["src/window/composer.ts", "src/window/planner.ts", "src/window/budget.ts", "src/window/recall/stub.ts"];
+const files = ["src/window/composer.ts", "src/window/planner.ts", "src/window/budget.ts", "src/window/stub/stub.ts"];
 const ai = genkit({});
 const number = { type: "number" } as const;
 const inputJsonSchema = { type: "object", properties: { file: number, from: number } } as const;

@@ -4,7 +4,7 @@ import { AIMessage, createAgent, fakeModel, tool } from "langchain";
 import { SessionManager } from "windrow";
 import { langchainMessages, windowMiddleware } from "windrow/langchain";
 
-const files = ["src/window/composer.ts", "src/window/planner.ts", "src/window/budget.ts", "src/window/recall/stub.ts"];
+const files = ["src/window/composer.ts", "src/window/planner.ts", "src/window/budget.ts", "src/window/stub/stub.ts"];
 const number = { type: "number" } as const;
 const read = tool(
   ({ file, from }: { file: number; from: number }) => readFileSync(files[file] ?? "", "utf8").slice(from, from + 2_000),

@@ -6,7 +6,7 @@ import { SessionManager } from "windrow";
 import { AgentsSession } from "windrow/openai-agents";
 
 setTracingDisabled(true);
-const files = ["src/window/composer.ts", "src/window/planner.ts", "src/window/budget.ts", "src/window/recall/stub.ts"];
+const files = ["src/window/composer.ts", "src/window/planner.ts", "src/window/budget.ts", "src/window/stub/stub.ts"];
 const plan = Array.from({ length: 12 }, (_, index) => files[index % files.length] ?? "");
 const steps = plan.map((path, index) => [functionCall("read_file", { path }, { callId: `call-${index + 1}` })]);
 const readFile = tool({

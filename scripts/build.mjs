@@ -4,7 +4,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { chmodSync, readFileSync, rmSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { rolldown } from "rolldown";
 import { filesUnder, manifest, root } from "./package-files.mjs";
 
@@ -16,7 +16,10 @@ const programs = { "cli": "src/cli/main.ts", "pi-package": "src/adapter/pi/packa
 
 const doors = Object.values(manifest.exports)
   .filter((target) => typeof target === "object")
-  .map(({ types, default: file }) => [basename(file, ".js"), types.replace(/^\.\/dist\/(.*)\.d\.ts$/, "src/$1.ts")]);
+  .map(({ types, default: file }) => [
+    file.replace(/^\.\/dist\/|\.js$/g, ""),
+    types.replace(/^\.\/dist\/(.*)\.d\.ts$/, "src/$1.ts"),
+  ]);
 const entries = { ...Object.fromEntries(doors), ...programs, ...children };
 
 rmSync(join(root, "dist"), { recursive: true, force: true });

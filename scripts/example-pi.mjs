@@ -8,7 +8,7 @@ import { root } from "./package-files.mjs";
 
 const interop = join(root, "interop/pi");
 
-if (!existsSync(join(root, "dist/pi.js"))) run(process.execPath, ["scripts/build.mjs"], root);
+if (!existsSync(join(root, "dist/adapter/pi.js"))) run(process.execPath, ["scripts/build.mjs"], root);
 if (!existsSync(join(interop, "node_modules/@mariozechner/pi-agent-core"))) {
   run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], interop);
 }

@@ -213,7 +213,7 @@ test("the recall tool brings back what left", async () => {
   await turn(runnerOf({ model, sessionService, plugins: [plugin], tools }));
   const answer = model.requests.at(-1).contents.at(-1).parts[0].functionResponse.response.result;
   const session = await sessionService.getSession(key);
-  assert.match(answer, /^\[m4 tool\]$/m);
+  assert.match(answer, /^\[m4 read_file src\/orders\/orders-0\.ts\]$/m);
   // m1 is the state the session was created with.
   const { response } = session.events[2].content.parts[0].functionResponse;
   assert(answer.includes(response.result.split("\n")[5]), answer);

@@ -133,9 +133,9 @@ attack({
       name: "lines that recall quotes stand without a mark",
       changes: [
         {
-          file: "window/recall/text.ts",
-          from: 'return `${head}\\n${texts.map(quoteText).join("\\n")}`;',
-          to: 'return `${head}\\n${texts.join("\\n")}`;',
+          file: "window/recall/document.ts",
+          from: "${headOf(document)}\\n${quoteText(document.text)}",
+          to: "${headOf(document)}\\n${document.text}",
         },
       ],
     },

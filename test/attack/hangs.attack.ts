@@ -68,8 +68,8 @@ attack({
       changes: [
         {
           file: "window/recall/search.ts",
-          from: "this.matched = true;",
-          to: 'this.matched = (this.#texts[place.text] ?? "").split("\\n").length > 0;',
+          from: "this.#rarity.count(levels);",
+          to: 'if (this.#text.split("\\n").length > 0) this.#rarity.count(levels);',
         },
       ],
     },

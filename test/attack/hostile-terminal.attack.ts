@@ -36,6 +36,11 @@ const commands: Readonly<Record<string, (place: Place) => readonly Argv[]>> = {
     [hostile, "--store", store],
   ],
   replay: ({ file }) => [[file]],
+  bench: () => [
+    ["loop", "--policy", hostile],
+    ["loop", "--family", hostile],
+    ["loop", "--seed", hostile],
+  ],
   compose: ({ store, file }) => [["latest", "--explain", "--store", store], [file]],
   stats: ({ store }) => [["--store", store]],
   logs: ({ store }) => [["--level", "DEBUG", "--store", store]],
