@@ -22,7 +22,7 @@ const floors = [
   ["session/"],
   ["ops/"],
   ["replay/"],
-  ["cli/", "adapter/", "index.ts", "testing.ts"],
+  ["cli/", "adapter/", "loop/", "index.ts", "testing.ts"],
 ];
 
 const inRooms = (rooms) =>
@@ -86,6 +86,20 @@ module.exports = {
       severity: "error",
       from: { path: inRooms(["window/", "session/", "adapter/"]) },
       to: { path: inRooms(["replay/"]), reachable: true },
+    },
+    {
+      name: "readers-see-only-text",
+      comment: "An agent that reads windows with the library's own code would understand what no model can.",
+      severity: "error",
+      from: { path: "^src/loop/jobs/" },
+      to: { pathNot: "^src/loop/jobs/" },
+    },
+    {
+      name: "the-loop-is-never-imported",
+      comment: "Only the command, the benchmarks and tests run the loop.",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/(loop/|cli/commands/bench)" },
+      to: { path: "^src/loop/" },
     },
     {
       name: "the-front-door-is-light",
