@@ -1,8 +1,10 @@
 /**
- * Token counting: one contract, several counters. A counter counts text; framing, images and unknown parts cost the
- * same under all of them and are computed here.
+ * Token counting: one contract, several counters. A counter counts text, and may fix what a message's framing, an image or
+ * a call costs; what it does not fix is computed here, the same for all of them.
  */
-import type { FilePart, ImagePart, JsonValue, Message, Part, ToolDefinition } from "../message/message.ts";
+import type { FilePart, ImagePart, JsonValue, Message, Part } from "../message/message.ts";
+import type { ToolCallPart, ToolDefinition, ToolResultPart } from "../message/message.ts";
+import { resultText } from "../message/message.ts";
 import { imageSize } from "./image-size.ts";
 import type { NumberedMessage } from "../message/step.ts";
 
@@ -14,10 +16,14 @@ export interface TokenCounter {
   count(text: string): number;
   /** Tokens of an image whatever its size. Absent: by its dimensions. */
   readonly imageTokens?: number;
+  /** Tokens around each message, call, result and tool definition. Default 4. */
+  readonly framingTokens?: number;
+  /** Whether a call and its result cost their JSON: `{ name, args }`, `{ name, response }`. Default false: their texts. */
+  readonly jsonCalls?: boolean;
 }
 
 /** Tokens a provider adds around each message for its role and separators (OpenAI's cookbook gives 3 to 4). */
-const framingTokens = 4;
+const usualFraming = 4;
 
 /** Tokens of an image of unknown size: what Anthropic's and OpenAI's formulas give for about one megapixel. */
 const unknownImageTokens = 1_365;
@@ -33,9 +39,7 @@ const largestFileTokens = 100 * pageTokens;
 
 /** Tokens of a whole message: framing and every part. An unknown part counts its serialised size, never 0. */
 export function countMessage(counter: TokenCounter, message: Pick<Message, "parts">): number {
-  let total = framingTokens;
-  for (const part of message.parts) total += countPart(counter, part);
-  return total;
+  return framingOf(counter) + countParts(counter, message.parts);
 }
 
 /**
@@ -48,17 +52,9 @@ export function countPart(counter: TokenCounter, part: Part): number {
     case "reasoning":
       return counter.count(part.text);
     case "tool-call":
-      return (
-        counter.count(part.name) +
-        (part.argsText === undefined ? countJson(counter, part.args) : counter.count(part.argsText)) +
-        framingTokens
-      );
-    case "tool-result": {
-      if (typeof part.content === "string") return counter.count(part.content) + framingTokens;
-      let total = framingTokens;
-      for (const item of part.content) total += countPart(counter, item);
-      return total;
-    }
+      return countCall(counter, part);
+    case "tool-result":
+      return countResult(counter, part);
     case "image":
       return countImage(counter, part);
     case "file":
@@ -73,8 +69,48 @@ export function countPart(counter: TokenCounter, part: Part): number {
 /** Tokens of tool definitions, as JSON. */
 export function countTools(counter: TokenCounter, tools: readonly ToolDefinition[]): number {
   let total = 0;
-  for (const tool of tools) total += counter.count(JSON.stringify(tool)) + framingTokens;
+  for (const tool of tools) total += counter.count(JSON.stringify(tool)) + framingOf(counter);
   return total;
+}
+
+function framingOf({ framingTokens = usualFraming }: TokenCounter): number {
+  return framingTokens;
+}
+
+function countCall(counter: TokenCounter, { name, args, argsText }: ToolCallPart): number {
+  const framing = framingOf(counter);
+  if (counter.jsonCalls === true) {
+    return counter.count(`{"name":${JSON.stringify(name)},"args":${argsText ?? JSON.stringify(args)}}`) + framing;
+  }
+  return counter.count(name) + (argsText === undefined ? countJson(counter, args) : counter.count(argsText)) + framing;
+}
+
+function countResult(counter: TokenCounter, result: ToolResultPart): number {
+  const { content } = result;
+  const framing = framingOf(counter);
+  if (counter.jsonCalls === true) {
+    const media = typeof content === "string" ? [] : content.filter((item) => !isText(item));
+    return framing + counter.count(resultJson(result)) + countParts(counter, media);
+  }
+  return framing + (typeof content === "string" ? counter.count(content) : countParts(counter, content));
+}
+
+function countParts(counter: TokenCounter, parts: readonly Part[]): number {
+  let total = 0;
+  for (const part of parts) total += countPart(counter, part);
+  return total;
+}
+
+function isText({ type }: Part): boolean {
+  return type === "text";
+}
+
+/** A result's text as the JSON of a function's response; a text that is an object stands as it is. */
+function resultJson(result: ToolResultPart): string {
+  const { name, isError, content } = result;
+  const text = typeof content === "string" ? content : resultText({ ...result, content: content.filter(isText) });
+  const response = text.startsWith("{") ? text : JSON.stringify({ [isError === true ? "error" : "output"]: text });
+  return `{${name === undefined ? "" : `"name":${JSON.stringify(name)},`}"response":${response}}`;
 }
 
 function countImage(counter: TokenCounter, part: Pick<ImagePart, "data" | "url" | "width" | "height">): number {

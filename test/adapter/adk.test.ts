@@ -154,6 +154,15 @@ describe("snapshot and statistics", () => {
     expect(manager.getContextSnapshot()).toBeUndefined();
   });
 
+  it("counts a call and its response as their JSON: 100 for a text of 400, 100 for an image, 10 and 14 for the two", () => {
+    const manager = new ContextManager();
+    manager.addMessage(say("x".repeat(400)));
+    manager.addMessage(called("click", { x: 10, y: 20 }));
+    manager.addMessage(answered("click", { clicked: "button.first" }));
+    manager.addMessage({ role: "user", parts: [{ inlineData: { mimeType: "image/png", data: "iVBORw0KGgo=" } }] });
+    expect(manager.getStats()).toMatchObject({ messageCount: 4, estimatedTokens: 224 });
+  });
+
   it("counts failures in a row, for the fallback after three", () => {
     const manager = new ContextManager();
     for (let at = 0; at < 3; at++) manager.addMessage(answered("click", { error: "no element" }));

@@ -57,6 +57,5 @@ export interface PresetStorage {
 export function presetCounter({ counter, imageTokens }: Preset): TokenCounter {
   const found = counterOf(counter);
   if (imageTokens === undefined || found.imageTokens === imageTokens) return found;
-  const { name } = found;
-  return { name, imageTokens, count: (text) => found.count(text) };
+  return { ...found, imageTokens, count: (text) => found.count(text) };
 }
