@@ -44,6 +44,8 @@ export const prefixedTokens: readonly MaskRule[] = [
     /[A-Za-z0-9_.-]{15,}[A-Za-z0-9_-]/,
   ),
   tokens("anthropic-key", ["sk-ant-"], /[a-z]{3,8}\d\d-[A-Za-z0-9_-]{78,118}AA(?![A-Za-z0-9_-])/),
+  // Nothing but a key begins so, however short it is.
+  tokens("openai-key", ["sk-proj-"], /[A-Za-z0-9][A-Za-z0-9_-]*/, isNoFiller),
   // `sk-learn-contrib-extensions` is no key: a key has letters and digits mixed, or 24 characters in a row.
   tokens("openai-key", ["sk-"], /(?!ant-)[A-Za-z0-9_-]{16,}/, hasRandomPart),
   tokens("aws-key-id", ["AKIA", "ASIA", "ABIA", "ACCA"], /[A-Z0-9]{16}(?![A-Za-z0-9])/, isAwsKeyId),

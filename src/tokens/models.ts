@@ -41,15 +41,9 @@ export interface ModelFacts {
  */
 export type ModelDescription = Partial<ModelFacts>;
 
-type Row = readonly [
-  id: string,
-  contextWindow: number,
-  maxOutput: number,
-  input: number,
-  output: number,
-  cacheRead: number,
-  cacheWrite: number,
-];
+type RowPrices = readonly [] | readonly [input: number, output: number, cacheRead: number, cacheWrite: number];
+
+type Row = readonly [id: string, contextWindow: number, maxOutput: number, ...prices: RowPrices];
 
 // Capacities and prices as @pydantic/genai-prices 0.1.8 and llm-zoo 1.37.0 give them on 2026-11-21.
 const anthropic: readonly Row[] = [
@@ -141,7 +135,10 @@ const mistral: readonly Row[] = [
   ["mistral-large-2512", 262_144, 262_144, 0.5, 1.5, 0.05, 0.5],
 ];
 
+// Models that people run themselves have no price.
 const qwen: readonly Row[] = [
+  ["qwen3-30b", 32_768, 8_192],
+  ["qwen3-30b-a3b", 32_768, 8_192],
   ["qwen-plus", 1_000_000, 32_768, 0.4, 1.2, 0.16, 0.4],
   ["qwen3-max", 262_144, 65_536, 1.2, 6, 1.2, 1.2],
   ["qwen3-coder-plus", 1_000_000, 65_536, 0.65, 3.25, 0.13, 0.8125],
@@ -175,19 +172,25 @@ const profiles: Readonly<Record<string, string>> = {
 /** The known models by their id, without date and without the name of a gateway. */
 export const models: ReadonlyMap<string, ModelFacts> = new Map(
   Object.entries({ anthropic, openai, google, deepseek, mistral, qwen, xai, moonshot }).flatMap(([provider, rows]) =>
-    rows.map(([id, contextWindow, maxOutput, input, output, cacheRead, cacheWrite]): [string, ModelFacts] => [
+    rows.map(([id, contextWindow, maxOutput, ...prices]): [string, ModelFacts] => [
       id,
       {
         id,
         provider,
         contextWindow,
         maxOutput,
-        prices: { input, output, cacheRead, cacheWrite },
+        ...pricesOf(prices),
         profile: profiles[provider] ?? "openai-chat",
       },
     ]),
   ),
 );
+
+function pricesOf(prices: RowPrices): Pick<ModelFacts, "prices"> {
+  if (prices.length === 0) return {};
+  const [input, output, cacheRead, cacheWrite] = prices;
+  return { prices: { input, output, cacheRead, cacheWrite } };
+}
 
 /**
  * A model by id, by a description, or by an id with some fields replaced (`{ id: "gpt-4o", contextWindow: 64_000 }`).

@@ -137,7 +137,7 @@ describe("seed 001's config.yaml", () => {
     const more = "llm_provider: ollama\ncompression_threshold: 0.7\n";
     const { config } = await load({ "windrow.config.yaml": seed + more });
     const { model, budget } = config.settings;
-    expect(model).toEqual({ id: "qwen3-30b", provider: "ollama", contextWindow: 32_768, maxOutput: 4_096 });
+    expect(model).toEqual({ id: "qwen3-30b", provider: "ollama", contextWindow: 32_768, maxOutput: 8_192 });
     expect(budget).toBe(Math.floor(32_768 * 0.7));
   });
 

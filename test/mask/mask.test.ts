@@ -61,8 +61,15 @@ describe("tokens become placeholders", () => {
   });
 });
 
+it("a key of a project is masked, however short it is", () => {
+  expect(masked("OPENAI: sk-proj-abc123, next")).toBe("OPENAI: [OPENAI_KEY], next");
+});
+
 describe("what is no token stays", () => {
   it.each([
+    "keys begin with sk-proj- or sk-proj-...",
+    "sk-proj-xxxxxxxx",
+    "disk-proj-abc123",
     "task-1",
     "disk-usage",
     "sk-learn",

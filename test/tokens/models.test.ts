@@ -18,9 +18,10 @@ describe("the table of models", () => {
     expect(model.contextWindow).toBeGreaterThanOrEqual(model.maxOutput);
     expect(model.maxOutput).toBeGreaterThanOrEqual(4_096);
     expect(profileNames).toContain(model.profile);
-    expect(model.prices?.cacheRead).toBeLessThanOrEqual(model.prices?.input ?? 0);
-    expect(model.prices?.cacheWrite).toBeGreaterThanOrEqual(model.prices?.input ?? Infinity);
-    expect(model.prices?.output).toBeGreaterThan(model.prices?.input ?? Infinity);
+    const { input, output, cacheRead, cacheWrite } = model.prices ?? { input: 0, output: 1, cacheRead: 0, cacheWrite: 0 };
+    expect(cacheRead).toBeLessThanOrEqual(input);
+    expect(cacheWrite).toBeGreaterThanOrEqual(input);
+    expect(output).toBeGreaterThan(input);
     expect(modelOf(model.id)).toEqual(model);
   });
 });
@@ -46,8 +47,14 @@ describe("modelOf", () => {
     ["grok-4-0709", "grok-4"],
     ["grok-4-fast-non-reasoning", "grok-4-fast"],
     ["deepseek/deepseek-chat", "deepseek-chat"],
+    ["qwen/qwen3-30b-a3b", "qwen3-30b-a3b"],
   ])("finds %s as %s, and keeps the id it was asked for", (id, known) => {
     expect(modelOf(id)).toEqual({ ...models.get(known), id });
+  });
+
+  it("has a model that people run themselves, without prices", () => {
+    expect(modelOf("qwen3-30b")).toMatchObject({ contextWindow: 32_768 });
+    expect(modelOf("qwen3-30b")).not.toHaveProperty("prices");
   });
 
   it("replaces some fields of a known model", () => {
