@@ -18,7 +18,12 @@ describe("the table of models", () => {
     expect(model.contextWindow).toBeGreaterThanOrEqual(model.maxOutput);
     expect(model.maxOutput).toBeGreaterThanOrEqual(4_096);
     expect(profileNames).toContain(model.profile);
-    const { input, output, cacheRead, cacheWrite } = model.prices ?? { input: 0, output: 1, cacheRead: 0, cacheWrite: 0 };
+    const { input, output, cacheRead, cacheWrite } = model.prices ?? {
+      input: 0,
+      output: 1,
+      cacheRead: 0,
+      cacheWrite: 0,
+    };
     expect(cacheRead).toBeLessThanOrEqual(input);
     expect(cacheWrite).toBeGreaterThanOrEqual(input);
     expect(output).toBeGreaterThan(input);
