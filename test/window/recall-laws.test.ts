@@ -179,6 +179,28 @@ describe("recall of what changed", () => {
     expect(text.indexOf("newText: retryLimit = 17")).toBeLessThan(text.indexOf("[m3 read"));
   });
 
+  it("shows the old text of an edit, however often the new one was seen since", () => {
+    const path = "src/limits.ts";
+    const line = (value: number): string => `export function takeSome(input: Batch, limit = ${value}): number {`;
+    const body = Array.from({ length: 9 }, (_, at) => `  const part${at} = input.items[${at}] ?? limit;`);
+    const often = new HistoryBuilder()
+      .assistant("", ["r", "read", { path }])
+      .result("r", [line(41), ...body].join("\n"))
+      .assistant("", ["e", "edit", { path, old: line(41), new: line(9_000) }])
+      .result("e", "Done.");
+    for (let time = 0; time < 12; time++) {
+      often
+        .assistant("", [`s${time}`, "look", { place: `place ${time}` }])
+        .result(`s${time}`, [line(9_000), ...body].join("\n"));
+    }
+    for (const query of ["takeSome limit", `edit ${path} takeSome limit = 9000`]) {
+      const { text, tokens } = recallFrom(often.messages, { query }, { counter: estimate, maxTokens: 1_000 });
+      expect(text).toMatch(/^\[m3 assistant edit src\/limits\.ts\]$/m);
+      expect(text).toContain(` old: ${line(41)}`);
+      expect(tokens).toBeLessThanOrEqual(1_000);
+    }
+  });
+
   it("says what the log holds where it has none of the words", () => {
     const { text, tokens, seqs, more } = recallFrom(builder.messages, { query: "zebra" }, { counter: estimate });
     expect(text).toBe(

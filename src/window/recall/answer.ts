@@ -21,7 +21,7 @@ export interface Shown {
 }
 
 /** Characters from which a line that stands alone is compared with others. */
-const comparedLength = 24;
+export const comparedLength = 24;
 
 /** Lines of a text from which a gap says at which line the text goes on. */
 const manyLines = 40;

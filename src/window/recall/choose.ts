@@ -2,11 +2,11 @@
 import type { TokenCounter } from "../../tokens/counter.ts";
 import type { Work } from "../../turns.ts";
 import type { TextMask } from "../window.ts";
-import { keyOf, ordered, renderRows, renderShown } from "./answer.ts";
+import { comparedLength, keyOf, ordered, renderRows, renderShown } from "./answer.ts";
 import type { Shown } from "./answer.ts";
 import { headOf } from "./document.ts";
 import type { Hit, HitDocument, RankedHit, Region } from "./hits.ts";
-import { longLine, rowsOf } from "./pieces.ts";
+import { bareLine, longLine, rowsOf } from "./pieces.ts";
 import type { Row } from "./pieces.ts";
 import { beginning, recordAround, surroundings, withoutHoles } from "./surroundings.ts";
 import type { Block } from "./surroundings.ts";
@@ -51,6 +51,8 @@ export interface ChoiceOptions {
   readonly asked?: number;
   /** A remark for a document whose lines no longer hold. */
   readonly remark?: (document: HitDocument) => string;
+  /** Text that the answer shows beside the choice. */
+  readonly beside?: string;
 }
 
 /** The text that was chosen, and where it is from. */
@@ -70,6 +72,8 @@ export class Chooser {
   readonly #byText = new Map<string, Shown>();
   readonly #rows = new Map<Region | string, readonly Row[]>();
   readonly #covered: boolean[] = [];
+  /** Lines that are shown, as they are compared with others. */
+  readonly #lines = new Set<string>();
   #left: number;
   #more = false;
 
@@ -78,6 +82,7 @@ export class Chooser {
     this.#rarity = rarity;
     this.#options = options;
     this.#left = options.maxTokens;
+    for (const line of options.beside?.split("\n") ?? []) this.#lines.add(bareLine(line));
   }
 
   /** @param ranked - the hits, the best first */
@@ -86,16 +91,24 @@ export class Chooser {
     const heaviest = this.#heaviest();
     const relevant = ranked.filter((hit) => this.#isRelevant(hit, best, heaviest));
     let misses = 0;
+    const again: RankedHit[] = [];
     for (const hit of relevant) {
       const used = this.#options.maxTokens - this.#left;
       if (misses >= mostMisses || (used >= comfortable && hit.together < nearlyBest * best)) {
         this.#more = true;
         break;
       }
-      if (!this.#take(hit)) {
+      yield;
+      if (this.#isShown(hit)) again.push(hit);
+      else if (!this.#take(hit)) {
         misses++;
         this.#more = true;
       }
+    }
+    // A line that is shown may stand between others elsewhere.
+    for (const hit of again) {
+      if (this.#options.maxTokens - this.#left >= comfortable) break;
+      this.#take(hit);
       yield;
     }
     yield* this.#cover(ranked);
@@ -103,6 +116,13 @@ export class Chooser {
     const shown = ordered([...this.#shown.values()]);
     const seqs = [...new Set(shown.map(({ document }) => document.seq))].sort((left, right) => left - right);
     return { text: shown.map(renderShown).join("\n\n"), seqs, more: this.#more };
+  }
+
+  /** Whether an answer has the line of a hit already, from another message. */
+  #isShown({ hit: { document, region, start, end } }: RankedHit): boolean {
+    if (!region || this.#shown.has(document)) return false;
+    const line = bareLine(region.text.slice(start - region.offset, end - region.offset));
+    return line.length >= comparedLength && this.#lines.has(line);
   }
 
   /** The weight of the best hit; a question that is still to be answered has all words, and tells nothing. */
@@ -171,7 +191,10 @@ export class Chooser {
       if (cost > this.#left) continue;
       this.#left -= cost;
       const shown = known ?? this.#open(hit, key, remark);
-      for (const row of fresh) shown.rows.set(row.start, row);
+      for (const row of fresh) {
+        shown.rows.set(row.start, row);
+        this.#lines.add(bareLine(row.text));
+      }
       this.#coverBy([document.label, ...fresh.map(({ text }) => text)].join("\n"));
       return true;
     }

@@ -142,13 +142,17 @@ export class Recalling {
     const left = options.maxTokens - (file ? this.#counter.count(file.text) + 2 : 0);
     const replaced = this.#replaced?.read(again, this.#mask);
     const ranked = replaced ? replaced.rank(this.#ranked) : this.#ranked;
-    const others = file ? ranked.filter(({ hit }) => !this.#isOf(hit.document, this.#path?.path ?? "")) : ranked;
+    // Beside a file as it stands, its changes tell of what stood there before.
+    const others = file
+      ? ranked.filter(({ hit: { document } }) => document.isCall || !this.#isOf(document, this.#path?.path ?? ""))
+      : ranked;
     const remark = (document: HitDocument): string => replaced?.remark(document) ?? "";
     const chooser = new Chooser(words, this.#search.rarity, {
       ...options,
       maxTokens: left,
       asked: this.#asked,
       remark,
+      ...(file && { beside: file.text }),
     });
     const found = yield* chooser.choose(others);
     if (found.text === "" && !file && this.#isSingle && this.#hasId) return this.#filling.result();

@@ -6,6 +6,7 @@ import { recallId } from "../stub/stub.ts";
 import { followFile } from "./files.ts";
 import type { FileLog } from "./files.ts";
 import type { Hit, HitDocument, RankedHit } from "./hits.ts";
+import { bareLine } from "./pieces.ts";
 
 /** Hits that are looked after, and files. */
 const mostHits = 64;
@@ -13,9 +14,6 @@ const mostFiles = 8;
 
 /** The share of its score that a hit keeps whose line was replaced. */
 const share = 0.6;
-
-/** The number before a line of a listing, and the name before a text of a call. */
-const lead = /^\s*(?:\d+(?:\t|→|\| ?|: |:|-)|[\w.]+: )/;
 
 /** Finds hits whose lines a later call replaced. */
 export class Replaced {
@@ -56,6 +54,8 @@ export class Replaced {
         for (const hit of hits) {
           const stands = keys.get(hit)?.some((key) => lines.has(key)) ?? false;
           if (stands) this.#by.delete(hit);
+          // The old text of an edit was replaced by the edit itself, and tells what was there before.
+          else if (call === hit.document.seq) stood.delete(hit);
           else if (stood.has(hit) && hit.document.seq <= result && !this.#by.has(hit)) this.#by.set(hit, result);
           if (stands && (call <= hit.document.seq || result <= hit.document.seq)) stood.add(hit);
         }
@@ -96,5 +96,5 @@ function pathOf({ document }: Hit, files: FileLog): string | undefined {
 /** A hit's line as a file may have it: with and without what a listing or a call puts before it. */
 function keysOf({ region, start, end }: Hit): readonly string[] {
   const line = region?.text.slice(start - region.offset, end - region.offset) ?? "";
-  return [keyOf(line), keyOf(line.replace(lead, ""))].filter((key) => key.length > 1);
+  return [keyOf(line), bareLine(line)].filter((key) => key.length > 1);
 }

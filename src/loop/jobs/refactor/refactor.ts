@@ -7,10 +7,17 @@ import { change } from "./agent.ts";
 import { Project } from "./project.ts";
 import type { ProjectFunction } from "./project.ts";
 
+/** A change that was asked for. */
+interface Change {
+  readonly name: string;
+  /** Says after the turn whether it was made. */
+  readonly isMade: () => boolean;
+}
+
 interface Planned {
   readonly message: string;
-  /** Says after the turn, for each change that was asked for, whether it was made. */
-  readonly changes: () => readonly (() => boolean)[];
+  /** Says before the turn which changes are asked for. */
+  readonly changes: () => readonly Change[];
 }
 
 /** A job of refactoring with about `size` calls. */
@@ -30,7 +37,7 @@ class Refactor implements Job {
   readonly #project: Project;
   readonly #dice: Dice;
   readonly #turns: Planned[] = [];
-  #asked: readonly (() => boolean)[] = [];
+  #asked: readonly Change[] = [];
   #next = 0;
 
   constructor(dice: Dice, size: number) {
@@ -40,8 +47,8 @@ class Refactor implements Job {
   }
 
   next(): string | undefined {
-    for (const isMade of this.#asked)
-      this.score.action([new Fact("a change that was asked for", "made"), isMade() ? "made" : "missing"]);
+    for (const { name, isMade } of this.#asked)
+      this.score.action([new Fact(name, "made"), isMade() ? "made" : "missing"]);
     const turn = this.#turns[this.#next++];
     this.#asked = turn?.changes() ?? [];
     return turn?.message;
@@ -139,10 +146,13 @@ class Refactor implements Job {
     this.#turns.push({
       message: `The function ${name} of ${one.path} skips an item whose weight is above its bound. It shall skip one that is equal to it as well.`,
       changes: () => [
-        () => {
-          const lines = this.#project.lines(one.path);
-          const at = lines.findIndex((line) => line.includes(`export function ${name}(`));
-          return lines[at + 3]?.includes(">=") === true;
+        {
+          name: `the guard of ${name}`,
+          isMade: () => {
+            const lines = this.#project.lines(one.path);
+            const at = lines.findIndex((line) => line.includes(`export function ${name}(`));
+            return lines[at + 3]?.includes(">=") === true;
+          },
         },
       ],
     });
@@ -153,7 +163,7 @@ class Refactor implements Job {
     return this.#project.lines(path).filter((line) => /export function .*limit = \d+/.test(line));
   }
 
-  #has(path: string, line: string): () => boolean {
-    return () => this.#project.lines(path).includes(line);
+  #has(path: string, line: string): Change {
+    return { name: `${path}: ${line.trim()}`, isMade: () => this.#project.lines(path).includes(line) };
   }
 }
