@@ -4,12 +4,12 @@ import type { Work } from "../../turns.ts";
 import type { TextMask } from "../window.ts";
 import { comparedLength, keyOf, ordered, renderRows, renderShown } from "./answer.ts";
 import type { Shown } from "./answer.ts";
+import { complement } from "./complement.ts";
 import { headOf } from "./document.ts";
 import type { Hit, HitDocument, RankedHit, Region } from "./hits.ts";
 import { bareLine, longLine, rowsOf } from "./pieces.ts";
 import type { Row } from "./pieces.ts";
-import { beginning, recordAround, surroundings, withoutHoles } from "./surroundings.ts";
-import type { Block } from "./surroundings.ts";
+import { beginning, surroundings, withoutHoles } from "./surroundings.ts";
 import { Matcher } from "./words.ts";
 import type { Rarity, RecallWords } from "./words.ts";
 
@@ -29,12 +29,6 @@ const nearlyBest = 0.8;
 const saidWhole = 1_200;
 const roomForSaid = 1_000;
 const exactly = /\d|[\p{L}\p{N}][_/@][\p{L}\p{N}]|\p{Ll}\p{Lu}/u;
-
-/** The weight from which a word is worth a line of its own; one such as `the` has less. */
-const tellingWeight = 2;
-
-/** Rows that are added for words which a hit lacks. */
-const mostComplements = 3;
 
 /** Passages that were too large for the room, after which no more is tried. */
 const mostMisses = 12;
@@ -175,7 +169,7 @@ export class Chooser {
       ? beginning(rows)
       : withoutHoles(rows, [
           ...surroundings(rows, at, this.#isNamed(document)),
-          ...this.#complement(rows, at, document),
+          ...complement(rows, at, document.callId === undefined, this.#matcher, this.#rarity),
         ]);
     const remark = this.#options.remark?.(document) ?? "";
     for (const group of [around, [at]]) {
@@ -264,45 +258,6 @@ export class Chooser {
     const { levels } = this.#matcher;
     this.#matcher.look(text.toLowerCase());
     for (let index = 0; index < levels.length; index++) this.#covered[index] ||= levels[index]! > 0;
-  }
-
-  /** Rows of the same record for words that the hit lacks: again and again the one with most of them, the shorter first. */
-  #complement(rows: readonly Row[], at: number, { callId }: HitDocument): readonly number[] {
-    const { terms } = this.#matcher.words;
-    this.#matcher.look((rows[at]?.text ?? "").toLowerCase());
-    const missing = new Set(
-      terms
-        .map((_, index) => index)
-        .filter((index) => this.#matcher.levels[index]! < 2 && this.#rarity.has(index))
-        .filter((index) => terms[index]!.weight >= tellingWeight),
-    );
-    const record = callId === undefined ? { from: 0, to: rows.length - 1 } : recordAround(rows, at);
-    const found: number[] = [];
-    while (missing.size > 0 && found.length < mostComplements) {
-      const best = this.#bestFor(rows, record, missing);
-      if (!best) break;
-      found.push(best.place);
-      for (const index of best.words) missing.delete(index);
-    }
-    return found;
-  }
-
-  /** The row of a record with the most of some words. */
-  #bestFor(
-    rows: readonly Row[],
-    { from, to }: Block,
-    missing: ReadonlySet<number>,
-  ): { readonly place: number; readonly words: readonly number[] } | undefined {
-    let best: { place: number; words: readonly number[]; weight: number; length: number } | undefined;
-    for (let place = from; place <= to; place++) {
-      const { text = "" } = rows[place] ?? {};
-      if (!this.#matcher.look(text.toLowerCase())) continue;
-      const words = [...missing].filter((index) => this.#matcher.levels[index] === 2);
-      const weight = words.reduce((sum, index) => sum + this.#rarity.weigh(index, 2), 0);
-      const isBetter = !best || weight > best.weight || (weight === best.weight && text.length < best.length);
-      if (words.length > 0 && isBetter) best = { place, words, weight, length: text.length };
-    }
-    return best;
   }
 
   #rowsOf(region: Region): readonly Row[] {
