@@ -92,12 +92,27 @@ export interface EditRecord extends MaybeMasked {
   readonly timestamp: string;
 }
 
+/** The window of a model call: with the epoch's record and the messages up to `last` it can be made again. */
+export interface UsedWindow {
+  readonly epoch: number;
+  /** The newest message in it, by `seq`. */
+  readonly last: number;
+  /** Tokens of the whole request. */
+  readonly tokens: number;
+  /** Tokens at its beginning that the provider was expected to have in its cache. */
+  readonly cached: number;
+  /** The hash of all its messages. */
+  readonly hash: string;
+}
+
 /** The usage of one model call (`usage.jsonl`). Lines are only appended. */
 export interface UsageRecord extends MaybeMasked {
   readonly kind: "usage";
   readonly purpose: "turn" | "summary" | "extraction" | "embedding";
   readonly model?: string;
   readonly usage: Usage;
+  /** The window that the call was made with; absent for one that no session composed. */
+  readonly window?: UsedWindow;
   readonly timestamp: string;
 }
 

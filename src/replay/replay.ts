@@ -5,6 +5,7 @@ import type { Message } from "../message/message.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import { checkBudget } from "../window/budget.ts";
+import type { ComposeOptions } from "../window/compose-options.ts";
 import { Composer } from "../window/composer.ts";
 import { profileOf } from "../window/provider/profile.ts";
 import type { Profile } from "../window/provider/profile.ts";
@@ -69,6 +70,8 @@ export interface ReplayedSession {
   readonly farDistance: number;
   /** The counter of all token figures. */
   readonly counter: string;
+  /** The system prompt and the tools that every request is measured with; absent where the recording has none. */
+  readonly sent?: { readonly system: boolean; readonly tools: number };
   readonly results: readonly ReplayResult[];
 }
 
@@ -81,8 +84,9 @@ export interface ReplayResult extends WindowFigures {
 }
 
 /**
- * Runs a recorded session through every strategy at every budget. It composes before every assistant message and
- * carries the state along, as a live agent does.
+ * Runs a recorded session through every strategy at every budget. It composes before every assistant message, with the
+ * system prompt and the tools that went with that request where the recording has them, and carries the state along, as a
+ * live agent does.
  *
  * @throws WindrowError `unknown-strategy`, `unknown-profile`, `bad-option`, `budget-too-small`, `aborted`
  */
@@ -103,7 +107,9 @@ export async function replay(
     );
   const pacer = new Pacer(calls.length * plans.length, options.onProgress, signal);
   const results: ReplayResult[] = [];
-  for (const plan of plans) results.push(...(await runPlan(recording, plan, options, pacer)));
+  const { sent = [] } = transcript;
+  const newest = sent.at(-1);
+  for (const plan of plans) results.push(...(await runPlan(recording, { ...plan, sent }, options, pacer)));
   return {
     id: transcript.id,
     format: transcript.format,
@@ -114,6 +120,7 @@ export async function replay(
     historyTokens: recording.tokens.sum(messages),
     farDistance: recording.farDistance,
     counter: options.counter.name,
+    ...(newest && { sent: { system: newest.system !== undefined, tools: newest.tools?.length ?? 0 } }),
     results,
   };
 }
@@ -127,7 +134,7 @@ interface Plan {
 
 async function runPlan(
   recording: Recording,
-  { strategy, limit, budgets }: Plan,
+  { strategy, limit, budgets, sent }: Plan & Required<Pick<Transcript, "sent">>,
   options: ReplayOptions,
   pacer: Pacer,
 ): Promise<readonly ReplayResult[]> {
@@ -138,7 +145,8 @@ async function runPlan(
   let pushed = 0;
   for (const index of recording.calls) {
     for (; pushed < index; pushed++) composer.push(pushed + 1, recording.messages[pushed] as Message);
-    const composed = composeOrRefuse(composer, limit);
+    const { at: _at, ...blocks } = sent.findLast(({ at }) => at <= pushed) ?? sent[0] ?? { at: 0 };
+    const composed = composeOrRefuse(composer, { ...blocks, budget: limit });
     if (composed) options.onWindow?.({ strategy: strategy.name, budget: limit, index, composed });
     tally.add(
       index,
@@ -157,9 +165,9 @@ async function runPlan(
   return tally.results(options.prices).map((result) => ({ ...names, ...result, ...(options.series && { series }) }));
 }
 
-function composeOrRefuse(composer: Composer, budget: number): Composed | undefined {
+function composeOrRefuse(composer: Composer, options: ComposeOptions): Composed | undefined {
   try {
-    return composer.compose({ budget });
+    return composer.compose(options);
   } catch (error) {
     if (isWindrowError(error, "over-budget")) return undefined;
     throw error;

@@ -1,4 +1,5 @@
 /** The context of a session: the values its parts share, the options it is opened with, and its settings and numbers. */
+import { WindrowError } from "../errors.ts";
 import type { SecretRules } from "../mask/text.ts";
 import type { Memory } from "../memory/memory.ts";
 import type { NewMessage } from "../message/message.ts";
@@ -29,6 +30,17 @@ export interface SessionContext {
   readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
   /** Hands records to the store. Called inside a turn. */
   readonly write: (records: readonly NewRecord[]) => Promise<readonly StoredRecord[]>;
+}
+
+/**
+ * The budget of a window.
+ *
+ * @throws WindrowError `bad-option` where neither the call nor the session has one
+ */
+export function budgetFor({ budget }: SessionContext, given: number | undefined): number {
+  const found = given ?? budget;
+  if (found !== undefined) return found;
+  throw new WindrowError("bad-option", "No budget: give compose a `budget`, or open the manager with a `model`.");
 }
 
 /** Plans a record at the time of its turn, writes it, and applies it to the conversation's state. */

@@ -12,18 +12,20 @@ import { undone } from "../window/edits.ts";
 import { epochRecord, factsOf, insertRecord } from "../window/epoch-record.ts";
 import type { EpochData, EpochFacts } from "../window/epoch-record.ts";
 import type { SessionContext } from "./context.ts";
+import { SentLog } from "./sent.ts";
 import type { Composed, Edit, EpochReason, WindowState } from "../window/window.ts";
 
 /** An epoch's data beside the window's state. */
-type DataBeside = () => Omit<EpochData, "state">;
+type DataBeside = () => Omit<EpochData, "state" | "systemSeq" | "toolsSeq">;
 
 /** Composes windows, and records what another process needs to compose the same ones. */
 export class Epochs {
   readonly #context: SessionContext;
   readonly #beside: DataBeside;
+  readonly #sent: SentLog;
   #composer: Composer;
-  /** The newest epoch on disk, and how many of its inserts. */
-  #recorded: { readonly epoch: number; readonly inserts: number };
+  /** The newest epoch on disk, the blocks it names, and how many of its inserts. */
+  #recorded: { readonly epoch: number; readonly sent: string; readonly inserts: number };
   #lastOptions: ComposeOptions | undefined;
   /** Whether the log has masked a message that an earlier window showed unmasked. */
   #masked = false;
@@ -35,9 +37,16 @@ export class Epochs {
   constructor(context: SessionContext, recorded: boolean, beside: DataBeside) {
     this.#context = context;
     this.#beside = beside;
+    this.#sent = new SentLog(context);
     this.#composer = new Composer(context.composer);
     const { epoch, inserts = [] } = this.#composer.state;
-    this.#recorded = { epoch: recorded ? epoch : -1, inserts: inserts.length };
+    const sent = sentHashes(this.#composer.state);
+    this.#recorded = { epoch: recorded ? epoch : -1, sent, inserts: inserts.length };
+  }
+
+  /** Takes over the blocks that the epoch of an earlier process names. */
+  resumed(epoch: EpochData): void {
+    this.#sent.resumed(epoch);
   }
 
   /** The composer; callers only read it. */
@@ -81,12 +90,15 @@ export class Epochs {
     const { epoch, inserts = [] } = composed.state;
     const known = this.#recorded.epoch === epoch ? this.#recorded.inserts : 0;
     const opened = this.#recorded.epoch !== epoch;
-    if (opened) await this.#record(composed.state, factsOf(composed.report));
-    else if (inserts.length > known) {
+    const isOther = this.#recorded.sent !== sentHashes(composed.state);
+    if (opened || isOther) {
+      await this.#sent.keep(options, composed.state);
+      await this.#record(composed.state, factsOf(composed.report));
+    } else if (inserts.length > known) {
       const timestamp = this.#timestamp();
       await this.#context.write(inserts.slice(known).map((insert) => insertRecord(epoch, insert, timestamp)));
     }
-    this.#recorded = { epoch, inserts: inserts.length };
+    this.#recorded = { ...this.#recorded, inserts: inserts.length };
     return { composed, opened: opened && epoch > 0 };
   }
 
@@ -117,8 +129,9 @@ export class Epochs {
       );
     }
     const { id, store, scope } = this.#context;
-    const back = state.previous ? (await recordedEpoch(store, scope, id, state.previous)).state : initialState;
-    const restored = undone(state, back, this.#composer.last, this.#context.composer.profile);
+    const back = state.previous ? await recordedEpoch(store, scope, id, state.previous) : undefined;
+    if (back) this.#sent.known(back);
+    const restored = undone(state, back?.state ?? initialState, this.#composer.last, this.#context.composer.profile);
     const tokensBefore = this.#composer.view().tokens;
     this.#composer = await this.#reread(restored);
     await this.#record(restored, this.#facts("undo", tokensBefore, this.#composer.view().tokens));
@@ -157,8 +170,12 @@ export class Epochs {
   }
 
   async #record(state: WindowState, facts: EpochFacts, records: readonly NewRecord[] = []): Promise<void> {
-    const data = { state, ...this.#beside() };
+    const data = { state, ...this.#sent.placesOf(state), ...this.#beside() };
     await this.#context.write([...records, epochRecord(data, facts, this.#timestamp())]);
-    this.#recorded = { epoch: state.epoch, inserts: state.inserts?.length ?? 0 };
+    this.#recorded = { epoch: state.epoch, sent: sentHashes(state), inserts: state.inserts?.length ?? 0 };
   }
+}
+
+function sentHashes({ systemHash, toolsHash }: WindowState): string {
+  return `${systemHash} ${toolsHash}`;
 }

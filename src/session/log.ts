@@ -13,6 +13,8 @@ import { explain, logged } from "../window/explain.ts";
 import type { Explanation } from "../window/explain.ts";
 import type { Profile } from "../window/provider/profile.ts";
 import { EditIndex } from "../window/edits.ts";
+import { sentChange } from "../window/sent.ts";
+import { sentIn } from "./sent.ts";
 
 /** A tool run that began and of which no end was recorded. */
 export interface OpenCall {
@@ -140,6 +142,18 @@ export async function explainStored(
   return explain(log, composer.shown(), { edits: composer.state.edits, profile, counter });
 }
 
+/** Explains what a composer shows of a session now, with the blocks of its newest epoch. */
+export async function explainNewest(
+  store: Store,
+  scope: Scope,
+  id: string,
+  context: ExplainContext,
+): Promise<Explanation> {
+  const explanation = await explainStored(store, scope, id, context);
+  const epoch = await newestEpoch(store, scope, id);
+  return { ...explanation, ...(epoch && (await sentWith(store, scope, id, epoch))) };
+}
+
 /**
  * Explains the window of an epoch, as it was when that epoch opened.
  *
@@ -152,13 +166,32 @@ export async function explainEpoch(
   epoch: number,
   options: ComposerOptions,
 ): Promise<Explanation> {
-  const { state } = await recordedEpoch(store, scope, id, epoch);
+  const found = await recordedEpoch(store, scope, id, epoch);
+  const { state } = found;
   const composer = new Composer({ ...options, state });
   for await (const { seq, message } of store.read(scope, id, { kind: "message", to: state.opened })) {
     composer.push(seq, message);
   }
   const { profile, counter } = options;
-  return explainStored(store, scope, id, { composer, profile, counter, to: state.opened });
+  const explanation = await explainStored(store, scope, id, { composer, profile, counter, to: state.opened });
+  return { ...explanation, ...(await sentWith(store, scope, id, found)) };
+}
+
+/** The blocks that go with the windows of an epoch, and how they differ from those of the epoch before. */
+export async function sentWith(
+  store: Store,
+  scope: Scope,
+  id: string,
+  epoch: EpochData,
+): Promise<Required<Pick<Explanation, "sent">> & Pick<Explanation, "changed">> {
+  const sent = await sentIn(store, scope, id, epoch);
+  const { previous = 0, epoch: number } = epoch.state;
+  if (number === 0) return { sent };
+  const before = await recordedEpoch(store, scope, id, previous).catch(() => undefined);
+  const isSame =
+    before?.state.systemHash === epoch.state.systemHash && before.state.toolsHash === epoch.state.toolsHash;
+  const changed = before && !isSame ? sentChange(await sentIn(store, scope, id, before), sent) : undefined;
+  return { sent, ...(changed && { changed }) };
 }
 
 /**

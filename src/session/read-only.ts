@@ -5,9 +5,10 @@ import { WindrowError } from "../errors.ts";
 import type { NewRecord } from "../message/record.ts";
 import { inFrontOf, storeShape } from "../store/shared/shape.ts";
 import type { Lock, Scope, Store } from "../store/store.ts";
+import { sentTypes } from "../window/sent.ts";
 
 /**
- * A store that is only read. An epoch that a reader's own window opens is not written, and its state is not set. Other
+ * A store that is only read. An epoch that a reader's own window opens, and what it recalls, is not written, and its state is not set. Other
  * methods that write throw `read-only`; the checkup of all sessions is left out.
  */
 export function readOnlyStore(store: Store): Store {
@@ -17,15 +18,14 @@ export function readOnlyStore(store: Store): Store {
       "This session was opened for reading. Resume it without `readOnly` to write it, or fork it.",
     );
   };
-  const isOwnEpoch = (record: NewRecord): boolean => {
-    return record.kind === "edit" && (record.type === "epoch" || record.type === "insert");
-  };
+  const ownTypes: readonly string[] = ["epoch", "insert", "recall", ...sentTypes];
+  const isOwn = (record: NewRecord): boolean => record.kind === "edit" && ownTypes.includes(record.type);
   const { checkup: _checkup, ...front } = inFrontOf(store, storeShape, (_name, method, call) =>
     method.changes === true ? refuse : call,
   );
   return {
     ...front,
-    append: (_lock, records) => (records.every(isOwnEpoch) ? Promise.resolve([]) : refuse()),
+    append: (_lock, records) => (records.every(isOwn) ? Promise.resolve([]) : refuse()),
     setState: async () => undefined,
     close: async () => undefined,
   };

@@ -1,5 +1,7 @@
 /** Recall from a session's log: reads the range that is asked for, message by message, or one summary. */
-import { WindrowError } from "../errors.ts";
+import { isWindrowError, WindrowError } from "../errors.ts";
+import { defined } from "../message/json.ts";
+import type { JsonObject } from "../message/message.ts";
 import { quoteText } from "../message/quote.ts";
 import type { Message } from "../message/message.ts";
 import type { StoredRecordOf } from "../message/record.ts";
@@ -15,6 +17,49 @@ import type { SessionContext } from "./context.ts";
 /** A summary as the log has it. */
 type SummaryRecord = StoredRecordOf<"summary">;
 
+/** Characters of a query that its record keeps at most. */
+const keptCharacters = 1_024;
+
+/** How much a session's recall brings back; `budget` is that of its last window. */
+interface SessionLimits extends Pick<RecallLimits, "maxTokens"> {
+  readonly budget: number | undefined;
+}
+
+/**
+ * As {@link recallFromStore}; a record says what was asked and which messages came back, or that there are none. Its failure is
+ * an event of the session and nobody's else.
+ */
+export async function recallOnRecord(
+  context: SessionContext,
+  length: number,
+  query: RecallQuery,
+  { budget, ...given }: SessionLimits,
+  signal?: AbortSignal,
+): Promise<Recalled> {
+  const { counter, mask, recallTools } = context.composer;
+  const known = defined({ recallTools, budget: budget ?? context.budget });
+  const limits = { ...known, ...given, counter, mask };
+  const record = async (outcome: JsonObject): Promise<void> => {
+    const { id, query: words, from, to } = query;
+    const asked = defined({ id, query: words?.slice(0, keptCharacters).toWellFormed(), from, to });
+    const data = { ...asked, ...outcome };
+    const timestamp = context.now().toISOString();
+    try {
+      await context.inTurn(() => context.write([{ kind: "edit", type: "recall", data, timestamp }]));
+    } catch {
+      // The writer told it already, and the answer needs no record.
+    }
+  };
+  try {
+    const found = await recallFromStore(context, length, query, limits, signal);
+    await record({ tokens: found.tokens, seqs: found.seqs, more: found.more });
+    return found;
+  } catch (error) {
+    if (isWindrowError(error, "not-found")) await record({ error: error.code });
+    throw error;
+  }
+}
+
 /**
  * Brings back messages of a session; `s3` is its third summary, with the ids of the summaries it was made of. Gives the
  * event loop turns while it reads.
@@ -22,7 +67,7 @@ type SummaryRecord = StoredRecordOf<"summary">;
  * @param length - messages in the log
  * @throws WindrowError `not-found`, `bad-option`, `aborted`
  */
-export async function recallFromStore(
+async function recallFromStore(
   { id, store, scope }: SessionContext,
   length: number,
   query: RecallQuery,

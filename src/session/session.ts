@@ -1,5 +1,4 @@
 /** A session: one conversation of one agent on one job, journalled as it happens and composed from its log. */
-import { WindrowError } from "../errors.ts";
 import type { Message, NewMessage, Usage } from "../message/message.ts";
 import type { NewRecord } from "../message/record.ts";
 import type { FinalStatus, SessionMetadata } from "../store/store.ts";
@@ -11,16 +10,17 @@ import type { Explanation } from "../window/explain.ts";
 import type { Recalled, RecallQuery } from "../window/recall/query.ts";
 import type { Composed } from "../window/window.ts";
 import { Appender } from "./appender.ts";
+import { budgetFor } from "./context.ts";
 import type { SessionContext, SessionOptions, SessionSettings, SessionStats } from "./context.ts";
 import { Epochs } from "./epochs.ts";
 import { tell } from "./events.ts";
 import { SessionGoal, SessionPins, SessionRecords, SessionSnapshot } from "./facets.ts";
 import { Hooks } from "./hooks.ts";
 import type { HookWindow } from "./hooks.ts";
-import { explainEpoch, explainStored, openCalls, windowRecords } from "./log.ts";
+import { explainEpoch, explainNewest, openCalls, windowRecords } from "./log.ts";
 import type { NewestEdits, OpenCall } from "./log.ts";
 import { offloadAtEnd } from "./memory.ts";
-import { recallFromStore } from "./recall.ts";
+import { recallOnRecord } from "./recall.ts";
 import { missingPins } from "./state/pins.ts";
 import type { PinOptions } from "./state/pins.ts";
 import { ToolRuns } from "./tool-run.ts";
@@ -112,6 +112,7 @@ export class Session {
     const { conversation } = this.#options;
     const opened = epoch?.state.opened ?? 0;
     this.#appender.counted(opened, epoch?.historyTokens ?? 0);
+    if (epoch) this.#epochs.resumed(epoch);
     if (epoch?.conversation) conversation.restore(epoch.conversation);
     for (const record of later) conversation.apply(record);
     for await (const record of store.read(scope, id, { kind: "snapshot", last: 1 })) conversation.apply(record);
@@ -175,17 +176,14 @@ export class Session {
     this.#writer.checkOpen();
     const { now, composer } = this.#context;
     const { conversation, meter, calibrate } = this.#options;
-    const budget = options.budget ?? this.#context.budget;
-    if (budget === undefined) {
-      throw new WindrowError("bad-option", "No budget: give compose a `budget`, or open the manager with a `model`.");
-    }
+    const budget = budgetFor(this.#context, options.budget);
     return this.#writer.inTurn(async () => {
       const time = now().toISOString();
       const pinned = conversation.blocks(time, composer.strategy.keepFirstUser);
       const counted = calibrate ? meter.countFor(budget) : budget;
       const call = { ...options, budget: counted, pinned };
       const { composed, opened } = await this.#epochs.compose(call, signal);
-      meter.composed(composed);
+      meter.composed(composed, this.#epochs.composer.last);
       this.#window = { tokens: composed.tokens, budget };
       if (opened) {
         this.#writer.compressed();
@@ -257,7 +255,9 @@ export class Session {
     signal?: AbortSignal,
   ): Promise<void> {
     const timestamp = this.#context.now().toISOString();
-    const record = { kind: "usage", purpose: "turn", ...(model !== undefined && { model }), usage, timestamp } as const;
+    const { window } = this.#options.meter;
+    const about = { ...(model !== undefined && { model }), usage, ...(window && { window }) };
+    const record = { kind: "usage", purpose: "turn", ...about, timestamp } as const;
     await this.#appender.append([], [record]);
     const warning = this.#options.meter.used(usage);
     if (warning !== undefined) tell(this.#context.on, { type: "usage-ignored", sessionId: this.id, warning });
@@ -285,17 +285,16 @@ export class Session {
   }
 
   /**
-   * Brings back what left the window, or anything else of the log: by id, by words, or by range.
+   * Brings back what left the window, or anything else of the log: by id, by words, or by range. The log gains a record of
+   * the question and of what was found; one that cannot be written keeps nobody from the answer.
    *
    * @param options - `maxTokens` defaults to an eighth of the budget, and to 4,000 at most
    * @throws WindrowError `not-found`, `bad-option`, `aborted`
    */
   async recall(query: RecallQuery, options: RecallOptions = {}, signal?: AbortSignal): Promise<Recalled> {
     this.#writer.checkOpen();
-    const { counter, mask, recallTools } = this.#context.composer;
-    const budget = this.#window?.budget ?? this.#context.budget;
-    const limits = { ...(budget !== undefined && { budget }), ...(recallTools && { recallTools }), ...options };
-    return recallFromStore(this.#context, this.#appender.messages, query, { ...limits, counter, mask }, signal);
+    const limits = { budget: this.#window?.budget, ...options };
+    return recallOnRecord(this.#context, this.#appender.messages, query, limits, signal);
   }
 
   /**
@@ -310,7 +309,7 @@ export class Session {
     const { id, store, scope, composer } = this.#context;
     return this.#writer.inTurn(() =>
       options.epoch === undefined
-        ? explainStored(store, scope, id, { ...composer, composer: this.#epochs.composer })
+        ? explainNewest(store, scope, id, { ...composer, composer: this.#epochs.composer })
         : explainEpoch(store, scope, id, options.epoch, composer),
     );
   }

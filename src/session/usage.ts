@@ -1,5 +1,6 @@
 /** Usage of model calls: predicted and actual costs, and how counts compare with what a provider reports. */
 import type { JsonObject, JsonValue, Usage } from "../message/message.ts";
+import type { UsedWindow } from "../message/record.ts";
 import { correct, countFor, initialCalibration, observe } from "../tokens/calibrate.ts";
 import type { CalibrationState, CorrectedCount } from "../tokens/calibrate.ts";
 import type { Profile } from "../window/provider/profile.ts";
@@ -18,7 +19,7 @@ export class UsageMeter {
   readonly #profile: Profile;
   readonly #contextWindow: number | undefined;
   #calibration: CalibrationState = initialCalibration;
-  #last: { readonly tokens: number; readonly equivalents: number } | undefined;
+  #last: { readonly window: UsedWindow; readonly equivalents: number } | undefined;
   #cost: CostTotals = { calls: 0, predicted: 0, actual: 0 };
 
   constructor(profile: Profile, contextWindow?: number) {
@@ -26,9 +27,20 @@ export class UsageMeter {
     this.#contextWindow = contextWindow;
   }
 
-  /** Notes the window that the next usage reports on. */
-  composed({ tokens, report }: Composed): void {
-    this.#last = { tokens, equivalents: report.cost.equivalents };
+  /**
+   * Notes the window that the next usage reports on.
+   *
+   * @param last - the newest message in it, by `seq`
+   */
+  composed({ tokens, report }: Composed, last: number): void {
+    const { epoch, cost, windowHash } = report;
+    const window = { epoch, last, tokens, cached: cost.cached, hash: windowHash };
+    this.#last = { window, equivalents: cost.equivalents };
+  }
+
+  /** The window that the next usage reports on; undefined where none was composed since the last usage. */
+  get window(): UsedWindow | undefined {
+    return this.#last?.window;
   }
 
   /**
@@ -43,7 +55,7 @@ export class UsageMeter {
     if (input === undefined || !last) return undefined;
     const contextWindow = this.#contextWindow;
     const { state, warning } = observe(this.#calibration, {
-      estimated: last.tokens,
+      estimated: last.window.tokens,
       reported: input,
       ...(contextWindow !== undefined && { contextWindow }),
     });

@@ -1,12 +1,14 @@
 /** Reads the sessions in a file of any known format. */
 import { isWindrowError, WindrowError } from "../errors.ts";
-import { basename, dirname, resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import { nearest } from "../nearest.ts";
 import { decoders } from "./decoders.ts";
 import { readEntries } from "./entries.ts";
 import type { ReadProgress } from "./entries.ts";
 import type { ReadLimits } from "./limits.ts";
-import type { Transcript, TranscriptDecoder, TranscriptSource } from "./transcript.ts";
+import type { Transcript, TranscriptBlocks, TranscriptDecoder, TranscriptSource } from "./transcript.ts";
+import { sentBlocks } from "./windrow/sent.ts";
 
 /** The certainty from which a decoder reads; below it, it only guesses. */
 const sureEnough = 0.5;
@@ -42,7 +44,17 @@ export async function readTranscripts(
   const [first, ...others] = decoder ? decoded(decoder, source, path) : [];
   if (first === undefined) throw notATranscript(path, beginning, entries.length, problems.length);
   const all = [...problems, ...first.problems].sort((left, right) => left.line - right.line);
-  return [{ ...first, problems: all }, ...others];
+  const sent = first.sent ?? (await sentBeside(path, signal));
+  return [{ ...first, problems: all, ...(sent.length > 0 && { sent }) }, ...others];
+}
+
+/** The system prompts and tools in the `edits.jsonl` beside a session's own `messages.jsonl`. */
+async function sentBeside(path: string, signal: AbortSignal | undefined): Promise<readonly TranscriptBlocks[]> {
+  const [, ending] = /^messages(\.jsonl(?:\.gz)?)$/.exec(basename(path)) ?? [];
+  const beside = join(dirname(path), `edits${ending}`);
+  if (ending === undefined || !existsSync(beside)) return [];
+  const { entries } = await readEntries(beside, undefined, signal);
+  return sentBlocks(entries.map(({ value }) => value));
 }
 
 /** Runs a decoder. An error it did not foresee is a fault of this file, so that other files are still read. */

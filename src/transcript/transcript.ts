@@ -3,6 +3,7 @@
  * folder; its decoder recognises it from the content.
  */
 import type { JsonObject, Message } from "../message/message.ts";
+import type { SentBlocks } from "../window/sent.ts";
 
 /** One session of a file. */
 export interface Transcript {
@@ -15,8 +16,16 @@ export interface Transcript {
   readonly messages: readonly Message[];
   /** Lines that could not be read. Reading continued after each. */
   readonly problems: readonly TranscriptProblem[];
+  /** The system prompts and tools of its requests, oldest first, where the format keeps them. */
+  readonly sent?: readonly TranscriptBlocks[];
   /** Further facts of the session (working folder, version …). */
   readonly meta?: JsonObject;
+}
+
+/** The blocks that went with requests beside the messages, until the next ones did. */
+export interface TranscriptBlocks extends SentBlocks {
+  /** How many messages stood before the first of these requests. */
+  readonly at: number;
 }
 
 /** A line that is no record of the format. */

@@ -9,6 +9,9 @@ export interface EpochData {
   readonly state: WindowState;
   /** Tokens of all messages the log held when the epoch opened. */
   readonly historyTokens: number;
+  /** The lines of `edits.jsonl` that keep the system prompt and the tool definitions, by `seq`; absent where none does. */
+  readonly systemSeq?: number;
+  readonly toolsSeq?: number;
   /** The conversation's state: pins, the goal, how many turns and steps had begun. */
   readonly conversation?: JsonObject;
 }
@@ -41,7 +44,7 @@ export function factsOf(report: Report): EpochFacts {
 
 /** The line that records an epoch: complete, so that a resume needs no other. */
 export function epochRecord(
-  { state, historyTokens, conversation }: EpochData,
+  { state, historyTokens, conversation, systemSeq, toolsSeq }: EpochData,
   facts: EpochFacts,
   timestamp: string,
 ): EditRecord {
@@ -62,6 +65,8 @@ export function epochRecord(
     history_tokens: historyTokens,
     system_hash: state.systemHash,
     tools_hash: state.toolsHash,
+    ...(systemSeq !== undefined && { system_seq: systemSeq }),
+    ...(toolsSeq !== undefined && { tools_seq: toolsSeq }),
     length: state.length,
     prefix_hash: state.prefixHash,
     ...(state.slot && { slot: state.slot.map((block): JsonValue => ({ ...block })) }),
@@ -113,10 +118,12 @@ export function epochOf(data: JsonObject): EpochData | undefined {
     }),
     ...(typeof data.whole === "number" && { whole: data.whole }),
   };
-  const { held } = data;
+  const { held, system_seq: systemSeq, tools_seq: toolsSeq } = data;
   return {
     state,
     historyTokens: Number(data.history_tokens ?? 0),
+    ...(typeof systemSeq === "number" && { systemSeq }),
+    ...(typeof toolsSeq === "number" && { toolsSeq }),
     ...(isObject(held) && { conversation: held }),
   };
 }

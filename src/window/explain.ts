@@ -11,6 +11,7 @@ import type { Profile } from "./provider/profile.ts";
 import { none } from "./strategies/none.ts";
 import { EditIndex } from "./edits.ts";
 import { countOnce } from "../tokens/counter.ts";
+import type { SentBlocks, SentChange } from "./sent.ts";
 import type { Edit, WindowState } from "./window.ts";
 
 /**
@@ -52,6 +53,10 @@ export interface Explanation {
   readonly totals: Readonly<Record<Fate, FateTotal>>;
   /** The messages that stayed without their reasoning, and the tokens of that reasoning. */
   readonly reasoning: { readonly messages: number; readonly tokens: number };
+  /** The system prompt and the tools that go with the window, as far as they are known; absent for `explainWindow`. */
+  readonly sent?: SentBlocks;
+  /** The difference between `sent` and what went with the epoch before, where the epoch opened because of it. */
+  readonly changed?: SentChange;
   /** Tokens of the whole log. */
   readonly tokensBefore: number;
   /** Tokens of the window's messages, without a system prompt, tools and a tail that the log does not have. */

@@ -73,7 +73,7 @@ it("shows a session that another manager is writing, without disturbing it", { t
   const session = await manager.create({ taskKey: {} });
   await work(session, 60);
   const own = await session.compose({ system: "You are an agent." });
-  const prompt = await put(folder, "prompt.txt", "You are an agent.");
+  const prompt = await put(folder, "prompt.txt", "You are another agent.");
 
   const plain = await json(["view", "latest", "--store", folder]);
   expect(plain).toMatchObject({ id: session.id, status: "processing", completedAt: null, openCalls: [] });
@@ -81,7 +81,7 @@ it("shows a session that another manager is writing, without disturbing it", { t
   expect(plain.messages?.shown).toHaveLength(10);
   expect(plain.messages?.shown.at(-1)?.seq).toBe(plain.messages?.total);
 
-  const view = await json(["view", "latest", "--store", folder, "--window", "--epochs", "--system", prompt]);
+  const view = await json(["view", "latest", "--store", folder, "--window", "--epochs"]);
   expect(view.window?.report.windowHash).toBe(own.report.windowHash);
   expect(view.window?.report.prefixHash).toBe(own.state.prefixHash);
   expect(view.window?.tokens).toBe(own.tokens);
@@ -98,12 +98,34 @@ it("shows a session that another manager is writing, without disturbing it", { t
 
   const text = await windrow(["view", "latest", "--store", folder, "--window", "--epochs", "--last", "2"]);
   expect(text.stdout).toContain(`Epochs: ${own.report.epoch} (showing last 2)`);
-  expect(text.stdout).toContain("not on disk and not counted: system\n");
+  expect(text.stdout).toContain("--- system [windrow:system]\n  You are an agent.\n");
+  const other = await windrow(["view", "latest", "--store", folder, "--window", "--system", prompt]);
+  expect(other.stdout).toContain("--- system [windrow:system]\n  You are another agent.\n");
   expect(text.stdout).toContain("--- user [windrow:note:");
 
   expect((await session.compose({ system: "You are an agent." })).report.windowHash).toBe(own.report.windowHash);
   await session.append({ role: "user", parts: [{ type: "text", text: "go on" }] });
   await manager.close();
+});
+
+it("shows the tools of a window, and what an epoch changed in them and in the system prompt", async () => {
+  const folder = await newFolder();
+  const manager = await managerIn(folder);
+  const session = await manager.create({ taskKey: {} });
+  const read = { name: "read", description: "Reads a file.", inputSchema: { type: "object" } };
+  await session.append({ role: "user", parts: [{ type: "text", text: "begin" }] });
+  await session.compose({ system: "You are an agent.\nBe brief.", tools: [read] });
+  await session.compose({ system: "You are an agent.\nBe kind.", tools: [read, { name: "\u001b[31mwrite" }] });
+  await manager.close();
+  const { stdout } = await windrow(["view", "latest", "--store", folder, "--window", "--epochs"]);
+  expect(stdout).toContain('; system line 2 (-1 +1): "Be brief." → "Be kind."; tools +');
+  expect(stdout).toContain('--- tool [read]\n  Reads a file.\n  {"type":"object"}\n');
+  expect(stdout).not.toContain("\u001b");
+  const composed = await windrow(["compose", "latest", "--store", folder]);
+  expect(composed.stdout).toContain("System: You are an agent. Be kind.\nTools: read ");
+  expect(composed.stdout).toContain(
+    'Changed with this epoch: system line 2 (-1 +1): "Be brief." → "Be kind."; tools +',
+  );
 });
 
 it("finds a session by the beginning of its id, and says what is wrong with a name", async () => {

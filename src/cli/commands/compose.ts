@@ -15,7 +15,9 @@ import { readComposeFlags } from "./compose-options.ts";
 import type { ComposeFlags, ComposeSettings } from "./compose-options.ts";
 import { withReadLimits } from "../read-limits.ts";
 import { defaultBudget } from "../replay/options.ts";
-import { count } from "../text/text.ts";
+import { messageText } from "../../message/message.ts";
+import { changeText } from "../text/sent.ts";
+import { count, oneLine } from "../text/text.ts";
 import { plainTable } from "../text/table.ts";
 
 /** Gives the command its options and its action. */
@@ -31,7 +33,7 @@ export function addCompose(command: Command, { io, finish, signal }: CommandCont
     .option("-p, --profile <name>", "anthropic, openai-chat (default: the session's or the model's)")
     .option("-m, --model <id>", "the model to take budget and profile from")
     .option("--counter <name>", "how tokens are counted: estimate, o200k, cl100k … (default: the session's)")
-    .option("--system <file>", "a file with the system prompt")
+    .option("--system <file>", "a file with the system prompt (default: the session's own)")
     .option("--at <n>", "the window as it was for the call after message n")
     .option("--session <n>", "which session of a file that holds several")
     .option("--store <path>", "where the sessions are", "./contexts")
@@ -134,12 +136,23 @@ export function composeText({ name, window }: Found, everyItem: boolean): string
     `Blocks: ${Object.entries(blocks)
       .map(([block, size]) => `${block} ${count(size)}`)
       .join(", ")}`,
+    ...systemLine(messages),
+    ...(report.tools.tools.length > 0
+      ? [`Tools: ${report.tools.tools.map(({ name, tokens: size }) => `${name} ${count(size)}`).join(", ")}`]
+      : []),
+    ...(report.changed ? [`Changed with this epoch: ${changeText(report.changed)}`] : []),
     ...(missing.length > 0 ? [`Not on disk and not counted: ${missing.join(", ")} (--system FILE counts one)`] : []),
     `Epoch: ${report.epoch}${opened}`,
     `Made by: strategy ${report.strategy}, profile ${report.profile}, counter ${report.counter}`,
     `Prefix: ${report.prefixHash}`,
   ];
   return [lines.map(printable).join("\n"), everyItem ? itemTable(report) : sumTable(report)].join("\n\n");
+}
+
+/** The beginning of the system prompt that was given beside the log. */
+function systemLine(messages: WindowPreview["messages"]): readonly string[] {
+  const given = messages.find(({ id }) => id === "windrow:system");
+  return given ? [`System: ${oneLine(messageText(given), 100)}`] : [];
 }
 
 function itemTable({ items }: WindowPreview["report"]): string {

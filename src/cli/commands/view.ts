@@ -9,6 +9,7 @@ import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { readSystem } from "../read-system.ts";
 import { languageOption, wordsFor } from "../text/language.ts";
 import type { Words } from "../text/words.ts";
+import { changeText, toolText } from "../text/sent.ts";
 import { count, oneLine, timeLabel } from "../text/text.ts";
 import { countOf } from "../values.ts";
 
@@ -39,9 +40,9 @@ export function addView(command: Command, { io, finish }: CommandContext): void 
     .option("--messages", "every message, one line each")
     .option("--summaries", "the summaries")
     .option("--tools", "every tool run")
-    .option("--window", "the window for the next call, as the model would see it")
+    .option("--window", "the window for the next call, as the model would see it, with the system prompt and the tools")
     .option("--epochs", "when the window was rewritten, why, and how far")
-    .option("--system <file>", "count this file's text as the system prompt of --window")
+    .option("--system <file>", "take this file's text as the system prompt of --window (default: the one on disk)")
     .option("--last <n>", "only the newest n messages, tool runs or epochs (default: 10 messages without a section)")
     .option("--store <path>", "where the sessions are", "./contexts")
     .addOption(languageOption())
@@ -176,27 +177,27 @@ function epochLine(epoch: ViewedEpoch, { view: labels }: Words): string {
   const change = [count(epoch.tokensBefore), count(epoch.tokensAfter), edits.join(", ") || labels.noEdits] as const;
   return (
     `[${epoch.epoch}] ${timeLabel(epoch.timestamp)} ` +
-    `${labels.epoch(epoch.reason, epoch.opened, ...change)}; prefix ${epoch.prefixHash}`
+    `${labels.epoch(epoch.reason, epoch.opened, ...change)}; prefix ${epoch.prefixHash}` +
+    (epoch.changed ? `; ${changeText(epoch.changed)}` : "")
   );
 }
 
-function windowLines({ messages, tokens, missing, report }: WindowPreview, { view: labels }: Words): readonly string[] {
+function windowLines(window: WindowPreview, { view: labels }: Words): readonly string[] {
+  const { messages, tools, tokens, missing, report } = window;
   const budget = report.budget === null ? undefined : count(report.budget);
   const size = labels.windowSize(count(messages.length), count(tokens), budget, report.epoch);
   const opens = report.opened ? labels.opensEpoch(report.opened.reason) : "";
   const absent = missing.length > 0 ? labels.notCounted(missing.join(", ")) : "";
   return [
     printable(`${labels.window}: ${size}${opens}${absent}`),
-    ...messages.flatMap((message) => ["", ...messageLines(message)]),
+    ...tools.flatMap((tool) => ["", ...headed(`tool [${tool.name}]`, toolText(tool))]),
+    ...messages.flatMap((message) => ["", ...headed(`${message.role} [${message.id}]`, textOf(message))]),
   ];
 }
 
-function messageLines(message: WindowPreview["messages"][number]): readonly string[] {
+function headed(head: string, text: string): readonly string[] {
   // Indented, so that no line of a text reads as the head of a message.
-  return [
-    printable(`--- ${message.role} [${message.id}]`),
-    printableLines(textOf(message)).replaceAll(/^(?=.)/gm, "  "),
-  ];
+  return [printable(`--- ${head}`), printableLines(text).replaceAll(/^(?=.)/gm, "  ")];
 }
 
 function textOf({ parts }: WindowPreview["messages"][number]): string {

@@ -52,9 +52,15 @@ export function sessionTitle(session: NamedSession, colour: boolean): string {
     `${count(session.messages)} messages`,
     `${count(session.calls)} calls`,
     `${count(session.historyTokens)} tokens of history`,
+    ...sentFacts(session),
   ];
   const told = facts.filter((fact) => fact !== null).join(" · ");
   return `${bold(printable(session.id))} ${dim(printable(told))}`;
+}
+
+function sentFacts({ sent }: NamedSession): readonly string[] {
+  if (!sent) return [];
+  return [...(sent.system ? ["its system prompt"] : []), ...(sent.tools > 0 ? [`${count(sent.tools)} tools`] : [])];
 }
 
 /**

@@ -14,7 +14,7 @@ import type { Profile } from "../../window/provider/profile.ts";
 import { strategyOf } from "../../window/by-name.ts";
 import { countOnce } from "../../tokens/counter.ts";
 import type { Composed, Report, Strategy } from "../../window/window.ts";
-import { explainStored, newestEpoch, windowRecords } from "../../session/log.ts";
+import { explainStored, newestEpoch, sentWith, windowRecords } from "../../session/log.ts";
 
 /** The settings that a window is made with. */
 export interface WindowSettings {
@@ -38,13 +38,15 @@ export interface WindowPreview {
   readonly messages: readonly Message[];
   /** Tokens of the whole request. */
   readonly tokens: number;
+  /** The tool definitions that go with it. */
+  readonly tools: readonly ToolDefinition[];
   /**
-   * Blocks that the session's own process sent beside the log when its newest epoch opened, and this window lacks: it
-   * is not on disk, so the true window is larger by it. Empty where no epoch opened yet.
+   * Blocks that the session's own process sent beside the log when its newest epoch opened, and that are not on disk, as
+   * in sessions of older versions: the true window is larger by them. Empty where no epoch opened yet.
    */
   readonly missing: readonly ("system" | "tools")[];
   readonly report: Omit<Report, "opened" | "budget"> &
-    Explanation & {
+    Omit<Explanation, "sent"> & {
       /** Null: no limit. */
       readonly budget: number | null;
       /** Hash of the history's messages, which the next window begins with unless an epoch opens. */
@@ -70,7 +72,7 @@ export function composeHistory(messages: readonly Message[], settings: WindowSet
   }
   const composed = composer.compose(settings);
   const { profile, counter } = settings;
-  return preview(composed, explain(log, composer.shown(), { edits: composed.state.edits, profile, counter }));
+  return preview(composed, explain(log, composer.shown(), { edits: composed.state.edits, profile, counter }), settings);
 }
 
 /** An earlier window that could not fit was the agent's trouble then; later ones may fit. */
@@ -84,8 +86,8 @@ function composeAnyway(composer: Composer, settings: WindowSettings): void {
 
 /**
  * The window for the next call of a session, whether it is open in some process, closed or finished. By the session's own
- * settings it is the one its process would compose, except that the system prompt and the tools are not on disk; with
- * another strategy, profile, counter or place it is composed from the log anew, call by call.
+ * settings it is the one its process would compose, with the system prompt and the tools of its newest epoch; with another
+ * strategy, profile, counter or place it is composed from the log anew, call by call.
  *
  * @throws WindrowError `over-budget`, `budget-too-small`; `unknown-strategy` where the session's strategy is not one of
  * Windrow's; `bad-option` for a place outside the log
@@ -97,7 +99,9 @@ export async function composeStored(
   options: StoredWindowOptions = {},
 ): Promise<WindowPreview> {
   const id = session.metadata.uuid;
-  const settings = await settingsOf(session, options);
+  const epoch = await newestEpoch(store, scope, id);
+  const { sent = {}, ...told } = epoch ? await sentWith(store, scope, id, epoch) : {};
+  const settings = await settingsOf(session, { ...sent, ...options });
   const { strategy, profile, counter, at } = options;
   if (strategy || profile || counter || at !== undefined) {
     const messages: Message[] = [];
@@ -108,19 +112,16 @@ export async function composeStored(
     }
     return composeHistory(messages, settings);
   }
-  const epoch = await newestEpoch(store, scope, id);
-  // Only hashes of the system prompt and the tools are on disk: `length: 0` keeps them from being compared.
+  // A mask may have changed the system prompt and the tools: `length: 0` keeps their hashes from being compared.
   const composer = new Composer({ ...settings, ...(epoch && { state: { ...epoch.state, length: 0 } }) });
   for await (const { seq, message } of windowRecords(store, scope, id, epoch)) composer.push(seq, message);
   const composed = composer.compose(settings);
   const context = { composer, profile: settings.profile, counter: settings.counter, to: composer.last };
   const { systemHash = composed.state.systemHash, toolsHash = composed.state.toolsHash } = epoch?.state ?? {};
+  const lacks = { system: systemHash !== composed.state.systemHash, tools: toolsHash !== composed.state.toolsHash };
   return {
-    ...preview(composed, await explainStored(store, scope, id, context)),
-    missing: [
-      ...(systemHash === composed.state.systemHash ? [] : (["system"] as const)),
-      ...(toolsHash === composed.state.toolsHash ? [] : (["tools"] as const)),
-    ],
+    ...preview(composed, { ...(await explainStored(store, scope, id, context)), ...told }, settings),
+    missing: (["system", "tools"] as const).filter((block) => lacks[block] && sent[block] === undefined),
   };
 }
 
@@ -161,11 +162,16 @@ function modelBudget(model: string | undefined): number {
   }
 }
 
-function preview({ messages, tokens, report, state }: Composed, explanation: Explanation): WindowPreview {
+function preview(
+  { messages, tokens, report, state }: Composed,
+  explanation: Explanation,
+  { tools = [] }: WindowSettings,
+): WindowPreview {
   const { opened, budget, ...rest } = report;
   return {
     messages,
     tokens,
+    tools,
     missing: [],
     report: {
       ...rest,

@@ -7,6 +7,9 @@ import { epochOf } from "../../window/epoch-record.ts";
 import { ratioOf } from "../../window/summary/summary.ts";
 import type { StoredWindowOptions, WindowPreview } from "./compose.ts";
 import { findSession } from "./find.ts";
+import { SentReader } from "../../window/sent.ts";
+import type { SentChange } from "../../window/sent.ts";
+import { defined } from "../../message/json.ts";
 import { openCalls } from "../../session/log.ts";
 import type { OpenCall } from "../../session/log.ts";
 
@@ -76,6 +79,8 @@ export interface ViewedEpoch {
   /** The newest message when it opened. */
   readonly opened: number;
   readonly prefixHash: string;
+  /** The difference in the system prompt or the tools from the epoch before, where both are on disk. */
+  readonly changed?: SentChange;
 }
 
 /** A session, seen from outside. */
@@ -225,8 +230,11 @@ async function viewSummaries(store: Store, scope: Scope, id: string, last: numbe
 async function viewEpochs(store: Store, scope: Scope, id: string, last: number): Promise<Shown<ViewedEpoch>> {
   let shown: ViewedEpoch[] = [];
   let total = 0;
-  for await (const { type, data, timestamp } of store.read(scope, id, { kind: "edit" })) {
+  const sent = new SentReader();
+  for await (const record of store.read(scope, id, { kind: "edit" })) {
+    const { type, data, timestamp } = record;
     const found = type === "epoch" ? epochOf(data) : undefined;
+    const changed = found ? sent.change(found) : sent.take(record);
     // The line of epoch 0 records the first window: nothing was rewritten.
     if (!found || found.state.epoch === 0) continue;
     total++;
@@ -235,7 +243,17 @@ async function viewEpochs(store: Store, scope: Scope, id: string, last: number):
     const { epoch, opened, prefixHash } = found.state;
     const [tokensBefore, tokensAfter] = [Number(data["tokens_before"]), Number(data["tokens_after"])];
     const reason = typeof data["reason"] === "string" ? data["reason"] : "";
-    shown.push({ epoch, reason, timestamp, tokensBefore, tokensAfter, edits, opened, prefixHash });
+    shown.push({
+      epoch,
+      reason,
+      timestamp,
+      tokensBefore,
+      tokensAfter,
+      edits,
+      opened,
+      prefixHash,
+      ...defined({ changed }),
+    });
     if (shown.length > 2 * last) shown = shown.slice(-last);
   }
   return { total, shown: Number.isFinite(last) ? shown.slice(Math.max(0, shown.length - last)) : shown };

@@ -3,9 +3,9 @@
  * what a host or a provider brought (arguments, results, `extra`, `opaque`, edit data). docs/format.md describes the
  * lines.
  */
-import { isObject } from "../../message/json.ts";
+import { defined, isObject } from "../../message/json.ts";
 import type { JsonObject, JsonValue, MaskFlag } from "../../message/message.ts";
-import type { NewRecord, RecordKind, StoredRecord } from "../../message/record.ts";
+import type { EditRecord, NewRecord, RecordKind, StoredRecord, UsedWindow } from "../../message/record.ts";
 import type { FetchBlob, Spill } from "./blobs.ts";
 import { blobValue, fieldOrBlob, noBlobs } from "./blobs.ts";
 import { encodeMessage } from "./message.ts";
@@ -71,7 +71,7 @@ function encodeFields(record: NewRecord, spill: Spill): LineFields {
     case "snapshot":
       return { before: { timestamp: record.timestamp }, after: { data: record.data } };
     case "edit":
-      return { before: { type: record.type, timestamp: record.timestamp }, after: { data: record.data } };
+      return { before: { type: record.type, timestamp: record.timestamp }, after: { data: editData(record, spill) } };
     case "usage":
       return {
         before: {
@@ -80,9 +80,41 @@ function encodeFields(record: NewRecord, spill: Spill): LineFields {
           usage: encodeUsage(record.usage),
           timestamp: record.timestamp,
         },
-        after: {},
+        after: record.window ? { window: encodeWindow(record.window) } : {},
       };
   }
+}
+
+function encodeWindow({ epoch, last, tokens, cached, hash }: UsedWindow): JsonObject {
+  return { epoch, last_seq: last, tokens, cached, hash };
+}
+
+function decodeWindow(value: JsonValue | undefined): UsedWindow | undefined {
+  if (!isObject(value)) return undefined;
+  const { epoch, last_seq: last, tokens, cached, hash } = value;
+  if (![epoch, last, tokens, cached].every(Number.isFinite) || typeof hash !== "string") return undefined;
+  return { epoch: Number(epoch), last: Number(last), tokens: Number(tokens), cached: Number(cached), hash };
+}
+
+/** The field of an edit's data that may be too large for its line, by the edit's type. */
+const largeFields: Readonly<Record<string, string>> = { system: "text", tools: "definitions" };
+
+function editData({ type, data }: EditRecord, spill: Spill): JsonObject {
+  const name = largeFields[type];
+  if (name === undefined || data[name] === undefined) return data;
+  const entries = Object.entries(data).map(([field, item]) =>
+    field === name ? fieldOrBlob(field, item, spill) : { [field]: item },
+  );
+  return Object.assign({}, ...entries) as JsonObject;
+}
+
+function decodeEditData(type: string, data: JsonObject, fetch: FetchBlob): JsonObject {
+  const name = largeFields[type];
+  const large = name === undefined ? undefined : blobValue(data, name, fetch);
+  if (name === undefined || large === undefined) return data;
+  return Object.fromEntries(
+    Object.entries(data).map(([field, item]) => (field === "blob" ? [name, large] : [field, item])),
+  );
 }
 
 /**
@@ -155,14 +187,11 @@ function decodeFields(kind: RecordKind, fields: JsonObject, fetch: FetchBlob): S
     }
     case "snapshot":
       return { kind, data: object(fields, "data"), timestamp: text(fields, "timestamp"), ...stored };
-    case "edit":
-      return {
-        kind,
-        type: text(fields, "type"),
-        data: object(fields, "data"),
-        timestamp: text(fields, "timestamp"),
-        ...stored,
-      };
+    case "edit": {
+      const type = text(fields, "type");
+      const data = decodeEditData(type, object(fields, "data"), fetch);
+      return { kind, type, data, timestamp: text(fields, "timestamp"), ...stored };
+    }
     case "usage": {
       const purpose = text(fields, "purpose");
       if (purpose !== "turn" && purpose !== "summary" && purpose !== "extraction" && purpose !== "embedding") {
@@ -173,6 +202,7 @@ function decodeFields(kind: RecordKind, fields: JsonObject, fetch: FetchBlob): S
         purpose,
         ...(typeof fields["model"] === "string" ? { model: fields["model"] } : {}),
         usage: decodeUsage(fields["usage"]),
+        ...defined({ window: decodeWindow(fields["window"]) }),
         timestamp: text(fields, "timestamp"),
         ...stored,
       };

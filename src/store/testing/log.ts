@@ -7,6 +7,7 @@ import { sessionWith, stateOf, texts } from "./kit.ts";
 import type { StoreCase } from "./kit.ts";
 import { readCases } from "./read.ts";
 import { exactCases } from "./exact.ts";
+import { sentCases } from "./sent.ts";
 
 /** Built at run time, so that no scanner takes the source for a leak. */
 const secret = ["ghp", "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"].join("_");
@@ -193,4 +194,4 @@ function assertNumbered(stored: readonly StoredRecord[]): void {
 }
 
 /** Appended, read back, masked. */
-export const logCases: readonly StoreCase[] = [...appending, ...exactCases, ...readCases, ...masking];
+export const logCases: readonly StoreCase[] = [...appending, ...exactCases, ...readCases, ...masking, ...sentCases];

@@ -11,6 +11,8 @@ import { chatMessage, isChatMessage } from "../openai-chat/message.ts";
 import { TranscriptBuilder } from "../builder.ts";
 import { asArray, asName, asObject, objectsOf, restOf } from "../../message/json.ts";
 import type { Entry, Transcript, TranscriptDecoder, TranscriptSource } from "../transcript.ts";
+import type { LogName } from "../../store/store.ts";
+import { sentBlocks } from "./sent.ts";
 import { sessionHead, sessionRecord } from "./session.ts";
 
 const format = "windrow";
@@ -53,18 +55,24 @@ export const windrow: TranscriptDecoder = {
         builder.problem(line, error.message);
       }
     }
-    return [builder.build(sessionHead(source.entries[0]?.value)?.id ?? source.name, format)];
+    const built = builder.build(sessionHead(source.entries[0]?.value)?.id ?? source.name, format);
+    const sent = sentBlocks(linesOf(source, "edits").map(({ value }) => value));
+    return [sent.length === 0 ? built : { ...built, sent }];
   },
 };
 
 function messageEntries(source: TranscriptSource): readonly Entry[] {
-  if (sessionHead(source.entries[0]?.value)) {
-    const records = source.entries.map(({ line, value }) => ({ line, ...sessionRecord(value) }));
-    return records.flatMap(({ line, log, record }) => (log === "messages" ? [{ line, value: record }] : []));
-  }
+  if (sessionHead(source.entries[0]?.value)) return linesOf(source, "messages");
   const only = source.entries.length === 1 ? source.entries[0]?.value : undefined;
   const list = asArray(only) ?? asArray(asObject(only)?.["messages"]);
   return list === undefined ? source.entries : list.map((value) => ({ line: 1, value }));
+}
+
+/** The lines of one log in a whole session; none in any other source. */
+function linesOf(source: TranscriptSource, wanted: LogName): readonly Entry[] {
+  if (!sessionHead(source.entries[0]?.value)) return [];
+  const records = source.entries.map(({ line, value }) => ({ line, ...sessionRecord(value) }));
+  return records.flatMap(({ line, log, record }) => (log === wanted ? [{ line, value: record }] : []));
 }
 
 function isOwn(message: JsonObject): boolean {

@@ -1,0 +1,86 @@
+/** The system prompts and tool definitions of a session: each distinct one is in the log once, and read back by its hash. */
+import type { Scope, Store } from "../store/store.ts";
+import type { EpochData } from "../window/epoch-record.ts";
+import { noToolsHash, sentOf, sentRecord, sentTypes } from "../window/sent.ts";
+import type { SentBlocks, SentType } from "../window/sent.ts";
+import type { WindowState } from "../window/window.ts";
+import type { SessionContext } from "./context.ts";
+
+/** The lines of `edits.jsonl` that keep an epoch's blocks, by `seq`. */
+type SentPlaces = Pick<EpochData, "systemSeq" | "toolsSeq">;
+
+/** Writes the blocks of a session's requests, each distinct one once. */
+export class SentLog {
+  readonly #context: SessionContext;
+  /** The line of each block in the log, by type and hash. */
+  readonly #places = new Map<string, number>();
+  /** Whether the log may hold lines that are not in `#places`. */
+  #isUnread = false;
+
+  constructor(context: SessionContext) {
+    this.#context = context;
+  }
+
+  /** Takes over the lines that an epoch names; an earlier process may have written others. */
+  resumed(epoch: EpochData): void {
+    this.#isUnread = true;
+    this.known(epoch);
+  }
+
+  /** Takes over the lines that an epoch names. */
+  known({ state, systemSeq, toolsSeq }: EpochData): void {
+    if (systemSeq !== undefined) this.#places.set(keyOf("system", state.systemHash), systemSeq);
+    if (toolsSeq !== undefined) this.#places.set(keyOf("tools", state.toolsHash), toolsSeq);
+  }
+
+  /** Writes the blocks of a request that the log lacks. */
+  async keep(blocks: SentBlocks, { systemHash, toolsHash }: WindowState): Promise<void> {
+    const timestamp = this.#context.now().toISOString();
+    for (const [type, hash] of [["system", systemHash] as const, ["tools", toolsHash] as const]) {
+      const record = sentRecord(type, hash, blocks, timestamp);
+      if (!record || this.#places.has(keyOf(type, hash))) continue;
+      await this.#read();
+      if (this.#places.has(keyOf(type, hash))) continue;
+      const [stored] = await this.#context.write([record]);
+      if (stored) this.#places.set(keyOf(type, hash), stored.seq);
+    }
+  }
+
+  /** The lines that keep the blocks of a window. */
+  placesOf({ systemHash, toolsHash }: WindowState): SentPlaces {
+    const system = this.#places.get(keyOf("system", systemHash));
+    const tools = this.#places.get(keyOf("tools", toolsHash));
+    return { ...(system !== undefined && { systemSeq: system }), ...(tools !== undefined && { toolsSeq: tools }) };
+  }
+
+  async #read(): Promise<void> {
+    if (!this.#isUnread) return;
+    const { store, scope, id } = this.#context;
+    for await (const record of store.read(scope, id, { kind: "edit" })) {
+      const sent = sentOf(record);
+      if (sent) this.#places.set(keyOf(record.type as SentType, sent.hash), record.seq);
+    }
+    this.#isUnread = false;
+  }
+}
+
+function keyOf(type: SentType, hash: string): string {
+  return `${type} ${hash}`;
+}
+
+/** The blocks of an epoch's requests, as far as they are in the log. Of an empty list of tools there is no line. */
+export async function sentIn(store: Store, scope: Scope, id: string, epoch: EpochData): Promise<SentBlocks> {
+  const { systemHash, toolsHash } = epoch.state;
+  const hashes = { system: systemHash, tools: toolsHash };
+  const places = { system: epoch.systemSeq, tools: epoch.toolsSeq };
+  let found: SentBlocks = toolsHash === noToolsHash ? { tools: [] } : {};
+  for (const type of sentTypes) {
+    const seq = places[type];
+    if (seq === undefined) continue;
+    for await (const record of store.read(scope, id, { kind: "edit", from: seq, to: seq })) {
+      const sent = record.type === type ? sentOf(record) : undefined;
+      if (sent?.hash === hashes[type]) found = { ...found, ...sent.blocks };
+    }
+  }
+  return found;
+}
