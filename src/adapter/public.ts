@@ -1,8 +1,9 @@
 /** `windrow/adapter`: the contract, one host conversation, and the recall tool. */
 export { CallPairing } from "../message/parts.ts";
 export type { Adapter } from "./adapter.ts";
-export { HostConversation, modelBudget } from "./host/conversation.ts";
+export { HostConversation } from "./host/conversation.ts";
 export type {
+  CalledModel,
   CallReader,
   ConversationHost,
   ConversationOptions,

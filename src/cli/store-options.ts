@@ -28,7 +28,6 @@ const fromConfig: readonly (readonly [
   value: (config: Config) => string | number | boolean | undefined,
   command?: string,
 ])[] = [
-  ["store", ({ settings }) => settings.store],
   ["interval", ({ settings }) => settings.monitor?.interval],
   ["timeout", ({ settings }) => settings.monitor?.timeout],
   ["stale", ({ settings }) => settings.monitor?.stale],
@@ -81,7 +80,8 @@ async function configure(command: Command, io: CliIo): Promise<OpenStoreOptions>
   const config = await loadConfig({ environment: io.env, ...(file !== undefined && { file }) });
   for (const note of config.notes) io.stderr.write(`windrow: note: ${note}\n`);
   if (config.userConfigFailure !== undefined) io.stderr.write(`windrow: note: ${config.userConfigFailure}\n`);
-  for (const [name, valueOf, only = command.name()] of fromConfig) {
+  const store = await storeOf(config);
+  for (const [name, valueOf, only = command.name()] of [["store", () => store] as const, ...fromConfig]) {
     const value = valueOf(config);
     const isOwn = only === command.name() && command.options.some((option) => option.attributeName() === name);
     if (!isOwn || value === undefined || isGiven(command, name)) continue;
@@ -93,6 +93,15 @@ async function configure(command: Command, io: CliIo): Promise<OpenStoreOptions>
     ...(admin !== undefined && { admin }),
   };
   return openOptionsOf(config.settings, asked);
+}
+
+/** The store of a configuration; one that names none has its preset's folder. */
+async function storeOf({ settings, origins }: Config): Promise<string | undefined> {
+  const { store, strategy } = settings;
+  if (origins.get("store")?.layer !== "default" || strategy === undefined) return store;
+  if (origins.get("strategy")?.layer === "default") return store;
+  const { presetFolder } = await import("../window/presets/presets.ts");
+  return presetFolder(typeof strategy === "string" ? strategy : strategy.use) ?? store;
 }
 
 function isGiven(command: Command, name: string): boolean {

@@ -1,5 +1,6 @@
 /** Strategies and presets by name, and strategies of modules that a config or a `plugin.json` names. */
 import { WindrowError } from "../errors.ts";
+import { parseJson } from "../message/json.ts";
 import { nearest } from "../nearest.ts";
 import { checkOptions, named } from "./options.ts";
 import type { Named } from "./options.ts";
@@ -19,13 +20,7 @@ import { slidingWindow } from "./strategies/sliding-window.ts";
 import type { SlidingWindowOptions } from "./strategies/sliding-window.ts";
 import { summaryAtThreshold } from "./strategies/summary-at-threshold.ts";
 import type { SummaryAtThresholdOptions } from "./strategies/summary-at-threshold.ts";
-import type { Pass, Strategy } from "./window.ts";
-
-/** A strategy or preset by name, with options of its own; `{ use: "rolling-summary", threshold: 20 }`. */
-export interface StrategyChoice {
-  readonly use: string;
-  readonly [option: string]: unknown;
-}
+import type { Pass, Strategy, StrategyChoice } from "./window.ts";
 
 const strategies: Readonly<Record<string, Named<Strategy>>> = {
   "none": named<object, Strategy>(none, {}),
@@ -84,8 +79,8 @@ const strategies: Readonly<Record<string, Named<Strategy>>> = {
 export const strategyNames: readonly string[] = [...Object.keys(strategies), ...presetNames];
 
 /**
- * A strategy by name, or by name with options; a Strategy is handed back as it is. A preset's name gives its strategy;
- * `presetOf` gives the rest of it.
+ * A strategy by name, or by name with options; a Strategy is handed back as it is. A preset's has the preset's counter
+ * and the rest of it under `settings`.
  *
  * @throws WindrowError `unknown-strategy` with the nearest name, `bad-option` for an option it does not have
  */
@@ -109,6 +104,15 @@ export function strategyOf(strategy: string | Strategy | StrategyChoice): Strate
   }
   checkOptions(`Strategy ${use}`, options, found.options);
   return found.make(options);
+}
+
+/**
+ * A strategy of a command line: its name, or JSON with `use` and options.
+ *
+ * @throws WindrowError as {@link strategyOf}
+ */
+export function strategyFrom(text: string): Strategy {
+  return strategyOf(text.startsWith("{") ? ((parseJson(text) ?? text) as string | StrategyChoice) : text);
 }
 
 function isChoice(strategy: Strategy | StrategyChoice): strategy is StrategyChoice {

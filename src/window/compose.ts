@@ -1,6 +1,6 @@
 /** composeWindow: the window for hosts that store their own messages, and for servers that store nothing. */
-import { estimate } from "../tokens/estimate.ts";
 import { WindrowError } from "../errors.ts";
+import { modelOf } from "../tokens/models.ts";
 import { checkMessageJson } from "../message/json.ts";
 import type { Message } from "../message/message.ts";
 import { Composer } from "./composer.ts";
@@ -9,6 +9,7 @@ import { hashMessage } from "./hash.ts";
 import { anyOf, checkTypes, kinds, listOf } from "./options.ts";
 import type { Kind } from "./options.ts";
 import { profileOf } from "./provider/profile.ts";
+import { budgetFor, counterFor } from "./apply-settings.ts";
 import { strategyOf } from "./by-name.ts";
 import type { ComposeInput, Composed, WindowState } from "./window.ts";
 
@@ -16,6 +17,7 @@ import type { ComposeInput, Composed, WindowState } from "./window.ts";
 const inputKinds = {
   messages: kinds.list,
   strategy: anyOf(kinds.text, kinds.object),
+  model: anyOf(kinds.text, kinds.object),
   profile: anyOf(kinds.text, kinds.object),
   counter: kinds.counter,
   ingestCap: kinds.number,
@@ -33,15 +35,19 @@ const inputKinds = {
  * const window = composeWindow({ messages, system, budget: 32_000, profile: "anthropic", state });
  * state = window.state;
  *
- * @throws WindrowError `bad-option`, `bad-message` (JSON that is nested too deep or holds itself), `unknown-strategy`, `unknown-profile`, `budget-too-small`, `over-budget`
+ * @throws WindrowError `bad-option`, `bad-message` (JSON that is nested too deep or holds itself), `unknown-strategy`,
+ * `unknown-profile`, `unknown-model`, `unknown-counter`, `budget-too-small`, `over-budget`
  */
 export function composeWindow(input: ComposeInput): Composed {
   checkTypes("composeWindow", input, inputKinds);
   input.messages.forEach(checkMessage);
+  const strategy = strategyOf(input.strategy ?? "adaptive");
+  const model = input.model === undefined ? undefined : modelOf(input.model);
+  const budget = budgetFor(strategy.settings, { budget: input.budget, model });
   const composer = new Composer({
-    strategy: strategyOf(input.strategy ?? "adaptive"),
-    profile: profileOf(input.profile ?? "openai-chat"),
-    counter: input.counter ?? estimate,
+    strategy,
+    profile: profileOf(input.profile ?? model?.profile ?? "openai-chat"),
+    counter: counterFor(strategy.settings, input.counter),
     ...(input.mask && { mask: input.mask }),
     ...(input.recallTools && { recallTools: input.recallTools }),
     ...(input.ingestCap !== undefined && { ingestCap: input.ingestCap }),
@@ -49,7 +55,7 @@ export function composeWindow(input: ComposeInput): Composed {
   });
   input.messages.forEach((message, index) => composer.push(index + 1, message));
   return composer.compose({
-    budget: input.budget ?? NaN,
+    budget: budget ?? NaN,
     ...(input.system !== undefined && { system: input.system }),
     ...(input.tools !== undefined && { tools: input.tools }),
     ...(input.dynamic !== undefined && { dynamic: input.dynamic }),

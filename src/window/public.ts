@@ -3,7 +3,7 @@
  * one's own. `composeWindow` itself is at the front door. docs/concepts.md describes strategies and passes.
  */
 export { loadStrategy, strategyNames, strategyOf } from "./by-name.ts";
-export type { ContextStrategyConfig, LoadOptions, StrategyChoice, StrategySpecifier } from "./by-name.ts";
+export type { ContextStrategyConfig, LoadOptions, StrategySpecifier } from "./by-name.ts";
 export { adaptive } from "./strategies/adaptive.ts";
 export { entityState } from "./strategies/entity-state.ts";
 export { importance } from "./strategies/importance.ts";
@@ -40,4 +40,16 @@ export type { SummaryHookOptions } from "./summary/hook.ts";
 export { extractSummary } from "./summary/extractive.ts";
 export { coverageOf } from "./summary/coverage.ts";
 export type { Coverage, CoverageInput } from "./summary/coverage.ts";
-export type { Edit, Pass, PassContext, Strategy, Stub, ToolCosts, Trigger, View, ViewStep } from "./window.ts";
+export type { StrategySettings } from "./settings.ts";
+export type {
+  Edit,
+  Pass,
+  PassContext,
+  Strategy,
+  StrategyChoice,
+  Stub,
+  ToolCosts,
+  Trigger,
+  View,
+  ViewStep,
+} from "./window.ts";

@@ -8,9 +8,11 @@ import type { NewRecord, StoredRecordOf, UsageRecord } from "../message/record.t
 import type { NumberedMessage } from "../message/step.ts";
 import type { Model } from "../model/model.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
+import type { ModelDescription } from "../tokens/models.ts";
 import type { Profile } from "./provider/profile.ts";
 import type { Fault } from "./provider/validate.ts";
 import type { LogBehind } from "./log-reading.ts";
+import type { StrategySettings } from "./settings.ts";
 
 /**
  * One difference between the log and the window, as data. Messages are named by their `seq`: their place in the log,
@@ -159,12 +161,20 @@ export interface Strategy {
   readonly delta?: number;
   /** For people: what of it does not run as it is set up, for example a summary without a model. Goes into the report. */
   readonly note?: string;
+  /** The settings around its windows; options that are given stand above them. */
+  readonly settings?: StrategySettings;
   /** Runs before a window is composed, where the host awaits `session.prepare()`. May ask a model. */
   readonly beforeCompose?: StrategyHook;
   /** Runs after a step ended, off the path of the next call unless it is set to block. May ask a model. */
   readonly afterStep?: StrategyHook;
   /** Summarises or extracts now, whether it is due or not; what `session.compact()` runs. Default: as `afterStep`. */
   readonly compact?: StrategyHook;
+}
+
+/** A strategy or preset by name, with options of its own; `{ use: "rolling-summary", threshold: 20 }`. */
+export interface StrategyChoice {
+  readonly use: string;
+  readonly [option: string]: unknown;
 }
 
 /** Work of a strategy that may ask a model. What it throws is recorded, and changes nothing else. */
@@ -254,13 +264,15 @@ export interface ComposeInput {
   readonly ingestCap?: number;
   /** Tokens that all tool definitions together may use before the report warns. Default: any number. */
   readonly toolsBudget?: number;
-  /** Tokens the whole request may use; `budgetOf` computes it from a model. Absent: `bad-option`. */
+  /** Tokens the whole request may use. Default: the strategy's share of the model's contextWindow; without a model `bad-option`. */
   readonly budget?: number;
-  /** A name or a Strategy. Default `adaptive`. */
-  readonly strategy?: string | Strategy;
-  /** A name or a Profile. Default `openai-chat`. */
+  /** A known model's id, or `{ contextWindow, maxOutput, prices, profile }`. Sets the budget and the profile. */
+  readonly model?: string | ModelDescription;
+  /** A name, a preset, `{ use, ...options }`, or a Strategy. Default `adaptive`. */
+  readonly strategy?: string | Strategy | StrategyChoice;
+  /** A name or a Profile. Default: the model's, else `openai-chat`. */
   readonly profile?: string | Profile;
-  /** The token counter. Default `estimate`. */
+  /** The token counter. Default: the strategy's, else `estimate`; an exact one is loaded first (`loadCounter`). */
   readonly counter?: TokenCounter;
   /** Replaces secrets in texts before they are cut, where a host keeps the state. Default: those of a known form. */
   readonly mask?: TextMask;

@@ -84,7 +84,7 @@ describe("piExtension", () => {
       registerTool: () => {},
       registerCommand: () => {},
       registerFlag: () => {},
-      getFlag: () => flag,
+      getFlag: (name) => (name === "windrow-budget" ? flag : undefined),
       appendEntry: (customType, data) =>
         void entries.push({ type: "custom", id: `e${entries.length}`, customType, data: structuredClone(data) }),
       getAllTools: () => [{ name: "read" }, { name: "off" }],

@@ -102,7 +102,7 @@ const piExtensionHost: TestedHost = {
       registerTool: (tool: { execute: never }) => (execute = tool.execute),
       registerCommand() {},
       registerFlag() {},
-      getFlag: () => String(budget),
+      getFlag: (name: string) => (name === "windrow-budget" ? String(budget) : undefined),
       appendEntry() {},
       getAllTools: () => [],
       getActiveTools: () => [],

@@ -59,6 +59,7 @@ const right = {
     mask: ["a function"],
     state: ["an object"],
     strategy: [],
+    model: [],
     profile: [],
     counter: [],
   } satisfies Required<Record<keyof ComposeInput, readonly string[]>>,

@@ -4,12 +4,13 @@ import { quoteText } from "../../message/quote.ts";
 import { messageText } from "../../message/message.ts";
 import { countMessage } from "../../tokens/counter.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
-import { estimate } from "../../tokens/estimate.ts";
+import { budgetFor, counterFor, withoutSettings } from "../../window/apply-settings.ts";
+import { strategyOf } from "../../window/by-name.ts";
 import { composeWindow } from "../../window/compose.ts";
 import { gemini } from "../../window/provider/profile.ts";
 import { recallInTurns } from "../../window/recall/recall.ts";
 import type { Recalled, RecallQuery } from "../../window/recall/query.ts";
-import type { Strategy } from "../../window/window.ts";
+import type { Strategy, StrategyChoice } from "../../window/window.ts";
 import { eventMessage, isShown } from "./event.ts";
 import { GeminiCalls } from "../gemini/gemini.ts";
 import type { AdkEvent, AdkInvocation, AdkSession } from "./types.ts";
@@ -21,9 +22,9 @@ const sent = { ...gemini, rules: { ...gemini.rules, callNeedsSignature: false } 
 export interface ContextCompactorOptions {
   /** Tokens that the contents of a request may have; the system instruction and the tools come on top. */
   readonly budget: number;
-  /** Default `adaptive`. */
-  readonly strategy?: string | Strategy;
-  /** Default `estimate`. */
+  /** A name, a preset, `{ use, ...options }`, or a Strategy. Default `adaptive`. */
+  readonly strategy?: string | Strategy | StrategyChoice;
+  /** Default: the strategy's, else `estimate`; an exact one is loaded first (`loadCounter`). */
   readonly counter?: TokenCounter;
 }
 
@@ -46,7 +47,11 @@ export interface ContextCompactor {
  * that a request never begins with a call; every event stays in the session, and each compaction is made anew from all
  * of them. Not beside a {@link ContextManagementPlugin}, which needs no compaction.
  */
-export function contextCompactor({ budget, strategy, counter = estimate }: ContextCompactorOptions): ContextCompactor {
+export function contextCompactor(options: ContextCompactorOptions): ContextCompactor {
+  const { budget } = options;
+  const strategy = strategyOf(options.strategy ?? "adaptive");
+  const counter = counterFor(strategy.settings, options.counter);
+  budgetFor(strategy.settings, { budget });
   return {
     shouldCompact({ session }) {
       const calls = new GeminiCalls();
@@ -64,7 +69,7 @@ export function contextCompactor({ budget, strategy, counter = estimate }: Conte
         // Room for ADK's heading, and for growth until the next compaction.
         budget: Math.floor(budget * 0.7),
         counter,
-        ...(strategy !== undefined && { strategy }),
+        strategy: withoutSettings(strategy),
       }).messages;
       const kept = tailLength(window, history, events);
       const last = events[events.length - kept - 1];

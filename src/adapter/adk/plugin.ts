@@ -1,4 +1,5 @@
 /** A plug-in for ADK's Runner that sends windows, journals what happens, and counts what it costs. */
+import { WindrowError } from "../../errors.ts";
 import { usage } from "../../message/parts.ts";
 import type { JsonObject } from "../../message/message.ts";
 import type { SessionManager } from "../../session/manager/manager.ts";
@@ -7,7 +8,8 @@ import { renderSnapshot } from "../../session/state/snapshot.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { gemini } from "../../window/provider/profile.ts";
 import type { Recalled, RecallQuery } from "../../window/recall/query.ts";
-import type { Strategy } from "../../window/window.ts";
+import { strategyOf } from "../../window/by-name.ts";
+import type { Strategy, StrategyChoice } from "../../window/window.ts";
 import { geminiAdapter } from "../gemini/gemini.ts";
 import type { GeminiContent } from "../gemini/gemini.ts";
 import { HostConversation } from "../host/conversation.ts";
@@ -29,9 +31,9 @@ export interface ContextManagementOptions extends StatsOptions {
   readonly contextManager?: ContextManager;
   /** Tokens a request may use. Default: the manager's, else from the request's model. */
   readonly budget?: number;
-  /** Default: `contextManager`'s, else `adaptive`. With a `manager` that one's. */
-  readonly strategy?: string | Strategy;
-  /** Default: `contextManager`'s, else `estimate`. With a `manager` that one's. */
+  /** A name, a preset, `{ use, ...options }`, or a Strategy. Default: `contextManager`'s, else `adaptive`. With a `manager` that one's. */
+  readonly strategy?: string | Strategy | StrategyChoice;
+  /** Default: `contextManager`'s, else the strategy's, else `estimate`. With a `manager` that one's. */
   readonly counter?: TokenCounter;
   /**
    * The place where dumps of screens shrink, with a `contextManager`: in the `window` alone (default), or before they
@@ -40,6 +42,11 @@ export interface ContextManagementOptions extends StatsOptions {
   readonly uiTrees?: "window" | "stored";
   /** Receives failures, replaced histories and windows. */
   readonly on?: AdapterListener;
+}
+
+function besideManager(option: string): WindrowError {
+  const message = `\`${option}\` has no effect beside a \`manager\`: give it to \`SessionManager.open\`.`;
+  return new WindrowError("bad-option", message, { option });
 }
 
 /** One agent's view of one session. */
@@ -64,9 +71,13 @@ export class ContextManagementPlugin extends PluginBase {
   readonly #views = new Map<string, View>();
   readonly #fed = new WeakSet<AdkEvent>();
 
+  /** @throws WindrowError `unknown-strategy`, `bad-option`: also for what has no effect beside a `manager` */
   constructor(options: ContextManagementOptions = {}) {
     super();
-    this.#options = options;
+    const { strategy, manager } = options;
+    const set = (["strategy", "counter"] as const).find((name) => options[name] !== undefined);
+    if (manager && set !== undefined) throw besideManager(set);
+    this.#options = { ...options, ...(strategy !== undefined && { strategy: strategyOf(strategy) }) };
     this.#logs = options.manager && adkLogs(options.manager);
     this.#teller = this.#logs?.teller ?? new Teller("adk");
     this.#teller.add(options.on);
@@ -97,7 +108,7 @@ export class ContextManagementPlugin extends PluginBase {
         return {
           ...call,
           // Preset miki counts messages: without a known model it has no limit in tokens.
-          modelBudget: call.modelBudget ?? (contextManager ? Infinity : undefined),
+          model: call.model ?? (contextManager ? { contextWindow: Infinity } : undefined),
           ...(snapshot && { pinned: [{ id: "snapshot", text: renderSnapshot(snapshot) }] }),
         };
       });

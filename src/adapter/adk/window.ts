@@ -8,8 +8,7 @@ import { hashMessage } from "../../window/hash.ts";
 import { skippedSignature, thoughtSignature } from "../../window/provider/signed.ts";
 import { contentsOf, fromContents } from "../gemini/gemini.ts";
 import type { GeminiContent } from "../gemini/gemini.ts";
-import { modelBudget } from "../host/conversation.ts";
-import type { HostCall, RequestBlocks } from "../host/conversation.ts";
+import type { CalledModel, HostCall, RequestBlocks } from "../host/conversation.ts";
 import type { HostLog, LogMatch } from "../host/journal.ts";
 import { mayShowOwn } from "../host/numbered.ts";
 import { toolDefinition } from "../host/tool-definition.ts";
@@ -38,7 +37,7 @@ export function adkCall(request: AdkRequest, events: readonly AdkEvent[], log?: 
     messages: request.contents,
     ...blocksOf(request),
     ...(matched && { log: matched }),
-    modelBudget: requestBudget(request),
+    model: calledModel(request),
     ...(counter && {
       besideTokens: fromContents(behind).reduce((sum, message) => sum + countMessage(counter, message), 0),
     }),
@@ -133,10 +132,10 @@ function instructionText(value: unknown): string {
   return asName(fields?.["text"]) ?? (fields?.["parts"] === undefined ? "" : instructionText(fields["parts"]));
 }
 
-/** Tokens a request may use by its model; undefined for a model that is not in the table. */
-function requestBudget({ model, config }: AdkRequest): number | undefined {
+/** The model of a request, with the request's own cap; undefined for a model that is not in the table. */
+function calledModel({ model, config }: AdkRequest): CalledModel | undefined {
   const facts = model === undefined ? undefined : findModel(model);
-  return facts && modelBudget({ ...facts, maxOutput: config?.maxOutputTokens ?? facts.maxOutput });
+  return facts && { ...facts, maxOutput: config?.maxOutputTokens ?? facts.maxOutput };
 }
 
 /** Gemini 3 and newer refuse a call without a signature; for older ones, and others, the host's content is right. */

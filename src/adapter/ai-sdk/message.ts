@@ -10,7 +10,7 @@ import { usage } from "../../message/parts.ts";
 import { pi } from "../../window/provider/profile.ts";
 import type { Profile } from "../../window/provider/profile.ts";
 import type { WindowOptions } from "../host/conversation.ts";
-import { modelBudget } from "../host/conversation.ts";
+import type { CalledModel } from "../host/conversation.ts";
 
 /** A message of the AI SDK: its `ModelMessage` fits. Other fields pass through. */
 export interface AiSdkMessage {
@@ -257,15 +257,15 @@ const byProvider: readonly (readonly [RegExp, string])[] = [
   [/^moonshot/, "kimi"],
 ];
 
-/** The profile and the budget of a model that is called; the budget is undefined for an unknown model. */
+/** The profile and the id of a model that is called. */
 export function calledModel(called: AiSdkCalledModel = {}): {
   readonly profile: string | Profile;
-  readonly modelBudget: number | undefined;
+  readonly model: CalledModel | undefined;
 } {
   const { provider, modelId } = typeof called === "string" ? { provider: called, modelId: called } : called;
   const name = typeof provider === "string" ? provider : "";
   return {
     profile: byProvider.find(([pattern]) => pattern.test(name))?.[1] ?? anyProvider,
-    modelBudget: modelBudget(modelId),
+    model: typeof modelId === "string" ? modelId : undefined,
   };
 }

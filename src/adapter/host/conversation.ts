@@ -7,16 +7,15 @@ import type { SecretRules } from "../../mask/text.ts";
 import type { Message, ToolDefinition, Usage } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
-import { estimate } from "../../tokens/estimate.ts";
-import { findModel, modelOf } from "../../tokens/models.ts";
+import { findModel } from "../../tokens/models.ts";
 import type { ModelDescription } from "../../tokens/models.ts";
-import { budgetOf } from "../../window/budget.ts";
+import { budgetFor, counterFor, loadCounterFor, modelShare, withoutSettings } from "../../window/apply-settings.ts";
 import { strategyOf } from "../../window/by-name.ts";
-import type { StrategyChoice } from "../../window/by-name.ts";
 import { composeWindow } from "../../window/compose.ts";
 import type { Profile } from "../../window/provider/profile.ts";
 import type { Recalled, RecallQuery } from "../../window/recall/query.ts";
-import type { Composed, DynamicBlock, PinnedBlock, Strategy, WindowState } from "../../window/window.ts";
+import type { Composed, DynamicBlock, PinnedBlock, Strategy } from "../../window/window.ts";
+import type { StrategyChoice, WindowState } from "../../window/window.ts";
 import { statsListener, Teller } from "./events.ts";
 import type { AdapterListener, StatsOptions } from "./events.ts";
 import { journalOf } from "./journal.ts";
@@ -32,11 +31,11 @@ export interface WindowOptions {
   readonly budget?: number;
   /** A known model's id or a description; sets the budget. */
   readonly model?: string | ModelDescription;
-  /** A name, a preset, `{ use, ...options }`, or a Strategy. Default `adaptive`. Not with a session. */
+  /** A name, a preset, `{ use, ...options }`, or a Strategy. Default `adaptive`. With a session it is refused. */
   readonly strategy?: string | Strategy | StrategyChoice;
-  /** The profile of the provider behind the host. Default: the host's. Not with a session. */
+  /** The profile of the provider behind the host. Default: the host's. With a session it is refused. */
   readonly profile?: string | Profile;
-  /** Default `estimate`. Not with a session. */
+  /** Default: the strategy's, else `estimate`. With a session it is refused. */
   readonly counter?: TokenCounter;
   /** Names of the tools with which the model recalls. Default `["recall"]`. Not with a session. */
   readonly recallTools?: readonly string[];
@@ -68,12 +67,17 @@ export interface RequestBlocks {
   readonly dynamic?: readonly DynamicBlock[];
 }
 
+/** A model that is called: its id, or its capacity and most output, in tokens. A contextWindow of Infinity has no limit. */
+export type CalledModel =
+  | string
+  | { readonly contextWindow?: number | undefined; readonly maxOutput?: number | undefined };
+
 /** One call of a host's model. */
 export interface HostCall<Host extends object, Sent = Host> extends RequestBlocks {
   /** The host's messages, all of them, without the system prompt. */
   readonly messages: readonly Host[];
-  /** Tokens by the model that is called ({@link modelBudget}), where neither the options nor the session name any. */
-  readonly modelBudget?: number | undefined;
+  /** The model that is called; its budget holds where neither the options nor the session name one. */
+  readonly model?: CalledModel | undefined;
   /** Tokens of the request that stand in no message and no block: of documents, of an output schema. Default 0. */
   readonly besideTokens?: number;
   /** The profile of the called provider, where neither the options nor the session say it. */
@@ -128,6 +132,7 @@ export class HostConversation<Host extends object> {
   readonly teller: Teller;
   readonly #host: ConversationHost<Host>;
   readonly #options: ConversationOptions;
+  readonly #strategy: Strategy;
   readonly #numbered: Numbered;
   readonly #epochs = new RememberedEpochs();
   #isReplaced = false;
@@ -140,6 +145,7 @@ export class HostConversation<Host extends object> {
   constructor(host: ConversationHost<Host>, options: ConversationOptions = {}, shared: SharedParts = {}) {
     this.#host = host;
     this.#options = options;
+    this.#strategy = ownStrategy(options);
     this.journal = options.session && journalOf(options.session, host);
     this.#numbered = this.journal?.numbered ?? new Numbered(shared.session);
     this.teller = this.journal?.teller ?? shared.teller ?? new Teller(host.adapter.name, shared.secretRules);
@@ -201,6 +207,7 @@ export class HostConversation<Host extends object> {
     if (signal?.aborted) return undefined;
     try {
       const given = typeof call === "function" ? await call() : call;
+      if (!this.session) await loadCounterFor(this.#strategy.settings, this.#options.counter);
       const window = given && (await this.#window(given, signal));
       if (!window || signal?.aborted) return undefined;
       this.teller.sent(window.messages.length, window.composed.report);
@@ -275,7 +282,8 @@ export class HostConversation<Host extends object> {
     const { state, brokenAt } = this.#epochs.recognise(history);
     if (!log && !this.#host.isShared) this.#tellReplaced(brokenAt);
     this.#numbered.fromHistory(() => log?.whole?.(given) ?? given);
-    const { strategy, profile, counter, recallTools } = this.#options;
+    const { profile, recallTools } = this.#options;
+    const strategy = settings?.strategy ?? this.#strategy;
     const names = settings ? settings.recallTools : recallTools;
     const composed =
       call.compose?.(history) ??
@@ -284,9 +292,9 @@ export class HostConversation<Host extends object> {
         ...blocksOf(call),
         ...(call.pinned && { pinned: call.pinned }),
         budget: this.#budget(call, log?.session) ?? NaN,
-        strategy: settings?.strategy ?? strategyOf(strategy ?? "adaptive"),
+        strategy: withoutSettings(strategy),
         profile: settings?.profile ?? profile ?? call.profile ?? this.#host.profile ?? "openai-chat",
-        counter: settings?.counter ?? counter ?? estimate,
+        counter: settings?.counter ?? counterFor(strategy.settings, this.#options.counter),
         ...(settings && { mask: settings.mask }),
         ...(names && { recallTools: names }),
         state: call.state ?? state,
@@ -324,13 +332,10 @@ export class HostConversation<Host extends object> {
     this.#isReplaced = brokenAt !== undefined;
   }
 
-  #budget(
-    call: Pick<HostCall<Host>, "modelBudget" | "besideTokens">,
-    session: Session | undefined,
-  ): number | undefined {
-    const { budget, model } = this.#options;
-    const described = budget === undefined && model !== undefined ? budgetOf(modelOf(model)) : undefined;
-    const whole = budget ?? described ?? session?.settings.budget ?? call.modelBudget;
+  #budget(call: Pick<HostCall<Host>, "model" | "besideTokens">, session: Session | undefined): number | undefined {
+    const { settings } = session?.settings.strategy ?? this.#strategy;
+    const whole =
+      budgetFor(settings, this.#options) ?? session?.settings.budget ?? modelBudget(call.model, settings?.ratio);
     if (whole === undefined && this.#most === Infinity) return undefined;
     return Math.min((whole ?? Infinity) - (call.besideTokens ?? 0), this.#most);
   }
@@ -340,9 +345,30 @@ function blocksOf({ system, tools, dynamic }: RequestBlocks): RequestBlocks {
   return { ...(system !== undefined && { system }), ...(tools && { tools }), ...(dynamic && { dynamic }) };
 }
 
-/** Tokens a request to a model may use, by its id or by what it takes; undefined for an unknown model. */
-export function modelBudget(called: unknown): number | undefined {
-  const facts = typeof called === "string" ? findModel(called) : (called as ModelDescription | undefined);
+/**
+ * The strategy of a conversation: its session's, or its own.
+ *
+ * @throws WindrowError `bad-option` where a session's manager has set what is given, or the budget is given twice
+ */
+function ownStrategy(options: ConversationOptions): Strategy {
+  const set = (["strategy", "profile", "counter", "recallTools"] as const).find((name) => options[name] !== undefined);
+  if (options.session && set !== undefined) {
+    const message = `\`${set}\` has no effect beside a session: give it to \`SessionManager.open\`.`;
+    throw new WindrowError("bad-option", message, { option: set });
+  }
+  const strategy = options.session?.settings.strategy ?? strategyOf(options.strategy ?? "adaptive");
+  budgetFor(strategy.settings, options);
+  return strategy;
+}
+
+/**
+ * Tokens a request to a model may use, by its id or by what it takes; undefined for an unknown model.
+ *
+ * @param ratio - share of the contextWindow. Default 0.75
+ */
+function modelBudget(called: CalledModel | undefined, ratio?: number): number | undefined {
+  const facts = typeof called === "string" ? findModel(called) : called;
   const { contextWindow, maxOutput } = facts ?? {};
-  return contextWindow && maxOutput ? budgetOf({ contextWindow, maxOutput }) : undefined;
+  if (contextWindow === Infinity) return Infinity;
+  return contextWindow && maxOutput ? modelShare({ contextWindow, maxOutput }, ratio) : undefined;
 }

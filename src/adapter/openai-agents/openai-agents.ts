@@ -6,7 +6,7 @@ import { WindrowError } from "../../errors.ts";
 import type { Message, ToolDefinition } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
 import type { ModelDescription } from "../../tokens/models.ts";
-import { HostConversation, modelBudget } from "../host/conversation.ts";
+import { HostConversation } from "../host/conversation.ts";
 import type { HostCall } from "../host/conversation.ts";
 import type { AdapterListener } from "../host/events.ts";
 import type { HostLog } from "../host/journal.ts";
@@ -292,7 +292,7 @@ export class AgentsSession {
     return {
       messages: groupItems(input.map(plainItem)),
       log: this.#log,
-      modelBudget: modelBudget(agent.model),
+      model: typeof agent.model === "string" ? agent.model : undefined,
       ...(instructions && { system: instructions }),
       ...(tools.length > 0 && { tools }),
       encode: (messages) => this.#written(messages, input),

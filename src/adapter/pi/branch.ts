@@ -7,8 +7,8 @@ import { hashMessage } from "../../window/hash.ts";
 import { pi as piProfile } from "../../window/provider/profile.ts";
 import { recallInTurns } from "../../window/recall/recall.ts";
 import type { Recalled, RecallQuery } from "../../window/recall/query.ts";
-import { strategyOf } from "../../window/by-name.ts";
-import type { Composed, WindowState } from "../../window/window.ts";
+import type { TokenCounter } from "../../tokens/counter.ts";
+import type { Composed, Strategy, WindowState } from "../../window/window.ts";
 import { piAdapter } from "./host.ts";
 import type { PiTool } from "./host.ts";
 import type { PiMessage } from "./message.ts";
@@ -113,6 +113,8 @@ export interface BranchWindow {
   readonly ingestCap: number;
   readonly system: string;
   readonly tools: readonly PiTool[];
+  readonly strategy: Strategy;
+  readonly counter: TokenCounter;
 }
 
 /**
@@ -130,9 +132,9 @@ export function composeBranch(
   const before = branch.compacted.length;
   const history = piAdapter.decode(messages);
   const composer = new Composer({
-    strategy: strategyOf("adaptive"),
+    strategy: given.strategy,
     profile: piProfile,
-    counter: estimate,
+    counter: given.counter,
     ingestCap: given.ingestCap,
     ...(state && { state: stateFor(history, before, state) }),
   });

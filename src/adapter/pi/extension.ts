@@ -5,9 +5,11 @@
  */
 import { WindrowError } from "../../errors.ts";
 import { knownSecrets, textMask } from "../../mask/text.ts";
+import type { TokenCounter } from "../../tokens/counter.ts";
 import { estimate } from "../../tokens/estimate.ts";
-import { budgetOf } from "../../window/budget.ts";
-import type { Report, WindowState } from "../../window/window.ts";
+import { budgetFor, loadCounterFor, modelShare } from "../../window/apply-settings.ts";
+import { strategyFrom } from "../../window/by-name.ts";
+import type { Report, Strategy, WindowState } from "../../window/window.ts";
 import { HostConversation } from "../host/conversation.ts";
 import { Teller } from "../host/events.ts";
 import type { AdapterListener } from "../host/events.ts";
@@ -102,6 +104,7 @@ export interface PiExtensionTool extends Omit<PiRecallTool, "execute"> {
 }
 
 const budgetFlag = "windrow-budget";
+const strategyFlag = "windrow-strategy";
 
 /** Tokens of a context window that pi leaves free before it compacts by itself (its `compaction.reserveTokens`). */
 const piReserve = 16_384;
@@ -122,8 +125,16 @@ export function piExtension(pi: PiExtensionApi): void {
   let report: Report | undefined;
   /** The messages that the notes of the newest window number, as pi and its other extensions gave them. */
   let sent: readonly PiMessage[] | undefined;
+  let counter: TokenCounter = estimate;
   pi.registerFlag(budgetFlag, { description: "Windrow: most tokens a request may use", type: "string" });
-  const budget = (model: PiModel | undefined): number | undefined => budgetFor(pi.getFlag(budgetFlag), model);
+  pi.registerFlag(strategyFlag, {
+    description:
+      'Windrow: a strategy or preset, or \'{ "use": "pi", "keepRecentToolResults": 3 }\' (default: adaptive)',
+    type: "string",
+  });
+  const strategy = memoised(() => strategyFrom(String(pi.getFlag(strategyFlag) ?? "adaptive")));
+  const budget = (model: PiModel | undefined): number | undefined =>
+    flagBudget(pi.getFlag(budgetFlag), model, strategy());
 
   // Another branch has a state of its own, which its entries tell.
   const forget = (): void => {
@@ -141,12 +152,14 @@ export function piExtension(pi: PiExtensionApi): void {
     async <Message extends PiMessage>({ messages }: { messages: Message[] }, context: PiExtensionContext) => {
       const { sessionManager, model, ui } = context;
       notify = (text, type) => ui.notify(text, type);
-      const window = await conversation.window(() => {
+      const window = await conversation.window(async () => {
         const tokens = budget(model);
         if (tokens === undefined) return undefined;
+        counter = await loadCounterFor(strategy().settings);
         const active = new Set(pi.getActiveTools());
         const tools = pi.getAllTools().filter(({ name }) => active.has(name));
-        const given = { budget: tokens, ingestCap: capOf(tokens), system: context.getSystemPrompt(), tools };
+        const system = context.getSystemPrompt();
+        const given = { budget: tokens, ingestCap: capOf(tokens), system, tools, strategy: strategy(), counter };
         return {
           messages,
           compose: () => {
@@ -169,7 +182,7 @@ export function piExtension(pi: PiExtensionApi): void {
     const tokens = budget(context.model);
     if (tokens === undefined || toolName === recallDeclaration.name) return undefined;
     const id = `r${new PiBranch(context.sessionManager).results.length + 1}`;
-    const cut = cutContent(content, capOf(tokens), estimate, `is ${id} for the tool recall`, mask);
+    const cut = cutContent(content, capOf(tokens), counter, `is ${id} for the tool recall`, mask);
     if (!cut) return undefined;
     pi.appendEntry(entryTypes.result, { id, toolCallId, content } satisfies KeptResult);
     return { content: cut.content };
@@ -234,15 +247,25 @@ function notifying(notify: Notify): AdapterListener {
   };
 }
 
-function budgetFor(flag: boolean | string | undefined, model: PiModel | undefined): number | undefined {
+/** The value of a function that is asked once; one that throws is asked again. */
+function memoised<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
+
+function flagBudget(
+  flag: boolean | string | undefined,
+  model: PiModel | undefined,
+  { settings }: Strategy,
+): number | undefined {
   if (typeof flag === "string") {
     const budget = Number(flag);
-    if (budget > 0) return budget;
+    if (budget > 0) return budgetFor(settings, { budget });
     throw new WindrowError("bad-option", `--${budgetFlag} is a number of tokens, not "${flag}".`, { flag });
   }
   const { contextWindow = 0, maxTokens = 0 } = model ?? {};
   if (contextWindow <= 0) return undefined;
-  const own = budgetOf({ contextWindow, maxOutput: Math.min(maxTokens, contextWindow / 4) });
+  const own = modelShare({ contextWindow, maxOutput: Math.min(maxTokens, contextWindow / 4) }, settings?.ratio);
   const free = contextWindow - piReserve;
   // Below the line at which pi compacts by itself, where the model is large enough to have one.
   return free > own / 2 ? Math.min(own, free) : own;
@@ -254,13 +277,14 @@ function capOf(budget: number): number {
 
 function contextText(report: Report | undefined, branch: PiBranch): string {
   if (!report) return "Windrow: nothing was sent yet.";
-  const { tokens, budget, epoch, counts, blocks } = report;
+  const { tokens, budget, epoch, counts, blocks, strategy, counter } = report;
   const size = (count: number): string => count.toLocaleString("en-US");
   const left = counts.dropped + counts.stubbed + counts.replaced;
   return [
     `Windrow: ${size(tokens)} of ${size(budget)} tokens in the window`,
     `  system ${size(blocks.system)}, tools ${size(blocks.tools)}, history ${size(blocks.history)}, notes ${size(blocks.notes)}`,
     `  ${size(counts.kept)} messages whole, ${size(left)} shortened or left out (recall brings them back)`,
+    `  by strategy ${strategy}, counted by ${counter}`,
     `  epoch ${epoch}; ${size(branch.results.length)} large results kept aside; ${size(branch.compacted.length)} messages compacted by pi`,
   ].join("\n");
 }

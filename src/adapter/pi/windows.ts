@@ -1,7 +1,7 @@
 /** Windows for pi's agent: within the budget of the model it runs, with its system prompt and tools counted. */
 import type { JsonValue, ToolDefinition } from "../../message/message.ts";
 import { pi as piProfile } from "../../window/provider/profile.ts";
-import { HostConversation, modelBudget } from "../host/conversation.ts";
+import { HostConversation } from "../host/conversation.ts";
 import type { ConversationOptions, HostCall } from "../host/conversation.ts";
 import { agentSlot, piAdapter, piHost } from "./host.ts";
 import type { PiAgent, PiModel, PiTool } from "./host.ts";
@@ -51,7 +51,7 @@ function callOf(
   const own = new Set(messages);
   const call: HostCall<PiMessage> = {
     messages,
-    modelBudget: modelBudget({ contextWindow, maxOutput }),
+    model: { contextWindow, maxOutput },
     besideTokens: options.systemTokens ?? 0,
     // pi leaves an answer that broke off out of its requests, so one that only the log still has stays out too.
     encode: (window, original) =>

@@ -1,11 +1,10 @@
 /** The options of `windrow compose`, checked before any work is done. */
 import type { TokenCounter } from "../../tokens/counter.ts";
-import { loadCounter } from "../../tokens/exact.ts";
 import { modelOf } from "../../tokens/models.ts";
-import { budgetOf } from "../../window/budget.ts";
+import { budgetFor, loadCounterFor } from "../../window/apply-settings.ts";
 import { profileOf } from "../../window/provider/profile.ts";
 import type { Profile } from "../../window/provider/profile.ts";
-import { strategyOf } from "../../window/by-name.ts";
+import { strategyFrom } from "../../window/by-name.ts";
 import type { Strategy } from "../../window/window.ts";
 import type { ReadLimits } from "../../transcript/limits.ts";
 import { readLimits } from "../read-limits.ts";
@@ -51,12 +50,14 @@ export interface ComposeSettings {
 export async function readComposeFlags(flags: ComposeFlags): Promise<ComposeSettings> {
   const model = flags.model === undefined ? undefined : modelOf(flags.model);
   const profile = flags.profile ?? model?.profile;
-  const budget = flags.budget === undefined ? model && budgetOf(model) : tokensOf("--budget", flags.budget);
+  const strategy = flags.strategy === undefined ? undefined : strategyFrom(flags.strategy);
+  const tokens = flags.budget === undefined ? undefined : tokensOf("--budget", flags.budget);
+  const budget = budgetFor(strategy?.settings, { budget: tokens, model });
   const system = await readSystem(flags.system);
   return {
-    ...(flags.strategy !== undefined && { strategy: strategyOf(flags.strategy) }),
+    ...(strategy && { strategy }),
     ...(profile !== undefined && { profile: profileOf(profile) }),
-    ...(flags.counter !== undefined && { counter: await loadCounter(flags.counter) }),
+    ...(flags.counter !== undefined && { counter: await loadCounterFor(strategy?.settings, flags.counter) }),
     ...(budget !== undefined && { budget }),
     ...(system !== undefined && { system }),
     ...readLimits(flags),

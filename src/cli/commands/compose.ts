@@ -4,9 +4,9 @@ import type { Command } from "commander";
 import { WindrowError } from "../../errors.ts";
 import type { WindowPreview } from "../../ops/look/compose.ts";
 import { namesSession } from "../../ops/look/find.ts";
-import { estimate } from "../../tokens/estimate.ts";
 import { modelOf } from "../../tokens/models.ts";
 import { profileOf } from "../../window/provider/profile.ts";
+import { loadCounterFor } from "../../window/apply-settings.ts";
 import { strategyNames, strategyOf } from "../../window/by-name.ts";
 import { printable } from "../../printable.ts";
 import { exitStatus, reportError, statusOf, onStore, writeReport } from "../command.ts";
@@ -28,11 +28,17 @@ export function addCompose(command: Command, { io, finish, signal }: CommandCont
         "FILE is a transcript of any format that `windrow replay` reads; ID a session of the store. Nothing is written.",
     )
     .argument("<file|id>", "a transcript, or a session's id (at least its first four characters), or latest")
-    .option("-s, --strategy <name>", `${strategyNames.join(", ")} (default: the session's, else adaptive)`)
+    .option(
+      "-s, --strategy <name>",
+      `${strategyNames.join(", ")}, or JSON with \`use\` and options (default: the session's, else adaptive)`,
+    )
     .option("-b, --budget <tokens>", "tokens the request may use (default: the session's or the model's, else 32000)")
     .option("-p, --profile <name>", "anthropic, openai-chat (default: the session's or the model's)")
     .option("-m, --model <id>", "the model to take budget and profile from")
-    .option("--counter <name>", "how tokens are counted: estimate, o200k, cl100k … (default: the session's)")
+    .option(
+      "--counter <name>",
+      "how tokens are counted: estimate, o200k, cl100k … (default: the preset's, else the session's)",
+    )
     .option("--system <file>", "a file with the system prompt (default: the session's own)")
     .option("--at <n>", "the window as it was for the call after message n")
     .option("--session <n>", "which session of a file that holds several")
@@ -104,10 +110,11 @@ async function composeFile(file: string, settings: ComposeSettings, signal?: Abo
   if (at > messages.length) {
     throw new WindrowError("bad-option", `${file} has ${messages.length} messages, and no ${at} for --at.`, { at });
   }
+  const strategy = settings.strategy ?? strategyOf("adaptive");
   const window = composeHistory(messages.slice(0, at), {
-    strategy: settings.strategy ?? strategyOf("adaptive"),
+    strategy,
     profile: settings.profile ?? profileOf(knownProfile(transcript.model)),
-    counter: settings.counter ?? estimate,
+    counter: settings.counter ?? (await loadCounterFor(strategy.settings)),
     budget: settings.budget ?? defaultBudget,
     ...(settings.system !== undefined && { system: settings.system }),
   });

@@ -3,9 +3,7 @@ import { isWindrowError, WindrowError } from "../../errors.ts";
 import type { Message, ToolDefinition } from "../../message/message.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
-import { loadCounter } from "../../tokens/exact.ts";
-import { modelOf } from "../../tokens/models.ts";
-import { budgetOf } from "../../window/budget.ts";
+import { budgetFor, loadCounterFor } from "../../window/apply-settings.ts";
 import { Composer } from "../../window/composer.ts";
 import { explain, logged } from "../../window/explain.ts";
 import type { Explanation, LoggedMessage } from "../../window/explain.ts";
@@ -132,11 +130,13 @@ async function settingsOf({ metadata }: SessionInfo, options: StoredWindowOption
     return typeof value === "string" ? value : undefined;
   };
   const { budget } = config;
+  const strategy = options.strategy ?? ownStrategy(text("strategy") ?? "adaptive");
+  const own = options.strategy?.settings?.counter === undefined ? text("counter") : undefined;
   return {
-    strategy: options.strategy ?? ownStrategy(text("strategy") ?? "adaptive"),
+    strategy,
     profile: options.profile ?? profileOf(text("profile") ?? "openai-chat"),
-    counter: options.counter ?? (await loadCounter(text("counter"))),
-    budget: options.budget ?? (typeof budget === "number" ? budget : modelBudget(text("model"))),
+    counter: await loadCounterFor(strategy.settings, options.counter ?? own),
+    budget: options.budget ?? (typeof budget === "number" ? budget : modelBudget(text("model"), strategy)),
     ...(options.system !== undefined && { system: options.system }),
     ...(options.tools !== undefined && { tools: options.tools }),
   };
@@ -152,10 +152,9 @@ function ownStrategy(name: string): Strategy {
   }
 }
 
-function modelBudget(model: string | undefined): number {
-  if (model === undefined) return Infinity;
+function modelBudget(model: string | undefined, { settings }: Strategy): number {
   try {
-    return budgetOf(modelOf(model));
+    return budgetFor(settings, { model }) ?? Infinity;
   } catch (error) {
     if (isWindrowError(error, "unknown-model")) return Infinity;
     throw error;

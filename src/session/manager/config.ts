@@ -2,6 +2,8 @@
 import type { Config, Settings } from "../../config/config.ts";
 import type { OpenStoreOptions } from "../../access/options.ts";
 import { tell } from "../events.ts";
+import { loadStrategy, strategyOf } from "../../window/by-name.ts";
+import type { Strategy } from "../../window/window.ts";
 import type { ManagerOptions } from "./options.ts";
 
 /** Options of a manager that a configuration can set under the same name. */
@@ -31,38 +33,37 @@ const decisive = ["user", "tenant", "admin", "audit", "model", "budget"] as cons
  *
  * @throws WindrowError as `loadConfig`; `not-allowed` for a user that may not be an admin
  */
-export async function configured(
-  given: ManagerOptions,
-): Promise<{ readonly options: ManagerOptions; readonly storeOptions: OpenStoreOptions }> {
+export async function configured(given: ManagerOptions): Promise<{
+  readonly options: ManagerOptions;
+  readonly strategy: Strategy;
+  readonly storeOptions: OpenStoreOptions;
+}> {
   const config = await configOf(given);
   if (!config) {
+    const strategy = strategyOf(given.strategy ?? "adaptive");
     return {
       options: given,
-      storeOptions: { ...(await presetMask(given.strategy)), ...(await storeOptionsOf(given)) },
+      strategy,
+      storeOptions: { ...(await emailMask(strategy)), ...(await storeOptionsOf(given)) },
     };
   }
   const { settings, origins, userConfigFailure } = config;
   const told = names.filter((name) => settings[name] !== undefined && origins.get(name)?.layer !== "default");
   const under: ManagerOptions = Object.fromEntries(told.map((name) => [name, settings[name]]));
-  const strategy = given.strategy ?? (settings.strategy && (await loadStrategy(settings.strategy)));
-  const options = { store: settings.store ?? "./contexts", ...under, ...(strategy && { strategy }), ...given };
+  const strategy = strategyOf(given.strategy ?? (await loadStrategy(settings.strategy ?? "adaptive")));
+  const options = { ...under, ...given };
   if (userConfigFailure !== undefined) {
     tell(given.on, { type: "user-config-failed", user: options.user ?? "", reason: userConfigFailure });
   }
   const { openOptionsOf } = await import("../../access/from-config.ts");
-  const named = given.strategy === undefined ? {} : { strategy: nameOf(given.strategy) };
-  return { options, storeOptions: openOptionsOf({ ...settings, ...named, ...accessGiven(options) }) };
+  const mask = strategy.settings?.maskEmail === true ? { mask: { email: true, ...settings.mask } } : {};
+  const { strategy: _, ...rest } = settings;
+  return { options, strategy, storeOptions: openOptionsOf({ ...rest, ...mask, ...accessGiven(options) }) };
 }
 
-/** The name of a strategy; of one's own, none that anything is known of. */
-function nameOf(strategy: NonNullable<ManagerOptions["strategy"]>): string {
-  const named = typeof strategy === "object" && "use" in strategy ? strategy.use : strategy;
-  return typeof named === "string" ? named : "own";
-}
-
-/** Preset `coding-agent` masks e-mail addresses, too. */
-async function presetMask(strategy: ManagerOptions["strategy"]): Promise<Pick<OpenStoreOptions, "mask">> {
-  if (strategy === undefined || nameOf(strategy) !== "coding-agent") return {};
+/** A mask for strategies that mask e-mail addresses, too. */
+async function emailMask({ settings }: Strategy): Promise<Pick<OpenStoreOptions, "mask">> {
+  if (settings?.maskEmail !== true) return {};
   const { createMask } = await import("../../mask/mask.ts");
   return { mask: createMask({ email: true }) };
 }
@@ -74,10 +75,6 @@ async function configOf({ config, ...given }: ManagerOptions): Promise<Config | 
     decisive.filter((name) => given[name] !== undefined).map((name) => [name, given[name]]),
   );
   return loadConfig({ ...(typeof config === "string" && { file: config }), flags });
-}
-
-async function loadStrategy(strategy: NonNullable<Settings["strategy"]>): Promise<ManagerOptions["strategy"]> {
-  return (await import("../../window/by-name.ts")).loadStrategy(strategy);
 }
 
 /** Without an admin or an audit the manager's own scope is all there is to it. */

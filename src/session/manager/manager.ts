@@ -10,13 +10,11 @@ import { forkSession } from "../../store/fork.ts";
 import { isFinal } from "../../store/shared/rules.ts";
 import type { FinalStatus, ListQuery, Lock, Scope, SessionInfo, SessionState, Store } from "../../store/store.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
-import { loadCounter } from "../../tokens/exact.ts";
 import { modelOf } from "../../tokens/models.ts";
 import type { ModelFacts } from "../../tokens/models.ts";
-import { budgetOf, checkBudget } from "../../window/budget.ts";
+import { budgetFor, loadCounterFor } from "../../window/apply-settings.ts";
 import { profileOf } from "../../window/provider/profile.ts";
 import type { Profile } from "../../window/provider/profile.ts";
-import { strategyOf } from "../../window/by-name.ts";
 import type { Strategy } from "../../window/window.ts";
 import { knownSecrets, textMask } from "../../mask/text.ts";
 import type { SecretRules } from "../../mask/text.ts";
@@ -56,15 +54,13 @@ export class SessionManager {
     this.#options = options;
     this.#check = parts.check;
     this.#scope = scopeOf(options);
-    const strategy = strategyOf(options.strategy ?? "adaptive");
-    const { note: _, ...whole } = strategy;
-    this.#strategy = options.summarizer ? whole : strategy;
+    const { note: _, ...whole } = parts.strategy;
+    this.#strategy = options.summarizer ? whole : parts.strategy;
     this.#model = options.model === undefined ? undefined : modelOf(options.model);
     const profile = profileOf(options.profile ?? this.#model?.profile ?? "openai-chat");
     this.#profile = this.#model ? { ...profile, model: this.#model.id } : profile;
     this.#counter = parts.counter;
-    const fromModel = this.#model && budgetOf(this.#model);
-    this.#budget = options.budget === undefined ? fromModel : checkBudget(options.budget);
+    this.#budget = budgetFor(parts.strategy.settings, { budget: options.budget, model: this.#model });
     this.secretRules = store.capabilities.mask ?? knownSecrets;
     this.#on = maskedListener(options.on, this.secretRules);
     this.#now = options.now ?? (() => new Date());
@@ -87,15 +83,19 @@ export class SessionManager {
   static async open(options?: ManagerOptions): Promise<SessionManager>;
   static async open(given: TenantManagerOptions | ManagerOptions = {}): Promise<SessionManager> {
     checkManagerOptions(given);
-    const { options, storeOptions } = await configured(given as ManagerOptions);
+    const { options, strategy, storeOptions } = await configured(given as ManagerOptions);
     const [{ openStore }, { checkMessage }] = await Promise.all([
       import("../../access/open.ts"),
       import("../../message/schema.ts"),
     ]);
-    const counter = await loadCounter(options.counter);
-    const store = await openStore(options.store ?? "./contexts", storeOptions);
+    const counter = await loadCounterFor(strategy.settings, options.counter);
+    const store = await openStore(options.store ?? strategy.settings?.folder ?? "./contexts", storeOptions);
     const memory = options.memory && ownMemory(options.memory, store, scopeOf(options));
-    return new SessionManager(store, { check: checkMessage, counter }, { ...options, ...(memory && { memory }) });
+    return new SessionManager(
+      store,
+      { check: checkMessage, counter, strategy },
+      { ...options, ...(memory && { memory }) },
+    );
   }
 
   /**
@@ -336,6 +336,7 @@ export class SessionManager {
 interface ManagerParts {
   readonly check: (message: unknown) => NewMessage;
   readonly counter: TokenCounter;
+  readonly strategy: Strategy;
 }
 
 /** The scope of a manager; an admin's scope has every user's sessions. */

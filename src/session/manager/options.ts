@@ -11,23 +11,22 @@ import type { ModelDescription } from "../../tokens/models.ts";
 import type { Profile } from "../../window/provider/profile.ts";
 import { anyOf, checkOptions, checkTypes, kinds, listOf, oneOf, withActions } from "../../window/options.ts";
 import type { Kind } from "../../window/options.ts";
-import type { StrategyChoice } from "../../window/by-name.ts";
-import type { Strategy } from "../../window/window.ts";
+import type { Strategy, StrategyChoice } from "../../window/window.ts";
 import type { Listener } from "../events.ts";
 
 /** How a manager is opened. */
 export interface ManagerOptions {
-  /** A folder, a URL (`file:`, `sqlite:`, `ram:`), or a Store. Default `./contexts`. */
+  /** A folder, a URL (`file:`, `sqlite:`, `ram:`), or a Store. Default: the strategy's folder, else `./contexts`. */
   readonly store?: string | (Store & { readonly tenants?: false });
   /** A name, a preset, `{ use, ...options }`, or a Strategy. Default `adaptive`. */
   readonly strategy?: string | Strategy | StrategyChoice;
   /** A known model's id, or `{ contextWindow, maxOutput, prices, profile }`. Sets the budget and the profile. */
   readonly model?: string | ModelDescription;
-  /** Tokens a window may use. Default: from the model. */
+  /** Tokens a window may use. Default: the strategy's share of the model's contextWindow. */
   readonly budget?: number;
   /** Default: the model's, else `openai-chat`. */
   readonly profile?: string | Profile;
-  /** Default `estimate`; `o200k` and `cl100k` are loaded (see `loadCounter`). */
+  /** Default: the strategy's, else `estimate`; `o200k` and `cl100k` are loaded (see `loadCounter`). */
   readonly counter?: string | TokenCounter;
   /** Most tokens one result may have when it is first shown; the rest of it is a recall away. Default: any number. */
   readonly ingestCap?: number;

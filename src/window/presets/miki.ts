@@ -3,6 +3,7 @@ import { keepImportant } from "../passes/keep-important.ts";
 import { pruneUiTree } from "../passes/prune-ui-tree.ts";
 import { uiToolNames } from "../passes/importance.ts";
 import { uiLimits } from "../ui/limits.ts";
+import { presetWith } from "./preset.ts";
 import type { Preset } from "./preset.ts";
 
 /** The preset's eight limits, in one place (its HISTORY_CONFIG). */
@@ -56,10 +57,9 @@ export function miki({ size = "normal", tools = uiToolNames, ...options }: MikiO
   const limits = { ...mikiLimits, maxMessages: mikiSizes[size][1], ...options };
   const { maxTextChars, maxDataChars, maxWebElements, maxActions } = limits;
   const cuts = { maxTextChars, maxDataChars, maxWebElements, maxActions };
-  return {
-    name: "miki",
-    strategy: {
-      name: "miki",
+  return presetWith(
+    "miki",
+    {
       passes: [
         pruneUiTree({
           rule: "limits",
@@ -77,9 +77,6 @@ export function miki({ size = "normal", tools = uiToolNames, ...options }: MikiO
       lowWater: 1,
       keepFirstUser: false,
     },
-    counter: "chars4-ceil",
-    imageTokens: 100,
-    locale: "ja",
-    debugEvery: 5,
-  };
+    { counter: "chars4-ceil", imageTokens: 100, locale: "ja", debugEvery: 5 },
+  );
 }

@@ -1,12 +1,14 @@
 /**
  * Presets openstarry-sliding, openstarry-summary and openstarry-entity, with the literal numbers of docs/presets.md.
  */
+import type { Locale } from "../../config/locale.ts";
 import { entityState } from "../strategies/entity-state.ts";
 import type { EntityStateOptions } from "../strategies/entity-state.ts";
 import { rollingSummary } from "../strategies/rolling-summary.ts";
 import type { RollingSummaryOptions } from "../strategies/rolling-summary.ts";
 import { slidingWindow } from "../strategies/sliding-window.ts";
 import type { Strategy } from "../window.ts";
+import { presetWith } from "./preset.ts";
 import type { Preset } from "./preset.ts";
 
 /** Options of {@link openstarrySummary}. */
@@ -21,7 +23,7 @@ export function openstarrySliding(): Preset {
 
 /** The recommended one of the three: beyond 10 turns a light model folds the earliest 5 into a running summary. */
 export function openstarrySummary(options: OpenstarrySummaryOptions = {}): Preset {
-  return preset("openstarry-summary", rollingSummary({ locale: "zh", ...options, note: false }));
+  return preset("openstarry-summary", rollingSummary({ locale: "zh", ...options, note: false }), options.locale);
 }
 
 /** Strategy C: no conversation, only the state that a schema describes. */
@@ -29,6 +31,6 @@ export function openstarryEntity(options: OpenstarryEntityOptions = {}): Preset 
   return preset("openstarry-entity", entityState({ ...options, note: false }));
 }
 
-function preset(name: string, strategy: Strategy): Preset {
-  return { name, strategy: { ...strategy, name }, counter: "estimate", locale: "zh" };
+function preset(name: string, strategy: Strategy, locale: Locale = "zh"): Preset {
+  return presetWith(name, strategy, { counter: "estimate", locale });
 }

@@ -1,28 +1,16 @@
-/** The contract of presets: a strategy with literal numbers, its counter, and its storage (docs/presets.md). */
-import type { Locale } from "../../config/locale.ts";
+/** The contract of presets: a strategy with literal numbers, and the settings that belong to it (docs/presets.md). */
 import type { Role } from "../../message/message.ts";
-import { counterOf } from "../../tokens/counters.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
+import { counterFor } from "../apply-settings.ts";
+import type { StrategySettings } from "../settings.ts";
 import type { Strategy } from "../window.ts";
 
-/** A strategy with literal numbers, and the settings around it that belong to them. */
-export interface Preset {
+/** A strategy with literal numbers; its settings stand here and, for those who are given the strategy alone, in it. */
+export interface Preset extends StrategySettings {
   readonly name: string;
   readonly strategy: Strategy;
-  /** The preset's counter, by name; an exact one is loaded first (`loadCounter`). */
-  readonly counter: string;
-  /** Tokens of one image, whatever its size, where the preset fixes them. */
-  readonly imageTokens?: number;
-  /** For `budgetOf`: the share of the contextWindow that a request may fill. Absent: the default. */
-  readonly ratio?: number;
-  /** The language of the preset's marks and prompts. */
-  readonly locale: Locale;
   /** The role and the first words of a summary in the window. */
   readonly summaryMessage?: SummaryMessage;
-  /** Statistics are printed every so many steps, in debug mode. */
-  readonly debugEvery?: number;
-  /** Settings of the store and of upkeep. */
-  readonly storage?: PresetStorage;
 }
 
 /** The role that carries a summary, and its first words. */
@@ -32,21 +20,9 @@ export interface SummaryMessage {
   readonly prefix: string;
 }
 
-/** The numbers of preset `coding-agent` for storage; times in milliseconds. */
-export interface PresetStorage {
-  /** The base folder of the store. */
-  readonly folder: string;
-  /** Messages held in memory. */
-  readonly maxMemoryMessages: number;
-  readonly heartbeatMs: number;
-  /** Age at which a lock of a dead process is stale. */
-  readonly staleMs: number;
-  /** Between two scans for stale locks. */
-  readonly scanMs: number;
-  readonly stateLockMs: number;
-  readonly retentionDays: number;
-  readonly compressAfterDays: number;
-  readonly keepBackups: number;
+/** A preset of a strategy and its settings. */
+export function presetWith(name: string, strategy: Omit<Strategy, "name">, settings: StrategySettings): Preset {
+  return { name, strategy: { ...strategy, name, settings }, ...settings };
 }
 
 /**
@@ -54,8 +30,6 @@ export interface PresetStorage {
  *
  * @throws WindrowError `unknown-counter` where it is an exact one that was not loaded
  */
-export function presetCounter({ counter, imageTokens }: Preset): TokenCounter {
-  const found = counterOf(counter);
-  if (imageTokens === undefined || found.imageTokens === imageTokens) return found;
-  return { ...found, imageTokens, count: (text) => found.count(text) };
+export function presetCounter(preset: Preset): TokenCounter {
+  return counterFor(preset);
 }

@@ -65,6 +65,11 @@ export function isPreset(name: string): boolean {
   return Object.hasOwn(presets, name);
 }
 
+/** The base folder of a preset's store, by its name; undefined for other names, and where it has none. */
+export function presetFolder(name: string): string | undefined {
+  return isPreset(name) ? presets[name]?.make({}).folder : undefined;
+}
+
 /**
  * A preset by name.
  *

@@ -1,6 +1,7 @@
 /** Preset state-manager (docs/presets.md). */
 import { slidingWindow } from "../strategies/sliding-window.ts";
 import { summaryHooks } from "../summary/strategy-hooks.ts";
+import { presetWith } from "./preset.ts";
 import type { Preset } from "./preset.ts";
 
 /**
@@ -10,11 +11,9 @@ import type { Preset } from "./preset.ts";
 export function stateManager(): Preset {
   const summaryMessage = { role: "system", prefix: "前文の要約：" } as const;
   const { compact } = summaryHooks({ mode: "cumulative", locale: "ja", message: summaryMessage }, {});
+  const settings = { counter: "estimate", locale: "ja" } as const;
   return {
-    name: "state-manager",
-    strategy: { ...slidingWindow({ note: false }), name: "state-manager", compact },
-    counter: "estimate",
-    locale: "ja",
+    ...presetWith("state-manager", { ...slidingWindow({ note: false }), compact }, settings),
     summaryMessage,
   };
 }

