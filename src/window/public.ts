@@ -24,7 +24,6 @@ export { pruneUiTree } from "./passes/prune-ui-tree.ts";
 export { supersede } from "./passes/supersede.ts";
 export { truncateToolResults } from "./passes/truncate-tool-results.ts";
 export { presetNames, presetOf } from "./presets/presets.ts";
-export { presetCounter } from "./presets/preset.ts";
 export type { Preset } from "./presets/preset.ts";
 export { profileNames, profileOf } from "./provider/profile.ts";
 export type { Profile } from "./provider/profile.ts";
