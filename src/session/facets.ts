@@ -80,9 +80,9 @@ export class SessionSnapshot {
     this.#record = record;
   }
 
-  /** The snapshot; undefined before the first update. */
+  /** A copy of the snapshot; undefined before the first update. */
   get current(): ContextSnapshot | undefined {
-    return this.#state.snapshot;
+    return structuredClone(this.#state.snapshot);
   }
 
   /**

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { ContextManagementPlugin, createSessionService } from "../../src/adapter/adk/adk.ts";
+import { ContextManagementPlugin, ContextManager, createSessionService } from "../../src/adapter/adk/adk.ts";
 import type { AdkEvent, AdkRequest, AdkSession } from "../../src/adapter/adk/types.ts";
 import { fromContents } from "../../src/adapter/gemini/gemini.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
@@ -62,6 +62,39 @@ function sessionOf(events: readonly AdkEvent[]): AdkSession {
 }
 
 describe("ContextManagementPlugin", () => {
+  it("hands every event to its contextManager once, over several runs on one session", async () => {
+    const contextManager = new ContextManager();
+    const plugin = new ContextManagementPlugin({ contextManager });
+    const counts: number[] = [];
+    const events: AdkEvent[] = [];
+    for (const [run, said] of ["one", "two", "three"].entries()) {
+      events.push(event(10 * run + 1, "user", { text: said }));
+      // ADK hands out a clone of the session in every run.
+      const invocationContext = { session: structuredClone(sessionOf(events)) };
+      await plugin.beforeRunCallback({ invocationContext });
+      const parts =
+        run === 0
+          ? [
+              { functionCall: { name: "read", args: {} } },
+              { functionResponse: { name: "read", response: { success: false } } },
+              { text: `answer to ${said}` },
+            ]
+          : [{ text: `answer to ${said}` }];
+      for (const [at, part] of parts.entries()) {
+        const made = event(10 * run + 2 + at, "functionResponse" in part ? "user" : "model", part);
+        await plugin.onEventCallback({ invocationContext, event: made });
+        invocationContext.session.events.push(structuredClone(made));
+        events.push(made);
+      }
+      counts.push(contextManager.getStats().messageCount);
+    }
+    expect(counts).toEqual([4, 6, 8]);
+    expect(contextManager.consecutiveFailures).toBe(1);
+    const other = { session: { ...sessionOf(events.slice(0, 1)), id: "another session" } };
+    await plugin.beforeRunCallback({ invocationContext: other });
+    expect(contextManager.getStats().messageCount).toBe(9);
+  });
+
   it("gives the same window to the same request, and journals nothing twice", async () => {
     const manager = await SessionManager.open({ store: "ram:", profile: "gemini", budget: 4_000 });
     const told: string[] = [];

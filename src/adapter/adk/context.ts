@@ -1,10 +1,12 @@
 /** The ContextManager of preset miki (docs/presets.md): messages with an importance, a snapshot, statistics. In memory. */
+import { resultText } from "../../message/message.ts";
 import type { JsonObject, Message } from "../../message/message.ts";
 import { statsLine, updateSnapshot } from "../../session/state/snapshot.ts";
 import type { ContextSnapshot, ContextStats, SnapshotUpdate } from "../../session/state/snapshot.ts";
 import { countPart } from "../../tokens/counter.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { composeWindow } from "../../window/compose.ts";
+import { hasFailed } from "../../window/passes/outcome.ts";
 import { importanceOf, uiToolNames } from "../../window/passes/importance.ts";
 import { miki, mikiLimits, mikiSizes } from "../../window/presets/miki.ts";
 import type { MikiLimits, MikiOptions } from "../../window/presets/miki.ts";
@@ -64,7 +66,8 @@ export class ContextManager {
     const added = { ...message, importance };
     this.#messages.push(added as unknown as Required<ContextMessage>);
     for (const part of read?.parts ?? []) {
-      if (part.type === "tool-result") this.#failures = part.isError === true ? this.#failures + 1 : 0;
+      if (part.type !== "tool-result") continue;
+      this.#failures = part.isError === true || hasFailed(resultText(part)) ? this.#failures + 1 : 0;
     }
     return added;
   }
@@ -77,10 +80,12 @@ export class ContextManager {
   /**
    * Updates the snapshot: fields that are named replace their old values, the others stay.
    *
+   * @returns a copy of it
    * @throws WindrowError `bad-option` for an unknown field or a wrong type
    */
   updateSnapshot(update: SnapshotUpdate): ContextSnapshot {
-    return (this.#snapshot = updateSnapshot(this.#snapshot, update));
+    this.#snapshot = updateSnapshot(this.#snapshot, update);
+    return structuredClone(this.#snapshot);
   }
 
   /** The message with the dumps of a screen or page cut to the limits; the message itself where nothing is over them. */
@@ -106,9 +111,9 @@ export class ContextManager {
     return statsLine(this.getStats());
   }
 
-  /** The snapshot; undefined before the first update and after a reset. */
+  /** A copy of the snapshot; undefined before the first update and after a reset. */
   getContextSnapshot(): ContextSnapshot | undefined {
-    return this.#snapshot;
+    return structuredClone(this.#snapshot);
   }
 
   /** Tool calls that failed one after the other; after 3 an agent of miki's falls back to `elementsJson` at 3. */

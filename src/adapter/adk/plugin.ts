@@ -20,7 +20,7 @@ import type { ContextManager } from "./context.ts";
 import { asRequested, isShown } from "./event.ts";
 import { adkLogs } from "./log.ts";
 import type { AdkLog, AdkLogs } from "./log.ts";
-import type { AdkContext, AdkEvent, AdkInvocation, AdkRequest, AdkResponse, AdkTool } from "./types.ts";
+import type { AdkContext, AdkEvent, AdkInvocation, AdkRequest, AdkResponse, AdkSession, AdkTool } from "./types.ts";
 import { adkCall } from "./window.ts";
 
 /** How {@link ContextManagementPlugin} makes windows. */
@@ -69,7 +69,8 @@ export class ContextManagementPlugin extends PluginBase {
   readonly #logs: AdkLogs | undefined;
   readonly #teller: Teller;
   readonly #views = new Map<string, View>();
-  readonly #fed = new WeakSet<AdkEvent>();
+  /** The events that the `contextManager` has, by session and id: ADK hands out other objects in every run. */
+  readonly #fed = new Set<string>();
 
   /** @throws WindrowError `unknown-strategy`, `bad-option`: also for what has no effect beside a `manager` */
   constructor(options: ContextManagementOptions = {}) {
@@ -183,7 +184,7 @@ export class ContextManagementPlugin extends PluginBase {
     event: AdkEvent;
   }): Promise<undefined> {
     if (event.partial === true) return;
-    this.#feed([...invocationContext.session.events, event]);
+    this.#feed(invocationContext.session, event);
     await this.#quietly(async () => {
       const log = await this.#log(invocationContext);
       if (log && !log.served) await log.sync([event]);
@@ -192,7 +193,7 @@ export class ContextManagementPlugin extends PluginBase {
 
   /** Journals what the user said, once ADK has it. */
   async beforeRunCallback({ invocationContext }: { invocationContext: AdkInvocation }): Promise<undefined> {
-    this.#feed(invocationContext.session.events);
+    this.#feed(invocationContext.session);
     await this.#quietly(async () => {
       await this.#log(invocationContext);
     });
@@ -229,12 +230,13 @@ export class ContextManagementPlugin extends PluginBase {
     if (snapshot && JSON.stringify(snapshot) !== JSON.stringify(logged)) await session?.snapshot.update(snapshot);
   }
 
-  #feed(events: readonly AdkEvent[]): void {
+  #feed({ appName, userId, id, events }: AdkSession, ...more: readonly AdkEvent[]): void {
     const { contextManager } = this.#options;
     if (!contextManager) return;
-    for (const event of events) {
-      if (event.partial === true || this.#fed.has(event)) continue;
-      this.#fed.add(event);
+    for (const event of [...events, ...more]) {
+      const name = JSON.stringify([appName, userId, id, event.id]);
+      if (event.partial === true || this.#fed.has(name)) continue;
+      this.#fed.add(name);
       if (isShown(event) && event.content) contextManager.addMessage(asRequested(event.content));
     }
   }

@@ -65,13 +65,13 @@ export function snapshotRecord(snapshot: ContextSnapshot, timestamp: string): Sn
   return { kind: "snapshot", data, timestamp };
 }
 
-/** The snapshot a line keeps; what it lacks is empty. */
+/** The snapshot a line keeps, a copy; what it lacks is empty. */
 export function snapshotOf(data: JsonObject): ContextSnapshot {
   const found = fields.flatMap((field) => {
     const value = data[fileNames[field]];
     return value !== undefined && fits(field, value) ? [[field, value] as const] : [];
   });
-  return { ...emptySnapshot, ...(Object.fromEntries(found) as Partial<ContextSnapshot>) };
+  return structuredClone({ ...emptySnapshot, ...(Object.fromEntries(found) as Partial<ContextSnapshot>) });
 }
 
 /** The snapshot as the window shows it; fields that hold nothing are left out. */

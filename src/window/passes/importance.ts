@@ -2,6 +2,7 @@
 import { resultText, toolCalls, toolResults } from "../../message/message.ts";
 import type { JsonValue, Message } from "../../message/message.ts";
 import { isUiDump } from "../ui/tree.ts";
+import { saysDone, saysError } from "./outcome.ts";
 
 /** Weights of {@link importanceOf}. */
 export interface ImportanceWeights {
@@ -57,12 +58,6 @@ function isShare(value: JsonValue | undefined): value is number {
   return typeof value === "number" && value >= 0 && value <= 1;
 }
 
-/** A line as reports of errors begin; "there were no errors" does not begin so. */
-const errorLine =
-  /^\s*(?:[[(]|[⚠✗❌]\uFE0F?\s*)?(?:(?:fatal |uncaught |unhandled )?(?:error|exception|panic|fatal|traceback)\b|[\w.]*[a-z](?:Error|Exception)\b|エラー|例外|错误|錯誤|异常)\s*(?:[:：(\])]|$|が発生|コード|code\b)/i;
-const errorField = /^\s*\{(?:[^{}]*,)?\s*"(?:error|is_?error)"\s*:\s*(?!null|false|""|\[\]|\{\})/i;
-const failedState = /^\s*\{(?:[^{}]*,)?\s*"(?:status|state)"\s*:\s*"(?:error|failed|failure)"/i;
-
 function isError(message: Message): boolean {
   return message.parts.some((part) => {
     if (part.type === "text") return saysError(part.text);
@@ -70,23 +65,13 @@ function isError(message: Message): boolean {
   });
 }
 
-/** A report of an error says so in its first or in its last line, or in a field of its own. */
-function saysError(text: string): boolean {
-  const head = text.trimStart().slice(0, 2_000);
-  const last = text.trimEnd().slice(-500).split("\n").at(-1) ?? "";
-  const first = head.split("\n", 1)[0] ?? "";
-  return [first, last].some((line) => errorLine.test(line)) || errorField.test(head) || failedState.test(head);
-}
-
 /** Names under which agents say that the job is done. */
 const doneNames = /^(?:done|finish(?:ed)?|complete(?:d|_task)?|task_(?:done|complete[d]?)|attempt_completion)$/i;
-const doneText =
-  /^\s*(?:(?:the )?(?:task|job) (?:is )?(?:now )?)?(?:done|completed?|finished)\s*(?:[.!:。！：]|$)|^\s*(?:任务|タスク(?:が|は)?)?(?:完了|完成)/i;
 
 function isCompletion(message: Message): boolean {
   return message.parts.some((part) => {
     if (part.type === "tool-call") return doneNames.test(part.name) || doneNames.test(word(part.args, "action"));
-    return part.type === "text" && message.role === "assistant" && doneText.test(part.text);
+    return part.type === "text" && message.role === "assistant" && saysDone(part.text);
   });
 }
 
