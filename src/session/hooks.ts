@@ -175,6 +175,12 @@ export class Hooks {
           tell(on, { type: "summary-committed", sessionId: id, epoch: epochs.composer.state.epoch });
           return true;
         }),
+      ...(state.entities && { entities: state.entities }),
+      record: (records) =>
+        this.#context.inTurn(async () => {
+          await this.#context.write(records);
+          for (const record of records) state.apply(record);
+        }),
       fail: (reason, data = {}) => this.#fail(reason, data),
       spend: async (purpose, usage, model) => {
         const record: NewRecord = {

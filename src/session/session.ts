@@ -1,5 +1,5 @@
 /** A session: one conversation of one agent on one job, journalled as it happens and composed from its log. */
-import type { Message, NewMessage, Usage } from "../message/message.ts";
+import type { JsonObject, Message, NewMessage, Usage } from "../message/message.ts";
 import type { NewRecord } from "../message/record.ts";
 import type { FinalStatus, SessionMetadata } from "../store/store.ts";
 import { Turns } from "../turns.ts";
@@ -335,6 +335,14 @@ export class Session {
     const { id, store, scope } = this.#context;
     const open = await openCalls(store, scope, id);
     return open.filter(({ callId }) => !this.#runs.running.has(callId));
+  }
+
+  /**
+   * The facts that the strategy `entity-state` read from what the user wrote: the fields of its schema, null where nothing is
+   * known. A copy. Undefined before `prepare()` was called behind the first user message.
+   */
+  entities(): JsonObject | undefined {
+    return structuredClone(this.#options.conversation.entities?.state);
   }
 
   /** The settings its windows are composed with. */

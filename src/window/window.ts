@@ -207,6 +207,10 @@ export interface StrategyContext {
    * @returns whether they were committed
    */
   commit(edits: readonly Edit[], records: readonly NewRecord[]): Promise<boolean>;
+  /** The entities of the conversation, where some are on record. */
+  readonly entities?: Entities;
+  /** Adds records that no window is made of, such as entities. */
+  record(records: readonly NewRecord[]): Promise<void>;
   /** Records that something failed and changes nothing else. */
   fail(reason: string, data?: JsonObject): Promise<void>;
   /** Records what a call of a model cost, whether its answer was used or not. */
@@ -215,6 +219,14 @@ export interface StrategyContext {
   read(from: number, to: number): Promise<readonly NumberedMessage[]>;
   /** The newest summaries, oldest first. */
   summaries(last: number): Promise<readonly StoredRecordOf<"summary">[]>;
+}
+
+/** The entities of a conversation, and how far it was read for them. */
+export interface Entities {
+  /** The fields of the schema; null where nothing is known. */
+  readonly state: JsonObject;
+  /** The newest user message they were read from, by `seq`. */
+  readonly through: number;
 }
 
 /** A block that stands in a fixed slot before the history, verbatim: a pin, the goal, a snapshot, the working set. */

@@ -140,6 +140,14 @@ describe("snapshot and statistics", () => {
     assert.throws(() => manager.updateSnapshot({ phase: "x" } as never), { code: "bad-option" });
   });
 
+  it("gives copies: what a host changes in them changes nothing here", () => {
+    const manager = new ContextManager();
+    const updated = manager.updateSnapshot({ completedActions: ["open"] });
+    (updated.completedActions as string[]).push("forged");
+    (manager.getContextSnapshot()!.completedActions as string[]).push("forged");
+    expect(manager.getContextSnapshot()!.completedActions).toEqual(["open"]);
+  });
+
   it("counts characters / 4, JSON of calls, and 100 an image; a reset leaves nothing", async () => {
     const manager = new ContextManager();
     expect(manager.getStats()).toEqual({ messageCount: 0, estimatedTokens: 0, hasSnapshot: false });

@@ -7,6 +7,7 @@ import {
   statsLine,
   updateSnapshot,
 } from "../../src/session/state/snapshot.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
 import type { SnapshotUpdate } from "../../src/session/state/snapshot.ts";
 
 describe("the snapshot of seed 000", () => {
@@ -78,4 +79,14 @@ describe("the statistics line of seed 000", () => {
   it("is due at 5, 10, 15", () => {
     expect(Array.from({ length: 17 }, (_, step) => step).filter((step) => statsDue(step))).toEqual([5, 10, 15]);
   });
+});
+
+it("a session gives copies of its snapshot", async () => {
+  const manager = await SessionManager.open({ store: "ram:", budget: 4_000 });
+  const session = await manager.create();
+  const updated = await session.snapshot.update({ completedActions: ["open"] });
+  (updated.completedActions as string[]).push("forged");
+  (session.snapshot.current!.completedActions as string[]).push("forged");
+  expect(session.snapshot.current!.completedActions).toEqual(["open"]);
+  await manager.close();
 });

@@ -1,8 +1,10 @@
 /** The state of a conversation beside its messages: pins, goal, snapshot, working set. Records change it; windows show it. */
+import { isObject } from "../../message/json.ts";
 import type { JsonObject, JsonValue, MaskFlag, Message } from "../../message/message.ts";
 import type { NewRecord } from "../../message/record.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
-import type { PinnedBlock, TextMask } from "../../window/window.ts";
+import { entitiesOf } from "../../window/summary/entities.ts";
+import type { Entities, PinnedBlock, TextMask } from "../../window/window.ts";
 import { goalWithMessage, goalWithRecord, noGoal, renderGoal } from "./goal.ts";
 import type { Goal } from "./goal.ts";
 import { Pins, renderPin } from "./pins.ts";
@@ -16,6 +18,7 @@ export class ConversationState {
   readonly pins = new Pins();
   #goal: Goal = noGoal;
   #snapshot: ContextSnapshot | undefined;
+  #entities: Entities | undefined;
   #turns = 0;
   #steps = 0;
   /** The text of the memory's passages at the start. */
@@ -76,6 +79,7 @@ export class ConversationState {
     this.#goal = goalWithRecord(this.#goal, record);
     const { text } = record.data;
     if (record.type === "bootstrap" && typeof text === "string") this.#told = text;
+    this.#entities = entitiesOf(record) ?? this.#entities;
     this.#offloaded ||= record.type === "offloaded";
   }
 
@@ -92,6 +96,11 @@ export class ConversationState {
   /** The snapshot, or undefined while there is none. */
   get snapshot(): ContextSnapshot | undefined {
     return this.#snapshot;
+  }
+
+  /** The entities that a strategy read; undefined while there are none. */
+  get entities(): Entities | undefined {
+    return this.#entities;
   }
 
   /**
@@ -125,6 +134,7 @@ export class ConversationState {
       steps: this.#steps,
       ...(this.#told !== "" && { memory: this.#told }),
       ...(this.#offloaded && { offloaded: true }),
+      ...(this.#entities && { entities: { ...this.#entities } }),
       ...(this.#placeholders.size > 0 && { masked: [...this.#placeholders] }),
       ...(pins.length > 0 && { pins }),
       ...(revisions.length > 0 && {
@@ -143,6 +153,7 @@ export class ConversationState {
     this.pins.restore(Array.isArray(data.pins) ? (data.pins as readonly JsonObject[]) : []);
     if (typeof data.memory === "string") this.#told = data.memory;
     this.#offloaded = data.offloaded === true;
+    if (isObject(data.entities)) this.#entities = entitiesOf({ type: "entities", data: data.entities });
     for (const one of Array.isArray(data.masked) ? data.masked : []) this.#placeholders.add(String(one));
     if (data.goal !== undefined) this.#goal = data.goal as unknown as Goal;
   }

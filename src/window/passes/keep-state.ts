@@ -25,7 +25,7 @@ export function keepState({ extract, role = "user" }: KeepStateOptions): Pass {
   return {
     name: "keep-state",
     plan(view: View, { counter }: PassContext): readonly Edit[] {
-      return stateEdits(view, stateOf(view, extract), { role, counter });
+      return stateEdits(view, readState(view, extract), { role, counter });
     },
   };
 }
@@ -66,7 +66,7 @@ export function stateEdits(
 }
 
 /** The state an earlier edit left, and what the user wrote since. */
-function stateOf(view: View, extract: ExtractState): JsonObject {
+export function readState(view: View, extract: ExtractState): JsonObject {
   let state: JsonObject = {};
   for (const step of view.steps) {
     if (step.kind === "note") state = { ...state, ...stateIn(step) };

@@ -1,4 +1,6 @@
 /** entity-state: windows have structured state in place of the conversation. */
+import { fitEntities } from "../summary/entities.ts";
+import type { EntitySchema } from "../summary/entities.ts";
 import { dropOldest } from "../passes/drop-oldest.ts";
 import { keepState } from "../passes/keep-state.ts";
 import type { ExtractState } from "../passes/keep-state.ts";
@@ -6,8 +8,8 @@ import type { Strategy } from "../window.ts";
 
 /** Options of {@link entityState}. */
 export interface EntityStateOptions {
-  /** The fields of the state and what each holds, for example `{ destination: "string", date: "string" }`. */
-  readonly schema?: Readonly<Record<string, string>>;
+  /** The fields of the state and the type of each, for example `{ destination: "string: the city", guests: "integer" }`. */
+  readonly schema?: EntitySchema;
   /** Updates the state from what the user wrote, without a model. Pure. */
   readonly extract?: ExtractState;
   /** The role that carries the object. Default `user`. */
@@ -18,19 +20,27 @@ export interface EntityStateOptions {
 
 /**
  * With `extract`, every call sees the state, the current user message and the newest step; with a `schema` and the
- * session's summarizer, `session.prepare()` brings the state up to date once for each user message. Without these there is
- * no state that could stand for the conversation: it stays until the budget is reached, and the report says so.
+ * session's summarizer, `session.prepare()` brings the state up to date once for each user message, the first one too.
+ * `session.entities()` gives it to the host. Without these there is no state that could stand for the conversation: it stays
+ * until the budget is reached, and the report says so.
  */
 export function entityState({ schema, extract, role = "user", note = true }: EntityStateOptions = {}): Strategy {
   const base = { name: "entity-state", lowWater: 1, keepFirstUser: false };
   const room = dropOldest({ keepNotes: true, note, reason: "no room, and no state stands for it" });
   if (extract) {
-    const known = schema && Object.keys(schema);
     const update: ExtractState = (state, text) => {
       const next = extract(state, text);
-      return known ? Object.fromEntries(Object.entries(next).filter(([field]) => known.includes(field))) : next;
+      return schema ? fitEntities(schema, state, next).state : next;
     };
-    return { ...base, passes: [keepState({ extract: update, role }), room], trigger: { messages: 0 } };
+    return {
+      ...base,
+      passes: [keepState({ extract: update, role }), room],
+      trigger: { messages: 0 },
+      beforeCompose: async (context) => {
+        const { recordEntities } = await import("../summary/entity-hook.ts");
+        await recordEntities(context, update);
+      },
+    };
   }
   return {
     ...base,
