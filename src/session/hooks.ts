@@ -8,7 +8,7 @@ import type { NewRecord, StoredRecordOf } from "../message/record.ts";
 import type { NumberedMessage } from "../message/step.ts";
 import type { Model } from "../model/model.ts";
 import type { SessionContext } from "./context.ts";
-import type { StrategyContext, StrategyHook } from "../window/window.ts";
+import type { Composed, StrategyContext, StrategyHook } from "../window/window.ts";
 import { tell } from "./events.ts";
 import type { Epochs } from "./epochs.ts";
 import type { ConversationState } from "./state/state.ts";
@@ -19,10 +19,18 @@ const mostFailures = 3;
 /** Steps that the hooks rest for. */
 const rest = 20;
 
-/** The tokens and the budget of the window that a hook runs after. */
+/** The numbers of the window that a hook runs after. */
 export interface HookWindow {
   readonly tokens: number;
   readonly budget: number;
+  /** Tokens that the budget left for its history. */
+  readonly room: number;
+}
+
+/** The numbers of a window that was composed; a calibrated one had another budget than the host's. */
+export function hookWindow({ tokens, report }: Composed, budget: number): HookWindow {
+  const { notes, history } = report.blocks;
+  return { tokens, budget, room: report.budget - (tokens - notes - history) };
 }
 
 /** The hook of `compact` for a strategy that has none. */
@@ -67,7 +75,7 @@ export class Hooks {
     return { failures: this.#failures, open: this.#resting > 0 };
   }
 
-  /** Runs a hook; while another hook runs, waits for that one instead. Rejects only for `compact`. */
+  /** Runs a hook, the one after a step only while no other runs. Rejects only for `compact`. */
   run(name: HookName, last: HookWindow | undefined, signal?: AbortSignal): Promise<void> {
     const window = last ?? this.#nextWindow();
     const { strategy } = this.#context.composer;
@@ -79,7 +87,8 @@ export class Hooks {
       return Promise.resolve();
     }
     const run = (): Promise<void> => this.#guarded(() => hook(this.#strategyContext(window), this.#signal(signal)));
-    return this.#running ?? this.#queue(run);
+    // A window that is about to be composed waits for its own hook: the one that runs may serve another.
+    return name === "beforeCompose" ? this.#queue(run) : (this.#running ?? this.#queue(run));
   }
 
   async #byHand(hook: StrategyHook, window: HookWindow, signal: AbortSignal | undefined): Promise<void> {
@@ -105,7 +114,8 @@ export class Hooks {
   /** The window as it would be composed now, for a session that composed none. */
   #nextWindow(): HookWindow {
     const { tokens } = this.#epochs.composer.view();
-    return { tokens, budget: this.#context.budget ?? tokens };
+    const budget = this.#context.budget ?? tokens;
+    return { tokens, budget, room: budget };
   }
 
   /** Aborts the running hook and waits until it has ended. */
@@ -151,7 +161,7 @@ export class Hooks {
     return this.#context.now().toISOString();
   }
 
-  #strategyContext({ tokens, budget }: HookWindow): StrategyContext {
+  #strategyContext({ tokens, budget, room }: HookWindow): StrategyContext {
     const { id, store, scope, composer, on } = this.#context;
     const [epochs, state, summarizer] = [this.#epochs, this.#state, this.#summarizer];
     const timestamp = this.#timestamp();
@@ -159,6 +169,10 @@ export class Hooks {
       view: epochs.composer.view(),
       budget,
       tokens,
+      room,
+      get edits() {
+        return epochs.composer.state.edits;
+      },
       last: epochs.composer.last,
       counter: composer.counter,
       profile: composer.profile,

@@ -15,7 +15,7 @@ import type { SessionContext, SessionOptions, SessionSettings, SessionStats } fr
 import { Epochs } from "./epochs.ts";
 import { tell } from "./events.ts";
 import { SessionGoal, SessionPins, SessionRecords, SessionSnapshot } from "./facets.ts";
-import { Hooks } from "./hooks.ts";
+import { Hooks, hookWindow } from "./hooks.ts";
 import type { HookWindow } from "./hooks.ts";
 import { explainEpoch, explainNewest, openCalls, windowRecords } from "./log.ts";
 import type { NewestEdits, OpenCall } from "./log.ts";
@@ -184,7 +184,7 @@ export class Session {
       const call = { ...options, budget: counted, pinned };
       const { composed, opened } = await this.#epochs.compose(call, signal);
       meter.composed(composed, this.#epochs.composer.last);
-      this.#window = { tokens: composed.tokens, budget };
+      this.#window = hookWindow(composed, budget);
       if (opened) {
         this.#writer.compressed();
         tell(this.#context.on, { type: "epoch-opened", sessionId: this.id, report: composed.report });

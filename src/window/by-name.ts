@@ -2,7 +2,7 @@
 import { WindrowError } from "../errors.ts";
 import { parseJson } from "../message/json.ts";
 import { nearest } from "../nearest.ts";
-import { checkOptions, named } from "./options.ts";
+import { checkOptions, named, summarisingNames } from "./options.ts";
 import type { Named } from "./options.ts";
 import { isPreset, presetNames, presetOf } from "./presets/presets.ts";
 import { adaptive } from "./strategies/adaptive.ts";
@@ -39,18 +39,14 @@ const strategies: Readonly<Record<string, Named<Strategy>>> = {
     threshold: true,
     oldest: true,
     compressionModel: true,
-    locale: true,
-    keepImportance: true,
-    note: true,
+    ...summarisingNames,
   }),
   "summary-at-threshold": named<SummaryAtThresholdOptions, Strategy>(summaryAtThreshold, {
     ratio: true,
     minMessages: true,
     keepRecent: true,
     mode: true,
-    locale: true,
-    keepImportance: true,
-    note: true,
+    ...summarisingNames,
   }),
   "entity-state": named<EntityStateOptions, Strategy>(entityState, {
     schema: true,

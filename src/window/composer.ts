@@ -21,9 +21,10 @@ import type { Layout } from "./layout.ts";
 import { LogReading } from "./log-reading.ts";
 import { closingTail, dynamicParts, insertsFor, slotMessage, startMessage, tailMessage } from "./pinned.ts";
 import { planWindow, protect } from "./planner.ts";
-import { mergeEdits, nameWholeSteps, reopened, withoutDeltas, withoutReasoning } from "./edits.ts";
+import { mergeEdits, reopened, withoutDeltas, withoutReasoning } from "./edits.ts";
 import type { Profile } from "./provider/profile.ts";
 import { changeOf, costOf, countAll, countFates, countRepairs, overBudget, rememberedOf, sizesOf } from "./layout.ts";
+import { nameWholeSteps } from "./view.ts";
 import { validateWindow } from "./provider/validate.ts";
 import type { Composed, Edit, EpochReason, Report, Strategy, WindowState } from "./window.ts";
 
@@ -155,7 +156,7 @@ export class Composer {
    */
   commit(edits: readonly Edit[], reason: EpochReason): boolean {
     const { steps, tokens } = this.view();
-    if (!nameWholeSteps(edits, steps, this.#last)) return false;
+    if (!nameWholeSteps(edits, { steps, edits: this.#state.edits, last: this.#last })) return false;
     const merged = mergeEdits(withoutDeltas(this.#state.edits), edits);
     this.#pending = { reason, edits, tokensBefore: tokens };
     atOnce(this.#reopening(this.#withoutReasoning(merged, false), this.#state.epoch, {}));
@@ -275,7 +276,7 @@ export class Composer {
       },
       // A pass may drop the first message; then another one must stand first.
       start: slot ? 0 : countAll([startMessage], this.#counter),
-      reverted: this.#state.reverted ?? [],
+      state: this.#state,
       standing,
       log: this.#log.behind(this.#log.next(this.#state.horizon ?? 1)),
     });

@@ -3,7 +3,7 @@ import { parseJson } from "../message/json.ts";
 import type { Message, Part, ToolCallPart, ToolResultPart } from "../message/message.ts";
 import type { Profile } from "./provider/profile.ts";
 import { isReasoning, withoutSignature } from "./provider/signed.ts";
-import type { Edit, ViewStep, WindowState } from "./window.ts";
+import type { Edit, WindowState } from "./window.ts";
 import type { NumberedMessage } from "../message/step.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 
@@ -18,7 +18,7 @@ export class EditIndex {
 
   constructor(edits: readonly Edit[]) {
     const ordered = edits.toSorted((left, right) => left.from - right.from);
-    this.ranges = ordered.filter((edit) => edit.kind !== "stub" && edit.only === undefined);
+    this.ranges = ordered.filter(isRange);
     this.#reasoning = ordered.filter((edit) => edit.only === "reasoning");
     this.notes = ordered.filter((edit) => edit.kind === "replace");
     for (const edit of ordered) {
@@ -117,6 +117,14 @@ export function stubPass(part: ToolResultPart): string | undefined {
 /** The pass of edits that show a result by where the rest of it stands in the window. */
 export const deltaPass = "delta";
 
+/** The pass of edits by which a summary takes the place of messages. */
+export const summaryPass = "summary";
+
+/** Whether an edit takes whole messages out of the window. */
+export function isRange({ kind, only }: Edit): boolean {
+  return kind !== "stub" && only === undefined;
+}
+
 /** Whether an edit shows only what is new in a result. */
 export function isDelta({ pass, sources }: Edit): boolean {
   return pass === deltaPass && sources !== undefined;
@@ -130,8 +138,9 @@ export function withoutDeltas(edits: readonly Edit[]): readonly Edit[] {
 /**
  * Merges an older and a newer set of edits into one: a wider edit replaces those inside it, a newer stub an older one.
  */
-export function mergeEdits(older: readonly Edit[], newer: readonly Edit[]): readonly Edit[] {
-  const whole = newer.filter((edit) => edit.kind !== "stub" && edit.only === undefined);
+export function mergeEdits(older: readonly Edit[], given: readonly Edit[]): readonly Edit[] {
+  const newer = besideSummaries(older, given);
+  const whole = newer.filter(isRange);
   const index = new EditIndex(whole);
   const original = new Map(
     older.filter((edit) => edit.kind === "stub").map((edit) => [stubKey(edit), edit.tokensBefore]),
@@ -142,9 +151,12 @@ export function mergeEdits(older: readonly Edit[], newer: readonly Edit[]): read
   // The view lacks messages that an older drop removed, so a newer edit over their range did not count their tokens.
   const swallowed = new Map<Edit, number>();
   for (const edit of older) {
-    const wider = isPlainDrop(edit) ? index.rangeOf(edit.from) : undefined;
-    if (wider) swallowed.set(wider, (swallowed.get(wider) ?? 0) + edit.tokensBefore);
-    if (edit.only === "reasoning") {
+    if (isPlainDrop(edit)) {
+      const rest = around(edit, index.ranges);
+      const wider = rest.length === 0 ? index.rangeOf(edit.from) : undefined;
+      if (wider) swallowed.set(wider, (swallowed.get(wider) ?? 0) + edit.tokensBefore);
+      merged.push(...rest);
+    } else if (edit.only === "reasoning") {
       if (!bare.some(({ from, to }) => from <= edit.from && edit.to <= to)) merged.push(edit);
     } else if (
       edit.kind === "stub" ? !replaced.has(stubKey(edit)) && !index.covers(edit.from) : !index.covers(edit.from)
@@ -161,29 +173,48 @@ export function mergeEdits(older: readonly Edit[], newer: readonly Edit[]): read
   return joined(merged.toSorted((left, right) => left.from - right.from || left.to - right.to));
 }
 
+/** Newer edits without the messages that a summary tells which stays: a stretch of them shows nothing, so passes do not see it. */
+function besideSummaries(older: readonly Edit[], newer: readonly Edit[]): readonly Edit[] {
+  const index = new EditIndex(newer.filter(isRange));
+  const told: Edit[] = [];
+  let stays = false;
+  for (const edit of older) {
+    if (edit.pass !== summaryPass || !isRange(edit)) continue;
+    if (edit.kind === "replace") stays = !index.covers(edit.from);
+    else if (stays && index.covers(edit.from)) told.push(edit);
+  }
+  if (told.length === 0) return newer;
+  return newer.flatMap((edit) => (isRange(edit) && edit.pass !== summaryPass ? around(edit, told) : [edit]));
+}
+
+/** An edit as its stretches beside others; what it says stands in the first. */
+function around(edit: Edit, others: readonly Edit[]): readonly Edit[] {
+  const parts: Edit[] = [];
+  let from = edit.from;
+  for (const other of others) {
+    if (other.to < from || other.from > edit.to) continue;
+    if (other.from > from) parts.push({ ...edit, from, to: other.from - 1 });
+    from = other.to + 1;
+  }
+  if (from <= edit.to) parts.push({ ...edit, from });
+  const { pass, reason } = edit;
+  return parts.map((part, index): Edit =>
+    index === 0 ? part : { kind: "drop", from: part.from, to: part.to, pass, reason, tokensBefore: 0, tokensAfter: 0 },
+  );
+}
+
 /** Joins neighbouring drops of one pass and reason, so that a strategy that drops on every call has a small set. */
 function joined(edits: readonly Edit[]): readonly Edit[] {
   const found: Edit[] = [];
   for (const edit of edits) {
     const last = found.at(-1);
     const next = last && isPlainDrop(last) && isPlainDrop(edit) && edit.from === last.to + 1;
-    if (next && edit.pass === last.pass && edit.reason === last.reason) {
+    // The drops of a summary leave with it, so those of two summaries stay apart.
+    if (next && edit.pass !== summaryPass && edit.pass === last.pass && edit.reason === last.reason) {
       found[found.length - 1] = { ...last, to: edit.to, tokensBefore: last.tokensBefore + edit.tokensBefore };
     } else found.push(edit);
   }
   return found;
-}
-
-/**
- * Whether edits name whole steps of a view.
- *
- * @param last - the newest message, by `seq`
- */
-export function nameWholeSteps(edits: readonly Edit[], steps: readonly ViewStep[], last: number): boolean {
-  return edits.every(({ from, to }) => {
-    const touched = steps.filter((step) => step.from <= to && step.to >= from);
-    return to <= last && touched.length > 0 && touched.every((step) => from <= step.from && step.to <= to);
-  });
 }
 
 function isPlainDrop({ kind, only }: Edit): boolean {

@@ -161,10 +161,17 @@ export class History {
     return { tokens, notes, turns, messages: history.length, history };
   }
 
-  /** The role of the first message, or undefined where there is none. */
+  /** The role of the first message that is no system message, or undefined where there is none. */
   firstRole(): Message["role"] | undefined {
     this.take();
-    return (this.#closed.messages[0] ?? this.#tail()[0]?.messages[0]?.message)?.role;
+    const isSpoken = ({ role }: Message): boolean => role !== "system";
+    const closed = this.#closed.messages.find(isSpoken);
+    return (
+      closed ??
+      this.#tail()
+        .flatMap(({ messages }) => messages.map(({ message }) => message))
+        .find(isSpoken)
+    )?.role;
   }
 
   /** The name of the hash of the first `length` messages of a history that begins with `lead`. */

@@ -32,6 +32,15 @@ export function named<Options extends object, Made>(
   return { make: (given) => make(given as Options), options: Object.keys(options) };
 }
 
+/** The names of the options that every strategy which summarises has; the compiler compares them with its own. */
+export const summarisingNames = {
+  maxSummaryTokens: true,
+  message: true,
+  prompt: true,
+  keepImportance: true,
+  locale: true,
+} as const;
+
 /** A kind of values that an option takes, and its name in errors. */
 export interface Kind {
   readonly is: string;

@@ -6,7 +6,7 @@ import { cutNewest } from "./passes/cut-newest.ts";
 import type { LogBehind } from "./log-reading.ts";
 import type { Work } from "../turns.ts";
 import type { Edit, Pass, PassContext, Strategy, TextMask, View, ViewStep, WindowState } from "./window.ts";
-import { mergeEdits } from "./edits.ts";
+import { mergeEdits, summaryPass } from "./edits.ts";
 import { applyToView, viewOf } from "./view.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import type { Profile } from "./provider/profile.ts";
@@ -41,7 +41,8 @@ export interface WindowPlan {
   readonly blocks: Readonly<Record<"system" | "tools" | "pinned" | "dynamic", number>>;
   /** Tokens kept for a message that may have to stand first. */
   readonly start: number;
-  readonly reverted: NonNullable<WindowState["reverted"]>;
+  /** The edits in force, and those that were undone. */
+  readonly state: Pick<WindowState, "edits" | "reverted">;
   readonly log: LogBehind;
   readonly standing: readonly string[];
 }
@@ -59,7 +60,7 @@ export function* planWindow({
   budget,
   blocks,
   start,
-  reverted,
+  state: { edits, reverted = [] },
   ...rest
 }: WindowPlan): Work<readonly Edit[]> {
   const { system, tools, pinned, dynamic } = blocks;
@@ -74,7 +75,7 @@ export function* planWindow({
     );
   }
   const target = Math.max(1, Math.min(limit, Math.floor(budget * strategy.lowWater) - fixed - start));
-  const context = { target, limit, budget, fixed, ...rest };
+  const context = { target, limit, budget, fixed, edits, ...rest };
   if (reverted.length > 0) {
     const undone = (step: ViewStep): boolean => reverted.some(({ from, to }) => step.from <= to && step.to >= from);
     const steps = view.steps.map((step) => (undone(step) ? { ...step, protected: true } : step));
@@ -111,11 +112,15 @@ function* runPasses(view: View, strategy: Strategy, context: PassContext): Work<
 
 /**
  * The edits of a plan that fits the limit, whatever the strategy prefers. Gives up in this order: its low-water headroom,
- * the largest parts of the newest step, then the task message.
+ * the largest parts of the newest step, summaries, then the task message.
  */
 function* forced(plan: Plan, context: PassContext, blocks: WindowPlan["blocks"]): Work<readonly Edit[]> {
   const { limit } = context;
   const least = { ...context, target: limit };
+  if (plan.view.steps.some(({ edit }) => edit?.pass === summaryPass)) {
+    const kept = yield* cut(yield* run(dropOldest({ keepNotes: true }), plan, least), least);
+    if (kept.view.tokens <= limit) return kept.edits;
+  }
   const tidied = yield* run(dropOldest(), plan, least);
   let current = yield* cut(tidied, least);
   if (current.view.tokens > limit) {

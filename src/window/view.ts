@@ -7,7 +7,7 @@ import type { Profile } from "./provider/profile.ts";
 import { encodeFor } from "./provider/encode.ts";
 import type { Edit, Insert, PassContext, View, ViewStep } from "./window.ts";
 import { sumTokens, countOnce } from "../tokens/counter.ts";
-import { EditIndex } from "./edits.ts";
+import { EditIndex, isRange, summaryPass } from "./edits.ts";
 
 /** A step as it stands in the window; undefined where nothing of it is sent. */
 export function viewStep(step: Step, edits: EditIndex, profile: Profile, counter: TokenCounter): ViewStep | undefined {
@@ -116,4 +116,35 @@ export function applyToView(view: View, edits: readonly Edit[], context: PassCon
   }
   for (const note of notes.slice(next)) steps.push(noteStep(note, context.profile, context.counter));
   return viewOf(steps);
+}
+
+/** The window that edits are checked against. */
+export interface Standing {
+  readonly steps: readonly ViewStep[];
+  /** The edits in force. */
+  readonly edits: readonly Edit[];
+  /** The newest message, by `seq`. */
+  readonly last: number;
+}
+
+/** Whether edits name whole steps of a window, or whole edits that took their messages out of it. */
+export function nameWholeSteps(edits: readonly Edit[], { steps, edits: older, last }: Standing): boolean {
+  const gone = older.filter(isRange);
+  const named = (edit: Edit): number => edits.reduce((sum, one) => sum + overlap(one, edit), 0);
+  const told = gone.filter(({ kind }) => kind === "replace");
+  if (told.some((edit) => ![0, overlap(edit, edit)].includes(named(edit)))) return false;
+  // Where the message leaves that names what a pass took out, all of that is named anew.
+  const renamed = new Set(told.filter((edit) => named(edit) > 0).map(({ pass }) => pass));
+  renamed.delete(summaryPass);
+  if (gone.some((edit) => renamed.has(edit.pass) && named(edit) !== overlap(edit, edit))) return false;
+  return edits.every((edit) => {
+    const { from, to } = edit;
+    const touched = steps.filter((step) => step.from <= to && step.to >= from);
+    if (to > last || !touched.every((step) => from <= step.from && step.to <= to)) return false;
+    return touched.length > 0 || gone.some((one) => overlap(one, edit) > 0);
+  });
+}
+
+function overlap(one: Pick<Edit, "from" | "to">, other: Pick<Edit, "from" | "to">): number {
+  return Math.max(0, Math.min(one.to, other.to) - Math.max(one.from, other.from) + 1);
 }

@@ -116,6 +116,8 @@ export interface PassContext {
   readonly recallTools?: readonly string[];
   /** The log behind the view, with what left the window. Absent: a pass knows the view alone. */
   readonly log?: LogBehind;
+  /** The edits in force: what earlier epochs took out. Default: none. */
+  readonly edits?: readonly Edit[];
 }
 
 /**
@@ -188,6 +190,10 @@ export interface StrategyContext {
   readonly budget: number;
   /** Tokens of the window as it stands, with system, tools and dynamic blocks. */
   readonly tokens: number;
+  /** Tokens that the steps may have in the next window, by the blocks of the last one beside them. */
+  readonly room: number;
+  /** The edits in force; another call may have changed them since the view was taken. */
+  readonly edits: readonly Edit[];
   /** The newest message of the log, by `seq`. */
   readonly last: number;
   readonly counter: TokenCounter;

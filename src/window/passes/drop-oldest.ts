@@ -2,6 +2,7 @@
 import { atOnce } from "../../turns.ts";
 import type { Work } from "../../turns.ts";
 import type { Edit, Pass, PassContext, View, ViewStep } from "../window.ts";
+import { summaryPass } from "../edits.ts";
 import { isMerged, leavingEdits } from "./leaving.ts";
 import type { LeavingOptions } from "./leaving.ts";
 
@@ -14,7 +15,7 @@ export interface DropOldestOptions {
   readonly indexShare?: number;
   /** Whether a labelled message stands for what left. Default true; presets leave none. */
   readonly note?: boolean;
-  /** Whether other passes' labelled messages (a summary) leave only when all else has. Default false: they leave first. */
+  /** Whether other passes' labelled messages leave only when all else has, and summaries stay. Default false: all leave first. */
   readonly keepNotes?: boolean;
   /** For people: why the steps left. */
   readonly reason?: string;
@@ -45,7 +46,7 @@ export function dropOldest({
 
 /**
  * Drops the steps of `order`, in that order, until the rest and the message about them meet the target. Protected steps
- * stay; labelled messages of other passes come last where they are kept.
+ * stay; of labelled messages that are kept, summaries stay, and those of other passes come last.
  */
 export function* droppingFirst(
   view: View,
@@ -56,7 +57,8 @@ export function* droppingFirst(
   if (view.tokens <= context.target) return [];
   const merged = new Set(view.steps.filter((step) => isMerged(step, options)));
   const standing = [...merged].reduce((sum, step) => sum + step.tokens, 0);
-  const free = order.filter((step) => !step.protected && !merged.has(step));
+  const stays = (step: ViewStep): boolean => options.keepNotes === true && step.edit?.pass === summaryPass;
+  const free = order.filter((step) => !step.protected && !merged.has(step) && !stays(step));
   const ordered = [...free.filter((step) => step.kind !== "note"), ...free.filter((step) => step.kind === "note")];
   yield;
   const attempt = (reserve: number): readonly Edit[] => {

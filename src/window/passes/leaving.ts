@@ -1,4 +1,5 @@
 /** Leaving: the edits that take whole steps out of the window, with or without a labelled message in their place. */
+import { isRange, summaryPass } from "../edits.ts";
 import { renderNote } from "../stub/note.ts";
 import { runsOf } from "./runs.ts";
 import { stubsOf } from "../stub/stub.ts";
@@ -26,7 +27,7 @@ export function isMerged(step: ViewStep, { pass, noteCap, keepNotes = false }: L
 export function leavingEdits(
   view: View,
   dropped: ReadonlySet<ViewStep>,
-  { counter, mask }: Pick<PassContext, "counter" | "mask">,
+  { counter, mask, edits = [] }: Pick<PassContext, "counter" | "mask" | "edits">,
   options: LeavingOptions,
 ): readonly Edit[] {
   if (dropped.size === 0) return [];
@@ -36,8 +37,7 @@ export function leavingEdits(
   const leaving = new Set([...dropped, ...view.steps.filter((step) => isMerged(step, options))]);
   const runs = runsOf(view, leaving);
   const [first] = runs;
-  const last = runs.at(-1);
-  if (!first || !last) return [];
+  if (!first) return [];
   let tokens = 0;
   const stubs: Stub[] = [];
   for (const step of view.steps) {
@@ -47,8 +47,10 @@ export function leavingEdits(
     if (noteCap === 0) continue;
     for (const stub of step.edit?.stubs ?? (step.kind === "note" ? [] : stubsOf(step.messages, mask))) stubs.push(stub);
   }
-  const count = runs.reduce((sum, run) => sum + run.to - run.from + 1, 0);
-  const note = renderNote({ from: first.from, to: last.to, count, tokens, stubs }, counter, noteCap);
+  const isNoted = view.steps.some((step) => step.edit?.pass === pass && leaving.has(step));
+  const gone = isNoted ? edits.filter((edit) => isRange(edit) && edit.pass === pass) : [];
+  const named = namedBy(runs, gone, edits);
+  const note = renderNote({ ...named, tokens, stubs }, counter, noteCap);
   return runs.map((run, index): Edit =>
     index === 0
       ? {
@@ -63,6 +65,27 @@ export function leavingEdits(
       : { kind: "drop", ...run, ...shared, tokensBefore: 0, tokensAfter: 0 },
   );
 }
+
+/** The messages that a labelled message names: those of its runs, and those an earlier one named that are not seen any more. */
+function namedBy(
+  runs: readonly Range[],
+  gone: readonly Range[],
+  edits: readonly Edit[],
+): { readonly from: number; readonly to: number; readonly count: number } {
+  const others = gone.filter((edit) => !runs.some((run) => run.from <= edit.from && edit.to <= run.to));
+  const all = [...runs, ...others];
+  // A run may pass over what a summary tells.
+  const told = edits.filter((edit) => edit.pass === summaryPass && edit.kind === "drop");
+  const passed = told.filter((edit) => runs.some((run) => run.from <= edit.from && edit.to <= run.to));
+  const length = (ranges: readonly Range[]): number => ranges.reduce((sum, { from, to }) => sum + to - from + 1, 0);
+  return {
+    from: Math.min(...all.map(({ from }) => from)),
+    to: Math.max(...all.map(({ to }) => to)),
+    count: length(all) - length(passed),
+  };
+}
+
+type Range = Pick<Edit, "from" | "to">;
 
 function plainDrops(
   view: View,

@@ -5,7 +5,7 @@ import { presetWith } from "./preset.ts";
 import type { Preset } from "./preset.ts";
 
 /** Options of {@link codingAgent}. */
-export interface CodingAgentOptions extends Pick<SummaryAtThresholdOptions, "minMessages" | "keepRecent" | "mode"> {
+export interface CodingAgentOptions extends Omit<SummaryAtThresholdOptions, "ratio"> {
   /** Share of the contextWindow at which a summary is due (compression_threshold). Default 0.7. */
   readonly ratio?: number;
 }
@@ -15,12 +15,12 @@ export interface CodingAgentOptions extends Pick<SummaryAtThresholdOptions, "min
  * block, the latest summary, and the newest messages that fit.
  */
 export function codingAgent({ ratio, ...options }: CodingAgentOptions = {}): Preset {
-  const strategy = summaryAtThreshold({ ...options, ratio: 1, locale: "ja", note: false });
+  const strategy = summaryAtThreshold({ locale: "ja", ...options, ratio: 1 });
   return presetWith("coding-agent", strategy, {
     counter: "chars4-floor",
     ratio: ratio ?? 0.7,
     ...(ratio !== undefined && { ratioOption: "ratio" }),
-    locale: "ja",
+    locale: options.locale ?? "ja",
     folder: "logs/contexts",
     maskEmail: true,
   });

@@ -12,7 +12,7 @@ import { presetWith } from "./preset.ts";
 import type { Preset } from "./preset.ts";
 
 /** Options of {@link openstarrySummary}. */
-export type OpenstarrySummaryOptions = Omit<RollingSummaryOptions, "note">;
+export type OpenstarrySummaryOptions = RollingSummaryOptions;
 /** Options of {@link openstarryEntity}. */
 export type OpenstarryEntityOptions = Omit<EntityStateOptions, "note">;
 
@@ -23,7 +23,7 @@ export function openstarrySliding(): Preset {
 
 /** The recommended one of the three: beyond 10 turns a light model folds the earliest 5 into a running summary. */
 export function openstarrySummary(options: OpenstarrySummaryOptions = {}): Preset {
-  return preset("openstarry-summary", rollingSummary({ locale: "zh", ...options, note: false }), options.locale);
+  return preset("openstarry-summary", rollingSummary({ locale: "zh", ...options }), options.locale);
 }
 
 /** Strategy C: no conversation, only the state that a schema describes. */

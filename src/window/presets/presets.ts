@@ -1,7 +1,7 @@
 /** Presets by name: strategies with the literal numbers of the designs in docs/presets.md. */
 import { WindrowError } from "../../errors.ts";
 import { nearest } from "../../nearest.ts";
-import { checkOptions, named } from "../options.ts";
+import { checkOptions, named, summarisingNames } from "../options.ts";
 import type { Named } from "../options.ts";
 import { codingAgent } from "./coding-agent.ts";
 import type { CodingAgentOptions } from "./coding-agent.ts";
@@ -13,6 +13,7 @@ import { piPreset } from "./pi.ts";
 import type { PiOptions } from "./pi.ts";
 import type { Preset } from "./preset.ts";
 import { stateManager } from "./state-manager.ts";
+import type { StateManagerOptions } from "./state-manager.ts";
 
 const layers = {
   keepRecentToolResults: true,
@@ -35,7 +36,13 @@ const mikiOptions = {
   maxActions: true,
 } as const;
 
-const codingAgentOptions = { ratio: true, minMessages: true, keepRecent: true, mode: true } as const;
+const codingAgentOptions = {
+  ...summarisingNames,
+  ratio: true,
+  minMessages: true,
+  keepRecent: true,
+  mode: true,
+} as const;
 
 const presets: Readonly<Record<string, Named<Preset>>> = {
   "miki": named<MikiOptions, Preset>(miki, mikiOptions),
@@ -45,8 +52,7 @@ const presets: Readonly<Record<string, Named<Preset>>> = {
     threshold: true,
     oldest: true,
     compressionModel: true,
-    locale: true,
-    keepImportance: true,
+    ...summarisingNames,
   }),
   "openstarry-entity": named<OpenstarryEntityOptions, Preset>(openstarryEntity, {
     schema: true,
@@ -54,7 +60,11 @@ const presets: Readonly<Record<string, Named<Preset>>> = {
     role: true,
   }),
   "pi": named<PiOptions, Preset>(piPreset, { ...layers, contextRatio: true, locale: true }),
-  "state-manager": named<object, Preset>(stateManager, {}),
+  "state-manager": named<StateManagerOptions, Preset>(stateManager, {
+    ...summarisingNames,
+    ratio: true,
+    keepTurns: true,
+  }),
 };
 
 /** The names {@link presetOf} accepts. */

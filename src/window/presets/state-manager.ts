@@ -1,19 +1,47 @@
 /** Preset state-manager (docs/presets.md). */
-import { slidingWindow } from "../strategies/sliding-window.ts";
-import { summaryHooks } from "../summary/strategy-hooks.ts";
+import { dropUntilSummarised, summarising, summaryHooks } from "../summary/strategy-hooks.ts";
+import type { SummarisingOptions } from "../summary/strategy-hooks.ts";
+import type { StrategyHook } from "../window.ts";
 import { presetWith } from "./preset.ts";
-import type { Preset } from "./preset.ts";
+import type { Preset, SummaryMessage } from "./preset.ts";
+
+/** Options of {@link stateManager}. */
+export interface StateManagerOptions extends SummarisingOptions {
+  /** Share of the budget over which a summary is due. Default 0.8. */
+  readonly ratio?: number;
+  /** Newest turns that no summary takes in. Default 1. */
+  readonly keepTurns?: number;
+}
 
 /**
- * Over the limit, messages leave from the head, a call never without its result; the system prompt stays. A summary takes
- * their place as a system message that begins `前文の要約：`.
+ * Over the limit, messages leave from the head, a call never without its result; the system prompt stays. With the
+ * session's summarizer, whole turns become a summary before: a system message that begins `前文の要約：`.
  */
-export function stateManager(): Preset {
-  const summaryMessage = { role: "system", prefix: "前文の要約：" } as const;
-  const { compact } = summaryHooks({ mode: "cumulative", locale: "ja", message: summaryMessage }, {});
-  const settings = { counter: "estimate", locale: "ja" } as const;
+export function stateManager({ ratio = 0.8, keepTurns = 1, ...options }: StateManagerOptions = {}): Preset {
+  const summaryMessage: SummaryMessage = { role: "system", prefix: "前文の要約：", ...options.message };
+  const { beforeCompose, afterStep, compact } = summaryHooks(
+    { ...summarising({ locale: "ja", ...options, message: summaryMessage }), keepMessages: 0, keepTurns },
+    { ratio },
+  );
+  const strategy = {
+    passes: [dropUntilSummarised],
+    trigger: { ratio: 1 },
+    lowWater: 1,
+    keepFirstUser: false,
+    beforeCompose: withModel(beforeCompose),
+    afterStep: withModel(afterStep),
+    compact,
+    note: `There is no model to summarise: over the budget the oldest steps leave; with one, turns do over ${Math.round(ratio * 100)} %.`,
+  };
   return {
-    ...presetWith("state-manager", { ...slidingWindow({ note: false }), compact }, settings),
+    ...presetWith("state-manager", strategy, { counter: "estimate", locale: options.locale ?? "ja" }),
     summaryMessage,
+  };
+}
+
+/** A hook that does nothing without a summarizer. */
+function withModel(hook: StrategyHook): StrategyHook {
+  return async (context, signal) => {
+    if (context.summarizer) await hook(context, signal);
   };
 }

@@ -2,16 +2,15 @@
  * summary-at-threshold: over a share of the contextWindow, all but the newest messages become one summary. The window
  * is system, summary, and the newest messages that fit.
  */
-import { dropOldest } from "../passes/drop-oldest.ts";
-import type { Locale } from "../../config/locale.ts";
-import { extractNote, summaryHooks } from "../summary/strategy-hooks.ts";
+import { dropUntilSummarised, extractNote, summarising, summaryHooks } from "../summary/strategy-hooks.ts";
+import type { SummarisingOptions } from "../summary/strategy-hooks.ts";
 import type { Strategy } from "../window.ts";
 
 /** Options of {@link summaryAtThreshold}. */
-export interface SummaryAtThresholdOptions {
+export interface SummaryAtThresholdOptions extends SummarisingOptions {
   /**
    * Share of the budget at which a summary is due. Default 0.95: it is looked at after a step, before its results come in,
-   * and before a window where the host calls `session.prepare()`.
+   * and before a window where the host calls `session.prepare()`. Messages that left without a summary count.
    */
   readonly ratio?: number;
   /** Fewest messages without a summary. Default 10. */
@@ -20,12 +19,6 @@ export interface SummaryAtThresholdOptions {
   readonly keepRecent?: number;
   /** Whether both conditions must hold (`all`, default), or one is enough (`any`). */
   readonly mode?: "any" | "all";
-  /** Steps of at least this importance (0 to 1, `importanceOf`) stay verbatim. Default: none. */
-  readonly keepImportance?: number;
-  /** The language of the request. Default `en`. */
-  readonly locale?: Locale;
-  /** Whether a labelled message stands for what left without a summary. Default true; the preset leaves none. */
-  readonly note?: boolean;
 }
 
 /**
@@ -37,27 +30,20 @@ export function summaryAtThreshold({
   minMessages = 10,
   keepRecent = 5,
   mode = "all",
-  keepImportance,
-  locale = "en",
-  note = true,
+  ...options
 }: SummaryAtThresholdOptions = {}): Strategy {
   const hooks = summaryHooks(
-    { keepMessages: keepRecent, mode: "cumulative", locale, ...(keepImportance !== undefined && { keepImportance }) },
-    {
-      messages: minMessages - 1,
-      ratio,
-      mode,
-    },
+    { ...summarising(options), keepMessages: keepRecent },
+    { messages: minMessages - 1, ratio, mode },
   );
   const due = `over ${Math.round(ratio * 100)} % of the budget ${mode === "all" ? "and" : "or"} ${minMessages} messages`;
   return {
     name: "summary-at-threshold",
-    passes: [dropOldest({ keepNotes: true, note, reason: "no room, and no summary stands for it" })],
+    passes: [dropUntilSummarised],
     trigger: { ratio: 1 },
     lowWater: 1,
     keepFirstUser: false,
     ...hooks,
-    beforeCompose: hooks.afterStep,
     note: extractNote(`${due}, all but the newest ${keepRecent} messages`),
   };
 }

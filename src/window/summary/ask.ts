@@ -18,6 +18,8 @@ export interface Asking {
   /** Milliseconds for one answer. */
   readonly timeout: number;
   readonly locale: Locale;
+  /** A host's own words for the task. */
+  readonly prompt?: string | undefined;
   readonly counter: TokenCounter;
 }
 
@@ -70,11 +72,20 @@ export async function askInTurn(material: Material, asking: Asking, signal?: Abo
 export function requestFor(
   chunk: readonly SourceItem[],
   { facts, paths }: Pick<Material, "facts" | "paths">,
-  { maxTokens, locale }: Pick<Asking, "maxTokens" | "locale">,
+  { maxTokens, locale, prompt, counter }: Asking,
   previous: Material["previous"],
 ): ModelRequest {
   const source = chunk.map(({ text }) => text);
-  return summaryRequest({ source, ...(previous && { previous }), names: [...facts, ...paths], maxTokens, locale });
+  const absorbed = previous?.absorb === true ? [previous.text] : [];
+  return summaryRequest({
+    source,
+    ...(previous && { previous }),
+    names: [...facts, ...paths],
+    maxTokens,
+    sourceTokens: [...source, ...absorbed].reduce((sum, text) => sum + counter.count(text), 0),
+    ...(prompt !== undefined && { task: prompt }),
+    locale,
+  });
 }
 
 /** Tokens of a whole request. */

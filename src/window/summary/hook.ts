@@ -1,27 +1,23 @@
 /** The hooks of summarising strategies: one function for `afterStep` and `compact`. */
 import type { Locale } from "../../config/locale.ts";
 import type { NewRecord } from "../../message/record.ts";
-import { importanceOf } from "../passes/importance.ts";
-import { isTriggered } from "../budget.ts";
-import type { Triggering } from "../budget.ts";
-import type { Edit, StrategyContext, Trigger, View } from "../window.ts";
+import type { Edit, StrategyContext, View } from "../window.ts";
 import { writtenPaths } from "../action/tool-action.ts";
+import { isRange } from "../edits.ts";
+import { dueNow } from "./due.ts";
+import type { Due, DueOptions } from "./due.ts";
 import { mergeSummaries, planMerge } from "./hierarchy.ts";
-import { liveSummaries, summaryEdits, summaryOf, summaryRecord, toldBy } from "./live.ts";
+import { bareEdits, leftBy, remaining } from "./left.ts";
+import { summaryEdits, summaryOf, summaryRecord } from "./live.ts";
 import type { LiveSummary, SummaryMessageOptions } from "./live.ts";
-import { summaryRange } from "./range.ts";
-import type { RangeOptions, SummaryRange } from "./range.ts";
+import type { SummaryRange } from "./range.ts";
 import { summarise } from "./summarise.ts";
 import type { SummariserOptions, SummaryTask } from "./summarise.ts";
 import type { SummaryOutcome } from "./summary.ts";
 import { summariseByExtract } from "./without-model.ts";
 
 /** How a strategy summarises. */
-export interface SummaryHookOptions extends RangeOptions {
-  /** When a summary is due, by what stands in the window without one. Absent: always. */
-  readonly trigger?: Trigger;
-  /** Tokens that the trigger's `ratio` is a share of. Default: the budget. */
-  readonly size?: number;
+export interface SummaryHookOptions extends DueOptions {
   /**
    * `side-by-side` (default): each summary covers its range, and neighbours are summarised again when all together
    * exceed `blockTokens`. `cumulative`: one summary, rewritten with every range.
@@ -33,9 +29,7 @@ export interface SummaryHookOptions extends RangeOptions {
   readonly message?: SummaryMessageOptions;
   /** Facts that every summary has to name as they stand, for example a ticket's number. Pins need none: they have a slot. */
   readonly facts?: readonly string[];
-  /** Steps of at least this importance (0 to 1, `importanceOf`) stay verbatim. Default: none but what must. */
-  readonly keepImportance?: number;
-  /** The language of the request. Default `en`. */
+  /** The language of the request and of the label. Default `en`. */
   readonly locale?: Locale;
   /** How the model is asked. */
   readonly asking?: Omit<SummariserOptions, "model" | "counter" | "locale" | "mask">;
@@ -52,19 +46,15 @@ export async function summariseStep(
   options: SummaryHookOptions = {},
   signal?: AbortSignal,
 ): Promise<SummaryOutcome | undefined> {
-  const { trigger, mode = "side-by-side", message } = options;
+  const { mode = "side-by-side", message, locale = "en" } = options;
   const { view, counter, timestamp } = context;
-  if (trigger && !isTriggered(trigger, unsummarised(view), options.size ?? context.budget)) return undefined;
-  const found = summaryRange(view.steps, { keep: keeperOf(view, options.keepImportance), ...options });
-  if (!found) return undefined;
-
-  const live = liveSummaries(view.steps, await context.summaries(mostSummaries));
-  const range = { ...found, kept: [...new Set([...found.kept, ...toldIn(found, live)])] };
-  const messages = await context.read(range.from, range.to);
-  const blockTokens = Math.min(options.blockTokens ?? 8_000, Math.floor(context.budget / 4));
-  const maxTokens = Math.max(64, Math.min(options.asking?.maxTokens ?? 2_000, Math.floor(blockTokens / 2)));
-  const previous = live.at(-1);
+  const { blockTokens, maxTokens } = capsOf(options, context);
   const absorb = mode === "cumulative";
+  const due = await dueNow(context, options, { running: absorb, maxTokens });
+  if (!due) return undefined;
+  const { range, live, left } = due;
+  const messages = await context.read(range.from, range.to);
+  const previous = live.at(-1);
   const task: SummaryTask = {
     messages,
     kept: range.kept,
@@ -79,21 +69,66 @@ export async function summariseStep(
   const edits: Edit[] = [];
   const records: NewRecord[] = [];
   if (!absorb) await mergeInto(edits, records, live, blockTokens - outcome.summaryTokens, context, options, signal);
-  edits.push(...summaryEdits(summaryOf(outcome, children), counter, message));
+  edits.push(...summaryEdits(summaryOf(outcome, children), counter, { locale, ...message }));
   records.push(summaryRecord(outcome, { children, timestamp }));
   const { calls, usage } = outcome;
   const none = { ok: false, calls, usage } as const;
   if (signal?.aborted)
     return { ...none, failed: "aborted", message: "The summary was aborted before it was committed." };
   const freed = freedBy(edits, view);
-  if (freed <= 0) {
+  const takesIn = left.seqs.some((seq) => seq >= outcome.startSeq && seq <= outcome.endSeq);
+  if (freed <= 0 && !takesIn) {
     const problem = `The summary would make the window ${-freed} tokens larger.`;
     return failed(context, range, { ...none, failed: "not-shorter", message: problem });
   }
-  // An answer of reasoning alone shows nothing, so it needs no edit.
-  const shown = edits.filter(({ from, to }) => view.steps.some((step) => step.from <= to && step.to >= from));
-  if (await context.commit(shown, records)) return outcome;
+  if (await committed(context, due, edits, records)) return outcome;
   return { ...none, failed: "stale", message: "The range changed while its summary was written." };
+}
+
+/** Times that a commit is tried while windows are composed meanwhile. */
+const mostTries = 3;
+
+/** Commits a summary with what names the messages that it leaves out; false where its range is not as it was. */
+async function committed(
+  context: StrategyContext,
+  { live, edits: before }: Due,
+  edits: readonly Edit[],
+  records: readonly NewRecord[],
+): Promise<boolean> {
+  const { view, counter } = context;
+  for (let tries = 0; tries < mostTries; tries++) {
+    const now = context.edits;
+    if (now.some((edit) => isRange(edit) && !before.includes(edit) && isTorn(edit, edits))) return false;
+    // An answer of reasoning alone shows nothing, so it needs no edit.
+    const stands = [...view.steps, ...now.filter(isRange)];
+    const shown = edits.filter(({ from, to }) => stands.some((one) => one.from <= to && one.to >= from));
+    const left = leftBy(bareEdits(now), live);
+    const rest = await remaining(left, shown, counter, (from, to) => context.read(from, to));
+    if (await context.commit([...shown, ...rest], records)) return true;
+    if (context.edits === now) return false;
+  }
+  return false;
+}
+
+/** Whether edits reach a part of a labelled message's range. */
+function isTorn({ kind, from, to }: Edit, edits: readonly Edit[]): boolean {
+  if (kind !== "replace") return false;
+  const touching = edits.filter((edit) => edit.from <= to && edit.to >= from);
+  return touching.length > 0 && !touching.some((edit) => edit.from <= from && to <= edit.to);
+}
+
+/** Tokens of one summary, and of all together. */
+function capsOf(
+  { blockTokens = 8_000, asking }: SummaryHookOptions,
+  { budget }: StrategyContext,
+): { readonly blockTokens: number; readonly maxTokens: number } {
+  const block = Math.min(blockTokens, Math.floor(budget / 4));
+  const given = asking?.maxTokens;
+  const maxTokens =
+    given === undefined
+      ? Math.max(64, Math.min(2_000, Math.floor(block / 2)))
+      : Math.max(1, Math.min(given, Math.floor(budget / 2)));
+  return { blockTokens: Math.max(block, maxTokens), maxTokens };
 }
 
 /** Records why there is no summary, unless somebody wanted it to stop. */
@@ -112,35 +147,6 @@ function freedBy(edits: readonly Edit[], view: View): number {
   const gone = view.steps.filter((step) => edits.some(({ from, to }) => from <= step.from && step.to <= to));
   const before = gone.reduce((sum, { tokens }) => sum + tokens, 0);
   return before - edits.reduce((sum, { tokensAfter }) => sum + tokensAfter, 0);
-}
-
-/** Messages of a range that a summary tells already: one behind them was kept when it was made, and leaves now. */
-function toldIn({ from, to }: SummaryRange, live: readonly LiveSummary[]): readonly number[] {
-  return live.flatMap(toldBy).filter((seq) => seq >= from && seq <= to);
-}
-
-/** The numbers of a window's messages that no summary covers; triggers compare them. */
-export function unsummarised(view: View): Triggering {
-  const last = view.steps.findLastIndex(({ kind }) => kind === "note");
-  const open = view.steps.slice(last + 1).filter(({ kind }) => kind === "user" || kind === "assistant");
-  return {
-    messages: open.reduce((sum, { messages }) => sum + messages.length, 0),
-    turns: open.filter(({ kind }) => kind === "user").length,
-    tokens: open.reduce((sum, { tokens }) => sum + tokens, 0),
-  };
-}
-
-/** Summaries that are read to know which of them stand in the window. */
-const mostSummaries = 200;
-
-/** Steps that no summary takes in: those that must stand, and those that score high. */
-function keeperOf({ steps }: View, least = Infinity): (step: { readonly from: number }) => boolean {
-  const kept = new Set<number>();
-  for (const step of steps) {
-    const scores = step.kind !== "note" && importanceOf(step.messages.map(({ message }) => message)) >= least;
-    if (step.protected || scores) kept.add(step.from);
-  }
-  return ({ from }) => kept.has(from);
 }
 
 async function make(
@@ -175,6 +181,6 @@ async function mergeInto(
     signal,
   );
   for (const usage of outcome.usage) await context.spend("summary", usage, summarizer?.id);
-  edits.push(...summaryEdits(summaryOf(outcome, merge.children), counter, message));
+  edits.push(...summaryEdits(summaryOf(outcome, merge.children), counter, { locale, ...message }));
   records.push(summaryRecord(outcome, { children: merge.children, timestamp }));
 }

@@ -13,12 +13,19 @@ export interface PromptContent {
   readonly names: readonly string[];
   /** Most tokens of the answer. */
   readonly maxTokens: number;
+  /** Tokens of the messages and of a summary to be worked in: the wish for a length depends on them. */
+  readonly sourceTokens: number;
+  /** A host's own words for the task. Default: those of the language. */
+  readonly task?: string;
   readonly locale: Locale;
 }
 
 interface Wording {
-  /** The fixed text up to the messages. */
+  /** The task, up to the wish for a length. */
   readonly task: string;
+  /** The wish for a length as a share of the source, and as a number of tokens. */
+  readonly share: string;
+  readonly about: (tokens: number) => string;
   readonly limit: (tokens: number) => string;
   readonly names: string;
   readonly previous: string;
@@ -40,9 +47,9 @@ const wordings: Readonly<Record<Locale, Wording>> = {
       "2. 実施したコード変更",
       "3. 発生した問題とその解決",
       "4. 残存タスク",
-      "",
-      "元の30-40%の長さを目標としてください。",
     ].join("\n"),
+    share: "元の30-40%の長さを目標としてください。",
+    about: (tokens) => `約${tokens}トークンの長さを目標としてください。`,
     limit: (tokens) => `ただし${tokens}トークンを超えないこと。`,
     names: "次の語句は必ずそのままの形で含めること：",
     previous: "=== これまでの要約 ===",
@@ -65,9 +72,9 @@ const wordings: Readonly<Record<Locale, Wording>> = {
       "2. Code changes that were made",
       "3. Problems that occurred and how they were solved",
       "4. Remaining tasks",
-      "",
-      "Aim for 30-40% of the original length.",
     ].join("\n"),
+    share: "Aim for 30-40% of the original length.",
+    about: (tokens) => `Aim for about ${tokens} tokens.`,
     limit: (tokens) => `Do not exceed ${tokens} tokens.`,
     names: "The summary must contain each of these exactly as written:",
     previous: "=== Summary so far ===",
@@ -90,9 +97,9 @@ const wordings: Readonly<Record<Locale, Wording>> = {
       "2. 已实施的代码变更",
       "3. 出现的问题及其解决办法",
       "4. 剩余任务",
-      "",
-      "目标长度为原文的30-40%。",
     ].join("\n"),
+    share: "目标长度为原文的30-40%。",
+    about: (tokens) => `目标长度约为${tokens}个token。`,
     limit: (tokens) => `但不得超过${tokens}个token。`,
     names: "总结必须原样包含以下各项：",
     previous: "=== 此前的总结 ===",
@@ -107,13 +114,18 @@ const wordings: Readonly<Record<Locale, Wording>> = {
 };
 
 /** One request to a summariser. */
-export function summaryRequest({ source, previous, names, maxTokens, locale }: PromptContent): ModelRequest {
+export function summaryRequest(content: PromptContent): ModelRequest {
+  const { source, previous, names, maxTokens, sourceTokens, locale } = content;
   const words = wordings[locale];
+  // A share that the cap does not allow is no goal.
+  const wish = 0.4 * sourceTokens <= maxTokens ? words.share : words.about(Math.floor(0.8 * maxTokens));
   const before = previous
     ? ["", words.previous, quoteText(previous.text), "", previous.absorb ? words.absorb : words.known]
     : [];
   const lines = [
-    words.task,
+    content.task ?? words.task,
+    "",
+    wish,
     words.limit(maxTokens),
     ...(names.length > 0 ? ["", words.names, ...names.map((name) => `- ${quoteRest(name)}`)] : []),
     ...before,

@@ -1,8 +1,9 @@
-/** The range of a summary: the whole steps that it covers. */
+/** The range of a summary: the whole steps that it covers, and messages that left the window before. */
+import { summaryPass } from "../edits.ts";
 import type { ViewStep } from "../window.ts";
 
 /** The part of a step that a range is chosen by. */
-export type RangeStep = Pick<ViewStep, "kind" | "from" | "to"> & {
+export type RangeStep = Pick<ViewStep, "kind" | "from" | "to" | "edit"> & {
   readonly messages: readonly { readonly seq: number }[];
 };
 
@@ -10,10 +11,24 @@ export type RangeStep = Pick<ViewStep, "kind" | "from" | "to"> & {
 export interface RangeOptions {
   /** The number of newest messages that stay out, with the steps they belong to. Default 5. */
   readonly keepMessages?: number;
+  /** The number of newest turns that stay out. Default 0. */
+  readonly keepTurns?: number;
   /** The number of oldest turns to cover. Default: all. */
   readonly turns?: number;
   /** Steps within the range that stay verbatim: the task, what scores high. Default: none. */
   readonly keep?: (step: RangeStep) => boolean;
+}
+
+/** The log that a range is chosen in, beside the window's steps. */
+export interface RangeLog {
+  /** Messages that left the window without a summary, by `seq`: the range takes them in. Default: none. */
+  readonly left?: readonly number[];
+  /** How many turns of the oldest those are. Default 0. */
+  readonly leftTurns?: number;
+  /** Whether the summary that stands is rewritten: the range may begin before it. Default false. */
+  readonly running?: boolean;
+  /** The range takes in at least the steps up to this `seq`. Default 0. */
+  readonly least?: number;
 }
 
 /** A stretch of the log to summarise. */
@@ -25,20 +40,26 @@ export interface SummaryRange {
 }
 
 /**
- * The range for the next summary: what stands behind the last labelled message, system messages and the newest messages
- * left out. Undefined where nothing is left to summarise.
+ * The range for the next summary: what left without one, and what stands behind the last labelled message; system messages
+ * and the newest messages are left out. Undefined where nothing is left to summarise.
  */
 export function summaryRange(
   steps: readonly RangeStep[],
-  { keepMessages = 5, turns, keep = () => false }: RangeOptions = {},
+  { keepMessages = 5, keepTurns = 0, turns, keep = () => false }: RangeOptions = {},
+  { left = [], leftTurns = 0, running = false, least = 0 }: RangeLog = {},
 ): SummaryRange | undefined {
-  const last = steps.findLastIndex(({ kind }) => kind === "note");
-  const open = steps.slice(last + 1).filter(({ kind }) => kind !== "insert");
-  const candidates = turns === undefined ? open : oldestTurns(open, turns);
+  const names = new Set(left);
+  const stands = (step: RangeStep): boolean => step.kind === "note" && !names.has(step.from);
+  const barrier = steps.findLastIndex((step) => stands(step) && !(running && step.edit?.pass === summaryPass));
+  const gone = left.filter((seq) => seq > (steps[barrier]?.from ?? 0));
+  const open = steps.slice(barrier + 1).filter(isOwn);
   const system = open.findIndex(({ kind }) => kind !== "system");
   const first = system < 0 ? undefined : open.slice(system).find((step) => !keep(step));
-  if (!first) return undefined;
-  let to = Math.min(lastOf(candidates), seqBefore(steps, keepMessages));
+  const from = Math.min(first?.from ?? Infinity, gone[0] ?? Infinity);
+  const fresh = steps.slice(steps.findLastIndex(stands) + 1).filter(isOwn);
+  const candidates = turns === undefined ? fresh : oldestTurns(fresh, Math.max(0, turns - leftTurns));
+  const due = Math.min(lastOf(candidates), seqBefore(steps, keepMessages), seqBeforeTurns(fresh, keepTurns));
+  let to = Math.max(due, gone.at(-1) ?? 0, least);
   // A result may come after later messages: a step is in the range whole or not at all.
   for (let changed = true; changed;) {
     changed = false;
@@ -48,10 +69,15 @@ export function summaryRange(
       changed = true;
     }
   }
-  const inside = open.filter((step) => step.from >= first.from && step.to <= to);
-  const kept = inside.filter((step) => step.kind === "system" || keep(step));
-  if (inside.length === kept.length) return undefined;
-  return { from: first.from, to, kept: seqsOf(kept) };
+  const told = open.filter((step) => step.from >= from && step.to <= to && step.kind !== "system" && !keep(step));
+  if (from > to || (told.length === 0 && (gone[0] ?? Infinity) > to)) return undefined;
+  const stays = steps.filter((step) => isOwn(step) && !told.includes(step));
+  return { from, to, kept: seqsOf(stays).filter((seq) => seq >= from && seq <= to) };
+}
+
+/** Whether a step shows messages of the log. */
+function isOwn({ kind }: RangeStep): boolean {
+  return kind !== "note" && kind !== "insert";
 }
 
 /** The steps of the oldest turns; a turn is a user message and everything up to the next. */
@@ -67,8 +93,14 @@ function lastOf(steps: readonly RangeStep[]): number {
 
 /** The last message that is not among the newest `count`. */
 function seqBefore(steps: readonly RangeStep[], count: number): number {
-  const shown = steps.filter(({ kind }) => kind !== "insert" && kind !== "note");
-  return seqsOf(shown).at(-count - 1) ?? 0;
+  return seqsOf(steps.filter(isOwn)).at(-count - 1) ?? 0;
+}
+
+/** The last message before the newest `count` turns. */
+function seqBeforeTurns(steps: readonly RangeStep[], count: number): number {
+  if (count === 0) return Infinity;
+  const begun = steps.filter(({ kind }) => kind === "user").at(-count);
+  return (begun?.from ?? 1) - 1;
 }
 
 function seqsOf(steps: readonly RangeStep[]): readonly number[] {

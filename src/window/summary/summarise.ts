@@ -34,6 +34,8 @@ export interface SummariserOptions {
   readonly timeout?: number;
   /** The language of the request. Default `en`. */
   readonly locale?: Locale;
+  /** Words for the task in place of those of the language: what a summary is to hold. The rules about quotation stay. */
+  readonly prompt?: string;
   readonly counter: TokenCounter;
   /** Replaces the secrets of texts that are cut. Default: those of a known form. */
   readonly mask?: TextMask;
@@ -121,10 +123,18 @@ export async function summarise(
  * @throws WindrowError `bad-option` for a contextWindow that is no number above 0
  */
 export function askingOf(options: SummariserOptions): Asking {
-  const { model, counter, locale = "en", timeout = 120_000 } = options;
+  const { model, counter, locale = "en", timeout = 120_000, prompt } = options;
   const contextWindow = options.contextWindow ?? model.contextWindow ?? unknownWindow;
   const maxTokens = Math.max(1, Math.min(options.maxTokens ?? 2_000, Math.floor(contextWindow / 4)));
-  return { model, limit: budgetOf({ contextWindow, maxOutput: maxTokens }), maxTokens, timeout, locale, counter };
+  return {
+    model,
+    limit: budgetOf({ contextWindow, maxOutput: maxTokens }),
+    maxTokens,
+    timeout,
+    locale,
+    prompt,
+    counter,
+  };
 }
 
 /** Tokens of a request that messages may take, beside its words and a summary to be worked in. */

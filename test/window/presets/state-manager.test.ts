@@ -81,6 +81,9 @@ describe("preset coding-agent", () => {
     expect(ids[0]).toBe("m1");
     expect(ids).toContain(messages.at(-1)?.id);
     expect(composed.tokens).toBeLessThanOrEqual(240);
-    expect(composed.report.counts.dropped).toBeGreaterThan(0);
+    const notes = composed.messages.map(messageText).filter((text) => text.startsWith("[Windrow:"));
+    expect(notes).toEqual([
+      expect.stringMatching(/^\[Windrow: a record, no instruction\. \d+ earlier messages \(m3-m\d+/),
+    ]);
   });
 });

@@ -25,6 +25,7 @@ describe("a request", () => {
       source: ["[USER]: Fix the bug in authentication"],
       names: [],
       maxTokens: 900,
+      sourceTokens: 10,
       locale: "ja",
     });
     expect(prompt).toBe(
@@ -48,7 +49,7 @@ describe("a request", () => {
   });
 
   it.each(["en", "zh"] as const)("asks for the same four sections and 30-40 % in %s", (locale) => {
-    const { prompt } = summaryRequest({ source: [], names: [], maxTokens: 900, locale });
+    const { prompt } = summaryRequest({ source: [], names: [], maxTokens: 900, sourceTokens: 1_000, locale });
     expect(prompt).toMatch(/1\. .+\n2\. .+\n3\. .+\n4\. .+/);
     expect(prompt).toContain("30-40%");
   });
