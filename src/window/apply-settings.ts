@@ -10,12 +10,12 @@ import type { StrategySettings } from "./settings.ts";
 import type { Strategy } from "./window.ts";
 
 /**
- * The counter of a strategy: the given one, else its own, with the image tokens that it fixes.
+ * The counter of a strategy: the given one as it is, else the strategy's, with the image tokens that it fixes.
  *
  * @throws WindrowError `unknown-counter`, also where it is an exact one that was not loaded; `bad-option`
  */
 export function counterFor(settings: StrategySettings | undefined, given?: string | TokenCounter): TokenCounter {
-  return withImages(counterOf(given ?? settings?.counter), settings?.imageTokens);
+  return given === undefined ? withImages(counterOf(settings?.counter), settings?.imageTokens) : counterOf(given);
 }
 
 /**
@@ -27,7 +27,8 @@ export async function loadCounterFor(
   settings: StrategySettings | undefined,
   given?: string | TokenCounter,
 ): Promise<TokenCounter> {
-  return withImages(await loadCounter(given ?? settings?.counter), settings?.imageTokens);
+  const counter = await loadCounter(given ?? settings?.counter);
+  return given === undefined ? withImages(counter, settings?.imageTokens) : counter;
 }
 
 /** By counter and image tokens, so that what was counted once stays known. */

@@ -2,8 +2,10 @@
 import { WindrowError } from "../errors.ts";
 import { parseJson } from "../message/json.ts";
 import { nearest } from "../nearest.ts";
-import { checkOptions, named, summarisingNames } from "./options.ts";
+import { kinds, named, oneOf, part, recordOf, share, whole } from "./options.ts";
+import { entityKinds, layerKinds, rollingKinds, thresholdKinds } from "./option-kinds.ts";
 import type { Named } from "./options.ts";
+import { importanceWeights } from "./passes/importance.ts";
 import { isPreset, presetNames, presetOf } from "./presets/presets.ts";
 import { adaptive } from "./strategies/adaptive.ts";
 import type { AdaptiveOptions } from "./strategies/adaptive.ts";
@@ -25,50 +27,27 @@ import type { Pass, Strategy, StrategyChoice } from "./window.ts";
 const strategies: Readonly<Record<string, Named<Strategy>>> = {
   "none": named<object, Strategy>(none, {}),
   "adaptive": named<AdaptiveOptions, Strategy>(adaptive, {
-    lowWater: true,
-    tailShare: true,
-    indexShare: true,
-    delta: true,
+    lowWater: share,
+    tailShare: share,
+    indexShare: part,
+    delta: kinds.flag,
   }),
   "sliding-window": named<SlidingWindowOptions, Strategy>(slidingWindow, {
-    lowWater: true,
-    keepFirstUser: true,
-    note: true,
+    lowWater: share,
+    keepFirstUser: kinds.flag,
+    note: kinds.flag,
   }),
-  "rolling-summary": named<RollingSummaryOptions, Strategy>(rollingSummary, {
-    threshold: true,
-    oldest: true,
-    compressionModel: true,
-    ...summarisingNames,
-  }),
-  "summary-at-threshold": named<SummaryAtThresholdOptions, Strategy>(summaryAtThreshold, {
-    ratio: true,
-    minMessages: true,
-    keepRecent: true,
-    mode: true,
-    ...summarisingNames,
-  }),
-  "entity-state": named<EntityStateOptions, Strategy>(entityState, {
-    schema: true,
-    extract: true,
-    role: true,
-    note: true,
-  }),
+  "rolling-summary": named<RollingSummaryOptions, Strategy>(rollingSummary, rollingKinds),
+  "summary-at-threshold": named<SummaryAtThresholdOptions, Strategy>(summaryAtThreshold, thresholdKinds),
+  "entity-state": named<EntityStateOptions, Strategy>(entityState, { ...entityKinds, note: kinds.flag }),
   "importance": named<ImportanceOptions, Strategy>(importance, {
-    messages: true,
-    keepRecentRatio: true,
-    weights: true,
-    ties: true,
-    lowWater: true,
+    messages: whole(1),
+    keepRecentRatio: part,
+    weights: recordOf(kinds.number, Object.keys(importanceWeights)),
+    ties: oneOf("newest", "oldest"),
+    lowWater: share,
   }),
-  "layered": named<LayeredOptions, Strategy>(layered, {
-    keepRecentToolResults: true,
-    keepRecentThinking: true,
-    keepRecentMessages: true,
-    headLines: true,
-    tailLines: true,
-    lowWater: true,
-  }),
+  "layered": named<LayeredOptions, Strategy>(layered, { ...layerKinds, lowWater: share }),
 };
 
 /** The names `strategy` accepts: strategies, then presets. */
@@ -98,8 +77,7 @@ export function strategyOf(strategy: string | Strategy | StrategyChoice): Strate
       known: strategyNames,
     });
   }
-  checkOptions(`Strategy ${use}`, options, found.options);
-  return found.make(options);
+  return found.make(`Strategy ${use}`, options);
 }
 
 /**

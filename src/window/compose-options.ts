@@ -3,7 +3,7 @@ import type { ToolDefinition } from "../message/message.ts";
 import type { Repair } from "../message/repair.ts";
 import type { NumberedMessage } from "../message/step.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
-import { anyOf, checkTypes, kinds, listOf, withTexts } from "./options.ts";
+import { anyOf, checkTypes, fromZero, kinds, listOf, withTexts } from "./options.ts";
 import type { Kind } from "./options.ts";
 import type { Profile } from "./provider/profile.ts";
 import type { DynamicBlock, PinnedBlock, Strategy, TextMask, WindowState } from "./window.ts";
@@ -34,17 +34,18 @@ export interface ComposeOptions {
   readonly pinned?: readonly PinnedBlock[];
 }
 
-const composeKinds = {
+/** The kinds of what one composition is given. */
+export const composeKinds = {
   budget: kinds.any,
   system: kinds.text,
   tools: listOf(withTexts("name")),
-  toolsBudget: kinds.number,
+  toolsBudget: fromZero,
   dynamic: anyOf(kinds.text, listOf(withTexts("name", "text"))),
   pinned: listOf(withTexts("id", "text")),
 } as const satisfies Record<keyof ComposeOptions, Kind>;
 
 /**
- * Checks the types of what one composition is given.
+ * Checks the values of what one composition is given.
  *
  * @throws WindrowError `bad-option`
  */

@@ -6,25 +6,26 @@ import type { Message } from "../message/message.ts";
 import { Composer } from "./composer.ts";
 import { hashName } from "../message/hash.ts";
 import { hashMessage } from "./hash.ts";
-import { anyOf, checkTypes, kinds, listOf } from "./options.ts";
+import { composeKinds } from "./compose-options.ts";
+import { aboveZero, anyOf, checkGiven, kinds, listOf } from "./options.ts";
 import type { Kind } from "./options.ts";
 import { profileOf } from "./provider/profile.ts";
 import { budgetFor, counterFor } from "./apply-settings.ts";
 import { strategyOf } from "./by-name.ts";
 import type { ComposeInput, Composed, WindowState } from "./window.ts";
 
-/** The options of composeWindow that the composer does not check itself. */
 const inputKinds = {
+  ...composeKinds,
   messages: kinds.list,
   strategy: anyOf(kinds.text, kinds.object),
   model: anyOf(kinds.text, kinds.object),
   profile: anyOf(kinds.text, kinds.object),
   counter: kinds.counter,
-  ingestCap: kinds.number,
+  ingestCap: aboveZero,
   mask: kinds.action,
   recallTools: listOf(kinds.text),
   state: kinds.object,
-} as const satisfies Partial<Record<keyof ComposeInput, Kind>>;
+} as const satisfies Record<keyof ComposeInput, Kind>;
 
 /**
  * Composes the window for the next call of a history. Pure and synchronous: the input is not changed, and the same
@@ -39,7 +40,7 @@ const inputKinds = {
  * `unknown-profile`, `unknown-model`, `unknown-counter`, `budget-too-small`, `over-budget`
  */
 export function composeWindow(input: ComposeInput): Composed {
-  checkTypes("composeWindow", input, inputKinds);
+  checkGiven("composeWindow", input, inputKinds);
   input.messages.forEach(checkMessage);
   const strategy = strategyOf(input.strategy ?? "adaptive");
   const model = input.model === undefined ? undefined : modelOf(input.model);

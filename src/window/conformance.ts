@@ -125,7 +125,7 @@ function compose(
   state?: WindowState,
 ): Composed | undefined {
   try {
-    return composeWindow({ messages, budget, strategy, profile, ...(state && { state }) });
+    return composeWindow({ messages, budget, strategy, profile, counter: estimate, ...(state && { state }) });
   } catch (error) {
     if (!isWindrowError(error)) throw error;
     assert(error.code === "over-budget" || error.code === "budget-too-small", error.message);

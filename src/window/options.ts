@@ -1,4 +1,5 @@
 /** Checks of options that come from outside: a configuration file, a command line, an untyped caller. */
+import { locales } from "../config/locale.ts";
 import { WindrowError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
 
@@ -18,28 +19,24 @@ export function checkOptions(owner: string, options: object, known: readonly str
   }
 }
 
-/** A maker that is found by name, and the names of its options. */
+/** A maker that is found by name, and checks the names and the values of its options. */
 export interface Named<Made> {
-  make(options: object): Made;
-  readonly options: readonly string[];
+  /** @throws WindrowError `bad-option` */
+  make(owner: string, options: object): Made;
 }
 
-/** A maker with the names of its options; the compiler asks for every name of `Options`. */
+/** A maker with the kinds of its options; the compiler asks for every name of `Options`. */
 export function named<Options extends object, Made>(
   make: (options: Options) => Made,
-  options: Readonly<Record<keyof Options, true>>,
+  table: Readonly<Record<keyof Options, Kind>>,
 ): Named<Made> {
-  return { make: (given) => make(given as Options), options: Object.keys(options) };
+  return {
+    make(owner, options) {
+      checkGiven(owner, options, table);
+      return make(options as Options);
+    },
+  };
 }
-
-/** The names of the options that every strategy which summarises has; the compiler compares them with its own. */
-export const summarisingNames = {
-  maxSummaryTokens: true,
-  message: true,
-  prompt: true,
-  keepImportance: true,
-  locale: true,
-} as const;
 
 /** A kind of values that an option takes, and its name in errors. */
 export interface Kind {
@@ -62,6 +59,56 @@ export const kinds = {
     fits: (value) => hasTexts(value, ["name"]) && hasActions(value, ["count"]),
   },
 } as const satisfies Record<string, Kind>;
+
+/** The kind of whole numbers from `least` on. */
+export function whole(least: number): Kind {
+  return {
+    is: `a whole number of at least ${least}`,
+    fits: (value) => Number.isSafeInteger(value) && (value as number) >= least,
+  };
+}
+
+/** The kind of numbers above 0, Infinity among them. */
+export const aboveZero: Kind = { is: "a number above 0", fits: (value) => typeof value === "number" && value > 0 };
+
+/** The kind of numbers from 0 on, Infinity among them. */
+export const fromZero: Kind = {
+  is: "a number of at least 0",
+  fits: (value) => typeof value === "number" && value >= 0,
+};
+
+/** The kind of shares that are more than nothing. */
+export const share: Kind = {
+  is: "a number above 0 and at most 1",
+  fits: (value) => aboveZero.fits(value) && (value as number) <= 1,
+};
+
+/** The kind of shares that may be nothing. */
+export const part: Kind = { is: "a number from 0 to 1", fits: (value) => value === 0 || share.fits(value) };
+
+/** The kind of languages. */
+export const locale: Kind = oneOf(...locales);
+
+/** The kind of objects whose values are all of one kind, under any names or some of these. */
+export function recordOf(item: Kind, names?: readonly string[]): Kind {
+  const under = names === undefined ? "" : ` under ${namesOf(names, " or ")}`;
+  return {
+    is: `an object, each value of which is ${item.is}${under}`,
+    fits: (value) =>
+      isObject(value) &&
+      Object.entries(value).every(([name, one]) => item.fits(one) && (names?.includes(name) ?? true)),
+  };
+}
+
+/** The kind of objects that have no fields but these, each of its kind or absent. */
+export function fieldsOf(table: Readonly<Record<string, Kind>>): Kind {
+  const fields = Object.entries(table).map(([name, { is }]) => `\`${name}\`: ${is}`);
+  return {
+    is: `an object with ${fields.join("; ")}`,
+    fits: (value) =>
+      isObject(value) && Object.entries(value).every(([name, one]) => one === undefined || table[name]?.fits(one)),
+  };
+}
 
 /** The kind of values that fit one of several kinds. */
 export function anyOf(...choices: readonly Kind[]): Kind {
@@ -101,7 +148,20 @@ export function oneOf(...texts: readonly string[]): Kind {
 }
 
 /**
- * Checks the types of options; one that is undefined is absent.
+ * Checks the names of options, and their values.
+ *
+ * @throws WindrowError `bad-option` for an unknown option, with the nearest name, or for a value of another kind
+ */
+export function checkGiven(owner: string, options: object, table: Readonly<Record<string, Kind>>): void {
+  if (!isObject(options)) {
+    throw new WindrowError("bad-option", `${owner} takes an object of options, not ${shown(options)}.`, { owner });
+  }
+  checkOptions(owner, options, Object.keys(table));
+  checkTypes(owner, options, table);
+}
+
+/**
+ * Checks the values of options; one that is undefined is absent.
  *
  * @throws WindrowError `bad-option` for the first value of another kind
  */
@@ -110,17 +170,19 @@ export function checkTypes(owner: string, options: object, table: Readonly<Recor
   for (const [name, kind] of Object.entries(table)) {
     const value = given.get(name);
     if (value === undefined || kind.fits(value)) continue;
-    throw new WindrowError("bad-option", `${owner}: \`${name}\` is ${kind.is}, not ${typeName(value)}.`, {
+    throw new WindrowError("bad-option", `${owner}: \`${name}\` is ${kind.is}, not ${shown(value)}.`, {
       owner,
       option: name,
     });
   }
 }
 
-function typeName(value: unknown): string {
+/** A value as an error shows it. */
+function shown(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "such a list";
   if (typeof value === "object") return "such an object";
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
   return typeof value === "string" ? JSON.stringify(value.slice(0, 60)) : `a ${typeof value}`;
 }
 

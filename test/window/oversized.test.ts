@@ -162,7 +162,7 @@ describe("a step that is larger than the budget", () => {
     fc.assert(
       fc.property(setting, (given) => {
         const messages = deepFreeze(historyOf(given));
-        const input = { ...options(given, messages), messages };
+        const input = { ...options(given, messages), messages, counter: estimate };
         const composed = composeWindow(input);
         assert(composed.tokens <= input.budget, `${composed.tokens} of ${input.budget}`);
         assert.deepEqual(composed.report.faults, []);
@@ -208,7 +208,8 @@ describe("a step that is larger than the budget", () => {
           const budget = Math.max(rest.budget, floorOf(given, messages));
           const live = composer.compose({ ...rest, budget });
           const state = before && (JSON.parse(JSON.stringify(before.state)) as WindowState);
-          const resumed = composeWindow({ ...rest, budget, strategy, profile, messages, ...(state && { state }) });
+          const setup = { strategy, profile, counter: estimate };
+          const resumed = composeWindow({ ...rest, ...setup, budget, messages, ...(state && { state }) });
           assert.deepEqual(JSON.stringify(resumed.messages), JSON.stringify(live.messages), "a resume differs");
           assert.deepEqual(resumed.state, live.state);
           if (before && !live.report.opened) {

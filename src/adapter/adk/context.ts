@@ -11,6 +11,7 @@ import { importanceOf, uiToolNames } from "../../window/passes/importance.ts";
 import { miki, mikiLimits, mikiSizes } from "../../window/presets/miki.ts";
 import type { MikiLimits, MikiOptions } from "../../window/presets/miki.ts";
 import { presetCounter } from "../../window/presets/preset.ts";
+import { presetOf } from "../../window/presets/presets.ts";
 import { gemini } from "../../window/provider/profile.ts";
 import { limitUi, uiLimits } from "../../window/ui/limits.ts";
 import type { Strategy } from "../../window/window.ts";
@@ -46,9 +47,12 @@ export class ContextManager {
   #snapshot: ContextSnapshot | undefined;
   #failures = 0;
 
-  /** @param options - the preset's options, a `size` of job, the names of tools whose results are dumps */
+  /**
+   * @param options - the preset's options, a `size` of job, the names of tools whose results are dumps
+   * @throws WindrowError `bad-option`
+   */
   constructor(options: MikiOptions = {}) {
-    const preset = miki(options);
+    const preset = presetOf("miki", options);
     this.#options = options;
     this.strategy = preset.strategy;
     this.counter = presetCounter(preset);

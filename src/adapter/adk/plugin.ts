@@ -9,12 +9,15 @@ import type { TokenCounter } from "../../tokens/counter.ts";
 import { gemini } from "../../window/provider/profile.ts";
 import type { Recalled, RecallQuery } from "../../window/recall/query.ts";
 import { strategyOf } from "../../window/by-name.ts";
+import { anyOf, checkGiven, kinds, oneOf, withActions } from "../../window/options.ts";
+import type { Kind } from "../../window/options.ts";
 import type { Strategy, StrategyChoice } from "../../window/window.ts";
 import { geminiAdapter } from "../gemini/gemini.ts";
 import type { GeminiContent } from "../gemini/gemini.ts";
 import { HostConversation } from "../host/conversation.ts";
 import { statsListener, Teller } from "../host/events.ts";
 import type { AdapterListener, StatsOptions } from "../host/events.ts";
+import { statsKinds } from "../host/window-options.ts";
 import { PluginBase } from "./callbacks.ts";
 import type { ContextManager } from "./context.ts";
 import { asRequested, isShown } from "./event.ts";
@@ -43,6 +46,18 @@ export interface ContextManagementOptions extends StatsOptions {
   /** Receives failures, replaced histories and windows. */
   readonly on?: AdapterListener;
 }
+
+const pluginKinds = {
+  ...statsKinds,
+  manager: withActions("create", "resume"),
+  contextManager: withActions("addMessage", "getMessages"),
+  // A budget has a check of its own.
+  budget: kinds.any,
+  strategy: anyOf(kinds.text, kinds.object),
+  counter: kinds.counter,
+  uiTrees: oneOf("window", "stored"),
+  on: kinds.action,
+} as const satisfies Record<keyof ContextManagementOptions, Kind>;
 
 function besideManager(option: string): WindrowError {
   const message = `\`${option}\` has no effect beside a \`manager\`: give it to \`SessionManager.open\`.`;
@@ -75,6 +90,7 @@ export class ContextManagementPlugin extends PluginBase {
   /** @throws WindrowError `unknown-strategy`, `bad-option`: also for what has no effect beside a `manager` */
   constructor(options: ContextManagementOptions = {}) {
     super();
+    checkGiven("ContextManagementPlugin", options, pluginKinds);
     const { strategy, manager } = options;
     const set = (["strategy", "counter"] as const).find((name) => options[name] !== undefined);
     if (manager && set !== undefined) throw besideManager(set);

@@ -8,6 +8,7 @@ import type { ManagerOptions } from "../../session/manager/options.ts";
 import type { Session } from "../../session/session.ts";
 import { loadStrategy } from "../../window/by-name.ts";
 import type { ContextStrategyConfig, LoadOptions } from "../../window/by-name.ts";
+import { checkGiven } from "../../window/options.ts";
 import type { RecallQuery } from "../../window/recall/query.ts";
 import type { Report } from "../../window/window.ts";
 import { chatAdapter } from "../chat/chat.ts";
@@ -15,6 +16,7 @@ import type { ChatMessage } from "../chat/chat.ts";
 import { HostConversation } from "../host/conversation.ts";
 import type { HostCall, WindowOptions } from "../host/conversation.ts";
 import { recallTool } from "../host/recall-tool.ts";
+import { windowKinds } from "../host/window-options.ts";
 import type { RecallTool } from "../host/recall-tool.ts";
 import { toolDefinition } from "../host/tool-definition.ts";
 
@@ -82,8 +84,12 @@ const host = { adapter: chatAdapter };
 export class ContextManager implements IContextManager {
   readonly #conversation: HostConversation<ChatMessage>;
 
-  /** @param session - keeps the history, the summaries and the state; without one, windows are all there is */
+  /**
+   * @param session - keeps the history, the summaries and the state; without one, windows are all there is
+   * @throws WindrowError `bad-option`, `unknown-strategy`
+   */
   constructor(session?: Session, options: WindowOptions = {}) {
+    checkGiven("ContextManager", options, windowKinds);
     this.#conversation = new HostConversation(host, { ...options, session });
   }
 

@@ -82,8 +82,10 @@ export async function piMessages<M extends PiMessage = PiMessage>(session: Sessi
 
 /**
  * A `transformContext` for pi's `Agent`: what it returns is the window for one model call; the agent's own messages stay
- * as they are. Never throws or rejects: on any failure, or when the signal is aborted, the host gets its own array back
+ * as they are. It never throws or rejects: on any failure, or when the signal is aborted, the host gets its own array back
  * (and one `adapter-failed` event for a failure).
+ *
+ * @throws WindrowError `bad-option`, `unknown-strategy`: a wrong option is refused at once, and not by a call
  *
  * @example
  * const agent = new Agent({ initialState, transformContext: createTransformContext({ budget: 60_000 }) });

@@ -1,8 +1,11 @@
 /** Windows for pi's agent: within the budget of the model it runs, with its system prompt and tools counted. */
 import type { JsonValue, ToolDefinition } from "../../message/message.ts";
 import { pi as piProfile } from "../../window/provider/profile.ts";
+import { checkGiven, fromZero, kinds, listOf, withTexts } from "../../window/options.ts";
+import type { Kind } from "../../window/options.ts";
 import { HostConversation } from "../host/conversation.ts";
 import type { ConversationOptions, HostCall } from "../host/conversation.ts";
+import { conversationKinds } from "../host/window-options.ts";
 import { agentSlot, piAdapter, piHost } from "./host.ts";
 import type { PiAgent, PiModel, PiTool } from "./host.ts";
 import { isCutOff } from "./message.ts";
@@ -29,8 +32,21 @@ export type PiWindows = <M extends PiMessage>(
   call?: { readonly signal?: AbortSignal | undefined; readonly model?: PiModel },
 ) => Promise<M[]>;
 
-/** Makes the windows of one agent. What it returns never throws or rejects. */
+const transformKinds = {
+  ...conversationKinds,
+  agent: kinds.object,
+  system: kinds.text,
+  systemTokens: fromZero,
+  tools: listOf(withTexts("name")),
+} as const satisfies Record<keyof TransformContextOptions, Kind>;
+
+/**
+ * Makes the windows of one agent. What it returns never throws or rejects.
+ *
+ * @throws WindrowError `bad-option`, `unknown-strategy`
+ */
 export function piWindows(options: TransformContextOptions): PiWindows {
+  checkGiven("createTransformContext", options, transformKinds);
   const conversation = new HostConversation<PiMessage>({ ...piHost, profile: piProfile }, options);
   return async (messages, { signal, model } = {}) => {
     const sent = await conversation.window(() => callOf(options, messages, model), signal);

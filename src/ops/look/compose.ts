@@ -131,7 +131,10 @@ async function settingsOf({ metadata }: SessionInfo, options: StoredWindowOption
   };
   const { budget } = config;
   const strategy = options.strategy ?? ownStrategy(text("strategy") ?? "adaptive");
-  const own = options.strategy?.settings?.counter === undefined ? text("counter") : undefined;
+  // A preset's counter comes with its image tokens, which no name says.
+  const ofPreset = strategy.settings?.counter;
+  const own =
+    ofPreset !== undefined && (options.strategy || ofPreset === text("counter")) ? undefined : text("counter");
   return {
     strategy,
     profile: options.profile ?? profileOf(text("profile") ?? "openai-chat"),

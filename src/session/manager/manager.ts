@@ -22,7 +22,7 @@ import { maskedListener, tell } from "../events.ts";
 import type { Listener } from "../events.ts";
 import { ConversationState } from "../state/state.ts";
 import { configured } from "./config.ts";
-import { checkManagerOptions } from "./options.ts";
+import { checkManagerOptions, checkSessionOptions } from "./options.ts";
 import type { CreateOptions, ManagerOptions, ResumeOptions, SessionForkOptions } from "./options.ts";
 import type { TenantManagerOptions } from "./options.ts";
 import { UsageMeter } from "../usage.ts";
@@ -101,9 +101,11 @@ export class SessionManager {
   /**
    * Makes a session and takes its lock.
    *
-   * @throws WindrowError `session-exists`, `session-id-invalid`, `store-unavailable`
+   * @throws WindrowError `bad-option`, `session-exists`, `session-id-invalid`, `store-unavailable`
    */
-  async create({ taskKey = {}, config = {}, bootstrap, id = randomUUID() }: CreateOptions = {}): Promise<Session> {
+  async create(given: CreateOptions = {}): Promise<Session> {
+    checkSessionOptions("create", given);
+    const { taskKey = {}, config = {}, bootstrap, id = randomUUID() } = given;
     const createdAt = this.#now().toISOString();
     const settings = { ...this.#settings(), ...config };
     const lock = await this.#store.create(this.#scope, { uuid: id, taskKey, config: settings, createdAt });
@@ -118,8 +120,9 @@ export class SessionManager {
    * @throws WindrowError `session-not-found`; without `readOnly` also `session-busy` with the owner, `read-only`,
    * `format-newer`
    */
-  async resume(id: string, { readOnly = false }: ResumeOptions = {}): Promise<Session> {
-    if (readOnly) {
+  async resume(id: string, given: ResumeOptions = {}): Promise<Session> {
+    checkSessionOptions("resume", given);
+    if (given.readOnly === true) {
       const edits = await newestEdits(this.#store, this.#scope, id);
       const found = await this.#store.recovery(this.#scope, id);
       const missing = found.filter(({ problem }) => problem === "missing");
@@ -140,7 +143,9 @@ export class SessionManager {
    *
    * @throws WindrowError `not-found` where there is no message `at`; `session-not-found`, `session-exists`
    */
-  async fork(id: string, { at, config, id: uuid = randomUUID() }: SessionForkOptions = {}): Promise<Session> {
+  async fork(id: string, given: SessionForkOptions = {}): Promise<Session> {
+    checkSessionOptions("fork", given);
+    const { at, config, id: uuid = randomUUID() } = given;
     const [store, scope] = [this.#store, this.#scope];
     const { metadata } = await store.info(scope, id);
     let newest = 0;

@@ -9,7 +9,17 @@ import type { Store } from "../../store/store.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import type { ModelDescription } from "../../tokens/models.ts";
 import type { Profile } from "../../window/provider/profile.ts";
-import { anyOf, checkOptions, checkTypes, kinds, listOf, oneOf, withActions } from "../../window/options.ts";
+import {
+  aboveZero,
+  anyOf,
+  checkGiven,
+  fromZero,
+  kinds,
+  listOf,
+  oneOf,
+  whole,
+  withActions,
+} from "../../window/options.ts";
 import type { Kind } from "../../window/options.ts";
 import type { Strategy, StrategyChoice } from "../../window/window.ts";
 import type { Listener } from "../events.ts";
@@ -125,12 +135,12 @@ const optionKinds = {
   budget: kinds.any,
   profile: anyOf(kinds.text, kinds.object),
   counter: anyOf(kinds.text, kinds.object),
-  ingestCap: kinds.number,
+  ingestCap: aboveZero,
   recallTools: listOf(kinds.text),
   summarizer: kinds.action,
   memory: withActions("receive", "query"),
-  maxBootstrapTokens: kinds.number,
-  workingSet: anyOf(kinds.flag, kinds.number),
+  maxBootstrapTokens: fromZero,
+  workingSet: anyOf(kinds.flag, fromZero),
   compaction: oneOf("background", "blocking"),
   calibrate: kinds.flag,
   config: anyOf(kinds.flag, kinds.text, { is: "a loaded Config", fits: isConfig }),
@@ -145,13 +155,37 @@ const optionKinds = {
 } as const satisfies Record<keyof ManagerOptions, Kind>;
 
 /**
- * Checks the names and the types of a manager's options.
+ * Checks the names and the values of a manager's options.
  *
  * @throws WindrowError `bad-option` for an unknown option, with the nearest name, or for a value of another kind
  */
 export function checkManagerOptions(options: object): void {
-  checkOptions("SessionManager.open", options, Object.keys(optionKinds));
-  checkTypes("SessionManager.open", options, optionKinds);
+  checkGiven("SessionManager.open", options, optionKinds);
+}
+
+const createKinds = {
+  taskKey: kinds.object,
+  config: kinds.object,
+  bootstrap: kinds.text,
+  // An id has a check and a code of its own.
+  id: kinds.any,
+} as const satisfies Record<keyof CreateOptions, Kind>;
+
+const resumeKinds = { readOnly: kinds.flag } as const satisfies Record<keyof ResumeOptions, Kind>;
+
+const forkKinds = {
+  at: whole(0),
+  config: kinds.object,
+  id: kinds.any,
+} as const satisfies Record<keyof SessionForkOptions, Kind>;
+
+/**
+ * Checks the names and the values of what a session is made, resumed or forked with.
+ *
+ * @throws WindrowError `bad-option`
+ */
+export function checkSessionOptions(owner: "create" | "resume" | "fork", options: object): void {
+  checkGiven(owner, options, { create: createKinds, resume: resumeKinds, fork: forkKinds }[owner]);
 }
 
 function isConfig(value: unknown): boolean {

@@ -1,11 +1,12 @@
 /** Presets by name: strategies with the literal numbers of the designs in docs/presets.md. */
 import { WindrowError } from "../../errors.ts";
 import { nearest } from "../../nearest.ts";
-import { checkOptions, named, summarisingNames } from "../options.ts";
+import { entityKinds, layerKinds, rollingKinds, summarisingKinds, thresholdKinds } from "../option-kinds.ts";
+import { kinds, listOf, locale, named, oneOf, share, whole } from "../options.ts";
 import type { Named } from "../options.ts";
 import { codingAgent } from "./coding-agent.ts";
 import type { CodingAgentOptions } from "./coding-agent.ts";
-import { miki } from "./miki.ts";
+import { miki, mikiSizes } from "./miki.ts";
 import type { MikiOptions } from "./miki.ts";
 import { openstarryEntity, openstarrySliding, openstarrySummary } from "./openstarry.ts";
 import type { OpenstarryEntityOptions, OpenstarrySummaryOptions } from "./openstarry.ts";
@@ -15,55 +16,30 @@ import type { Preset } from "./preset.ts";
 import { stateManager } from "./state-manager.ts";
 import type { StateManagerOptions } from "./state-manager.ts";
 
-const layers = {
-  keepRecentToolResults: true,
-  keepRecentThinking: true,
-  keepRecentMessages: true,
-  headLines: true,
-  tailLines: true,
-} as const;
-
-const mikiOptions = {
-  size: true,
-  tools: true,
-  maxMessages: true,
-  maxTextChars: true,
-  maxDataChars: true,
-  maxUiNodes: true,
-  maxUiDepth: true,
-  maxUiChildren: true,
-  maxWebElements: true,
-  maxActions: true,
-} as const;
-
-const codingAgentOptions = {
-  ...summarisingNames,
-  ratio: true,
-  minMessages: true,
-  keepRecent: true,
-  mode: true,
+const mikiKinds = {
+  size: oneOf(...Object.keys(mikiSizes)),
+  tools: listOf(kinds.text),
+  maxMessages: whole(1),
+  maxTextChars: whole(1),
+  maxDataChars: whole(1),
+  maxUiNodes: whole(0),
+  maxUiDepth: whole(0),
+  maxUiChildren: whole(0),
+  maxWebElements: whole(0),
+  maxActions: whole(0),
 } as const;
 
 const presets: Readonly<Record<string, Named<Preset>>> = {
-  "miki": named<MikiOptions, Preset>(miki, mikiOptions),
-  "coding-agent": named<CodingAgentOptions, Preset>(codingAgent, codingAgentOptions),
+  "miki": named<MikiOptions, Preset>(miki, mikiKinds),
+  "coding-agent": named<CodingAgentOptions, Preset>(codingAgent, thresholdKinds),
   "openstarry-sliding": named<object, Preset>(openstarrySliding, {}),
-  "openstarry-summary": named<OpenstarrySummaryOptions, Preset>(openstarrySummary, {
-    threshold: true,
-    oldest: true,
-    compressionModel: true,
-    ...summarisingNames,
-  }),
-  "openstarry-entity": named<OpenstarryEntityOptions, Preset>(openstarryEntity, {
-    schema: true,
-    extract: true,
-    role: true,
-  }),
-  "pi": named<PiOptions, Preset>(piPreset, { ...layers, contextRatio: true, locale: true }),
+  "openstarry-summary": named<OpenstarrySummaryOptions, Preset>(openstarrySummary, rollingKinds),
+  "openstarry-entity": named<OpenstarryEntityOptions, Preset>(openstarryEntity, entityKinds),
+  "pi": named<PiOptions, Preset>(piPreset, { ...layerKinds, contextRatio: share, locale }),
   "state-manager": named<StateManagerOptions, Preset>(stateManager, {
-    ...summarisingNames,
-    ratio: true,
-    keepTurns: true,
+    ...summarisingKinds,
+    ratio: share,
+    keepTurns: whole(0),
   }),
 };
 
@@ -77,7 +53,7 @@ export function isPreset(name: string): boolean {
 
 /** The base folder of a preset's store, by its name; undefined for other names, and where it has none. */
 export function presetFolder(name: string): string | undefined {
-  return isPreset(name) ? presets[name]?.make({}).folder : undefined;
+  return isPreset(name) ? presets[name]?.make(name, {}).folder : undefined;
 }
 
 /**
@@ -97,6 +73,5 @@ export function presetOf(name: string, options: object = {}): Preset {
       known: presetNames,
     });
   }
-  checkOptions(`Preset ${name}`, options, found.options);
-  return found.make(options);
+  return found.make(`Preset ${name}`, options);
 }

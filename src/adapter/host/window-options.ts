@@ -1,0 +1,30 @@
+/** The kinds of the options by which hosts ask for windows. */
+import { anyOf, kinds, listOf, whole } from "../../window/options.ts";
+import type { Kind } from "../../window/options.ts";
+import type { ConversationOptions, WindowOptions } from "./conversation.ts";
+import type { StatsOptions } from "./events.ts";
+
+/** The kinds of how an adapter makes windows. */
+export const windowKinds = {
+  // A budget has a check of its own.
+  budget: kinds.any,
+  model: anyOf(kinds.text, kinds.object),
+  strategy: anyOf(kinds.text, kinds.object),
+  profile: anyOf(kinds.text, kinds.object),
+  counter: kinds.counter,
+  recallTools: listOf(kinds.text),
+  on: kinds.action,
+} as const satisfies Record<keyof WindowOptions, Kind>;
+
+/** The kinds of the lines about windows. */
+export const statsKinds = { debugEvery: whole(1), log: kinds.action } as const satisfies Record<
+  keyof StatsOptions,
+  Kind
+>;
+
+/** The kinds of a conversation's options. */
+export const conversationKinds = {
+  ...windowKinds,
+  ...statsKinds,
+  session: kinds.object,
+} as const satisfies Record<keyof ConversationOptions, Kind>;
