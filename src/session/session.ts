@@ -3,7 +3,7 @@ import type { JsonObject, Message, NewMessage, Usage } from "../message/message.
 import type { NewRecord } from "../message/record.ts";
 import type { FinalStatus, SessionMetadata } from "../store/store.ts";
 import { Turns } from "../turns.ts";
-import { composeKinds } from "../window/compose-options.ts";
+import { callKinds } from "../window/compose-options.ts";
 import type { ComposeOptions } from "../window/compose-options.ts";
 import { checkGiven } from "../window/options.ts";
 import { diffExplanations } from "../window/diff.ts";
@@ -31,9 +31,6 @@ import { SessionWriter } from "./writer.ts";
 
 /** Options of {@link Session.compose}. */
 export type SessionComposeOptions = Omit<ComposeOptions, "budget" | "pinned"> & { readonly budget?: number };
-
-// The session itself brings what is pinned.
-const { pinned: _pinned, ...sessionKinds } = composeKinds;
 
 /** Options of {@link Session.recall}. */
 export interface RecallOptions {
@@ -179,7 +176,7 @@ export class Session {
    */
   async compose(options: SessionComposeOptions = {}, signal?: AbortSignal): Promise<Composed> {
     this.#writer.checkOpen();
-    checkGiven("compose", options, sessionKinds);
+    checkGiven("compose", options, callKinds);
     const { now, composer } = this.#context;
     const { conversation, meter, calibrate } = this.#options;
     const budget = budgetFor(this.#context, options.budget);

@@ -2,10 +2,9 @@
 import { WindrowError } from "../errors.ts";
 import { parseJson } from "../message/json.ts";
 import { nearest } from "../nearest.ts";
-import { kinds, named, oneOf, part, recordOf, share, whole } from "./options.ts";
-import { entityKinds, layerKinds, rollingKinds, thresholdKinds } from "./option-kinds.ts";
-import type { Named } from "./options.ts";
-import { importanceWeights } from "./passes/importance.ts";
+import { entityKinds, fieldsOf, kinds, layerKinds, named, oneOf, part, rollingKinds } from "./options.ts";
+import { share, thresholdKinds, whole } from "./options.ts";
+import type { Kind, Named } from "./options.ts";
 import { isPreset, presetNames, presetOf } from "./presets/presets.ts";
 import { adaptive } from "./strategies/adaptive.ts";
 import type { AdaptiveOptions } from "./strategies/adaptive.ts";
@@ -23,6 +22,15 @@ import type { SlidingWindowOptions } from "./strategies/sliding-window.ts";
 import { summaryAtThreshold } from "./strategies/summary-at-threshold.ts";
 import type { SummaryAtThresholdOptions } from "./strategies/summary-at-threshold.ts";
 import type { Pass, Strategy, StrategyChoice } from "./window.ts";
+
+const weightKinds = {
+  base: kinds.number,
+  error: kinds.number,
+  completion: kinds.number,
+  planning: kinds.number,
+  screenshot: kinds.number,
+  refetchable: kinds.number,
+} as const satisfies Record<keyof NonNullable<ImportanceOptions["weights"]>, Kind>;
 
 const strategies: Readonly<Record<string, Named<Strategy>>> = {
   "none": named<object, Strategy>(none, {}),
@@ -43,7 +51,7 @@ const strategies: Readonly<Record<string, Named<Strategy>>> = {
   "importance": named<ImportanceOptions, Strategy>(importance, {
     messages: whole(1),
     keepRecentRatio: part,
-    weights: recordOf(kinds.number, Object.keys(importanceWeights)),
+    weights: fieldsOf(weightKinds),
     ties: oneOf("newest", "oldest"),
     lowWater: share,
   }),

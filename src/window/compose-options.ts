@@ -44,6 +44,10 @@ export const composeKinds = {
   pinned: listOf(withTexts("id", "text")),
 } as const satisfies Record<keyof ComposeOptions, Kind>;
 
+const { pinned: _pinned, ...unpinned } = composeKinds;
+/** The kinds of what a session's composition is given; the session itself brings what is pinned. */
+export const callKinds = unpinned;
+
 /**
  * Checks the values of what one composition is given.
  *

@@ -89,14 +89,11 @@ export const part: Kind = { is: "a number from 0 to 1", fits: (value) => value =
 /** The kind of languages. */
 export const locale: Kind = oneOf(...locales);
 
-/** The kind of objects whose values are all of one kind, under any names or some of these. */
-export function recordOf(item: Kind, names?: readonly string[]): Kind {
-  const under = names === undefined ? "" : ` under ${namesOf(names, " or ")}`;
+/** The kind of objects whose values are all of one kind. */
+export function recordOf(item: Kind): Kind {
   return {
-    is: `an object, each value of which is ${item.is}${under}`,
-    fits: (value) =>
-      isObject(value) &&
-      Object.entries(value).every(([name, one]) => item.fits(one) && (names?.includes(name) ?? true)),
+    is: `an object, each value of which is ${item.is}`,
+    fits: (value) => isObject(value) && Object.values(value).every((one) => item.fits(one)),
   };
 }
 
@@ -146,6 +143,48 @@ export function listOf(item: Kind): Kind {
 export function oneOf(...texts: readonly string[]): Kind {
   return { is: namesOf(texts, " or "), fits: (value) => typeof value === "string" && texts.includes(value) };
 }
+
+/** The kinds of options of every summarising strategy. */
+export const summarisingKinds = {
+  maxSummaryTokens: whole(1),
+  message: fieldsOf({ role: oneOf("user", "assistant", "system"), prefix: kinds.text, locale }),
+  prompt: kinds.text,
+  keepImportance: part,
+  locale,
+} as const;
+
+/** The kinds of a summary by turns. */
+export const rollingKinds = {
+  threshold: whole(1),
+  oldest: whole(1),
+  compressionModel: kinds.text,
+  ...summarisingKinds,
+} as const;
+
+/** The kinds of a summary at a share of the budget. */
+export const thresholdKinds = {
+  ratio: share,
+  minMessages: whole(1),
+  keepRecent: whole(0),
+  mode: oneOf("any", "all"),
+  ...summarisingKinds,
+} as const;
+
+/** The kinds of a state that stands for the conversation. */
+export const entityKinds = {
+  schema: recordOf(kinds.text),
+  extract: kinds.action,
+  role: oneOf("user", "system"),
+} as const;
+
+/** The kinds of the three layers. */
+export const layerKinds = {
+  keepRecentToolResults: whole(0),
+  keepRecentThinking: whole(0),
+  keepRecentMessages: whole(0),
+  headLines: whole(0),
+  tailLines: whole(0),
+} as const;
 
 /**
  * Checks the names of options, and their values.

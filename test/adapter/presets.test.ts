@@ -14,7 +14,7 @@ import { SessionManager } from "../../src/session/manager/manager.ts";
 import { countMessage } from "../../src/tokens/counter.ts";
 import { loadCounter } from "../../src/tokens/exact.ts";
 import { composeWindow } from "../../src/window/compose.ts";
-import { presetCounter } from "../../src/window/presets/preset.ts";
+import { counterFor } from "../../src/window/apply-settings.ts";
 import { presetNames, presetOf } from "../../src/window/presets/presets.ts";
 import type { StrategyChoice } from "../../src/window/window.ts";
 import { windrow } from "../cli/stage.ts";
@@ -179,7 +179,7 @@ describe.each(Object.entries(doors))("%s", (_door, open) => {
     "takes the budget, the counter and the image tokens of %j",
     async (choice, budget, counter, image) => {
       const preset = presetOf(nameOf(choice), optionsOf(choice));
-      const by = presetCounter(preset);
+      const by = counterFor(preset);
       const expected = messages.reduce((sum, message) => sum + countMessage(by, message), 0);
       const words = messages.map(({ parts }) => ({ parts: parts.filter(({ type }) => type === "text") }));
       expect(expected - words.reduce((sum, message) => sum + countMessage(by, message), 0)).toBe(image);

@@ -10,7 +10,7 @@ import { hasFailed } from "../../window/passes/outcome.ts";
 import { importanceOf, uiToolNames } from "../../window/passes/importance.ts";
 import { miki, mikiLimits, mikiSizes } from "../../window/presets/miki.ts";
 import type { MikiLimits, MikiOptions } from "../../window/presets/miki.ts";
-import { presetCounter } from "../../window/presets/preset.ts";
+import { counterFor } from "../../window/apply-settings.ts";
 import { presetOf } from "../../window/presets/presets.ts";
 import { gemini } from "../../window/provider/profile.ts";
 import { limitUi, uiLimits } from "../../window/ui/limits.ts";
@@ -55,7 +55,7 @@ export class ContextManager {
     const preset = presetOf("miki", options);
     this.#options = options;
     this.strategy = preset.strategy;
-    this.counter = presetCounter(preset);
+    this.counter = counterFor(preset);
   }
 
   /**

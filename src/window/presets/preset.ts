@@ -1,7 +1,5 @@
 /** The contract of presets: a strategy with literal numbers, and the settings that belong to it (docs/presets.md). */
 import type { Role } from "../../message/message.ts";
-import type { TokenCounter } from "../../tokens/counter.ts";
-import { counterFor } from "../apply-settings.ts";
 import type { StrategySettings } from "../settings.ts";
 import type { Strategy } from "../window.ts";
 
@@ -23,13 +21,4 @@ export interface SummaryMessage {
 /** A preset of a strategy and its settings. */
 export function presetWith(name: string, strategy: Omit<Strategy, "name">, settings: StrategySettings): Preset {
   return { name, strategy: { ...strategy, name, settings }, ...settings };
-}
-
-/**
- * The counter a preset counts with, its image tokens included.
- *
- * @throws WindrowError `unknown-counter` where it is an exact one that was not loaded
- */
-export function presetCounter(preset: Preset): TokenCounter {
-  return counterFor(preset);
 }

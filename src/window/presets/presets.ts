@@ -1,8 +1,8 @@
 /** Presets by name: strategies with the literal numbers of the designs in docs/presets.md. */
 import { WindrowError } from "../../errors.ts";
 import { nearest } from "../../nearest.ts";
-import { entityKinds, layerKinds, rollingKinds, summarisingKinds, thresholdKinds } from "../option-kinds.ts";
-import { kinds, listOf, locale, named, oneOf, share, whole } from "../options.ts";
+import { entityKinds, kinds, layerKinds, listOf, locale, named, oneOf, rollingKinds } from "../options.ts";
+import { share, summarisingKinds, thresholdKinds, whole } from "../options.ts";
 import type { Named } from "../options.ts";
 import { codingAgent } from "./coding-agent.ts";
 import type { CodingAgentOptions } from "./coding-agent.ts";

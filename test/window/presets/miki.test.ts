@@ -5,14 +5,14 @@ import { toolCalls, toolResults } from "../../../src/message/message.ts";
 import { HistoryBuilder } from "../../../src/message/samples.ts";
 import { countMessage } from "../../../src/tokens/counter.ts";
 import { composeWindow } from "../../../src/window/compose.ts";
-import { presetCounter } from "../../../src/window/presets/preset.ts";
+import { counterFor } from "../../../src/window/apply-settings.ts";
 import { presetOf } from "../../../src/window/presets/presets.ts";
 import { mikiLimits } from "../../../src/window/presets/miki.ts";
 import type { Composed, WindowState } from "../../../src/window/window.ts";
 
 const preset = presetOf("miki");
 const compose = (messages: readonly Message[], state?: WindowState, strategy = preset.strategy): Composed =>
-  composeWindow({ messages, budget: 100_000, strategy, counter: presetCounter(preset), ...(state && { state }) });
+  composeWindow({ messages, budget: 100_000, strategy, counter: counterFor(preset), ...(state && { state }) });
 const logged = (composed: Composed): string[] =>
   composed.messages.map(({ id }) => id).filter((id) => !id.startsWith("windrow:"));
 
@@ -33,7 +33,7 @@ describe("preset miki", () => {
   });
 
   it("counts four characters as a token and an image as 100", () => {
-    const counter = presetCounter(preset);
+    const counter = counterFor(preset);
     expect(counter.count("12345678")).toBe(2);
     const image = { type: "image", mediaType: "image/png", url: "https://example.org/a.png" } as const;
     const bare = countMessage(counter, { parts: [] });

@@ -7,7 +7,7 @@ import { loadCounter } from "../../../src/tokens/exact.ts";
 import { estimate } from "../../../src/tokens/estimate.ts";
 import { budgetOf } from "../../../src/window/budget.ts";
 import { composeWindow } from "../../../src/window/compose.ts";
-import { presetCounter } from "../../../src/window/presets/preset.ts";
+import { counterFor } from "../../../src/window/apply-settings.ts";
 import { presetOf } from "../../../src/window/presets/presets.ts";
 import { deepseek } from "../../../src/window/provider/profile.ts";
 import type { Composed } from "../../../src/window/window.ts";
@@ -57,7 +57,7 @@ describe("preset pi", () => {
 
   it("counts with cl100k, an image as 85", async () => {
     await loadCounter("cl100k");
-    const counter = presetCounter(preset);
+    const counter = counterFor(preset);
     expect(counter).toMatchObject({ name: "cl100k", imageTokens: 85 });
     expect(counter.count("hello world")).toBe(2);
   });
