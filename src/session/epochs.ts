@@ -27,6 +27,8 @@ export class Epochs {
   /** The newest epoch on disk, the blocks it names, and how many of its inserts. */
   #recorded: { readonly epoch: number; readonly sent: string; readonly inserts: number };
   #lastOptions: ComposeOptions | undefined;
+  /** Tokens of the last window beside its history. */
+  #fixed = 0;
   /** Whether the log has masked a message that an earlier window showed unmasked. */
   #masked = false;
 
@@ -87,6 +89,8 @@ export class Epochs {
     if (this.#masked) this.#distrust();
     const composed = await new Turns(signal).run(this.#composer.composing(options));
     this.#lastOptions = options;
+    const { notes, history } = composed.report.blocks;
+    this.#fixed = composed.tokens - notes - history;
     const { epoch, inserts = [] } = composed.state;
     const known = this.#recorded.epoch === epoch ? this.#recorded.inserts : 0;
     const opened = this.#recorded.epoch !== epoch;
@@ -108,11 +112,22 @@ export class Epochs {
    * @returns false, with nothing written, where the messages they name no longer stand in the window
    */
   async commit(edits: readonly Edit[], reason: EpochReason, records: readonly NewRecord[]): Promise<boolean> {
-    const tokensBefore = this.#composer.view().tokens;
+    const tokensBefore = this.tokens;
     if (!this.#composer.commit(edits, reason)) return false;
-    const tokensAfter = this.#composer.view().tokens;
-    await this.#record(this.#composer.state, this.#facts(reason, tokensBefore, tokensAfter), records);
+    const summaries = records.filter(({ kind }) => kind === "summary").length;
+    const facts = { ...this.#facts(reason, tokensBefore), summaries };
+    await this.#record(this.#composer.state, facts, records);
     return true;
+  }
+
+  /** Tokens of the window as it stands, with the blocks of the last one beside its history. */
+  get tokens(): number {
+    return this.#fixed + this.#composer.view().tokens;
+  }
+
+  /** The numbers of the newest epoch, for the session's state. */
+  get numbers(): { readonly epochCount: number; readonly currentContextTokens: number } {
+    return { epochCount: this.#composer.state.epoch, currentContextTokens: this.tokens };
   }
 
   /**
@@ -132,9 +147,9 @@ export class Epochs {
     const back = state.previous ? await recordedEpoch(store, scope, id, state.previous) : undefined;
     if (back) this.#sent.known(back);
     const restored = undone(state, back?.state ?? initialState, this.#composer.last, this.#context.composer.profile);
-    const tokensBefore = this.#composer.view().tokens;
+    const tokensBefore = this.tokens;
     this.#composer = await this.#reread(restored);
-    await this.#record(restored, this.#facts("undo", tokensBefore, this.#composer.view().tokens));
+    await this.#record(restored, this.#facts("undo", tokensBefore));
     return { undone: state.epoch, epoch: restored.epoch };
   }
 
@@ -156,7 +171,7 @@ export class Epochs {
     return this.#context.now().toISOString();
   }
 
-  #facts(reason: EpochReason, tokensBefore: number, tokensAfter: number): EpochFacts {
+  #facts(reason: EpochReason, tokensBefore: number): EpochFacts {
     const { strategy, profile, counter } = this.#context.composer;
     return {
       reason,
@@ -165,7 +180,7 @@ export class Epochs {
       counter: counter.name,
       budget: this.#lastOptions?.budget ?? this.#context.budget,
       tokensBefore,
-      tokensAfter,
+      tokensAfter: this.tokens,
     };
   }
 

@@ -26,12 +26,25 @@ export type SessionEvent =
     }
   | { readonly type: "tool-started"; readonly sessionId: string; readonly callId: string; readonly toolName: string }
   | { readonly type: "tool-finished"; readonly sessionId: string; readonly callId: string; readonly durationMs: number }
-  | { readonly type: "window-composed"; readonly sessionId: string; readonly report: Report }
+  /** A window for model call `call`, counted from 1 over the whole life of the session. */
+  | {
+      readonly type: "window-composed";
+      readonly sessionId: string;
+      readonly call: number;
+      readonly report: Report;
+    }
   | { readonly type: "epoch-opened"; readonly sessionId: string; readonly report: Report }
   /** The newest epoch was taken back; `epoch` has the edits of the one before it. */
   | { readonly type: "epoch-undone"; readonly sessionId: string; readonly undone: number; readonly epoch: number }
   /** A summary took the place of messages; they stay in the log. */
-  | { readonly type: "summary-committed"; readonly sessionId: string; readonly epoch: number }
+  | {
+      readonly type: "summary-committed";
+      readonly sessionId: string;
+      readonly epoch: number;
+      /** Tokens of the messages it read, and its own; absent where a hook changed the window without a summary. */
+      readonly originalTokens?: number;
+      readonly summaryTokens?: number;
+    }
   /** A summary failed; nothing changed but one record. `open`: after several failures none is tried for a while. */
   | {
       readonly type: "summary-failed";

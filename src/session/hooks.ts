@@ -139,6 +139,7 @@ export class Hooks {
       await this.#fail(error instanceof Error ? error.message : "the hook failed", {});
     } finally {
       this.#committed = false;
+      await this.#writer.answered();
     }
   }
 
@@ -161,9 +162,23 @@ export class Hooks {
     return this.#context.now().toISOString();
   }
 
+  /** A model whose requests the session's state tells: an answer may take minutes. */
+  #told(model: Model): Model {
+    const asked: Model = async (request, signal) => {
+      await this.#writer.asking();
+      return model(request, signal);
+    };
+    const { id, contextWindow } = model;
+    return Object.assign(asked, {
+      ...(id !== undefined && { id }),
+      ...(contextWindow !== undefined && { contextWindow }),
+    });
+  }
+
   #strategyContext({ tokens, budget, room }: HookWindow): StrategyContext {
     const { id, store, scope, composer, on } = this.#context;
-    const [epochs, state, summarizer] = [this.#epochs, this.#state, this.#summarizer];
+    const [epochs, state] = [this.#epochs, this.#state];
+    const summarizer = this.#summarizer && this.#told(this.#summarizer);
     const timestamp = this.#timestamp();
     return {
       view: epochs.composer.view(),
@@ -185,8 +200,17 @@ export class Hooks {
           const committed = await epochs.commit(edits, "summary", records);
           this.#committed ||= committed;
           if (!committed) return false;
-          this.#writer.compressed();
-          tell(on, { type: "summary-committed", sessionId: id, epoch: epochs.composer.state.epoch });
+          const { compressionCount } = this.#writer.state;
+          const summarised = records.some(({ kind }) => kind === "summary");
+          await this.#writer.keepState({
+            ...epochs.numbers,
+            ...(summarised && { compressionCount: compressionCount + 1 }),
+          });
+          const event = { type: "summary-committed", sessionId: id, epoch: epochs.composer.state.epoch } as const;
+          const summaries = records.filter((record) => record.kind === "summary");
+          for (const { originalTokens, summaryTokens } of summaries)
+            tell(on, { ...event, originalTokens, summaryTokens });
+          if (summaries.length === 0) tell(on, event);
           return true;
         }),
       ...(state.entities && { entities: state.entities }),
@@ -204,7 +228,11 @@ export class Hooks {
           ...(model !== undefined && { model }),
           timestamp: this.#timestamp(),
         };
-        await this.#context.inTurn(() => this.#context.write([record]));
+        await this.#context.inTurn(async () => {
+          await this.#context.write([record]);
+          const { totalTokensUsed } = this.#writer.state;
+          this.#writer.note({ totalTokensUsed: totalTokensUsed + (usage.input ?? 0) + (usage.output ?? 0) });
+        });
       },
       read: async (from, to) => {
         const messages: NumberedMessage[] = [];

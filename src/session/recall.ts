@@ -146,7 +146,7 @@ async function summaryTitle(
   range: { readonly from: number; readonly to: number },
 ): Promise<string> {
   const all = await summariesOf(store, scope, id);
-  const found = all.findLast((record) => fromOf(record) === range.from && record.endSeq === range.to);
+  const found = all.findLast((record) => fromOf(record) === range.from && toOf(record) === range.to);
   return found ? titleOf(found, all) : "";
 }
 
@@ -164,7 +164,11 @@ function titleOf(record: SummaryRecord, all: readonly SummaryRecord[]): string {
 }
 
 function rangeOf(record: SummaryRecord): string {
-  return recallId(fromOf(record), record.endSeq);
+  return recallId(fromOf(record), toOf(record));
+}
+
+function toOf({ endSeq, data }: SummaryRecord): number {
+  return typeof data?.["to"] === "number" ? data["to"] : endSeq;
 }
 
 function fromOf({ startSeq, data }: SummaryRecord): number {

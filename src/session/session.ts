@@ -184,20 +184,18 @@ export class Session {
       const time = now().toISOString();
       const pinned = conversation.blocks(time, composer.strategy.keepFirstUser);
       const counted = calibrate ? meter.countFor(budget) : budget;
-      const call = { ...options, budget: counted, pinned };
-      const { composed, opened } = await this.#epochs.compose(call, signal);
+      const request = { ...options, budget: counted, pinned };
+      const { composed, opened } = await this.#epochs.compose(request, signal);
       meter.composed(composed, this.#epochs.composer.last);
       this.#window = hookWindow(composed, budget);
-      if (opened) {
-        this.#writer.compressed();
-        tell(this.#context.on, { type: "epoch-opened", sessionId: this.id, report: composed.report });
-      }
+      await this.#writer.composed({ currentContextTokens: composed.tokens, epochCount: composed.state.epoch });
+      if (opened) tell(this.#context.on, { type: "epoch-opened", sessionId: this.id, report: composed.report });
       const missing = missingPins(conversation.pins.holding(conversation.moment(time)), composed.messages);
       if (missing.length > 0) {
         tell(this.#context.on, { type: "pins-missing", sessionId: this.id, pins: missing.map(({ id }) => id) });
       }
-      this.#writer.note({ currentContextTokens: composed.tokens });
-      tell(this.#context.on, { type: "window-composed", sessionId: this.id, report: composed.report });
+      const call = this.#writer.state.llmCallCount + meter.unanswered;
+      tell(this.#context.on, { type: "window-composed", sessionId: this.id, call, report: composed.report });
       return composed;
     });
   }
@@ -212,6 +210,7 @@ export class Session {
     this.#writer.checkOpen();
     return this.#writer.inTurn(async () => {
       const result = await this.#epochs.undo();
+      await this.#writer.keepState(this.#epochs.numbers);
       tell(this.#context.on, { type: "epoch-undone", sessionId: this.id, ...result });
       return result;
     });

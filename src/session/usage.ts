@@ -20,6 +20,7 @@ export class UsageMeter {
   readonly #contextWindow: number | undefined;
   #calibration: CalibrationState = initialCalibration;
   #last: { readonly window: UsedWindow; readonly equivalents: number } | undefined;
+  #unanswered = 0;
   #cost: CostTotals = { calls: 0, predicted: 0, actual: 0 };
 
   constructor(profile: Profile, contextWindow?: number) {
@@ -36,6 +37,12 @@ export class UsageMeter {
     const { epoch, cost, windowHash } = report;
     const window = { epoch, last, tokens, cached: cost.cached, hash: windowHash };
     this.#last = { window, equivalents: cost.equivalents };
+    this.#unanswered++;
+  }
+
+  /** Windows that were composed since the last usage. */
+  get unanswered(): number {
+    return this.#unanswered;
   }
 
   /** The window that the next usage reports on; undefined where none was composed since the last usage. */
@@ -52,6 +59,7 @@ export class UsageMeter {
     const { input, cacheRead = 0, cacheWrite = 0 } = usage;
     const last = this.#last;
     this.#last = undefined;
+    this.#unanswered = 0;
     if (input === undefined || !last) return undefined;
     const contextWindow = this.#contextWindow;
     const { state, warning } = observe(this.#calibration, {

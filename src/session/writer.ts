@@ -1,6 +1,7 @@
 /** The writer of a session: it orders work in turns, hands records to the store at once, and keeps the session's state. */
 import { isWindrowError, WindrowError } from "../errors.ts";
 import type { NewRecord, StoredRecord } from "../message/record.ts";
+import { isFinal } from "../store/shared/rules.ts";
 import type { FinalStatus, SessionState } from "../store/store.ts";
 import type { SessionOptions } from "./context.ts";
 import { tell } from "./events.ts";
@@ -17,6 +18,10 @@ export class SessionWriter {
   #inFlight = 0;
   #touched: number;
   #closed = false;
+  /** Whether the store has a state of this process. */
+  #begun = false;
+  /** Whether a model is asked for a summary. */
+  #asking = false;
   #closing: Promise<void> | undefined;
 
   constructor(id: string, options: WriterOptions) {
@@ -90,9 +95,28 @@ export class SessionWriter {
     this.#state = { ...this.#state, ...change };
   }
 
-  /** Counts an epoch or a summary, the `compression_count` of docs/format.md. */
-  compressed(): void {
-    this.note({ compressionCount: this.#state.compressionCount + 1 });
+  /** Says in the state, at the store, that a model is asked for a summary; until {@link SessionWriter.answered}. */
+  async asking(): Promise<void> {
+    if (this.#asking) return;
+    this.#asking = true;
+    await this.setState(() => ({ lastActivity: "summary" }));
+  }
+
+  /** Says in the state that no model is asked any more. */
+  async answered(): Promise<void> {
+    if (!this.#asking) return;
+    this.#asking = false;
+    await this.setState(() => ({}));
+  }
+
+  /**
+   * Notes the numbers of a window; before the first model call, and where an epoch opened, the store gets them at once.
+   * Called inside a turn.
+   */
+  async composed(change: Pick<SessionState, "currentContextTokens" | "epochCount">): Promise<void> {
+    const opened = change.epochCount !== this.#state.epochCount;
+    this.note(change);
+    if (opened || !this.#begun) await this.keepState({});
   }
 
   /**
@@ -100,16 +124,22 @@ export class SessionWriter {
    * a caller who tried again would write them twice. The next state, or the end of the session, has the change too.
    */
   async setState(change: (state: SessionState) => Partial<SessionState>): Promise<void> {
-    await this.inTurn(async () => {
-      const now = this.#options.now().toISOString();
-      this.#state = { ...this.#state, ...change(this.#state), status: "processing", updatedAt: now };
-      try {
-        await this.#options.store.setState(this.#options.lock, this.#state);
-      } catch (error) {
-        if (!isWindrowError(error)) throw error;
-        tell(this.#options.on, { type: "append-failed", sessionId: this.#id, error });
-      }
-    });
+    await this.inTurn(() => this.keepState(change(this.#state)));
+  }
+
+  /** As {@link SessionWriter.setState}. Called inside a turn. */
+  async keepState(change: Partial<SessionState>): Promise<void> {
+    const now = this.#options.now().toISOString();
+    const { status: known } = this.#state;
+    const status = isFinal(known) ? known : this.#asking ? "compressing" : "processing";
+    this.#begun = true;
+    this.#state = { ...this.#state, ...change, status, updatedAt: now };
+    try {
+      await this.#options.store.setState(this.#options.lock, this.#state);
+    } catch (error) {
+      if (!isWindrowError(error)) throw error;
+      tell(this.#options.on, { type: "append-failed", sessionId: this.#id, error });
+    }
   }
 
   /** Ends the session in its store. */

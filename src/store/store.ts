@@ -71,9 +71,12 @@ export interface SessionState {
   readonly toolCallCount: number;
   readonly totalTokensUsed: number;
   readonly currentContextTokens: number;
+  /** Summaries that took the place of messages. */
   readonly compressionCount: number;
   readonly lastActivity: string;
   readonly error: string | null;
+  /** Epochs that opened, of every reason. */
+  readonly epochCount: number;
 }
 
 /** A session as `list` and `info` show it. */

@@ -26,6 +26,8 @@ export interface EpochFacts {
   readonly budget: number | undefined;
   readonly tokensBefore: number | undefined;
   readonly tokensAfter: number | undefined;
+  /** Summaries that were written with it. Default 0. */
+  readonly summaries?: number;
 }
 
 /** The facts of an epoch that a composition opened, or of the first window, which opens none. */
@@ -60,6 +62,7 @@ export function epochRecord(
     budget: Number.isFinite(budget) ? budget : null,
     tokens_before: facts.tokensBefore ?? null,
     tokens_after: facts.tokensAfter ?? null,
+    ...(facts.summaries !== undefined && { summaries: facts.summaries }),
     opened: state.opened,
     opened_hash: state.openedHash,
     history_tokens: historyTokens,

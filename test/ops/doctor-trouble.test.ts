@@ -40,7 +40,7 @@ it("tells of a window over its budget that nothing was taken out of", async () =
   const folder = await newFolder();
   const store = filesStore({ folder });
   const lock = await store.create(everybody, newSession({ config: { budget: 1_000 } }));
-  const state = { ...stateOf("processing"), compressionCount: 0 };
+  const state = { ...stateOf("processing"), compressionCount: 0, epochCount: 0 };
   const look = async (change: object): Promise<readonly string[]> => {
     await store.setState(lock, { ...state, ...change });
     return (await doctor(store)).findings.map(({ problem }) => problem);
@@ -48,6 +48,7 @@ it("tells of a window over its budget that nothing was taken out of", async () =
   expect(await look({ currentContextTokens: 1_000 })).toEqual([]);
   expect(await look({ currentContextTokens: 1_001 })).toEqual(["never-compressed"]);
   expect(await look({ currentContextTokens: 1_001, compressionCount: 1 })).toEqual([]);
+  expect(await look({ currentContextTokens: 1_001, epochCount: 1 })).toEqual([]);
   await lock.release();
   await store.close();
 });

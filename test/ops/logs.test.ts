@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { SessionManager } from "../../src/session/manager/manager.ts";
-import { logLine, logTo } from "../../src/ops/logs/logs.ts";
+import type { StoredRecordOf } from "../../src/message/record.ts";
+import type { Model } from "../../src/model/model.ts";
+import { lineOf, logLine, logTo } from "../../src/ops/logs/logs.ts";
+import { sessionLog } from "../../src/ops/logs/stored.ts";
+import { ramStore } from "../../src/store/ram/ram.ts";
 
 const sessionId = "550e8400-e29b-41d4-a716-446655440000";
 const at = (time: string): Date => new Date(`2024-01-15T${time}Z`);
@@ -79,6 +83,40 @@ describe("logTo", () => {
       "Tool execution: read",
       "Task completed successfully",
     ]);
+  });
+
+  it("says the same of a session as its store does later, over a resume and with a summary", async () => {
+    const lines: string[] = [];
+    const store = ramStore();
+    const now = (): Date => at("10:30:01");
+    const on = logTo((line) => lines.push(line), { now });
+    const summarizer: Model = async () => ({ text: "All went well.", usage: {}, finish: "stop" });
+    const strategy = { use: "summary-at-threshold", ratio: 0.5 };
+    const options = { store, on, now, strategy, budget: 2_000, summarizer, compaction: "blocking" } as const;
+    const manager = await SessionManager.open(options);
+    const made = await manager.create();
+    let session = made;
+    for (let index = 1; index <= 8; index++) {
+      await session.append({ role: "user", parts: [{ type: "text", text: `${index} ${"why ".repeat(70)}` }] });
+      await session.compose();
+      await session.append({ role: "assistant", parts: [{ type: "text", text: `${index} ${"so ".repeat(70)}` }] });
+      await session.endStep({ usage: { input: 999 } });
+      if (index !== 4) continue;
+      await session.close();
+      session = await manager.resume(made.id);
+    }
+    await session.finish("completed");
+    const stored: string[] = [];
+    const info = await store.info({}, made.id);
+    for await (const entry of sessionLog(store, {}, info)) stored.push(lineOf(entry));
+    expect(lines.filter((line) => !line.includes("Task resumed"))).toEqual(stored);
+    const summaries: StoredRecordOf<"summary">[] = [];
+    for await (const record of store.read({}, made.id, { kind: "summary" })) summaries.push(record);
+    const [summary] = summaries;
+    const said = lines.map((line) => line.slice(line.indexOf("] ") + 2));
+    expect(said).toContain(`Compression completed: ${summary?.originalTokens} -> ${summary?.summaryTokens} tokens`);
+    expect(said.filter((text) => text.startsWith("LLM call")).at(-1)).toMatch(/^LLM call #8: /);
+    await manager.close();
   });
 
   it("writes what matters less only when asked", () => {

@@ -84,7 +84,11 @@ describe("a second opener", () => {
     const epoch = session.stats().epoch;
     await session.close();
     const again = await other.resume(session.id);
-    expect(again.stats()).toMatchObject({ messages: 21, epoch, state: { llmCallCount: 10, compressionCount: epoch } });
+    expect(again.stats()).toMatchObject({
+      messages: 21,
+      epoch,
+      state: { llmCallCount: 10, epochCount: epoch, compressionCount: 0 },
+    });
   });
 
   it("can read what is finished", async () => {

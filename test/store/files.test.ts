@@ -78,6 +78,7 @@ describe("the layout of seed 001", () => {
       "compression_count",
       "last_activity",
       "error",
+      "epoch_count",
     ]);
     const owner = await json(".lock");
     expect(owner).toMatchObject({ process_id: process.pid, generation: 1 });

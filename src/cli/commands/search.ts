@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { WindrowError } from "../../errors.ts";
 import type { SearchHit, SearchReport } from "../../ops/search/search.ts";
-import type { SessionStatus } from "../../store/store.ts";
+import { sessionStatuses } from "../../store/statuses.ts";
 import { printable } from "../../printable.ts";
 import { exitStatus, reportUnreadable, onStoreAbout, writeReport } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
@@ -19,8 +19,6 @@ interface SearchFlags {
   readonly json?: boolean;
 }
 
-const statuses: readonly SessionStatus[] = ["initializing", "processing", "completed", "failed", "timeout"];
-
 /** Gives the command its options and its action. */
 export function addSearch(command: Command, { io, finish, signal }: CommandContext): void {
   command
@@ -32,7 +30,7 @@ export function addSearch(command: Command, { io, finish, signal }: CommandConte
     .argument("<words...>", "what to look for")
     .option("--store <path>", "where the sessions are", "./contexts")
     .option("--session <id>", "only this session: its id, at least its first four characters, or latest")
-    .option("--status <status>", `only sessions that are ${statuses.join(", ")}`)
+    .option("--status <status>", `only sessions that are ${sessionStatuses.join(", ")}`)
     .option("--user <name>", "only sessions of this user")
     .option("--limit <n>", "most hits", "20")
     .option("--no-index", "read every session instead, and write nothing")
@@ -51,9 +49,9 @@ async function runSearch(
   signal: AbortSignal | undefined,
 ): Promise<ExitStatus> {
   const limit = countOf("--limit", flags.limit);
-  const status = statuses.find((known) => known === flags.status);
+  const status = sessionStatuses.find((known) => known === flags.status);
   if (flags.status !== undefined && status === undefined) {
-    throw new WindrowError("bad-option", `--status is one of ${statuses.join(", ")}, not "${flags.status}".`);
+    throw new WindrowError("bad-option", `--status is one of ${sessionStatuses.join(", ")}, not "${flags.status}".`);
   }
   const [{ search, searchFolderOf }, { findSession }] = await Promise.all([
     import("../../ops/search/search.ts"),

@@ -102,8 +102,9 @@ async function silentHolder(store: Store, id: string, now: Date): Promise<Findin
 /** A window over its budget that was never made smaller. */
 function outgrown({ metadata, state }: SessionInfo): Finding | undefined {
   const { budget } = metadata.config;
-  if (typeof budget !== "number" || state.compressionCount > 0 || state.currentContextTokens <= budget)
-    return undefined;
+  // Sessions of earlier versions counted their epochs as compressions.
+  const edited = state.epochCount > 0 || state.compressionCount > 0;
+  if (typeof budget !== "number" || edited || state.currentContextTokens <= budget) return undefined;
   const message =
     `Its window has ${state.currentContextTokens} tokens, its budget is ${budget}, and nothing was ever taken out. ` +
     `\`windrow logs ${metadata.uuid} --level ERROR\` says what failed; \`windrow compact ${metadata.uuid}\` compresses it.`;

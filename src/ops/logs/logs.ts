@@ -55,15 +55,15 @@ const words: Readonly<Record<string, (fields: Fields) => readonly Words[]>> = {
       tokens === undefined ? "" : `${plain(tokens)} tokens`,
     );
   },
-  "epoch-opened": ({ report }) => [
-    ...info("Context compression triggered"),
-    ...info(
-      "Compression completed",
-      `${plain(field(field(report, "opened"), "tokensBefore"))} -> ${plain(field(field(report, "opened"), "tokensAfter"))} tokens`,
-    ),
-  ],
+  "epoch-opened": ({ report }) => {
+    const opened = field(report, "opened");
+    return compressed(field(opened, "tokensBefore"), field(opened, "tokensAfter"));
+  },
   "epoch-undone": ({ undone }) => info("Context compression undone", `epoch ${plain(undone)}`),
-  "summary-committed": ({ epoch }) => info("Summary committed", `epoch ${plain(epoch)}`),
+  "summary-committed": ({ epoch, originalTokens, summaryTokens }) =>
+    originalTokens === undefined
+      ? info("Summary committed", `epoch ${plain(epoch)}`)
+      : compressed(originalTokens, summaryTokens),
   "summary-failed": ({ reason, failures, open }) => [
     {
       level: "ERROR",
@@ -103,7 +103,7 @@ const words: Readonly<Record<string, (fields: Fields) => readonly Words[]>> = {
 };
 
 /**
- * An event as a line of a log, without its line end. Of an opened epoch two lines, joined by one.
+ * An event as a line of a log, without its line end. Of an opened epoch and of a summary two lines, joined by one.
  *
  * @param time - when it happened; written in UTC, to the second
  */
@@ -119,8 +119,7 @@ export interface LogOptions {
 }
 
 /**
- * A listener that writes a line for each event, for `SessionManager.open({ on })` and for `monitor`. It numbers the
- * calls of each session.
+ * A listener that writes a line for each event, for `SessionManager.open({ on })` and for `monitor`.
  *
  * @param write - is given one line at a time, without its line end: `console.error` will do
  * @param options - `level`: the least that is written, default `INFO`; `now`: the clock; `mask`: of the secrets that no
@@ -130,14 +129,8 @@ export function logTo(
   write: (line: string) => void,
   { level = "INFO", now = () => new Date(), mask = knownSecrets }: LogOptions = {},
 ): (event: LoggedEvent) => void {
-  const calls = new Map<string, number>();
   return (event) => {
-    const { type, sessionId = "" } = event;
-    const safe = maskEvent(event, mask);
-    if (type === "session-finished") calls.delete(sessionId);
-    if (type === "window-composed") calls.set(sessionId, (calls.get(sessionId) ?? 0) + 1);
-    const numbered = type === "window-composed" ? { call: calls.get(sessionId), ...safe } : safe;
-    for (const line of linesOf(numbered, now(), level)) write(line);
+    for (const line of linesOf(maskEvent(event, mask), now(), level)) write(line);
   };
 }
 
@@ -156,7 +149,7 @@ export interface LogEntry {
 }
 
 /**
- * The log entries of an event: two for an opened epoch, none below the level.
+ * The log entries of an event: two for an opened epoch and for a summary, none below the level.
  *
  * @param least - the least level that is told. Default `DEBUG`: all
  */
@@ -187,6 +180,13 @@ function warning(text: string): readonly Words[] {
 
 function info(what: string, detail = ""): readonly Words[] {
   return [{ level: "INFO", text: detail === "" ? what : `${what}: ${detail}` }];
+}
+
+function compressed(before: unknown, after: unknown): readonly Words[] {
+  return [
+    ...info("Context compression triggered"),
+    ...info("Compression completed", `${plain(before)} -> ${plain(after)} tokens`),
+  ];
 }
 
 function ended(status: unknown, error: unknown): readonly Words[] {

@@ -44,7 +44,7 @@ interface Cursor {
   ended: boolean;
 }
 
-const kinds = ["call", "usage", "edit"] as const;
+const kinds = ["call", "usage", "summary", "edit"] as const;
 /** Kinds of records that give entries only at the level `DEBUG`. */
 const detailKinds = ["message", "tool"] as const;
 
@@ -211,7 +211,14 @@ function eventOf(record: StoredRecord, cursor: Cursor): LoggedEvent | undefined 
     case "usage":
       if (record.purpose !== "turn") return undefined;
       cursor.calls += 1;
-      return { type: "window-composed", ...{ call: cursor.calls, report: { tokens: record.usage.input } } };
+      return {
+        type: "window-composed",
+        ...{ call: cursor.calls, report: { tokens: record.window?.tokens ?? record.usage.input } },
+      };
+    case "summary": {
+      const { originalTokens, summaryTokens } = record;
+      return { type: "summary-committed", ...{ originalTokens, summaryTokens } };
+    }
     case "edit":
       return editEvent(record);
     default:
@@ -226,6 +233,9 @@ function editEvent({ type, data }: EditRecord): LoggedEvent | undefined {
   const epoch = epochOf(data)?.state.epoch;
   // The line of epoch 0 records the first window: nothing was rewritten.
   if (epoch === undefined || epoch === 0) return undefined;
+  // The summaries of such an epoch have lines of their own.
+  if (data["reason"] === "summary" && data["summaries"] !== 0) return undefined;
+  if (data["reason"] === "summary") return { type: "summary-committed", ...{ epoch } };
   if (data["reason"] === "undo") return { type: "epoch-undone", ...{ undone: epoch - 1 } };
   const opened = { tokensBefore: data["tokens_before"], tokensAfter: data["tokens_after"] };
   return { type: "epoch-opened", ...{ report: { opened } } };

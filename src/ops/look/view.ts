@@ -106,6 +106,7 @@ export interface SessionView {
     readonly toolCalls: number;
     readonly totalTokens: number;
     readonly compressions: number;
+    readonly epochs: number;
   };
   /** Tool runs without a recorded end: running still, or in doubt because their process died. Never run again. */
   readonly openCalls: readonly OpenCall[];
@@ -180,6 +181,7 @@ function statisticsOf({ state }: SessionInfo): SessionView["statistics"] {
     toolCalls: state.toolCallCount,
     totalTokens: state.totalTokensUsed,
     compressions: state.compressionCount,
+    epochs: state.epochCount,
   };
 }
 

@@ -320,7 +320,7 @@ export class SessionManager {
   }
 
   #running(state: SessionState): SessionState {
-    return state.status === "initializing" ? { ...state, status: "processing" } : state;
+    return isFinal(state.status) ? state : { ...state, status: "processing" };
   }
 
   async #closeIdle(timeout: number): Promise<void> {

@@ -43,7 +43,7 @@ import { readRecords } from "./log/reader.ts";
 import type { Damage } from "./log/reader.ts";
 import { Recoveries } from "./log/recoveries.ts";
 import { makeSessionFolder } from "./session/make.ts";
-import { stateOf } from "./session/state.ts";
+import { recounted, stateOf } from "./session/state.ts";
 import { Leases, acquireNamed } from "../lock/steal.ts";
 import { dumpFolder, restoreFolder } from "./transfer.ts";
 
@@ -256,6 +256,7 @@ class FilesStore implements Store {
       if (!sessionLock.predecessorReleased) {
         // Lines of a dead writer may never have been synced; from here on they are relied on.
         await this.#held.writable(lock).sync();
+        await this.#held.writable(lock).setState(await recounted(place, metadata, state, disk));
         await removeDrafts(folder, disk);
         if (disk.exists(join(folder, blobsFolder))) await removeDrafts(join(folder, blobsFolder), disk);
         await syncFolder(folder, disk);

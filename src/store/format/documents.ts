@@ -96,6 +96,7 @@ function stateFields(state: SessionState): JsonObject {
     compression_count: state.compressionCount,
     last_activity: state.lastActivity,
     error: state.error,
+    epoch_count: state.epochCount,
   };
 }
 
@@ -121,6 +122,7 @@ export function decodeState(fields: JsonObject | undefined): SessionState | unde
     compressionCount: number(fields["compression_count"]),
     lastActivity: string(fields["last_activity"], ""),
     error: typeof fields["error"] === "string" ? fields["error"] : null,
+    epochCount: number(fields["epoch_count"]),
   };
 }
 
@@ -183,5 +185,6 @@ export function initialState(now: string): SessionState {
     compressionCount: 0,
     lastActivity: "created",
     error: null,
+    epochCount: 0,
   };
 }

@@ -110,6 +110,7 @@ export function stateOf<S extends SessionState["status"]>(
     totalTokensUsed: 3,
     currentContextTokens: 4,
     compressionCount: 5,
+    epochCount: 7,
     lastActivity: "llm_call",
     error: status === "failed" ? "it broke" : null,
   };

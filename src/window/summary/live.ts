@@ -69,11 +69,12 @@ export function toldBy({ from, to, kept }: Pick<Summary, "from" | "to" | "kept">
 
 /** The record of a summary in `summaries.jsonl` (docs/format.md): its range is that of the messages it read. */
 export function summaryRecord(outcome: WrittenSummary, { children, timestamp }: SummaryOrigin): SummaryRecord {
-  const { from, level, kept, originalTokens } = summaryOf(outcome, children);
+  const { from, to, level, kept, originalTokens } = summaryOf(outcome, children);
   const data: JsonObject = {
     level,
     by: outcome.by,
     ...(from !== outcome.startSeq && { from }),
+    ...(to !== outcome.endSeq && { to }),
     ...(originalTokens !== outcome.originalTokens && { from_tokens: originalTokens }),
     ...(children.length > 0 && { children: children.map(({ id }) => id) }),
     ...(kept.length > 0 && { kept }),
@@ -188,7 +189,7 @@ function liveOf(record: StoredRecordOf<"summary">): LiveSummary {
   return {
     id: record.seq,
     from: liveFrom(record),
-    to: record.endSeq,
+    to: typeof data["to"] === "number" ? data["to"] : record.endSeq,
     kept: kept.filter((seq) => typeof seq === "number"),
     text: record.summary,
     tokens: record.summaryTokens,

@@ -6,6 +6,8 @@ import type { RecordKind, StoredRecord } from "../../../message/record.ts";
 import type { SessionMetadata, SessionState } from "../../store.ts";
 import { initialState } from "../../format/documents.ts";
 import { kindFiles } from "../../format/logs.ts";
+import { StateCount } from "../../shared/state-count.ts";
+import type { CountedState } from "../../shared/state-count.ts";
 import { readState } from "../../format/documents.ts";
 import type { Disk } from "../../../disk/disk.ts";
 import { systemDisk } from "../../../disk/disk.ts";
@@ -16,7 +18,7 @@ import { readRecords } from "../log/reader.ts";
 /** Looks for a state before it counts as lost. */
 const looks = 3;
 
-/** A session's state: as state.json has it, else rebuilt from usage.jsonl and tools.jsonl. */
+/** A session's state: as state.json has it, else rebuilt from usage.jsonl, tools.jsonl and edits.jsonl. */
 export async function stateOf(place: Place, metadata: SessionMetadata, disk: Disk = systemDisk): Promise<SessionState> {
   // Gone from its folder, and there again: it was in the trash meanwhile.
   for (let look = 1; look <= looks; look += 1) {
@@ -26,30 +28,49 @@ export async function stateOf(place: Place, metadata: SessionMetadata, disk: Dis
   return rebuildState(place, metadata, disk);
 }
 
+/**
+ * The state behind a writer that died: its numbers counted again, since what was written last may not have reached
+ * state.json. Numbers of another program, which has no such logs, stay.
+ */
+export async function recounted(
+  place: Place,
+  metadata: SessionMetadata,
+  state: SessionState,
+  disk: Disk = systemDisk,
+): Promise<SessionState> {
+  const counted = await countedIn(place, metadata, disk);
+  const most = (name: keyof SessionState & keyof CountedState): number =>
+    Math.max(Number(state[name]), Number(counted[name]));
+  return {
+    ...state,
+    llmCallCount: most("llmCallCount"),
+    toolCallCount: most("toolCallCount"),
+    totalTokensUsed: most("totalTokensUsed"),
+    compressionCount: most("compressionCount"),
+    epochCount: most("epochCount"),
+    currentContextTokens: counted.currentContextTokens || state.currentContextTokens,
+  };
+}
+
 async function rebuildState(place: Place, metadata: SessionMetadata, disk: Disk): Promise<SessionState> {
-  let calls = 0;
-  let tokens = 0;
-  let tools = 0;
-  let last = metadata.createdAt;
-  await eachRecord(disk, place, "usage", (record) => {
-    if (record.kind !== "usage") return;
-    if (record.purpose === "turn") calls += 1;
-    tokens += (record.usage.input ?? 0) + (record.usage.output ?? 0);
-    last = record.timestamp;
-  });
-  await eachRecord(disk, place, "tool", () => {
-    tools += 1;
-  });
+  const numbers = await countedIn(place, metadata, disk);
   return {
     ...initialState(metadata.createdAt),
+    ...numbers,
     status: place.completed ? "completed" : "processing",
-    updatedAt: last,
-    completedAt: place.completed ? last : null,
-    llmCallCount: calls,
-    toolCallCount: tools,
-    totalTokensUsed: tokens,
+    completedAt: place.completed ? numbers.updatedAt : null,
     lastActivity: "state_rebuilt",
   };
+}
+
+async function countedIn(place: Place, { createdAt }: SessionMetadata, disk: Disk): Promise<CountedState> {
+  const count = new StateCount(createdAt);
+  for (const kind of ["usage", "tool", "edit"] as const) {
+    await eachRecord(disk, place, kind, (record) => {
+      if (record.kind === kind) count.take(record);
+    });
+  }
+  return count.numbers;
 }
 
 async function eachRecord(

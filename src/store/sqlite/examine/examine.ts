@@ -4,6 +4,9 @@
  */
 import { WindrowError } from "../../../errors.ts";
 import { decodeMetadata, decodeState, encodeMetadata, encodeState, parseDocument } from "../../format/documents.ts";
+import { decodeRecord } from "../../format/record.ts";
+import { StateCount } from "../../shared/state-count.ts";
+import type { JsonObject } from "../../../message/message.ts";
 import { isHeld } from "../../shared/holder.ts";
 import type { Holder } from "../../shared/holder.ts";
 import { formatVersion } from "../../shared/rules.ts";
@@ -180,20 +183,22 @@ function salvaged(connection: Connection, id: string, row: SqlRow | undefined): 
 }
 
 function counted(connection: Connection, id: string, metadata: SessionMetadata): SessionState {
-  const count = (table: string, more = ""): number =>
-    Number(connection.get(`SELECT count(*) AS count FROM ${table} WHERE session_id = ? ${more}`, id)?.["count"]);
-  const usage = connection.get(
-    "SELECT sum(coalesce(line ->> '$.usage.input', 0) + coalesce(line ->> '$.usage.output', 0)) AS tokens, " +
-      "max(timestamp) AS last FROM usage WHERE session_id = ? AND json_valid(line)",
-    id,
-  );
+  const count = new StateCount(metadata.createdAt);
+  for (const [table, kind] of [
+    ["usage", "usage"] as const,
+    ["tool_calls", "tool"] as const,
+    ["edits", "edit"] as const,
+  ]) {
+    const sql = `SELECT line FROM ${table} WHERE session_id = ? AND json_valid(line) ORDER BY id`;
+    for (const { line } of connection.all(sql, id)) {
+      const record = decodeRecord(kind, JSON.parse(String(line)) as JsonObject);
+      if (record.kind === "usage" || record.kind === "tool" || record.kind === "edit") count.take(record);
+    }
+  }
   return {
     ...initialState(metadata.createdAt),
+    ...count.numbers,
     status: "processing",
-    updatedAt: String(usage?.["last"] ?? metadata.createdAt),
-    llmCallCount: count("usage", "AND purpose = 'turn'"),
-    toolCallCount: count("tool_calls"),
-    totalTokensUsed: Number(usage?.["tokens"] ?? 0),
     lastActivity: "state_rebuilt",
   };
 }

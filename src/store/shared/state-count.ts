@@ -1,0 +1,75 @@
+/** A session's numbers, counted again from its logs: the same that a living session keeps in its state. */
+import type { JsonObject } from "../../message/message.ts";
+import type { StoredRecordOf } from "../../message/record.ts";
+import type { SessionState } from "../store.ts";
+
+/** The numbers of a state that its logs hold. */
+export type CountedState = Pick<
+  SessionState,
+  | "llmCallCount"
+  | "toolCallCount"
+  | "totalTokensUsed"
+  | "currentContextTokens"
+  | "compressionCount"
+  | "epochCount"
+  | "updatedAt"
+>;
+
+/** A line that is counted. */
+type Counted = Pick<StoredRecordOf<"usage">, "kind" | "purpose" | "usage" | "window" | "pos" | "timestamp"> | Line;
+type Line =
+  | Pick<StoredRecordOf<"edit">, "kind" | "type" | "data" | "pos" | "timestamp">
+  | Pick<StoredRecordOf<"tool">, "kind" | "pos" | "timestamp">;
+
+/** Counts the lines of `usage.jsonl`, `tools.jsonl` and `edits.jsonl`, in any order of the files. */
+export class StateCount {
+  #llmCalls = 0;
+  #toolCalls = 0;
+  #tokens = 0;
+  #summaries = 0;
+  #epochs = 0;
+  #window = { pos: 0, tokens: 0 };
+  #last: string;
+
+  /** @param createdAt - when the session was made */
+  constructor(createdAt: string) {
+    this.#last = createdAt;
+  }
+
+  /** Takes the next line of a file. */
+  take(line: Counted): void {
+    if (line.timestamp > this.#last) this.#last = line.timestamp;
+    if (line.kind === "tool") this.#toolCalls++;
+    if (line.kind === "edit" && line.type === "epoch") this.#epoch(line.data, line.pos);
+    if (line.kind !== "usage") return;
+    const { purpose, usage, window, pos } = line;
+    if (purpose === "turn") this.#llmCalls++;
+    this.#tokens += (usage.input ?? 0) + (usage.output ?? 0);
+    this.#seen(window?.tokens, pos);
+  }
+
+  /** The numbers so far. */
+  get numbers(): CountedState {
+    return {
+      llmCallCount: this.#llmCalls,
+      toolCallCount: this.#toolCalls,
+      totalTokensUsed: this.#tokens,
+      currentContextTokens: this.#window.tokens,
+      compressionCount: this.#summaries,
+      epochCount: this.#epochs,
+      updatedAt: this.#last,
+    };
+  }
+
+  #epoch({ epoch, reason, summaries, tokens_after: tokens }: JsonObject, pos: number): void {
+    this.#epochs = Math.max(this.#epochs, Number(epoch) || 0);
+    // Lines of earlier versions have no number of summaries.
+    this.#summaries += Number(summaries ?? (reason === "summary" ? 1 : 0)) > 0 ? 1 : 0;
+    this.#seen(tokens, pos);
+  }
+
+  /** The newest of windows and epochs says how large the window is. */
+  #seen(tokens: unknown, pos: number): void {
+    if (typeof tokens === "number" && pos >= this.#window.pos) this.#window = { pos, tokens };
+  }
+}
