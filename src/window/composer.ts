@@ -2,6 +2,7 @@
  * The composer: windows over one history, which only grow at their end until an epoch opens. Over the budget or at a
  * trigger, the planner runs the strategy's passes; their edits stay unchanged until the next epoch.
  */
+import { isWindrowError } from "../errors.ts";
 import { messageText } from "../message/message.ts";
 import type { Message } from "../message/message.ts";
 import type { NumberedMessage } from "../message/step.ts";
@@ -19,14 +20,23 @@ import { hashMessage, hashMessages } from "./hash.ts";
 import { deltaRule, History } from "./history.ts";
 import type { Layout } from "./layout.ts";
 import { LogReading } from "./log-reading.ts";
-import { closingTail, dynamicParts, insertsFor, slotMessage, startMessage, tailMessage } from "./pinned.ts";
+import {
+  closingTail,
+  countDynamic,
+  dynamicParts,
+  dynamicTries,
+  insertsFor,
+  slotMessage,
+  startMessage,
+  tailMessage,
+} from "./pinned.ts";
 import { planWindow, protect } from "./planner.ts";
 import { mergeEdits, reopened, withoutDeltas, withoutReasoning } from "./edits.ts";
 import type { Profile } from "./provider/profile.ts";
 import { changeOf, costOf, countAll, countFates, countRepairs, overBudget, rememberedOf, sizesOf } from "./layout.ts";
 import { nameWholeSteps } from "./view.ts";
 import { validateWindow } from "./provider/validate.ts";
-import type { Composed, Edit, EpochReason, Report, Strategy, WindowState } from "./window.ts";
+import type { Composed, DynamicBlock, Edit, EpochReason, Report, Strategy, WindowState } from "./window.ts";
 
 /** Composes windows over one history, which is fed message by message. */
 export class Composer {
@@ -101,7 +111,7 @@ export class Composer {
     const [state, history] = [this.#state, this.#history];
     let ended = false;
     try {
-      const composed = yield* this.#composing(options);
+      const composed = yield* this.#trying(options);
       ended = true;
       return composed;
     } catch (error) {
@@ -118,8 +128,25 @@ export class Composer {
     atOnce(this.#history.pushing(messages));
   }
 
-  *#composing(options: ComposeOptions): Work<Composed> {
+  /** Composes with all dynamic text, or with as much of it as leaves room for what may not leave. */
+  *#trying(options: ComposeOptions): Work<Composed> {
     checkComposeOptions(options);
+    const [state, { raw }] = [this.#state, this.#history];
+    let failure: unknown;
+    for (const { dynamic, keepNewest, isCut } of dynamicTries(options.dynamic)) {
+      if (failure !== undefined) this.#goBack(state, raw);
+      try {
+        const composed = yield* this.#composing({ ...options, dynamic }, keepNewest);
+        return isCut ? cutReport(composed, options, dynamic, this.#counter) : composed;
+      } catch (error) {
+        if (!isWindrowError(error, "over-budget") && !isWindrowError(error, "budget-too-small")) throw error;
+        failure = isCut ? failure : error;
+      }
+    }
+    throw failure;
+  }
+
+  *#composing(options: ComposeOptions, keepNewest: boolean): Work<Composed> {
     const budget = checkBudget(options.budget);
     this.#beginDeltas();
     yield* this.#history.taking();
@@ -130,7 +157,7 @@ export class Composer {
     const changed = this.#changed(before);
     const full = this.#full(before, budget);
     const reason = full ?? changed;
-    let planned = full ? yield* this.#plan(options, budget) : [];
+    let planned = full ? yield* this.#plan(options, budget, keepNewest) : [];
     if (reason === undefined || (planned.length === 0 && !changed)) return this.#finish(before, budget);
     const epoch = this.#state.epoch;
     let edits = mergeEdits(withoutDeltas(this.#state.edits), planned);
@@ -138,7 +165,7 @@ export class Composer {
     let after = this.#layout(options);
     // Repair of the remaining history may add a few tokens to what was planned.
     for (let tries = 0; after.tokens > budget && tries < 3; tries++) {
-      const more = yield* this.#plan(options, budget);
+      const more = yield* this.#plan(options, budget, keepNewest);
       planned = mergeEdits(planned, more);
       edits = mergeEdits(edits, more);
       yield* this.#reopening(this.#withoutReasoning(edits, changed !== undefined), epoch, options);
@@ -253,7 +280,7 @@ export class Composer {
    * Plans edits for the window as a new epoch would open it: pinned blocks in their slot, only sticky inserts, and results
    * whole, because the texts that deltas point to may leave.
    */
-  *#plan(options: ComposeOptions, budget: number): Work<readonly Edit[]> {
+  *#plan(options: ComposeOptions, budget: number, keepNewest: boolean): Work<readonly Edit[]> {
     const view = protect(this.#history.wholeSteps(), this.#strategy);
     yield;
     const { blocks, sticky, fixed } = this.#layout(options);
@@ -277,6 +304,7 @@ export class Composer {
       // A pass may drop the first message; then another one must stand first.
       start: slot ? 0 : countAll([startMessage], this.#counter),
       state: this.#state,
+      keepNewest,
       standing,
       log: this.#log.behind(this.#log.next(this.#state.horizon ?? 1)),
     });
@@ -338,4 +366,15 @@ export class Composer {
     };
     return { messages, tokens, report, state: this.#state };
   }
+}
+
+/** A window whose report says that dynamic text had to give way. */
+function cutReport(
+  composed: Composed,
+  { dynamic }: ComposeOptions,
+  shown: readonly DynamicBlock[],
+  counter: TokenCounter,
+): Composed {
+  const dynamicCut = { before: countDynamic(dynamic, counter), after: countDynamic(shown, counter) };
+  return { ...composed, report: { ...composed.report, dynamicCut } };
 }

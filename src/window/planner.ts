@@ -43,6 +43,8 @@ export interface WindowPlan {
   readonly start: number;
   /** The edits in force, and those that were undone. */
   readonly state: Pick<WindowState, "edits" | "reverted">;
+  /** Whether the newest step stays whole, and the task too: what does not fit then is an error. */
+  readonly keepNewest: boolean;
   readonly log: LogBehind;
   readonly standing: readonly string[];
 }
@@ -61,6 +63,7 @@ export function* planWindow({
   blocks,
   start,
   state: { edits, reverted = [] },
+  keepNewest,
   ...rest
 }: WindowPlan): Work<readonly Edit[]> {
   const { system, tools, pinned, dynamic } = blocks;
@@ -83,7 +86,7 @@ export function* planWindow({
     if (sparing.view.tokens <= limit) return sparing.edits;
   }
   const planned = yield* runPasses(view, strategy, context);
-  return planned.view.tokens <= limit ? planned.edits : yield* forced(planned, context, blocks);
+  return planned.view.tokens <= limit ? planned.edits : yield* forced(planned, context, blocks, keepNewest);
 }
 
 /** A view, and the edits that were planned to make it. */
@@ -114,30 +117,41 @@ function* runPasses(view: View, strategy: Strategy, context: PassContext): Work<
  * The edits of a plan that fits the limit, whatever the strategy prefers. Gives up in this order: its low-water headroom,
  * the largest parts of the newest step, summaries, then the task message.
  */
-function* forced(plan: Plan, context: PassContext, blocks: WindowPlan["blocks"]): Work<readonly Edit[]> {
+function* forced(
+  plan: Plan,
+  context: PassContext,
+  blocks: WindowPlan["blocks"],
+  keepNewest: boolean,
+): Work<readonly Edit[]> {
   const { limit } = context;
   const least = { ...context, target: limit };
   if (plan.view.steps.some(({ edit }) => edit?.pass === summaryPass)) {
-    const kept = yield* cut(yield* run(dropOldest({ keepNotes: true }), plan, least), least);
+    const sparing = yield* run(dropOldest({ keepNotes: true }), plan, least);
+    const kept = keepNewest ? sparing : yield* cut(sparing, least);
     if (kept.view.tokens <= limit) return kept.edits;
   }
   const tidied = yield* run(dropOldest(), plan, least);
+  if (keepNewest && tidied.view.tokens > limit) throw cannotFit(tidied.view, limit, blocks);
   let current = yield* cut(tidied, least);
   if (current.view.tokens > limit) {
     const floor = yield* run(dropOldest(), { ...tidied, view: onlyFloorProtected(tidied.view) }, least);
     current = yield* cut(floor, least);
   }
   if (current.view.tokens <= limit) return current.edits;
-  const sizes = { ...blocks, ...floorBlocks(current.view) };
+  throw cannotFit(current.view, limit, blocks);
+}
+
+function cannotFit(view: View, limit: number, blocks: WindowPlan["blocks"]): WindrowError {
+  const sizes = { ...blocks, ...floorBlocks(view) };
   const budget = limit + sum(Object.values(blocks));
-  throw new WindrowError(
+  return new WindrowError(
     "over-budget",
     `The window cannot fit ${budget} tokens: ` +
       Object.entries(sizes)
         .map(([name, tokens]) => `${name} ${tokens}`)
         .join(", ") +
       ". Raise the budget, or shorten the largest of these.",
-    { budget, ...sizes, steps: current.view.steps.filter((step) => step.protected).length },
+    { budget, ...sizes, steps: view.steps.filter((step) => step.protected).length },
   );
 }
 

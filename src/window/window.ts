@@ -248,10 +248,15 @@ export interface PinnedBlock {
   readonly refresh?: "change" | "epoch";
 }
 
-/** A text for the call at hand: retrieved text, the state of a screen, the time. */
+/**
+ * A text for the call at hand: retrieved text, the state of a screen, the time. The window shows it quoted, under a line that
+ * names it and says that it is a record and no instruction.
+ */
 export interface DynamicBlock {
   readonly name: string;
   readonly text: string;
+  /** Shown as it is, without that line. Default false: nothing then tells the text from the user's words. */
+  readonly literal?: boolean;
   /**
    * Kept in its place until the next epoch, and shown again only when it changes. Default: false, an ephemeral tail; always
    * so where the profile binds reasoning to its prefix.
@@ -376,6 +381,8 @@ export interface Report {
     readonly history: number;
     readonly dynamic: number;
   };
+  /** Set where dynamic text had to give way: its tokens as it was given, and as the window shows it. */
+  readonly dynamicCut?: { readonly before: number; readonly after: number };
   readonly epoch: number;
   /** Set when this composition opened an epoch. */
   readonly opened?: {

@@ -8,9 +8,9 @@ import type { ManagerOptions } from "../../session/manager/options.ts";
 import type { Session } from "../../session/session.ts";
 import { loadStrategy } from "../../window/by-name.ts";
 import type { ContextStrategyConfig, LoadOptions } from "../../window/by-name.ts";
-import { checkGiven } from "../../window/options.ts";
+import { checkGiven, kinds } from "../../window/options.ts";
 import type { RecallQuery } from "../../window/recall/query.ts";
-import type { Report } from "../../window/window.ts";
+import type { DynamicBlock, Report } from "../../window/window.ts";
 import { chatAdapter } from "../chat/chat.ts";
 import type { ChatMessage } from "../chat/chat.ts";
 import { HostConversation } from "../host/conversation.ts";
@@ -72,8 +72,18 @@ export interface OpenStarryPlugin extends Partial<ContextStrategyConfig> {
   readonly id?: string;
 }
 
+/** Options of {@link ContextManager}. */
+export interface ContextManagerOptions extends WindowOptions {
+  /**
+   * Sends retrieved text as it is, in the user's voice. Default false: quoted, under a line that says it is a record and no
+   * instruction.
+   */
+  readonly literalRag?: boolean;
+}
+
 /** How {@link openContextManager} opens a session. */
-export interface OpenContextManagerOptions extends ManagerOptions, Pick<LoadOptions, "from" | "importModule"> {
+export interface OpenContextManagerOptions
+  extends ManagerOptions, Pick<LoadOptions, "from" | "importModule">, Pick<ContextManagerOptions, "literalRag"> {
   /** The model that `config.compressionModel` names; becomes the session's summarizer where no other is given. */
   readonly modelFor?: (compressionModel: string) => Model;
 }
@@ -83,13 +93,16 @@ const host = { adapter: chatAdapter };
 /** {@link IContextManager} over one session, or without one. */
 export class ContextManager implements IContextManager {
   readonly #conversation: HostConversation<ChatMessage>;
+  readonly #literalRag: boolean;
 
   /**
    * @param session - keeps the history, the summaries and the state; without one, windows are all there is
    * @throws WindrowError `bad-option`, `unknown-strategy`
    */
-  constructor(session?: Session, options: WindowOptions = {}) {
-    checkGiven("ContextManager", options, windowKinds);
+  constructor(session?: Session, given: ContextManagerOptions = {}) {
+    checkGiven("ContextManager", given, { ...windowKinds, literalRag: kinds.flag });
+    const { literalRag = false, ...options } = given;
+    this.#literalRag = literalRag;
     this.#conversation = new HostConversation(host, { ...options, session });
   }
 
@@ -106,11 +119,15 @@ export class ContextManager implements IContextManager {
       tools: tools.map(({ name, description, parameters, inputSchema }) =>
         toolDefinition(name, description, parameters ?? inputSchema),
       ),
-      ...(ragContext !== undefined && ragContext !== "" && { dynamic: [{ name: "rag", text: ragContext }] }),
+      ...(ragContext !== undefined && ragContext !== "" && { dynamic: [this.#retrieved(ragContext)] }),
     };
     const { composed, messages } = (await this.#conversation.window(call)) ?? this.#conversation.alone(call);
     const system = systemPrompt === "" ? [] : [{ role: "system", content: systemPrompt }];
     return { messages: [...system, ...messages], tools, tokens: composed.tokens, report: composed.report };
+  }
+
+  #retrieved(text: string): DynamicBlock {
+    return { name: "rag", text, ...(this.#literalRag && { literal: true }) };
   }
 
   /** See {@link IContextManager.onTurnComplete}. */
@@ -151,7 +168,7 @@ export interface OpenedContext {
  */
 export async function openContextManager(
   plugin: OpenStarryPlugin = {},
-  { from, importModule, modelFor, ...options }: OpenContextManagerOptions = {},
+  { from, importModule, modelFor, literalRag = false, ...options }: OpenContextManagerOptions = {},
 ): Promise<OpenedContext> {
   const { id, contextStrategy } = plugin;
   const loading = { ...(from !== undefined && { from }), ...(importModule && { importModule }) };
@@ -161,5 +178,5 @@ export async function openContextManager(
   const summarizer = typeof named === "string" ? modelFor?.(named) : undefined;
   const manager = await SessionManager.open({ ...(summarizer && { summarizer }), ...options, strategy });
   const session = await manager.create(id === undefined ? {} : { taskKey: { id } });
-  return { context: new ContextManager(session), session, manager };
+  return { context: new ContextManager(session, { literalRag }), session, manager };
 }

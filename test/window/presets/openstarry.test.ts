@@ -32,7 +32,7 @@ function talk(): HistoryBuilder {
 describe("strategy A", () => {
   it("gives what system, tools and dynamic context leave to the newest messages", () => {
     const tools = [{ name: "find" }];
-    const fixed = { system: "s".repeat(26), dynamic: "d".repeat(36), tools };
+    const fixed = { system: "s".repeat(26), dynamic: [{ name: "rag", text: "d".repeat(36), literal: true }], tools };
     const toolTokens = JSON.stringify(tools[0]).length + 4;
     // System 30, tools, dynamic 40; the rest is 130: six messages of 20, and the seventh from the end does not fit.
     const composed = compose(talk().messages, 70 + toolTokens + start + 130, fixed);
