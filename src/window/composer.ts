@@ -2,7 +2,6 @@
  * The composer: windows over one history, which only grow at their end until an epoch opens. Over the budget or at a
  * trigger, the planner runs the strategy's passes; their edits stay unchanged until the next epoch.
  */
-import { isWindrowError } from "../errors.ts";
 import { messageText } from "../message/message.ts";
 import type { Message } from "../message/message.ts";
 import type { NumberedMessage } from "../message/step.ts";
@@ -20,23 +19,16 @@ import { hashMessage, hashMessages } from "./hash.ts";
 import { deltaRule, History } from "./history.ts";
 import type { Layout } from "./layout.ts";
 import { LogReading } from "./log-reading.ts";
-import {
-  closingTail,
-  countDynamic,
-  dynamicParts,
-  dynamicTries,
-  insertsFor,
-  slotMessage,
-  startMessage,
-  tailMessage,
-} from "./pinned.ts";
+import { closingTail, dynamicParts, insertsFor, slotMessage, startMessage, tailMessage } from "./pinned.ts";
+import { yieldingDynamic } from "./pinned.ts";
+import type { Tried } from "./pinned.ts";
 import { planWindow, protect } from "./planner.ts";
 import { mergeEdits, reopened, withoutDeltas, withoutReasoning } from "./edits.ts";
 import type { Profile } from "./provider/profile.ts";
 import { changeOf, costOf, countAll, countFates, countRepairs, overBudget, rememberedOf, sizesOf } from "./layout.ts";
 import { nameWholeSteps } from "./view.ts";
 import { validateWindow } from "./provider/validate.ts";
-import type { Composed, DynamicBlock, Edit, EpochReason, Report, Strategy, WindowState } from "./window.ts";
+import type { Composed, Edit, EpochReason, Report, Strategy, WindowState } from "./window.ts";
 
 /** Composes windows over one history, which is fed message by message. */
 export class Composer {
@@ -109,16 +101,18 @@ export class Composer {
    */
   *composing(options: ComposeOptions): Work<Composed> {
     const [state, history] = [this.#state, this.#history];
+    const goBack = (): void => this.#goBack(state, history.raw);
     let ended = false;
     try {
-      const composed = yield* this.#trying(options);
+      checkComposeOptions(options);
+      const composed = yield* yieldingDynamic(options, this.#counter, (given) => this.#composing(given), goBack);
       ended = true;
       return composed;
     } catch (error) {
       ended = true;
       throw error;
     } finally {
-      if (!ended) this.#goBack(state, history.raw);
+      if (!ended) goBack();
     }
   }
 
@@ -128,25 +122,7 @@ export class Composer {
     atOnce(this.#history.pushing(messages));
   }
 
-  /** Composes with all dynamic text, or with as much of it as leaves room for what may not leave. */
-  *#trying(options: ComposeOptions): Work<Composed> {
-    checkComposeOptions(options);
-    const [state, { raw }] = [this.#state, this.#history];
-    let failure: unknown;
-    for (const { dynamic, keepNewest, isCut } of dynamicTries(options.dynamic)) {
-      if (failure !== undefined) this.#goBack(state, raw);
-      try {
-        const composed = yield* this.#composing({ ...options, dynamic }, keepNewest);
-        return isCut ? cutReport(composed, options, dynamic, this.#counter) : composed;
-      } catch (error) {
-        if (!isWindrowError(error, "over-budget") && !isWindrowError(error, "budget-too-small")) throw error;
-        failure = isCut ? failure : error;
-      }
-    }
-    throw failure;
-  }
-
-  *#composing(options: ComposeOptions, keepNewest: boolean): Work<Composed> {
+  *#composing(options: Tried<ComposeOptions>): Work<Composed> {
     const budget = checkBudget(options.budget);
     this.#beginDeltas();
     yield* this.#history.taking();
@@ -154,10 +130,12 @@ export class Composer {
     this.#refresh(options);
     const before = this.#layout(options);
     yield;
-    const changed = this.#changed(before);
+    const changed = changeOf(before, this.#state, (length) =>
+      this.#history.prefixHash(before.lead, before.history, length),
+    );
     const full = this.#full(before, budget);
     const reason = full ?? changed;
-    let planned = full ? yield* this.#plan(options, budget, keepNewest) : [];
+    let planned = full ? yield* this.#plan(options, budget) : [];
     if (reason === undefined || (planned.length === 0 && !changed)) return this.#finish(before, budget);
     const epoch = this.#state.epoch;
     let edits = mergeEdits(withoutDeltas(this.#state.edits), planned);
@@ -165,7 +143,7 @@ export class Composer {
     let after = this.#layout(options);
     // Repair of the remaining history may add a few tokens to what was planned.
     for (let tries = 0; after.tokens > budget && tries < 3; tries++) {
-      const more = yield* this.#plan(options, budget, keepNewest);
+      const more = yield* this.#plan(options, budget);
       planned = mergeEdits(planned, more);
       edits = mergeEdits(edits, more);
       yield* this.#reopening(this.#withoutReasoning(edits, changed !== undefined), epoch, options);
@@ -264,29 +242,23 @@ export class Composer {
     return { ...shape, fixed, lead, history, sticky, ...sizesOf(fixed, shape, leading, pinned) };
   }
 
-  #changed(layout: Layout): EpochReason | undefined {
-    return changeOf(layout, this.#state, (length) => this.#history.prefixHash(layout.lead, layout.history, length));
-  }
-
   #full(layout: Layout, budget: number): EpochReason | undefined {
-    if (layout.tokens > budget) {
-      if (this.#strategy.passes.length > 0) return "over-budget";
-      throw overBudget(layout.blocks, layout.tokens, budget);
-    }
-    return isTriggered(this.#strategy.trigger, layout, budget) ? "trigger" : undefined;
+    if (layout.tokens <= budget) return isTriggered(this.#strategy.trigger, layout, budget) ? "trigger" : undefined;
+    if (this.#strategy.passes.length > 0) return "over-budget";
+    throw overBudget(layout.blocks, layout.tokens, budget);
   }
 
   /**
    * Plans edits for the window as a new epoch would open it: pinned blocks in their slot, only sticky inserts, and results
    * whole, because the texts that deltas point to may leave.
    */
-  *#plan(options: ComposeOptions, budget: number, keepNewest: boolean): Work<readonly Edit[]> {
+  *#plan(options: Tried<ComposeOptions>, budget: number): Work<readonly Edit[]> {
     const view = protect(this.#history.wholeSteps(), this.#strategy);
     yield;
     const { blocks, sticky, fixed } = this.#layout(options);
     const slot = slotMessage(options.pinned ?? []);
-    const standing = [...fixed.systemMessages, ...(slot ? [slot] : [])].map(messageText);
     const stickyMessages = sticky.map(({ text }) => tailMessage([{ name: "sticky", text }]));
+    const standing = [...fixed.systemMessages, ...(slot ? [slot] : [])].map(messageText);
     yield;
     return yield* planWindow({
       view,
@@ -304,7 +276,7 @@ export class Composer {
       // A pass may drop the first message; then another one must stand first.
       start: slot ? 0 : countAll([startMessage], this.#counter),
       state: this.#state,
-      keepNewest,
+      keepNewest: options.keepNewest,
       standing,
       log: this.#log.behind(this.#log.next(this.#state.horizon ?? 1)),
     });
@@ -366,15 +338,4 @@ export class Composer {
     };
     return { messages, tokens, report, state: this.#state };
   }
-}
-
-/** A window whose report says that dynamic text had to give way. */
-function cutReport(
-  composed: Composed,
-  { dynamic }: ComposeOptions,
-  shown: readonly DynamicBlock[],
-  counter: TokenCounter,
-): Composed {
-  const dynamicCut = { before: countDynamic(dynamic, counter), after: countDynamic(shown, counter) };
-  return { ...composed, report: { ...composed.report, dynamicCut } };
 }

@@ -1,9 +1,11 @@
 /** Pinned blocks and dynamic text: the parts of a window beside system, tools and history. */
+import { isWindrowError } from "../errors.ts";
+import type { Work } from "../turns.ts";
 import type { Message } from "../message/message.ts";
 import { inlineName, quoteHint, quoteText } from "../message/quote.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import type { Profile } from "./provider/profile.ts";
-import type { DynamicBlock, Insert, PinnedBlock } from "./window.ts";
+import type { Composed, DynamicBlock, Insert, PinnedBlock } from "./window.ts";
 
 /** The blocks that a window shows since its epoch opened. */
 export interface ShownBlocks {
@@ -60,7 +62,7 @@ function labelled(block: DynamicBlock): DynamicBlock {
 const dynamicShares = [1, 0.5, 0.125, 0];
 
 /** How a window is tried: with which dynamic text, and whether the newest step may be cut to make room. */
-export interface DynamicTry {
+interface DynamicTry {
   readonly dynamic: readonly DynamicBlock[];
   readonly keepNewest: boolean;
   /** Whether some of the dynamic text is left out. */
@@ -71,7 +73,7 @@ export interface DynamicTry {
  * The ways to try a window, best first. Dynamic text gives way before the newest step is cut; where that is cut anyway, the
  * dynamic text stays as long as there is room. Without dynamic text there is one way.
  */
-export function dynamicTries(dynamic: string | readonly DynamicBlock[] | undefined): readonly DynamicTry[] {
+function dynamicTries(dynamic: string | readonly DynamicBlock[] | undefined): readonly DynamicTry[] {
   const blocks = dynamicBlocks(dynamic);
   if (blocks.length === 0) return [{ dynamic: [], keepNewest: false, isCut: false }];
   const shared = dynamicShares.map((share) => ({ dynamic: beginningOf(blocks, share), isCut: share < 1 }));
@@ -92,11 +94,39 @@ function beginningOf(blocks: readonly DynamicBlock[], share: number): readonly D
   return dynamic;
 }
 
+/** Options of a try: with `keepNewest` the newest step stays whole, or there is no window. */
+export type Tried<O> = O & { readonly keepNewest: boolean };
+
+/**
+ * Composes with all dynamic text, or with as much of it as leaves room for what may not leave; the report says so.
+ *
+ * @param compose - makes a window
+ * @param goBack - goes back to where the composer was before it
+ */
+export function* yieldingDynamic<O extends { readonly dynamic?: string | readonly DynamicBlock[] }>(
+  options: O,
+  counter: TokenCounter,
+  compose: (options: Tried<O>) => Work<Composed>,
+  goBack: () => void,
+): Work<Composed> {
+  let failure: unknown;
+  for (const { dynamic, keepNewest, isCut } of dynamicTries(options.dynamic)) {
+    if (failure !== undefined) goBack();
+    try {
+      const composed = yield* compose({ ...options, dynamic, keepNewest });
+      if (!isCut) return composed;
+      const dynamicCut = { before: countDynamic(options.dynamic, counter), after: countDynamic(dynamic, counter) };
+      return { ...composed, report: { ...composed.report, dynamicCut } };
+    } catch (error) {
+      if (!isWindrowError(error, "over-budget") && !isWindrowError(error, "budget-too-small")) throw error;
+      failure = isCut ? failure : error;
+    }
+  }
+  throw failure;
+}
+
 /** Tokens of dynamic text as a window shows it. */
-export function countDynamic(
-  dynamic: string | readonly DynamicBlock[] | undefined,
-  counter: Pick<TokenCounter, "count">,
-): number {
+function countDynamic(dynamic: string | readonly DynamicBlock[] | undefined, counter: TokenCounter): number {
   return dynamicBlocks(dynamic).reduce((sum, block) => sum + counter.count(labelled(block).text), 0);
 }
 

@@ -73,7 +73,7 @@ export interface OpenStarryPlugin extends Partial<ContextStrategyConfig> {
 }
 
 /** Options of {@link ContextManager}. */
-export interface ContextManagerOptions extends WindowOptions {
+interface ContextManagerOptions extends WindowOptions {
   /**
    * Sends retrieved text as it is, in the user's voice. Default false: quoted, under a line that says it is a record and no
    * instruction.
