@@ -64,6 +64,8 @@ export interface SessionOptions extends Omit<SessionContext, "id" | "inTurn" | "
   readonly memory: Memory | undefined;
   /** Writes summaries. */
   readonly summarizer: Model | undefined;
+  /** Most tokens of a summary; undefined where the strategy decides. */
+  readonly maxSummaryTokens: number | undefined;
   /** Whether the composer's state is on disk. */
   readonly recorded: boolean;
   /** Checks a message that was not typed. */

@@ -7,7 +7,7 @@ import type { JsonObject } from "../message/message.ts";
 import type { NewRecord, StoredRecordOf } from "../message/record.ts";
 import type { NumberedMessage } from "../message/step.ts";
 import type { Model } from "../model/model.ts";
-import type { SessionContext } from "./context.ts";
+import type { SessionContext, SessionOptions } from "./context.ts";
 import type { Composed, StrategyContext, StrategyHook } from "../window/window.ts";
 import { tell } from "./events.ts";
 import type { Epochs } from "./epochs.ts";
@@ -49,6 +49,7 @@ export class Hooks {
   readonly #state: ConversationState;
   readonly #writer: SessionWriter;
   readonly #summarizer: Model | undefined;
+  readonly #maxSummaryTokens: number | undefined;
   readonly #abort = new AbortController();
   #running: Promise<void> | undefined;
   #failures = 0;
@@ -61,13 +62,14 @@ export class Hooks {
     epochs: Epochs,
     state: ConversationState,
     writer: SessionWriter,
-    summarizer: Model | undefined,
+    { summarizer, maxSummaryTokens }: Pick<SessionOptions, "summarizer" | "maxSummaryTokens">,
   ) {
     this.#context = context;
     this.#epochs = epochs;
     this.#state = state;
     this.#writer = writer;
     this.#summarizer = summarizer;
+    this.#maxSummaryTokens = maxSummaryTokens;
   }
 
   /** Failures since the last success, and whether the hooks rest because of them. */
@@ -194,6 +196,7 @@ export class Hooks {
       mask: composer.mask,
       timestamp,
       ...(summarizer && { summarizer }),
+      ...(this.#maxSummaryTokens !== undefined && { maxSummaryTokens: this.#maxSummaryTokens }),
       pins: state.pins.holding(state.moment(timestamp)).map(({ text }) => text),
       commit: (edits, records) =>
         this.#context.inTurn(async () => {

@@ -90,7 +90,7 @@ export class Session {
     }));
     this.#appender = new Appender(context, writer, this.#epochs, conversation, options.check);
     this.#runs = new ToolRuns(context, writer, this.#appender, conversation);
-    this.#hooks = new Hooks(context, this.#epochs, conversation, writer, options.summarizer);
+    this.#hooks = new Hooks(context, this.#epochs, conversation, writer, options);
     const record = <R extends NewRecord>(plan: (time: string) => R): Promise<R> => this.#record(plan);
     this.pins = new SessionPins(conversation, now, record);
     this.goal = new SessionGoal(conversation, record);

@@ -53,6 +53,7 @@ const strategies: Readonly<Record<string, Named<Strategy>>> = {
     keepRecentRatio: part,
     weights: fieldsOf(weightKinds),
     ties: oneOf("newest", "oldest"),
+    score: kinds.action,
     lowWater: share,
   }),
   "layered": named<LayeredOptions, Strategy>(layered, { ...layerKinds, lowWater: share }),

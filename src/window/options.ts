@@ -150,6 +150,7 @@ export const summarisingKinds = {
   message: fieldsOf({ role: oneOf("user", "assistant", "system"), prefix: kinds.text, locale }),
   prompt: kinds.text,
   keepImportance: part,
+  score: anyOf(kinds.action, oneOf("model")),
   locale,
 } as const;
 

@@ -204,6 +204,8 @@ export interface StrategyContext {
   readonly timestamp: string;
   /** Writes summaries, where the session has a summarizer. */
   readonly summarizer?: Model;
+  /** Most tokens of a summary, where the session's host says it; a strategy's own number stands above it. */
+  readonly maxSummaryTokens?: number;
   /** The texts of the pins that hold: a summary may not lose them. */
   readonly pins: readonly string[];
   /**

@@ -1,9 +1,15 @@
 /** Seed 002 strategy B and seed 001 §10.2 in a running session. */
 import { afterEach, expect, it } from "vitest";
+import type { Message } from "../../src/message/message.ts";
 import { messageText } from "../../src/message/message.ts";
+import type { Model, ModelRequest } from "../../src/model/model.ts";
 import { scripted } from "../../src/model/scripted.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
+import type { ManagerOptions } from "../../src/session/manager/options.ts";
 import type { Session } from "../../src/session/session.ts";
+import { countMessage } from "../../src/tokens/counter.ts";
+import { estimate } from "../../src/tokens/estimate.ts";
+import type { Composed, StrategyChoice } from "../../src/window/window.ts";
 
 const managers: SessionManager[] = [];
 
@@ -76,4 +82,151 @@ it("keeps what scores high verbatim", async () => {
   expect(texts).toContain(decision);
   expect(texts.join("\n")).not.toContain("question 1:");
   model.done();
+});
+
+/** The windows of a session of preset state-manager, one for each turn. */
+async function managed(options: object, summarizer?: Model): Promise<{ session: Session; windows: Composed[] }> {
+  const manager = await SessionManager.open({
+    store: "ram:",
+    budget: 1_000,
+    strategy: { use: "state-manager", ...options },
+    compaction: "blocking",
+    ...(summarizer && { summarizer }),
+  });
+  managers.push(manager);
+  const session = await manager.create();
+  const windows: Composed[] = [];
+  for (let turn = 1; turn <= 12; turn++) {
+    await session.append({ role: "user", parts: [{ type: "text", text: `u${turn} ${"why ".repeat(60)}` }] });
+    windows.push(await session.compose({ system: "s" }));
+    await session.append({ role: "assistant", parts: [{ type: "text", text: `a${turn} ${"so ".repeat(60)}` }] });
+    await session.endStep();
+  }
+  return { session, windows };
+}
+
+const plain: Model = async () => ({ text: "すべて順調。", usage: {}, finish: "stop" });
+
+it("state-manager summarises whole turns by itself, directly behind the system prompt", async () => {
+  const { session, windows } = await managed({}, plain);
+  const { messages } = windows.find(({ report }) => report.blocks.notes > 0) ?? { messages: [] };
+  expect(messages.map(({ role }) => role).slice(0, 4)).toEqual(["system", "system", "user", "assistant"]);
+  expect(messageText(messages[1] as Message)).toMatch(/^前文の要約：すべて順調。\n\[Windrow: メッセージ m1-m\d+/);
+  // The newest turn stays, and the next one has begun.
+  expect(messages.map(messageText).filter((text) => text.startsWith("u"))).toHaveLength(2);
+  expect(session.stats().state.compressionCount).toBeGreaterThan(0);
+});
+
+it("state-manager takes its threshold, its turns and its message, and without a model makes no summary", async () => {
+  const counts = await Promise.all(
+    [{ ratio: 0.4 }, { ratio: 0.9 }].map(async (options) => {
+      const { session } = await managed(options, plain);
+      return session.stats().state.compressionCount;
+    }),
+  );
+  expect(counts[0]).toBeGreaterThan(counts[1] ?? 0);
+  const { windows } = await managed({ keepTurns: 2, message: { role: "user", prefix: "Before: " } }, plain);
+  const { messages } = windows.find(({ report }) => report.blocks.notes > 0) ?? { messages: [] };
+  expect(messages.map(messageText).filter((text) => text.startsWith("u"))).toHaveLength(3);
+  expect(messages[1]).toMatchObject({
+    role: "user",
+    parts: [{ text: expect.stringMatching(/^Before: すべて/) as string }],
+  });
+  const alone = await managed({});
+  expect(alone.session.stats().state.compressionCount).toBe(0);
+  expect(alone.windows[0]?.report.note).toContain("There is no model to summarise");
+});
+
+/** A session of a summarising strategy with short turns, and its summariser's requests. */
+async function summarised(
+  strategy: object,
+  options: ManagerOptions = {},
+): Promise<{ session: Session; requests: readonly ModelRequest[] }> {
+  const requests: ModelRequest[] = [];
+  const summarizer: Model = async (request) => {
+    requests.push(request);
+    return { text: `All went well so far (${requests.length}).`, usage: {}, finish: "stop" };
+  };
+  const manager = await SessionManager.open({
+    store: "ram:",
+    budget: 6_000,
+    strategy: strategy as StrategyChoice,
+    summarizer,
+    compaction: "blocking",
+    ...options,
+  });
+  managers.push(manager);
+  const session = await manager.create();
+  await turns(session, 1, 24);
+  return { session, requests };
+}
+
+it.each(["rolling-summary", "summary-at-threshold", "coding-agent", "openstarry-summary", "state-manager"])(
+  "%s takes the cap, the words of the request and the message of a summary",
+  async (use) => {
+    const strategy = { use, maxSummaryTokens: 33, prompt: "Tell the story so far.", message: { prefix: "So far: " } };
+    const { session, requests } = await summarised(strategy, { budget: 600 });
+    expect(requests[0]).toMatchObject({
+      maxOutput: 33,
+      prompt: expect.stringMatching(/^Tell the story so far\.\n/) as string,
+    });
+    const texts = (await session.compose()).messages.map(messageText);
+    expect(texts.filter((text) => text.startsWith("So far: All went well"))).toHaveLength(1);
+  },
+);
+
+it("takes the cap of the manager where the strategy has none, and asks for a length that the source allows", async () => {
+  const { requests } = await summarised({ use: "rolling-summary" }, { maxSummaryTokens: 50 });
+  expect(requests[0]).toMatchObject({ maxOutput: 50 });
+  expect(requests[0]?.prompt).toContain("Aim for about 40 tokens.\nDo not exceed 50 tokens.");
+  const roomy = await summarised({ use: "rolling-summary", maxSummaryTokens: 900 }, { maxSummaryTokens: 50 });
+  expect(roomy.requests[0]?.prompt).toContain("Aim for 30-40% of the original length.\nDo not exceed 900 tokens.");
+});
+
+it("tells the size of all that a running summary stands for", async () => {
+  const { session, requests } = await summarised({ use: "rolling-summary" });
+  expect(requests.length).toBeGreaterThan(1);
+  const { messages } = await session.compose();
+  const [, from, to, size] =
+    /messages m(\d+)-m(\d+) \(about ([\d,]+) tokens\)/.exec(messages.map(messageText).join("\n")) ?? [];
+  let told = 0;
+  let seq = 0;
+  for await (const message of session.messages()) {
+    seq++;
+    if (seq >= Number(from) && seq <= Number(to)) told += countMessage(estimate, message);
+  }
+  expect(Number(size?.replaceAll(",", ""))).toBe(told);
+});
+
+it.each(["a function", "the model"])("keeps verbatim what %s finds important", async (by) => {
+  const score = (messages: readonly Message[]): number =>
+    messages.some((one) => messageText(one).startsWith("question 2:")) ? 1 : 0;
+  const summarizer: Model = async ({ system = "", prompt }) => {
+    if (!system.startsWith("You rate")) return { text: "All went well.", usage: {}, finish: "stop" };
+    const steps = prompt.split("=== Step ").slice(1);
+    const text = steps.map((step, index) => `${index + 1}: ${step.includes("question 2:") ? 9 : 2}`).join("\n");
+    return { text, usage: {}, finish: "stop" };
+  };
+  const strategy = {
+    use: "rolling-summary",
+    threshold: 5,
+    oldest: 4,
+    keepImportance: 0.75,
+    score: by === "the model" ? "model" : score,
+  };
+  const { session } = await summarised(strategy, { summarizer });
+  const texts = (await session.compose()).messages.map(messageText);
+  expect(texts.filter((text) => /^question [1-4]:/.test(text)).map((text) => text.slice(0, 11))).toEqual([
+    "question 2:",
+  ]);
+});
+
+it("keeps by its rules where the model's ratings cannot be read", async () => {
+  const summarizer: Model = async () => ({ text: "All went well.", usage: {}, finish: "stop" });
+  const { session } = await summarised(
+    { use: "rolling-summary", keepImportance: 0.75, score: "model" },
+    { summarizer },
+  );
+  expect(session.stats()).toMatchObject({ breaker: { failures: 0 } });
+  expect(session.stats().state.compressionCount).toBeGreaterThan(0);
 });

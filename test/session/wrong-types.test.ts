@@ -73,6 +73,7 @@ const right = {
     ingestCap: ["a number"],
     recallTools: ["a list"],
     summarizer: ["a function"],
+    maxSummaryTokens: ["a number"],
     memory: [],
     maxBootstrapTokens: ["a number"],
     workingSet: ["a number", "a flag"],

@@ -303,6 +303,7 @@ export class SessionManager {
       compaction: this.#options.compaction ?? "background",
       memory,
       summarizer: this.#options.summarizer,
+      maxSummaryTokens: this.#options.maxSummaryTokens,
       recorded: epoch !== undefined,
       budget: this.#budget,
       check: this.#check,

@@ -47,6 +47,8 @@ export interface ManagerOptions {
   readonly recallTools?: readonly string[];
   /** Writes summaries for strategies that make them. Default: none; such a strategy notes it and does the rest. */
   readonly summarizer?: Summarizer;
+  /** Most tokens of a summary, for strategies that do not say it themselves. Default: an eighth of the budget, at most 2,000. */
+  readonly maxSummaryTokens?: number;
   /** Outlives sessions: receives a session's log at its end, and is queried when one begins with `bootstrap`. */
   readonly memory?: Memory;
   /** Most tokens of what a memory tells at the start. Default 1,000. */
@@ -138,6 +140,7 @@ const optionKinds = {
   ingestCap: aboveZero,
   recallTools: listOf(kinds.text),
   summarizer: kinds.action,
+  maxSummaryTokens: whole(1),
   memory: withActions("receive", "query"),
   maxBootstrapTokens: fromZero,
   workingSet: anyOf(kinds.flag, fromZero),

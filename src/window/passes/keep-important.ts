@@ -1,6 +1,7 @@
 /** keep-important: the newest steps stay, and the most important of the older ones. */
 import { atOnce } from "../../turns.ts";
 import type { Work } from "../../turns.ts";
+import type { Message } from "../../message/message.ts";
 import type { Edit, Pass, PassContext, View, ViewStep } from "../window.ts";
 import { droppingFirst } from "./drop-oldest.ts";
 import { importanceOf } from "./importance.ts";
@@ -20,6 +21,8 @@ export interface KeepImportantOptions {
   readonly keepRecentRatio?: number;
   /** Factors that differ from {@link importanceWeights}. */
   readonly weights?: Partial<ImportanceWeights>;
+  /** The importance of a step's messages, from 0 to 1. Default: `importanceOf` with the weights. Pure. */
+  readonly score?: (messages: readonly Message[]) => number;
   /** Which of equally important steps stay. Default `newest`. */
   readonly ties?: "newest" | "oldest";
   /** Whether a labelled message stands for what left. Default true; the preset leaves none. */
@@ -34,6 +37,7 @@ export function keepImportant({
   messages,
   keepRecentRatio = 0.4,
   weights = {},
+  score = (own) => importanceOf(own, weights),
   ties = "newest",
   note = true,
 }: KeepImportantOptions = {}): Pass {
@@ -48,7 +52,7 @@ export function keepImportant({
     const scores = new Map<ViewStep, number>();
     for (const [index, step] of view.steps.entries()) {
       const own = step.messages.map(({ message }) => message);
-      scores.set(step, importanceOf(own, weights));
+      scores.set(step, score(own));
       if (index % stepsPerTurn === 0) yield;
     }
     // The least worth keeping first.

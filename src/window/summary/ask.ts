@@ -98,8 +98,8 @@ function tooLarge(limit: number): string {
 }
 
 /** One answer, or why there is none; a model that hears no signal is not waited for. */
-async function answerOf(
-  { model, timeout }: Asking,
+export async function answerOf(
+  { model, timeout }: Pick<Asking, "model" | "timeout">,
   request: ModelRequest,
   signal: AbortSignal | undefined,
 ): Promise<ModelAnswer | { readonly failed: SummaryFailure; readonly message: string }> {

@@ -1,5 +1,4 @@
 /** When a summary is due, and for which messages: counted from the log behind the last one, not from the window. */
-import { importanceOf } from "../passes/importance.ts";
 import { isTriggered } from "../budget.ts";
 import type { Triggering } from "../budget.ts";
 import type { Edit, StrategyContext, Trigger, View } from "../window.ts";
@@ -9,17 +8,17 @@ import { liveSummaries, toldBy } from "./live.ts";
 import type { LiveSummary } from "./live.ts";
 import { summaryRange } from "./range.ts";
 import type { RangeOptions, SummaryRange } from "./range.ts";
+import { importantSteps } from "./score.ts";
+import type { ScoreOptions } from "./score.ts";
 
 /** When a strategy summarises, and what. */
-export interface DueOptions extends RangeOptions {
+export interface DueOptions extends RangeOptions, ScoreOptions {
   /** When a summary is due, by what the log holds behind the last one, in the window or not. Absent: always. */
   readonly trigger?: Trigger;
   /** Whether one is due, too, where the next window would not fit: for the steps that would leave. Default false. */
   readonly whenFull?: boolean;
   /** Tokens that the trigger's `ratio` is a share of. Default: the budget. */
   readonly size?: number;
-  /** Steps of at least this importance (0 to 1, `importanceOf`) stay verbatim. Default: none but what must. */
-  readonly keepImportance?: number;
 }
 
 /** A summary that is due. */
@@ -46,6 +45,7 @@ export async function dueNow(
   context: StrategyContext,
   options: DueOptions,
   { running, maxTokens }: { readonly running: boolean; readonly maxTokens: number },
+  signal?: AbortSignal,
 ): Promise<Due | undefined> {
   const { view, room, edits } = context;
   const live = async (): Promise<readonly LiveSummary[]> =>
@@ -58,15 +58,21 @@ export async function dueNow(
   if (!triggered && !isFull) return undefined;
   // Turns are folded in batches where the window is full, or every call would ask for a summary.
   const goal = options.turns === undefined ? room : room / 2;
-  const found = summaryRange(
-    view.steps,
-    {
-      keep: keeperOf(view, options.keepImportance),
-      ...options,
-      ...(!triggered && options.turns !== undefined && { turns: 0 }),
-    },
-    { left: left.seqs, leftTurns, running, least: isFull ? lastToGo(view, view.tokens + maxTokens - goal) : 0 },
+  const log = {
+    left: left.seqs,
+    leftTurns,
+    running,
+    least: isFull ? lastToGo(view, view.tokens + maxTokens - goal) : 0,
+  };
+  const turns = !triggered && options.turns !== undefined ? { turns: 0 } : {};
+  const rangeBeside = (important: ReadonlySet<number>): SummaryRange | undefined =>
+    summaryRange(view.steps, { keep: keeperOf(view, important), ...options, ...turns }, log);
+  const whole = rangeBeside(new Set());
+  if (!whole) return undefined;
+  const inside = view.steps.filter(
+    ({ kind, from, to }) => (kind === "user" || kind === "assistant") && from >= whole.from && to <= whole.to,
   );
+  const found = rangeBeside(await importantSteps(context, inside, options, signal));
   if (!found) return undefined;
   const stand = await live();
   return {
@@ -118,11 +124,7 @@ function toldIn({ from, to }: SummaryRange, live: readonly LiveSummary[]): reado
 }
 
 /** Steps that no summary takes in: those that must stand, and those that score high. */
-function keeperOf({ steps }: View, least = Infinity): (step: { readonly from: number }) => boolean {
-  const kept = new Set<number>();
-  for (const step of steps) {
-    const scores = step.kind !== "note" && importanceOf(step.messages.map(({ message }) => message)) >= least;
-    if (step.protected || scores) kept.add(step.from);
-  }
-  return ({ from }) => kept.has(from);
+function keeperOf({ steps }: View, important: ReadonlySet<number>): (step: { readonly from: number }) => boolean {
+  const kept = new Set(steps.filter((step) => step.protected).map(({ from }) => from));
+  return ({ from }) => kept.has(from) || important.has(from);
 }

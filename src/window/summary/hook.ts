@@ -50,7 +50,7 @@ export async function summariseStep(
   const { view, counter, timestamp } = context;
   const { blockTokens, maxTokens } = capsOf(options, context);
   const absorb = mode === "cumulative";
-  const due = await dueNow(context, options, { running: absorb, maxTokens });
+  const due = await dueNow(context, options, { running: absorb, maxTokens }, signal);
   if (!due) return undefined;
   const { range, live, left } = due;
   const messages = await context.read(range.from, range.to);
@@ -120,10 +120,10 @@ function isTorn({ kind, from, to }: Edit, edits: readonly Edit[]): boolean {
 /** Tokens of one summary, and of all together. */
 function capsOf(
   { blockTokens = 8_000, asking }: SummaryHookOptions,
-  { budget }: StrategyContext,
+  { budget, maxSummaryTokens }: StrategyContext,
 ): { readonly blockTokens: number; readonly maxTokens: number } {
   const block = Math.min(blockTokens, Math.floor(budget / 4));
-  const given = asking?.maxTokens;
+  const given = asking?.maxTokens ?? maxSummaryTokens;
   const maxTokens =
     given === undefined
       ? Math.max(64, Math.min(2_000, Math.floor(block / 2)))

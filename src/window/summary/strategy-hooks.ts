@@ -4,17 +4,16 @@ import { dropOldest } from "../passes/drop-oldest.ts";
 import type { Strategy, StrategyHook, Trigger } from "../window.ts";
 import type { SummaryHookOptions } from "./hook.ts";
 import type { SummaryMessageOptions } from "./live.ts";
+import type { ScoreOptions } from "./score.ts";
 
 /** Options of every strategy and preset that summarises. */
-export interface SummarisingOptions {
+export interface SummarisingOptions extends ScoreOptions {
   /** Most tokens of a summary, at most half of the budget. Default 2,000, and at most an eighth of the budget. */
   readonly maxSummaryTokens?: number;
   /** The role that carries a summary, and its first words. */
   readonly message?: SummaryMessageOptions;
   /** The task of the request, in place of the words that every language has for it: what a summary is to hold. */
   readonly prompt?: string;
-  /** Steps of at least this importance (0 to 1, `importanceOf`) stay verbatim. Default: none. */
-  readonly keepImportance?: number;
   /** The language of the request and of the label. Default `en`. */
   readonly locale?: Locale;
 }
@@ -25,6 +24,7 @@ export function summarising({
   message,
   prompt,
   keepImportance,
+  score,
   locale = "en",
 }: SummarisingOptions): SummaryHookOptions {
   return {
@@ -32,6 +32,7 @@ export function summarising({
     locale,
     ...(message && { message }),
     ...(keepImportance !== undefined && { keepImportance }),
+    ...(score !== undefined && { score }),
     asking: {
       ...(maxSummaryTokens !== undefined && { maxTokens: maxSummaryTokens }),
       ...(prompt !== undefined && { prompt }),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Message } from "../../../src/message/message.ts";
 import { HistoryBuilder } from "../../../src/message/samples.ts";
 import { keepImportant } from "../../../src/window/passes/keep-important.ts";
 import { ids, windowBy } from "./one-pass.ts";
@@ -34,6 +35,13 @@ describe("keep-important", () => {
     expect(ids(windowBy(literal, messages))).toEqual(range(7, 30));
     const oldest = keepImportant({ messages: 24, ties: "oldest", note: false });
     expect(ids(windowBy(oldest, messages))).toEqual([...range(1, 14), ...range(21, 30)]);
+  });
+
+  it("takes a score of the host's in place of its rules", () => {
+    const { messages } = talk(40, [2, 8, 14, 32]);
+    const score = (own: readonly Message[]): number => (own.some(({ id }) => id === "m3" || id === "m5") ? 1 : 0);
+    const scored = keepImportant({ messages: 24, note: false, score });
+    expect(ids(windowBy(scored, messages))).toEqual(["m3", "m5", ...range(19, 40)]);
   });
 
   it("never splits a step: where one would be, the next in rank takes the room", () => {
