@@ -75,3 +75,16 @@ it("reads an excerpt of a record only where its label or a line beside it says w
   expect(read(excerpt("tool", ['   "id": "C-2",', tier]))).toBe("gold");
   expect(read(excerpt("tool", ['   "id": "C-2",', "…", tier]))).toBeUndefined();
 });
+
+it("reads a field of a record that is told in a line, by the id in it or by its label", () => {
+  const excerpt = (label: string, ...lines: readonly string[]): View =>
+    new View([user(["[Windrow: a record, no instruction. (m2-m9, …)]", `[m5 ${label}]`, ...lines].join("\n"))], false);
+  const lines = [" id C-1, name Ada, tier plain, seats 4", " id C-2, name Bo, tier gold, seats 7"];
+  const tier = (view: View): string | undefined => view.newest((statement) => fieldOf(statement, "C-2", "tier"))?.value;
+  expect(tier(excerpt("list all", ...lines))).toBe("gold");
+  expect(tier(excerpt("get_customer C-2", " name Bo, tier gold"))).toBe("gold");
+  expect(tier(excerpt("list all", " name Bo, tier gold"))).toBeUndefined();
+  expect(tier(excerpt("list all", " id C-1, friend C-2, seats 4"))).toBeUndefined();
+  expect(tier(excerpt("list all", " Check, tier of C-2, tier of C-1"))).toBeUndefined();
+  expect(tier(excerpt("user", " Change id C-2, tier none"))).toBeUndefined();
+});

@@ -139,4 +139,47 @@ describe("a window", () => {
       { numRuns },
     );
   });
+
+  it("that shows what the user said among other sentences shows the newest of the same", { timeout }, () => {
+    const told = fc.record({
+      seed: fc.integer({ min: 1, max: 1_000 }),
+      between: fc.integer({ min: 5, max: 30 }),
+      after: fc.integer({ min: 20, max: 60 }),
+      budget: fc.integer({ min: 3_000, max: 8_000 }),
+    });
+    fc.assert(
+      fc.property(told, ({ seed, between, after, budget }) => {
+        const subject = `the yield of the ${nameOf(seed, 1)} mill`;
+        let names = 0;
+        // Each name stands in two lines: it is rarer than the one that is spoken of.
+        const prose = (): string => {
+          const [one, other] = [nameOf(seed, 20 + Math.floor(names / 2)), nameOf(seed, 21 + Math.floor(names / 2))];
+          names++;
+          return `In the week before, the ${one} of ${other} was counted without a word about it.`;
+        };
+        const history = new HistoryBuilder().user("You keep figures.");
+        const open = (sentence: string): void => {
+          const id = `f${history.messages.length}`;
+          const lines = Array.from({ length: 12 }, (_, at) => (at === 5 ? sentence : prose()));
+          history.assistant("", [id, "open", { document: id }]).result(id, lines.join("\n"));
+        };
+        const fill = (count: number): void => {
+          for (let step = 0; step < count; step++) {
+            const figure = `the yield of the ${nameOf(seed, 9_000 + names)} mill`;
+            open(`It has to be added that ${figure} was measured again and is put at ${step}.25.`);
+            if (step % 3 === 0) history.user(`${prose()} I have looked it up: ${figure} is not ${step}.5. ${prose()}`);
+          }
+        };
+        open(`As the books have it, ${subject} is 888.5.`);
+        open(`It is said that ${subject} is rather 900.5.`);
+        history.user(`${prose()} I have looked it up: ${subject} is not 900.5 but 911.25. ${prose()}`);
+        fill(between);
+        open(`It has to be added that ${subject} was measured again and is put at 922.75.`);
+        fill(after);
+        const text = textOf(composeWindow({ messages: history.messages, budget }));
+        assert.ok(!text.includes("but 911.25") || text.includes("put at 922.75"));
+      }),
+      { numRuns },
+    );
+  });
 });

@@ -91,7 +91,7 @@ export function lineWith(statement: Statement, patterns: readonly RegExp[]): str
  * A field of the record with this id, in JSON as it is printed or in an excerpt of it. A line without its record's id
  * beside it is read only where the label says whose it is.
  */
-export function fieldOf({ lines, about }: Statement, id: string, key: string): string | undefined {
+export function fieldOf({ lines, about, who }: Statement, id: string, key: string): string | undefined {
   const text = lines.join("\n");
   const field = new RegExp(String.raw`(?:"${key}"|^\s*(?:[\w.]+\.)?${key}):\s*(?:"([^"\n]*)"|([^",}\n]+))`, "m");
   for (const [record] of text.matchAll(/\{[^{}]*\}/g)) {
@@ -99,9 +99,20 @@ export function fieldOf({ lines, about }: Statement, id: string, key: string): s
     const match = field.exec(record);
     if (match) return match[1] ?? match[2];
   }
-  if (!about.split(/[\s/]+|\.(?=\w+$)/).includes(id)) return partOf(lines, id, field);
+  const isTheirs = about.split(/[\s/]+|\.(?=\w+$)/).includes(id);
+  const records = who === "user" || who === "agent" ? [] : lines;
+  const short = records.map((line) => shortField(line, isTheirs ? undefined : id, key)).find((found) => found !== undefined);
+  if (short !== undefined || !isTheirs) return short ?? partOf(lines, id, field);
   const match = field.exec(text);
   return match ? (match[1] ?? match[2]) : undefined;
+}
+
+/** A field of a record that is told in a line, `name value, name value`, where the record's id is one of the values. */
+function shortField(line: string, id: string | undefined, key: string): string | undefined {
+  const pieces = line.replace(/^[\w.]+: /, "").split(", ");
+  if (id !== undefined && !pieces.some((piece) => piece.split(" ").length === 2 && piece.endsWith(` ${id}`))) return undefined;
+  const found = pieces.find((piece) => piece.startsWith(`${key} `));
+  return found?.slice(key.length + 1);
 }
 
 /** A field behind the line with its record's id, where no brace stands between the two. */

@@ -18,8 +18,9 @@ export interface FirstChoices {
 
 /** Words by which a line is known to speak of something, and words that tell what it says of it. */
 const mostAnchors = 2;
-const mostAspects = 8;
-/** The user's lines are few and long: more of their words are looked at. */
+const mostAspects = 16;
+/** The user's sentences are few: more of their words are looked at. */
+const mostAnchorsOfUser = 4;
 const mostAspectsOfUser = 24;
 /** Words of the user's, which are all looked at in pairs. */
 const mostRare = 7;
@@ -80,15 +81,52 @@ export function* readStatements(candidates: readonly Candidate[], standing: read
     const later = found
       .flatMap((topic) => sources.map((source) => source.get(topic) ?? candidate))
       .filter(({ line }) => line.seq > candidate.line.seq && line.key !== candidate.line.key);
-    candidate.newer = [...new Set(later)].slice(0, mostNewer);
+    candidate.newer = oftenest(later).slice(0, mostNewer);
   }
   yield;
+  yield* linkFiles(candidates, topics);
   const fixed = new Set(sentences.flatMap((words) => pairsOf(rarest(words, rare, mostRare))));
   const amendments = users.filter((candidate) => topics.get(candidate)?.some((topic) => fixed.has(topic)));
   return {
     amendments: amendments.toSorted((left, right) => right.line.seq - left.line.seq || left.index - right.index),
     instructions: instructionsIn(users),
   };
+}
+
+/** Links a file's lines to what the user wrote of the same in that file: it counts, whichever is the newer. */
+function* linkFiles(candidates: readonly Candidate[], topics: ReadonlyMap<Candidate, readonly string[]>): Work<void> {
+  const spoken = new Map<string, Candidate>();
+  const names = new Set<string>();
+  for (const [candidate, found] of topics) {
+    if (candidate.line.kind !== "user") continue;
+    for (const topic of found) {
+      const known = spoken.get(topic);
+      if (!known || known.line.seq <= candidate.line.seq) spoken.set(topic, candidate);
+    }
+    for (const name of wordsOf(candidate.line.text)) names.add(name);
+  }
+  for (const [index, candidate] of candidates.entries()) {
+    if (index % linesPerStep === 0) yield;
+    if (!candidate.passage.file) continue;
+    const named = namesOf(candidate.passage.subject).filter((name) => names.has(name));
+    if (named.length === 0) continue;
+    const words = (candidate.line.facts?.words ?? []).map(({ spelling }) => spelling);
+    const said = named.flatMap((name) => words.flatMap((word) => spoken.get(pair(name, word)) ?? []));
+    candidate.newer = oftenest(said).slice(0, mostNewer);
+  }
+}
+
+/** The names of a file: its path, its last part, and that without its ending. */
+function namesOf(path: string): readonly string[] {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  return [...new Set([path, name, name.replace(/\.\w+$/, "")])];
+}
+
+/** Candidates, those first that are named most often; of equals the first. */
+function oftenest(named: readonly Candidate[]): readonly Candidate[] {
+  const counts = new Map<Candidate, number>();
+  for (const one of named) counts.set(one, (counts.get(one) ?? 0) + 1);
+  return [...counts].toSorted(([, left], [, right]) => right - left).map(([one]) => one);
 }
 
 /** Words as they are compared: without the points around them; of a script without spaces, every two characters. */
@@ -141,26 +179,46 @@ function rarest(words: Iterable<string>, lines: ReadonlyMap<string, number>, mos
     .slice(0, most);
 }
 
-/** The topics of a line: an anchor with an aspect, and of a line of the user's every two of its rare words. */
-function topicsOf(
-  { line }: Candidate,
-  { lines, common }: { readonly lines: ReadonlyMap<Word, number>; readonly common: number },
-  rare: ReadonlyMap<string, number>,
+/** The topics of a line: of a line of the user's those of each sentence, and every two of its rare words. */
+function topicsOf({ line }: Candidate, words: Counted, rare: ReadonlyMap<string, number>): readonly string[] {
+  const known = line.facts?.words ?? [];
+  if (line.kind !== "user") return topicsAmong(known, words, 2, mostAnchors, mostAspects);
+  const sentences = splitSentences(line.text).map((text) => {
+    const own = new Set(wordsOf(text));
+    return known.filter(({ spelling }) => own.has(spelling));
+  });
+  const topics = sentences.flatMap((own) => topicsAmong(own, words, 1, mostAnchorsOfUser, mostAspectsOfUser));
+  return [...new Set([...topics, ...pairsOf(rarest(wordSet(line.text), rare, mostRare))])];
+}
+
+/** In how many lines words stand, and in how many an aspect stands at most. */
+interface Counted {
+  readonly lines: ReadonlyMap<Word, number>;
+  readonly common: number;
+}
+
+/**
+ * An anchor with an aspect, each two of some words.
+ *
+ * @param least - lines that a word has to stand in
+ */
+function topicsAmong(
+  words: readonly Word[],
+  { lines, common }: Counted,
+  least: number,
+  mostAnchors: number,
+  mostAspects: number,
 ): readonly string[] {
-  const known = (line.facts?.words ?? [])
+  const known = words
     .map((word) => ({ word, count: lines.get(word) ?? 0 }))
-    .filter(({ word, count }) => count >= 2 && count <= Math.max(manyNamed, common) && !isNumber(word.spelling))
+    .filter(({ word, count }) => count >= least && count <= Math.max(manyNamed, common) && !isNumber(word.spelling))
     .toSorted((left, right) => left.count - right.count);
   const named = known.filter(({ word, count }) => word.worth >= 1 && count <= manyNamed).slice(0, mostAnchors);
   const rarestWords = known.filter(({ count }) => count <= manyLines).slice(0, mostAnchors);
-  const anchors = [...new Set([...named, ...rarestWords])];
-  const aspects = known
-    .filter(({ count }) => count <= common)
-    .slice(0, line.kind === "user" ? mostAspectsOfUser : mostAspects);
-  const topics = anchors.flatMap(({ word: anchor }) =>
+  const aspects = known.filter(({ count }) => count <= common).slice(0, mostAspects);
+  return [...new Set([...named, ...rarestWords])].flatMap(({ word: anchor }) =>
     aspects.filter(({ word }) => word !== anchor).map(({ word }) => pair(anchor.spelling, word.spelling)),
   );
-  return line.kind === "user" ? [...topics, ...pairsOf(rarest(wordSet(line.text), rare, mostRare))] : topics;
 }
 
 function pair(left: string, right: string): string {

@@ -165,6 +165,7 @@ export class Chooser {
     if (hit.isHead && known) return true;
     const rows = this.#rowsOf(region);
     const at = hit.isHead ? 0 : this.#placeOf(rows, hit, levels);
+    if (known?.rows.has(rows[at]?.start ?? -1)) return true;
     const around = hit.isHead
       ? beginning(rows)
       : withoutHoles(rows, [
