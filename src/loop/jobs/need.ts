@@ -101,7 +101,9 @@ export function fieldOf({ lines, about, who }: Statement, id: string, key: strin
   }
   const isTheirs = about.split(/[\s/]+|\.(?=\w+$)/).includes(id);
   const records = who === "user" || who === "agent" ? [] : lines;
-  const short = records.map((line) => shortField(line, isTheirs ? undefined : id, key)).find((found) => found !== undefined);
+  const short = records
+    .map((line) => shortField(line, isTheirs ? undefined : id, key))
+    .find((found) => found !== undefined);
   if (short !== undefined || !isTheirs) return short ?? partOf(lines, id, field);
   const match = field.exec(text);
   return match ? (match[1] ?? match[2]) : undefined;
@@ -110,7 +112,8 @@ export function fieldOf({ lines, about, who }: Statement, id: string, key: strin
 /** A field of a record that is told in a line, `name value, name value`, where the record's id is one of the values. */
 function shortField(line: string, id: string | undefined, key: string): string | undefined {
   const pieces = line.replace(/^[\w.]+: /, "").split(", ");
-  if (id !== undefined && !pieces.some((piece) => piece.split(" ").length === 2 && piece.endsWith(` ${id}`))) return undefined;
+  if (id !== undefined && !pieces.some((piece) => piece.split(" ").length === 2 && piece.endsWith(` ${id}`)))
+    return undefined;
   const found = pieces.find((piece) => piece.startsWith(`${key} `));
   return found?.slice(key.length + 1);
 }
