@@ -131,6 +131,17 @@ export interface Message {
 /** A message as a host passes it to `append`. A missing id or timestamp is filled in. */
 export type NewMessage = Omit<Message, "id"> & { readonly id?: string };
 
+/** A part as `append` takes it: a call may lack its id, which is made then, and a result may be any JSON value. */
+export type GivenPart =
+  | Exclude<Part, ToolCallPart | ToolResultPart>
+  | (Omit<ToolCallPart, "callId"> & { readonly callId?: string })
+  | (Omit<ToolResultPart, "content"> & { readonly content: ToolResultPart["content"] | JsonValue });
+
+/** A message as `append` takes it. */
+export type GivenMessage = Omit<NewMessage, "parts"> & { readonly parts: readonly GivenPart[] };
+/** The argument of `append`: a message, or several at once. */
+export type GivenMessages = GivenMessage | readonly GivenMessage[];
+
 /** A tool's definition as sent to the model. `inputSchema` is JSON Schema. */
 export interface ToolDefinition {
   readonly name: string;

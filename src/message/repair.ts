@@ -184,7 +184,7 @@ export class StepReader {
   #result(numbered: NumberedMessage, part: ToolResultPart): "attached" | Part | undefined {
     const { seq } = numbered;
     const own = this.#open?.calls.filter((call) => call.hostId === part.callId) ?? [];
-    const call = own.find((candidate) => !candidate.result);
+    const call = own.find((candidate) => !candidate.result) ?? this.#unnamed(numbered, part);
     if (call) {
       call.result = { numbered, part };
       this.#known.set(call.part.callId, true);
@@ -198,6 +198,18 @@ export class StepReader {
     this.#note(late ? "late-result" : "orphan-result", seq, part.callId);
     if (late) this.#known.set(part.callId, true);
     return noteOfResult(part, late);
+  }
+
+  /**
+   * The call that a result answers where neither names the other, as in hosts without call ids: both have their message's id in
+   * its place. It is the oldest of that name.
+   */
+  #unnamed({ message }: NumberedMessage, part: ToolResultPart): OpenCall | undefined {
+    if (part.callId !== message.id || !this.#open) return undefined;
+    const { assistant, calls } = this.#open;
+    const isIt = ({ hostId, result, part: call }: OpenCall): boolean =>
+      !result && hostId === assistant.message.id && (part.name === undefined || part.name === call.name);
+    return calls.find(isIt);
   }
 
   #closeAnswered(seq: number): void {

@@ -1,6 +1,7 @@
 /** Appending messages: each is checked, completed, counted and written, and then feeds the session's windows and state. */
 import { randomUUID } from "node:crypto";
-import type { Message, NewMessage } from "../message/message.ts";
+import { isObject, jsonFault } from "../message/json.ts";
+import type { GivenMessage, GivenPart, Message, NewMessage } from "../message/message.ts";
 import type { NewRecord, StoredRecord, StoredRecordOf } from "../message/record.ts";
 import { countOnce } from "../tokens/counter.ts";
 import type { SessionContext } from "./context.ts";
@@ -55,8 +56,8 @@ export class Appender {
    *
    * @throws WindrowError `bad-message`
    */
-  complete(given: NewMessage): Message {
-    const message = this.#check(given);
+  complete(given: GivenMessage): Message {
+    const message = this.#check(filled(given));
     const timestamp = message.timestamp ?? this.#context.now().toISOString();
     return { ...message, id: message.id ?? randomUUID(), timestamp };
   }
@@ -92,4 +93,22 @@ export class Appender {
       tell(on, { type: "message-appended", sessionId: id, seq, tokens: tokenCount });
     }
   }
+}
+
+/** A message as a host may give it: a call without an id gets one, and a result may be any JSON value. */
+function filled(given: GivenMessage): unknown {
+  const { parts } = (given ?? {}) as { readonly parts?: unknown };
+  if (!Array.isArray(parts)) return given;
+  const full = (parts as readonly GivenPart[]).map((part): unknown => {
+    if (part?.type === "tool-call") return part.callId === undefined ? { ...part, callId: randomUUID() } : part;
+    return part?.type === "tool-result" ? { ...part, content: resultText(part.content) } : part;
+  });
+  return { ...given, parts: full };
+}
+
+/** The content of a result: a text, or parts, as they are; any other JSON value as its text. */
+function resultText(content: unknown): unknown {
+  if (content === undefined || typeof content === "string" || jsonFault(content) !== undefined) return content;
+  const isParts = Array.isArray(content) && content.every((item) => isObject(item) && typeof item["type"] === "string");
+  return isParts ? content : JSON.stringify(content);
 }

@@ -1,5 +1,5 @@
 /** A session: one conversation of one agent on one job, journalled as it happens and composed from its log. */
-import type { JsonObject, Message, NewMessage, Usage } from "../message/message.ts";
+import type { GivenMessage, GivenMessages, JsonObject, Message, Usage } from "../message/message.ts";
 import type { NewRecord } from "../message/record.ts";
 import type { FinalStatus, SessionMetadata } from "../store/store.ts";
 import { Turns } from "../turns.ts";
@@ -147,13 +147,14 @@ export class Session {
   /**
    * Adds a message, or several at once, at the end of the log. When it resolves they are on disk.
    *
-   * @returns the message as it was stored, with its id and timestamp
+   * @returns the message as it was stored, with its id and timestamp; a call without an id got one, and a result that is any
+   *   other JSON value than a text or parts is its JSON
    * @throws WindrowError `bad-message`, `not-durable`, `fenced`, `closed`, `aborted`
    */
-  append(message: NewMessage, signal?: AbortSignal): Promise<Message>;
-  append(messages: readonly NewMessage[], signal?: AbortSignal): Promise<readonly Message[]>;
-  async append(given: NewMessage | readonly NewMessage[], signal?: AbortSignal): Promise<Message | readonly Message[]> {
-    const list: readonly NewMessage[] = Array.isArray(given) ? given : [given as NewMessage];
+  append(message: GivenMessage, signal?: AbortSignal): Promise<Message>;
+  append(messages: readonly GivenMessage[], signal?: AbortSignal): Promise<readonly Message[]>;
+  async append(given: GivenMessages, signal?: AbortSignal): Promise<Message | readonly Message[]> {
+    const list: readonly GivenMessage[] = Array.isArray(given) ? given : [given as GivenMessage];
     const messages = list.map((message) => this.#appender.complete(message));
     await this.#appender.append(messages, [], signal);
     return Array.isArray(given) ? messages : (messages[0] as Message);

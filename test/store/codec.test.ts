@@ -151,12 +151,16 @@ describe("lines of other writers", () => {
     });
   });
 
-  it("function_call is kept, is_summarized and unknown fields and a blob are tolerated", () => {
+  it("function_call is a call, is_summarized and unknown fields and a blob are tolerated", () => {
     const call = { name: "f", arguments: "{}" };
     expect(
       read({ role: "assistant", content: "", function_call: call, is_summarized: true, unheard_of: [1] }),
     ).toMatchObject({
-      message: { parts: [], extra: { function_call: call } },
+      message: { parts: [{ type: "tool-call", callId: "m4", name: "f", args: {} }] },
+    });
+    const odd = { ...call, strict: true };
+    expect(read({ role: "assistant", content: "", function_call: odd })).toMatchObject({
+      message: { parts: [], extra: { function_call: odd } },
     });
     expect(read({ role: "user", content: "head", parts: [{ type: "text", blob: { sha256: "x" } }] })).toMatchObject({
       message: { parts: [{ type: "text", text: "" }] },

@@ -18,6 +18,7 @@ import {
   functionCall,
   functionCallPart,
 } from "./parts.ts";
+import { flatCall, flatCallPart, flatResult, flatResultParts, isFlatResult } from "./flat.ts";
 import { absent, badMessage, contentNote, hostMessage, keep, keptOf, Originals, WireIds } from "../host/host-fields.ts";
 
 /**
@@ -33,6 +34,8 @@ export interface ChatMessage {
   readonly audio?: unknown;
   readonly tool_calls?: unknown;
   readonly tool_call_id?: unknown;
+  /** Results in the flat form: `[{ tool_call_id, result, is_error }]`, beside calls as `[{ id, name, args }]`. */
+  readonly tool_results?: unknown;
   readonly function_call?: unknown;
   /** DeepSeek, Kimi, vLLM; OpenRouter says `reasoning`, Ollama `thinking`. */
   readonly reasoning_content?: unknown;
@@ -57,7 +60,7 @@ const originals = new Originals();
  * Chat messages as Windrow's, one for each. Text, images, audio, files, refusals, reasoning, calls and results become
  * parts, unknown blocks opaque parts. What has no place stays in `extra["openai-chat"]` and a part's
  * `opaque["openai-chat"]`: unknown fields of a message, block or call as they are; in `content` how an unusual content
- * stood (null, "", [], or none at all). A message without an `id` gets `m1`, `m2` … by its place.
+ * stood (null, "", [], or none at all). Calls as `{ id, name, args }` and `tool_results` are read too, and go back so. A message without an `id` gets `m1`, `m2` … by its place.
  *
  * @throws WindrowError `bad-message`, with the `index` of a value that is no chat message
  */
@@ -117,7 +120,7 @@ function besideContent(
     found.push({ field: "refusal", part: { type: "text", text: refusal, ...keep(chat, { field: "refusal" }) } });
   }
   for (const entry of asArray(host["tool_calls"]) ?? []) {
-    found.push({ field: "tool_calls", part: callPart(entry, calls) });
+    found.push({ field: "tool_calls", part: flatCallPart(entry, calls) ?? callPart(entry, calls) });
   }
   const single = asObject(host["function_call"]);
   const called = single && functionCallPart(single, calls);
@@ -129,6 +132,10 @@ function besideContent(
 
 function toolMessage(host: JsonObject, calls: CallPairing): NewMessage {
   const { content } = host;
+  const flat = flatResultParts(host, calls);
+  if (flat && (content === undefined || content === null)) {
+    return message(host, "tool", flat, without(host, "role", "tool_results"));
+  }
   const modern = host["role"] === "tool";
   const id = modern ? asName(host["tool_call_id"]) : undefined;
   const part: ToolResultPart = {
@@ -185,12 +192,17 @@ class ChatEncoder {
   readonly #ids = new WireIds(fitsId, 40);
   /** Calls that went out as `function_call`: a result that closes one is a message of role `function`. */
   readonly #functions = new Map<string, string>();
+  /** Calls that went out in the flat form. */
+  readonly #flat = new Set<string>();
 
   encode(message: Message): readonly JsonObject[] {
     const kept = keptOf(chat, message.extra) ?? {};
     const results = message.parts.filter((part): part is ToolResultPart => part.type === "tool-result");
     if (message.role === "assistant") return [this.#assistant(message, kept)];
     const rest = message.parts.filter((part) => part.type !== "tool-result");
+    if (message.parts.some((part) => isFlatResult(part) || this.#answersFlat(part))) {
+      return [{ role: "tool", ...kept, tool_results: message.parts.map(flatResult) }];
+    }
     const answers = results.map((result) => this.#result(result, kept, message));
     if (rest.length === 0 && answers.length > 0) return answers;
     const role = message.role === "tool" ? "user" : message.role;
@@ -217,7 +229,9 @@ class ChatEncoder {
     const entries = message.parts.flatMap((part): readonly JsonValue[] => {
       if (part.type === "opaque") return isCallEntry(part) ? [part.data] : [];
       if (part.type !== "tool-call" || part === called) return [];
-      return [callEntry(part, this.#ids.of(part.callId, keptOf(chat, part.opaque) !== undefined))];
+      const flat = flatCall(part);
+      if (flat) this.#flat.add(part.callId);
+      return [flat ?? callEntry(part, this.#ids.of(part.callId, keptOf(chat, part.opaque) !== undefined))];
     });
     const content = contentOf(spoken, kept["content"], null, false);
     return {
@@ -230,6 +244,10 @@ class ChatEncoder {
       ...(audio?.type === "opaque" && { audio: audio.data }),
       ...without(kept, "content"),
     };
+  }
+
+  #answersFlat(part: Part): boolean {
+    return part.type === "tool-result" && this.#flat.has(part.callId);
   }
 
   #result(result: ToolResultPart, kept: JsonObject, { status }: Message): JsonObject {

@@ -1,5 +1,6 @@
 /** The line of a message read back: the reverse of `message.ts`, lenient to lines of other writers. */
 import { isObject } from "../../message/json.ts";
+import { callArguments } from "../../message/parts.ts";
 import type {
   JsonObject,
   JsonValue,
@@ -21,8 +22,9 @@ const roles: readonly Role[] = ["system", "user", "assistant", "tool"];
 const statuses: readonly MessageStatus[] = ["complete", "interrupted", "synthetic"];
 
 /**
- * The reverse of {@link encodeMessage}; large values are fetched, and where they cannot be had, show their ends. Lines of other writers are read too: without `id` it is `m<seq>`; a
- * `function_call` goes into `extra`; `is_summarized` is ignored, as summaries say it.
+ * The reverse of {@link encodeMessage}; large values are fetched, and where they cannot be had, show their ends. Lines of other
+ * writers are read too: without `id` it is `m<seq>`; a `function_call` is a call, and it and a result without a call's id have the
+ * message's own id in its place, so that steps pair them by name and order; `is_summarized` is ignored, as summaries say it.
  *
  * @throws BadLine when a field is missing or has the wrong type
  */
@@ -34,18 +36,28 @@ export function decodeMessage(fields: JsonObject, seq: number, fetch: FetchBlob 
   const id = typeof fields["id"] === "string" && fields["id"] !== "" ? fields["id"] : `m${seq}`;
   const status = statuses.find((known) => known === fields["status"]);
   const extra = isObject(fields["extra"]) ? fields["extra"] : undefined;
-  const call = fields["function_call"];
+  const given = fields["function_call"];
+  const call = functionCall(given, id);
+  const parts = decodeParts({ fields, role, content, id, fetch });
   const message: Message = {
     id,
     role,
-    parts: decodeParts({ fields, role, content, id, fetch }),
+    parts: call ? [...parts, call] : parts,
     timestamp,
     ...(status ? { status } : {}),
     ...(typeof fields["model"] === "string" ? { model: fields["model"] } : {}),
     ...(isObject(fields["usage"]) ? { usage: decodeUsage(fields["usage"]) } : {}),
-    ...(call === undefined ? (extra ? { extra } : {}) : { extra: { ...extra, function_call: call } }),
+    ...(given === undefined || call ? (extra ? { extra } : {}) : { extra: { ...extra, function_call: given } }),
   };
   return { kind: "message", message, tokenCount: amount(fields, "token_count"), timestamp };
+}
+
+/** The one call of a message in a form without an id; undefined where it has no name, or further fields. */
+function functionCall(value: JsonValue | undefined, id: string): ToolCallPart | undefined {
+  if (!isObject(value)) return undefined;
+  const { name, arguments: given, args, ...rest } = value;
+  if (typeof name !== "string" || name === "" || Object.keys(rest).length > 0) return undefined;
+  return { type: "tool-call", callId: id, name, ...callArguments(given ?? args) };
 }
 
 /** The line whose parts are decoded. */

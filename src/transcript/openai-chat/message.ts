@@ -40,6 +40,8 @@ const roles: Readonly<Record<string, Role>> = {
 
 const reasoningFields = ["reasoning_content", "thinking", "reasoning"];
 
+const callFieldsOfMessage = ["tool_calls", "tool_results", "function_call"];
+
 const callFields = ["id", "type", "function", "custom", "name", "args", "arguments", "input", "index"];
 
 const textTypes: ReadonlySet<string> = new Set(["text", "input_text", "output_text"]);
@@ -48,6 +50,7 @@ const knownFields = new Set([
   "role",
   "content",
   "tool_calls",
+  "tool_results",
   "function_call",
   "tool_call_id",
   "name",
@@ -68,7 +71,7 @@ export function isChatMessage(value: unknown): value is JsonObject {
   if (!message || roleOf(message) === undefined) return false;
   const { content } = message;
   const readable = typeof content === "string" || content === null || Array.isArray(content);
-  return readable || (content === undefined && ("tool_calls" in message || "function_call" in message));
+  return readable || (content === undefined && callFieldsOfMessage.some((field) => field in message));
 }
 
 /**
@@ -90,7 +93,7 @@ export function chatMessage(value: unknown, format: string, calls: CallPairing):
   return defined({
     id: asName(value["id"]),
     role,
-    parts: role === "tool" ? [resultPart(value, name, format, calls)] : spokenParts(value, format, calls),
+    parts: role === "tool" ? resultParts(value, name, format, calls) : spokenParts(value, format, calls),
     timestamp: isoTime(value["timestamp"]),
     status: value["status"] === "interrupted" ? ("interrupted" as const) : undefined,
     model: asName(value["model"]),
@@ -155,6 +158,23 @@ function callPart(call: JsonObject, format: string, calls: CallPairing): Part {
     ...callArguments(given),
     ...opaqueRest(call, callFields),
   };
+}
+
+/** The result of a message, or all in its `tool_results`: `[{ tool_call_id, result, is_error }]`. */
+function resultParts(
+  message: JsonObject,
+  name: string | undefined,
+  format: string,
+  calls: CallPairing,
+): readonly Part[] {
+  const results = asArray(message["tool_results"]);
+  if (!results) return [resultPart(message, name, format, calls)];
+  return results.map((entry): Part => {
+    const { tool_call_id: id, result, is_error: isError } = asObject(entry) ?? {};
+    if (result === undefined) return opaquePart(entry, format);
+    const content = typeof result === "string" ? result : JSON.stringify(result);
+    return { type: "tool-result", ...calls.result(asName(id)), content, ...(isError === true && { isError: true }) };
+  });
 }
 
 function resultPart(message: JsonObject, name: string | undefined, format: string, calls: CallPairing): Part {

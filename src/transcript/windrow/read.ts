@@ -3,7 +3,8 @@
  * as `windrow export` writes it.
  */
 import { isWindrowError } from "../../errors.ts";
-import type { JsonObject, NewMessage } from "../../message/message.ts";
+import type { JsonObject, Message, NewMessage } from "../../message/message.ts";
+import type { CallPairing } from "../../message/parts.ts";
 import { checkMessage } from "../../message/schema.ts";
 import { BadLine } from "../../store/format/fields.ts";
 import { decodeMessage } from "../../store/format/decode-message.ts";
@@ -85,10 +86,20 @@ function isStoredLine(line: JsonObject): boolean {
   return typeof line["seq"] === "number" && typeof line["token_count"] === "number";
 }
 
+/** A stored message whose calls and results have no ids of their own, paired by name and order. */
+function paired(message: Message, calls: CallPairing): Message {
+  const parts = message.parts.map((part) => {
+    if (part.type === "tool-call" && part.callId === message.id) calls.call(part.callId, part.name);
+    if (part.type !== "tool-result" || part.callId !== message.id) return part;
+    return { ...part, ...calls.result(undefined, part.name) };
+  });
+  return { ...message, parts };
+}
+
 function ownMessage(value: unknown, builder: TranscriptBuilder): NewMessage | undefined {
   const object = asObject(value);
   if (!object) return undefined;
-  if (isStoredLine(object)) return decodeMessage(object, Number(object["seq"])).message;
+  if (isStoredLine(object)) return paired(decodeMessage(object, Number(object["seq"])).message, builder.calls);
   if (!asArray(object["parts"])) return chatMessage(object, format, builder.calls);
   const unknown = restOf(object, messageFields);
   const known = restOf(object, new Set(Object.keys(unknown ?? {}))) ?? {};

@@ -1,0 +1,120 @@
+/** Messages in the designs' own shapes come in whole: calls without ids, results of any value, calls without an id. */
+import { appendFile, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, expect, it } from "vitest";
+import { resultText, toolCalls, toolResults } from "../../src/message/message.ts";
+import type { Message } from "../../src/message/message.ts";
+import { readTranscripts } from "../../src/transcript/read.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
+import { newFolder } from "../cli/stage.ts";
+
+const managers: SessionManager[] = [];
+
+afterEach(async () => {
+  for (const manager of managers.splice(0)) await manager.close();
+});
+
+const time = "2024-01-15T10:30:01.123Z";
+const line = (seq: number, role: string, content: string, fields: object = {}): string =>
+  `${JSON.stringify({ seq, role, content, timestamp: time, token_count: 5, ...fields })}\n`;
+
+/** The log of a program that names the function and nothing else. */
+const lines = [
+  line(1, "system", "You are an AI coding assistant..."),
+  line(2, "user", "Fix the bug in..."),
+  line(3, "assistant", "I'll help you fix...", {
+    function_call: { name: "github_get_file_contents", arguments: '{"path":"a.ts"}' },
+  }),
+  line(4, "user", "Be quick."),
+  line(5, "tool", '{"output":"const a = 1"}', { tool_name: "github_get_file_contents" }),
+  line(6, "assistant", "", { function_call: { name: "edit", args: { path: "a.ts" } } }),
+  line(7, "tool", '{"output":"done"}', { tool_name: "edit" }),
+  line(8, "assistant", "Fixed."),
+];
+
+async function seedFolder(text: string): Promise<{ manager: SessionManager; id: string; path: string }> {
+  const folder = await newFolder();
+  const manager = await SessionManager.open({ store: folder, budget: 8_000 });
+  managers.push(manager);
+  const session = await manager.create();
+  await session.close();
+  const path = join(folder, "running", session.id, "messages.jsonl");
+  await appendFile(path, text);
+  return { manager, id: session.id, path };
+}
+
+function pairs(messages: readonly Message[]): readonly string[] {
+  const names = new Map(messages.flatMap(toolCalls).map(({ callId, name }) => [callId, name]));
+  return messages.flatMap(toolResults).map((result) => `${names.get(result.callId)}: ${resultText(result)}`);
+}
+
+it("pairs a function_call with the result of its name, in the window and in a transcript; the file stays as it is", async () => {
+  const { manager, id, path } = await seedFolder(lines.join(""));
+  const session = await manager.resume(id);
+  const { messages, report } = await session.compose();
+  expect(messages.flatMap(toolCalls).map(({ name, args }) => ({ name, args }))).toEqual([
+    { name: "github_get_file_contents", args: { path: "a.ts" } },
+    { name: "edit", args: { path: "a.ts" } },
+  ]);
+  expect(pairs(messages)).toEqual(['github_get_file_contents: {"output":"const a = 1"}', 'edit: {"output":"done"}']);
+  expect(report.faults).toEqual([]);
+  expect(JSON.stringify(messages)).not.toContain("Result without its call");
+  const [transcript] = await readTranscripts(path);
+  expect(pairs(transcript!.messages)).toEqual(pairs(messages));
+  const fork = await manager.fork(id);
+  expect(pairs((await fork.compose()).messages)).toEqual(pairs(messages));
+  expect(await readFile(path, "utf8")).toBe(lines.join(""));
+});
+
+it("leaves a result of another name, and a function_call with no name, for what they are", async () => {
+  const { manager, id } = await seedFolder(
+    [
+      line(1, "user", "go"),
+      line(2, "assistant", "", { function_call: { name: "read", arguments: "{}" } }),
+      line(3, "tool", "of another", { tool_name: "write" }),
+      line(4, "assistant", "odd", { function_call: { arguments: "{}" } }),
+    ].join(""),
+  );
+  const session = await manager.resume(id);
+  const { messages } = await session.compose();
+  expect(JSON.stringify(messages)).toContain("Result without its call, of write");
+  const log: Message[] = [];
+  for await (const message of session.messages()) log.push(message);
+  expect(log[3]?.extra).toEqual({ function_call: { arguments: "{}" } });
+});
+
+it("makes the id of a call that is appended without one, and takes any value as a result", async () => {
+  const manager = await SessionManager.open({ store: "ram:", budget: 8_000 });
+  managers.push(manager);
+  const session = await manager.create();
+  await session.append({ role: "user", parts: [{ type: "text", text: "look" }] });
+  const asked = await session.append({
+    role: "assistant",
+    parts: [
+      { type: "tool-call", name: "get", args: { url: "a" } },
+      { type: "tool-call", name: "get", args: { url: "b" } },
+      { type: "tool-call", callId: "own", name: "get", args: {} },
+    ],
+  });
+  const [first, second, own] = toolCalls(asked).map(({ callId }) => callId);
+  expect(own).toBe("own");
+  expect(new Set([first, second, own]).size).toBe(3);
+  await session.append({
+    role: "tool",
+    parts: [
+      { type: "tool-result", callId: first!, content: { code: 404 }, isError: true },
+      { type: "tool-result", callId: second!, content: [1, { a: null }] },
+      { type: "tool-result", callId: "own", content: [{ type: "text", text: "plain" }] },
+    ],
+  });
+  const { messages } = await session.compose();
+  expect(messages.flatMap(toolResults).map(({ content }) => content)).toEqual([
+    '{"code":404}',
+    '[1,{"a":null}]',
+    [{ type: "text", text: "plain" }],
+  ]);
+  const circle: Record<string, unknown> = {};
+  circle["self"] = circle;
+  const bad = { role: "tool", parts: [{ type: "tool-result", callId: "x", content: circle }] };
+  await expect(session.append(bad as never)).rejects.toMatchObject({ code: "bad-message" });
+});
