@@ -19,8 +19,7 @@ export function protect(shown: readonly ViewStep[], strategy: Strategy): View {
   const task = strategy.keepTask === true ? taskIn(steps) : strategy.keepFirstUser ? steps.findIndex(isUsers) : -1;
   const newest = Math.max(lastUser, lastAssistant);
   const marked = steps.map((step, index): ViewStep => {
-    const waiting = index > lastAssistant && isUsers(step);
-    const kept = index === task || index === lastUser || index === newest || waiting;
+    const kept = index === task || index === lastUser || index === newest;
     const stays = kept || step.kind === "system";
     return stays === step.protected ? step : { ...step, protected: stays };
   });
@@ -56,20 +55,30 @@ export interface WindowPlan {
  * @throws WindrowError `budget-too-small`; `over-budget` with the size of each block where even the floor is too large:
  * the current user message, and the newest step with its parts cut to stubs
  */
-export function* planWindow({
-  view,
-  strategy,
-  budget,
-  blocks,
-  start,
-  state: { edits, reverted = [] },
-  keepNewest,
-  ...rest
-}: WindowPlan): Work<readonly Edit[]> {
-  const { system, tools, pinned, dynamic } = blocks;
-  const fixed = system + tools + pinned + dynamic;
-  const limit = budget - fixed - start;
+export function* planWindow(plan: WindowPlan): Work<readonly Edit[]> {
+  return (yield* planExactly(plan)) ?? (yield* planWithStart(plan));
+}
+
+/**
+ * The edits of a window that begins with the user by itself: the room for a message before it goes to the history.
+ * Undefined for other windows; a strategy that keeps the first message has it to spare.
+ */
+function* planExactly(plan: WindowPlan): Work<readonly Edit[] | undefined> {
+  const { start, strategy, view, state } = plan;
+  if (start === 0 || strategy.keepFirstUser || state.reverted !== undefined) return undefined;
+  const context = contextOf(plan, 0);
+  if (context.limit <= 0) return undefined;
+  const planned = yield* runPasses(view, strategy, context);
+  const first = planned.view.steps.find(({ kind }) => kind !== "system")?.messages[0]?.message;
+  return first?.role === "user" && planned.view.tokens <= context.limit ? planned.edits : undefined;
+}
+
+function* planWithStart(plan: WindowPlan): Work<readonly Edit[]> {
+  const { view, strategy, budget, blocks, start, state, keepNewest } = plan;
+  const context = contextOf(plan, start);
+  const { limit } = context;
   if (limit <= 0) {
+    const { system, tools, pinned, dynamic } = blocks;
     throw new WindrowError(
       "budget-too-small",
       `The budget of ${budget} tokens leaves nothing for the conversation: system ${system}, tools ${tools}, pinned ` +
@@ -77,8 +86,7 @@ export function* planWindow({
       { budget, ...blocks },
     );
   }
-  const target = Math.max(1, Math.min(limit, Math.floor(budget * strategy.lowWater) - fixed - start));
-  const context = { target, limit, budget, fixed, edits, ...rest };
+  const { reverted = [] } = state;
   if (reverted.length > 0) {
     const undone = (step: ViewStep): boolean => reverted.some(({ from, to }) => step.from <= to && step.to >= from);
     const steps = view.steps.map((step) => (undone(step) ? { ...step, protected: true } : step));
@@ -87,6 +95,16 @@ export function* planWindow({
   }
   const planned = yield* runPasses(view, strategy, context);
   return planned.view.tokens <= limit ? planned.edits : yield* forced(planned, context, blocks, keepNewest);
+}
+
+/** The context of the passes, with `start` tokens kept for a message before the history. */
+function contextOf(plan: WindowPlan, start: number): PassContext {
+  const { view: _, strategy, blocks, start: __, state, keepNewest: ___, ...rest } = plan;
+  const { system, tools, pinned, dynamic } = blocks;
+  const fixed = system + tools + pinned + dynamic;
+  const limit = rest.budget - fixed - start;
+  const target = Math.max(1, Math.min(limit, Math.floor(rest.budget * strategy.lowWater) - fixed - start));
+  return { target, limit, fixed, edits: state.edits, ...rest };
 }
 
 /** A view, and the edits that were planned to make it. */

@@ -68,6 +68,15 @@ describe("getMessages", () => {
     expect(texts(own.getMessages())).toEqual(["46", "47", "48", "49"]);
   });
 
+  it("trims a run of the user's messages as any other, the newest apart", () => {
+    const manager = new ContextManager();
+    for (let at = 1; at <= 30; at++) manager.addMessage(say(`${at}`));
+    expect(texts(manager.getMessages())).toEqual(Array.from({ length: 24 }, (_, at) => `${7 + at}`));
+    const five = new ContextManager({ maxMessages: 5 });
+    for (let at = 1; at <= 8; at++) five.addMessage({ ...say(`${at}`), importance: at === 2 ? 0.9 : 0.5 });
+    expect(texts(five.getMessages())).toEqual(["2", "5", "6", "7", "8"]);
+  });
+
   it("keeps calls and responses together", () => {
     const manager = new ContextManager();
     manager.addMessage(say("Go on."));

@@ -34,8 +34,8 @@ describe("strategy A", () => {
     const tools = [{ name: "find" }];
     const fixed = { system: "s".repeat(26), dynamic: [{ name: "rag", text: "d".repeat(36), literal: true }], tools };
     const toolTokens = JSON.stringify(tools[0]).length + 4;
-    // System 30, tools, dynamic 40; the rest is 130: six messages of 20, and the seventh from the end does not fit.
-    const composed = compose(talk().messages, 70 + toolTokens + start + 130, fixed);
+    // System 30, tools, dynamic 40; the rest is 120: exactly six messages of 20, the first of which is the user's.
+    const composed = compose(talk().messages, 70 + toolTokens + 120, fixed);
     expect(composed.report.blocks).toMatchObject({
       system: 30,
       tools: toolTokens,
@@ -46,8 +46,11 @@ describe("strategy A", () => {
     expect(ids(composed)).toEqual(["windrow:system", "m5", "m6", "m7", "m8", "m9", "m10", "windrow:dynamic"]);
     expect(composed.messages[0]?.parts).toEqual([{ type: "text", text: fixed.system }]);
     // One token less than six messages need, and the largest suffix that fits has five.
-    const less = ids(compose(talk().messages, 70 + toolTokens + start + 119, fixed));
+    const less = ids(compose(talk().messages, 70 + toolTokens + 119, fixed));
     expect(less.filter((id) => id.startsWith("m"))).not.toContain("m5");
+    // A window that would begin with an answer needs the room for a line that stands before it.
+    const answer = ids(compose(talk().messages, 70 + toolTokens + 100 + start - 1, fixed));
+    expect(answer.filter((id) => id.startsWith("m"))).toEqual(["m7", "m8", "m9", "m10"]);
   });
 
   it("sacrifices the earliest history first, and says so by its blocks where even that is not enough", () => {
