@@ -15,7 +15,8 @@ import { presetOf } from "../../window/presets/presets.ts";
 import { gemini } from "../../window/provider/profile.ts";
 import { limitUi, uiLimits } from "../../window/ui/limits.ts";
 import type { Strategy } from "../../window/window.ts";
-import { contentsOf, fromContents, geminiAdapter } from "../gemini/gemini.ts";
+import { candidatePlaces } from "./candidates.ts";
+import { ContentReader, contentsOf } from "../gemini/gemini.ts";
 import type { GeminiContent } from "../gemini/gemini.ts";
 import { asName, isObject } from "../../message/json.ts";
 
@@ -43,7 +44,12 @@ export class ContextManager {
   /** The preset's counter. */
   readonly counter: TokenCounter;
   readonly #options: MikiOptions;
-  #messages: Required<ContextMessage>[] = [];
+  #reader = new ContentReader();
+  #messages: Message[] = [];
+  /** Messages at which those that no window can show any more are let go. */
+  #full: number;
+  /** The newest window, until a message is added. */
+  #composed: readonly Message[] | undefined;
   #snapshot: ContextSnapshot | undefined;
   #failures = 0;
 
@@ -56,6 +62,7 @@ export class ContextManager {
     this.#options = options;
     this.strategy = preset.strategy;
     this.counter = counterFor(preset);
+    this.#full = this.#room;
   }
 
   /**
@@ -65,15 +72,17 @@ export class ContextManager {
    * @throws WindrowError `bad-message`
    */
   addMessage<M extends ContextMessage>(message: M): M & { readonly importance: number } {
-    const [read] = geminiAdapter.decode([message]);
-    const importance = message.importance ?? (read ? importanceOf([read]) : 0);
-    const added = { ...message, importance };
-    this.#messages.push(added as unknown as Required<ContextMessage>);
-    for (const part of read?.parts ?? []) {
+    const { importance: given, ...content } = message;
+    const read = this.#reader.read(content as GeminiContent);
+    const importance = given ?? importanceOf([read]);
+    this.#messages.push({ ...read, extra: { ...read.extra, importance } });
+    this.#composed = undefined;
+    if (this.#messages.length > this.#full) this.#letGo();
+    for (const part of read.parts) {
       if (part.type !== "tool-result") continue;
       this.#failures = part.isError === true || hasFailed(resultText(part)) ? this.#failures + 1 : 0;
     }
-    return added;
+    return { ...message, importance };
   }
 
   /** The messages to send: at most 24, dumps cut, calls together with their responses, in the order they came. */
@@ -127,7 +136,10 @@ export class ContextManager {
 
   /** Forgets messages and snapshot: for a new task. */
   async reset(): Promise<void> {
+    this.#reader = new ContentReader();
     this.#messages = [];
+    this.#full = this.#room;
+    this.#composed = undefined;
     this.#snapshot = undefined;
     this.#failures = 0;
   }
@@ -137,13 +149,24 @@ export class ContextManager {
     return { ...mikiLimits, maxMessages: mikiSizes[size][1], ...given };
   }
 
+  /** Messages between two times that some are let go. */
+  get #room(): number {
+    return 2 * this.#limits.maxMessages;
+  }
+
+  #letGo(): void {
+    const places = candidatePlaces(this.#messages, this.#limits.maxMessages);
+    this.#messages = places.flatMap((place) => this.#messages[place] ?? []);
+    this.#full = this.#messages.length + this.#room;
+  }
+
   #window(): readonly Message[] {
+    return (this.#composed ??= this.#compose());
+  }
+
+  #compose(): readonly Message[] {
     if (this.#messages.length === 0) return [];
-    const messages = fromContents(this.#messages.map(({ importance: _importance, ...message }) => message)).map(
-      (message, index): Message => {
-        return { ...message, extra: { ...message.extra, importance: this.#messages[index]?.importance ?? 0 } };
-      },
-    );
+    const messages = this.#messages;
     const { maxMessages } = this.#limits;
     const compose = (strategy: Strategy): readonly Message[] =>
       composeWindow({ messages, strategy, counter: this.counter, profile: listed, budget: Infinity }).messages;
