@@ -33,9 +33,11 @@ const conversation = fc
 
 /** The window over everything, by the preset's own strategy. */
 function whole(contents: readonly Scored[], maxMessages: number): readonly GeminiContent[] {
-  const messages = fromContents(contents.map(({ importance: _, ...content }) => content)).map((message, at) => {
-    return { ...message, extra: { ...message.extra, importance: contents[at]?.importance ?? 0 } };
-  });
+  const messages = fromContents(contents.map(({ role, parts }) => ({ role, parts }) as GeminiContent)).map(
+    (message, at) => {
+      return { ...message, extra: { ...message.extra, importance: contents[at]?.importance ?? 0 } };
+    },
+  );
   const profile = { ...gemini, rules: { ...gemini.rules, lastIsUser: false, callNeedsSignature: false } };
   const compose = (most: number) => {
     const { strategy } = miki({ maxMessages: most });

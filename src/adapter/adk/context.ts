@@ -16,7 +16,7 @@ import { gemini } from "../../window/provider/profile.ts";
 import { limitUi, uiLimits } from "../../window/ui/limits.ts";
 import type { Strategy } from "../../window/window.ts";
 import { candidatePlaces } from "./candidates.ts";
-import { ContentReader, contentsOf } from "../gemini/gemini.ts";
+import { contentMessage, contentsOf, GeminiCalls } from "../gemini/gemini.ts";
 import type { GeminiContent } from "../gemini/gemini.ts";
 import { asName, isObject } from "../../message/json.ts";
 
@@ -44,7 +44,8 @@ export class ContextManager {
   /** The preset's counter. */
   readonly counter: TokenCounter;
   readonly #options: MikiOptions;
-  #reader = new ContentReader();
+  #calls = new GeminiCalls();
+  #added = 0;
   #messages: Message[] = [];
   /** Messages at which those that no window can show any more are let go. */
   #full: number;
@@ -73,7 +74,8 @@ export class ContextManager {
    */
   addMessage<M extends ContextMessage>(message: M): M & { readonly importance: number } {
     const { importance: given, ...content } = message;
-    const read = this.#reader.read(content as GeminiContent);
+    const read = { id: `m${this.#added + 1}`, ...contentMessage(content as GeminiContent, this.#added, this.#calls) };
+    this.#added++;
     const importance = given ?? importanceOf([read]);
     this.#messages.push({ ...read, extra: { ...read.extra, importance } });
     this.#composed = undefined;
@@ -136,7 +138,7 @@ export class ContextManager {
 
   /** Forgets messages and snapshot: for a new task. */
   async reset(): Promise<void> {
-    this.#reader = new ContentReader();
+    this.#calls = new GeminiCalls();
     this.#messages = [];
     this.#full = this.#room;
     this.#composed = undefined;

@@ -33,22 +33,12 @@ const originals = new Originals();
  * @throws WindrowError `bad-message`, with the `index` of a value that is no content
  */
 export function fromContents(contents: readonly GeminiContent[]): readonly Message[] {
-  const reader = new ContentReader();
-  return contents.map((value) => reader.read(value));
-}
-
-/** Reads the contents of one history, one by one, as {@link fromContents} does all of them. */
-export class ContentReader {
-  readonly #calls = new GeminiCalls();
-  readonly #ids = new UniqueIds();
-  #read = 0;
-
-  /** @throws WindrowError `bad-message` */
-  read(value: GeminiContent): Message {
-    const message = { ...contentMessage(value, this.#read, this.#calls), id: this.#ids.take() };
-    this.#read++;
+  const calls = new GeminiCalls();
+  const ids = new UniqueIds();
+  return contents.map((value, index) => {
+    const message = { ...contentMessage(value, index, calls), id: ids.take() };
     return originals.note(message, value);
-  }
+  });
 }
 
 /** Pairs calls and responses; the ids it makes are none that a host has of its own. */
