@@ -230,3 +230,58 @@ it("keeps by its rules where the model's ratings cannot be read", async () => {
   expect(session.stats()).toMatchObject({ breaker: { failures: 0 } });
   expect(session.stats().state.compressionCount).toBeGreaterThan(0);
 });
+
+/** What a summariser was shown, and a session that is composed as a loop does it. */
+async function loop(
+  options: ManagerOptions,
+  prepares: boolean,
+  results: readonly number[],
+): Promise<{ session: Session; shown: string }> {
+  const prompts: string[] = [];
+  const summarizer: Model = async ({ prompt }) => {
+    prompts.push(prompt);
+    return { text: "All went well.", usage: {}, finish: "stop" };
+  };
+  const manager = await SessionManager.open({ store: "ram:", compaction: "blocking", summarizer, ...options });
+  managers.push(manager);
+  const session = await manager.create();
+  await session.append({ role: "user", parts: [{ type: "text", text: "THE TASK: read all of it" }] });
+  for (const [index, tokens] of results.entries()) {
+    if (prepares) await session.prepare();
+    await session.compose();
+    const callId = `c${index}`;
+    await session.append({
+      role: "assistant",
+      parts: [{ type: "tool-call", callId, name: "read", args: { path: `${index}.ts` } }],
+    });
+    await session.endStep();
+    const content = `RESULT ${index} ${"x".repeat(4 * tokens - 10)}`;
+    await session.append({ role: "tool", parts: [{ type: "tool-result", callId, name: "read", content }] });
+  }
+  if (prepares) await session.prepare();
+  const { messages } = await session.compose();
+  return { session, shown: JSON.stringify([prompts, messages]) };
+}
+
+it.each([
+  ["results of a tenth of the budget, and the host prepares", true, 1_000],
+  ["results of a tenth of the budget, and it does not", false, 1_000],
+  ["results of a quarter of it, and the host prepares", true, 2_500],
+  ["results of a quarter of it, and it does not", false, 2_500],
+])("summarises what a tool loop has no room for: %s", async (_, prepares, tokens) => {
+  const options = { strategy: "coding-agent", budget: 10_000, counter: "chars4-floor" };
+  const { session, shown } = await loop(
+    options,
+    prepares,
+    Array.from({ length: 30 }, () => tokens),
+  );
+  expect(shown).toContain("THE TASK");
+  const edits = await session.explain();
+  const named = edits.items.filter(({ pass }) => pass === "drop-oldest").map(({ seq }) => seq);
+  for (let index = 0; index < 30; index++) {
+    // The result of step `index` is message 3 + 2 × index.
+    if (!named.includes(3 + 2 * index)) expect(shown).toContain(`RESULT ${index} `);
+  }
+  expect(session.stats().state.compressionCount).toBeGreaterThan(1);
+  if (prepares) expect(named).toEqual([]);
+});
