@@ -1,6 +1,8 @@
 /** The doctor and trouble that is no damage (seed 001 §8.2): a full disk, a silent holder, a window that outgrew. */
 import { expect, it } from "vitest";
 import { doctor } from "../../src/ops/doctor/doctor.ts";
+import { monitor } from "../../src/ops/monitor/monitor.ts";
+import type { MonitorEvent } from "../../src/ops/monitor/monitor.ts";
 import { everybody, newSession, stateOf } from "../../src/store/testing/kit.ts";
 import { filesStore } from "../../src/store/files/files.ts";
 import { newFolder, windrow } from "../cli/stage.ts";
@@ -50,6 +52,22 @@ it("tells of a window over its budget that nothing was taken out of", async () =
   expect(await look({ currentContextTokens: 1_001, compressionCount: 1 })).toEqual([]);
   expect(await look({ currentContextTokens: 1_001, epochCount: 1 })).toEqual([]);
   await lock.release();
+  await store.close();
+});
+
+it("tells of a session that another program left completing, which the monitor ends", async () => {
+  const folder = await newFolder();
+  const store = filesStore({ folder });
+  const lock = await store.create(everybody, newSession());
+  await store.setState(lock, stateOf("completing"));
+  expect((await doctor(store)).findings, "its program may end it yet").toEqual([]);
+  await lock.release();
+  expect((await doctor(store)).findings).toMatchObject([{ problem: "left-completing", sessionId: lock.id }]);
+  const events: MonitorEvent[] = [];
+  await monitor(store, { once: true, onEvent: (event) => events.push(event) });
+  expect(events[0]).toEqual({ type: "session-moved", sessionId: lock.id });
+  expect((await store.info(everybody, lock.id)).state).toMatchObject({ status: "completed", error: null });
+  expect((await doctor(store)).findings).toEqual([]);
   await store.close();
 });
 

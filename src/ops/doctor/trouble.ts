@@ -49,6 +49,7 @@ export async function runningTrouble(store: Store, now: Date): Promise<readonly 
   for await (const info of store.list({}, { unfinished: true })) {
     if (isFinal(info.state.status)) continue;
     found.push(await orUnreadable(() => silentHolder(store, info.metadata.uuid, now)), outgrown(info));
+    found.push(await orUnreadable(() => leftCompleting(store, info)));
   }
   return found.filter((finding) => finding !== undefined);
 }
@@ -97,6 +98,16 @@ async function silentHolder(store: Store, id: string, now: Date): Promise<Findin
     `Process ${processId} on ${hostname} holds the session, and was last heard of ${heartbeatAt}. It lives; if it hangs, ` +
     `end it, or \`windrow unlock ${id} --force --reason "…"\`.`;
   return notice("holder-silent", message, id);
+}
+
+/** A session that another program began to end, and did not. */
+async function leftCompleting(store: Store, { metadata, state }: SessionInfo): Promise<Finding | undefined> {
+  if (state.status !== "completing") return undefined;
+  if ((await store.holding?.holder({}, metadata.uuid))?.state === "held") return undefined;
+  const message =
+    "Its state is `completing`, which no Windrow writes, and nobody holds it: the program that was ending it stopped. " +
+    "`windrow monitor --once` ends it as completed.";
+  return notice("left-completing", message, metadata.uuid);
 }
 
 /** A window over its budget that was never made smaller. */

@@ -35,7 +35,7 @@ export type MonitorEvent =
       readonly owner?: LockOwner;
     }
   | {
-      /** It had ended, and its move was interrupted; the move was ended. */ readonly type: "session-moved";
+      /** It had ended, or another program left it `completing`, and its move was interrupted; the move was ended. */ readonly type: "session-moved";
       readonly sessionId: string;
     }
   | {
@@ -166,6 +166,13 @@ async function judge(
   if (holder.state === "held") {
     return late === undefined ? undefined : { type: "session-overdue", sessionId, error: late, ...about };
   }
+  if (
+    info.state.status === "completing" &&
+    (holder.state === "none" || isSilent(info, holder, now, options.staleAfter ?? defaultStaleAfterMs))
+  ) {
+    const ended = await end(store, info, holder, "completed", null, now, options);
+    return ended ? { type: "session-moved", sessionId } : undefined;
+  }
   if (holder.state === "gone" && isSilent(info, holder, now, options.staleAfter ?? defaultStaleAfterMs)) {
     const error = `${whoever(holder)} died without ending the session; last seen ${lastSeen(info, holder)}.`;
     const ended = await end(store, info, holder, "failed", error, now, options);
@@ -182,7 +189,7 @@ async function end(
   info: SessionInfo,
   holder: Holding,
   status: FinalStatus,
-  error: string,
+  error: string | null,
   now: Date,
   options: MonitorOptions,
 ): Promise<boolean> {

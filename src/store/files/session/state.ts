@@ -1,9 +1,9 @@
 /** The state of a session, counted again from its logs where a power cut took state.json. */
 import { constants } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { isWindrowError } from "../../../errors.ts";
 import type { RecordKind, StoredRecord } from "../../../message/record.ts";
-import type { SessionMetadata, SessionState } from "../../store.ts";
+import type { FinalStatus, SessionMetadata, SessionState } from "../../store.ts";
 import { initialState } from "../../format/documents.ts";
 import { kindFiles } from "../../format/logs.ts";
 import { StateCount } from "../../shared/state-count.ts";
@@ -11,6 +11,7 @@ import type { CountedState } from "../../shared/state-count.ts";
 import { readState } from "../../format/documents.ts";
 import type { Disk } from "../../../disk/disk.ts";
 import { systemDisk } from "../../../disk/disk.ts";
+import { indexFile, readEntry } from "../index-file.ts";
 import type { Place } from "../layout.ts";
 import { systemCode } from "../../../disk/safe-write.ts";
 import { readRecords } from "../log/reader.ts";
@@ -57,10 +58,26 @@ async function rebuildState(place: Place, metadata: SessionMetadata, disk: Disk)
   return {
     ...initialState(metadata.createdAt),
     ...numbers,
-    status: place.completed ? "completed" : "processing",
+    status: place.completed ? endedAs(place, disk) : "processing",
     completedAt: place.completed ? numbers.updatedAt : null,
     lastActivity: "state_rebuilt",
   };
+}
+
+/** The status that a session ended with, as the index has it. */
+function endedAs({ id, folder }: Place, disk: Disk): FinalStatus {
+  let status: FinalStatus = "completed";
+  let index = "";
+  try {
+    index = disk.readFile(join(dirname(dirname(folder)), indexFile)).toString("utf8");
+  } catch (error) {
+    if (systemCode(error) !== "ENOENT") throw error;
+  }
+  for (const line of index.split("\n")) {
+    const entry = line.includes(id) ? readEntry(line) : undefined;
+    if (entry?.id === id) status = entry.status ?? status;
+  }
+  return status;
 }
 
 async function countedIn(place: Place, { createdAt }: SessionMetadata, disk: Disk): Promise<CountedState> {
