@@ -2,7 +2,7 @@
 import { parseJson } from "../message/json.ts";
 import type { Message, Part, ToolCallPart, ToolResultPart } from "../message/message.ts";
 import type { Profile } from "./provider/profile.ts";
-import { isReasoning, withoutSignature } from "./provider/signed.ts";
+import { isBound, isReasoning, withoutSignature } from "./provider/signed.ts";
 import type { Edit, WindowState } from "./window.ts";
 import type { NumberedMessage } from "../message/step.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
@@ -236,7 +236,10 @@ export interface ReasoningIn {
   readonly counter: TokenCounter;
 }
 
-/** Adds the edit that drops the reasoning behind the first edit, which is bound to a prefix that changed. */
+/**
+ * Adds the edit that drops the reasoning behind the first edit, which is bound to a prefix that changed. Where none of it is
+ * signed, nothing binds it, and the edits stay as they are.
+ */
 export function withoutReasoning(
   edits: readonly Edit[],
   { messages, last, moved, counter }: ReasoningIn,
@@ -245,6 +248,7 @@ export function withoutReasoning(
   const first = edits.reduce((least, edit) => Math.min(least, edit.from), Infinity);
   const from = moved ? 1 : first;
   if (!Number.isFinite(from)) return edits;
+  if (!messages.some(({ seq, message }) => seq >= from && message.parts.some(isBound))) return edits;
   let tokensBefore = 0;
   for (const { seq, message } of messages) {
     if (seq < from) continue;

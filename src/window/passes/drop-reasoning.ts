@@ -1,4 +1,5 @@
 /** drop-reasoning: removes the reasoning of older answers, and nothing else. */
+import type { Part } from "../../message/message.ts";
 import { countPart } from "../../tokens/counter.ts";
 import type { Edit, Pass, PassContext, View, ViewStep } from "../window.ts";
 
@@ -23,9 +24,10 @@ export function dropReasoning({ keep = 1, openLoop = true }: DropReasoningOption
         step.messages.filter(({ message }) => message.parts.some(isReasoning)),
       );
       const loop = openLoop ? openLoopStart(view.steps) : Infinity;
-      // A profile that binds reasoning to its prefix would lose the open loop's reasoning with any before it, so all of
-      // it stays.
-      if (loop < Infinity && profile.reasoning === "prefix-bound") return [];
+      const bound =
+        profile.reasoning === "prefix-bound" && thinking.some(({ message }) => message.parts.some(isSigned));
+      // Signed reasoning of the open loop would be lost with any before it, so all of it stays.
+      if (loop < Infinity && bound) return [];
       const oldestKept = thinking[thinking.length - keep]?.seq ?? (keep > 0 ? 0 : Infinity);
       const leaving = thinking.filter(({ seq }) => seq < Math.min(loop, oldestKept));
       const last = leaving.at(-1);
@@ -52,6 +54,11 @@ export function dropReasoning({ keep = 1, openLoop = true }: DropReasoningOption
 
 function isReasoning(part: { readonly type: string }): boolean {
   return part.type === "reasoning";
+}
+
+/** Whether a part is reasoning that its provider signed, or that carries fields of the provider's. */
+function isSigned(part: Part): boolean {
+  return part.type === "reasoning" && (part.signature !== undefined || part.opaque !== undefined);
 }
 
 /**

@@ -43,6 +43,12 @@ export function isReasoning(part: Part): part is ReasoningPart | Extract<Part, {
   return part.type === "reasoning" || (part.type === "opaque" && /\/(redacted_)?(reasoning|thinking)$/.test(part.kind));
 }
 
+/** Whether a part is reasoning that its provider signed or sealed, which is only good behind the prefix it was written on. */
+export function isBound(part: Part): boolean {
+  if (!isReasoning(part)) return false;
+  return part.type === "opaque" || part.signature !== undefined || part.opaque !== undefined;
+}
+
 /** The thought signature a call came with, under its own name or an adapter's; undefined where it has none. */
 export function thoughtSignature({ opaque }: ToolCallPart): string | undefined {
   const fields = fieldsOf(opaque);

@@ -70,4 +70,16 @@ describe("drop-reasoning", () => {
     ]);
     expect(thoughts(dropReasoning(), messages, pi)).toEqual([]);
   });
+
+  it("keeps the newest where a profile binds what is signed, and nothing is", () => {
+    const bare = thinker().messages.map((message) => ({
+      ...message,
+      parts: message.parts.map((part) => (part.type === "reasoning" ? { type: part.type, text: part.text } : part)),
+    }));
+    expect(thoughts(dropReasoning(), bare, pi)).toEqual(["second 3"]);
+    expect(thoughts(dropReasoning({ keep: 2 }), bare, pi)).toEqual(["thought 3", "second 3"]);
+    expect(thoughts(dropReasoning(), bare.slice(0, -1), pi)).toEqual(["thought 3"]);
+    const mixed = [...thinker().messages.slice(0, 4), ...bare.slice(4)];
+    expect(thoughts(dropReasoning(), mixed, pi)).toEqual([]);
+  });
 });
