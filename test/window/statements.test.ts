@@ -78,7 +78,11 @@ function tell(given: Setting): Told {
       const body = Array.from({ length: lines }, (_, line) => {
         return `10:${at}:${line} ${nameOf(seed, 100 + ((at * 31 + line * 7) % 400))} served request ${at * 37 + line} in ${line} ms`;
       });
-      history.assistant(at % 3 === 0 ? `Looking at ${nameOf(seed, 600 + at)}.` : "", [`f${at}`, "logs", {}]);
+      history.assistant(at % 3 === 0 ? `Looking at ${nameOf(seed, 600 + at)}.` : "", [
+        `f${at}`,
+        "logs",
+        { page: String(at) },
+      ]);
       history.result(`f${at}`, body.join("\n"));
       if (at % given.every === 0) history.user(`Thanks, and number ${at} of ${nameOf(seed, 700 + at)}?`);
     }

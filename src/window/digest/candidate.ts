@@ -18,6 +18,8 @@ export interface ChoiceOptions {
   readonly shownTexts: readonly string[];
   /** Texts that stand before all lines: the task, the system block, pins. Default: none. */
   readonly standing?: readonly string[];
+  /** The user's messages that stand whole. Default: none. */
+  readonly whole?: readonly Passage[];
   /** The line before a passage that is the first of its file or record. */
   readonly title: (passage: Passage) => string;
 }

@@ -19,8 +19,12 @@ const gapTokens = 2;
 /** Lines that are looked at in one step. */
 const linesPerStep = 256;
 
-/** Share of the room for the user's lines that change what stands, and for the user's rules and short messages. */
+/**
+ * Shares of the room for the user's lines that change what stands, for what was printed later of what stands, and for
+ * the user's rules and short messages.
+ */
 const amendmentShare = 0.5;
+const laterShare = 0.1;
 const instructionShare = 0.1;
 
 /** The choices made so far: what one of them showed bears its number. */
@@ -51,7 +55,8 @@ export function* lineChoosing(
   facts: Facts,
 ): Work<(room: number) => Work<readonly Passage[]>> {
   const candidates = yield* weighing(passages, options, facts);
-  const first = yield* readStatements(candidates, options.standing ?? []);
+  const whole = yield* weighing(options.whole ?? [], options, facts);
+  const first = yield* readStatements(candidates, options.standing ?? [], whole);
   const shownWords = new Set<Word>();
   for (const text of options.shownTexts) {
     for (const word of wordsOf(text)) shownWords.add(facts.word(word));
@@ -70,6 +75,8 @@ function* choose(
   const choice = new Choice(shownWords, room);
   for (const candidate of candidates) candidate.chosen = false;
   for (const candidate of first.amendments) if (!candidate.shown) choice.take([candidate], room * (1 - amendmentShare));
+  const leastBeside = choice.left - room * laterShare;
+  for (const candidate of first.later) if (!candidate.shown) choice.take([candidate], leastBeside);
   const least = choice.left - room * instructionShare;
   for (const lines of first.instructions)
     choice.take(

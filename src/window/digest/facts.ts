@@ -100,9 +100,9 @@ export function factsBy(counter: TokenCounter): Facts {
   return facts;
 }
 
-/** The words of a text that can be looked back for. */
+/** The words of a text that can be looked back for; a point that ends a sentence is no part of one. */
 export function wordsOf(text: string): readonly string[] {
-  return text.match(/[\p{L}\p{N}_$.@/-]{3,}/gu) ?? [];
+  return text.match(/[\p{L}\p{N}_$.@/-]{2,}[\p{L}\p{N}_$@/]/gu) ?? [];
 }
 
 /** Paths, names and numbers have to be given exactly; a word of prose can be said otherwise. */

@@ -12,6 +12,8 @@ import type { Line, Word } from "./line.ts";
 export interface FirstChoices {
   /** The user's lines that change a text which stands in the window whatever is chosen, newest first. */
   readonly amendments: readonly Candidate[];
+  /** The newest lines that speak of the same as a message of the user's that stands whole, newest first. */
+  readonly later: readonly Candidate[];
   /** The user's rules, and short messages of the user's whole: newest messages first, rules before the rest. */
   readonly instructions: readonly (readonly Candidate[])[];
 }
@@ -45,11 +47,17 @@ const rule =
  * Finds what candidates change, and links each to the newest that speaks of the same.
  *
  * @param standing - texts that stand in the window before all candidates: the task, the system block, pins
+ * @param whole - lines of the user's messages that stand whole, as candidates that nothing chooses
  */
-export function* readStatements(candidates: readonly Candidate[], standing: readonly string[]): Work<FirstChoices> {
-  const statements = candidates.filter(({ passage }) => !passage.file);
+export function* readStatements(
+  candidates: readonly Candidate[],
+  standing: readonly string[],
+  whole: readonly Candidate[] = [],
+): Work<FirstChoices> {
+  const records = candidates.filter(({ passage }) => !passage.file);
+  const statements = [...records, ...whole];
   yield;
-  const users = statements.filter(({ line }) => line.kind === "user");
+  const users = records.filter(({ line }) => line.kind === "user");
   const sentences = standing.flatMap((text) => splitSentences(text)).map(wordSet);
   const lines = yield* linesByWord(statements);
   const rare = rareWords([...users.map(({ line }) => wordSet(line.text)), ...sentences]);
@@ -78,16 +86,18 @@ export function* readStatements(candidates: readonly Candidate[], standing: read
     if (++linked % linesPerStep === 0) yield;
     const isUsers = candidate.line.kind === "user";
     const sources = isUsers ? [newestValue, newest] : [hasValue(candidate.line) ? newestValue : newest];
-    const later = found
+    const newer = found
       .flatMap((topic) => sources.map((source) => source.get(topic) ?? candidate))
       .filter(({ line }) => line.seq > candidate.line.seq && line.key !== candidate.line.key);
-    candidate.newer = oftenest(later).slice(0, mostNewer);
+    candidate.newer = oftenest(newer).slice(0, mostNewer);
   }
   yield;
   yield* linkFiles(candidates, topics);
   const fixed = new Set(sentences.flatMap((words) => pairsOf(rarest(words, rare, mostRare))));
   const amendments = users.filter((candidate) => topics.get(candidate)?.some((topic) => fixed.has(topic)));
+  const later = new Set(whole.flatMap(({ newer }) => newer));
   return {
+    later: [...later].toSorted((left, right) => right.line.seq - left.line.seq || left.index - right.index),
     amendments: amendments.toSorted((left, right) => right.line.seq - left.line.seq || left.index - right.index),
     instructions: instructionsIn(users),
   };

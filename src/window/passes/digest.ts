@@ -8,7 +8,8 @@ import { lineChoosing } from "../digest/choose.ts";
 import { giveBack, lendFacts } from "../digest/facts.ts";
 import type { Facts } from "../digest/facts.ts";
 import { Inventory } from "../digest/inventory.ts";
-import { keyOf } from "../digest/line.ts";
+import { bySentences, keyOf, linesOf } from "../digest/line.ts";
+import { messageText } from "../../message/message.ts";
 import type { Passage } from "../digest/passages.ts";
 import { Reader } from "../digest/reading.ts";
 import { renderPassages, titleOf } from "../digest/render.ts";
@@ -147,6 +148,7 @@ function* planWith(
     heat: (subject: string) => Math.min(mostHeat, heatPerCall * (heats.get(subject) ?? 0)),
     shownLines,
     shownTexts: texts,
+    whole: kept.filter(isUsers).flatMap(({ messages }) => messages.map((one) => usersLines(one, context))),
     standing: [...(context.standing ?? []), ...(task ? textsOf([task]) : [])],
     title: titleOf,
   };
@@ -221,6 +223,12 @@ function* inventoryOf(leaving: ReadonlySet<ViewStep>, { mask, recallTools }: Pas
     if (index % stepsPerTurn === 0) yield;
   }
   return inventory;
+}
+
+/** A message of the user's as lines. */
+function usersLines({ seq, message }: NumberedMessage, { mask }: PassContext): Passage {
+  const lines = linesOf(bySentences(messageText(message)), seq, "user", mask);
+  return { file: false, subject: "", label: "user", at: 1, lines };
 }
 
 /** Reads a log message by message: at each epoch what is new of it, and all of it where its horizon moved. */
