@@ -205,6 +205,38 @@ describe("the preset's folder", () => {
   });
 });
 
+describe("coding-agent's threshold", () => {
+  it("is 0.7 of the contextWindow: at 98 % of that no summary is due, over it one is", async () => {
+    let asked = 0;
+    const manager = await SessionManager.open({
+      store: "ram:",
+      strategy: "coding-agent",
+      model: { contextWindow: 10_000, maxOutput: 500 },
+      compaction: "blocking",
+      summarizer: async () => {
+        asked++;
+        return { text: "The build was mended; the test of comments is open.", usage: {}, finish: "stop" };
+      },
+    });
+    const session = await manager.create();
+    const add = async (from: number, to: number, tokens: number): Promise<void> => {
+      for (let at = from; at <= to; at++) {
+        const text = `${at} `.padEnd(4 * tokens, "x");
+        await session.append({ role: at % 2 ? "user" : "assistant", parts: [{ type: "text", text }] });
+      }
+      await session.prepare();
+      await session.compose();
+      await session.endStep();
+    };
+    await add(1, 12, 570);
+    expect(session.stats().messages).toBe(12);
+    expect([asked, session.settings.budget]).toEqual([0, 7_000]);
+    await add(13, 14, 570);
+    expect(asked).toBeGreaterThan(0);
+    await manager.close();
+  });
+});
+
 describe("given beside a preset", () => {
   it("stands above it: a counter, a budget, a store", async () => {
     const options = { store: "ram:", model, strategy: "coding-agent", counter: "estimate", budget: 5_000 };
