@@ -12,7 +12,7 @@ import type { Line, Word } from "./line.ts";
 export interface FirstChoices {
   /** The user's lines that change a text which stands in the window whatever is chosen, newest first. */
   readonly amendments: readonly Candidate[];
-  /** The newest lines that speak of the same as a message of the user's that stands whole, newest first. */
+  /** The newest lines that speak of the same as a message of the user's that stands whole. */
   readonly later: readonly Candidate[];
   /** The user's rules, and short messages of the user's whole: newest messages first, rules before the rest. */
   readonly instructions: readonly (readonly Candidate[])[];
@@ -95,9 +95,8 @@ export function* readStatements(
   yield* linkFiles(candidates, topics);
   const fixed = new Set(sentences.flatMap((words) => pairsOf(rarest(words, rare, mostRare))));
   const amendments = users.filter((candidate) => topics.get(candidate)?.some((topic) => fixed.has(topic)));
-  const later = new Set(whole.flatMap(({ newer }) => newer));
   return {
-    later: [...later].toSorted((left, right) => right.line.seq - left.line.seq || left.index - right.index),
+    later: oftenest(whole.flatMap(({ newer }) => newer)),
     amendments: amendments.toSorted((left, right) => right.line.seq - left.line.seq || left.index - right.index),
     instructions: instructionsIn(users),
   };
@@ -197,7 +196,10 @@ function topicsOf({ line }: Candidate, words: Counted, rare: ReadonlyMap<string,
     const own = new Set(wordsOf(text));
     return known.filter(({ spelling }) => own.has(spelling));
   });
-  const topics = sentences.flatMap((own) => topicsAmong(own, words, 1, mostAnchorsOfUser, mostAspectsOfUser));
+  // A word of no other statement may stand in a file; it takes no place of one that other statements have.
+  const topics = sentences.flatMap((own) =>
+    [2, 1].flatMap((least) => topicsAmong(own, words, least, mostAnchorsOfUser, mostAspectsOfUser)),
+  );
   return [...new Set([...topics, ...pairsOf(rarest(wordSet(line.text), rare, mostRare))])];
 }
 
