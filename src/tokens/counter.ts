@@ -137,14 +137,29 @@ function countJson(counter: TokenCounter, value: JsonValue): number {
   return Math.max(1, counter.count(JSON.stringify(value) ?? ""));
 }
 
-const counts = new WeakMap<TokenCounter, WeakMap<Message, number>>();
+const counts = new WeakMap<TokenCounter, WeakMap<Message | ToolResultPart, number>>();
 
 /** As {@link countMessage}, remembered for as long as the message lives. For messages that nobody changes. */
 export function countOnce(counter: TokenCounter, message: Message): number {
+  return remembered(counter, message, () => {
+    let total = framingOf(counter);
+    for (const part of message.parts) {
+      total += part.type === "tool-result" ? countResultOnce(counter, part) : countPart(counter, part);
+    }
+    return total;
+  });
+}
+
+/** As {@link countPart}, remembered for as long as the result lives: passes ask for its size in every window. */
+export function countResultOnce(counter: TokenCounter, result: ToolResultPart): number {
+  return remembered(counter, result, () => countResult(counter, result));
+}
+
+function remembered(counter: TokenCounter, counted: Message | ToolResultPart, count: () => number): number {
   let known = counts.get(counter);
   if (!known) counts.set(counter, (known = new WeakMap()));
-  let tokens = known.get(message);
-  if (tokens === undefined) known.set(message, (tokens = countMessage(counter, message)));
+  let tokens = known.get(counted);
+  if (tokens === undefined) known.set(counted, (tokens = count()));
   return tokens;
 }
 

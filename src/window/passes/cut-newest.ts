@@ -6,7 +6,7 @@ import type { JsonValue, Message, Part, ToolCallPart, ToolResultPart } from "../
 import { toolCalls, toolResults } from "../../message/message.ts";
 import type { NumberedMessage } from "../../message/step.ts";
 import { inlineName } from "../../message/quote.ts";
-import { countPart } from "../../tokens/counter.ts";
+import { countPart, countResultOnce } from "../../tokens/counter.ts";
 import { isPlaced } from "../edits.ts";
 import { cutMark, recallId, stubsOf, subjectOf } from "../stub/stub.ts";
 import type { Edit, Pass, PassContext, ViewStep } from "../window.ts";
@@ -72,7 +72,7 @@ function resultPiece(
   context: PassContext,
 ): Piece {
   const { counter, mask } = context;
-  const tokens = countPart(counter, result);
+  const tokens = countResultOnce(counter, result);
   const which = toolResults(message).length > 1 ? { callId: result.callId } : {};
   const alone = [...step.messages.slice(0, 1), { seq, message: { ...message, parts: [result] } }];
   const short = (): readonly Edit[] => {

@@ -2,7 +2,7 @@
 import type { JsonValue, Message, ToolResultPart } from "../../message/message.ts";
 import { resultText, toolCalls, toolResults } from "../../message/message.ts";
 import { inlineName } from "../../message/quote.ts";
-import { countPart } from "../../tokens/counter.ts";
+import { countPart, countResultOnce } from "../../tokens/counter.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { deltaPass, isStub } from "../edits.ts";
 import { cutIn, recallId, stubsOf, subjectOf } from "../stub/stub.ts";
@@ -77,7 +77,7 @@ export class Deltas {
     for (const { seq, message } of step.kind === "assistant" ? step.messages : []) {
       const result = onlyResult(message);
       if (!result) continue;
-      const tokens = countPart(this.#counter, result);
+      const tokens = countResultOnce(this.#counter, result);
       const edit = deltaOf(seq, result, this.#standing, this.#counter);
       // A result above the cap may be an excerpt after a resume, so it does not count.
       if (tokens <= this.#cap) {
@@ -193,7 +193,7 @@ function deltaOf(
   }
   if (sources.size === 0) return undefined;
   const fresh = shown.join("\n");
-  const tokensBefore = countPart(counter, result);
+  const tokensBefore = countResultOnce(counter, result);
   const tokensAfter = countPart(counter, { ...result, content: fresh });
   if (tokensAfter > tokensBefore * (1 - leastShare)) return undefined;
   return {

@@ -2,7 +2,7 @@
 import { inlineName } from "../../message/quote.ts";
 import { resultText, toolCalls, toolResults } from "../../message/message.ts";
 import type { ToolCallPart, ToolResultPart } from "../../message/message.ts";
-import { countPart } from "../../tokens/counter.ts";
+import { countPart, countResultOnce } from "../../tokens/counter.ts";
 import { recallId, subjectOf } from "../stub/stub.ts";
 import type { Edit, PassContext, View, ViewStep } from "../window.ts";
 
@@ -48,7 +48,7 @@ export function stubResult(
   { counter, mask }: Pick<PassContext, "counter" | "mask">,
   shared: Pick<Edit, "pass" | "reason">,
 ): Edit | undefined {
-  const tokensBefore = countPart(counter, result);
+  const tokensBefore = countResultOnce(counter, result);
   const tokensAfter = countPart(counter, { ...result, content: text });
   if (tokensAfter >= tokensBefore) return undefined;
   const subject = call ? subjectOf(call.args, mask) : "";

@@ -5,7 +5,7 @@
 import { inlineText, quoteHint, splitLines, unquoteStub } from "../../message/quote.ts";
 import { resultText, toolResults } from "../../message/message.ts";
 import type { ToolResultPart } from "../../message/message.ts";
-import { countPart } from "../../tokens/counter.ts";
+import { countResultOnce } from "../../tokens/counter.ts";
 import { excerpt } from "../digest/excerpt.ts";
 import type { ExcerptOptions } from "../digest/excerpt.ts";
 import { recallId, stubsOf } from "../stub/stub.ts";
@@ -58,7 +58,7 @@ export function truncateStep(
     const results = toolResults(message);
     const own = stubs.filter((stub) => stub.id === recallId(seq));
     for (const [position, result] of results.entries()) {
-      const before = countPart(counter, result);
+      const before = countResultOnce(counter, result);
       if (before <= maxTokens + 24 || message.status === "synthetic") continue;
       const about = own[position];
       const text = stubText(result, about, { maxTokens, counter, mask, ...(seen && { seen }) });

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { messageText, resultText, toolResults } from "../../../src/message/message.ts";
 import type { Message } from "../../../src/message/message.ts";
 import { HistoryBuilder } from "../../../src/message/samples.ts";
+import type { TokenCounter } from "../../../src/tokens/counter.ts";
 import { loadCounter } from "../../../src/tokens/exact.ts";
 import { estimate } from "../../../src/tokens/estimate.ts";
 import { budgetOf } from "../../../src/window/budget.ts";
@@ -111,6 +112,23 @@ describe("preset pi", () => {
     expect(tokens).toBeLessThanOrEqual(300);
     expect(messages.length).toBeLessThan(21);
     expect(report.opened?.edits.map((edit) => edit.pass)).toContain("drop-oldest");
+  });
+
+  it("counts each result once, however many windows it is shortened in", () => {
+    const messages = calls(12, 40);
+    const results = new Set(messages.flatMap(toolResults).map(resultText));
+    const counted: string[] = [];
+    const counter: TokenCounter = {
+      name: "own",
+      count(text) {
+        if (results.has(text)) counted.push(text);
+        return estimate.count(text);
+      },
+    };
+    for (let length = 1; length <= messages.length; length += 2) {
+      composeWindow({ messages: messages.slice(0, length), budget: 1_000_000, strategy: "pi", counter });
+    }
+    expect(counted).toHaveLength(results.size);
   });
 
   it("spends less on thirty calls of 50 kB than the whole history, by far", () => {
