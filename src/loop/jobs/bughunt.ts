@@ -1,7 +1,7 @@
 /** Bug hunt: facts of an incident lie scattered over logs, host records and build notes; its cause combines them. */
 import { Dice } from "./dice.ts";
-import { Fact, Scorer } from "./job.ts";
-import type { Call, Job, Turn } from "./job.ts";
+import { Fact, Schedule, Scorer } from "./job.ts";
+import type { Call, Job, Planned, Turn } from "./job.ts";
 import { fieldOf, gather, lineWith } from "./need.ts";
 import type { Need } from "./need.ts";
 import type { View } from "./view.ts";
@@ -9,11 +9,6 @@ import type { View } from "./view.ts";
 interface Host {
   readonly name: string;
   readonly build: Fact;
-}
-
-interface Planned {
-  readonly message: string;
-  readonly begin?: () => void;
 }
 
 /** A job of bug hunting with about `size` calls. */
@@ -31,15 +26,13 @@ class BugHunt implements Job {
   ];
   readonly score = new Scorer();
   readonly #dice: Dice;
+  readonly #schedule = new Schedule();
   readonly #files = new Map<string, string>();
   readonly #hosts: readonly Host[];
   /** The author of each build. */
   readonly #builds = new Map<string, Fact>();
   /** The host of each incident. */
   readonly #incidents = new Map<string, Host>();
-  readonly #planned = new Map<Host, string>();
-  readonly #turns: Planned[] = [];
-  #next = 0;
 
   constructor(dice: Dice, size: number) {
     this.#dice = dice;
@@ -56,9 +49,7 @@ class BugHunt implements Job {
   }
 
   next(): string | undefined {
-    const turn = this.#turns[this.#next++];
-    turn?.begin?.();
-    return turn?.message;
+    return this.#schedule.next();
   }
 
   run({ tool, args }: Call): string {
@@ -157,7 +148,7 @@ class BugHunt implements Job {
   /** Reads in the first half of the calls, and reports between and after them. */
   #plan(size: number): void {
     const dice = this.#dice;
-    this.#turns.push({
+    this.#schedule.add({
       message:
         "We look into the incidents of last night. I name files to read, and later ask for reports on incidents.",
     });
@@ -170,31 +161,28 @@ class BugHunt implements Job {
     // A third of the hosts has another build than its record says.
     const changes = this.#hosts.filter(() => dice.below(3) === 0).map((host) => this.#change(host));
     readings.forEach((reading, at) => {
-      this.#turns.push(reading);
-      if (at % 2 === 1) this.#turns.push(...changes.splice(0, 1));
+      this.#schedule.add(reading);
+      if (at % 2 === 1) this.#schedule.add(...changes.splice(0, 1));
     });
-    let calls = 1 + paths.length + this.#turns.length;
+    let calls = 1 + paths.length + this.#schedule.length;
     const incidents = dice.shuffled([...this.#incidents.keys()]);
     while (calls < size && incidents.length > 0) {
       const asked = incidents.splice(0, dice.between(1, 3));
-      this.#turns.push({ message: `Report ${asked.join(", ")}.` }, ...changes.splice(0, dice.below(2)));
+      this.#schedule.add({ message: `Report ${asked.join(", ")}.` }, ...changes.splice(0, dice.below(2)));
       calls += asked.length + 1.5;
     }
   }
 
   #change(host: Host): Planned {
     const dice = this.#dice;
-    const before = this.#planned.get(host) ?? host.build.value;
-    const build = dice.pick([...this.#builds.keys()].filter((name) => name !== before));
-    this.#planned.set(host, build);
+    const others = [...this.#builds.keys()].filter((name) => name !== this.#schedule.expected(host.build));
+    const build = dice.pick(others);
+    const { before, begin } = this.#schedule.change(host.build, build);
     const said = dice.pick([
       `The record of ${host.name} is wrong: host ${host.name} runs build ${build}, not ${before}.`,
       `Yesterday at noon ${before} was taken off, and since then host ${host.name} runs build ${build}.`,
     ]);
-    return {
-      message: `${dice.prose(dice.below(3))} ${said} ${dice.prose(1)}`.trim(),
-      begin: () => (host.build.value = build),
-    };
+    return { message: `${dice.prose(dice.below(3))} ${said} ${dice.prose(1)}`.trim(), begin };
   }
 }
 

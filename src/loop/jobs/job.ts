@@ -101,3 +101,53 @@ export class Scorer implements Score {
     return false;
   }
 }
+
+/** A message of the user's, written beforehand. */
+export interface Planned {
+  readonly message: string;
+  /** Makes the world as it is once the message is written. */
+  readonly begin?: () => void;
+}
+
+/** A change of a fact that a message will tell of. */
+export interface Change {
+  /** The fact's value until then. */
+  readonly before: string;
+  /** Makes the change. */
+  readonly begin: () => void;
+}
+
+/** The user's messages, all written before the first one is sent, and what facts will be by then. */
+export class Schedule {
+  readonly #turns: Planned[] = [];
+  readonly #values = new Map<Fact, string>();
+  #next = 0;
+
+  /** The number of messages. */
+  get length(): number {
+    return this.#turns.length;
+  }
+
+  add(...turns: readonly Planned[]): void {
+    this.#turns.push(...turns);
+  }
+
+  /** The next message, with the world as it is from then on; undefined when there is none. */
+  next(): string | undefined {
+    const turn = this.#turns[this.#next++];
+    turn?.begin?.();
+    return turn?.message;
+  }
+
+  /** The value of a fact once all planned changes are made. */
+  expected(fact: Fact): string {
+    return this.#values.get(fact) ?? fact.value;
+  }
+
+  /** Plans what a fact will be. */
+  change(fact: Fact, value: string): Change {
+    const before = this.expected(fact);
+    this.#values.set(fact, value);
+    return { before, begin: () => (fact.value = value) };
+  }
+}

@@ -1,18 +1,13 @@
 /** Operations: the settings of services change through logs and through the user's corrections; checks need the newest. */
 import { Dice } from "./dice.ts";
-import { Fact, Scorer } from "./job.ts";
-import type { Call, Job, Turn } from "./job.ts";
+import { Fact, Schedule, Scorer } from "./job.ts";
+import type { Call, Change, Job, Planned, Turn } from "./job.ts";
 import { gather, fieldOf, lineWith } from "./need.ts";
 import type { Need } from "./need.ts";
 import type { Statement, View } from "./view.ts";
 
 const settings = ["pool", "timeout_ms", "retries", "replicas", "batch", "port"] as const;
 type Setting = (typeof settings)[number];
-
-interface Planned {
-  readonly message: string;
-  readonly begin?: () => void;
-}
 
 /** A job of operations with about `size` calls. */
 export function operations(seed: number, size: number): Job {
@@ -37,14 +32,12 @@ class Operations implements Job {
   ];
   readonly score = new Scorer();
   readonly #dice: Dice;
+  readonly #schedule = new Schedule();
   readonly #services: readonly string[];
   readonly #facts = new Map<string, Fact>();
-  readonly #planned = new Map<Fact, string>();
   readonly #logs = new Map<string, string>();
   readonly #inventories = new Map<string, string>();
-  readonly #turns: Planned[] = [];
   readonly #changed: string[] = [];
-  #next = 0;
 
   constructor(dice: Dice, size: number) {
     this.#dice = dice;
@@ -54,7 +47,7 @@ class Operations implements Job {
         this.#facts.set(`${name} of ${service}`, new Fact(`${name} of ${service}`, dice.digits(3)));
     }
     for (const group of [0, 1, 2]) this.#takeInventory(group);
-    this.#turns.push({
+    this.#schedule.add({
       message:
         "You keep the settings of our services in view today. First look at the inventory of the groups 1, 2 and 3. " +
         "Later I ask you to check settings: each check needs the value that holds at that time.",
@@ -63,9 +56,7 @@ class Operations implements Job {
   }
 
   next(): string | undefined {
-    const turn = this.#turns[this.#next++];
-    turn?.begin?.();
-    return turn?.message;
+    return this.#schedule.next();
   }
 
   run({ tool, args }: Call): string {
@@ -121,24 +112,22 @@ class Operations implements Job {
       const kind = dice.below(10);
       if (kind < 4) {
         const read = dice.between(1, 3);
-        this.#turns.push(this.#reading(read, ++hour));
+        this.#schedule.add(this.#reading(read, ++hour));
         calls += read + 1;
       } else if (kind < 7 && this.#changed.length > 0) {
-        this.#turns.push(this.#correction());
+        this.#schedule.add(this.#correction());
         calls += 1;
       } else {
-        this.#turns.push({ message: this.#checks() });
+        this.#schedule.add({ message: this.#checks() });
         calls += 2;
       }
     }
   }
 
-  /** Sets what a fact will be, and answers with what it was. */
-  #change(fact: Fact, value: string): string {
-    const before = this.#planned.get(fact) ?? fact.value;
-    this.#planned.set(fact, value);
+  /** Plans what a fact will be. */
+  #change(fact: Fact, value: string): Change {
     if (!this.#changed.includes(fact.name)) this.#changed.push(fact.name);
-    return before;
+    return this.#schedule.change(fact, value);
   }
 
   #reading(count: number, hour: number): Planned {
@@ -154,7 +143,7 @@ class Operations implements Job {
         const setting = dice.pick(settings);
         const fact = this.#fact(setting, service);
         const value = String(dice.digits(3));
-        const before = this.#change(fact, value);
+        const { before, begin } = this.#change(fact, value);
         const at = dice.between(2, lines.length - 2);
         const said = dice.pick([
           `INFO config ${setting} of ${service} is now ${value} (was ${before})`,
@@ -162,7 +151,7 @@ class Operations implements Job {
         ]);
         lines.push(`${clock(hour, 59)} ${said}`);
         lines[at] = `${clock(hour, 2 * at)} INFO ${service} is asked to reload by ${dice.word()}`;
-        changes.push(() => (fact.value = value));
+        changes.push(begin);
       }
       this.#logs.set(`${service} ${hour}`, lines.join("\n"));
     }
@@ -175,14 +164,14 @@ class Operations implements Job {
     const name = dice.pick(this.#changed);
     const fact = this.#facts.get(name) as Fact;
     const value = String(dice.digits(3));
-    const before = this.#change(fact, value);
+    const { before, begin } = this.#change(fact, value);
     const said = dice.pick([
       `Correction: ${name} is not ${before}, it is now ${value}.`,
       `I have changed something by hand: ${name} is now ${value}.`,
       `Forget the ${before}: ${name} set to ${value} a minute ago.`,
     ]);
     const message = `${dice.prose(dice.below(3))} ${said} ${dice.prose(dice.below(3))}`.trim();
-    return { message, begin: () => (fact.value = value) };
+    return { message, begin };
   }
 
   #checks(): string {

@@ -1,15 +1,10 @@
 /** Research and bookkeeping: figures and their corrections inside long paragraphs, questions in groups, then a table. */
 import { Dice } from "./dice.ts";
-import { Fact, Scorer } from "./job.ts";
-import type { Call, Job, Turn } from "./job.ts";
+import { Fact, Schedule, Scorer } from "./job.ts";
+import type { Call, Change, Job, Planned, Turn } from "./job.ts";
 import { gather, lineWith, unknown } from "./need.ts";
 import type { Need } from "./need.ts";
 import type { View } from "./view.ts";
-
-interface Planned {
-  readonly message: string;
-  readonly begin?: () => void;
-}
 
 const kinds = [
   ["yield", "mill", "percent"],
@@ -37,16 +32,14 @@ class Research implements Job {
   ];
   readonly score = new Scorer();
   readonly #dice: Dice;
+  readonly #schedule = new Schedule();
   readonly #documents = new Map<string, string>();
-  readonly #turns: Planned[] = [];
   readonly #known: Fact[] = [];
   readonly #units = new Map<Fact, string>();
-  readonly #planned = new Map<Fact, string>();
   /** Each question's fact. */
   readonly #asked = new Map<string, Fact>();
   /** The answer that was given to each question. */
   readonly #given = new Map<string, Fact>();
-  #next = 0;
 
   constructor(dice: Dice, size: number) {
     this.#dice = dice;
@@ -60,9 +53,7 @@ class Research implements Job {
       this.score.action([fact, value]);
       this.#given.set(question, new Fact(`the answer to ${question}`, value));
     }
-    const turn = this.#turns[this.#next++];
-    turn?.begin?.();
-    return turn?.message;
+    return this.#schedule.next();
   }
 
   run({ tool, args }: Call): string {
@@ -98,7 +89,7 @@ class Research implements Job {
 
   #plan(size: number): void {
     const dice = this.#dice;
-    this.#turns.push({
+    this.#schedule.add({
       message:
         "I have documents about an old works. Read those I name; then I ask questions, and at the end you write your " +
         "answers into a table.",
@@ -110,13 +101,13 @@ class Research implements Job {
       const open = this.#known.filter((fact) => ![...this.#asked.values()].includes(fact));
       if (kind < 4 || open.length < 12) {
         const names = Array.from({ length: dice.between(1, 3) }, () => this.#document());
-        this.#turns.push({
+        this.#schedule.add({
           message: `Please read ${names.map(({ name }) => name).join(" and ")}. ${dice.prose(1)}`,
           begin: () => names.forEach(({ begin }) => begin()),
         });
         calls += names.length + 1;
       } else if (kind < 5) {
-        this.#turns.push(this.#word(dice.pick(open)));
+        this.#schedule.add(this.#word(dice.pick(open)));
         calls++;
       } else {
         const asked = dice.shuffled(open).slice(0, dice.between(3, 6));
@@ -125,14 +116,14 @@ class Research implements Job {
           this.#asked.set(question, fact);
           return `${question}: what is ${fact.name}?`;
         });
-        this.#turns.push({ message: `Some questions.\n${lines.join("\n")}` });
+        this.#schedule.add({ message: `Some questions.\n${lines.join("\n")}` });
         calls++;
         rows += asked.length;
       }
     }
     const questions = [...this.#asked.keys()];
     while (questions.length > 0) {
-      this.#turns.push({
+      this.#schedule.add({
         message: `Write the answers you gave to ${questions.splice(0, 6).join(", ")} into the table.`,
       });
     }
@@ -148,8 +139,8 @@ class Research implements Job {
       const said = dice.below(4);
       if (said === 0 && open.length > 0) {
         const fact = dice.pick(open);
-        const [before, value] = this.#change(fact);
-        changes.push(() => (fact.value = value));
+        const { before, value, begin } = this.#change(fact);
+        changes.push(begin);
         const correction = dice.pick([
           `Contrary to what is said elsewhere, ${fact.name} is not ${before} but ${value}.`,
           `It has to be added that ${fact.name} was measured again and is now put at ${value}.`,
@@ -183,19 +174,17 @@ class Research implements Job {
     return fact;
   }
 
-  /** Sets what a fact will be: its value before, and the new one. */
-  #change(fact: Fact): readonly [string, string] {
-    const before = this.#planned.get(fact) ?? fact.value;
+  /** Plans another value of a fact. */
+  #change(fact: Fact): Change & { readonly value: string } {
     const value = `${this.#dice.digits(2)}.${this.#dice.between(1, 9)} ${this.#units.get(fact)}`;
-    this.#planned.set(fact, value);
-    return [before, value];
+    return { value, ...this.#schedule.change(fact, value) };
   }
 
   /** A correction by the user. */
   #word(fact: Fact): Planned {
-    const [before, value] = this.#change(fact);
+    const { before, value, begin } = this.#change(fact);
     const message = `${this.#dice.prose(1)} I have looked it up myself: ${fact.name} is not ${before} but ${value}. ${this.#dice.prose(1)}`;
-    return { message, begin: () => (fact.value = value) };
+    return { message, begin };
   }
 }
 

@@ -1,7 +1,7 @@
 /** Service: customers write, the operator's rules are amended midway, and addresses are told once and later replaced. */
 import { Dice } from "../dice.ts";
-import { Fact, Scorer } from "../job.ts";
-import type { Call, Job, Turn } from "../job.ts";
+import { Fact, Schedule, Scorer } from "../job.ts";
+import type { Call, Job, Planned, Turn } from "../job.ts";
 import type { View } from "../view.ts";
 import { serve } from "./agent.ts";
 import { ruleNames, rules } from "./rules.ts";
@@ -14,12 +14,6 @@ interface Customer {
   readonly record: string;
   readonly tier: Fact;
   known: boolean;
-}
-
-interface Turns {
-  readonly message: string;
-  /** Makes the world as it is once the message is written. */
-  readonly begin?: () => void;
 }
 
 /** A job of customer service with about `size` calls. */
@@ -40,27 +34,24 @@ class Service implements Job {
   ];
   readonly score = new Scorer();
   readonly #dice: Dice;
+  readonly #schedule = new Schedule();
   readonly #rules = new Map<Rule, Fact>();
   readonly #customers: readonly Customer[];
   readonly #orders = new Map<string, { readonly total: Fact; readonly text: string }>();
-  readonly #turns: Turns[] = [];
-  #next = 0;
 
   constructor(dice: Dice, size: number) {
     this.#dice = dice;
     for (const name of ruleNames) this.#rules.set(name, new Fact(name, dice.word()));
     this.#customers = Array.from({ length: 8 + Math.floor(size / 40) }, () => this.#customer());
     const lines = ruleNames.map((name) => `RULE: ${rules[name].first(this.#rule(name).value)}`);
-    this.#turns.push({
+    this.#schedule.add({
       message: `You serve our customers today. I pass on to you what they write.\n${lines.join("\n")}\nSay OK when you are ready.`,
     });
     this.#plan(size);
   }
 
   next(): string | undefined {
-    const turn = this.#turns[this.#next++];
-    turn?.begin?.();
-    return turn?.message;
+    return this.#schedule.next();
   }
 
   run({ tool, args }: Call): string {
@@ -136,31 +127,27 @@ class Service implements Job {
     let amended = 0;
     while (calls < size) {
       if (calls > ((amended + 1) * size) / steps) {
-        this.#turns.push(this.#amendment(amendments[amended++] as Rule));
+        this.#schedule.add(this.#amendment(amendments[amended++] as Rule));
         calls++;
         continue;
       }
       const customer = dice.pick(this.#customers);
       const [turn, taken] = this.#letter(customer);
-      this.#turns.push(turn);
+      this.#schedule.add(turn);
       calls += taken;
     }
   }
 
-  #amendment(name: Rule): Turns {
+  #amendment(name: Rule): Planned {
     const rule = this.#rule(name);
     const value = this.#dice.word();
-    const before = this.#planned.get(rule) ?? rule.value;
-    this.#planned.set(rule, value);
+    const { before, begin } = this.#schedule.change(rule, value);
     const text = `Something has changed for everybody. ${this.#dice.prose(2)}\nRULE: ${rules[name].later(value, before)}\n${this.#dice.prose(1)}`;
-    return { message: text, begin: () => (rule.value = value) };
+    return { message: text, begin };
   }
 
-  /** The values of facts when the turns so far are over. */
-  readonly #planned = new Map<Fact, string>();
-
   /** A customer's letter, with the calls it takes. */
-  #letter(customer: Customer): readonly [Turns, number] {
+  #letter(customer: Customer): readonly [Planned, number] {
     const dice = this.#dice;
     const letter = (request: string): string => {
       const prose = [dice.prose(dice.between(3, 6)), dice.prose(dice.between(3, 6))];
@@ -190,25 +177,23 @@ class Service implements Job {
     return [{ message: letter("What you sent me came broken, and I should like it once more.") }, 3];
   }
 
-  #move({ address, extension }: Customer, letter: (request: string) => string): Turns {
+  #move({ address, extension }: Customer, letter: (request: string) => string): Planned {
     const dice = this.#dice;
     if (dice.below(3) === 0) {
       const value = String(dice.digits(4));
-      const before = this.#planned.get(extension) ?? extension.value;
-      this.#planned.set(extension, value);
+      const { before, begin } = this.#schedule.change(extension, value);
       const text = letter(`I am no longer on extension ${before}, my extension is ${value}.`);
-      return { message: text, begin: () => (extension.value = value) };
+      return { message: text, begin };
     }
     const value = this.#street();
-    const before = this.#planned.get(address) ?? address.value;
-    this.#planned.set(address, value);
+    const { before, begin } = this.#schedule.change(address, value);
     const text = letter(
       dice.pick([
         `Do not send anything to ${before}, use ${value}.`,
         `We have moved from ${before}: anything you send me goes to ${value}.`,
       ]),
     );
-    return { message: text, begin: () => (address.value = value) };
+    return { message: text, begin };
   }
 
   #order({ id }: Customer): string {
