@@ -5,7 +5,9 @@ import type { ErrorCode } from "../errors.ts";
 import { isWindrowError } from "../errors.ts";
 import type { OpenStoreOptions } from "../access/options.ts";
 import type { Scope, Store } from "../store/store.ts";
+import type { LoggedEvent } from "../ops/logs/logs.ts";
 import type { UnreadableSession } from "../ops/look/unreadable.ts";
+import { knownSecrets, textMask } from "../mask/text.ts";
 import { Progress } from "./text/progress.ts";
 import type { CliStream, CliIo } from "./io.ts";
 
@@ -21,6 +23,8 @@ export interface CommandIo extends CliIo {
   readonly storeOptions: OpenStoreOptions;
   /** Opens a store so. Commands open their stores here alone, so that none shows the sessions of somebody else. */
   openStore(target: string, options?: Pick<OpenStoreOptions, "create">): Promise<Store>;
+  /** Logs an event on stderr, where `--debug` asks for it. */
+  readonly log: (event: LoggedEvent) => void;
 }
 
 /** The context of a command's action. */
@@ -50,15 +54,43 @@ export function statusOf(error: unknown): ExitStatus {
 }
 
 /**
- * Writes an error for people: its code, what happened and what to do; of an unforeseen one the stack.
+ * Writes an error for people: its code, what happened and what to do; of an unforeseen one the stack. With `--debug` the
+ * stack of each, and of what caused it.
  *
  * @param about - what it concerns, where the message does not say so itself
  */
 export function reportError(io: CliIo, error: unknown, about = ""): void {
   const prefix = isWindrowError(error) && about !== "" && !error.message.includes(about) ? `${about}: ` : "";
-  const unforeseen = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  const said = isWindrowError(error) ? `${error.code}: ${prefix}${error.message}` : unforeseen;
+  const known = isWindrowError(error) ? `${error.code}: ${prefix}${error.message}` : stackOf(error);
+  const said = io.debug === true ? maskedText([known, ...framesOf(error), ...causesOf(error)].join("\n")) : known;
   io.stderr.write(`windrow: ${indented(withoutSecrets(said))}\n`);
+}
+
+const maskedText = textMask(knownSecrets);
+/** Most causes of one error that are told; an error may be its own cause. */
+const mostCauses = 8;
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+/** The places of a foreseen error's stack; an unforeseen error is told with them already. */
+function framesOf(error: unknown): readonly string[] {
+  return isWindrowError(error)
+    ? stackOf(error)
+        .split("\n")
+        .filter((line) => /^ +at /.test(line))
+    : [];
+}
+
+function causesOf(error: unknown): readonly string[] {
+  const causes: string[] = [];
+  let { cause } = error instanceof Error ? error : { cause: undefined };
+  while (cause !== undefined && causes.length < mostCauses) {
+    causes.push(`caused by ${stackOf(cause)}`);
+    cause = cause instanceof Error ? cause.cause : undefined;
+  }
+  return causes;
 }
 
 /** A message whose further lines stand in, so that none reads as one of the program's own. */

@@ -14,4 +14,6 @@ export interface CliIo {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Milliseconds by which progress is shown. Default: the process's clock. */
   readonly now?: () => number;
+  /** Errors are told with their stack and causes, and commands log what they do. Default false. */
+  readonly debug?: boolean;
 }

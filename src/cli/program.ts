@@ -2,7 +2,7 @@
 import type { Command, CommanderError } from "commander";
 import { catalogue } from "./catalogue.ts";
 import { exitStatus, indented, reportError, statusOf, wantsColour } from "./command.ts";
-import type { CommandContext, ExitStatus } from "./command.ts";
+import type { CommandContext, CommandIo, ExitStatus } from "./command.ts";
 import type { CliIo } from "./io.ts";
 import { printableIo } from "./terminal.ts";
 import { packageVersion } from "../version.ts";
@@ -14,19 +14,20 @@ import { packageVersion } from "../version.ts";
  * @returns the exit status: 0 done, 1 the thing asked about failed, 2 wrong use
  */
 export async function run(argv: readonly string[], streams: CliIo, signal?: AbortSignal): Promise<ExitStatus> {
-  const written = printableIo(streams);
+  const written = printableIo(streams, wantsDebug(argv));
   if (argv.length === 1 && ["-V", "--version"].includes(argv[0] ?? "")) {
     written.stdout.write(`${packageVersion()}\n`);
     return exitStatus.done;
   }
   const { addStoreOptions, commandIo } = await import("./store-options.ts");
-  const io = commandIo(written);
+  const io = commandIo(written, await debugLog(written));
   let status: ExitStatus = exitStatus.done;
   const program = await newProgram(io);
   await addCommands(program, argv, { io, signal, finish: (result) => void (status = result) });
   addStoreOptions(program, io);
+  for (const command of [program, ...program.commands]) command.option("--debug", debugSummary);
   const { addCompletion } = await import("./commands/completion.ts");
-  await addCompletion(program, io, argv[0]);
+  await addCompletion(program, io, argv[0] === debugFlag ? argv[1] : argv[0]);
   try {
     await program.parseAsync([...argv], { from: "user" });
     return status;
@@ -35,6 +36,22 @@ export async function run(argv: readonly string[], streams: CliIo, signal?: Abor
     reportError(io, error);
     return statusOf(error);
   }
+}
+
+const debugFlag = "--debug";
+const debugSummary = "log what is done, and tell an error with its stack and causes, on stderr";
+
+/** Whether a command line has `--debug`, before or behind the command's name. Words behind `--` are no flags. */
+export function wantsDebug(argv: readonly string[]): boolean {
+  const end = argv.indexOf("--");
+  return argv.slice(0, end === -1 ? argv.length : end).includes(debugFlag);
+}
+
+/** Writes what a command does to stderr, each event a line of a log; nothing without `--debug`. */
+async function debugLog({ stderr, debug }: CliIo): Promise<CommandIo["log"]> {
+  if (debug !== true) return () => undefined;
+  const { logTo } = await import("../ops/logs/logs.ts");
+  return logTo((line) => stderr.write(`${line}\n`), { level: "DEBUG" });
 }
 
 async function newProgram(io: CliIo): Promise<Command> {
@@ -66,7 +83,8 @@ async function addCommands(program: Command, argv: readonly string[], context: C
 }
 
 /** The one command that is needed; undefined where all are: for the program's help, or a name that is not known. */
-function namedCommand([first, ...others]: readonly string[]): string | undefined {
+function namedCommand(argv: readonly string[]): string | undefined {
+  const [first, ...others] = argv[0] === debugFlag ? argv.slice(1) : argv;
   if (first === "completion") return first;
   // `complete -- view --la`: the last word is the one to complete, the first names the command once it is whole.
   if (first === "complete") return (others.length > 2 ? others[1] : undefined) ?? first;

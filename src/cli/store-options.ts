@@ -1,6 +1,7 @@
 /** The options of every command that opens a store, and the stores opened with them: `--config`, `--user`, `--tenant`, `--admin`. */
 import { Option } from "commander";
 import type { Command } from "commander";
+import { withoutSecrets } from "../address.ts";
 import type { Config } from "../config/config.ts";
 import type { OpenStoreOptions } from "../access/options.ts";
 import type { Scope } from "../store/store.ts";
@@ -41,14 +42,18 @@ const fromConfig: readonly (readonly [
 /**
  * The object by which commands open their stores; the options are empty until {@link addStoreOptions} has read them.
  */
-export function commandIo(io: CliIo): CommandIo {
+export function commandIo(io: CliIo, log: CommandIo["log"]): CommandIo {
   const storeOptions: OpenStoreOptions = {};
   return {
     ...io,
     storeOptions,
+    log,
     async openStore(target, options) {
       const { openStore } = await import("../access/open.ts");
-      return openStore(target, { ...storeOptions, ...options });
+      const store = await openStore(target, { ...storeOptions, ...options });
+      const { name, tenant } = storeOptions.access?.principal ?? {};
+      log({ type: "store-opened", ...{ store: withoutSecrets(target), user: name, tenant } });
+      return store;
     },
   };
 }
@@ -71,13 +76,14 @@ function opensStore(command: Command): boolean {
   return command.options.some(({ long }) => long === "--store" || long === "--from" || long === "--keep");
 }
 
-async function configure(command: Command, io: CliIo): Promise<OpenStoreOptions> {
+async function configure(command: Command, io: CommandIo): Promise<OpenStoreOptions> {
   const [{ loadConfig }, { openOptionsOf }] = await Promise.all([
     import("../config/config.ts"),
     import("../access/from-config.ts"),
   ]);
   const { config: file, user, tenant, admin } = command.opts<AccessFlags>();
   const config = await loadConfig({ environment: io.env, ...(file !== undefined && { file }) });
+  for (const path of config.files) io.log({ type: "configuration-read", ...{ path } });
   for (const note of config.notes) io.stderr.write(`windrow: note: ${note}\n`);
   if (config.userConfigFailure !== undefined) io.stderr.write(`windrow: note: ${config.userConfigFailure}\n`);
   const store = await storeOf(config);

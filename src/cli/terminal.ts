@@ -50,8 +50,8 @@ export function colours(enabled: boolean): Readonly<Record<Colour, (text: string
 const raw = new WeakMap<CliStream, CliStream>();
 
 /** Streams whose text is made printable as it is written. */
-export function printableIo({ stdout, stderr, env, now }: CliIo): CliIo {
-  return { stdout: guarded(stdout), stderr: guarded(stderr), env, ...(now && { now }) };
+export function printableIo({ stdout, stderr, env, now }: CliIo, debug = false): CliIo {
+  return { stdout: guarded(stdout), stderr: guarded(stderr), env, ...(now && { now }), debug };
 }
 
 function guarded(stream: CliStream): CliStream {

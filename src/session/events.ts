@@ -31,6 +31,8 @@ export type SessionEvent =
       readonly type: "window-composed";
       readonly sessionId: string;
       readonly call: number;
+      /** Messages in the window. */
+      readonly messages: number;
       readonly report: Report;
     }
   | { readonly type: "epoch-opened"; readonly sessionId: string; readonly report: Report }

@@ -196,7 +196,8 @@ export class Session {
         tell(this.#context.on, { type: "pins-missing", sessionId: this.id, pins: missing.map(({ id }) => id) });
       }
       const call = this.#writer.state.llmCallCount + meter.unanswered;
-      tell(this.#context.on, { type: "window-composed", sessionId: this.id, call, report: composed.report });
+      const { messages, report } = composed;
+      tell(this.#context.on, { type: "window-composed", sessionId: this.id, call, messages: messages.length, report });
       return composed;
     });
   }

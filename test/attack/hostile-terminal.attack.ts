@@ -43,7 +43,10 @@ const commands: Readonly<Record<string, (place: Place) => readonly Argv[]>> = {
   ],
   compose: ({ store, file }) => [["latest", "--explain", "--store", store], [file]],
   stats: ({ store }) => [["--store", store]],
-  logs: ({ store }) => [["--level", "DEBUG", "--store", store]],
+  logs: ({ store }) => [
+    ["--level", "DEBUG", "--store", store],
+    [hostile, "--debug", "--store", store],
+  ],
   top: ({ store }) => [["--once", "--store", store]],
   search: ({ store }) => [["FORGED", "--store", store]],
   scan: ({ store }) => [["--store", store]],
@@ -61,7 +64,7 @@ const commands: Readonly<Record<string, (place: Place) => readonly Argv[]>> = {
   unlock: ({ store, id }) => [[id, "--store", store]],
   keep: ({ store, id }) => [[id, "--reason", hostile, "--store", store]],
   unkeep: ({ store, id }) => [[id, "--store", store]],
-  compact: ({ store }) => [["latest", "--model", hostile, "--store", store]],
+  compact: ({ store }) => [["latest", "--debug", "--model", hostile, "--store", store]],
   archive: ({ store }) => [[hostile, "--store", store]],
   cleanup: ({ store }) => [["--dry-run", "--store", store]],
   erase: ({ store, id }) => [
@@ -143,7 +146,11 @@ attack({
     {
       name: "text reaches the terminal as it is",
       changes: [
-        { file: "cli/program.ts", from: "const written = printableIo(streams);", to: "const written = streams;" },
+        {
+          file: "cli/program.ts",
+          from: "const written = printableIo(streams, wantsDebug(argv));",
+          to: "const written = streams;",
+        },
       ],
     },
     {

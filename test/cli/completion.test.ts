@@ -36,6 +36,7 @@ it.skipIf(!hasBash)("completes commands, options and values in bash", { timeout:
   };
   expect(await complete("sta")).toContain("stats");
   expect(await complete("stats", "--fr")).toContain("--from");
+  expect(await complete("stats", "--de")).toContain("--debug");
   expect(await complete("view", "--lang", "")).toEqual(expect.arrayContaining(["en", "ja", "zh"]));
 });
 

@@ -88,6 +88,8 @@ const right = {
     now: ["a function"],
     idleTimeout: ["a number"],
     every: ["a function"],
+    debugEvery: ["a number"],
+    log: ["a function"],
   } satisfies Required<Record<keyof ManagerOptions, readonly string[]>>,
 };
 

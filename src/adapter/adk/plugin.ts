@@ -16,8 +16,9 @@ import { geminiAdapter } from "../gemini/gemini.ts";
 import type { GeminiContent } from "../gemini/gemini.ts";
 import { HostConversation } from "../host/conversation.ts";
 import { statsListener, Teller } from "../host/events.ts";
-import type { AdapterListener, StatsOptions } from "../host/events.ts";
-import { statsKinds } from "../host/window-options.ts";
+import type { AdapterListener } from "../host/events.ts";
+import { statsKinds } from "../../session/manager/stats-line.ts";
+import type { StatsLineOptions } from "../../session/manager/stats-line.ts";
 import { PluginBase } from "./callbacks.ts";
 import type { ContextManager } from "./context.ts";
 import { asRequested, isShown } from "./event.ts";
@@ -27,7 +28,7 @@ import type { AdkContext, AdkEvent, AdkInvocation, AdkRequest, AdkResponse, AdkS
 import { adkCall } from "./window.ts";
 
 /** How {@link ContextManagementPlugin} makes windows. */
-export interface ContextManagementOptions extends StatsOptions {
+export interface ContextManagementOptions extends StatsLineOptions {
   /** Keeps a log of every session of ADK, and makes windows from it. Default: none; windows are made of requests alone. */
   readonly manager?: SessionManager;
   /** Receives every message; its snapshot stands in every window, and its strategy is the default. */

@@ -17,7 +17,8 @@ import type { Recalled, RecallQuery } from "../../window/recall/query.ts";
 import type { Composed, DynamicBlock, PinnedBlock, Strategy } from "../../window/window.ts";
 import type { StrategyChoice, WindowState } from "../../window/window.ts";
 import { statsListener, Teller } from "./events.ts";
-import type { AdapterListener, StatsOptions } from "./events.ts";
+import type { AdapterListener } from "./events.ts";
+import type { StatsLineOptions } from "../../session/manager/stats-line.ts";
 import { journalOf } from "./journal.ts";
 import type { HostJournal, HostLog, JournalHost, LogMatch } from "./journal.ts";
 import { liveHistory } from "./numbered.ts";
@@ -44,7 +45,7 @@ export interface WindowOptions {
 }
 
 /** How a {@link HostConversation} makes windows, and where it journals. */
-export interface ConversationOptions extends WindowOptions, StatsOptions {
+export interface ConversationOptions extends WindowOptions, StatsLineOptions {
   /** Journals the conversation into this session, whose manager then sets strategy, profile and counter. */
   readonly session?: Session | undefined;
 }

@@ -3,7 +3,8 @@ import { isWindrowError, WindrowError } from "../../errors.ts";
 import { maskEvent } from "../../mask/masked-event.ts";
 import { knownSecrets } from "../../mask/text.ts";
 import type { SecretRules } from "../../mask/text.ts";
-import { statsDue, statsLine } from "../../session/state/snapshot.ts";
+import { statsLogger } from "../../session/manager/stats-line.ts";
+import type { StatsLineOptions } from "../../session/manager/stats-line.ts";
 import type { Report } from "../../window/window.ts";
 
 /** An event of an adapter. */
@@ -100,26 +101,10 @@ export class Teller {
   }
 }
 
-/** Options of {@link statsListener}. */
-export interface StatsOptions {
-  /** Every how many windows a line `Context stats: 18 messages, ~4500 tokens` is logged. Default: never. */
-  readonly debugEvery?: number;
-  /** Takes the lines of `debugEvery`. Default: standard error. */
-  readonly log?: (line: string) => void;
-}
-
 /** A listener that logs the size of every n-th window; undefined where no line is wanted. */
-export function statsListener({ debugEvery, log = toStandardError }: StatsOptions): AdapterListener | undefined {
-  if (debugEvery === undefined) return undefined;
-  let windows = 0;
-  return (event) => {
-    if (event.type !== "window-sent" || !statsDue(++windows, debugEvery)) return;
-    log(statsLine({ messageCount: event.messages, estimatedTokens: event.report.tokens, hasSnapshot: false }));
-  };
-}
-
-function toStandardError(line: string): void {
-  process.stderr.write(`${line}\n`);
+export function statsListener(options: StatsLineOptions): AdapterListener | undefined {
+  const count = statsLogger(options);
+  return count && ((event) => void (event.type === "window-sent" && count(event.messages, event.report.tokens)));
 }
 
 function asError(cause: unknown): WindrowError {

@@ -1,8 +1,8 @@
 /** The kinds of the options by which hosts ask for windows. */
-import { anyOf, kinds, listOf, whole } from "../../window/options.ts";
+import { statsKinds } from "../../session/manager/stats-line.ts";
+import { anyOf, kinds, listOf } from "../../window/options.ts";
 import type { Kind } from "../../window/options.ts";
 import type { ConversationOptions, WindowOptions } from "./conversation.ts";
-import type { StatsOptions } from "./events.ts";
 
 /** The kinds of how an adapter makes windows. */
 export const windowKinds = {
@@ -15,12 +15,6 @@ export const windowKinds = {
   recallTools: listOf(kinds.text),
   on: kinds.action,
 } as const satisfies Record<keyof WindowOptions, Kind>;
-
-/** The kinds of the lines about windows. */
-export const statsKinds = { debugEvery: whole(1), log: kinds.action } as const satisfies Record<
-  keyof StatsOptions,
-  Kind
->;
 
 /** The kinds of a conversation's options. */
 export const conversationKinds = {

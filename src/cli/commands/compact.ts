@@ -48,6 +48,7 @@ async function runCompact(name: string, flags: CompactFlags, io: CommandIo): Pro
       flags.model === undefined ? undefined : await (await import("../../model/open.ts")).openModel(flags.model);
     const manager = await SessionManager.open({
       store,
+      on: io.log,
       ...scope,
       ...(typeof strategy === "string" && { strategy }),
       ...(typeof profile === "string" && { profile }),

@@ -1,6 +1,6 @@
 /** `windrow monitor`: ends the sessions whose process died or whose time is up. */
 import type { Command } from "commander";
-import { logTo } from "../../ops/logs/logs.ts";
+import { logEntries, logTo } from "../../ops/logs/logs.ts";
 import { defaultMonitorInterval, monitor } from "../../ops/monitor/monitor.ts";
 import type { MonitorEvent } from "../../ops/monitor/monitor.ts";
 import type { Scope } from "../../store/store.ts";
@@ -68,6 +68,8 @@ async function runMonitor(flags: MonitorFlags, io: CommandIo, signal: AbortSigna
   const events: object[] = [];
   const log = logTo((line) => io.stdout.write(`${line}\n`));
   const onEvent = (event: MonitorEvent | WatchEvent): void => {
+    // What the log has is not told again on stderr.
+    if (flags.json === true || logEntries(event, new Date(), "INFO").length === 0) io.log(event);
     if (flags.json !== true) return log(event);
     if (flags.once === true) events.push(plainEvent(event));
     else io.stdout.write(`${JSON.stringify({ time: new Date().toISOString(), ...plainEvent(event) })}\n`);

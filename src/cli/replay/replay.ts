@@ -95,7 +95,9 @@ async function runReplay(
         const onProgress = (done: number, total: number): void =>
           progress.update(`keeping ${transcript.id}`, done, total);
         const store = await io.openStore(settings.keep);
-        kept.push(await recordSession(transcript, { file, store, settings, onProgress }, signal));
+        const debug = { on: io.log, log: (line: string) => void io.stderr.write(`${line}\n`) };
+        const recording = { file, store, settings, onProgress, ...(io.debug === true && { debug }) };
+        kept.push(await recordSession(transcript, recording, signal));
       }
     } catch (error) {
       progress.end();

@@ -25,6 +25,7 @@ import { configured } from "./config.ts";
 import { checkManagerOptions, checkSessionOptions } from "./options.ts";
 import type { CreateOptions, ManagerOptions, ResumeOptions, SessionForkOptions } from "./options.ts";
 import type { TenantManagerOptions } from "./options.ts";
+import { withStatsLines } from "./stats-line.ts";
 import { UsageMeter } from "../usage.ts";
 import { bootstrapRecord, ownMemory } from "../memory.ts";
 import { noLock, readOnlyStore } from "../read-only.ts";
@@ -309,7 +310,7 @@ export class SessionManager {
       check: this.#check,
       now: this.#now,
       closed: () => this.#sessions.delete(session),
-      on: this.#on,
+      on: withStatsLines(this.#on, this.#options),
     });
     if (edits) await session.restore(edits);
     if (store === this.#store) this.#sessions.add(session);

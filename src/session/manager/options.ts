@@ -23,9 +23,11 @@ import {
 import type { Kind } from "../../window/options.ts";
 import type { Strategy, StrategyChoice } from "../../window/window.ts";
 import type { Listener } from "../events.ts";
+import { statsKinds } from "./stats-line.ts";
+import type { StatsLineOptions } from "./stats-line.ts";
 
 /** How a manager is opened. */
-export interface ManagerOptions {
+export interface ManagerOptions extends StatsLineOptions {
   /** A folder, a URL (`file:`, `sqlite:`, `ram:`), or a Store. Default: the strategy's folder, else `./contexts`. */
   readonly store?: string | (Store & { readonly tenants?: false });
   /** A name, a preset, `{ use, ...options }`, or a Strategy. Default `adaptive`. */
@@ -155,6 +157,7 @@ const optionKinds = {
   now: kinds.action,
   idleTimeout: kinds.number,
   every: kinds.action,
+  ...statsKinds,
 } as const satisfies Record<keyof ManagerOptions, Kind>;
 
 /**

@@ -1,0 +1,34 @@
+/** The lines of statistics that a session logs. */
+import { expect, it } from "vitest";
+import { SessionManager } from "../../src/session/manager/manager.ts";
+
+it("logs the size of every n-th window of each session, and never unless asked", async () => {
+  const lines: string[] = [];
+  const log = (line: string): unknown => lines.push(line);
+  const manager = await SessionManager.open({ store: "ram:", budget: 4_000, debugEvery: 5, log });
+  const [session, other] = [await manager.create(), await manager.create()];
+  const sizes: string[] = [];
+  for (let call = 1; call <= 11; call++) {
+    await session.append({ role: "user", parts: [{ type: "text", text: `question ${call}` }] });
+    const { messages, tokens } = await session.compose();
+    if (call % 5 === 0) sizes.push(`Context stats: ${messages.length} messages, ~${tokens} tokens`);
+    if (call > 4) continue;
+    await other.append({ role: "user", parts: [{ type: "text", text: "once" }] });
+    await other.compose();
+  }
+  expect(sizes[0]).toMatch(/^Context stats: 5 messages, ~\d+ tokens$/);
+  expect(lines).toEqual(sizes);
+  await manager.close();
+  const quiet = await SessionManager.open({ store: "ram:", budget: 4_000, log });
+  const silent = await quiet.create();
+  await silent.append({ role: "user", parts: [{ type: "text", text: "question" }] });
+  for (let call = 1; call <= 6; call++) await silent.compose();
+  expect(lines).toHaveLength(2);
+  await quiet.close();
+});
+
+it("refuses what is no number of windows", async () => {
+  for (const debugEvery of [0, -1, 1.5]) {
+    await expect(SessionManager.open({ store: "ram:", debugEvery })).rejects.toThrow(/`debugEvery` is a whole number/);
+  }
+});
