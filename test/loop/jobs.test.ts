@@ -1,5 +1,6 @@
 /** The scripts of the loop: a full history solves every job, and the same seed gives the same figures. */
 import { describe, expect, it } from "vitest";
+import { families } from "../../src/loop/jobs/families.ts";
 import { policies, policiesOf } from "../../src/loop/policy.ts";
 import { familyNames, runStudy, totalsOf } from "../../src/loop/study.ts";
 import type { LoopRun, StudyOptions } from "../../src/loop/study.ts";
@@ -28,6 +29,25 @@ describe.each(familyNames)("%s", (family) => {
       expect(result.calls).toBeLessThan(110);
     }
     expect(new Set(runs.map(({ result }) => result.historyTokens)).size).toBe(2);
+  });
+
+  it("calls its tools with the arguments that they declare, all of them texts", async () => {
+    const tools = families[family]?.(1, 80).tools ?? [];
+    const declared = new Map(tools.map(({ name, args }) => [name, args.toSorted()]));
+    const called = new Set<string>();
+    // An agent that lacks something looks for it with every tool.
+    await study(["sliding-window"], {
+      families: [family],
+      budgets: [4_000],
+      onCall: (_, { action }) => {
+        for (const { tool, args } of action.calls ?? []) {
+          called.add(tool);
+          expect(Object.keys(args).toSorted(), tool).toEqual(declared.get(tool));
+          expect(Object.values(args).filter((value) => typeof value !== "string")).toEqual([]);
+        }
+      },
+    });
+    expect(called).toEqual(new Set(declared.keys()));
   });
 });
 

@@ -18,11 +18,7 @@ class Operations implements Job {
   readonly system =
     "You watch over services. A setting is what the newest of these says: the inventory, a log, a word of the user.";
   readonly tools = [
-    {
-      name: "inventory",
-      description: "The settings of a group of services or of one, as of this morning",
-      args: ["of"],
-    },
+    { name: "inventory", description: "The settings of a group of services, as of this morning", args: ["group"] },
     { name: "logs", description: "The log of a service for one hour", args: ["service", "hour"] },
     {
       name: "check",
@@ -71,7 +67,7 @@ class Operations implements Job {
   *turn(message: string, start: View): Turn {
     const hours = [...message.matchAll(/the log of (\S+) for hour (\d+)/g)];
     if (message.startsWith("You keep")) {
-      for (const group of [1, 2, 3]) yield { calls: [{ tool: "inventory", args: { group } }] };
+      for (const group of ["1", "2", "3"]) yield { calls: [{ tool: "inventory", args: { group } }] };
       return { say: "I have seen all three groups." };
     }
     for (const [, service = "", hour = ""] of hours) yield { calls: [{ tool: "logs", args: { service, hour } }] };
