@@ -157,6 +157,29 @@ export function resultText(part: ToolResultPart): string {
   return part.content.map((item) => (item.type === "text" ? item.text : `[${item.type}]`)).join("\n");
 }
 
+/** The text parts of a tool result alone, joined by newlines; undefined where it has none. */
+export function ownText({ content }: ToolResultPart): string | undefined {
+  if (typeof content === "string") return content;
+  const texts = content.flatMap((item) => (item.type === "text" ? [item.text] : []));
+  return texts.length === 0 ? undefined : texts.join("\n");
+}
+
+/** The parts of a tool result that are no text: images, files, blocks of a provider. */
+export function resultMedia({ content }: ToolResultPart): readonly ResultContent[] {
+  return typeof content === "string" ? [] : content.filter(({ type }) => type !== "text");
+}
+
+/** A tool result with another text in the place of its first text part; its other parts stay, in their order. */
+export function withOwnText(part: ToolResultPart, text: string): ToolResultPart {
+  const { content } = part;
+  if (resultMedia(part).length === 0 || typeof content === "string") return { ...part, content: text };
+  const first = content.findIndex(({ type }) => type === "text");
+  const shown = content.flatMap((item, at): readonly ResultContent[] =>
+    item.type !== "text" ? [item] : at === first ? [{ type: "text", text }] : [],
+  );
+  return { ...part, content: first === -1 ? [{ type: "text", text }, ...shown] : shown };
+}
+
 /** The readable text of a message: text and reasoning parts, calls as `name(args)`, results as their text. */
 export function messageText(message: Message): string {
   return message.parts

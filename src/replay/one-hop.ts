@@ -1,5 +1,5 @@
 /** One-hop recall: whether a single recall, by an id in the window, returns what the window lacks. */
-import { resultText } from "../message/message.ts";
+import { ownText } from "../message/message.ts";
 import type { Message, ToolCallPart } from "../message/message.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { recallFrom } from "../window/recall/recall.ts";
@@ -81,7 +81,7 @@ export function visibleStubs(edits: readonly Edit[], window: readonly Message[])
   const calls = new Map(parts.flatMap((part) => (part.type === "tool-call" ? [[part.callId, part] as const] : [])));
   const notes = new Set(parts.flatMap((part) => (part.type === "text" ? [part.text] : [])));
   const results = new Map(
-    parts.flatMap((part) => (part.type === "tool-result" ? [[resultText(part), calls.get(part.callId)] as const] : [])),
+    parts.flatMap((part) => (part.type === "tool-result" ? [[ownText(part), calls.get(part.callId)] as const] : [])),
   );
   return edits.flatMap((edit) => {
     const { kind, text = "", stubs = [] } = edit;

@@ -1,6 +1,7 @@
 /** Edits: looked up by message, applied to messages, and merged into the one set of an epoch. */
 import { parseJson } from "../message/json.ts";
 import type { Message, Part, ToolCallPart, ToolResultPart } from "../message/message.ts";
+import { withOwnText } from "../message/message.ts";
 import type { Profile } from "./provider/profile.ts";
 import { isBound, isReasoning, withoutSignature } from "./provider/signed.ts";
 import type { Edit, WindowState } from "./window.ts";
@@ -91,7 +92,8 @@ const stubParts = new WeakMap<ToolResultPart, Edit>();
 function stubPart(part: Part, edit: Edit): Part {
   if (part.type === "tool-call") return stubCall(part, edit);
   if (part.type !== "tool-result") return { type: "text", text: edit.text ?? "" };
-  const stub = { ...part, content: edit.text ?? "" };
+  const text = edit.text ?? "";
+  const stub = edit.keepsMedia ? withOwnText(part, text) : { ...part, content: text };
   stubParts.set(stub, edit);
   return stub;
 }

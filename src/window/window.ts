@@ -37,6 +37,8 @@ export interface Edit {
   /** Which part, from 1, of those that are neither reasoning nor calls. */
   readonly place?: number;
   readonly text?: string;
+  /** For a tool result: its images, files and blocks stay beside `text`. Absent: `text` alone is shown. */
+  readonly keepsMedia?: true;
   /** The role that carries the text of a `replace`. Default `user`; the text is labelled whatever the role. */
   readonly role?: Role;
   /** The items that the text names and `recall` brings back. */

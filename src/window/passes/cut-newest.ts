@@ -12,7 +12,7 @@ import { cutMark, recallId, stubsOf, subjectOf } from "../stub/stub.ts";
 import type { Edit, Pass, PassContext, ViewStep } from "../window.ts";
 import { levelOf, markTokens, shortenArguments, shortenText } from "./shorten.ts";
 import type { ShortenContext } from "./shorten.ts";
-import { truncateStep } from "./truncate-tool-results.ts";
+import { leastExcerpt, truncateStep } from "./truncate-tool-results.ts";
 
 /** A part that can be cut. */
 interface Piece {
@@ -20,9 +20,6 @@ interface Piece {
   /** The edits that bring it down to about `level` tokens. */
   cut(level: number): readonly Edit[];
 }
-
-/** Tokens below which an excerpt of a result has no room for its label; a shorter mark stands there. */
-const leastExcerpt = 96;
 
 const pass = "cut-newest";
 const reason = "the newest step alone is larger than the budget";

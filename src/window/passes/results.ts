@@ -1,6 +1,6 @@
 /** The tool results of a view, with the calls they answer, and the stub edits that replace them. */
 import { inlineName } from "../../message/quote.ts";
-import { resultText, toolCalls, toolResults } from "../../message/message.ts";
+import { ownText, resultMedia, toolCalls, toolResults, withOwnText } from "../../message/message.ts";
 import type { ToolCallPart, ToolResultPart } from "../../message/message.ts";
 import { countPart, countResultOnce } from "../../tokens/counter.ts";
 import { recallId, subjectOf } from "../stub/stub.ts";
@@ -15,7 +15,7 @@ export interface ViewResult {
   readonly call: ToolCallPart | undefined;
   /** The name of the tool. */
   readonly name: string;
-  /** Its text; undefined where it holds more than text, which no stub may take away. */
+  /** The text of its text parts; undefined where it has none. */
   readonly text: string | undefined;
   /** Whether other results stand in the same message. */
   readonly several: boolean;
@@ -34,14 +34,14 @@ export function resultsOf(view: View): readonly ViewResult[] {
       for (const result of results) {
         const call = calls.get(result.callId);
         const name = result.name ?? call?.name ?? "tool";
-        found.push({ step, seq, result, call, name, text: textOf(result), several: results.length > 1 });
+        found.push({ step, seq, result, call, name, text: ownText(result), several: results.length > 1 });
       }
     }
   }
   return found;
 }
 
-/** The edit that shows a result as another text; undefined where that is no shorter. */
+/** The edit that shows a result with another text, its images and files beside it; undefined where that is no shorter. */
 export function stubResult(
   { seq, result, call, name, several }: ViewResult,
   text: string,
@@ -49,7 +49,7 @@ export function stubResult(
   shared: Pick<Edit, "pass" | "reason">,
 ): Edit | undefined {
   const tokensBefore = countResultOnce(counter, result);
-  const tokensAfter = countPart(counter, { ...result, content: text });
+  const tokensAfter = countPart(counter, withOwnText(result, text));
   if (tokensAfter >= tokensBefore) return undefined;
   const subject = call ? subjectOf(call.args, mask) : "";
   return {
@@ -58,14 +58,10 @@ export function stubResult(
     to: seq,
     ...(several && { callId: result.callId }),
     text,
+    ...(resultMedia(result).length > 0 && { keepsMedia: true }),
     stubs: [{ tool: inlineName(name), subject, id: recallId(seq), count: 1 }],
     ...shared,
     tokensBefore,
     tokensAfter,
   };
-}
-
-function textOf(result: ToolResultPart): string | undefined {
-  if (typeof result.content === "string") return result.content;
-  return result.content.every((part) => part.type === "text") ? resultText(result) : undefined;
 }

@@ -3,13 +3,14 @@
  * results above a cap when they come in.
  */
 import { inlineText, quoteHint, splitLines, unquoteStub } from "../../message/quote.ts";
-import { resultText, toolResults } from "../../message/message.ts";
+import { ownText, resultMedia, resultText, toolResults, withOwnText } from "../../message/message.ts";
 import type { ToolResultPart } from "../../message/message.ts";
-import { countResultOnce } from "../../tokens/counter.ts";
+import { countPart, countResultOnce } from "../../tokens/counter.ts";
 import { excerpt } from "../digest/excerpt.ts";
 import type { ExcerptOptions } from "../digest/excerpt.ts";
 import { recallId, stubsOf } from "../stub/stub.ts";
 import { isStub, stubPass } from "../edits.ts";
+import type { TokenCounter } from "../../tokens/counter.ts";
 import type { Edit, Pass, PassContext, Stub, View, ViewStep } from "../window.ts";
 
 /** Options of {@link truncateToolResults}. */
@@ -45,7 +46,13 @@ export function truncateToolResults({ keepShare = 0.3, maxTokens = 160 }: Trunca
   };
 }
 
-/** Edits that bring the results of one step down to about `maxTokens` each. */
+/** Tokens below which an excerpt has no room for its label. */
+export const leastExcerpt = 96;
+
+/**
+ * Edits that bring the results of one step down to about `maxTokens` each. An image or a file stays where it leaves room
+ * for an excerpt of the text beside it, and goes with the rest where it does not.
+ */
 export function truncateStep(
   step: ViewStep,
   { counter, mask }: Pick<PassContext, "counter" | "mask">,
@@ -61,8 +68,16 @@ export function truncateStep(
       const before = countResultOnce(counter, result);
       if (before <= maxTokens + 24 || message.status === "synthetic") continue;
       const about = own[position];
-      const text = stubText(result, about, { maxTokens, counter, mask, ...(seen && { seen }) });
-      const after = counter.count(text) + 4;
+      const room = maxTokens - mediaTokens(result, counter);
+      const keepsMedia = resultMedia(result).length > 0 && room >= leastExcerpt && ownText(result) !== undefined;
+      const shown = keepsMedia ? (ownText(result) ?? "") : resultText(result);
+      const text = stubText(result, shown, about, {
+        maxTokens: keepsMedia ? room : maxTokens,
+        counter,
+        mask,
+        ...(seen && { seen }),
+      });
+      const after = keepsMedia ? countPart(counter, withOwnText(result, text)) : counter.count(text) + 4;
       if (after >= before) continue;
       edits.push({
         kind: "stub",
@@ -70,6 +85,7 @@ export function truncateStep(
         to: seq,
         ...(results.length > 1 && { callId: result.callId }),
         text,
+        ...(keepsMedia && { keepsMedia }),
         stubs: about ? [about] : [],
         pass: "truncate-tool-results",
         reason: `an older result of ${before} tokens`,
@@ -81,9 +97,12 @@ export function truncateStep(
   return edits;
 }
 
+function mediaTokens(result: ToolResultPart, counter: TokenCounter): number {
+  return resultMedia(result).reduce((sum, part) => sum + countPart(counter, part), 0);
+}
+
 /** A label with the whole result's size and id, and as much of the result as fits. */
-function stubText(result: ToolResultPart, about: Stub | undefined, options: ExcerptOptions): string {
-  const text = resultText(result);
+function stubText(result: ToolResultPart, text: string, about: Stub | undefined, options: ExcerptOptions): string {
   // A result cut before names its true size in its own label; that label stays the first line.
   const shown = isStub(result) ? unquoteStub(text) : text;
   const earlier = labelling.has(stubPass(result) ?? "") ? labelPattern.exec(text) : null;

@@ -2,7 +2,7 @@
  * UI dumps: the elements of a screen or a page, recognised by structure and not by the tool's name. The common form;
  * json.ts, markup.ts and outline.ts parse it from text.
  */
-import { resultText } from "../../message/message.ts";
+import { ownText } from "../../message/message.ts";
 import type { ToolResultPart } from "../../message/message.ts";
 import { readBrackets, readHtml } from "./markup.ts";
 import { readJsonTree } from "./json.ts";
@@ -28,6 +28,6 @@ export function isUiDump(result: ToolResultPart): boolean {
 /** The lines by which a dump says which screen it is of; undefined where the result is no dump. */
 export function screenOf(result: ToolResultPart): readonly string[] | undefined {
   let screen = known.get(result);
-  if (screen === undefined) known.set(result, (screen = readUiTree(resultText(result))?.about ?? false));
+  if (screen === undefined) known.set(result, (screen = readUiTree(ownText(result) ?? "")?.about ?? false));
   return screen || undefined;
 }

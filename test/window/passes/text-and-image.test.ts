@@ -1,0 +1,133 @@
+/** Results of text and an image: the text shrinks, and the image stays or leaves by a rule of its own. */
+import { describe, expect, it } from "vitest";
+import type { Message, ResultContent } from "../../../src/message/message.ts";
+import { toolResults } from "../../../src/message/message.ts";
+import { HistoryBuilder } from "../../../src/message/samples.ts";
+import { composeWindow } from "../../../src/window/compose.ts";
+import { cutNewest } from "../../../src/window/passes/cut-newest.ts";
+import { headTailLines } from "../../../src/window/passes/head-tail-lines.ts";
+import { pruneUiTree } from "../../../src/window/passes/prune-ui-tree.ts";
+import { supersede } from "../../../src/window/passes/supersede.ts";
+import { truncateToolResults } from "../../../src/window/passes/truncate-tool-results.ts";
+import type { Composed, WindowState } from "../../../src/window/window.ts";
+import { windowBy } from "./one-pass.ts";
+
+/** An image of 75 × `height` pixels: `height / 10` tokens. */
+const image = (height: number): ResultContent => ({
+  type: "image",
+  mediaType: "image/png",
+  data: "iVBORw0KGgo=",
+  width: 75,
+  height,
+});
+const text = (words: string): ResultContent => ({ type: "text", text: words });
+const long = (word: string): string => Array.from({ length: 60 }, (_, at) => `${word} ${at} of the page`).join("\n");
+
+/** Calls of one tool with these results, one after another. */
+function looks(...contents: readonly (readonly ResultContent[])[]): readonly Message[] {
+  const history = new HistoryBuilder().user("look at the page");
+  contents.forEach((content, at) => {
+    history.assistant("", [`c${at}`, "look", { page: "1" }]);
+    history.add("tool", [{ type: "tool-result", callId: `c${at}`, content }]);
+  });
+  return history.messages;
+}
+const contents = ({ messages }: Composed): readonly unknown[] =>
+  messages.flatMap(toolResults).map(({ content }) => content);
+
+describe("a result of text and an image", () => {
+  const both = (word: string): readonly ResultContent[] => [text(long(word)), image(300), text("the end")];
+
+  it("keeps the image and the ends of its texts", () => {
+    const composed = windowBy(
+      headTailLines({ keepRecent: 1, headLines: 1, tailLines: 1 }),
+      looks(both("a"), both("b")),
+    );
+    const mark = `[... 59 lines left out, originally ${`${long("a")}\nthe end`.length} characters, quoted behind a space or | ...]`;
+    expect(contents(composed)).toEqual([[text(` a 0 of the page\n${mark}\n the end`), image(300)], both("b")]);
+    expect(composed.report.opened?.edits).toMatchObject([{ keepsMedia: true }]);
+  });
+
+  it("keeps the place of the image before the text", () => {
+    const messages = looks([image(300), text(long("a"))]);
+    const [content] = contents(windowBy(headTailLines({ keepRecent: 0 }), messages));
+    expect(content).toMatchObject([{ type: "image" }, { type: "text", text: expect.stringContaining("left out") }]);
+  });
+
+  it("keeps the image where a newer result takes the place of the text", () => {
+    const line = text("[Windrow: an older result of look; the newer is m5, the whole of this one m3]");
+    const composed = windowBy(supersede({ when: "always" }), looks(both("a"), both("b")));
+    expect(contents(composed)).toEqual([[line, image(300)], both("b")]);
+  });
+
+  it("is a dump of a screen where its text is one, and keeps the picture of the screen", () => {
+    const elements = Array.from({ length: 40 }, (_, at) => ({
+      role: "AXButton",
+      title: `Button ${at}`,
+      position: { x: at, y: 1 },
+    }));
+    const messages = looks([text(JSON.stringify({ elements })), image(300)]);
+    const [content] = contents(windowBy(pruneUiTree({ keepNewest: 0 }), messages));
+    expect(content).toMatchObject([{ type: "text", text: expect.stringContaining("truncated {") }, image(300)]);
+  });
+
+  it("is as it was where there is no text to shorten", () => {
+    const messages = looks([image(300)], [image(300)]);
+    for (const pass of [
+      headTailLines({ keepRecent: 0 }),
+      supersede({ when: "always" }),
+      pruneUiTree({ keepNewest: 0 }),
+    ])
+      expect(contents(windowBy(pass, messages))).toEqual([[image(300)], [image(300)]]);
+  });
+
+  it.each([
+    ["keeps a small image beside an excerpt", 300, true],
+    ["loses a large one, and the excerpt's id brings it back", 20_000, false],
+  ] as const)("%s", (_, height, stays) => {
+    const given = [text(long("a")), image(height)];
+    const composed = windowBy(truncateToolResults({ keepShare: 0.01 }), looks(given, given), {
+      budget: 100_000,
+      lowWater: 0.005,
+    });
+    const [content] = contents(composed);
+    const label = expect.stringMatching(/^\[Windrow: an excerpt of look .*is m3\]/);
+    expect(content).toEqual(stays ? [{ type: "text", text: label }, image(height)] : label);
+    expect(composed.report.opened?.tokensAfter).toBe(composed.tokens);
+  });
+
+  it("keeps the image of the newest step that is cut to the budget, where it fits", () => {
+    const given = [text(long("word".repeat(40))), image(300)];
+    const composed = windowBy(cutNewest, looks(given), { budget: 500 });
+    expect(composed.tokens).toBeLessThanOrEqual(500);
+    expect(contents(composed)).toMatchObject([[{ text: expect.stringContaining("an excerpt of look") }, image(300)]]);
+  });
+
+  it("stands in the next window and in one made from the state as JSON as it stood before", () => {
+    const messages = looks(both("a"), both("b"));
+    const pass = headTailLines({ keepRecent: 1 });
+    const first = windowBy(pass, messages);
+    expect(contents(first)[0]).toMatchObject([{ text: expect.stringContaining("left out") }, image(300)]);
+    const state = JSON.parse(JSON.stringify(first.state)) as WindowState;
+    const again = windowBy(pass, messages, { state });
+    expect(again.messages).toEqual(first.messages);
+    expect(again.report.opened).toBeUndefined();
+  });
+
+  it("shows the text alone by an edit of an older version", () => {
+    const messages = looks(both("a"));
+    const { state } = composeWindow({ messages, budget: 100_000, strategy: "none" });
+    const stub = {
+      kind: "stub",
+      from: 3,
+      to: 3,
+      text: "short",
+      pass: "own",
+      reason: "old",
+      tokensBefore: 400,
+      tokensAfter: 9,
+    } as const;
+    const old: WindowState = { ...state, epoch: 1, edits: [stub] };
+    expect(contents(composeWindow({ messages, budget: 100_000, strategy: "none", state: old }))).toEqual(["short"]);
+  });
+});
