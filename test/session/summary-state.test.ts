@@ -8,6 +8,7 @@ import { SessionManager } from "../../src/session/manager/manager.ts";
 import type { ManagerOptions } from "../../src/session/manager/options.ts";
 import type { Session } from "../../src/session/session.ts";
 import type { SessionState } from "../../src/store/store.ts";
+import { driver, openDatabase } from "../store/sqlite-fixtures.ts";
 
 const undo: (() => Promise<unknown>)[] = [];
 
@@ -102,6 +103,31 @@ it.each(["without state.json", "with the state of an earlier call"])(
     const again = await (await open(other)).resume(session.id);
     expect(numbersOf(again.stats().state)).toEqual(numbersOf(session.stats().state));
     const disk = (await (await open(other)).info(session.id)).state;
+    expect(numbersOf(disk)).toEqual(numbersOf(session.stats().state));
+  },
+);
+
+it.skipIf(!driver)(
+  "has the same numbers behind a dead writer of a SQLite store, whose last state is older than its lines",
+  async () => {
+    const file = join(await folder(), "store.db");
+    const session = await (await open(`sqlite:${file}`)).create();
+    await turn(session, 0);
+    const earlier = openDatabase(file);
+    const { state: early } = earlier.prepare("SELECT state FROM sessions").get() as { readonly state: string };
+    earlier.close();
+    await untilSummary(session);
+    const other = join(await folder(), "store.db");
+    const living = openDatabase(file);
+    living.exec(`VACUUM INTO '${other}'`);
+    living.close();
+    // The copy is what a power cut leaves: its holder is a process that is gone.
+    const copy = openDatabase(other);
+    copy.prepare("UPDATE sessions SET state = ?, holder = json_set(holder, '$.processStart', '1')").run(early);
+    copy.close();
+    const again = await (await open(`sqlite:${other}`)).resume(session.id);
+    expect(numbersOf(again.stats().state)).toEqual(numbersOf(session.stats().state));
+    const disk = (await (await open(`sqlite:${other}`)).info(session.id)).state;
     expect(numbersOf(disk)).toEqual(numbersOf(session.stats().state));
   },
 );

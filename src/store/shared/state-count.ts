@@ -73,3 +73,18 @@ export class StateCount {
     if (typeof tokens === "number" && pos >= this.#window.pos) this.#window = { pos, tokens };
   }
 }
+
+/** A state with the numbers that were counted again. Numbers of another program, which has no such logs, stay. */
+export function atLeast(state: SessionState, counted: CountedState): SessionState {
+  const most = (name: keyof SessionState & keyof CountedState): number =>
+    Math.max(Number(state[name]), Number(counted[name]));
+  return {
+    ...state,
+    llmCallCount: most("llmCallCount"),
+    toolCallCount: most("toolCallCount"),
+    totalTokensUsed: most("totalTokensUsed"),
+    compressionCount: most("compressionCount"),
+    epochCount: most("epochCount"),
+    currentContextTokens: counted.currentContextTokens || state.currentContextTokens,
+  };
+}

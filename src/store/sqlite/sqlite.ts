@@ -28,6 +28,7 @@ import { busy, unlockEdit } from "../shared/unlock.ts";
 import type { Connection } from "./connection/driver.ts";
 import { checkFence, writeState } from "./held.ts";
 import type { Held } from "./held.ts";
+import { keepRecounted } from "./recount.ts";
 import { addRecord, encode, newestOf, readCounters, recordOf, rowsOf } from "./log.ts";
 import { countersOf, goOn, sealOfSession } from "./seal.ts";
 import type { Continued } from "./seal.ts";
@@ -159,16 +160,19 @@ class SqliteStore implements Store {
   async lock(scope: Scope, id: string): Promise<Lock> {
     this.#alive();
     sessionId(id);
-    const [holder, continued] = await this.#writer.commit(true, () => {
+    const [row, holder, continued] = await this.#writer.commit(true, () => {
       const row = this.#writable(scope, id);
       if (row.holder && isHeld(row.holder, this.#clock.now())) throw busy(ownerOf(row.holder));
       const found = goOn(this.#connection, id, row.texts.state);
       const next = this.#newHolder(row.generation + 1);
       const sql = "UPDATE sessions SET generation = ?, holder = ? WHERE id = ?";
       this.#connection.run(sql, next.generation, JSON.stringify(next), id);
-      return [next, found] as const;
+      return [row, next, found] as const;
     });
-    return this.#hold(scope, id, holder, continued);
+    const lock = this.#hold(scope, id, holder, continued);
+    // Who let go of a session wrote its state last; of a writer that died, the lines may say more.
+    if (row.holder) await keepRecounted(this.#connection, row, this, lock);
+    return lock;
   }
 
   async append(lock: Lock, records: readonly NewRecord[]): Promise<readonly StoredRecord[]> {

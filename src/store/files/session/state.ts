@@ -6,7 +6,7 @@ import type { RecordKind, StoredRecord } from "../../../message/record.ts";
 import type { FinalStatus, SessionMetadata, SessionState } from "../../store.ts";
 import { initialState } from "../../format/documents.ts";
 import { kindFiles } from "../../format/logs.ts";
-import { StateCount } from "../../shared/state-count.ts";
+import { StateCount, atLeast } from "../../shared/state-count.ts";
 import type { CountedState } from "../../shared/state-count.ts";
 import { readState } from "../../format/documents.ts";
 import type { Disk } from "../../../disk/disk.ts";
@@ -31,7 +31,7 @@ export async function stateOf(place: Place, metadata: SessionMetadata, disk: Dis
 
 /**
  * The state behind a writer that died: its numbers counted again, since what was written last may not have reached
- * state.json. Numbers of another program, which has no such logs, stay.
+ * state.json.
  */
 export async function recounted(
   place: Place,
@@ -39,18 +39,7 @@ export async function recounted(
   state: SessionState,
   disk: Disk = systemDisk,
 ): Promise<SessionState> {
-  const counted = await countedIn(place, metadata, disk);
-  const most = (name: keyof SessionState & keyof CountedState): number =>
-    Math.max(Number(state[name]), Number(counted[name]));
-  return {
-    ...state,
-    llmCallCount: most("llmCallCount"),
-    toolCallCount: most("toolCallCount"),
-    totalTokensUsed: most("totalTokensUsed"),
-    compressionCount: most("compressionCount"),
-    epochCount: most("epochCount"),
-    currentContextTokens: counted.currentContextTokens || state.currentContextTokens,
-  };
+  return atLeast(state, await countedIn(place, metadata, disk));
 }
 
 async function rebuildState(place: Place, metadata: SessionMetadata, disk: Disk): Promise<SessionState> {
