@@ -186,4 +186,56 @@ describe("a window", () => {
       { numRuns },
     );
   });
+
+  it("that shows a line of a file shows what the user wrote of it, before or after it was read", { timeout }, () => {
+    const told = fc.record({
+      seed: fc.integer({ min: 1, max: 1_000 }),
+      isToldFirst: fc.boolean(),
+      between: fc.integer({ min: 3, max: 15 }),
+      after: fc.integer({ min: 10, max: 30 }),
+      budget: fc.integer({ min: 2_000, max: 6_000 }),
+    });
+    let lines = 0;
+    fc.assert(
+      fc.property(told, ({ seed, isToldFirst, between, after, budget }) => {
+        const path = `src/${nameOf(seed, 1)}.ts`;
+        let names = 0;
+        const name = (): string => nameOf(seed, 20 + names++);
+        // The user's other words are as many and as rare: nothing but the file's line calls for what was said of it.
+        const remark = (): string =>
+          `src/${name()}.ts, src/${name()}.ts and src/${name()}.ts have ${1_000 + 37 * names} of ${name()}.`;
+        const remarks = (count: number): string => Array.from({ length: count }, remark).join(" ");
+        const history = new HistoryBuilder().user("You keep the services.");
+        const call = (tool: string, args: Record<string, string>, result: string): void => {
+          const id = `f${history.messages.length}`;
+          history.assistant("", [id, tool, args]).result(id, result);
+        };
+        const fill = (count: number): void => {
+          for (let step = 0; step < count; step++) {
+            const body = Array.from({ length: 12 }, (_, at) => `export const ${name()} = ${at};`);
+            call("read", { path: `src/${name()}.ts` }, body.join("\n"));
+            if (step % 2 === 0) history.user(remarks(9));
+            if (step % 5 === 0) call("grep", { pattern: "serve", path }, `${path}:5:serve(port);`);
+          }
+        };
+        const events = [
+          (): void =>
+            call("read", { path }, `import { serve } from "./serve";\n\nexport const port = 80;\n\nserve(port);`),
+          (): void => void history.user(`${remarks(2)} In ${path} the port is 81. ${remarks(4)}`),
+        ];
+        const [first, second] = isToldFirst ? events.toReversed() : events;
+        fill(3);
+        first?.();
+        fill(between);
+        second?.();
+        fill(after);
+        const text = textOf(composeWindow({ messages: history.messages, budget }));
+        if (!text.includes("port = 80;")) return;
+        lines++;
+        assert.ok(text.includes("the port is 81"), "the file's line stands without the user's");
+      }),
+      { numRuns },
+    );
+    assert.ok(lines > numRuns / 4, "hardly a window has the file's line");
+  });
 });
