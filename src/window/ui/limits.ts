@@ -48,7 +48,8 @@ const cut = "[truncated]";
  * @param mask - replaces the secrets of a text that is cut. Default: those of a known form
  */
 export function limitUi(value: Json, name = "", limits: UiLimits = uiLimits, mask: TextMask = defaultMask): Json {
-  return walk(value, Array.isArray(value) ? name : "", -1, { limits, mask, nodes: limits.totalNodes });
+  const web = webElementList.test(name);
+  return walk(value, Array.isArray(value) ? name : "", -1, { limits, mask, web, nodes: limits.totalNodes });
 }
 
 /** A text of at most so many characters with `...[truncated]` behind it, or the text itself where it is not longer. */
@@ -62,6 +63,8 @@ export function cutText(text: string, length: number, mask: TextMask): string {
 interface Walking {
   readonly limits: UiLimits;
   readonly mask: TextMask;
+  /** Whether the value stands under a name of web elements, so that its lists of elements are lists of those. */
+  web: boolean;
   /** Elements that may still be shown. */
   nodes: number;
 }
@@ -75,28 +78,32 @@ function walk(value: Json, key: string, level: number, walking: Walking): Json {
   if (Array.isArray(value)) {
     const items: readonly Json[] = value;
     return items
-      .slice(0, mostItems(key, items, limits))
+      .slice(0, mostItems(key, items, walking))
       .flatMap((item) => (isElement(item) && walking.nodes-- <= 0 ? [] : [walk(item, key, level, walking)]));
   }
   const fields = value as { readonly [key: string]: Json };
   const own = isElement(fields) || isChildList(key) || elementList.test(key) ? level + 1 : level;
   const kept: Record<string, Json> = {};
+  const { web } = walking;
+  walking.web ||= webElementList.test(key);
   for (const [name, item] of Object.entries(fields)) {
     if (limits.dropFields.includes(name)) continue;
     const tooDeep = isChildList(name) && Array.isArray(item) && item.length > 0 && own >= limits.maxDepth;
     kept[name] = tooDeep ? cut : walk(item, name, own, walking);
   }
+  walking.web = web;
   return kept;
 }
 
 const elementList = /^(?:ui_?)?(?:elements|nodes)(?:json)?$/i;
 const webElementList = /^web_?elements(?:json)?$/i;
 
-function mostItems(key: string, items: readonly Json[], limits: UiLimits): number {
+function mostItems(key: string, items: readonly Json[], { limits, web }: Walking): number {
   if (isChildList(key)) return limits.maxChildren;
   if (key === "actions") return limits.maxActions;
   if (webElementList.test(key)) return limits.maxWebElements;
-  return elementList.test(key) || items.some(isElement) ? limits.maxNodes : Infinity;
+  if (!elementList.test(key) && !items.some(isElement)) return Infinity;
+  return web ? limits.maxWebElements : limits.maxNodes;
 }
 
 function isChildList(key: string): boolean {

@@ -43,6 +43,26 @@ describe("the rule limits, by seed 000", () => {
     expect(limits(many(301, element), "webElements")).toHaveLength(200);
   });
 
+  it("cuts the elements of a page to their own limit, however the result holds them", () => {
+    const page = (value: JsonValue, tool = "webElements"): JsonValue =>
+      JSON.parse(
+        shown(
+          JSON.stringify(value),
+          { rule: "limits", tools: [tool], limits: { maxNodes: 30, maxWebElements: 40 } },
+          tool,
+        ),
+      ) as JsonValue;
+    const list = many(50, (at) => ({ role: "link", title: `Link ${at}`, position: { x: at, y: 1 } }));
+    const cut = list.slice(0, 40);
+    expect(page(list)).toEqual(cut);
+    expect(page({ elements: list })).toEqual({ elements: cut });
+    expect(page({ webElements: list })).toEqual({ webElements: cut });
+    expect(page({ page: { nodes: list } })).toEqual({ page: { nodes: cut } });
+    expect(page({ elements: list }, "elementsJson")).toEqual({ elements: list.slice(0, 30) });
+    const mixed = { webElements: { elements: list }, elements: list };
+    expect(page(mixed, "elementsJson")).toEqual({ webElements: { elements: cut }, elements: list.slice(0, 30) });
+  });
+
   it("shows levels 0, 1 and 2 of children and cuts the level below", () => {
     const nest = (depth: number): JsonValue =>
       depth === 0
