@@ -52,6 +52,32 @@ describe("recall", () => {
     expect(recalled.tokens).toBeLessThanOrEqual(300);
   });
 
+  it("shows a record of one line of JSON whole, and nothing of the records beside it", () => {
+    const names = ["clisoul", "riclear", "tostuba", "brousen", "clubes", "stouser"].flatMap((name) => [
+      `${name}-store`,
+      `${name}-queue`,
+    ]);
+    const inventory = names.map((service, index) => ({
+      service,
+      owner: "Nitick",
+      pool: 320 + index,
+      retries: 210 + index,
+      port: 330 + index,
+      image: `${service}:38${index}`,
+    }));
+    const messages = new HistoryBuilder()
+      .user("Keep them running.")
+      .assistant("", ["1", "inventory", { group: "all" }])
+      .result("1", JSON.stringify(inventory)).messages;
+    for (const [index, service] of names.entries()) {
+      const { text } = recallFrom(messages, { query: `port of ${service}` }, { counter: estimate, maxTokens: 400 });
+      expect(text).toContain(`"service":"${service}"`);
+      expect(text).toContain(`"port":${330 + index}`);
+      for (const other of names) if (other !== service) expect(text).not.toContain(`"service":"${other}"`);
+      expect(text.match(/"retries":\d+/g)).toEqual([`"retries":${210 + index}`]);
+    }
+  });
+
   it("shows the stretch around a hit in one endless line", () => {
     const endless = new HistoryBuilder().user(`${"x".repeat(500_000)} needle-42 ${"y".repeat(500_000)}`).messages;
     const recalled = recallFrom(endless, { query: "needle-42" }, { counter: estimate, maxTokens: 1_000 });

@@ -31,21 +31,26 @@ export function* piecesOf(text: string, start: number, end: number): Generator<S
     return;
   }
   for (let from = start; from < end;) {
-    const to = end - from <= most + least ? end : cutAt(text, from, from + most);
+    const isLast = end - from <= most + least;
+    const to = recordEnd(text, from, isLast ? end : from + most) ?? (isLast ? end : cutAt(text, from, from + most));
     yield { start: from, end: to };
     from = to;
   }
 }
 
+/** The end of a record of JSON before the next one: no piece has parts of two, however short it is. */
+function recordEnd(text: string, from: number, to: number): number | undefined {
+  const index = text.slice(from, to).search(/\},\s*\{/);
+  return index < 0 ? undefined : from + index + 2;
+}
+
 /** The last good place to part a text between two others: behind a sentence, else behind a word, else anywhere. */
 function cutAt(text: string, from: number, to: number): number {
   const window = text.slice(from, to);
-  let sentence = 0;
   for (const { index, 0: match } of window.matchAll(ends)) {
-    sentence = index + match.length;
-    if (sentence >= least) break;
+    const end = index + match.length;
+    if (end >= least) return from + end;
   }
-  if (sentence >= least) return from + sentence;
   const space = window.search(/\s\S*$/);
   if (space >= least) return from + space + 1;
   return isInsidePair(text, to) ? to - 1 : to;

@@ -176,7 +176,8 @@ function piecesAround(rows: readonly Row[], at: number, isNamed: boolean): reado
     if (isSmall(rows, record, blockLength, blockLength)) return range(record.from, record.to);
     if (opening !== at) shown.push(opening);
   }
-  for (const near of [at - 1, at + 1]) {
+  // A record's first piece stands without the end of the record before it.
+  for (const near of opening === at ? [at + 1] : [at - 1, at + 1]) {
     const row = rows[near];
     if (!row || row.line !== rows[at]?.line || shown.includes(near) || length + row.text.length > pieceLength) continue;
     shown.push(near);
@@ -187,6 +188,7 @@ function piecesAround(rows: readonly Row[], at: number, isNamed: boolean): reado
 
 /** The piece in which the record of a piece begins, in JSON that is one line. */
 function openingOf(rows: readonly Row[], at: number): number | undefined {
+  if (/^[\s[,]*\{/.test(rows[at]?.text ?? "")) return at;
   let depth = 0;
   for (let index = at - 1; index >= 0 && at - index <= 24; index--) {
     const row = rows[index];
