@@ -37,8 +37,8 @@ attack({
         },
         {
           file: "ops/logs/logs.ts",
-          from: "const safe = maskEvent(event, mask);",
-          to: "const safe = event; void maskEvent, mask;",
+          from: "linesOf(maskEvent(event, mask), now(), level)",
+          to: "linesOf((void maskEvent, mask, event), now(), level)",
         },
       ],
     },

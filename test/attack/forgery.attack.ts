@@ -141,7 +141,7 @@ attack({
     },
   ],
   async run(product, report) {
-    const { composeWindow, SessionManager } = await product.load<typeof Windrow>("index.js");
+    const { composeWindow, loadCounter, SessionManager } = await product.load<typeof Windrow>("index.js");
     const given = history();
     const messages = given.map((message, index) => ({
       id: `h${index}`,
@@ -154,6 +154,8 @@ attack({
     for (const id of ["m2", "m3", "m2-m11", "m4-m70"])
       check((await session.recall({ id })).text, `recall ${id}`, report);
     check((await session.recall({ query: "FAILED ERROR" }, { maxTokens: 900 })).text, "recall by words", report);
+    // The preset pi counts with it.
+    await loadCounter("cl100k");
     for (const strategy of ["adaptive", "sliding-window", "layered", "pi", "miki", "importance", "coding-agent"]) {
       for (const budget of [2_500, 6_000]) {
         const { messages: window } = composeWindow({ messages, budget, strategy, ingestCap: 300 });

@@ -5,7 +5,6 @@
  *   2024-01-15 10:30:01 INFO [uuid:550e8400] Task started: github/notfolder/coding_agent#27
  */
 import { printable } from "../../printable.ts";
-
 import { knownSecrets } from "../../mask/text.ts";
 import type { SecretRules } from "../../mask/text.ts";
 import { maskEvent } from "../../mask/masked-event.ts";
