@@ -100,14 +100,19 @@ export async function killed(script, { after, args = [], env = {} }) {
   return acknowledged;
 }
 
-/** A store in memory whose appends fail after that many. */
+/** A store in memory whose appends fail after that many, from the first on that brings a message. */
 export async function throwingStore(left = 12) {
   const real = await openStore("ram:");
+  let throwing = false;
   return new Proxy(real, {
     get(target, name) {
       const value = Reflect.get(target, name, target);
       if (name === "append")
-        return (...given) => (left-- > 0 ? value.apply(target, given) : Promise.reject(new Error("EIO")));
+        return (lock, records) => {
+          left--;
+          throwing ||= left < 0 && records.some(({ kind }) => kind === "message");
+          return throwing ? Promise.reject(new Error("EIO")) : value.call(target, lock, records);
+        };
       return typeof value === "function" ? value.bind(target) : value;
     },
   });
