@@ -8,6 +8,7 @@
  *   RECORDED_BASE=base.json                             compares with figures that were kept
  */
 import { readFileSync, writeFileSync } from "node:fs";
+import { remembering } from "../../src/loop/study.ts";
 import type { Message } from "../../src/message/message.ts";
 import { CostTally } from "../../src/replay/cost-metric.ts";
 import { readRecording } from "../../src/replay/measure.ts";
@@ -102,19 +103,6 @@ export async function benchRecorded(): Promise<BenchReport> {
     "per cent, quotes and hunks a run; cost in millions of input tokens, cached 0.1, written 1.25; o200k" +
     (base ? "; differences with 95 % of 2,000 bootstraps over sessions" : "");
   return { name: "window/recorded", rows, note };
-}
-
-/** A counter that counts each text once, because every budget meets the same ones. */
-function remembering(counter: TokenCounter): TokenCounter {
-  const known = new Map<string, number>();
-  return {
-    ...counter,
-    count: (text) => {
-      let tokens = known.get(text);
-      if (tokens === undefined) known.set(text, (tokens = counter.count(text)));
-      return tokens;
-    },
-  };
 }
 
 /** The sets and named budgets to run: `long:16000,32000;tau`. */

@@ -140,8 +140,8 @@ function totalOf(runs: readonly LoopRun[], byFamily: boolean): LoopTotal {
 /** The most texts whose count is remembered. */
 const mostRemembered = 200_000;
 
-/** The counter with its answers remembered: windows of one job say the same again and again. */
-function remembering(counter: TokenCounter): TokenCounter {
+/** The counter with its answers remembered: windows of one job or recording say the same again and again. */
+export function remembering(counter: TokenCounter): TokenCounter {
   const known = new Map<string, number>();
   return {
     ...counter,

@@ -3,8 +3,8 @@ import { splitLines } from "../../message/quote.ts";
 import { keyOf } from "./line.ts";
 import type { Line } from "./line.ts";
 
-/** A line of a search that names its file and the line's number there. */
-const found = /^([^\s:]*[./][^\s:]*)[:-]\d+[:-](.*)$/;
+/** The beginning of a search's line that names its file and the line's number there. */
+export const fileOfLine = /^([^\s:]*[./][^\s:]*)[:-](\d+)[:-]/;
 
 /** The lines that left each file, with the message that took them out. */
 export class GoneLines {
@@ -19,8 +19,9 @@ export class GoneLines {
   }
 
   /** Whether a search's line shows what has left its file since. */
-  has({ text, seq }: Line, resolve: (path: string) => string): boolean {
-    const [, path = "", line = ""] = found.exec(text.trim()) ?? [];
-    return path !== "" && (this.#byPath.get(resolve(path))?.get(keyOf(line)) ?? 0) > seq;
+  has({ key, seq }: Line, resolve: (path: string) => string): boolean {
+    const [begin, path] = fileOfLine.exec(key) ?? [];
+    if (begin === undefined || path === undefined) return false;
+    return (this.#byPath.get(resolve(path))?.get(keyOf(key.slice(begin.length))) ?? 0) > seq;
   }
 }

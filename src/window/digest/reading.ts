@@ -12,7 +12,7 @@ import { actionsOf } from "../action/calls.ts";
 import { outputOf, saysFailed } from "../action/output.ts";
 import type { Output } from "../action/output.ts";
 import { FileView } from "./file-view.ts";
-import { GoneLines } from "./gone.ts";
+import { fileOfLine, GoneLines } from "./gone.ts";
 import { bySentences, condensed, linesOf, listingOf } from "./line.ts";
 import type { Line, LineKind, Stretch } from "./line.ts";
 
@@ -153,7 +153,7 @@ export class Reader implements Reading {
   #shown(action: FileAction & { kind: "read" | "search" }, path: string, text: string, seq: number): "all" | undefined {
     if (action.kind === "read") return this.#shows(action, path, text, seq);
     let other = false;
-    const own = text.replaceAll(fileOfLine, (whole, file: string, number: string) => {
+    const own = text.replaceAll(filesOfLines, (whole, file: string, number: string) => {
       if (this.#resolve(file) === path) return `${number}:`;
       other = true;
       return whole;
@@ -266,8 +266,7 @@ function speakerOf({ role, status, parts }: Message): LineKind {
   return status === "synthetic" ? "result" : "user";
 }
 
-/** A line of a search that names its file and the line's number there. */
-const fileOfLine = /^([^\s:]*[./][^\s:]*)[:-](\d+)[:-]/gm;
+const filesOfLines = new RegExp(fileOfLine, "gm");
 
 const notice = /\btruncated\b|\bmore lines?\b|\bnot shown\b|\bomitted\b/i;
 
