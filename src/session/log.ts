@@ -3,7 +3,7 @@ import { WindrowError } from "../errors.ts";
 import { toolResults } from "../message/message.ts";
 import type { JsonValue } from "../message/message.ts";
 import type { EditRecord, StoredRecordOf } from "../message/record.ts";
-import type { Scope, Store } from "../store/store.ts";
+import type { Lock, Scope, Store } from "../store/store.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { Composer } from "../window/composer.ts";
 import type { ComposerOptions } from "../window/compose-options.ts";
@@ -40,11 +40,12 @@ export interface NewestEdits {
  * @throws WindrowError `session-not-found`
  */
 export async function newestEdits(store: Store, scope: Scope, id: string): Promise<NewestEdits> {
-  for (const last of [8, 256, Infinity]) {
+  // Each try reads sixteen times as many lines: what stands behind the epoch is read, and hardly more.
+  for (let last = 8; ; last *= 16) {
     let epoch: EpochData | undefined;
     let later: EditRecord[] = [];
     let read = 0;
-    const query = { kind: "edit", originals: true, ...(Number.isFinite(last) && { last }) } as const;
+    const query = { kind: "edit", originals: true, last } as const;
     for await (const record of store.read(scope, id, query)) {
       read++;
       const opened = record.type === "epoch" ? epochOf(record.data) : undefined;
@@ -55,7 +56,13 @@ export async function newestEdits(store: Store, scope: Scope, id: string): Promi
     }
     if (epoch || read < last) return { epoch, later };
   }
-  return { epoch: undefined, later: [] };
+}
+
+/** The record of a resume: the process that goes on with the session. */
+export function resumedRecord({ owner }: Lock, timestamp: string): EditRecord {
+  const { processId, hostname, generation } = owner;
+  const data = { process_id: processId, hostname, generation };
+  return { kind: "edit", type: "resumed", data, timestamp };
 }
 
 /** An epoch whose texts are masked: the window it made is not what it makes now. */

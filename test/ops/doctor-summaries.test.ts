@@ -22,6 +22,9 @@ it("says which session's summaries fail, why, and what to do; nothing is damaged
     if (message.role === "assistant") await session.endStep();
   }
   expect(session.stats().breaker.open).toBe(true);
+  await session.close();
+  // Other edits between the failures and the look at them.
+  for (let count = 0; count < 20; count++) await (await manager.resume(session.id)).close();
   await manager.close();
   const store = await openStore(folder);
   const { findings, open } = await doctor(store);

@@ -109,7 +109,8 @@ describe("logTo", () => {
     const stored: string[] = [];
     const info = await store.info({}, made.id);
     for await (const entry of sessionLog(store, {}, info)) stored.push(lineOf(entry));
-    expect(lines.filter((line) => !line.includes("Task resumed"))).toEqual(stored);
+    expect(lines).toEqual(stored);
+    expect(lines.filter((line) => line.endsWith(" Task resumed"))).toHaveLength(1);
     const summaries: StoredRecordOf<"summary">[] = [];
     for await (const record of store.read({}, made.id, { kind: "summary" })) summaries.push(record);
     const [summary] = summaries;

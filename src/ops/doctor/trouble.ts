@@ -71,10 +71,13 @@ async function orUnreadable(look: () => Promise<Finding | undefined>): Promise<F
   }
 }
 
+/** Recalls, resumes and pins stand between the failures. */
+const newestEdits = 256;
+
 async function failingSummaries(store: Store, id: string): Promise<Finding | undefined> {
   let failures = 0;
   let reason = "";
-  for await (const { type, data } of store.read({}, id, { kind: "edit", last: 16 })) {
+  for await (const { type, data } of store.read({}, id, { kind: "edit", last: newestEdits })) {
     if (type === "epoch" && data["reason"] === "summary") failures = 0;
     if (type !== "summary-failed") continue;
     failures++;

@@ -3,6 +3,7 @@
  * Nothing is locked and nothing written; a session is read record by record.
  */
 import { isWindrowError } from "../../errors.ts";
+import type { JsonObject } from "../../message/message.ts";
 import type { EditRecord, RecordKind, StoredRecord } from "../../message/record.ts";
 import { isFinal } from "../../store/shared/rules.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
@@ -189,7 +190,7 @@ async function* newEntries(
   const logs = read.map((kind) => store.read<RecordKind>(scope, sessionId, { kind, from: cursor.next.get(kind) ?? 1 }));
   for await (const record of inOrder(logs)) {
     cursor.next.set(record.kind, record.seq + 1);
-    const event = eventOf(record, cursor);
+    const event = eventOf(record, cursor, taskKey);
     if (event) yield* entries(event, record.timestamp);
   }
   if (isFinal(state.status) && !cursor.ended) {
@@ -200,7 +201,7 @@ async function* newEntries(
 }
 
 /** The event that was told when a record was written; undefined where there was none. */
-function eventOf(record: StoredRecord, cursor: Cursor): LoggedEvent | undefined {
+function eventOf(record: StoredRecord, cursor: Cursor, taskKey: JsonObject): LoggedEvent | undefined {
   switch (record.kind) {
     case "message":
       return { type: "message-appended", ...{ seq: record.seq, tokens: record.tokenCount } };
@@ -220,13 +221,14 @@ function eventOf(record: StoredRecord, cursor: Cursor): LoggedEvent | undefined 
       return { type: "summary-committed", ...{ originalTokens, summaryTokens } };
     }
     case "edit":
-      return editEvent(record);
+      return editEvent(record, taskKey);
     default:
       return undefined;
   }
 }
 
-function editEvent({ type, data }: EditRecord): LoggedEvent | undefined {
+function editEvent({ type, data }: EditRecord, taskKey: JsonObject): LoggedEvent | undefined {
+  if (type === "resumed") return { type: "session-opened", ...{ resumed: true, taskKey } };
   if (type === "summary-failed") return { ...data, type };
   if (type === "unlocked") return { ...data, type: "session-unlocked" };
   if (type !== "epoch") return { type };

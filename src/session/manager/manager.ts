@@ -1,9 +1,9 @@
 /** SessionManager: opens, resumes, lists and finishes the sessions of a store. */
 import { randomUUID } from "node:crypto";
 import { isWindrowError, WindrowError } from "../../errors.ts";
-import type { JsonObject, JsonValue, Message, NewMessage } from "../../message/message.ts";
+import type { Message, NewMessage } from "../../message/message.ts";
 import type { EditRecord } from "../../message/record.ts";
-import { newestEdits } from "../log.ts";
+import { newestEdits, resumedRecord } from "../log.ts";
 import type { NewestEdits } from "../log.ts";
 import { systemClock } from "../../store/shared/clock.ts";
 import { forkSession } from "../../store/fork.ts";
@@ -25,6 +25,8 @@ import { configured } from "./config.ts";
 import { checkManagerOptions, checkSessionOptions } from "./options.ts";
 import type { CreateOptions, ManagerOptions, ResumeOptions, SessionForkOptions } from "./options.ts";
 import type { TenantManagerOptions } from "./options.ts";
+import { settingsOf } from "./settings.ts";
+import type { ComposingParts } from "./settings.ts";
 import { withStatsLines } from "./stats-line.ts";
 import { UsageMeter } from "../usage.ts";
 import { bootstrapRecord, ownMemory } from "../memory.ts";
@@ -108,7 +110,7 @@ export class SessionManager {
     checkSessionOptions("create", given);
     const { taskKey = {}, config = {}, bootstrap, id = randomUUID() } = given;
     const createdAt = this.#now().toISOString();
-    const settings = { ...this.#settings(), ...config };
+    const settings = { ...settingsOf(this.#composing), ...config };
     const lock = await this.#store.create(this.#scope, { uuid: id, taskKey, config: settings, createdAt });
     const told = bootstrap === undefined ? undefined : await this.#bootstrap(lock, bootstrap);
     return this.#session(lock, { epoch: undefined, later: told ? [told] : [] }, false);
@@ -116,7 +118,7 @@ export class SessionManager {
 
   /**
    * Goes on with a session that was closed, or whose process died. What a crash left is mended; the next window is the
-   * one the old process would have composed.
+   * one the old process would have composed. The log gains a record of the resume, unless it is `readOnly`.
    *
    * @throws WindrowError `session-not-found`; without `readOnly` also `session-busy` with the owner, `read-only`,
    * `format-newer`
@@ -155,10 +157,10 @@ export class SessionManager {
       at: at ?? newest,
       uuid,
       createdAt: this.#now().toISOString(),
-      config: { ...metadata.config, ...this.#settings(), ...config },
+      config: { ...metadata.config, ...settingsOf(this.#composing), ...config },
     });
     try {
-      return await this.#session(lock, await newestEdits(store, scope, uuid), true);
+      return await this.#session(lock, await newestEdits(store, scope, uuid), false);
     } catch (error) {
       await lock.release();
       throw error;
@@ -248,23 +250,14 @@ export class SessionManager {
     }
   }
 
-  #settings(): JsonObject {
-    const settings: Record<string, JsonValue> = {
-      strategy: this.#strategy.name,
-      profile: this.#profile.name,
-      counter: this.#counter.name,
-    };
-    if (this.#model) {
-      settings.model = this.#model.id;
-      settings.context_length = this.#model.contextWindow;
-      settings.llm_provider = this.#model.provider;
+  /** Writes who goes on with the session. A record that cannot be written keeps nobody from resuming. */
+  async #recordResume(lock: Lock): Promise<void> {
+    try {
+      await this.#store.append(lock, [resumedRecord(lock, this.#now().toISOString())]);
+    } catch (error) {
+      if (!isWindrowError(error)) throw error;
+      tell(this.#on, { type: "append-failed", sessionId: lock.id, error });
     }
-    if (this.#budget !== undefined && Number.isFinite(this.#budget)) {
-      settings.budget = this.#budget;
-      if (this.#model)
-        settings.compression_threshold = Math.round((1_000 * this.#budget) / this.#model.contextWindow) / 1_000;
-    }
-    return settings;
   }
 
   async #session(
@@ -314,11 +307,22 @@ export class SessionManager {
     });
     if (edits) await session.restore(edits);
     if (store === this.#store) this.#sessions.add(session);
+    if (resumed && store === this.#store) await this.#recordResume(lock);
     tell(this.#on, { type: "session-opened", sessionId: session.id, resumed, taskKey: metadata.taskKey });
     if (lock.recovery.length > 0) {
       tell(this.#on, { type: "session-recovered", sessionId: session.id, recovery: lock.recovery });
     }
     return session;
+  }
+
+  get #composing(): ComposingParts {
+    return {
+      strategy: this.#strategy,
+      profile: this.#profile,
+      counter: this.#counter,
+      model: this.#model,
+      budget: this.#budget,
+    };
   }
 
   #running(state: SessionState): SessionState {

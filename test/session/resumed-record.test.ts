@@ -1,0 +1,79 @@
+/** The record of a resume: in both stores, and of those that write alone. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { openStore } from "../../src/access/open.ts";
+import type { EditRecord } from "../../src/message/record.ts";
+import { logTo } from "../../src/ops/logs/logs.ts";
+import { sessionLog } from "../../src/ops/logs/stored.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
+
+const folders: string[] = [];
+
+afterEach(async () => {
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
+});
+
+async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "windrow-resumed-"));
+  folders.push(folder);
+  return folder;
+}
+
+/** What the log of a session says of resumes and how it began, and the records behind it. */
+async function toldOf(address: string, id: string): Promise<{ texts: readonly string[]; records: EditRecord[] }> {
+  const store = await openStore(address);
+  const texts: string[] = [];
+  for await (const { text } of sessionLog(store, {}, await store.info({}, id))) texts.push(text);
+  const records: EditRecord[] = [];
+  for await (const record of store.read({}, id, { kind: "edit" })) if (record.type === "resumed") records.push(record);
+  await store.close();
+  return { texts: texts.filter((text) => text.startsWith("Task")), records };
+}
+
+describe.each(["file", "sqlite"])("a resume over %s:", (kind) => {
+  it("names its process in the log; a reader and a fork leave no such line", async () => {
+    const folder = await newFolder();
+    const address = kind === "file" ? folder : `sqlite:${join(folder, "sessions.db")}`;
+    const lines: string[] = [];
+    const on = logTo((line) => lines.push(line.slice(line.indexOf("] ") + 2)));
+    const manager = await SessionManager.open({ store: address, budget: 4_000, on });
+    const made = await manager.create();
+    await made.append({ role: "user", parts: [{ type: "text", text: "hello" }] });
+    const window = (await made.compose()).messages;
+    await made.close();
+    const resumed = await manager.resume(made.id);
+    expect((await resumed.compose()).messages).toEqual(window);
+    await resumed.close();
+    const reader = await manager.resume(made.id, { readOnly: true });
+    await reader.close();
+    const { texts, records } = await toldOf(address, made.id);
+    expect(texts).toEqual(["Task started", "Task resumed"]);
+    expect(records.map(({ data }) => data)).toEqual([
+      { process_id: process.pid, hostname: expect.any(String) as string, generation: 2 },
+    ]);
+    lines.length = 0;
+    const fork = await manager.fork(made.id, { at: 0 });
+    await manager.close();
+    expect(lines).toEqual(["Task started"]);
+    expect(await toldOf(address, fork.id)).toEqual({ texts: ["Task started"], records: [] });
+  });
+
+  it("hundreds of resumes behind an epoch change no window, and no pin is lost", async () => {
+    const folder = await newFolder();
+    const address = kind === "file" ? folder : `sqlite:${join(folder, "sessions.db")}`;
+    const manager = await SessionManager.open({ store: address, budget: 4_000 });
+    const made = await manager.create();
+    await made.append({ role: "user", parts: [{ type: "text", text: "hello" }] });
+    await made.compose();
+    await made.pin("never deploy on a Friday");
+    const window = (await made.compose()).messages;
+    await made.close();
+    for (let count = 0; count < 140; count++) await (await manager.resume(made.id)).close();
+    const resumed = await manager.resume(made.id);
+    expect((await resumed.compose()).messages).toEqual(window);
+    await manager.close();
+    expect((await toldOf(address, made.id)).records).toHaveLength(141);
+  });
+});
