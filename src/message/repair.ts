@@ -1,10 +1,11 @@
 /**
  * Repair of histories. Real ones hold aborted calls, results without calls, repeated ids and empty messages. The reader
  * turns any history into steps that a provider accepts, and reports each repair. It looks ahead no further than the
- * next assistant message, so a longer history never changes the steps of a shorter one.
+ * next assistant message, so a longer history never changes the steps of a shorter one. Lines of one call each, none with an id, that
+ * follow on each other are one step: their results come behind the last of them.
  */
 import { inlineName, inlineText, jsonLine, quoteHint, quoteText } from "./quote.ts";
-import { resultText, toolResults } from "./message.ts";
+import { resultText, toolCalls, toolResults } from "./message.ts";
 import type { Message, Part, ToolCallPart, ToolResultPart } from "./message.ts";
 import type { NumberedMessage, Step } from "./step.ts";
 import { tidyMessage } from "./tidy.ts";
@@ -41,6 +42,8 @@ export interface Repair {
 export const interruptedText = "[interrupted: no result was recorded for this call]";
 
 interface OpenCall {
+  /** The message that makes it. */
+  readonly caller: NumberedMessage;
   readonly part: ToolCallPart;
   /** The id that the host wrote, which the results use. */
   readonly hostId: string;
@@ -48,8 +51,9 @@ interface OpenCall {
 }
 
 interface OpenStep {
-  readonly assistant: NumberedMessage;
-  readonly calls: readonly OpenCall[];
+  /** The message of the calls; several where calls without ids stand on lines of their own. */
+  readonly assistants: NumberedMessage[];
+  readonly calls: OpenCall[];
   /** Messages that arrived while calls were open. They follow the step. */
   readonly waiting: Step[];
   /** Parts beside the results of a message. They stay in the step, because a message is never split. */
@@ -145,29 +149,25 @@ export class StepReader {
 
   #assistant(numbered: NumberedMessage): void {
     const { seq, message } = numbered;
-    this.#close();
-    const calls: OpenCall[] = [];
-    const parts: Part[] = [];
-    for (const part of message.parts) {
-      if (part.type !== "tool-call") {
-        parts.push(part);
-        continue;
-      }
+    const joined = isUnnamedCall(message) && this.#open && isWaiting(this.#open) ? this.#open : undefined;
+    if (!joined) this.#close();
+    const renamed: { readonly call: ToolCallPart; readonly hostId: string }[] = [];
+    const parts = message.parts.map((part): Part => {
+      if (part.type !== "tool-call") return part;
       const callId = this.#freeId(part.callId, seq);
       const call = callId === part.callId ? part : { ...part, callId };
       if (call !== part) this.#note("renamed-call", seq, part.callId);
       this.#known.set(callId, false);
-      calls.push({ part: call, hostId: part.callId });
-      parts.push(call);
-    }
-    const renamed = calls.some((call) => call.part.callId !== call.hostId);
-    this.#open = {
-      assistant: renamed ? { seq, message: { ...message, parts } } : numbered,
-      calls,
-      waiting: [],
-      beside: [],
-    };
-    if (calls.length === 0) this.#close();
+      renamed.push({ call, hostId: part.callId });
+      return call;
+    });
+    const isSame = renamed.every(({ call, hostId }) => call.callId === hostId);
+    const caller = isSame ? numbered : { seq, message: { ...message, parts } };
+    const open = joined ?? { assistants: [], calls: [], waiting: [], beside: [] };
+    open.assistants.push(caller);
+    open.calls.push(...renamed.map(({ call, hostId }) => ({ caller, part: call, hostId })));
+    this.#open = open;
+    if (open.calls.length === 0) this.#close();
   }
 
   #freeId(callId: string, seq: number): string {
@@ -206,10 +206,9 @@ export class StepReader {
    */
   #unnamed({ message }: NumberedMessage, part: ToolResultPart): OpenCall | undefined {
     if (part.callId !== message.id || !this.#open) return undefined;
-    const { assistant, calls } = this.#open;
-    const isIt = ({ hostId, result, part: call }: OpenCall): boolean =>
-      !result && hostId === assistant.message.id && (part.name === undefined || part.name === call.name);
-    return calls.find(isIt);
+    const isIt = ({ caller, hostId, result, part: call }: OpenCall): boolean =>
+      !result && hostId === caller.message.id && (part.name === undefined || part.name === call.name);
+    return this.#open.calls.find(isIt);
   }
 
   #closeAnswered(seq: number): void {
@@ -233,30 +232,11 @@ export class StepReader {
   }
 
   #finished(open: OpenStep, onClosed: (callId: string, seq: number) => void): readonly Step[] {
-    const { assistant, calls } = open;
-    const messages: NumberedMessage[] = [assistant];
-    const placed = new Map<Message, { source: NumberedMessage; parts: ToolResultPart[] }>();
-    const order: { source: NumberedMessage; parts: ToolResultPart[] }[] = [];
-    for (const { part, result } of calls) {
-      if (!result) {
-        onClosed(part.callId, assistant.seq);
-        const closing = closingResult(assistant.message, part);
-        order.push({ source: { seq: assistant.seq, message: closing }, parts: [...toolResults(closing)] });
-        continue;
-      }
-      const answer = result.part.callId === part.callId ? result.part : { ...result.part, callId: part.callId };
-      const place = placed.get(result.numbered.message);
-      if (place) {
-        place.parts.push(answer);
-        continue;
-      }
-      const fresh = { source: result.numbered, parts: [answer] };
-      placed.set(result.numbered.message, fresh);
-      order.push(fresh);
-    }
-    for (const { source, parts } of order) messages.push(withParts(source, parts));
-    messages.push(...open.beside);
-    return [{ kind: "assistant", messages }, ...open.waiting];
+    const messages = open.assistants.flatMap((assistant) => {
+      const own = open.calls.filter(({ caller }) => caller === assistant);
+      return [assistant, ...answersOf(own, onClosed)];
+    });
+    return [{ kind: "assistant", messages: [...messages, ...open.beside] }, ...open.waiting];
   }
 
   #note(kind: RepairKind, seq: number, callId?: string): void {
@@ -277,6 +257,45 @@ export function repairMessages(messages: readonly Message[]): {
   messages.forEach((message, index) => reader.push(index + 1, message));
   const steps = [...reader.closed, ...reader.tail()];
   return { messages: steps.flatMap((step) => step.messages.map(({ message }) => message)), repairs: reader.repairs };
+}
+
+/** The messages that answer a message's calls, in their order; a synthetic one for each that has no result. */
+function answersOf(
+  calls: readonly OpenCall[],
+  onClosed: (callId: string, seq: number) => void,
+): readonly NumberedMessage[] {
+  const placed = new Map<Message, ToolResultPart[]>();
+  const order: { readonly source: NumberedMessage; readonly parts: ToolResultPart[] }[] = [];
+  for (const { caller, part, result } of calls) {
+    if (!result) {
+      onClosed(part.callId, caller.seq);
+      const closing = closingResult(caller.message, part);
+      order.push({ source: { seq: caller.seq, message: closing }, parts: [...toolResults(closing)] });
+      continue;
+    }
+    const answer = result.part.callId === part.callId ? result.part : { ...result.part, callId: part.callId };
+    const place = placed.get(result.numbered.message);
+    if (place) {
+      place.push(answer);
+      continue;
+    }
+    const parts = [answer];
+    placed.set(result.numbered.message, parts);
+    order.push({ source: result.numbered, parts });
+  }
+  return order.map(({ source, parts }) => withParts(source, parts));
+}
+
+/** Whether a message makes calls, and each has the message's own id in place of one. */
+function isUnnamedCall(message: Message): boolean {
+  const calls = toolCalls(message);
+  return calls.length > 0 && calls.every(({ callId }) => callId === message.id);
+}
+
+/** Whether calls without ids wait for their results, and nothing else has come since. */
+function isWaiting({ assistants, calls, waiting, beside }: OpenStep): boolean {
+  const isBare = waiting.length === 0 && beside.length === 0 && calls.every(({ result }) => result === undefined);
+  return isBare && assistants.every(({ message }) => isUnnamedCall(message));
 }
 
 function withParts(numbered: NumberedMessage, parts: readonly ToolResultPart[]): NumberedMessage {

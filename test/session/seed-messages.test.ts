@@ -66,6 +66,39 @@ it("pairs a function_call with the result of its name, in the window and in a tr
   expect(await readFile(path, "utf8")).toBe(lines.join(""));
 });
 
+it("pairs calls on lines of their own with the results behind them, by name and order", async () => {
+  const call = (seq: number, name: string, path: string): string =>
+    line(seq, "assistant", "", { function_call: { name, arguments: JSON.stringify({ path }) } });
+  const result = (seq: number, name: string, text: string): string => line(seq, "tool", text, { tool_name: name });
+  const text = [
+    line(1, "user", "go"),
+    call(2, "read", "a.ts"),
+    call(3, "list", "src"),
+    call(4, "read", "b.ts"),
+    result(5, "list", "files of src"),
+    result(6, "read", "text of a.ts"),
+    result(7, "read", "text of b.ts"),
+    line(8, "assistant", "Seen."),
+    call(9, "read", "c.ts"),
+    call(10, "list", "test"),
+    result(11, "list", "files of test"),
+  ].join("");
+  const { manager, id } = await seedFolder(text);
+  const session = await manager.resume(id);
+  const { messages, report } = await session.compose();
+  const args = new Map(messages.flatMap(toolCalls).map(({ callId, args: given }) => [callId, JSON.stringify(given)]));
+  const answers = messages.flatMap(toolResults).map((part) => `${args.get(part.callId)}: ${resultText(part)}`);
+  expect(answers).toEqual([
+    '{"path":"a.ts"}: text of a.ts',
+    '{"path":"src"}: files of src',
+    '{"path":"b.ts"}: text of b.ts',
+    '{"path":"c.ts"}: [interrupted: no result was recorded for this call]',
+    '{"path":"test"}: files of test',
+  ]);
+  expect(report.faults).toEqual([]);
+  expect(JSON.stringify(messages)).not.toContain("without its call");
+});
+
 it("leaves a result of another name, and a function_call with no name, for what they are", async () => {
   const { manager, id } = await seedFolder(
     [
