@@ -76,7 +76,9 @@ export async function compare({ name, files, budgets, farDistance, goals = {} }:
     const replayed: ReplayedSession[] = [];
     try {
       for (const session of sessions) {
-        replayed.push(await replay(session, { strategies: [strategy], budgets, profile, counter, ...far }));
+        replayed.push(
+          await replay(session, { strategies: [strategy], budgets, profile, counter, calibrate: false, ...far }),
+        );
       }
       totals.push(...totalsOf(replayed));
     } catch (error) {

@@ -16,12 +16,42 @@ export interface InputPrices {
 /** The multiples for comparisons, whatever the provider: Anthropic's, from its page on prompt caching. */
 export const costMultiples: InputPrices = { input: 1, cacheRead: 0.1, cacheWrite: 1.25 };
 
-/** The cost of all requests of a session, without output and tool schemas. The cache is assumed warm. */
+/** The cost of the input of all requests of a session. */
 export interface Cost {
   /** Million input-token equivalents. */
   readonly equivalents: number;
   /** Dollars by the model's prices; null when they are unknown. */
   readonly dollars: number | null;
+}
+
+/** Input tokens by their cache state. */
+export interface InputTokens {
+  /** Read from the cache. */
+  readonly read: number;
+  /** Written to the cache. */
+  readonly written: number;
+  /** Neither. */
+  readonly plain: number;
+}
+
+/** The cost of input tokens; in dollars where prices are given. */
+export function tokensAsCost(tokens: InputTokens, prices?: InputPrices): Cost {
+  return {
+    equivalents: round(millions(tokens, costMultiples), 6),
+    dollars: prices ? round(millions(tokens, prices), 6) : null,
+  };
+}
+
+function millions({ read, written, plain }: InputTokens, prices: InputPrices): number {
+  return (read * prices.cacheRead + written * prices.cacheWrite + plain * prices.input) / 1e6;
+}
+
+/** The conditions that the requests of a session were sent under. */
+export interface CostConditions {
+  /** Tokens of each request beside its messages, which stand before them. Default 0. */
+  readonly overhead?: number;
+  /** Whether requests are cached. Default true. */
+  readonly cached?: boolean;
 }
 
 /** Counts tokens of messages, each message object once. */
@@ -51,44 +81,54 @@ export class MessageTokens {
 
 /**
  * Adds up the cost of requests. The longest prefix that an earlier request had is read from the cache, the rest is
- * written to it, and an ephemeral tail is plain input.
+ * written to it.
  */
 export class CostTally {
   readonly #tokens: MessageTokens;
-  readonly #multiples: InputPrices;
+  readonly #overhead: number;
+  readonly #cached: boolean;
   readonly #contents = new Map<string, number>();
   readonly #idsByMessage = new WeakMap<Message, number>();
   /** A tree of prefixes: `parent:message` maps to the node of that message. */
   readonly #nodes = new Map<string, number>();
+  #newest = 0;
   #read = 0;
   #written = 0;
   #plain = 0;
 
-  constructor(tokens: MessageTokens, multiples: InputPrices = costMultiples) {
+  constructor(tokens: MessageTokens, { overhead = 0, cached = true }: CostConditions = {}) {
     this.#tokens = tokens;
-    this.#multiples = multiples;
+    this.#overhead = overhead;
+    this.#cached = cached;
   }
 
   /**
    * Counts one request.
    *
-   * @param tailLength - how many messages at the end are an ephemeral tail
+   * @param cold - whether the provider has nothing left in its cache. Default false.
    */
-  add(window: readonly Message[], tailLength = 0): void {
-    const prefix = window.slice(0, window.length - tailLength);
-    let node = 0;
-    let cached = true;
-    for (const message of prefix) {
-      const key = `${node}:${this.#contentOf(message)}`;
-      const known = this.#nodes.get(key);
-      cached &&= known !== undefined;
-      const tokens = this.#tokens.of(message);
-      if (cached) this.#read += tokens;
-      else this.#written += tokens;
-      node = known ?? this.#nodes.size + 1;
-      if (known === undefined) this.#nodes.set(key, node);
+  add(window: readonly Message[], cold = false): void {
+    if (!this.#cached) {
+      this.#plain += this.#overhead + this.#tokens.sum(window);
+      return;
     }
-    this.#plain += this.#tokens.sum(window.slice(prefix.length));
+    if (cold) this.#nodes.clear();
+    let node = 0;
+    let cached = this.#step("overhead", this.#overhead, true);
+    for (const message of window) {
+      const key = `${node}:${this.#contentOf(message)}`;
+      cached = this.#step(key, this.#tokens.of(message), cached);
+      node = this.#nodes.get(key) ?? 0;
+    }
+  }
+
+  /** Counts a piece of a request as read or written, and remembers it. Returns whether it was read. */
+  #step(key: string, tokens: number, cached: boolean): boolean {
+    const read = cached && this.#nodes.has(key);
+    if (read) this.#read += tokens;
+    else this.#written += tokens;
+    if (!this.#nodes.has(key)) this.#nodes.set(key, ++this.#newest);
+    return read;
   }
 
   /** The number of a message's content. Providers compare what is sent, so equal messages have equal numbers. */
@@ -115,14 +155,7 @@ export class CostTally {
    * @param prices - the model's, in dollars a million tokens
    */
   result(prices?: InputPrices): Cost {
-    return {
-      equivalents: round(this.#millions(this.#multiples), 6),
-      dollars: prices ? round(this.#millions(prices), 6) : null,
-    };
-  }
-
-  #millions(prices: InputPrices): number {
-    return (this.#read * prices.cacheRead + this.#written * prices.cacheWrite + this.#plain * prices.input) / 1e6;
+    return tokensAsCost({ read: this.#read, written: this.#written, plain: this.#plain }, prices);
   }
 }
 

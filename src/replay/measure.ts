@@ -3,7 +3,7 @@ import type { Message } from "../message/message.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import type { Edit } from "../window/window.ts";
 import { CostTally, MessageTokens } from "./cost-metric.ts";
-import type { Cost, InputPrices } from "./cost-metric.ts";
+import type { Cost, CostConditions, InputPrices } from "./cost-metric.ts";
 import { HistoryLines } from "./lines.ts";
 import { OneHop } from "./one-hop.ts";
 import { findQuotes, patchQuotes, QuoteReader, QuoteTally } from "./quote-metric.ts";
@@ -44,10 +44,9 @@ export function readRecording(
   const tokens = new MessageTokens(counter);
   const reader = new AtomReader();
   const quoteReader = new QuoteReader();
-  const first = messages.findIndex((message) => message.role !== "system");
   return {
     messages,
-    calls: messages.flatMap((message, index) => (message.role === "assistant" && index > first ? [index] : [])),
+    calls: callsOf(messages),
     tokens,
     farDistance: farDistance ?? farDistanceFor(tokens.sum(messages)),
     reader,
@@ -58,6 +57,12 @@ export function readRecording(
     patchQuotes: findQuotes(messages, tokens, quoteReader, patchQuotes),
     oneHop: new OneHop(counter),
   };
+}
+
+/** Indices of the assistant messages that answer something. Each is a request. */
+export function callsOf(messages: readonly Message[]): readonly number[] {
+  const first = messages.findIndex((message) => message.role !== "system");
+  return messages.flatMap((message, index) => (message.role === "assistant" && index > first ? [index] : []));
 }
 
 /** One measured request of the session. */
@@ -106,6 +111,12 @@ export interface WindowFigures {
   readonly faults: number;
 }
 
+/** The conditions that every request of a session was sent under. */
+export interface RequestConditions extends CostConditions {
+  /** Indices of the assistant messages whose request found the provider's cache cold. */
+  readonly cold?: ReadonlySet<number>;
+}
+
 /**
  * Measures the windows of one session, call by call. A window without a limit is compared with several budgets at once.
  */
@@ -115,6 +126,7 @@ export class WindowTally {
   readonly #lookback: LookbackTally;
   readonly #quotes: QuoteTally;
   readonly #patchQuotes: QuoteTally;
+  readonly #conditions: RequestConditions;
   readonly #stale = new StaleTally();
   readonly #overBudget: Map<number, number>;
   readonly #series: number[] = [];
@@ -124,9 +136,10 @@ export class WindowTally {
   #refused = 0;
   #faults = 0;
 
-  constructor(recording: Recording, budgets: readonly number[]) {
+  constructor(recording: Recording, budgets: readonly number[], conditions: RequestConditions = {}) {
     this.#recording = recording;
-    this.#cost = new CostTally(recording.tokens);
+    this.#conditions = conditions;
+    this.#cost = new CostTally(recording.tokens, conditions);
     this.#lookback = new LookbackTally(recording.reader, recording.farDistance, recording.history);
     this.#quotes = new QuoteTally(recording.quoteReader, recording.farDistance);
     this.#patchQuotes = new QuoteTally(recording.quoteReader, recording.farDistance);
@@ -145,7 +158,7 @@ export class WindowTally {
     const history = messages.slice(0, index);
     const shown = window?.messages ?? [];
     if (window) {
-      this.#cost.add(shown);
+      this.#cost.add(shown, this.#conditions.cold?.has(index));
       if (window.opened) {
         this.#epochs++;
         this.#stale.add(shown);
@@ -156,7 +169,7 @@ export class WindowTally {
     this.#lookback.add(references.get(index) ?? [], shown, oneHop.forCall(history, window?.edits ?? [], shown));
     this.#quotes.add(quotes.get(index) ?? [], shown);
     this.#patchQuotes.add(hunks.get(index) ?? [], shown);
-    this.#series.push(window?.tokens ?? 0);
+    this.#series.push(window ? window.tokens + (this.#conditions.overhead ?? 0) : 0);
     for (const [budget, calls] of this.#overBudget) {
       const within = window !== undefined && window.tokens <= budget;
       if (!within && tokens.sum(essentials(history)) <= budget) this.#overBudget.set(budget, calls + 1);

@@ -12,8 +12,10 @@ import type { Profile } from "../window/provider/profile.ts";
 import { strategyOf } from "../window/by-name.ts";
 import type { Composed, Strategy } from "../window/window.ts";
 import type { InputPrices } from "./cost-metric.ts";
-import { readRecording, WindowTally } from "./measure.ts";
+import { callsOf, readRecording, WindowTally } from "./measure.ts";
 import type { Recording, WindowFigures } from "./measure.ts";
+import { calibratedCounter, calibrationOf, recordedUse } from "./recorded.ts";
+import type { Calibration, RecordedUse } from "./recorded.ts";
 import { isBroken } from "./shape-metric.ts";
 
 /** Options of a replay. */
@@ -30,6 +32,11 @@ export interface ReplayOptions {
   readonly prices?: InputPrices;
   /** The distance from which a reference counts as far, in tokens. Default: by the size of the history. */
   readonly farDistance?: number;
+  /**
+   * Whether the session's own usage corrects the counts, adds what each request had beyond its messages, and tells where
+   * the cache was cold. Default true. What was added stands in every figure of tokens and cost, and not in the budget.
+   */
+  readonly calibrate?: boolean;
   /** Whether results carry the tokens of every request. Default false. */
   readonly series?: boolean;
   /** Called after every composition. */
@@ -70,9 +77,21 @@ export interface ReplayedSession {
   readonly farDistance: number;
   /** The counter of all token figures. */
   readonly counter: string;
+  /** The usage that the file itself reports; absent where it reports none. */
+  readonly recorded?: RecordedUse;
+  /** The correction of all figures by that usage, and by the times of the calls; absent where nothing is corrected. */
+  readonly calibration?: ReplayCalibration;
+  /** How often the recorded program itself cut or summarised its history, where the format tells. */
+  readonly compactions?: number;
   /** The system prompt and the tools that every request is measured with; absent where the recording has none. */
   readonly sent?: { readonly system: boolean; readonly tools: number };
   readonly results: readonly ReplayResult[];
+}
+
+/** The correction of a replay by the session's own usage and times. */
+export interface ReplayCalibration extends Omit<Calibration, "cold"> {
+  /** Calls that found the provider's cache cold. */
+  readonly coldCalls: number;
 }
 
 /** The result of one strategy at one budget. */
@@ -95,8 +114,8 @@ export async function replay(
   options: ReplayOptions,
   signal?: AbortSignal,
 ): Promise<ReplayedSession> {
-  const recording = readRecording(transcript, options.counter, options.farDistance);
-  const { messages, calls } = recording;
+  const { messages, sent = [] } = transcript;
+  const calls = callsOf(messages);
   const budgets = options.budgets.map(checkBudget);
   const plans = options.strategies
     .map(strategyOf)
@@ -105,11 +124,18 @@ export async function replay(
         ? [{ strategy, limit: Infinity, budgets }]
         : budgets.map((budget) => ({ strategy, limit: budget, budgets: [budget] })),
     );
-  const pacer = new Pacer(calls.length * plans.length, options.onProgress, signal);
+  const recorded = recordedUse(messages, options.prices);
+  const calibrates = options.calibrate !== false;
+  const passes = plans.length + (recorded && calibrates ? 1 : 0);
+  const pacer = new Pacer(calls.length * passes, options.onProgress, signal);
+  const calibration = calibrates ? await calibrationFor(transcript, recorded !== undefined, options, pacer) : undefined;
+  const counter = calibration ? calibratedCounter(options.counter, calibration) : options.counter;
+  const recording = readRecording(transcript, counter, options.farDistance);
   const results: ReplayResult[] = [];
-  const { sent = [] } = transcript;
+  for (const plan of plans)
+    results.push(...(await runPlan(recording, { ...plan, sent, calibration }, { ...options, counter }, pacer)));
   const newest = sent.at(-1);
-  for (const plan of plans) results.push(...(await runPlan(recording, { ...plan, sent }, options, pacer)));
+  const { compactions } = transcript.meta ?? {};
   return {
     id: transcript.id,
     format: transcript.format,
@@ -120,6 +146,9 @@ export async function replay(
     historyTokens: recording.tokens.sum(messages),
     farDistance: recording.farDistance,
     counter: options.counter.name,
+    ...(recorded && { recorded }),
+    ...(calibration && { calibration: toldCalibration(calibration) }),
+    ...(Array.isArray(compactions) && { compactions: compactions.length }),
     ...(newest && { sent: { system: newest.system !== undefined, tools: newest.tools?.length ?? 0 } }),
     results,
   };
@@ -132,21 +161,50 @@ interface Plan {
   readonly budgets: readonly number[];
 }
 
+/** The session that a plan runs on, beside its recording. */
+interface Session extends Required<Pick<Transcript, "sent">> {
+  readonly calibration: Calibration | undefined;
+}
+
+/** Compares the usage of the calls with the requests of a strategy that sends everything. */
+async function calibrationFor(
+  transcript: Transcript,
+  reported: boolean,
+  options: ReplayOptions,
+  pacer: Pacer,
+): Promise<Calibration | undefined> {
+  const { messages } = transcript;
+  const calls = callsOf(messages);
+  const counted = new Map(calls.map((index) => [index, 0]));
+  if (reported) {
+    const composer = composerOf(strategyOf("none"), options);
+    for (const { index, composed } of requestsOf(transcript, calls, composer, Infinity)) {
+      counted.set(index, composed?.tokens ?? 0);
+      await pacer.step();
+    }
+  }
+  const calibration = calibrationOf(messages, counted);
+  return calibration.reported || calibration.cold.size > 0 ? calibration : undefined;
+}
+
+function toldCalibration({ rate, cold, ...rest }: Calibration): ReplayCalibration {
+  return { ...rest, rate: Math.round(1_000 * rate) / 1_000, coldCalls: cold.size };
+}
+
 async function runPlan(
   recording: Recording,
-  { strategy, limit, budgets, sent }: Plan & Required<Pick<Transcript, "sent">>,
+  { strategy, limit, budgets, sent, calibration }: Plan & Session,
   options: ReplayOptions,
   pacer: Pacer,
 ): Promise<readonly ReplayResult[]> {
-  const { counter } = options;
-  const profile = profileOf(options.profile);
-  const composer = new Composer({ strategy, profile, counter });
-  const tally = new WindowTally(recording, budgets);
-  let pushed = 0;
-  for (const index of recording.calls) {
-    for (; pushed < index; pushed++) composer.push(pushed + 1, recording.messages[pushed] as Message);
-    const { at: _at, ...blocks } = sent.findLast(({ at }) => at <= pushed) ?? sent[0] ?? { at: 0 };
-    const composed = composeOrRefuse(composer, { ...blocks, budget: limit });
+  const composer = composerOf(strategy, options);
+  const tally = new WindowTally(recording, budgets, calibration);
+  for (const { index, composed } of requestsOf(
+    { messages: recording.messages, sent },
+    recording.calls,
+    composer,
+    limit,
+  )) {
     if (composed) options.onWindow?.({ strategy: strategy.name, budget: limit, index, composed });
     tally.add(
       index,
@@ -160,9 +218,28 @@ async function runPlan(
     );
     await pacer.step();
   }
-  const names = { strategy: strategy.name, profile: profile.name };
+  const names = { strategy: strategy.name, profile: profileOf(options.profile).name };
   const { series } = tally;
   return tally.results(options.prices).map((result) => ({ ...names, ...result, ...(options.series && { series }) }));
+}
+
+function composerOf(strategy: Strategy, { profile, counter }: ReplayOptions): Composer {
+  return new Composer({ strategy, profile: profileOf(profile), counter });
+}
+
+/** The composed request before each call; undefined where it cannot fit. */
+function* requestsOf(
+  { messages, sent = [] }: Pick<Transcript, "messages" | "sent">,
+  calls: readonly number[],
+  composer: Composer,
+  budget: number,
+): Generator<{ readonly index: number; readonly composed: Composed | undefined }> {
+  let pushed = 0;
+  for (const index of calls) {
+    for (; pushed < index; pushed++) composer.push(pushed + 1, messages[pushed] as Message);
+    const { at: _at, ...blocks } = sent.findLast(({ at }) => at <= pushed) ?? sent[0] ?? { at: 0 };
+    yield { index, composed: composeOrRefuse(composer, { ...blocks, budget }) };
+  }
 }
 
 function composeOrRefuse(composer: Composer, options: ComposeOptions): Composed | undefined {

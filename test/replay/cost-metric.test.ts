@@ -46,19 +46,35 @@ describe("cost", () => {
     expect(cost.cachedShare).toBeCloseTo(1 / 3, 3);
   });
 
-  it("takes an ephemeral tail as plain input that no later request finds", () => {
+  it("counts what stands before the messages of every request", () => {
+    const cost = new CostTally(new MessageTokens(characters), { overhead: 500 });
+    cost.add([a]);
+    cost.add([a, b]);
+    expect(cost.result().equivalents).toBeCloseTo((1.25 * 2_500 + 0.1 * 1_500) / 1e6, 6);
+  });
+
+  it("writes everything again where the cache is cold", () => {
     const cost = tally();
-    cost.add([a, c], 1);
-    cost.add([a, c]);
-    expect(cost.result().equivalents).toBeCloseTo((1.25 * 1_000 + 1_000 + 0.1 * 1_000 + 1.25 * 1_000) / 1e6, 6);
+    cost.add([a, b]);
+    cost.add([a, b], true);
+    cost.add([a, b]);
+    expect(cost.result().equivalents).toBeCloseTo((1.25 * 4_000 + 0.1 * 2_000) / 1e6, 6);
+  });
+
+  it("pays the plain price where nothing is cached", () => {
+    const cost = new CostTally(new MessageTokens(characters), { cached: false });
+    cost.add([a, b]);
+    cost.add([a, b]);
+    expect(cost.result().equivalents).toBeCloseTo(4_000 / 1e6, 6);
+    expect(cost.cachedShare).toBe(0);
   });
 
   it("prices in dollars where prices are known", () => {
     const cost = tally();
-    cost.add([a, c], 1);
     cost.add([a]);
+    cost.add([a, c]);
     expect(cost.result().dollars).toBeNull();
     const prices = { input: 3_000, cacheRead: 300, cacheWrite: 3_750 };
-    expect(cost.result(prices).dollars).toBeCloseTo(3.75 + 3 + 0.3, 6);
+    expect(cost.result(prices).dollars).toBeCloseTo(3.75 + 3.75 + 0.3, 6);
   });
 });

@@ -171,7 +171,7 @@ describe.skipIf(!existsSync(recorded))(`a recorded session (skipped where ${reco
     const { o200k } = await import("./o200k.ts");
     const replayed = await replay(
       pi,
-      options({ strategies: ["none", "sliding-window"], budgets: [32_000], counter: o200k }),
+      options({ strategies: ["none", "sliding-window"], calibrate: false, budgets: [32_000], counter: o200k }),
     );
     const [none, sliding] = replayed.results;
     expect(replayed).toMatchObject({ calls: 439, farDistance: 8_000 });
