@@ -18,7 +18,7 @@ export interface RecordedUse {
   readonly cost: Cost;
 }
 
-/** What a session's own usage says of its requests, beyond their messages. */
+/** The facts of a session's requests, beyond their messages, that its own usage tells. */
 export interface Calibration {
   /** Reported tokens for each counted one. */
   readonly rate: number;

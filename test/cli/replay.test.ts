@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { run } from "../../src/cli/program.ts";
-import { chatLines, claudeCodeLines, newFolder, put, windrow } from "./stage.ts";
+import { recordedLines, chatLines, claudeCodeLines, newFolder, put, windrow } from "./stage.ts";
 
 interface Document {
   readonly sessions: readonly {
@@ -124,7 +124,62 @@ describe("windrow replay FILE", () => {
       return text;
     };
     expect(await shown(129)).not.toMatch(/strict|quotes|hunks|stale|gone/);
-    expect(await shown(130)).toMatch(/1-hop +strict +quotes +hunks +stale +gone +broken/);
+    expect(await shown(130)).toMatch(/1-hop +strict +quotes +hunks +stale +gone$/m);
+  });
+
+  it("fits every terminal of sixty columns and more, and says which columns have no room", async () => {
+    const file = await put(await newFolder(), "chat.jsonl", chatLines(60));
+    for (const columns of [60, 72, 80, 100, 129, 130, 200]) {
+      for (const env of [{}, { NO_COLOR: "1" }]) {
+        let text = "";
+        const stdout = { write: (piece: string) => (text += piece), columns, isTTY: true };
+        await run(["replay", file, "-b", "2000,4000"], { stdout, stderr: { write: () => "" }, env });
+        // oxlint-disable-next-line no-control-regex -- colours take no room
+        const widths = text.split("\n").map((line) => line.replaceAll(/\u001B\[[\d;]*m/g, "").length);
+        expect(Math.max(...widths)).toBeLessThanOrEqual(columns);
+        if (columns === 60) expect(text).toMatch(/For peak, .* the terminal is too\s+narrow/);
+      }
+    }
+  });
+
+  it("leaves out columns of zeros, and rows that repeat an earlier one", async () => {
+    const file = await put(await newFolder(), "chat.jsonl", chatLines(20));
+    const roomy = (await windrow(["replay", file, "-b", "100k"])).stdout;
+    expect(roomy).not.toMatch(/broken|over:/);
+    expect(roomy).toContain("The same as none: sliding-window at 100,000, adaptive at 100,000.");
+    expect(roomy.match(/┼/g)?.length).toBeLessThan(7);
+    const tight = (await windrow(["replay", file, "-b", "3000"])).stdout;
+    expect(tight).toMatch(/1-hop +over$/m);
+    expect(tight).toContain("over: requests above the budget without need.");
+    expect(tight).not.toContain("The same as");
+  });
+
+  it("ends with a verdict", async () => {
+    const file = await put(await newFolder(), "chat.jsonl", chatLines(60));
+    const tight = (await windrow(["replay", file, "-b", "3000"])).stdout;
+    expect(tight).toMatch(
+      /adaptive at 3,000 would have cost 0\.\d+ million input tokens; sending\s+everything costs 0\.\d+/,
+    );
+    expect(tight.replaceAll(/\s+/g, " ")).toMatch(
+      /It rewrote the beginning of the request (twice|\d+ times) in 61 calls, and had in view [\d.]+ % of what they referred/,
+    );
+    const roomy = (await windrow(["replay", file, "-b", "100k"])).stdout;
+    expect(roomy).toMatch(
+      /100,000 tokens hold the whole of it, [\d,]+ tokens in the largest request: there is nothing to/,
+    );
+  });
+
+  it("shows what the file recorded above the strategies, and takes the budget of the session's model", async () => {
+    const { status, stdout } = await windrow(["replay", await put(await newFolder(), "s.jsonl", recordedLines())]);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^ as recorded +– +(\S+) /m);
+    expect(stdout).toMatch(/^ none +132,000 /m);
+    expect(stdout.replaceAll(/\s+/g, " ")).toMatch(
+      /By the file's own usage: [\d.]+ tokens for each counted one; the cache stayed warm/,
+    );
+    const plain = (await windrow(["replay", await put(await newFolder(), "chat.jsonl", chatLines(5))])).stdout;
+    expect(plain).not.toContain("as recorded");
+    expect(plain).toContain("The file reports no usage");
   });
 
   it("colours on a terminal, and not where NO_COLOR is set", async () => {
@@ -150,7 +205,7 @@ describe("windrow replay", () => {
     expect(status).toBe(0);
     expect(stdout).toContain("Your session made 3 model calls.");
     expect(stdout).toMatch(/Sent as recorded, 2 of them \(66\.7 %\) would have been refused/);
-    expect(stdout).toMatch(/With adaptive it is .* 0 broken calls/);
+    expect(stdout).toMatch(/tokens hold the whole of it/);
   });
 
   it("says where it looked when there are none", async () => {

@@ -100,3 +100,34 @@ export async function put(folder: string, name: string, text: string): Promise<s
   await writeFile(path, text);
   return path;
 }
+
+/** A pi session of ten calls by a model of the table, with its usage and a warm cache. */
+export function recordedLines(): string {
+  const rows: object[] = [{ type: "session", version: 3, id: "0198c0de", timestamp: at(0), cwd: "/repo" }];
+  let parentId: string | null = null;
+  const add = (message: object): void => {
+    const id: string = `row${rows.length}`;
+    rows.push({ type: "message", id, parentId, timestamp: at(rows.length), message });
+    parentId = id;
+  };
+  add({ role: "user", content: [{ type: "text", text: "fix the bug in src/file_0.ts" }] });
+  let before = 0;
+  for (let step = 0; step < 10; step++) {
+    const input = 2_000 + 500 * step;
+    add({
+      role: "assistant",
+      model: "claude-sonnet-4-5",
+      content: [{ type: "toolCall", id: `call_${step}`, name: "read", arguments: { path: `src/file_${step}.ts` } }],
+      usage: { input: 0, output: 20, cacheRead: before, cacheWrite: input - before },
+      stopReason: "toolUse",
+    });
+    before = input;
+    const text = `const name_${step} = 1;\n${`// line of file ${step}\n`.repeat(60)}`;
+    add({ role: "toolResult", toolCallId: `call_${step}`, toolName: "read", content: [{ type: "text", text }] });
+  }
+  return rows.map((row) => JSON.stringify(row)).join("\n");
+}
+
+function at(second: number): string {
+  return new Date(Date.UTC(2026, 0, 2, 3, 4, second)).toISOString();
+}

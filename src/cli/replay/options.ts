@@ -29,13 +29,14 @@ export interface ReplayFlags {
 /** The options of a replay, parsed and checked. */
 export interface ReplaySettings {
   readonly strategies: readonly string[];
-  readonly budgets: readonly number[];
   readonly counter: TokenCounter;
   readonly farDistance?: number;
   readonly limits?: ReadLimits;
   /** Folder of the file store that sessions are written to. */
   readonly keep?: string;
   readonly json: boolean;
+  /** The budgets for a session that was written by a model, named or not. */
+  budgetsFor(model: string | undefined): readonly number[];
   /** The profile for a session that was written by a model, named or not. */
   profileFor(model: string | undefined): Profile;
   /** Input prices of that model, where it is known. */
@@ -44,7 +45,7 @@ export interface ReplaySettings {
 
 /** The strategies compared when none is named. */
 export const defaultStrategies: readonly string[] = ["none", "sliding-window", "adaptive"];
-/** Tokens a request may use when neither a budget nor a model is named. */
+/** Tokens a request may use where no budget is named and the session's model is not known. */
 export const defaultBudget = 32_000;
 
 /**
@@ -57,16 +58,19 @@ export async function readReplayFlags(flags: ReplayFlags): Promise<ReplaySetting
   for (const strategy of strategies) strategyOf(strategy);
   const named = flags.model === undefined ? undefined : modelOf(flags.model);
   const profile = flags.profile === undefined ? undefined : profileOf(flags.profile);
-  const budgets = flags.budget === undefined ? [named ? budgetOf(named) : defaultBudget] : budgetsOf(flags.budget);
+  const budgets = flags.budget === undefined ? undefined : budgetsOf(flags.budget);
   const known = (model: string | undefined): ReturnType<typeof modelOf> | undefined => named ?? knownModel(model);
   return {
     strategies,
-    budgets,
     counter: await loadCounter(flags.counter),
     ...(flags.far !== undefined && { farDistance: tokensOf("--far", flags.far) }),
     ...(flags.keep !== undefined && { keep: flags.keep }),
     ...readLimits(flags),
     json: flags.json === true,
+    budgetsFor: (model) => {
+      const facts = known(model);
+      return budgets ?? [facts ? budgetOf(facts) : defaultBudget];
+    },
     profileFor: (model) => profile ?? profileOf(known(model)?.profile ?? "openai-chat"),
     pricesFor: (model) => {
       const prices = known(model)?.prices;

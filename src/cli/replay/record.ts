@@ -41,7 +41,7 @@ export async function recordSession(
   const manager = await SessionManager.open({
     store,
     strategy: settings.strategies.at(-1) ?? "adaptive",
-    budget: settings.budgets[0] ?? Infinity,
+    budget: settings.budgetsFor(transcript.model)[0] ?? Infinity,
     profile: settings.profileFor(transcript.model),
     counter: settings.counter,
     ...(options.debug && { debugEvery: 5, ...options.debug }),

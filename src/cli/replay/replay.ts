@@ -15,8 +15,13 @@ import { Progress } from "../text/progress.ts";
 import { withReadLimits } from "../read-limits.ts";
 import { knownStrategies, readReplayFlags } from "./options.ts";
 import type { ReplayFlags, ReplaySettings } from "./options.ts";
-import { legend, plainWords, resultTable, sessionTitle, tokenChart } from "./view.ts";
+import { count } from "./figures.ts";
+import { tokenChart } from "./chart.ts";
+import { resultTable } from "./table.ts";
+import { wrapped } from "./paragraph.ts";
+import { legend, sessionTitle } from "./view.ts";
 import type { NamedSession } from "./view.ts";
+import { ownWords, recordedTotal, recordWords, verdict } from "./words.ts";
 
 /** Up to so many sessions are shown one by one; of more, the totals. */
 const shownSessions = 3;
@@ -37,7 +42,10 @@ export function addReplay(command: Command, { io, finish, signal }: CommandConte
     )
     .argument("[file...]", "session files")
     .option("-s, --strategy <names>", `strategies, separated by commas: ${knownStrategies} (default: all three)`)
-    .option("-b, --budget <tokens>", "tokens a request may use, separated by commas (default: 32000, or the model's)")
+    .option(
+      "-b, --budget <tokens>",
+      "tokens a request may use, separated by commas (default: what the model takes; 32000 where it is not known)",
+    )
     .option(
       "-p, --profile <name>",
       "what the provider accepts: anthropic, openai-chat (default: by the session's model)",
@@ -125,7 +133,7 @@ async function replayOne(
     transcript,
     {
       strategies: settings.strategies,
-      budgets: settings.budgets,
+      budgets: settings.budgetsFor(transcript.model),
       profile: settings.profileFor(transcript.model),
       counter: settings.counter,
       series: true,
@@ -170,31 +178,33 @@ function withoutSeries(session: NamedSession): NamedSession {
 
 function show(sessions: readonly NamedSession[], own: boolean, kept: readonly string[], io: CommandIo): void {
   const colour = wantsColour(io.stdout, io.env);
-  const { columns } = io.stdout;
+  const columns = io.stdout.columns ?? 0;
   const blocks: string[] = [];
-  const single = sessions.length <= shownSessions;
-  if (single) {
-    for (const session of sessions) {
-      blocks.push(
-        `${sessionTitle(session, colour)}\n\n${resultTable(session.results, colour, columns)}`,
-        tokenChart(session, colour),
-      );
-    }
-  }
+  const paragraph = (...sentences: readonly string[]): void => {
+    const words = sentences.filter((sentence) => sentence !== "").join(" ");
+    if (words !== "") blocks.push(wrapped([words], columns).join("\n"));
+  };
+  const distances = sessions.map(({ farDistance }) => farDistance);
   const totals = totalsOf(sessions);
-  if (!single) {
+  if (sessions.length <= shownSessions) {
+    for (const session of sessions) {
+      const recorded = recordedTotal([session]);
+      const table = resultTable(session.results, recorded, colour, columns);
+      blocks.push(`${sessionTitle(session, colour, columns)}\n\n${table.text}`);
+      blocks.push(tokenChart(session, colour, columns));
+      if (session === sessions.at(-1)) blocks.push(legend(distances, table.columns, colour, columns));
+      paragraph(...recordWords(session));
+      paragraph(verdict(session.results, recorded, session.calls));
+    }
+  } else {
     const calls = totals[0]?.calls ?? 0;
-    const title = `${sessions.length} sessions, ${calls.toLocaleString("en-US")} calls (--json shows each)`;
-    blocks.push(`${title}\n\n${resultTable(totals, colour, columns)}`);
+    const recorded = recordedTotal(sessions);
+    const table = resultTable(totals, recorded, colour, columns);
+    blocks.push(`${count(sessions.length)} sessions, ${count(calls)} calls (--json shows each)\n\n${table.text}`);
+    blocks.push(legend(distances, table.columns, colour, columns));
+    paragraph(verdict(totals, recorded, calls));
   }
-  blocks.push(
-    legend(
-      sessions.map((session) => session.farDistance),
-      colour,
-      columns,
-    ),
-  );
-  if (own) blocks.push(plainWords(sessions, totals));
+  if (own) paragraph(ownWords(sessions, totals));
   if (kept.length > 0) blocks.push(`Kept in:\n${kept.map((path) => `  ${printable(path)}`).join("\n")}`);
   io.stdout.write(`${blocks.filter((block) => block !== "").join("\n\n")}\n`);
 }
