@@ -3,7 +3,8 @@ import { parseJson } from "../message/json.ts";
 import type { Message, Part, ToolCallPart, ToolResultPart } from "../message/message.ts";
 import { withOwnText } from "../message/message.ts";
 import type { Profile } from "./provider/profile.ts";
-import { isBound, isReasoning, withoutSignature } from "./provider/signed.ts";
+import { boundRanges, isWithin } from "./provider/bound.ts";
+import { isReasoning, withoutSignature } from "./provider/signed.ts";
 import type { Edit, WindowState } from "./window.ts";
 import type { NumberedMessage } from "../message/step.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
@@ -239,35 +240,38 @@ export interface ReasoningIn {
 }
 
 /**
- * Adds the edit that drops the reasoning behind the first edit, which is bound to a prefix that changed. Where none of it is
- * signed, nothing binds it, and the edits stay as they are.
+ * Adds the edits that drop the signed reasoning behind the first edit, which is bound to a prefix that changed. Nothing binds
+ * what is not signed, so it stays where no edit drops it.
  */
 export function withoutReasoning(
   edits: readonly Edit[],
   { messages, last, moved, counter }: ReasoningIn,
 ): readonly Edit[] {
-  const rest = edits.filter((edit) => edit.only !== "reasoning");
   const first = edits.reduce((least, edit) => Math.min(least, edit.from), Infinity);
   const from = moved ? 1 : first;
   if (!Number.isFinite(from)) return edits;
-  if (!messages.some(({ seq, message }) => seq >= from && message.parts.some(isBound))) return edits;
-  let tokensBefore = 0;
-  for (const { seq, message } of messages) {
-    if (seq < from) continue;
-    for (const part of message.parts) if (part.type === "reasoning") tokensBefore += counter.count(part.text);
-  }
+  const thinking = messages.filter(({ seq, message }) => seq >= from && message.parts.some(isReasoning));
+  const dropped = edits.filter(({ only }) => only === "reasoning");
+  const ranges = boundRanges(thinking, { from, to: last }, dropped);
+  const rest = edits.filter((edit) => edit.only !== "reasoning" || !ranges.some((range) => isWithin(edit, range)));
   return [
     ...rest,
-    {
-      kind: "drop",
-      only: "reasoning",
-      from,
-      to: last,
-      pass: "drop-reasoning",
-      reason: "reasoning is only good behind the prefix it was written on",
-      tokensBefore,
-      tokensAfter: 0,
-    },
+    ...ranges.map((range): Edit => {
+      let tokensBefore = 0;
+      for (const { seq, message } of thinking) {
+        if (!isWithin({ from: seq, to: seq }, range)) continue;
+        for (const part of message.parts) if (part.type === "reasoning") tokensBefore += counter.count(part.text);
+      }
+      return {
+        kind: "drop",
+        only: "reasoning",
+        ...range,
+        pass: "drop-reasoning",
+        reason: "reasoning is only good behind the prefix it was written on",
+        tokensBefore,
+        tokensAfter: 0,
+      };
+    }),
   ];
 }
 

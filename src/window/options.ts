@@ -182,6 +182,7 @@ export const entityKinds = {
 export const layerKinds = {
   keepRecentToolResults: whole(0),
   keepRecentThinking: whole(0),
+  openLoop: kinds.flag,
   keepRecentMessages: whole(0),
   headLines: whole(0),
   tailLines: whole(0),

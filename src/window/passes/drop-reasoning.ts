@@ -24,10 +24,11 @@ export function dropReasoning({ keep = 1, openLoop = true }: DropReasoningOption
         step.messages.filter(({ message }) => message.parts.some(isReasoning)),
       );
       const loop = openLoop ? openLoopStart(view.steps) : Infinity;
-      const bound =
-        profile.reasoning === "prefix-bound" && thinking.some(({ message }) => message.parts.some(isSigned));
+      const isBoundLoop =
+        profile.reasoning === "prefix-bound" &&
+        thinking.some(({ seq, message }) => seq >= loop && message.parts.some(isSigned));
       // Signed reasoning of the open loop would be lost with any before it, so all of it stays.
-      if (loop < Infinity && bound) return [];
+      if (isBoundLoop) return [];
       const oldestKept = thinking[thinking.length - keep]?.seq ?? (keep > 0 ? 0 : Infinity);
       const leaving = thinking.filter(({ seq }) => seq < Math.min(loop, oldestKept));
       const last = leaving.at(-1);

@@ -16,7 +16,7 @@ export interface PiOptions extends Omit<LayeredOptions, "lowWater"> {
 /**
  * On every call, results older than the newest 6 and longer than 500 characters keep 3 + 2 lines, and only the newest
  * answer keeps its reasoning. Over 0.75 of the contextWindow, the first user message and the newest 20 messages stay.
- * An open tool loop keeps its reasoning, because providers that sign it require it.
+ * An open tool loop keeps its reasoning, because providers that sign it require it; `openLoop: false` keeps to the numbers.
  */
 export function piPreset({ contextRatio, locale = "zh", ...options }: PiOptions = {}): Preset {
   return presetWith(

@@ -11,6 +11,8 @@ export interface LayeredOptions {
   readonly keepRecentToolResults?: number;
   /** Newest answers that keep their reasoning. Default 1. */
   readonly keepRecentThinking?: number;
+  /** Whether a tool loop that is still open keeps all its reasoning, as providers that sign it require. Default true. */
+  readonly openLoop?: boolean;
   /** Newest messages the last layer leaves alone. Default 20. */
   readonly keepRecentMessages?: number;
   /** Lines kept at the head of a result. Default 3. */
@@ -40,6 +42,7 @@ export function layers(
   {
     keepRecentToolResults = 6,
     keepRecentThinking = 1,
+    openLoop = true,
     keepRecentMessages = 20,
     headLines = 3,
     tailLines = 2,
@@ -49,7 +52,7 @@ export function layers(
 ): Strategy["passes"] {
   return [
     headTailLines({ keepRecent: keepRecentToolResults, headLines, tailLines, ...results }),
-    dropReasoning({ keep: keepRecentThinking }),
+    dropReasoning({ keep: keepRecentThinking, openLoop }),
     keepRecent({ messages: keepRecentMessages, note }),
   ];
 }

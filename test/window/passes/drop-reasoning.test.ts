@@ -79,7 +79,29 @@ describe("drop-reasoning", () => {
     expect(thoughts(dropReasoning(), bare, pi)).toEqual(["second 3"]);
     expect(thoughts(dropReasoning({ keep: 2 }), bare, pi)).toEqual(["thought 3", "second 3"]);
     expect(thoughts(dropReasoning(), bare.slice(0, -1), pi)).toEqual(["thought 3"]);
-    const mixed = [...thinker().messages.slice(0, 4), ...bare.slice(4)];
-    expect(thoughts(dropReasoning(), mixed, pi)).toEqual([]);
+  });
+
+  it("keeps the newest that is unsigned beside signed ones, which go whole or stay whole", () => {
+    const signed = thinker().messages;
+    const bare = signed.map((message) => ({
+      ...message,
+      parts: message.parts.map((part) => (part.type === "reasoning" ? { type: part.type, text: part.text } : part)),
+    }));
+    const older = [...signed.slice(0, 4), ...bare.slice(4)];
+    expect(thoughts(dropReasoning(), older, pi)).toEqual(["second 3"]);
+    expect(thoughts(dropReasoning({ keep: 3 }), older, pi)).toEqual(["second 2", "thought 3", "second 3"]);
+    expect(thoughts(dropReasoning(), older.slice(0, -1), pi)).toEqual(["thought 3"]);
+    // Nothing is edited, so nothing signed is lost.
+    expect(thoughts(dropReasoning({ keep: 6 }), older, pi)).toHaveLength(6);
+    const between = [...bare.slice(0, 4), ...signed.slice(4, 8), ...bare.slice(8)];
+    expect(thoughts(dropReasoning({ keep: 5 }), between, pi)).toEqual(["second 1", "thought 3", "second 3"]);
+    const loop = [...bare.slice(0, 8), ...signed.slice(8, -1)];
+    expect(thoughts(dropReasoning(), loop, pi)).toEqual([
+      "thought 1",
+      "second 1",
+      "thought 2",
+      "second 2",
+      "thought 3",
+    ]);
   });
 });

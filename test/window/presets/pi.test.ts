@@ -11,7 +11,7 @@ import { composeWindow } from "../../../src/window/compose.ts";
 import { counterFor } from "../../../src/window/apply-settings.ts";
 import { presetOf } from "../../../src/window/presets/presets.ts";
 import { deepseek } from "../../../src/window/provider/profile.ts";
-import type { Composed } from "../../../src/window/window.ts";
+import type { Composed, StrategyChoice } from "../../../src/window/window.ts";
 
 const preset = presetOf("pi");
 const compose = (messages: readonly Message[], budget: number, options: object = {}): Composed =>
@@ -91,6 +91,24 @@ describe("preset pi", () => {
       "question 3",
       "thought 3\nanswer 3",
     ]);
+  });
+
+  it("keeps to its number in an open loop, too, with openLoop: false", () => {
+    const history = new HistoryBuilder().user("go");
+    for (const turn of [1, 2, 3]) {
+      history.add("assistant", [
+        { type: "reasoning", text: `thought ${turn}` },
+        { type: "tool-call", callId: `c${turn}`, name: "look", args: {} },
+      ]);
+      history.result(`c${turn}`, "seen");
+    }
+    const thoughts = (strategy: StrategyChoice | string): readonly string[] =>
+      composeWindow({ messages: history.messages, budget: 9_999, profile: "pi", strategy }).messages.flatMap(
+        ({ parts }) => parts.flatMap((part) => (part.type === "reasoning" ? [part.text] : [])),
+      );
+    expect(thoughts("pi")).toEqual(["thought 1", "thought 2", "thought 3"]);
+    expect(thoughts({ use: "pi", openLoop: false })).toEqual(["thought 3"]);
+    expect(thoughts({ use: "pi", openLoop: false, keepRecentThinking: 2 })).toEqual(["thought 2", "thought 3"]);
   });
 
   it("over the threshold keeps the first user message and drops from the second on, to the newest twenty at most", () => {
