@@ -17,6 +17,4 @@ export interface StrategySettings {
   readonly folder?: string;
   /** Whether e-mail addresses are masked, where no mask is given. Default false. */
   readonly maskEmail?: boolean;
-  /** Statistics are printed every so many steps, in debug mode. */
-  readonly debugEvery?: number;
 }

@@ -77,6 +77,6 @@ export function miki({ size = "normal", tools = uiToolNames, ...options }: MikiO
       lowWater: 1,
       keepFirstUser: false,
     },
-    { counter: "chars4-ceil", imageTokens: 100, locale: "ja", debugEvery: 5 },
+    { counter: "chars4-ceil", imageTokens: 100, locale: "ja" },
   );
 }

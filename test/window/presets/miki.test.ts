@@ -28,7 +28,7 @@ function agent(steps: number): HistoryBuilder {
 describe("preset miki", () => {
   it("has the eight limits of HISTORY_CONFIG in one place", () => {
     expect(Object.values(mikiLimits)).toEqual([24, 1000, 2000, 200, 2, 20, 200, 8]);
-    expect(preset).toMatchObject({ counter: "chars4-ceil", imageTokens: 100, debugEvery: 5 });
+    expect(preset).toMatchObject({ counter: "chars4-ceil", imageTokens: 100 });
     expect(presetOf("miki").strategy.trigger).toEqual({ messages: 0 });
   });
 
