@@ -7,12 +7,15 @@ import type { TokenCounter } from "../../tokens/counter.ts";
 import { budgetFor, counterFor, withoutSettings } from "../../window/apply-settings.ts";
 import { strategyOf } from "../../window/by-name.ts";
 import { composeWindow } from "../../window/compose.ts";
+import { checkGiven } from "../../window/options.ts";
+import type { Kind } from "../../window/options.ts";
 import { gemini } from "../../window/provider/profile.ts";
 import { recallInTurns } from "../../window/recall/recall.ts";
 import type { Recalled, RecallQuery } from "../../window/recall/query.ts";
 import type { Strategy, StrategyChoice } from "../../window/window.ts";
 import { eventMessage, isShown } from "./event.ts";
 import { GeminiCalls } from "../gemini/gemini.ts";
+import { windowKinds } from "../host/window-options.ts";
 import type { AdkEvent, AdkInvocation, AdkSession } from "./types.ts";
 
 /** Messages that stay go out as ADK has it, signed or not. */
@@ -27,6 +30,12 @@ export interface ContextCompactorOptions {
   /** Default: the strategy's, else `estimate`; an exact one is loaded first (`loadCounter`). */
   readonly counter?: TokenCounter;
 }
+
+const compactorKinds = {
+  budget: windowKinds.budget,
+  strategy: windowKinds.strategy,
+  counter: windowKinds.counter,
+} as const satisfies Record<keyof ContextCompactorOptions, Kind>;
 
 /** A compactor as ADK takes it: `new LlmAgent({ contextCompactors: [contextCompactor({ budget: 60_000 })] })`. */
 export interface ContextCompactor {
@@ -46,8 +55,11 @@ export interface ContextCompactor {
  * older ones in requests: the goal in the user's words, then what was chosen of the rest. It ends between two steps, so
  * that a request never begins with a call; every event stays in the session, and each compaction is made anew from all
  * of them. Not beside a {@link ContextManagementPlugin}, which needs no compaction.
+ *
+ * @throws WindrowError `bad-option`, `unknown-strategy`
  */
 export function contextCompactor(options: ContextCompactorOptions): ContextCompactor {
+  checkGiven("contextCompactor", options, compactorKinds);
   const { budget } = options;
   const strategy = strategyOf(options.strategy ?? "adaptive");
   const counter = counterFor(strategy.settings, options.counter);

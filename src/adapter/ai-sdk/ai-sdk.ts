@@ -4,7 +4,10 @@
  */
 import type { Message, ToolDefinition } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
+import { checkGiven, fromZero, kinds } from "../../window/options.ts";
+import type { Kind } from "../../window/options.ts";
 import { HostConversation } from "../host/conversation.ts";
+import { windowKinds } from "../host/window-options.ts";
 import type { HostWindow } from "../host/conversation.ts";
 import { calledModel } from "./message.ts";
 import type { AiSdkWindowOptions } from "./message.ts";
@@ -35,6 +38,14 @@ export interface AiSdkOptions extends AiSdkWindowOptions {
   /** Further tokens of every request that nothing here tells: schemas of zod 3, a provider's own tools. Default 0. */
   readonly besideTokens?: number;
 }
+
+const aiSdkKinds = {
+  ...windowKinds,
+  session: kinds.object,
+  system: kinds.text,
+  tools: kinds.object,
+  besideTokens: fromZero,
+} as const satisfies Record<keyof AiSdkOptions, Kind>;
 
 /** The event that the callbacks around a tool's run receive. */
 export interface AiSdkToolEvent {
@@ -86,11 +97,13 @@ export interface AiSdkConversation {
  * those in the log are not appended again. On any failure the SDK gets its own messages back, and `adapter-failed` is sent
  * once.
  *
+ * @throws WindrowError `bad-option`, `unknown-strategy`
  * @example
  * const { hooks, recall } = aiSdk({ session, system, tools });
  * await generateText({ model, system, messages, tools: { ...tools, recall }, stopWhen, ...hooks });
  */
 export function aiSdk(options: AiSdkOptions = {}): AiSdkConversation {
+  checkGiven("aiSdk", options, aiSdkKinds);
   const { tools = {}, besideTokens = 0 } = options;
   const conversation = new HostConversation<AiSdkMessage>({ adapter: aiSdkAdapter }, options);
   const recall = aiSdkRecallTool((query) => conversation.recall(query));

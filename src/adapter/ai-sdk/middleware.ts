@@ -3,7 +3,10 @@ import { asString } from "../../message/json.ts";
 import type { JsonValue, Message, ToolDefinition } from "../../message/message.ts";
 import { countMessage } from "../../tokens/counter.ts";
 import { estimate } from "../../tokens/estimate.ts";
+import { checkGiven, withActions } from "../../window/options.ts";
+import type { Kind } from "../../window/options.ts";
 import { HostConversation } from "../host/conversation.ts";
+import { windowKinds } from "../host/window-options.ts";
 import { calledModel } from "./message.ts";
 import type { AiSdkCalledModel, AiSdkWindowOptions } from "./message.ts";
 import { aiSdkAdapter, encodeWindow } from "./message.ts";
@@ -19,6 +22,11 @@ export interface AiSdkMiddlewareOptions extends AiSdkWindowOptions {
    */
   readonly conversation?: AiSdkRefused;
 }
+
+const middlewareKinds = {
+  ...windowKinds,
+  conversation: withActions("newest", "smaller"),
+} as const satisfies Record<keyof AiSdkMiddlewareOptions, Kind>;
 
 /** The part that is used of a conversation whose windows reach the model. */
 export interface AiSdkRefused {
@@ -72,14 +80,16 @@ const openings = new Set(["stream-start", "response-metadata", "raw"]);
  * Makes windows of whatever prompt reaches a model, for callers whose messages cannot be reached earlier: `generateObject`,
  * other frameworks on the SDK. System prompt and tools are counted as they are sent. Where the provider answers that the
  * request is too large, a smaller window is composed and sent, once; from then on windows stay below it. Keeps no log.
- * Beside {@link aiSdk} give it the `conversation`. Never throws anything of its own.
+ * Beside {@link aiSdk} give it the `conversation`. The middleware never throws anything of its own.
  *
+ * @throws WindrowError `bad-option`, `unknown-strategy`
  * @example
  * const model = wrapLanguageModel({ model: anthropic("claude-sonnet-4-5"), middleware: aiSdkMiddleware() });
  */
 export function aiSdkMiddleware<Version extends "v2" | "v3" | "v4" = "v4">(
   options: AiSdkMiddlewareOptions = {},
 ): AiSdkMiddleware<Version> {
+  checkGiven("aiSdkMiddleware", options, middlewareKinds);
   const conversation = new HostConversation<AiSdkMessage>({ adapter: aiSdkAdapter, isShared: true }, options);
   const sent = new WeakMap<AiSdkCall, Sent>();
 

@@ -7,6 +7,9 @@ import { asCount, asObject } from "../../message/json.ts";
 import type { Message } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
 import { estimate } from "../../tokens/estimate.ts";
+import { checkGiven, kinds } from "../../window/options.ts";
+import type { Kind } from "../../window/options.ts";
+import { windowKinds } from "../host/window-options.ts";
 import type { HostCall, WindowOptions } from "../public.ts";
 import { HostConversation, recallTool, toolDefinition } from "../public.ts";
 import { genkitAdapter, toGenkit } from "./message.ts";
@@ -20,6 +23,11 @@ export interface WindowMiddlewareOptions extends WindowOptions {
   /** Journals the conversation into this session. Its manager then sets strategy, profile and counter. */
   readonly session?: Session;
 }
+
+const middlewareKinds = {
+  ...windowKinds,
+  session: kinds.object,
+} as const satisfies Record<keyof WindowMiddlewareOptions, Kind>;
 
 /** The fields that are read of a model request. */
 interface GenkitRequest {
@@ -88,10 +96,12 @@ const host = {
  * last in the list; one middleware serves one conversation. It never makes a run fail: where a store or a composition
  * does, the model gets Genkit's own messages and `adapter-failed` is told once.
  *
+ * @throws WindrowError `bad-option`, `unknown-strategy`
  * @example
  * const { messages } = await ai.generate({ model, tools, prompt, use: [windowMiddleware({ session })] });
  */
 export function windowMiddleware(options: WindowMiddlewareOptions = {}): WindowMiddleware {
+  checkGiven("windowMiddleware", options, middlewareKinds);
   const conversation = new HostConversation({ ...host, isShared: !options.session }, options);
   const instantiate = (): GenkitHooks => {
     /** The messages that the notes of the newest window number, where it was not made from a log. */

@@ -1,6 +1,6 @@
 /** The kinds of the options by which hosts ask for windows. */
 import { statsKinds } from "../../session/manager/stats-line.ts";
-import { anyOf, kinds, listOf } from "../../window/options.ts";
+import { anyOf, kinds, listOf, withActions } from "../../window/options.ts";
 import type { Kind } from "../../window/options.ts";
 import type { ConversationOptions, WindowOptions } from "./conversation.ts";
 
@@ -15,6 +15,13 @@ export const windowKinds = {
   recallTools: listOf(kinds.text),
   on: kinds.action,
 } as const satisfies Record<keyof WindowOptions, Kind>;
+
+/** The kinds of windows that one session's log, or a manager's sessions, may stand behind. */
+export const hostKinds = {
+  ...windowKinds,
+  session: kinds.object,
+  manager: withActions("create", "resume"),
+} as const;
 
 /** The kinds of a conversation's options. */
 export const conversationKinds = {

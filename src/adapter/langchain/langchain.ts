@@ -7,6 +7,8 @@ import type { Message } from "../../message/message.ts";
 import type { SessionManager } from "../../session/manager/manager.ts";
 import type { Session } from "../../session/session.ts";
 import { CallPairing } from "../../message/parts.ts";
+import { checkGiven } from "../../window/options.ts";
+import type { Kind } from "../../window/options.ts";
 import type { WindowState } from "../../window/window.ts";
 import type { Adapter } from "../adapter.ts";
 import { HostConversation } from "../host/conversation.ts";
@@ -15,6 +17,7 @@ import { Originals } from "../host/host-fields.ts";
 import { recallTool } from "../host/recall-tool.ts";
 import type { RecallTool } from "../host/recall-tool.ts";
 import { toolDefinition } from "../host/tool-definition.ts";
+import { hostKinds } from "../host/window-options.ts";
 import { fromMessage, langchain, toFields } from "./message.ts";
 import type { LangChainMessage } from "./message.ts";
 import { LangChainSessions } from "./sessions.ts";
@@ -141,10 +144,12 @@ export interface WindowMiddleware {
  * the list. It never makes a run fail: where a store or a composition does, the model gets the agent's own messages and
  * `adapter-failed` is told once.
  *
+ * @throws WindrowError `bad-option`, `unknown-strategy`
  * @example
  * const agent = createAgent({ model, tools, middleware: [windowMiddleware({ manager })] });
  */
 export function windowMiddleware(options: WindowMiddlewareOptions = {}): WindowMiddleware {
+  checkGiven("windowMiddleware", options, hostKinds satisfies Record<keyof WindowMiddlewareOptions, Kind>);
   const sessions = new LangChainSessions(options, (session) => {
     // Without a session, every thread comes through one conversation.
     const shared = { secretRules: options.manager?.secretRules };

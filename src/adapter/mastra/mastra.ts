@@ -10,6 +10,8 @@ import type { Session } from "../../session/session.ts";
 import { uuidOf } from "../../store/shared/rules.ts";
 import { usage as usageFrom } from "../../message/parts.ts";
 import { asCount } from "../../message/json.ts";
+import { checkGiven } from "../../window/options.ts";
+import type { Kind } from "../../window/options.ts";
 import type { Adapter } from "../adapter.ts";
 import { aiSdkAdapter } from "../ai-sdk/message.ts";
 import { aiSdkUiMessagesOf } from "../ai-sdk/ui.ts";
@@ -17,6 +19,7 @@ import type { AiSdkUiMessage } from "../ai-sdk/ui.ts";
 import { HostConversation } from "../host/conversation.ts";
 import type { WindowOptions } from "../host/conversation.ts";
 import { recallDeclaration, recallTool } from "../host/recall-tool.ts";
+import { hostKinds } from "../host/window-options.ts";
 import { toolDefinition } from "../host/tool-definition.ts";
 import { readPrompt, systemText, writePrompt } from "./prompt.ts";
 import type { MastraMessage } from "./prompt.ts";
@@ -103,11 +106,13 @@ interface Run {
  * A processor for an agent's `inputProcessors` (last in the list) and `outputProcessors`. It never makes a run fail: where
  * a store or a composition does, the model gets Mastra's own prompt and `adapter-failed` is told once.
  *
+ * @throws WindrowError `bad-option`, `unknown-strategy`
  * @example
  * const windows = windowProcessor({ manager });
  * const agent = new Agent({ …, inputProcessors: [windows], outputProcessors: [windows] });
  */
 export function windowProcessor(options: WindowProcessorOptions = {}): WindowProcessor {
+  checkGiven("windowProcessor", options, hostKinds satisfies Record<keyof WindowProcessorOptions, Kind>);
   const make = (session?: Session): HostConversation<MastraMessage> =>
     // Without a session, every run comes through one conversation.
     new HostConversation(

@@ -13,6 +13,8 @@ import { defined } from "../../message/json.ts";
 import { inlineText, jsonText } from "../../message/quote.ts";
 import { recallDeclaration } from "../host/recall-tool.ts";
 import { packageVersion } from "../../version.ts";
+import { checkGiven, kinds, listOf, whole } from "../../window/options.ts";
+import type { Kind } from "../../window/options.ts";
 import type { McpTools } from "./tools.ts";
 
 export { McpTools } from "./tools.ts";
@@ -31,6 +33,14 @@ export interface McpHttpOptions {
   /** Called with each error of the protocol. */
   readonly onError?: (error: Error) => void;
 }
+
+const httpKinds = {
+  port: whole(0),
+  host: kinds.text,
+  token: kinds.text,
+  allowedHosts: listOf(kinds.text),
+  onError: kinds.action,
+} as const satisfies Record<keyof McpHttpOptions, Kind>;
 
 /** A server that listens. */
 export interface McpHttpServer {
@@ -153,10 +163,11 @@ export function serveMcpStdio(
  * Serves clients over streamable HTTP. Calls under another host name than this machine's, and from web pages of other
  * origins, are refused (DNS rebinding).
  *
- * @throws WindrowError `bad-option` for an address other machines reach without a token, `store-unavailable` where the
+ * @throws WindrowError `bad-option` for a wrong option, and for an address other machines reach without a token, `store-unavailable` where the
  * port is taken
  */
 export async function serveMcpHttp(tools: McpTools, options: McpHttpOptions = {}): Promise<McpHttpServer> {
+  checkGiven("serveMcpHttp", options, httpKinds);
   const { port = 0, host = "127.0.0.1", token, allowedHosts = [], onError } = options;
   if (token === undefined && !localhostAllowedHostnames().includes(host) && host !== "::1") {
     const message = `Other machines could read every session at ${host}: give a token, or listen on 127.0.0.1.`;

@@ -6,11 +6,14 @@ import { WindrowError } from "../../errors.ts";
 import type { Message, ToolDefinition } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
 import type { ModelDescription } from "../../tokens/models.ts";
+import { checkGiven, listOf, withTexts } from "../../window/options.ts";
+import type { Kind } from "../../window/options.ts";
 import { HostConversation } from "../host/conversation.ts";
 import type { HostCall } from "../host/conversation.ts";
 import type { AdapterListener } from "../host/events.ts";
 import type { HostLog } from "../host/journal.ts";
 import { recallTool } from "../host/recall-tool.ts";
+import { windowKinds } from "../host/window-options.ts";
 import { toolCallOf, toolsOf, usageOf } from "./events.ts";
 import { AgentHistory, plainItem, printOf } from "./history.ts";
 import { groupItems, openaiAgentsAdapter } from "./item.ts";
@@ -32,6 +35,13 @@ export interface AgentsSessionOptions {
   /** Receives failures, replaced histories and windows. */
   readonly on?: AdapterListener;
 }
+
+const sessionKinds = {
+  budget: windowKinds.budget,
+  model: windowKinds.model,
+  tools: listOf(withTexts("name")),
+  on: windowKinds.on,
+} as const satisfies Record<keyof AgentsSessionOptions, Kind>;
 
 /** The data that a `callModelInputFilter` receives, and returns with another input. */
 export interface ModelInput {
@@ -84,7 +94,9 @@ export class AgentsSession {
   readonly #own = new Set<number>();
   readonly #calls = new WeakMap<object, number>();
 
+  /** @throws WindrowError `bad-option` */
   constructor(session: Session, options: AgentsSessionOptions = {}) {
+    checkGiven("AgentsSession", options, sessionKinds);
     this.session = session;
     this.#history = new AgentHistory(session);
     this.#options = options;

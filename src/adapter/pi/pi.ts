@@ -4,6 +4,7 @@
  */
 import type { Message } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
+import { checkGiven, kinds } from "../../window/options.ts";
 import { HostConversation } from "../host/conversation.ts";
 import type { AdapterListener } from "../host/events.ts";
 import { asHostHas } from "../host/journal.ts";
@@ -26,8 +27,10 @@ export type { TransformContextOptions } from "./windows.ts";
  * message that can be.
  *
  * @returns ends the journal; the session stays open
+ * @throws WindrowError `bad-option`
  */
 export function journal(agent: PiAgent, session: Session, options: { readonly on?: AdapterListener } = {}): () => void {
+  checkGiven("journal", options, { on: kinds.action });
   const conversation = new HostConversation<PiMessage>(piHost, { ...options, session });
   const starts = new Map<string, number>();
   const slot = agentSlot(session);

@@ -1,0 +1,67 @@
+/** Options of every host: a wrong name or value is refused where it is given, and never at the first call. */
+import { expect, it } from "vitest";
+import { contextCompactor } from "../../src/adapter/adk/adk.ts";
+import { aiSdk, aiSdkMiddleware } from "../../src/adapter/ai-sdk/ai-sdk.ts";
+import { windowMiddleware as genkitMiddleware } from "../../src/adapter/genkit/genkit.ts";
+import { windowMiddleware as langchainMiddleware } from "../../src/adapter/langchain/langchain.ts";
+import { windowProcessor } from "../../src/adapter/mastra/mastra.ts";
+import { serveMcpHttp } from "../../src/adapter/mcp/mcp.ts";
+import { AgentsSession } from "../../src/adapter/openai-agents/openai-agents.ts";
+import { journal } from "../../src/adapter/pi/pi.ts";
+import { isWindrowError } from "../../src/errors.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
+
+const manager = await SessionManager.open({ store: "ram:", budget: 4_000 });
+const session = await manager.create();
+
+const hosts: Readonly<Record<string, (options: never) => unknown>> = {
+  "aiSdk": aiSdk,
+  "aiSdkMiddleware": aiSdkMiddleware,
+  "genkit's windowMiddleware": genkitMiddleware,
+  "langchain's windowMiddleware": langchainMiddleware,
+  "windowProcessor": windowProcessor,
+  "AgentsSession": (options) => new AgentsSession(session, options),
+  "contextCompactor": contextCompactor,
+  "journal": (options) => journal({} as never, session, options),
+  "serveMcpHttp": (options) => serveMcpHttp({} as never, options),
+};
+
+async function refusal(make: () => unknown): Promise<string> {
+  try {
+    await make();
+  } catch (error) {
+    if (isWindrowError(error, "bad-option")) return error.message;
+  }
+  return "";
+}
+
+const wrong: readonly (readonly [string, object, RegExp])[] = [
+  ["aiSdk", { strtegy: "pi" }, /has no option "strtegy".*strategy/],
+  ["aiSdk", { besideTokens: -1 }, /`besideTokens` is a number of at least 0, not -1/],
+  ["aiSdk", { system: ["You are"] }, /`system` is a text/],
+  ["aiSdkMiddleware", { conversaton: {} }, /has no option "conversaton".*conversation/],
+  ["aiSdkMiddleware", { session }, /has no option "session"/],
+  ["genkit's windowMiddleware", { profil: "gemini" }, /has no option "profil".*profile/],
+  ["genkit's windowMiddleware", { on: true }, /`on` is a function, not true/],
+  ["langchain's windowMiddleware", { modelBudget: 9 }, /has no option "modelBudget".*budget/],
+  ["langchain's windowMiddleware", { manager: {} }, /`manager` is an object with the functions/],
+  ["windowProcessor", { sesion: session }, /has no option "sesion".*session/],
+  ["windowProcessor", { counter: "cl100k" }, /`counter` is an object with `name`/],
+  ["AgentsSession", { modell: "gpt-4o" }, /has no option "modell".*model/],
+  ["AgentsSession", { tools: [{}] }, /`tools` is a list/],
+  ["contextCompactor", { budget: 900, stratgy: "pi" }, /has no option "stratgy".*strategy/],
+  ["journal", { once: () => undefined }, /has no option "once"/],
+  ["serveMcpHttp", { prt: 1 }, /has no option "prt".*port/],
+];
+
+it.each(wrong)("%s refuses %o", async (host, options, said) => {
+  expect(await refusal(() => hosts[host]!(options as never))).toMatch(said);
+});
+
+it("takes what each of them has", async () => {
+  for (const make of [aiSdk, aiSdkMiddleware])
+    expect(await refusal(() => make({ budget: 900, strategy: "pi" }))).toBe("");
+  for (const make of [langchainMiddleware, windowProcessor]) expect(await refusal(() => make({ manager }))).toBe("");
+  expect(await refusal(() => genkitMiddleware({ session }))).toBe("");
+  expect(await refusal(() => new AgentsSession(session, { model: "gpt-4o", tools: [] }))).toBe("");
+});
