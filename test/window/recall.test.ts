@@ -172,6 +172,26 @@ describe("recall of much text", () => {
     expect(calls).toBeLessThan(5_000);
   });
 
+  it("gives the beginning of a large file after few counts, and never more than it may", () => {
+    let characters = 0;
+    const count = (text: string): number => ((characters += text.length), estimate.count(text));
+    const text = Array.from({ length: 4_000 }, (_, n) => `export const value${n} = compute(${n});`).join("\n");
+    const { messages } = new HistoryBuilder()
+      .user("Mend it.")
+      .assistant("", ["r", "read", { path: "src/big.ts" }])
+      .result("r", text);
+    const counter = { name: "counting", count };
+    const recalled = recallFrom(messages, { query: "src/big.ts" }, { counter, maxTokens: 400 });
+    expect(recalled.text).toContain("export const value7 = compute(7);");
+    expect(recalled.text).toContain("[the beginning of 4000 lines");
+    expect(characters).toBeLessThan(10 * text.length);
+    for (const maxTokens of [1, 20, 30, 40, 60, 100]) {
+      const { tokens } = recallFrom(messages, { query: "src/big.ts" }, { counter: estimate, maxTokens });
+      // The line that says whose words follow stands in every answer.
+      expect(tokens).toBeLessThanOrEqual(Math.max(maxTokens, estimate.count(recallNotice(maxTokens, true)) + 2));
+    }
+  });
+
   it("gives the same in turns, during which timers run, and stops when it is aborted", async () => {
     const text = Array.from({ length: 400_000 }, (_, n) => `words ${n}`).join("\n");
     const { messages } = new HistoryBuilder().user("Why?").user(text).user("words and no more");

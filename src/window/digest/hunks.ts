@@ -41,7 +41,9 @@ export function applyHunk(stretches: readonly Stretch[], hunk: Hunk, from: Spot,
 }
 
 function matches(lines: readonly Line[], start: number, run: readonly Line[]): boolean {
-  return run.length > 0 && run.every(({ key }, index) => lines[start + index]?.key === key);
+  let at = 0;
+  while (at < run.length && lines[start + at]?.key === run[at]?.key) at++;
+  return at > 0 && at === run.length;
 }
 
 /** The place of the old lines: behind the line that the patch names, else behind the hunk before, else the first. */
@@ -91,8 +93,13 @@ function merged(stretches: readonly Stretch[], { old, fresh, at = 0 }: Hunk, num
   let place = -1;
   let number = 0;
   let doubt = false;
-  for (const { at: first, lines } of stretches) {
+  for (const stretch of stretches) {
+    const { at: first, lines } = stretch;
     const overlap = overlapOf(lines, old);
+    if (!overlap && !lines.some(({ key }) => gone.has(key))) {
+      rest.push(stretch);
+      continue;
+    }
     const leaves = lines.map(({ key }, index) => gone.has(key) || (overlap?.has(index) ?? false));
     doubt ||= lines.some(({ key }, index) => gone.has(key) && !(overlap?.has(index) ?? false));
     let open: Line[] | undefined;
@@ -118,22 +125,27 @@ function merged(stretches: readonly Stretch[], { old, fresh, at = 0 }: Hunk, num
   return { stretches: rest, shifted: true, doubt, next: { stretch: place + 1, line: 0 } };
 }
 
-/** The lines of a stretch that are lines of the hunk because one runs into the other without a contradiction. */
+/**
+ * The lines of a stretch that are lines of the hunk because one runs into the other without a contradiction. The hunk
+ * stands whole nowhere, so it reaches beyond the beginning of the stretch or its end.
+ */
 function overlapOf(lines: readonly Line[], old: readonly Line[]): ReadonlySet<number> | undefined {
-  let best: ReadonlySet<number> | undefined;
-  const tried = new Set<number>();
-  for (const [index, { key }] of lines.entries()) {
-    if (key.length < telling) continue;
-    for (const [place, sought] of old.entries()) {
-      const offset = index - place;
-      if (sought.key !== key || tried.has(offset)) continue;
-      tried.add(offset);
-      const from = Math.max(0, offset);
-      const to = Math.min(lines.length, offset + old.length);
-      const inside = Array.from({ length: to - from }, (_, step) => from + step);
-      const agrees = inside.every((step) => lines[step]?.key === old[step - offset]?.key);
-      if (agrees && inside.length > (best?.size ?? 0)) best = new Set(inside);
-    }
+  let best: { readonly from: number; readonly to: number } | undefined;
+  for (let offset = 1 - old.length; offset < lines.length; offset++) {
+    if (offset === 0 && lines.length > old.length) offset = lines.length - old.length + 1;
+    const from = Math.max(0, offset);
+    const to = Math.min(lines.length, offset + old.length);
+    if (to - from <= (best ? best.to - best.from : 0)) continue;
+    let telling = false;
+    let at = from;
+    while (at < to && lines[at]?.key === old[at - offset]?.key) telling = isTelling(lines[at++]) || telling;
+    if (at === to && telling) best = { from, to };
   }
-  return best;
+  if (!best) return undefined;
+  const { from, to } = best;
+  return new Set(Array.from({ length: to - from }, (_, step) => from + step));
+}
+
+function isTelling(line: Line | undefined): boolean {
+  return line !== undefined && line.key.length >= telling;
 }

@@ -65,13 +65,26 @@ function quoted(line: string, last: Row): string {
   return quoteText(last.ends ? line : `${line.trimEnd()} …`);
 }
 
-/** Counts are not quite additive: what came out some tokens too large loses its last lines. */
+/** The first lines of a text that fit; of a line that is too large alone its beginning. Few counts, however long it is. */
 export function fit(text: string, maxTokens: number, counter: TokenCounter): string {
-  let shown = text;
-  while (shown !== "" && counter.count(shown) > maxTokens) {
-    const end = shown.lastIndexOf("\n");
-    shown = end < 0 ? shown.slice(0, Math.floor(shown.length / 2)).toWellFormed() : shown.slice(0, end);
+  if (counter.count(text) <= maxTokens) return text;
+  const ends = [0];
+  for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", end + 1)) ends.push(end);
+  const fits = (lines: number): boolean => counter.count(text.slice(0, ends[lines])) <= maxTokens;
+  // Counts of beginnings that are twice as long each time stay in proportion to the answer.
+  let over = 1;
+  while (over < ends.length && fits(over)) over *= 2;
+  let most = over >> 1;
+  over = Math.min(over, ends.length);
+  while (over - most > 1) {
+    const middle = (most + over) >> 1;
+    if (fits(middle)) most = middle;
+    else over = middle;
   }
+  if (most > 0) return text.slice(0, ends[most]);
+  let shown = text.slice(0, ends[1]);
+  while (shown !== "" && counter.count(shown) > maxTokens)
+    shown = shown.slice(0, Math.floor(shown.length / 2)).toWellFormed();
   return shown;
 }
 

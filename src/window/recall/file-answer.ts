@@ -40,7 +40,8 @@ export function wholeFile(file: FileNow, { maxTokens, counter }: ChoiceOptions):
   if (counter.count(whole) <= maxTokens) return { text: whole, seqs, more: false };
   const more = `[the beginning of ${lines.length} lines; recall the path with words for the rest]`;
   const room = maxTokens - counter.count(more) - 2;
-  return { text: `${fit(whole, room, counter)}\n${more}`, seqs, more: true };
+  const text = room > counter.count(head) ? `${fit(whole, room, counter)}\n${more}` : fit(whole, maxTokens, counter);
+  return { text, seqs, more: true };
 }
 
 /** The passages of a file that have words; empty where it has none. */
