@@ -1,7 +1,7 @@
 /**
  * Reads parts from the JSON of a provider or host: arguments, images, opaque blocks, calls paired with results, usage.
  */
-import { parseJson, asObject, asName, asCount, defined, restOf } from "./json.ts";
+import { parseJson, asObject, asName, asCount, defined, fieldsOf, restOf } from "./json.ts";
 import type { JsonObject, JsonValue, Part, ResultContent, Usage } from "./message.ts";
 
 /** The arguments of a call. JSON text is parsed; text that is no JSON, or too deep, stays in `argsText` beside `{}`. */
@@ -97,4 +97,21 @@ export function usageBesideCache(
 /** Usage without absent fields; undefined when the provider reported nothing, or only zeros. */
 export function usage(counts: { readonly [K in keyof Usage]: number | undefined }): Usage | undefined {
   return Object.values(counts).some((count) => count !== undefined && count > 0) ? defined(counts) : undefined;
+}
+
+/** The counts of a usage report that nobody checked: what is no number from 0 on is left out. */
+export function countsOf(value: unknown): Usage {
+  const { input, output, cacheRead, cacheWrite, reasoning } = fieldsOf(value);
+  return defined({
+    input: asCount(input),
+    output: asCount(output),
+    cacheRead: asCount(cacheRead),
+    cacheWrite: asCount(cacheWrite),
+    reasoning: asCount(reasoning),
+  });
+}
+
+/** The tokens that a call used: what was sent and what came back. */
+export function usedTokens(usage: Usage): number {
+  return (asCount(usage.input) ?? 0) + (asCount(usage.output) ?? 0);
 }

@@ -2,12 +2,14 @@
 import { WindrowError } from "../errors.ts";
 import type { SecretRules } from "../mask/text.ts";
 import type { Memory } from "../memory/memory.ts";
-import type { NewMessage } from "../message/message.ts";
+import type { NewMessage, Usage } from "../message/message.ts";
 import type { NewRecord, StoredRecord } from "../message/record.ts";
 import type { Model } from "../model/model.ts";
 import type { Lock, Scope, SessionMetadata, SessionState, Store } from "../store/store.ts";
 import type { CorrectedCount } from "../tokens/calibrate.ts";
 import type { ComposerOptions } from "../window/compose-options.ts";
+import { checkGiven, count, fieldsOf, kinds } from "../window/options.ts";
+import type { Kind } from "../window/options.ts";
 import type { Listener } from "./events.ts";
 import type { ConversationState } from "./state/state.ts";
 import type { CostTotals, UsageMeter } from "./usage.ts";
@@ -41,6 +43,32 @@ export function budgetFor({ budget }: SessionContext, given: number | undefined)
   const found = given ?? budget;
   if (found !== undefined) return found;
   throw new WindrowError("bad-option", "No budget: give compose a `budget`, or open the manager with a `model`.");
+}
+
+/** The report of a model call that `endStep` takes. */
+export interface StepUsed {
+  /** The usage that the provider reported. Default: none. */
+  readonly usage?: Usage;
+  /** The model's id. */
+  readonly model?: string;
+}
+
+const usageKinds = {
+  input: count,
+  output: count,
+  cacheRead: count,
+  cacheWrite: count,
+  reasoning: count,
+} as const satisfies Record<keyof Usage, Kind>;
+
+/**
+ * The report of a model call, checked.
+ *
+ * @throws WindrowError `bad-option`
+ */
+export function checkedStep(used: StepUsed): StepUsed {
+  checkGiven("endStep", used, { usage: fieldsOf(usageKinds), model: kinds.text });
+  return used;
 }
 
 /** Plans a record at the time of its turn, writes it, and applies it to the conversation's state. */

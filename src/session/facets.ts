@@ -1,6 +1,7 @@
 /** The objects `session.pins`, `session.goal`, `session.snapshot` and `session.records`: each reads and writes one kind of record. */
 import type { JsonObject } from "../message/message.ts";
 import type { EditRecord } from "../message/record.ts";
+import { checkObject } from "../window/options.ts";
 import type { Appender } from "./appender.ts";
 import type { RecordPlanned, SessionContext } from "./context.ts";
 import { goalRecord } from "./state/goal.ts";
@@ -92,6 +93,7 @@ export class SessionSnapshot {
    * @throws WindrowError `bad-option` for an unknown field or a wrong type, `closed`
    */
   async update(update: SnapshotUpdate): Promise<ContextSnapshot> {
+    checkObject("snapshot.update", update);
     const { data } = await this.#record((time) => snapshotRecord(updateSnapshot(this.#state.snapshot, update), time));
     return snapshotOf(data);
   }

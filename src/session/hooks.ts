@@ -4,8 +4,10 @@
  */
 import { WindrowError } from "../errors.ts";
 import type { JsonObject } from "../message/message.ts";
+import { countsOf, usedTokens } from "../message/parts.ts";
 import type { NewRecord, StoredRecordOf } from "../message/record.ts";
 import type { NumberedMessage } from "../message/step.ts";
+import { checkedAnswer } from "../model/answer.ts";
 import type { Model } from "../model/model.ts";
 import type { SessionContext, SessionOptions } from "./context.ts";
 import type { Composed, StrategyContext, StrategyHook } from "../window/window.ts";
@@ -168,7 +170,7 @@ export class Hooks {
   #told(model: Model): Model {
     const asked: Model = async (request, signal) => {
       await this.#writer.asking();
-      return model(request, signal);
+      return checkedAnswer(await model(request, signal));
     };
     const { id, contextWindow } = model;
     return Object.assign(asked, {
@@ -223,7 +225,8 @@ export class Hooks {
           for (const record of records) state.apply(record);
         }),
       fail: (reason, data = {}) => this.#fail(reason, data),
-      spend: async (purpose, usage, model) => {
+      spend: async (purpose, reported, model) => {
+        const usage = countsOf(reported);
         const record: NewRecord = {
           kind: "usage",
           purpose,
@@ -234,7 +237,7 @@ export class Hooks {
         await this.#context.inTurn(async () => {
           await this.#context.write([record]);
           const { totalTokensUsed } = this.#writer.state;
-          this.#writer.note({ totalTokensUsed: totalTokensUsed + (usage.input ?? 0) + (usage.output ?? 0) });
+          this.#writer.note({ totalTokensUsed: totalTokensUsed + usedTokens(usage) });
         });
       },
       read: async (from, to) => {

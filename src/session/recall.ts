@@ -7,6 +7,7 @@ import type { Message } from "../message/message.ts";
 import type { StoredRecordOf } from "../message/record.ts";
 import type { Scope, Store } from "../store/store.ts";
 import { Turns } from "../turns.ts";
+import { checkObject, checkTypes, fromZero } from "../window/options.ts";
 import { recallRange } from "../window/recall/query.ts";
 import { answerTokens, Recalling } from "../window/recall/recalling.ts";
 import type { Recalled, RecallLimits, RecallQuery } from "../window/recall/query.ts";
@@ -36,6 +37,8 @@ export async function recallOnRecord(
   { budget, ...given }: SessionLimits,
   signal?: AbortSignal,
 ): Promise<Recalled> {
+  checkObject("recall", query);
+  checkTypes("recall", given, { maxTokens: fromZero });
   const { counter, mask, recallTools } = context.composer;
   const known = defined({ recallTools, budget: budget ?? context.budget });
   const limits = { ...known, ...given, counter, mask };

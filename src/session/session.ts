@@ -1,5 +1,6 @@
 /** A session: one conversation of one agent on one job, journalled as it happens and composed from its log. */
-import type { GivenMessage, GivenMessages, JsonObject, Message, Usage } from "../message/message.ts";
+import type { GivenMessage, GivenMessages, JsonObject, Message } from "../message/message.ts";
+import { usedTokens } from "../message/parts.ts";
 import type { NewRecord } from "../message/record.ts";
 import type { FinalStatus, SessionMetadata } from "../store/store.ts";
 import { Turns } from "../turns.ts";
@@ -12,8 +13,8 @@ import type { Explanation } from "../window/explain.ts";
 import type { Recalled, RecallQuery } from "../window/recall/query.ts";
 import type { Composed } from "../window/window.ts";
 import { Appender } from "./appender.ts";
-import { budgetFor } from "./context.ts";
-import type { SessionContext, SessionOptions, SessionSettings, SessionStats } from "./context.ts";
+import { budgetFor, checkedStep } from "./context.ts";
+import type { StepUsed, SessionContext, SessionOptions, SessionSettings, SessionStats } from "./context.ts";
 import { Epochs } from "./epochs.ts";
 import { tell } from "./events.ts";
 import { SessionGoal, SessionPins, SessionRecords, SessionSnapshot } from "./facets.ts";
@@ -253,11 +254,11 @@ export class Session {
   /**
    * Records what a model call used, and lets the strategy prepare a summary where one is due: in the background, or, with
    * `compaction: "blocking"`, before this resolves. After every model call.
+   *
+   * @throws WindrowError `bad-option` for a usage of other things than counts
    */
-  async endStep(
-    { usage = {}, model }: { readonly usage?: Usage; readonly model?: string } = {},
-    signal?: AbortSignal,
-  ): Promise<void> {
+  async endStep(used: StepUsed = {}, signal?: AbortSignal): Promise<void> {
+    const { usage = {}, model } = checkedStep(used);
     const timestamp = this.#context.now().toISOString();
     const { window } = this.#options.meter;
     const about = { ...(model !== undefined && { model }), usage, ...(window && { window }) };
@@ -267,7 +268,7 @@ export class Session {
     if (warning !== undefined) tell(this.#context.on, { type: "usage-ignored", sessionId: this.id, warning });
     await this.#writer.setState((state) => ({
       llmCallCount: state.llmCallCount + 1,
-      totalTokensUsed: state.totalTokensUsed + (usage.input ?? 0) + (usage.output ?? 0),
+      totalTokensUsed: state.totalTokensUsed + usedTokens(usage),
       lastActivity: "llm_call",
     }));
     const done = this.#hooks.run("afterStep", this.#window, signal);
@@ -379,7 +380,7 @@ export class Session {
   /**
    * Ends the session: its memory receives its log, once, and nothing is written any more. It stays readable.
    *
-   * @throws WindrowError `closed` where it was closed or finished before
+   * @throws WindrowError `closed` where it was closed or finished before; `bad-option` for a status that ends no session
    */
   finish(status: FinalStatus, error?: string): Promise<void> {
     const finished = (this.#finishing ?? Promise.resolve()).then(() => this.#finish(status, error ?? null));
@@ -393,7 +394,7 @@ export class Session {
   }
 
   async #finish(status: FinalStatus, error: string | null): Promise<void> {
-    this.#writer.checkOpen();
+    this.#writer.checkEnd(status, error);
     await this.#hooks.close();
     const { memory, conversation } = this.#options;
     if (memory && !conversation.offloaded) await offloadAtEnd(this.#context, memory, (plan) => this.#record(plan));

@@ -2,8 +2,11 @@
 import { randomUUID } from "node:crypto";
 import { WindrowError } from "../errors.ts";
 import { resultText } from "../message/message.ts";
-import type { JsonValue, Message, NewMessage, ToolCallPart, ToolResultPart } from "../message/message.ts";
+import { isObject } from "../message/json.ts";
+import type { GivenMessage, JsonValue, Message, NewMessage, ToolCallPart, ToolResultPart } from "../message/message.ts";
 import type { ToolRecord } from "../message/record.ts";
+import { anyOf, checkGiven, checkObject, checkTypes, count, kinds } from "../window/options.ts";
+import type { Kind } from "../window/options.ts";
 import type { Appender } from "./appender.ts";
 import type { SessionContext } from "./context.ts";
 import { tell } from "./events.ts";
@@ -16,13 +19,16 @@ export interface ToolRun {
   /**
    * Records the result: a `tool` message for the window and a line of `tools.jsonl`.
    *
-   * @param result - the content of the tool message: text, or parts; or a host's whole tool message, kept as it came. A
-   *   message with the results of other runs that are under way finishes these too.
+   * @param result - the content of the tool message: text, parts, or any other JSON value, which stands as its JSON; or a
+   *   host's whole tool message, kept as it came. A message with the results of other runs that are under way finishes these too.
    * @param options - `durationMs` where the caller measured it, by call id where it finishes several runs; default: since
    *   `startTool`
    */
-  finish(result: ToolResultPart["content"] | NewMessage, options?: FinishOptions): Promise<Message>;
+  finish(result: GivenResult, options?: FinishOptions): Promise<Message>;
 }
+
+/** A result as a host has it. */
+export type GivenResult = ToolResultPart["content"] | JsonValue | NewMessage;
 
 /** How a run is finished. */
 export interface FinishOptions {
@@ -43,6 +49,13 @@ export interface StartOptions {
    */
   readonly allowMasks?: boolean;
 }
+
+const callKinds = { callId: kinds.text, name: kinds.text } as const;
+
+const finishKinds = {
+  isError: kinds.flag,
+  durationMs: anyOf(count, { is: "a map of them", fits: (value) => value instanceof Map }),
+} as const satisfies Record<keyof FinishOptions, Kind>;
 
 /** The call that a run answers. */
 export type RunCall = Pick<ToolCallPart, "callId" | "name" | "args">;
@@ -69,7 +82,11 @@ export class ToolRuns {
   }
 
   /** Records that a tool is about to run. */
-  async start(call: StartedCall, { allowMasks = false }: StartOptions = {}): Promise<ToolRun> {
+  async start(call: StartedCall, options: StartOptions = {}): Promise<ToolRun> {
+    checkObject("startTool", call);
+    checkTypes("startTool", { callId: call.callId, name: call.name ?? null }, callKinds);
+    checkGiven("startTool", options, { allowMasks: kinds.flag });
+    const { allowMasks = false } = options;
     const { id: sessionId, now, on } = this.#context;
     const started = now();
     const callId = call.callId ?? randomUUID();
@@ -86,23 +103,16 @@ export class ToolRuns {
     return { callId, finish: (result, options) => this.#finish(run, result, options) };
   }
 
-  async #finish(
-    run: Running,
-    given: ToolResultPart["content"] | NewMessage,
-    { isError = false, durationMs }: FinishOptions = {},
-  ): Promise<Message> {
+  async #finish(run: Running, given: GivenResult, options: FinishOptions = {}): Promise<Message> {
+    checkGiven("ToolRun.finish", options, finishKinds);
+    const { isError = false, durationMs } = options;
     const { id: sessionId, now, on } = this.#context;
     const ended = now();
     const { callId, name } = run.call;
-    const made = (content: ToolResultPart["content"]): ToolResultPart => ({
-      type: "tool-result",
-      callId,
-      name,
-      content,
-      ...(isError && { isError: true }),
-    });
-    const whole = typeof given === "object" && "role" in given;
-    const message: NewMessage = whole ? given : { role: "tool", parts: [made(given)] };
+    const about = { type: "tool-result", callId, name, ...(isError && { isError: true }) } as const;
+    const made = <C>(content: C): typeof about & { content: C } => ({ ...about, content });
+    const whole: GivenMessage = isMessage(given) ? given : { role: "tool", parts: [made(given)] };
+    const message = this.#appender.complete(whole);
     const results = new Map(
       message.parts.flatMap((part) => (part.type === "tool-result" ? [[part.callId, part] as const] : [])),
     );
@@ -114,8 +124,7 @@ export class ToolRuns {
       return { call, result: results.get(call.callId) ?? made([]), durationMs: Math.max(0, Math.round(took)) };
     });
     const timestamp = ended.toISOString();
-    const complete = this.#appender.complete(message);
-    await this.#appender.appendLast(complete, (messageSeq) =>
+    await this.#appender.appendLast(message, (messageSeq) =>
       runs.map(({ call, result, ...took }) => toolRecord(call, result, { ...took, timestamp, messageSeq })),
     );
     for (const { call, durationMs: took } of runs) {
@@ -126,8 +135,13 @@ export class ToolRuns {
       lastActivity: "tool_execution",
       toolCallCount: state.toolCallCount + runs.length,
     }));
-    return complete;
+    return message;
   }
+}
+
+/** Whether a result is a whole message: an object of JSON may have a field `role` of its own. */
+function isMessage(given: GivenResult): given is NewMessage {
+  return isObject(given) && typeof given["role"] === "string" && Array.isArray(given["parts"]);
 }
 
 function maskedValue(callId: string, toolName: string, placeholders: readonly string[]): WindrowError {

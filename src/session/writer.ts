@@ -1,7 +1,7 @@
 /** The writer of a session: it orders work in turns, hands records to the store at once, and keeps the session's state. */
 import { isWindrowError, WindrowError } from "../errors.ts";
 import type { NewRecord, StoredRecord } from "../message/record.ts";
-import { isFinal } from "../store/shared/rules.ts";
+import { checkEnd, isFinal } from "../store/shared/rules.ts";
 import type { FinalStatus, SessionState } from "../store/store.ts";
 import type { SessionOptions } from "./context.ts";
 import { tell } from "./events.ts";
@@ -50,6 +50,12 @@ export class SessionWriter {
   checkOpen(): void {
     const id = this.#id;
     if (this.#closed) throw new WindrowError("closed", `Session ${id} is closed; resume it to go on.`, { id });
+  }
+
+  /** @throws WindrowError `closed`; `bad-option` for an end that no state can say */
+  checkEnd(status: FinalStatus, error: string | null): void {
+    this.checkOpen();
+    checkEnd(status, error);
   }
 
   /** Runs work when all work that was given before it has ended. */

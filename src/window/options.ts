@@ -77,6 +77,12 @@ export const fromZero: Kind = {
   fits: (value) => typeof value === "number" && value >= 0,
 };
 
+/** The kind of counts: finite numbers from 0 on. */
+export const count: Kind = {
+  is: "a number of at least 0",
+  fits: (value) => typeof value === "number" && value >= 0 && Number.isFinite(value),
+};
+
 /** The kind of shares that are more than nothing. */
 export const share: Kind = {
   is: "a number above 0 and at most 1",
@@ -194,11 +200,19 @@ export const layerKinds = {
  * @throws WindrowError `bad-option` for an unknown option, with the nearest name, or for a value of another kind
  */
 export function checkGiven(owner: string, options: object, table: Readonly<Record<string, Kind>>): void {
-  if (!isObject(options)) {
-    throw new WindrowError("bad-option", `${owner} takes an object of options, not ${shown(options)}.`, { owner });
-  }
+  checkObject(owner, options);
   checkOptions(owner, options, Object.keys(table));
   checkTypes(owner, options, table);
+}
+
+/**
+ * Checks that options are an object, whatever its fields.
+ *
+ * @throws WindrowError `bad-option`
+ */
+export function checkObject(owner: string, options: unknown): void {
+  if (isObject(options)) return;
+  throw new WindrowError("bad-option", `${owner} takes an object of options, not ${shown(options)}.`, { owner });
 }
 
 /**

@@ -7,7 +7,7 @@ import { newestEdits, resumedRecord } from "../log.ts";
 import type { NewestEdits } from "../log.ts";
 import { systemClock } from "../../store/shared/clock.ts";
 import { forkSession } from "../../store/fork.ts";
-import { isFinal } from "../../store/shared/rules.ts";
+import { checkEnd, isFinal } from "../../store/shared/rules.ts";
 import type { FinalStatus, ListQuery, Lock, Scope, SessionInfo, SessionState, Store } from "../../store/store.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { modelOf } from "../../tokens/models.ts";
@@ -193,6 +193,7 @@ export class SessionManager {
    * @throws WindrowError `session-not-found`, `session-busy` with the owner
    */
   async destroy(id: string, status: FinalStatus = "completed", error?: string): Promise<void> {
+    checkEnd(status, error ?? null);
     if (isFinal((await this.info(id)).state.status)) return;
     const session = await this.session(id);
     await session.finish(status, error);

@@ -8,6 +8,8 @@ import { quoteHint, quoteText } from "../../message/quote.ts";
 import type { JsonObject, JsonValue, Message } from "../../message/message.ts";
 import type { EditRecord } from "../../message/record.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
+import { checkGiven, kinds } from "../../window/options.ts";
+import type { Kind } from "../../window/options.ts";
 
 /**
  * When a pin ends: at a time (ISO 8601), or once so many more turns (user messages) or steps (model calls) have begun; 1
@@ -38,6 +40,8 @@ export interface Pin {
 /** Options of {@link Pins.plan}. */
 export type PinOptions = Pick<Pin, "budget" | "until">;
 
+const pinKinds = { budget: kinds.any, until: kinds.any } as const satisfies Record<keyof PinOptions, Kind>;
+
 /** The pins of a session, kept by its records of types `pin` and `unpin`. */
 export class Pins {
   readonly #pins = new Map<string, Pin>();
@@ -64,7 +68,9 @@ export class Pins {
    *
    * @throws WindrowError `bad-option` for an empty text, a wrong `budget` or `until`, or a text over its own budget
    */
-  plan(text: string, { budget, until }: PinOptions, now: Moment, counter: TokenCounter): EditRecord {
+  plan(text: string, options: PinOptions, now: Moment, counter: TokenCounter): EditRecord {
+    checkGiven("pin", options, pinKinds);
+    const { budget, until } = options;
     const shown = typeof text === "string" ? text.toWellFormed() : "";
     if (shown.trim() === "") throw new WindrowError("bad-option", "A pin needs a text.");
     if (until !== undefined) checkEnd(until);

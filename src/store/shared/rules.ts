@@ -39,6 +39,24 @@ export function isFinal(status: SessionStatus): status is FinalStatus {
 }
 
 /**
+ * Refuses an end of a session that no state can say.
+ *
+ * @throws WindrowError `bad-option` for a status that ends none, or an error that is no text
+ */
+export function checkEnd(status: unknown, error: unknown): void {
+  if (!isFinal(status as SessionStatus)) {
+    const known = "`completed`, `failed` or `timeout`";
+    throw new WindrowError("bad-option", `finish: \`status\` is ${known}, not ${shown(status)}.`, { option: "status" });
+  }
+  if (error === null || error === undefined || typeof error === "string") return;
+  throw new WindrowError("bad-option", `finish: \`error\` is a text, not ${shown(error)}.`, { option: "error" });
+}
+
+function shown(value: unknown): string {
+  return typeof value === "string" ? JSON.stringify(value.slice(0, 60)) : value === null ? "null" : `a ${typeof value}`;
+}
+
+/**
  * Whether a session belongs to a scope: the same tenant (none is a tenant of its own), and the same user where the
  * scope names one.
  */

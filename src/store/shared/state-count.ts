@@ -1,5 +1,6 @@
 /** A session's numbers, counted again from its logs: the same that a living session keeps in its state. */
 import type { JsonObject } from "../../message/message.ts";
+import { usedTokens } from "../../message/parts.ts";
 import type { StoredRecordOf } from "../../message/record.ts";
 import type { SessionState } from "../store.ts";
 
@@ -44,7 +45,7 @@ export class StateCount {
     if (line.kind !== "usage") return;
     const { purpose, usage, window, pos } = line;
     if (purpose === "turn") this.#llmCalls++;
-    this.#tokens += (usage.input ?? 0) + (usage.output ?? 0);
+    this.#tokens += usedTokens(usage);
     this.#seen(window?.tokens, pos);
   }
 

@@ -1,0 +1,163 @@
+/** Arguments of a session's methods as untyped hosts hand them over: refused before anything is written. */
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { ModelAnswer } from "../../src/model/model.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
+import type { Session } from "../../src/session/session.ts";
+import { ramStore } from "../../src/store/ram/ram.ts";
+
+/** A session's methods, as a program without types sees them. */
+type Untyped = Record<
+  "finish" | "endStep" | "startTool" | "recall" | "pin",
+  (...given: readonly unknown[]) => Promise<unknown>
+>;
+
+let manager: SessionManager;
+let session: Session;
+let untyped: Untyped;
+
+beforeEach(async () => {
+  manager = await SessionManager.open({ store: "ram:", budget: 10_000 });
+  session = await manager.create();
+  await session.append({ role: "user", parts: [{ type: "text", text: "Hi" }] });
+  untyped = session as unknown as Untyped;
+});
+
+afterEach(() => manager.close());
+
+const refused = (option: string): object => ({
+  code: "bad-option",
+  data: expect.objectContaining({ option }) as object,
+});
+
+it.each([["zzz"], [Number.NaN], [-1], [null], [{}], ["processing"]])(
+  "finish and destroy refuse the status %o, and the session goes on",
+  async (status) => {
+    await expect(untyped.finish(status)).rejects.toMatchObject(refused("status"));
+    await expect(manager.destroy(session.id, status as "failed")).rejects.toMatchObject(refused("status"));
+    await session.append({ role: "user", parts: [{ type: "text", text: "still here" }] });
+    await session.finish("failed", "boom");
+    expect((await manager.info(session.id)).state).toMatchObject({ status: "failed", error: "boom" });
+  },
+);
+
+it("finish asks for a status", async () => {
+  await expect(untyped.finish()).rejects.toMatchObject(refused("status"));
+});
+
+it.each([[{ a: 1 }], [5], [true]])("finish refuses the error %o", async (error) => {
+  await expect(untyped.finish("failed", error)).rejects.toMatchObject(refused("error"));
+});
+
+it.each([
+  ["a text", "6"],
+  ["a number", -1],
+  ["null", null],
+  ["a count that is a text", { input: "100" }],
+  ["NaN", { input: Number.NaN }],
+  ["less than nothing", { output: -5 }],
+  ["an unknown count", { inputs: 5 }],
+])("endStep refuses as usage %s, and counts nothing", async (_name, usage) => {
+  await expect(untyped.endStep({ usage })).rejects.toMatchObject(refused("usage"));
+  expect(session.stats().state).toMatchObject({ llmCallCount: 0, totalTokensUsed: 0 });
+});
+
+it("endStep refuses other options by name and by value", async () => {
+  await expect(untyped.endStep({ model: 5 })).rejects.toMatchObject(refused("model"));
+  await expect(untyped.endStep({ error: "x" })).rejects.toMatchObject(refused("error"));
+});
+
+it.each([[null], [5], [{}], [{ name: 5, args: {} }], [{ callId: 7, name: "x", args: {} }]])(
+  "startTool refuses the call %o",
+  async (call) => {
+    await expect(untyped.startTool(call)).rejects.toMatchObject({ code: "bad-option" });
+    expect(await session.inDoubt()).toEqual([]);
+  },
+);
+
+it("recall, pin and snapshot refuse what is no object of options", async () => {
+  for (const value of [null, 5, "x", []]) {
+    await expect(untyped.recall(value)).rejects.toMatchObject({ code: "bad-option" });
+    await expect(untyped.pin("x", value)).rejects.toMatchObject({ code: "bad-option" });
+    await expect(session.snapshot.update(value as object)).rejects.toMatchObject({ code: "bad-option" });
+  }
+  await expect(untyped.recall({ query: "x" }, { maxTokens: "5" })).rejects.toMatchObject(refused("maxTokens"));
+});
+
+describe("the result of a run", () => {
+  it.each([
+    [{ output: "ok" }, '{"output":"ok"}'],
+    [{ role: "admin", name: "Ann" }, '{"role":"admin","name":"Ann"}'],
+    [5, "5"],
+    [true, "true"],
+    [null, "null"],
+    [[1, 2], "[1,2]"],
+  ])("may be the JSON value %o", async (result, text) => {
+    const run = await session.startTool({ name: "look", args: {} });
+    const { parts } = await run.finish(result);
+    expect(parts).toMatchObject([{ type: "tool-result", callId: run.callId, name: "look", content: text }]);
+    expect(await session.inDoubt()).toEqual([]);
+  });
+
+  it("has a time that is a number", async () => {
+    const run = await session.startTool({ name: "look", args: {} });
+    await expect(run.finish("ok", { durationMs: Number.NaN })).rejects.toMatchObject(refused("durationMs"));
+    await run.finish("ok", { durationMs: 3 });
+    expect(session.stats().state.toolCallCount).toBe(1);
+  });
+});
+
+describe("a summarizer's answer", () => {
+  const messages = async (answer: unknown): Promise<Session> => {
+    const store = ramStore();
+    const summarizer = async (): Promise<ModelAnswer> => answer as ModelAnswer;
+    const options = { store, budget: 1_000, strategy: "coding-agent", compaction: "blocking", summarizer } as const;
+    const made = await (await SessionManager.open(options)).create();
+    for (let at = 0; at < 16; at++) {
+      await made.append({ role: "user", parts: [{ type: "text", text: "u".repeat(300) }] });
+      await made.prepare();
+      await made.compose();
+      await made.append({ role: "assistant", parts: [{ type: "text", text: "a" }] });
+      await made.endStep({ usage: { input: 100, output: 1 } });
+    }
+    return made;
+  };
+
+  it.each([
+    [{ input: "500", output: Number.NaN }],
+    [{ input: -500 }],
+    [null],
+    [undefined],
+    ["none"],
+    [{ prompt_tokens: 5 }],
+  ])("costs nothing where its usage is %o", async (usage) => {
+    const { state } = (await messages({ text: "All well.", finish: "stop", usage })).stats();
+    expect(state.compressionCount).toBeGreaterThan(0);
+    expect(state.totalTokensUsed).toBe(16 * 101);
+  });
+
+  it.each([[undefined], ["All well."], [{ text: 5, finish: "stop" }], [{ text: "All well." }]])(
+    "is a failure where it is %o",
+    async (answer) => {
+      const made = await messages(answer);
+      expect(made.stats().state.compressionCount).toBe(0);
+      expect(made.stats().breaker.failures).toBeGreaterThan(0);
+    },
+  );
+});
+
+it("state.json never holds a word or a number that doctor would call damage", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "windrow-arguments-"));
+  const files = await SessionManager.open({ store: folder, budget: 1_000 });
+  const made = await files.create();
+  const host = made as unknown as Untyped;
+  await host.endStep({ usage: { input: "5" } }).catch(() => undefined);
+  await host.finish("zzz").catch(() => undefined);
+  await made.endStep({ usage: { input: 5 } });
+  const text = await readFile(join(folder, "running", made.id, "state.json"), "utf8");
+  expect(JSON.parse(text)).toMatchObject({ status: "processing", total_tokens_used: 5 });
+  await files.close();
+  await rm(folder, { recursive: true });
+});
