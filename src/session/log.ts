@@ -13,7 +13,7 @@ import { explain, logged } from "../window/explain.ts";
 import type { Explanation } from "../window/explain.ts";
 import type { Profile } from "../window/provider/profile.ts";
 import { EditIndex } from "../window/edits.ts";
-import { sentChange } from "../window/sent.ts";
+import { comparedBlocks, sentChange } from "../window/sent.ts";
 import { sentIn } from "./sent.ts";
 
 /** A tool run that began and of which no end was recorded. */
@@ -197,7 +197,9 @@ export async function sentWith(
   const before = await recordedEpoch(store, scope, id, previous).catch(() => undefined);
   const isSame =
     before?.state.systemHash === epoch.state.systemHash && before.state.toolsHash === epoch.state.toolsHash;
-  const changed = before && !isSame ? sentChange(await sentIn(store, scope, id, before), sent) : undefined;
+  if (!before || isSame) return { sent };
+  const known = comparedBlocks(before.state, await sentIn(store, scope, id, before));
+  const changed = sentChange(known, comparedBlocks(epoch.state, sent));
   return { sent, ...(changed && { changed }) };
 }
 

@@ -3,6 +3,7 @@ import { WindrowError } from "../errors.ts";
 import type { NewRecord, RecordKind, StoredRecord } from "../message/record.ts";
 import type { Lock, NewSession, Scope, Store } from "./store.ts";
 import { logKinds } from "./format/logs.ts";
+import { StateCount } from "./shared/state-count.ts";
 
 /** The place of a fork, and the new session. */
 export interface ForkOptions {
@@ -43,6 +44,7 @@ export async function forkSession(store: Store, scope: Scope, id: string, option
   });
   try {
     let batch: NewRecord[] = [];
+    const count = new StateCount(createdAt);
     for await (const record of inOrder(store, scope, id, end)) {
       // A store writes one append kind after kind: a kind that comes before the last one begins a new append.
       const isBack = kinds.indexOf(record.kind) < kinds.indexOf(batch.at(-1)?.kind ?? "message");
@@ -51,8 +53,11 @@ export async function forkSession(store: Store, scope: Scope, id: string, option
         batch = [];
       }
       batch.push(record);
+      if (record.kind === "edit" || record.kind === "tool") count.take(record);
     }
     await store.append(lock, batch);
+    const { state } = await store.info(scope, uuid);
+    await store.setState(lock, { ...state, ...count.numbers, updatedAt: state.updatedAt });
     return lock;
   } catch (error) {
     await lock.release();

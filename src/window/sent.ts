@@ -41,6 +41,9 @@ export interface SentChange {
   };
 }
 
+/** The hash of no system prompt, which has no line: a chain of no messages is its seed. */
+const noSystemHash = hashName(0);
+
 /** The hash of an empty list of tools, which has no line. */
 export const noToolsHash = hashName(hashText("[]"));
 
@@ -78,6 +81,11 @@ export function sentOf({ type, data }: EditRecord): { readonly hash: string; rea
 
 function isTool(value: JsonValue): value is JsonValue & ToolDefinition {
   return isObject(value) && typeof value["name"] === "string";
+}
+
+/** The blocks of a request as they are compared: a prompt that came or went is one that was or became empty. */
+export function comparedBlocks({ systemHash }: Pick<WindowState, "systemHash">, blocks: SentBlocks): SentBlocks {
+  return systemHash === noSystemHash ? { ...blocks, system: "" } : blocks;
 }
 
 /** The differences between two requests' blocks, as far as both are known; undefined where there is none. */
@@ -124,7 +132,7 @@ function byName(tools: readonly ToolDefinition[]): ReadonlyMap<string, ToolDefin
 /** Follows the blocks of a session's epochs through its edits, oldest first. */
 export class SentReader {
   readonly #blocks = new Map<string, SentBlocks>([[noToolsHash, { tools: [] }]]);
-  #before: { readonly hashes: string; readonly blocks: SentBlocks } | undefined;
+  #before: { readonly hashes: string; readonly blocks: SentBlocks; readonly compared: SentBlocks } | undefined;
 
   /** The blocks of the newest epoch, as far as they are known. */
   get blocks(): SentBlocks {
@@ -143,7 +151,8 @@ export class SentReader {
     const hashes = `${systemHash} ${toolsHash}`;
     if (before?.hashes === hashes) return undefined;
     const blocks = { ...this.#blocks.get(systemHash), ...this.#blocks.get(toolsHash) };
-    this.#before = { hashes, blocks };
-    return before && sentChange(before.blocks, blocks);
+    const compared = comparedBlocks({ systemHash }, blocks);
+    this.#before = { hashes, blocks, compared };
+    return before && sentChange(before.compared, compared);
   }
 }

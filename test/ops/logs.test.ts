@@ -120,6 +120,33 @@ describe("logTo", () => {
     await manager.close();
   });
 
+  it("tells of no compression where a window is only begun anew, live and later", async () => {
+    const lines: string[] = [];
+    const store = ramStore();
+    const now = (): Date => at("10:30:01");
+    const manager = await SessionManager.open({
+      store,
+      now,
+      budget: 4_000,
+      on: logTo((line) => lines.push(line), { now }),
+    });
+    const session = await manager.create();
+    for (const system of ["Mend builds.", "Mend tests.", undefined]) {
+      await session.append({ role: "user", parts: [{ type: "text", text: "Go on." }] });
+      await session.compose(system === undefined ? {} : { system });
+      await session.endStep();
+    }
+    await session.finish("completed");
+    const stored: string[] = [];
+    for await (const entry of sessionLog(store, {}, await store.info({}, session.id))) stored.push(lineOf(entry));
+    expect(session.stats().state.compressionCount).toBe(0);
+    for (const told of [lines, stored]) {
+      expect(told.filter((line) => line.includes("ompression"))).toEqual([]);
+      expect(told.filter((line) => line.endsWith("Window begun anew: system-changed"))).toHaveLength(2);
+    }
+    await manager.close();
+  });
+
   it("writes what matters less only when asked", () => {
     const lines: string[] = [];
     const event = { type: "message-appended", sessionId, seq: 3, tokens: 12 };

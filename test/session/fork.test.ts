@@ -4,9 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Message, NewMessage } from "../../src/message/message.ts";
+import type { ModelAnswer } from "../../src/model/model.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
 import type { ManagerOptions } from "../../src/session/manager/options.ts";
+import type { SessionStats } from "../../src/session/context.ts";
 import type { Session } from "../../src/session/session.ts";
+import type { SessionState } from "../../src/store/store.ts";
 
 const folders: string[] = [];
 const managers: SessionManager[] = [];
@@ -131,6 +134,36 @@ describe("a fork", () => {
       expect(session.stats().messages).toBe(22);
     },
   );
+
+  it("has the state that its own log gives, before and after its state is counted again", async () => {
+    const folder = await newFolder();
+    const summarizer = async (): Promise<ModelAnswer> => ({ text: "All well.", usage: { input: 100 }, finish: "stop" });
+    const manager = await open(folder, { strategy: "coding-agent", compaction: "blocking", summarizer });
+    const session = await manager.create();
+    await talk(session, 30);
+    await (await session.startTool({ name: "look", args: {} })).finish("seen");
+    const fork = await manager.fork(session.id);
+    const numbers = ({ state }: SessionStats): Partial<SessionState> => ({
+      compressionCount: state.compressionCount,
+      epochCount: state.epochCount,
+      toolCallCount: state.toolCallCount,
+      llmCallCount: state.llmCallCount,
+      totalTokensUsed: state.totalTokensUsed,
+      currentContextTokens: state.currentContextTokens,
+    });
+    const live = numbers(fork.stats());
+    expect(live).toMatchObject({
+      toolCallCount: 1,
+      llmCallCount: 0,
+      totalTokensUsed: 0,
+      epochCount: fork.stats().epoch,
+    });
+    expect(live.compressionCount).toBe(session.stats().state.compressionCount);
+    expect(live.compressionCount).toBeGreaterThan(0);
+    await fork.close();
+    await rm(join(folder, "running", fork.id, "state.json"));
+    expect(numbers((await manager.resume(fork.id)).stats())).toEqual(live);
+  });
 
   it("is at the newest message by default, also of one that is finished; a message that is not there is refused", async () => {
     const manager = await open(await newFolder());

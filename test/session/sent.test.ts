@@ -120,6 +120,25 @@ it("says what a change of the system prompt or the tools changed", async () => {
   expect((await session.explain()).changed).toEqual({ tools });
 });
 
+it("says that a system prompt came, and that it went away", async () => {
+  const { store, manager } = await opened("ram:");
+  const session = await manager.create();
+  for (const system of [undefined, prompt, undefined]) {
+    await session.append({ role: "user", parts: [{ type: "text", text: "Go on." }] });
+    await session.compose({ ...(system !== undefined && { system }), tools: [read] });
+    await session.endStep();
+  }
+  const lines = prompt.split("\n");
+  const { epochs } = await viewSession(store, {}, session.id, { epochs: true, last: Infinity });
+  expect(epochs?.shown.map(({ reason, changed }) => [reason, changed])).toEqual([
+    ["system-changed", { system: { line: 1, removed: [], added: lines } }],
+    ["system-changed", { system: { line: 1, removed: lines, added: [] } }],
+  ]);
+  const explained = await session.explain();
+  expect(explained.changed).toEqual({ system: { line: 1, removed: lines, added: [] } });
+  expect(explained.sent).toEqual({ tools: [read] });
+});
+
 it.each(kinds)("names the window of each call in its usage: it is made again, byte for byte (%s)", async (kind) => {
   const { store, manager } = await opened(await urlOf(kind));
   const session = await manager.create();

@@ -9,6 +9,7 @@ import { knownSecrets } from "../../mask/text.ts";
 import type { SecretRules } from "../../mask/text.ts";
 import { maskEvent } from "../../mask/masked-event.ts";
 import { plain, taskName } from "../look/task-name.ts";
+import type { EpochReason } from "../../window/window.ts";
 
 /**
  * Something that happened: any event of a session or a monitor. `type` is its name, `sessionId` the session it is
@@ -33,6 +34,9 @@ interface Words {
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** Reasons of an epoch that may take nothing out of the window. */
+const renewing: ReadonlySet<unknown> = new Set<EpochReason>(["system-changed", "tools-changed", "history-changed"]);
+
 /** The text of each event. An event that is not here is logged by its name and its plain fields. */
 const words: Readonly<Record<string, (fields: Fields) => readonly Words[]>> = {
   "session-opened": (fields) =>
@@ -56,7 +60,10 @@ const words: Readonly<Record<string, (fields: Fields) => readonly Words[]>> = {
   },
   "epoch-opened": ({ report }) => {
     const opened = field(report, "opened");
-    return compressed(field(opened, "tokensBefore"), field(opened, "tokensAfter"));
+    const [before, after] = [field(opened, "tokensBefore"), field(opened, "tokensAfter")];
+    return renewing.has(field(opened, "reason")) && before === after
+      ? info("Window begun anew", plain(field(opened, "reason")))
+      : compressed(before, after);
   },
   "epoch-undone": ({ undone }) => info("Context compression undone", `epoch ${plain(undone)}`),
   "summary-committed": ({ epoch, originalTokens, summaryTokens }) =>

@@ -239,7 +239,8 @@ function editEvent({ type, data }: EditRecord, taskKey: JsonObject): LoggedEvent
   if (data["reason"] === "summary" && data["summaries"] !== 0) return undefined;
   if (data["reason"] === "summary") return { type: "summary-committed", ...{ epoch } };
   if (data["reason"] === "undo") return { type: "epoch-undone", ...{ undone: epoch - 1 } };
-  const opened = { tokensBefore: data["tokens_before"], tokensAfter: data["tokens_after"] };
+  const { reason, tokens_before: tokensBefore, tokens_after: tokensAfter } = data;
+  const opened = { reason, tokensBefore, tokensAfter };
   return { type: "epoch-opened", ...{ report: { opened } } };
 }
 
