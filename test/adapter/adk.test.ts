@@ -180,6 +180,27 @@ describe("snapshot and statistics", () => {
     expect(manager.getStats()).toMatchObject({ messageCount: 4, estimatedTokens: 224 });
   });
 
+  it("counts a call whose response is still to come by itself, as a line of statistics in the middle of a step does", () => {
+    const manager = new ContextManager();
+    manager.addMessage(say("x".repeat(400)));
+    manager.addMessage(called("click", { x: 10, y: 20 }));
+    expect(manager.getStats()).toEqual({ messageCount: 2, estimatedTokens: 110, hasSnapshot: false });
+    // A list that is sent at that time is still one that its provider accepts.
+    expect(manager.getMessages()).toHaveLength(3);
+    manager.addMessage(answered("click", { clicked: "button.first" }));
+    expect(manager.getStats()).toMatchObject({ messageCount: 3, estimatedTokens: 124 });
+  });
+
+  it("takes an empty error of a response for none, and gives it back as it came", () => {
+    const manager = new ContextManager();
+    manager.addMessage(say("Click."));
+    manager.addMessage(called("click", {}));
+    const response = answered("click", { error: "" });
+    expect(manager.addMessage(response).importance).toBe(0.5);
+    expect(manager.consecutiveFailures).toBe(0);
+    expect(JSON.stringify(manager.getMessages().at(-1))).toContain('"response":{"error":""}');
+  });
+
   it("counts failures in a row, for the fallback after three", () => {
     const manager = new ContextManager();
     for (let at = 0; at < 3; at++) manager.addMessage(answered("click", { error: "no element" }));

@@ -51,6 +51,27 @@ it("names a mistyped key with its line, and ends every command with status 2", a
   }
 });
 
+it("names a strategy, an option, a profile, a counter and a model that cannot be, each with its line", async () => {
+  const folder = await newFolder();
+  const lines = ["strategy: { use: pi, contextRatio: 75 }", "profile: openai", "counter: chars5", "model: gpt-none"];
+  await put(folder, "windrow.config.yaml", lines.join("\n"));
+  inFolder(folder);
+  const { status, stderr } = await windrow(["config"]);
+  expect(status).toBe(2);
+  for (const [index, fault] of ["contextRatio", '"openai"', '"chars5"', '"gpt-none"'].entries()) {
+    expect(stderr).toMatch(new RegExp(`windrow\\.config\\.yaml:${index + 1}: .*${fault}`));
+  }
+});
+
+it("looks at no module of the user's, and takes what can be", async () => {
+  const folder = await newFolder();
+  await put(folder, "windrow.config.yaml", "strategy: { use: ./gone.mjs, keep: 3 }\ncounter: cl100k\nmodel: gpt-4o\n");
+  inFolder(folder);
+  const { status, stdout, stderr } = await windrow(["config"]);
+  expect(status, stderr).toBe(0);
+  expect(stdout).toContain("gone.mjs");
+});
+
 describe("the user of a configuration", () => {
   const config = "store: ./data\nuser: alice\naudit: true\naccess: { admins: [root] }\n";
 

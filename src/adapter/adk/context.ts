@@ -109,9 +109,13 @@ export class ContextManager {
     return parts?.some((part, index) => part !== message.parts?.[index]) ? { ...message, parts } : message;
   }
 
-  /** The size of {@link ContextManager.getMessages}, in numbers. */
+  /**
+   * The size of {@link ContextManager.getMessages}, in numbers. A call whose response is still to come counts by itself,
+   * without the line that stands for the response in the list.
+   */
   getStats(): ContextStats {
-    const window = this.#window();
+    const all = this.#window();
+    const window = all.slice(0, all.findLastIndex(({ status }) => status !== "synthetic") + 1);
     return {
       messageCount: window.length,
       estimatedTokens: window

@@ -89,7 +89,7 @@ function resultPart(block: JsonObject, given: JsonObject, calls: CallPairing): T
     type: "tool-result",
     ...calls.result(id, name),
     content: media ? [{ type: "text", text }, ...media.map((item) => resultItem(item, calls))] : text,
-    ...(alone && field === "error" && { isError: true }),
+    ...(alone && field === "error" && text !== "" && { isError: true }),
     ...keep(google, fields, true),
   };
 }

@@ -1,6 +1,7 @@
 /** `windrow config`: what holds here, and where each value came from. */
 import type { Command } from "commander";
 import type { Config, LayerName, Origin } from "../../config/config.ts";
+import { isWindrowError, WindrowError } from "../../errors.ts";
 import { exitStatus } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { maskText, secretRules } from "../../mask/text.ts";
@@ -42,6 +43,7 @@ async function runConfig(flags: ConfigFlags, io: CommandIo): Promise<ExitStatus>
     ...(flags.config !== undefined && { file: flags.config }),
     ...(flags.user !== undefined && { flags: { user: flags.user } }),
   });
+  await checkNames(found);
   const config = { ...found, settings: shown(found.settings) as Config["settings"] };
   const { settings, origins, files, notes, userConfigFailure = null } = config;
   if (flags.json) {
@@ -49,6 +51,40 @@ async function runConfig(flags: ConfigFlags, io: CommandIo): Promise<ExitStatus>
     io.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
   } else io.stdout.write(configText(config));
   return exitStatus.done;
+}
+
+/**
+ * Checks the names that a file cannot know: of the strategy with its options, the profile, the counter and the model.
+ *
+ * @throws WindrowError `bad-option` with every fault and its place
+ */
+async function checkNames({ settings, origins }: Config): Promise<void> {
+  const [{ loadStrategy, strategyOf }, { profileOf }, { counterNames, counterOf }, { modelOf }] = await Promise.all([
+    import("../../window/by-name.ts"),
+    import("../../window/provider/profile.ts"),
+    import("../../tokens/counters.ts"),
+    import("../../tokens/models.ts"),
+  ]);
+  const { strategy, profile, counter, model } = settings;
+  // A module of the user's is not run to be looked at.
+  const importModule = async (): Promise<unknown> => ({ strategy: strategyOf("none") });
+  const checks: readonly (readonly [string, () => unknown])[] = [
+    ["strategy", () => strategy !== undefined && loadStrategy(strategy, { from: import.meta.url, importModule })],
+    ["profile", () => profile !== undefined && profileOf(profile)],
+    ["counter", () => counter !== undefined && (counterNames.includes(counter) || counterOf(counter))],
+    ["model", () => model !== undefined && modelOf(model)],
+  ];
+  const faults: string[] = [];
+  for (const [key, check] of checks) {
+    try {
+      await check();
+    } catch (error) {
+      if (!isWindrowError(error)) throw error;
+      const [, origin] = [...origins].find(([name]) => name === key || name.startsWith(`${key}.`)) ?? [];
+      faults.push(`${origin ? `${placeOf(origin)}: ` : ""}${error.message}`);
+    }
+  }
+  if (faults.length > 0) throw new WindrowError("bad-option", faults.join("\n"), { faults });
 }
 
 /** Settings without secrets: masked, and of a server's address only the host. */

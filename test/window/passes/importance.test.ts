@@ -87,6 +87,11 @@ describe("reports in words", () => {
     "程序出错了",
     "无法打开文件",
     "錯誤：找不到檔案",
+    "The request timed out after 30 s",
+    "Permission denied: /etc/shadow",
+    "タイムアウトしました",
+    "请求超时。",
+    "权限被拒绝",
   ])("an error: %s", (text) => {
     expect(importanceOf([say(text)])).toBe(0.8);
   });
@@ -117,6 +122,15 @@ describe("reports in words", () => {
     "操作失败了吗？",
     "错误处理在这里",
     "失败的测试在这里",
+    "If the request timed out, try again",
+    "The request never timed out",
+    "Wait until it has timed out",
+    "タイムアウトしませんでした",
+    "タイムアウトしたら再試行します",
+    "没有超时。",
+    "如果超时，请重试",
+    "请求超时了吗？",
+    "超时时间是 30 秒",
   ])("no error: %s", (text) => {
     expect(importanceOf([say(text)])).toBe(0.5);
   });
