@@ -51,6 +51,16 @@ export function actionsOf(
   );
 }
 
+/** Whether a call runs a command, or a program that calls tools. */
+export function runsCommand(args: JsonValue): boolean {
+  if (typeof args === "string") return isScript(args);
+  if (args === null || typeof args !== "object" || Array.isArray(args)) return false;
+  const object = args as JsonObject;
+  const line = commandOf(object);
+  if (line !== undefined && isLine(line, object)) return true;
+  return Object.values(object).some((value) => typeof value === "string" && isScript(value));
+}
+
 /** A command line, also one that is given as a list of words. */
 export function commandOf(args: JsonObject): string | undefined {
   const value = args[keyOf(args, commandKey) ?? ""];

@@ -52,7 +52,49 @@ function jsonOutput(result: string): Output | undefined {
   return { text, cut: false, ...(typeof code === "number" && { exit: code }) };
 }
 
+const nothingDone =
+  /(?:\b(?:not|never|nothing|no|without)|n't) (?:(?:been|be|was|were) )?(?:applied|updated|edited|modified|written|saved|changed|replaced|performed|made|read|found|match(?:ed|es)?|changes?|replacements?|occurrences?|such)\b|\bno (?:\w+ ){1,2}match|<error/i;
+const trouble =
+  /\b(?:fail(?:s|ed|ure)?|errors?|denied|reject(?:ed|s)?|refused|abort(?:ed)?|cancell?ed|interrupted|unable|cannot|can't|could not|couldn't|invalid|timed out|traceback|exception|does(?: not|n't)|mismatch|ENOENT|EACCES|EPERM|(?:0|[2-9]|\d\d+) (?:matches|occurrences))\b/i;
+const done =
+  /\b(?:success\w*|updated|applied|edited|replaced|created|wrote|written|saved|added|inserted|modified)\b|\bhas errors, please fix\b/i;
+/** Signs of `patch` and `git apply` that a hunk had no place. */
+const hunkFailed = /^Hunk #\d+ FAILED|^\d+ out of \d+ hunks? FAILED|^error: .*(?:patch failed|does not apply)/m;
+const missing =
+  /\b(?:no such file|not found|does not exist|doesn't exist|permission denied|is a directory|cannot open|can't read|ENOENT|EACCES|EISDIR)\b/i;
+
+/**
+ * Whether the result of an edit speaks of a failure and of no success: hosts have many words for it, and some no mark.
+ *
+ * @param isCommand - whether a command ran: its output may be that of others, so only what its tools say counts
+ */
+export function speaksOfFailure({ text }: Output, isCommand: boolean): boolean {
+  if (isCommand) return hunkFailed.test(text);
+  const lines = text.slice(0, 2_000).split("\n");
+  const listing = lines.findIndex((line) => /^\s*\d+(?:\t|→|\s*\|)/.test(line));
+  const said = lines.slice(0, listing < 0 ? undefined : listing).filter((line) => line.trim() !== "");
+  const first = said.slice(0, 2).join("\n").slice(0, 600);
+  return nothingDone.test(first) || (trouble.test(first) && !done.test(first));
+}
+
+/** Whether a result that should show a file says in a line or two that there is none to show. */
+export function showsNothing(text: string): boolean {
+  const lines = text.trim().split("\n", 3);
+  return lines.length < 3 && lines.every((line) => line.length <= 300) && missing.test(lines[0] ?? "");
+}
+
 /** Whether a result says that its call did nothing. */
 export function saysFailed({ text }: Output, result: string): boolean {
   return said.test(text) || /^Script (?:failed|error)/.test(result);
+}
+
+const numberedHead = /^Here's the result of running `cat -n` on .*:\n/;
+const partHead =
+  /^IMPORTANT: The file content has been truncated\.\nStatus: Showing lines (\d+)-\d+ of \d+ total lines\.\n[\s\S]{0,600}?--- FILE CONTENT \(truncated\) ---\n/;
+
+/** The text of a file as a tool showed it, without the tool's own lines before it, and its first line where they say it. */
+export function fileTextOf(text: string): { readonly text: string; readonly from?: number } {
+  const part = partHead.exec(text);
+  if (part) return { text: text.slice(part[0].length), from: Number(part[1]) };
+  return { text: text.replace(numberedHead, "") };
 }

@@ -12,6 +12,9 @@ const patchName = /^(?:patch|diff|patch_?text|input|changes)$/i;
 const unified = /^--- \S.*\n\+\+\+ \S.*\n@@ -\d/m;
 /** A command that applies the unified diff behind it. */
 const applies = /(?:^|[\s;&|(])(?:git\s+(?:-\S+\s+)*apply|patch)\b/;
+/** Options with which it changes nothing, and those with which it takes the diff back. */
+const looks = /\s--(?:check|dry-run|stat|numstat|summary)\b/;
+const reverses = /\s(?:-R|--reverse)\b/;
 const applier = /\bapply_?patch\b/i;
 /** Signs of a program's source rather than a command's. */
 const script = /\bawait\b|\btools\.|^\s*(?:const|let|var)\s|=>/m;
@@ -68,6 +71,13 @@ export function patchedText(text: string, name = ""): Patched | undefined {
   }
   if (!unified.test(text) || !(patchName.test(name) || applies.test(text.slice(0, text.search(unified)))))
     return undefined;
+  const command =
+    text
+      .slice(0, text.search(unified))
+      .match(/\b(?:apply|patch)\b[^\n;&|]*/g)
+      ?.at(-1) ?? "";
+  if (looks.test(command)) return { actions: [], rest: "" };
+  if (reverses.test(command)) return { actions: [{ kind: "touch", command: text, wide: false }], rest: "" };
   return { actions: patchActions(text), rest: "" };
 }
 

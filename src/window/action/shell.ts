@@ -13,7 +13,12 @@ const writes =
   /(?:^|[\s;&|(])(?:tee|mv|cp|rm|patch|truncate|install|dd|ln)\s|\b(?:sed|perl|ruby|gawk)\s+(?:-\w+\s+)*-\w*i|[^-=<>&\d]>{1,2}\s*(?!\/dev\/|&)[\w./~"'$]|^>|writeFile|write_text|\.write\(|open\([^)]*["'][wax]\+?b?["']|\b(?:shutil|rename|unlink)\b/;
 /** Commands that may write anything in the folder they run in. */
 const writesAll =
-  /\bgit\s+(?:-[cC]\s+\S+\s+|-\S+\s+)*(?:checkout|restore|reset|stash(?!\s+(?:list|show))|apply|am|merge(?!-)|pull|rebase|revert|switch|cherry-pick|clean|mv|rm)\b|--(?:write|fix|in-place)\b|\b(?:gofmt\s+-w|(?:cargo|go|mix|deno)\s+fmt(?![^\n;&|]*--check)|rustfmt(?![^\n;&|]*--check)|black\s(?![^\n;&|]*--check)|ruff\s+format(?![^\n;&|]*--check)|isort\s|(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?(?:format|fmt|fix|lint:fix)\b|format(?=\s|$))/;
+  /\bgit\s+(?:-[cC]\s+\S+\s+|-\S+\s+)*(?:checkout|restore|reset|stash(?!\s+(?:list|show))|apply|am|merge(?!-)|pull|rebase|revert|switch|cherry-pick|clean|mv|rm)\b|--(?:write|fix|in-place|apply)\b|\b(?:gofmt\s+-w|(?:cargo|go|mix|deno)\s+fmt(?![^\n;&|]*--check)|rustfmt(?![^\n;&|]*--check)|black\s(?![^\n;&|]*--check)|ruff\s+format(?![^\n;&|]*--check)|isort\s|(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?(?:format|fmt|fix|lint:fix)\b|format(?=\s|$))/;
+/** Programs that change the files named behind them, or those that a patch or an archive names. */
+const changer = /^(?:ed|ex|vim?|nvim|sd|sponge|dos2unix|unix2dos|astyle|rsync|patch|apply_?patch|unzip|xargs)$/;
+/** Programs that know by themselves which files they change. */
+const generator =
+  /^(?:terraform fmt|go generate|(?:(?:npx|bunx|pnpm dlx|yarn dlx) )?(?:jscodeshift|codemod))\b(?!.*-check)|^tar\s+-?\w*x/;
 const interpreter = /^(?:python[\d.]*|node|ruby|perl|bun|deno|php|uv|poetry)$/;
 const shells = /^(?:.*\/)?(?:ba|z|da|k)?sh$/;
 
@@ -133,24 +138,45 @@ function changesOf(pipeline: readonly Command[], place: (path: string) => string
       return [{ kind: "edit", path, changes: [{ before: "", after: text, hunk: {} }] }];
     }
     const plain = targets.every((one) => one.plain);
-    const recursive = args.some(({ text }) => /^-\w*[rR]/.test(text));
+    const own = name === "git" ? targets.slice(1) : targets;
+    // A name without an ending may be a folder's.
+    const folders = own.filter((one) => one.plain && !/\.\w+$/.test(one.text)).map(({ text }) => `${place(text)}/**`);
+    const below = folders.length === 0 ? [] : [{ kind: "touch" as const, command: folders.join(" "), wide: false }];
     if (name === "mv" || name === "cp" || (name === "git" && targets[0]?.text === "mv")) {
-      const [from, to, more] = name === "git" ? targets.slice(1) : targets;
+      const [from, to, more] = own;
       if (name === "cp" || !plain || !from || !to || more) return [touch];
       const into = to.text.endsWith("/") || /(?:^|\/)\.{1,2}$/.test(to.text);
       const base = from.text.slice(from.text.lastIndexOf("/") + 1);
       return [
+        ...(/\.\w+$/.test(base) ? [] : below),
         { kind: "move", path: place(from.text), to: place(into ? `${to.text.replace(/\/$/, "")}/${base}` : to.text) },
       ];
     }
     if (name === "rm" || (name === "git" && targets[0]?.text === "rm")) {
-      if (!plain) return [{ ...touch, wide: recursive }];
-      return targets.slice(name === "git" ? 1 : 0).map(({ text }) => ({ kind: "delete", path: place(text) }));
+      const recursive = args.some(({ text }) => /^-\w*[rR]/.test(text));
+      if (!plain) return [...below, { ...touch, wide: recursive && !touch.command.includes("*") }];
+      const gone = targets
+        .slice(name === "git" ? 1 : 0)
+        .map(({ text }) => ({ kind: "delete" as const, path: place(text) }));
+      return [...below, ...gone];
     }
     const words = [name, ...args.map(({ text }) => text)].join(" ");
     if (interpreter.test(name)) {
       const source = `${words}\n${command.input ?? ""}`;
       return writes.test(source) || writesAll.test(words) ? [touch] : [];
+    }
+    if (name === "find") {
+      const acts =
+        args.some(({ text }) => text === "-delete") || (/ -(?:exec|ok)(?:dir)? /.test(words) && writes.test(words));
+      return acts ? [{ ...touch, wide: !words.includes("*") }] : [];
+    }
+    if (generator.test(words)) return [{ ...touch, wide: true }];
+    if (changer.test(name)) {
+      // The files that come from a list, a patch or an archive are not named here.
+      if (name === "xargs" ? !writes.test(words) : name === "unzip" && / -[lptvZ]/.test(words)) return [];
+      const lists = /^(?:patch|apply_?patch|unzip|xargs|rsync)$/.test(name);
+      const named = lists ? words.replaceAll(/\S+\.(?:diff|patch)\b/g, "") : touch.command;
+      return [{ ...touch, command: named, wide: lists }];
     }
     return /^(?:echo|printf|rg|e?grep|cat|ls|find|gh|curl|nl|head|tail)$/.test(name) ? [] : touched(words);
   });

@@ -89,6 +89,9 @@ function replaced(stretches: readonly Stretch[], { old, fresh }: Hunk, spot: Spo
 function merged(stretches: readonly Stretch[], { old, fresh, at = 0 }: Hunk, numbered: boolean): Patched {
   const kept = new Set(fresh.map(({ key }) => key));
   const gone = new Set(old.map(({ key }) => key).filter((key) => key.length >= telling && !kept.has(key)));
+  // A short line may stand for many; one that is known at one place alone is the one that left.
+  for (const { key } of old)
+    if (!kept.has(key) && /[\p{L}\p{N}]/u.test(key) && timesIn(stretches, key) === 1) gone.add(key);
   const rest: Stretch[] = [];
   let place = -1;
   let number = 0;
@@ -123,6 +126,11 @@ function merged(stretches: readonly Stretch[], { old, fresh, at = 0 }: Hunk, num
   if (place < 0) place = known > 0 ? rest.filter((one) => one.at > 0 && one.at < known).length : rest.length;
   if (fresh.length > 0) rest.splice(place, 0, { at: 0, lines: fresh });
   return { stretches: rest, shifted: true, doubt, next: { stretch: place + 1, line: 0 } };
+}
+
+function timesIn(stretches: readonly Stretch[], sought: string): number {
+  if (sought.length >= telling) return 0;
+  return stretches.reduce((sum, { lines }) => sum + lines.filter(({ key }) => key === sought).length, 0);
 }
 
 /**

@@ -8,9 +8,10 @@ import { isStub } from "../edits.ts";
 import type { NumberedMessage } from "../../message/step.ts";
 import type { TextMask } from "../window.ts";
 import type { FileAction, ReadCall } from "../action/action.ts";
-import { actionsOf } from "../action/calls.ts";
-import { outputOf, saysFailed } from "../action/output.ts";
+import { actionsOf, runsCommand } from "../action/calls.ts";
+import { fileTextOf, outputOf, saysFailed, showsNothing, speaksOfFailure } from "../action/output.ts";
 import type { Output } from "../action/output.ts";
+import { touchOf } from "../action/touches.ts";
 import { FileView } from "./file-view.ts";
 import { fileOfLine, GoneLines } from "./gone.ts";
 import { bySentences, condensed, linesOf, listingOf } from "./line.ts";
@@ -95,11 +96,12 @@ export class Reader implements Reading {
     const output = outputOf(text);
     const failed = result.isError === true || saysFailed(output, text);
     const actions = call && !failed ? actionsOf(call.name, call.args, this.#tools, output) : [];
+    const isDoubtful = call !== undefined && speaksOfFailure(output, runsCommand(call.args));
     let shown = actions.length > 0;
     let rest = text;
     // An action that changes nothing may yet show something: all are followed.
     for (const action of actions) {
-      const seen = this.#apply(action, output, seq, actions.length);
+      const seen = this.#apply(action, output, seq, { count: actions.length, isDoubtful });
       const part = "part" in action ? action.part : undefined;
       if (seen === "all" && part !== undefined) rest = rest.replace(part, () => "");
       shown = seen === "all" && shown;
@@ -109,7 +111,12 @@ export class Reader implements Reading {
   }
 
   /** Follows one of a call's actions; "all" where the result has nothing beyond it. */
-  #apply(action: FileAction, { text, exit = 0 }: Output, seq: number, count: number): "all" | undefined {
+  #apply(
+    action: FileAction,
+    { text, exit = 0 }: Output,
+    seq: number,
+    { count, isDoubtful }: { readonly count: number; readonly isDoubtful: boolean },
+  ): "all" | undefined {
     if (action.kind === "touch") {
       this.#touch(action.command, action.wide, seq);
       return undefined;
@@ -118,8 +125,8 @@ export class Reader implements Reading {
     // A line of a search over many files names its file and its place: it stands for itself.
     if (action.kind === "look" || (action.kind === "search" && action.among === true)) return undefined;
     if (action.kind === "read" || action.kind === "search") return this.#shown(action, path, action.part ?? text, seq);
-    if (exit !== 0 && action.kind !== "write") {
-      // One of the line's commands failed, and it is not known whether this one did.
+    if (isDoubtful || (exit !== 0 && action.kind !== "write")) {
+      // Something of the call failed, and it is not known whether this did.
       this.#view(path).touch(seq);
       return undefined;
     }
@@ -161,8 +168,15 @@ export class Reader implements Reading {
     return other ? undefined : this.#shows(action, path, own, seq);
   }
 
-  #shows(action: FileAction & { kind: "read" | "search" }, path: string, text: string, seq: number): "all" | undefined {
-    const listing = listingOf(text, seq, this.#mask, action.kind === "search" ? 1 : 3);
+  #shows(
+    action: FileAction & { kind: "read" | "search" },
+    path: string,
+    given: string,
+    seq: number,
+  ): "all" | undefined {
+    const { text, from } = fileTextOf(given);
+    const isNumbered = action.kind === "search" || /^\s*\d+[\t→]/.test(text);
+    const listing = listingOf(text, seq, this.#mask, isNumbered ? 1 : 3);
     if (listing) {
       const view = this.#view(path);
       const [first] = listing;
@@ -171,7 +185,7 @@ export class Reader implements Reading {
       else for (const { at, lines } of listing) view.read(at, lines);
       return "all";
     }
-    if (text.startsWith("[Windrow:") || text.trim() === "") return undefined;
+    if (text.startsWith("[Windrow:") || text.trim() === "" || showsNothing(text)) return undefined;
     if (action.kind === "search") {
       const blocks = text.replace(/\n$/, "").split(/^--$/m);
       // A single number or a name is an answer, not a passage of the file.
@@ -187,17 +201,18 @@ export class Reader implements Reading {
       return "all";
     }
     const lines = linesOf(text.replace(/\n$/, ""), seq, "read", this.#mask);
-    if (action.whole && !isCut(text)) this.#view(path).write(lines);
-    else this.#view(path).read(action.from ?? 1, withoutNotice(lines));
+    if (action.whole && from === undefined && !isCut(text)) this.#view(path).write(lines);
+    else this.#view(path).read(from ?? action.from ?? 1, withoutNotice(lines));
     return "all";
   }
 
   #touch(command: string, wide: boolean, seq: number): void {
     let named = false;
-    for (const [name, paths] of this.#byName) {
-      if (!command.includes(name)) continue;
+    const names = touchOf(command);
+    for (const [path, view] of this.files) {
+      if (!names(path)) continue;
       named = true;
-      for (const path of paths) this.files.get(path)?.touch(seq);
+      view.touch(seq);
     }
     if (wide && !named) for (const view of this.files.values()) view.touch(seq);
   }
@@ -228,7 +243,12 @@ export class Reader implements Reading {
   /** A file's view goes on under another path. */
   #move(path: string, to: string): void {
     const view = this.files.get(path);
-    if (!view || path === to) return;
+    if (path === to) return;
+    if (!view) {
+      // A text that nothing showed stands there now.
+      this.#forget(to);
+      return;
+    }
     this.#forget(path);
     this.#forget(to);
     this.#view(to);

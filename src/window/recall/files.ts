@@ -4,6 +4,7 @@ import type { JsonValue, Message } from "../../message/message.ts";
 import type { NumberedMessage } from "../../message/step.ts";
 import type { FileAction } from "../action/action.ts";
 import { actionsOf } from "../action/calls.ts";
+import { touchOf } from "../action/touches.ts";
 import { Reader } from "../digest/reading.ts";
 import type { FileView } from "../digest/file-view.ts";
 import { isPath } from "../stub/stub.ts";
@@ -74,7 +75,7 @@ export class FileLog {
     const [first] = read;
     if (!first) return [];
     const touches = this.#touches.filter(
-      ({ call, result, wide, command }) => result > 0 && call > first.call && (wide || command.includes(nameOf(path))),
+      ({ call, result, wide, command }) => result > 0 && call > first.call && (wide || touchOf(command)(path)),
     );
     return [...read, ...touches.slice(-mostRead)].sort((left, right) => left.result - right.result);
   }

@@ -1,0 +1,26 @@
+/** Touches: the files that a command names, by their last part or by a pattern such as `src/*.ts`. */
+
+const pattern = /[\w./@{},+-]*\*[\w./@*{},+-]*/g;
+
+/** Tells whether a command names a path. Ask it for many paths: the command's patterns are read once. */
+export function touchOf(command: string): (path: string) => boolean {
+  const patterns = [...command.matchAll(pattern)].flatMap(([text]) => matcherOf(text) ?? []);
+  return (path) => command.includes(nameOf(path)) || patterns.some((one) => one.test(path));
+}
+
+/** A pattern of a shell as one that ends where a path ends; undefined for a text that is none, such as a rule of `sed`. */
+function matcherOf(text: string): RegExp | undefined {
+  if (text.endsWith("/") || /(?<![*\w/])\.\*|^\/?\*+$/.test(text)) return undefined;
+  const source = text
+    .replace(/^(?:\.\/)+/, "")
+    .replaceAll(/[.+-]/g, String.raw`\$&`)
+    .replaceAll(/\{([^{}]*)\}/g, (_, choices: string) => `(?:${choices.replaceAll(",", "|")})`)
+    .replaceAll(/[{}]/g, "")
+    .replaceAll(/\*{2,}\/|\*+/g, (sign) => (sign === "*" ? "[^/]*" : sign.endsWith("/") ? "(?:.*/)?" : ".*"));
+  // A pattern without an ending may be of folders.
+  return new RegExp(`(?:^|/)${source}${/\.[^/]*$/.test(text) ? "" : "(?:/.*)?"}$`);
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
