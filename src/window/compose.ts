@@ -41,6 +41,7 @@ const inputKinds = {
  */
 export function composeWindow(input: ComposeInput): Composed {
   checkGiven("composeWindow", input, inputKinds);
+  if (input.messages === undefined) throw new WindrowError("bad-option", "composeWindow: `messages` is a list.");
   input.messages.forEach(checkMessage);
   const strategy = strategyOf(input.strategy ?? "adaptive");
   const model = input.model === undefined ? undefined : modelOf(input.model);

@@ -181,6 +181,7 @@ export const thresholdKinds = {
 export const entityKinds = {
   schema: recordOf(kinds.text),
   extract: kinds.action,
+  compressionModel: kinds.text,
   role: oneOf("user", "system"),
 } as const;
 

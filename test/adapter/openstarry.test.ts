@@ -185,3 +185,23 @@ describe("plugin.json", () => {
     await manager.close();
   });
 });
+
+it("asks the model that a plugin.json names for the state of a form", async () => {
+  const config = { schema: { destination: "string" }, compressionModel: "gemini-1.5-flash" };
+  const asked: string[] = [];
+  const { context, session, manager } = await openContextManager(
+    { id: "booking", contextStrategy: { type: "plugin", pluginId: "std-entity-extraction-strategy", config } },
+    {
+      store: "ram:",
+      budget: 4_000,
+      modelFor: (name) => async () => {
+        asked.push(name);
+        return { text: '{"destination":"Kyoto"}', usage: {}, finish: "stop" };
+      },
+    },
+  );
+  await context.composePayload("You book journeys.", [{ role: "user", content: "To Kyoto, please." }], []);
+  expect(asked).toEqual(["gemini-1.5-flash"]);
+  expect(session.entities()).toEqual({ destination: "Kyoto" });
+  await manager.close();
+});

@@ -121,6 +121,11 @@ it.each(wrong(right.compose))("composeWindow refuses as %s %s", (option, _kind, 
   expect(codes).toContain(code);
 });
 
+it("composeWindow asks for messages", () => {
+  const compose = (): unknown => composeWindow({ budget: 1_000 } as ComposeInput);
+  expect(compose).toThrow(expect.objectContaining({ code: "bad-option" }));
+});
+
 it.each(wrong({ system: ["a text"], tools: ["a list"], dynamic: ["a text", "a list"] }))(
   "session.compose refuses as %s %s",
   async (option, _kind, value) => {

@@ -12,6 +12,8 @@ export interface EntityStateOptions {
   readonly schema?: EntitySchema;
   /** Updates the state from what the user wrote, without a model. Pure. */
   readonly extract?: ExtractState;
+  /** The model that reads the state, by name, for a host that makes the session's summarizer of it. */
+  readonly compressionModel?: string;
   /** The role that carries the object. Default `user`. */
   readonly role?: "user" | "system";
   /** Whether a labelled message stands for what left for want of room. Default true; the preset leaves none. */
