@@ -130,6 +130,15 @@ describe("a command that may have changed a file", () => {
     expect(shownOf(sessionOf(["bash", { command }, ""])).sure).toContain(known);
   });
 
+  it("is read in time that its length allows, also where it is no pattern that a path could have", () => {
+    const commands = [
+      `sed -i s/a/b/ ${"**/".repeat(60)}x`,
+      `sed -i s/a/b/ ${"a*".repeat(90)}`,
+      `base64 -d > out.bin <<'E'\n${"QUJD".repeat(100_000)}*\nE\ntee other.txt`,
+    ];
+    for (const command of commands) expect(shownOf(sessionOf(["bash", { command }, ""])).sure).toContain(known);
+  });
+
   it("leaves nothing of a file in whose place another was moved", () => {
     const { sure, doubtful } = shownOf(sessionOf(["bash", { command: `mv src/unknown.ts ${path}` }, ""]));
     expect(sure + doubtful).not.toContain(known);
