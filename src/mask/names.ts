@@ -1,4 +1,5 @@
 /** Kinds of values by their names: `DB_PASSWORD` holds a password, `apiKey` a key, `password_file` neither. */
+import { detached } from "../message/detached.ts";
 
 /**
  * - `password`: the value is a password whatever it looks like
@@ -48,7 +49,7 @@ export function nameKind(name: string): NameKind | undefined {
   if (before !== undefined) return before === "none" ? undefined : before;
   const kind = kindOf(name);
   if (known.size >= mostKnown) known.clear();
-  known.set(name, kind ?? "none");
+  known.set(detached(name), kind ?? "none");
   return kind;
 }
 

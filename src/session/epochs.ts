@@ -157,9 +157,10 @@ export class Epochs {
   async #reread(state: WindowState): Promise<Composer> {
     const { id, store, scope } = this.#context;
     const given = new Map(this.#composer.messages.map(({ seq, message }: NumberedMessage) => [seq, message]));
+    const { strategy } = this.#context.composer;
     const composer = new Composer({ ...this.#context.composer, state });
     const turns = new Turns();
-    for await (const { seq, message } of windowRecords(store, scope, id, { state, historyTokens: 0 })) {
+    for await (const { seq, message } of windowRecords(store, scope, id, { state, historyTokens: 0 }, strategy)) {
       // Messages appended since are pushed by their own append; skip them here.
       if (seq <= this.#composer.last) composer.push(seq, given.get(seq) ?? message);
       await turns.turn();

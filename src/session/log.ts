@@ -11,9 +11,11 @@ import { epochOf, withInsert } from "../window/epoch-record.ts";
 import type { EpochData } from "../window/epoch-record.ts";
 import { explain, logged } from "../window/explain.ts";
 import type { Explanation } from "../window/explain.ts";
+import { readsLog } from "../window/compose-options.ts";
 import type { Profile } from "../window/provider/profile.ts";
 import { EditIndex } from "../window/edits.ts";
 import { comparedBlocks, sentChange } from "../window/sent.ts";
+import type { Strategy } from "../window/window.ts";
 import { sentIn } from "./sent.ts";
 
 /** A tool run that began and of which no end was recorded. */
@@ -98,16 +100,18 @@ export async function recordedEpoch(store: Store, scope: Scope, id: string, epoc
 }
 
 /**
- * The messages that an epoch's window holds, and all from its horizon on: what left the window before that stays unread.
- * Streams.
+ * The messages that an epoch's window holds, and, for a strategy that reads the log, all from its horizon on: what left the
+ * window before that stays unread. Streams.
  */
 export async function* windowRecords(
   store: Store,
   scope: Scope,
   id: string,
   epoch: EpochData | undefined,
+  strategy: Strategy,
 ): AsyncGenerator<StoredRecordOf<"message">> {
-  const { edits = [], horizon = 1 } = epoch?.state ?? {};
+  const { edits = [], opened = 0, horizon: known = 1 } = epoch?.state ?? {};
+  const horizon = readsLog(strategy) ? known : opened + 1;
   const ranges = [...gaps(new EditIndex(edits), horizon - 1), { from: horizon, to: undefined }];
   for (const { from, to } of ranges) {
     yield* store.read(scope, id, { kind: "message", originals: true, from, ...(to !== undefined && { to }) });

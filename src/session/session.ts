@@ -112,7 +112,7 @@ export class Session {
   /** @internal Restores an earlier process's state: reads the window's messages and those behind its epoch. */
   async restore({ epoch, later }: NewestEdits): Promise<void> {
     const { id, store, scope } = this.#context;
-    const { conversation } = this.#options;
+    const { conversation, composer } = this.#options;
     const opened = epoch?.state.opened ?? 0;
     this.#appender.counted(opened, epoch?.historyTokens ?? 0);
     if (epoch) this.#epochs.resumed(epoch);
@@ -120,7 +120,7 @@ export class Session {
     for (const record of later) conversation.apply(record);
     for await (const record of store.read(scope, id, { kind: "snapshot", last: 1 })) conversation.apply(record);
     const turns = new Turns();
-    for await (const { seq, message, tokenCount } of windowRecords(store, scope, id, epoch)) {
+    for await (const { seq, message, tokenCount } of windowRecords(store, scope, id, epoch, composer.strategy)) {
       await turns.turn();
       this.#epochs.restore(seq, message);
       if (seq <= opened) continue;

@@ -1,6 +1,7 @@
 /** The default token counter: an estimate from the classes of characters a text holds, without a vocabulary. */
 import type { TokenCounter } from "./counter.ts";
 import { featureCount, featureRows, measure } from "./features.ts";
+import { detached } from "../message/detached.ts";
 
 /**
  * Tokens for each feature, by row and column of `featureRows`: non-negative least squares of the relative error against
@@ -103,7 +104,7 @@ function weighLine(line: string): number {
     older = newer;
     newer = new Map();
   }
-  newer.set(line, tokens);
+  newer.set(detached(line), tokens);
   return tokens;
 }
 

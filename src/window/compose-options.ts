@@ -75,3 +75,8 @@ export const initialState: WindowState = {
   length: 0,
   prefixHash: "",
 };
+
+/** Whether a strategy has a pass that reads the log behind the window. */
+export function readsLog({ passes }: Strategy): boolean {
+  return passes.some((pass) => pass.readsLog === true);
+}

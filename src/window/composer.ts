@@ -9,7 +9,7 @@ import type { TokenCounter } from "../tokens/counter.ts";
 import { atOnce } from "../turns.ts";
 import type { Work } from "../turns.ts";
 import { checkBudget, isTriggered } from "./budget.ts";
-import { checkComposeOptions, initialState } from "./compose-options.ts";
+import { checkComposeOptions, initialState, readsLog } from "./compose-options.ts";
 import type { ComposeOptions, ComposerOptions, Shown } from "./compose-options.ts";
 import { defaultMask } from "./stub/cut.ts";
 import { defaultRecallTools } from "./stub/recalled.ts";
@@ -83,7 +83,7 @@ export class Composer {
       this.#lastMessage = message;
     }
     this.#history.push(seq, message);
-    if (seq >= (this.#state.horizon ?? 1)) this.#log.push({ seq, message });
+    if (readsLog(this.#strategy) && seq >= (this.#state.horizon ?? 1)) this.#log.push({ seq, message });
   }
 
   /**
@@ -278,7 +278,7 @@ export class Composer {
       state: this.#state,
       keepNewest: options.keepNewest,
       standing,
-      log: this.#log.behind(this.#log.next(this.#state.horizon ?? 1)),
+      ...(readsLog(this.#strategy) && { log: this.#log.behind(this.#log.next(this.#state.horizon ?? 1)) }),
     });
   }
 

@@ -44,7 +44,7 @@ export interface WindowPlan {
   readonly state: Pick<WindowState, "edits" | "reverted">;
   /** Whether the newest step stays whole, and the task too: what does not fit then is an error. */
   readonly keepNewest: boolean;
-  readonly log: LogBehind;
+  readonly log?: LogBehind;
   readonly standing: readonly string[];
 }
 

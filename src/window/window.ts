@@ -116,7 +116,7 @@ export interface PassContext {
   readonly mask: TextMask;
   /** The tools that recall: nothing is chosen from their calls and results. Default: `recall`. */
   readonly recallTools?: readonly string[];
-  /** The log behind the view, with what left the window. Absent: a pass knows the view alone. */
+  /** The log behind the view, with what left the window, for passes that say `readsLog`. Absent: a pass knows the view alone. */
   readonly log?: LogBehind;
   /** The edits in force: what earlier epochs took out. Default: none. */
   readonly edits?: readonly Edit[];
@@ -131,6 +131,8 @@ export interface Pass {
   plan(view: View, context: PassContext): readonly Edit[];
   /** The same, in short steps, so that a session can let other work run in between; for a pass that may take long. */
   planning?(view: View, context: PassContext): Work<readonly Edit[]>;
+  /** Whether it reads `context.log`. Without such a pass the log behind the window is not kept in memory. Default false. */
+  readonly readsLog?: boolean;
 }
 
 /**

@@ -112,7 +112,8 @@ export async function composeStored(
   }
   // A mask may have changed the system prompt and the tools: `length: 0` keeps their hashes from being compared.
   const composer = new Composer({ ...settings, ...(epoch && { state: { ...epoch.state, length: 0 } }) });
-  for await (const { seq, message } of windowRecords(store, scope, id, epoch)) composer.push(seq, message);
+  for await (const { seq, message } of windowRecords(store, scope, id, epoch, settings.strategy))
+    composer.push(seq, message);
   const composed = composer.compose(settings);
   const context = { composer, profile: settings.profile, counter: settings.counter, to: composer.last };
   const { systemHash = composed.state.systemHash, toolsHash = composed.state.toolsHash } = epoch?.state ?? {};

@@ -2,6 +2,7 @@
  * Facts of lines: the names, words and errors in a line's text. Lines come back at every epoch; each text is examined
  * once while memory lasts.
  */
+import { detached } from "../../message/detached.ts";
 import { quoteLine } from "../../message/quote.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { errorWords } from "../stub/cut.ts";
@@ -41,7 +42,7 @@ export class Facts {
     facts = this.#older.facts.get(text);
     if (facts) for (const word of facts.words) newer.words.set(word.spelling, word);
     else facts = this.#look(text);
-    newer.facts.set(text, facts);
+    newer.facts.set(detached(text), facts);
     facts.home = newer;
     return facts;
   }
@@ -53,11 +54,15 @@ export class Facts {
   }
 
   /** A word by its spelling. */
-  word(spelling: string): Word {
-    let word = this.#newer.words.get(spelling);
+  word(given: string): Word {
+    let word = this.#newer.words.get(given);
     if (!word) {
-      word = this.#older.words.get(spelling) ?? { spelling, worth: worthOf(spelling), shownIn: 0 };
-      this.#newer.words.set(spelling, word);
+      word = this.#older.words.get(given);
+      if (!word) {
+        const spelling = detached(given);
+        word = { spelling, worth: worthOf(spelling), shownIn: 0 };
+      }
+      this.#newer.words.set(word.spelling, word);
     }
     return word;
   }

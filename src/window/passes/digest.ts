@@ -71,6 +71,7 @@ export function digest(options: DigestOptions = {}): Pass {
     name: "digest",
     plan: (view, context) => atOnce(planDigest(view, context, options, reading)),
     planning: (view, context) => planDigest(view, context, options, reading),
+    readsLog: true,
   };
 }
 

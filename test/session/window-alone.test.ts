@@ -1,0 +1,68 @@
+/** Strategies without a pass that reads the log hold their window alone, and a resume reads no more than that. */
+import { expect, it } from "vitest";
+import type { NewMessage } from "../../src/message/message.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
+import { ramStore } from "../../src/store/ram/ram.ts";
+import type { ReadQuery, Scope, Store } from "../../src/store/store.ts";
+import { estimate } from "../../src/tokens/estimate.ts";
+import { Composer } from "../../src/window/composer.ts";
+import { strategyOf } from "../../src/window/by-name.ts";
+import { openaiChat } from "../../src/window/provider/profile.ts";
+
+const messages: readonly NewMessage[] = Array.from({ length: 200 }, (_, at) => ({
+  role: at % 2 === 0 ? "user" : "assistant",
+  parts: [{ type: "text", text: `${at} ${"some words of an answer ".repeat(8)}` }],
+}));
+
+/** A store that counts the messages that are read of it. */
+function counting(): { readonly store: Store; readonly count: { reads: number } } {
+  const store = ramStore();
+  const count = { reads: 0 };
+  const given = store.read.bind(store);
+  const read = async function* (scope: Scope, id: string, query: ReadQuery<"message">): AsyncGenerator<unknown> {
+    for await (const record of given(scope, id, query)) {
+      if (query.kind === "message") count.reads++;
+      yield record;
+    }
+  };
+  return { store: Object.assign(store, { read: read as unknown as Store["read"] }), count };
+}
+
+it.each(["sliding-window", "coding-agent", "summary-at-threshold", "pi", "miki", "adaptive"])(
+  "%s",
+  async (strategy) => {
+    const isReading = strategy === "adaptive";
+    const { store, count } = counting();
+    const open = { store, budget: 2_000, strategy, counter: estimate };
+    const manager = await SessionManager.open(open);
+    const session = await manager.create();
+    for (const message of messages) {
+      await session.append(message);
+      if (message.role === "user") await session.compose();
+    }
+    const window = (await session.compose()).messages;
+    await session.close();
+    count.reads = 0;
+    const resumed = await manager.resume(session.id);
+    const { reads } = count;
+    expect((await resumed.compose()).messages).toEqual(window);
+    expect(reads).toBeGreaterThan(0);
+    expect(reads).toBeLessThanOrEqual(isReading ? 200 : 60);
+    expect(reads === 200).toBe(isReading);
+    await manager.close();
+  },
+);
+
+it("a composer forgets what left its window", () => {
+  const options = { profile: openaiChat, counter: estimate };
+  const held = (strategy: string): number => {
+    const composer = new Composer({ ...options, strategy: strategyOf(strategy) });
+    for (const [at, message] of messages.entries()) {
+      composer.push(at + 1, { ...message, id: `m${at}` });
+      composer.compose({ budget: 2_000 });
+    }
+    return composer.messages.length;
+  };
+  expect(held("sliding-window")).toBeLessThan(60);
+  expect(held("adaptive")).toBe(200);
+});
