@@ -10,6 +10,8 @@ interface Sample {
   readonly heapBytes: number;
   /** Of the code, its tables, and what a finished session leaves behind. */
   readonly codeBytes: number;
+  /** Of the session's folder. */
+  readonly diskBytes: number;
   readonly summaries: number;
   readonly messages: number;
   readonly millisecondsPerCall: number;
@@ -36,7 +38,7 @@ export async function benchMemory(): Promise<BenchReport> {
       rows.push({ calls, "kept by": "an array", "heap, MB": rounded(base.heapBytes / 1e6) });
       for (const strategy of strategies) {
         const sample = child<Sample>("agent", { folder, calls, strategy, budget });
-        const { heapBytes, codeBytes, summaries, millisecondsPerCall } = sample;
+        const { heapBytes, codeBytes, diskBytes, summaries, millisecondsPerCall } = sample;
         const whole = heapBytes + codeBytes;
         rows.push({
           calls,
@@ -48,6 +50,7 @@ export async function benchMemory(): Promise<BenchReport> {
           "code, MB": rounded(codeBytes / 1e6),
           "both, MB": rounded(whole / 1e6),
           "both less, %": less(whole),
+          "on disk, MB": rounded(diskBytes / 1e6, 1),
           "added a call, ms": rounded(millisecondsPerCall, 1),
           "of a call of 1 s, %": rounded((100 * millisecondsPerCall) / callMs, 1),
           "goal ": "< 10",

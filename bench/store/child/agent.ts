@@ -2,6 +2,9 @@
  * An agent of so many model calls, each with a tool result of 85 KB: in memory, or in a session. The code of Windrow is loaded
  * after the first measurement, so that it can be told from the session.
  */
+import { statSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import type { NewMessage } from "../../../src/message/message.ts";
 import type { SessionManager } from "../../../src/session/manager/manager.ts";
 
@@ -41,7 +44,7 @@ function inMemory(): object {
   for (let call = 0; call < given.calls; call += 1) messages.push(...step(call));
   return {
     heapBytes: collected() - before,
-    codeBytes: 0,
+    codeBytes: 0, diskBytes: 0,
     summaries: 0,
     messages: messages.length,
     millisecondsPerCall: 0,
@@ -62,6 +65,12 @@ async function run(session: Awaited<ReturnType<SessionManager["create"]>>, calls
     spent += performance.now() - started;
   }
   return spent;
+}
+
+async function bytesOf(folder: string): Promise<number> {
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true });
+  const sizes = entries.map((entry) => (entry.isFile() ? statSync(join(entry.parentPath, entry.name)).size : 0));
+  return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 /** A session that ends and is forgotten. */
@@ -93,8 +102,11 @@ async function inSession(): Promise<object> {
   const spent = await run(session, given.calls);
   const heapBytes = collected() - before;
   const { messages } = session.stats();
+  await session.close();
+  const diskBytes = await bytesOf((await manager.info(session.id)).location);
   await manager.close();
-  return { heapBytes, codeBytes: before - start, summaries, messages, millisecondsPerCall: spent / given.calls };
+  const millisecondsPerCall = spent / given.calls;
+  return { heapBytes, codeBytes: before - start, diskBytes, summaries, messages, millisecondsPerCall };
 }
 
 console.log(JSON.stringify(given.strategy === "in memory" ? inMemory() : await inSession()));
