@@ -106,8 +106,11 @@ async function storeOf({ settings, origins }: Config): Promise<string | undefine
   const { store, strategy } = settings;
   if (origins.get("store")?.layer !== "default" || strategy === undefined) return store;
   if (origins.get("strategy")?.layer === "default") return store;
-  const { presetFolder } = await import("../window/presets/presets.ts");
-  return presetFolder(typeof strategy === "string" ? strategy : strategy.use) ?? store;
+  const [{ presetFolder }, { strategyName }] = await Promise.all([
+    import("../window/presets/presets.ts"),
+    import("../session/manager/strategy-file.ts"),
+  ]);
+  return presetFolder(strategyName(strategy)) ?? store;
 }
 
 function isGiven(command: Command, name: string): boolean {

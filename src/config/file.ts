@@ -140,9 +140,18 @@ function absoluteStore(store: string, folder: string): string {
   return `${scheme === undefined ? "" : `${scheme}:`}${resolve(folder, rest)}`;
 }
 
-function absoluteStrategy<S extends NonNullable<Settings["strategy"]>>(strategy: S, folder: string): S {
-  const use = typeof strategy === "string" ? strategy : strategy.use;
-  if (!/^\.{1,2}\//.test(use)) return strategy;
-  const { href } = pathToFileURL(resolve(folder, use));
-  return (typeof strategy === "string" ? href : Object.assign({}, strategy, { use: href })) as S;
+type StrategySetting = NonNullable<Settings["strategy"]>;
+
+function absoluteStrategy(strategy: StrategySetting, folder: string): StrategySetting {
+  if (typeof strategy === "string") return absoluteName(strategy, folder);
+  if ("use" in strategy) return { ...strategy, use: absoluteName(String(strategy.use), folder) };
+  const { pluginId, ...rest } = strategy.contextStrategy;
+  if (pluginId === undefined) return strategy;
+  return { ...strategy, contextStrategy: { ...rest, pluginId: absoluteName(pluginId, folder) } };
+}
+
+/** A name as it is; the path of a module, or of a plugin.json, as a URL. */
+function absoluteName(use: string, folder: string): string {
+  const isPath = /^\.{1,2}\//.test(use) || (/\.json$/i.test(use) && !use.startsWith("file:"));
+  return isPath ? pathToFileURL(resolve(folder, use)).href : use;
 }

@@ -38,14 +38,23 @@ const age = z
   .regex(/^\d+(?:\.\d+)?[mhdw]?$/)
   .describe("An age: 30d, 24h, 90m, 2w.");
 
+/** The strategy of an agent's plugin.json. */
+const plugin = z.strictObject({
+  type: name,
+  pluginId: name.optional(),
+  config: z.record(z.string(), z.unknown()).optional(),
+});
+
 const ratio = z.number().gt(0).max(1);
 
 /** Keys that may differ between users, and so may come from a user's own configuration. */
 const perUser = {
   model: z.union([name, model]).describe("A known model's id, or its contextWindow, maxOutput, prices and profile."),
   strategy: z
-    .union([name, z.looseObject({ use: name })])
-    .describe("A strategy, a preset or a module, by name or as { use, ...options }."),
+    .union([name, z.looseObject({ use: name }), z.looseObject({ contextStrategy: plugin })])
+    .describe(
+      "A strategy, a preset, a module or a plugin.json, by name, as { use, ...options } or { contextStrategy }.",
+    ),
   budget: tokens.describe("Tokens a window may use. Default: from the model."),
   profile: name.describe("What the provider accepts: anthropic, openai-chat, gemini …"),
   counter: name.describe("How tokens are counted: estimate, o200k, cl100k …"),

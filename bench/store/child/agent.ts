@@ -44,7 +44,8 @@ function inMemory(): object {
   for (let call = 0; call < given.calls; call += 1) messages.push(...step(call));
   return {
     heapBytes: collected() - before,
-    codeBytes: 0, diskBytes: 0,
+    codeBytes: 0,
+    diskBytes: 0,
     summaries: 0,
     messages: messages.length,
     millisecondsPerCall: 0,

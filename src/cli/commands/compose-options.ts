@@ -4,7 +4,7 @@ import { modelOf } from "../../tokens/models.ts";
 import { budgetFor, loadCounterFor } from "../../window/apply-settings.ts";
 import { profileOf } from "../../window/provider/profile.ts";
 import type { Profile } from "../../window/provider/profile.ts";
-import { strategyFrom } from "../../window/by-name.ts";
+import { strategyFromText } from "../../session/manager/strategy-file.ts";
 import type { Strategy } from "../../window/window.ts";
 import type { ReadLimits } from "../../transcript/limits.ts";
 import { readLimits } from "../read-limits.ts";
@@ -50,7 +50,7 @@ export interface ComposeSettings {
 export async function readComposeFlags(flags: ComposeFlags): Promise<ComposeSettings> {
   const model = flags.model === undefined ? undefined : modelOf(flags.model);
   const profile = flags.profile ?? model?.profile;
-  const strategy = flags.strategy === undefined ? undefined : strategyFrom(flags.strategy);
+  const strategy = flags.strategy === undefined ? undefined : await strategyFromText(flags.strategy);
   const tokens = flags.budget === undefined ? undefined : tokensOf("--budget", flags.budget);
   const budget = budgetFor(strategy?.settings, { budget: tokens, model });
   const system = await readSystem(flags.system);

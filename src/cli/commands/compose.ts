@@ -30,7 +30,7 @@ export function addCompose(command: Command, { io, finish, signal }: CommandCont
     .argument("<file|id>", "a transcript, or a session's id (at least its first four characters), or latest")
     .option(
       "-s, --strategy <name>",
-      `${strategyNames.join(", ")}, or JSON with \`use\` and options (default: the session's, else adaptive)`,
+      `${strategyNames.join(", ")}, a plugin.json or module, or JSON with \`use\` and options (default: the session's, else adaptive)`,
     )
     .option("-b, --budget <tokens>", "tokens the request may use (default: the session's or the model's, else 32000)")
     .option("-p, --profile <name>", "anthropic, openai-chat (default: the session's or the model's)")

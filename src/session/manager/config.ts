@@ -2,9 +2,11 @@
 import type { Config, Settings } from "../../config/config.ts";
 import type { OpenStoreOptions } from "../../access/options.ts";
 import { tell } from "../events.ts";
-import { loadStrategy, strategyOf } from "../../window/by-name.ts";
+import { strategyOf } from "../../window/by-name.ts";
+import type { StrategySpecifier } from "../../window/by-name.ts";
 import type { Strategy } from "../../window/window.ts";
 import type { ManagerOptions } from "./options.ts";
+import { strategyBy } from "./strategy-file.ts";
 
 /** Options of a manager that a configuration can set under the same name. */
 const names = [
@@ -50,7 +52,9 @@ export async function configured(given: ManagerOptions): Promise<{
   const { settings, origins, userConfigFailure } = config;
   const told = names.filter((name) => settings[name] !== undefined && origins.get(name)?.layer !== "default");
   const under: ManagerOptions = Object.fromEntries(told.map((name) => [name, settings[name]]));
-  const strategy = strategyOf(given.strategy ?? (await loadStrategy(settings.strategy ?? "adaptive")));
+  const strategy = strategyOf(
+    given.strategy ?? (await strategyBy((settings.strategy ?? "adaptive") as StrategySpecifier)),
+  );
   const options = { ...under, ...given };
   if (userConfigFailure !== undefined) {
     tell(given.on, { type: "user-config-failed", user: options.user ?? "", reason: userConfigFailure });
