@@ -5,7 +5,8 @@ import type { Edit } from "../window/window.ts";
 import { CostTally, MessageTokens } from "./cost-metric.ts";
 import type { Cost, CostConditions, InputPrices } from "./cost-metric.ts";
 import { HistoryLines } from "./lines.ts";
-import { OneHop } from "./one-hop.ts";
+import { namedSources, OneHop } from "./one-hop.ts";
+import type { Named, NamedSources } from "./one-hop.ts";
 import { findQuotes, patchQuotes, QuoteReader, QuoteTally } from "./quote-metric.ts";
 import type { Quote } from "./quote-metric.ts";
 import { AtomReader, farDistanceFor, findReferences, LookbackTally } from "./recall-metric.ts";
@@ -55,7 +56,7 @@ export function readRecording(
     quoteReader,
     quotes: findQuotes(messages, tokens, quoteReader),
     patchQuotes: findQuotes(messages, tokens, quoteReader, patchQuotes),
-    oneHop: new OneHop(counter),
+    oneHop: new OneHop(messages, counter),
   };
 }
 
@@ -89,6 +90,8 @@ export interface WindowFigures {
   /** The number of changes of the window elsewhere than at its end. */
   readonly epochs: number;
   readonly lookback: Lookback;
+  /** The files and results that had left at the epochs, and how many of them the window named; over all epochs. */
+  readonly named: NamedSources;
   /**
    * The share of a digest's file lines that were gone from the file when the digest was made, 0 to 1. Counted at each
    * epoch for files whose contents the calls reveal; null when none could be counted.
@@ -130,6 +133,7 @@ export class WindowTally {
   readonly #stale = new StaleTally();
   readonly #overBudget: Map<number, number>;
   readonly #series: number[] = [];
+  #named: NamedSources = { files: { named: 0, total: 0 }, calls: { named: 0, total: 0 } };
   #pushed = 0;
   #epochs = 0;
   #broken = 0;
@@ -162,11 +166,12 @@ export class WindowTally {
       if (window.opened) {
         this.#epochs++;
         this.#stale.add(shown);
+        this.#named = addNamed(this.#named, namedSources(oneHop, messages, index, window.edits, shown));
       }
       if (isBroken(shown)) this.#broken++;
       this.#faults += window.faults;
     } else this.#refused++;
-    this.#lookback.add(references.get(index) ?? [], shown, oneHop.forCall(history, window?.edits ?? [], shown));
+    this.#lookback.add(references.get(index) ?? [], shown, oneHop.forCall(index, window?.edits ?? [], shown));
     this.#quotes.add(quotes.get(index) ?? [], shown);
     this.#patchQuotes.add(hunks.get(index) ?? [], shown);
     this.#series.push(window ? window.tokens + (this.#conditions.overhead ?? 0) : 0);
@@ -204,6 +209,7 @@ export class WindowTally {
         quotes: this.#quotes.result(),
         patchQuotes: this.#patchQuotes.result(),
       },
+      named: this.#named,
       staleShare: this.#stale.result(),
       digestLines: this.#stale.lines,
       removedLines: this.#stale.removed,
@@ -213,4 +219,12 @@ export class WindowTally {
       faults: this.#faults,
     }));
   }
+}
+
+/** Adds up what left windows. */
+export function addNamed(left: NamedSources, right: NamedSources): NamedSources {
+  const both = (one: keyof NamedSources): Named => {
+    return { named: left[one].named + right[one].named, total: left[one].total + right[one].total };
+  };
+  return { files: both("files"), calls: both("calls") };
 }

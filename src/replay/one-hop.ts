@@ -1,117 +1,131 @@
-/** One-hop recall: whether a single recall, by an id in the window, returns what the window lacks. */
-import { ownText } from "../message/message.ts";
-import type { Message, ToolCallPart } from "../message/message.ts";
+/** One-hop recall: whether a single recall that the window itself suggests returns what the window lacks. */
+import { ownText, toolCalls } from "../message/message.ts";
+import type { Message } from "../message/message.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { recallFrom } from "../window/recall/recall.ts";
-import { parseRecallId, subjectOf } from "../window/stub/stub.ts";
+import type { RecallQuery } from "../window/recall/query.ts";
+import { isPath, recallId, stubsOf, subjectOf } from "../window/stub/stub.ts";
 import type { Edit, Stub } from "../window/window.ts";
+import { shownNames } from "./shown-names.ts";
+import type { ShownNames } from "./shown-names.ts";
 import { atomsOf } from "./recall-metric.ts";
-import type { Reference } from "./recall-metric.ts";
+import type { Atom, Reference } from "./recall-metric.ts";
 
 /** The most tokens of a recall's answer that still counts. */
 export const oneHopTokens = 4_000;
 
 /** Tries recalls on one history, each once. */
 export class OneHop {
+  readonly #messages: readonly Message[];
   readonly #counter: TokenCounter;
-  readonly #answers = new Map<string, boolean>();
+  readonly #sources = new Map<number, readonly Stub[]>();
+  readonly #calls = new Map<string, { readonly name: string; readonly subject: string }>();
+  readonly #answers = new Map<string, ReadonlySet<Atom>>();
 
-  constructor(counter: TokenCounter) {
+  /** @param messages - the whole history; message n is `m<n>` */
+  constructor(messages: readonly Message[], counter: TokenCounter) {
+    this.#messages = messages;
     this.#counter = counter;
+    for (const message of messages)
+      for (const call of toolCalls(message))
+        this.#calls.set(call.callId, { name: call.name, subject: subjectOf(call.args) });
   }
 
   /**
-   * Whether one recall returns a reference: a stub in the window names its tool and subject, and its recall, with the
-   * atom as query, answers with the atom in at most {@link oneHopTokens}.
+   * Whether one recall returns a reference. The reader knows what the window shows, and not what it looks for: it recalls
+   * an id of at most eight messages, or a subject that the window names, and the answer of at most
+   * {@link oneHopTokens} has to hold the atom.
    *
-   * @param history - the messages before the call
+   * @param index - of the assistant message that refers back
    * @param edits - the edits in force
    * @param window - the messages composed for the call
    */
-  forCall(
-    history: readonly Message[],
-    edits: readonly Edit[],
-    window: readonly Message[],
-  ): (reference: Reference) => boolean {
-    let ranges: readonly Range[] | undefined;
+  forCall(index: number, edits: readonly Edit[], window: readonly Message[]): (reference: Reference) => boolean {
+    let names: ShownNames | undefined;
     return ({ atom, places }) => {
-      ranges ??= rangesOf(visibleStubs(edits, window));
-      return ranges.some(
-        ({ id, from, to }) =>
-          places.some((place) => from <= place + 1 && place < to) && this.#recalls(history, id, atom),
+      const shown = (names ??= shownNames(edits, window));
+      const before = places.filter((place) => place < index);
+      const near = shown.ids.filter(({ from, to }) => before.some((place) => from <= place + 1 && place < to));
+      if (near.some(({ from, to }) => this.#answer({ id: recallId(from, to) }, 0).has(atom))) return true;
+      const wanted = new Set(
+        before.flatMap((place) => this.sourcesOf(place).flatMap((source) => shown.nameOf(source) ?? [])),
       );
+      return [...wanted].some((query) => this.#answer({ query }, index).has(atom));
     };
   }
 
-  #recalls(history: readonly Message[], id: string, atom: string): boolean {
-    const key = `${id} ${atom}`;
-    let answer = this.#answers.get(key);
-    if (answer === undefined) {
-      const query = { id, query: atom.trim() };
-      const recalled = recallFrom(history, query, { maxTokens: oneHopTokens, counter: this.#counter });
-      answer = recalled.tokens <= oneHopTokens && atomsOf(recalled.text).has(atom);
-      this.#answers.set(key, answer);
+  /** Tool and subject of a message's results, or the words that a user's message begins with. */
+  sourcesOf(place: number): readonly Stub[] {
+    let sources = this.#sources.get(place);
+    const message = this.#messages[place];
+    if (!sources && message) {
+      sources = stubsOf([{ seq: place + 1, message }]).map((stub, at) => {
+        const results = message.parts.filter((part) => part.type === "tool-result");
+        const call = this.#calls.get(results[at]?.callId ?? "");
+        return stub.tool === "user" || !call ? stub : { ...stub, tool: call.name, subject: call.subject };
+      });
+      this.#sources.set(place, sources);
     }
-    return answer;
+    return sources ?? [];
+  }
+
+  /** The atoms of a recall's answer; by words or by a path it may change with every call. */
+  #answer(query: RecallQuery, index: number): ReadonlySet<Atom> {
+    const key = `${index} ${query.id ?? ""} ${query.query ?? ""}`;
+    let atoms = this.#answers.get(key);
+    if (!atoms) {
+      const history = index === 0 ? this.#messages : this.#messages.slice(0, index);
+      const recalled = recallFrom(history, query, { maxTokens: oneHopTokens, counter: this.#counter });
+      atoms = recalled.tokens <= oneHopTokens ? atomsOf(recalled.text) : new Set();
+      this.#answers.set(key, atoms);
+    }
+    return atoms;
   }
 }
 
-interface Range {
-  readonly id: string;
-  readonly from: number;
-  readonly to: number;
+/** Sources of which the window shows nothing, and how many of them it names. */
+export interface Named {
+  readonly named: number;
+  readonly total: number;
 }
 
-/** The ranges of the stubs' ids, narrowest first, because those are the quickest to recall. */
-function rangesOf(stubs: readonly Stub[]): readonly Range[] {
-  const ids = [...new Set(stubs.map((stub) => stub.id))];
-  const ranges = ids.flatMap((id) => {
-    const range = parseRecallId(id);
-    return range ? [{ id, ...range }] : [];
-  });
-  return ranges.toSorted((left, right) => left.to - left.from - (right.to - right.from));
+/** The files and the calls that left a window, and how many of them it names. */
+export interface NamedSources {
+  /** Distinct paths that calls were about. */
+  readonly files: Named;
+  /** Results. */
+  readonly calls: Named;
 }
 
 /**
- * The stubs that are visible in the window with tool, subject and a recall id: in a line of a labelled message, or in
- * place of a result whose call precedes it. A line for several stubs gives each the range's id.
+ * Counts what left a window. A file is named by its path; a call by its tool and subject, or by an id of at most
+ * eight messages.
+ *
+ * @param index - of the assistant message that the window is for
  */
-export function visibleStubs(edits: readonly Edit[], window: readonly Message[]): readonly Stub[] {
-  const parts = window.flatMap((message) => message.parts);
-  const calls = new Map(parts.flatMap((part) => (part.type === "tool-call" ? [[part.callId, part] as const] : [])));
-  const notes = new Set(parts.flatMap((part) => (part.type === "text" ? [part.text] : [])));
-  const results = new Map(
-    parts.flatMap((part) => (part.type === "tool-result" ? [[ownText(part), calls.get(part.callId)] as const] : [])),
+export function namedSources(
+  oneHop: OneHop,
+  messages: readonly Message[],
+  index: number,
+  edits: readonly Edit[],
+  window: readonly Message[],
+): NamedSources {
+  const names = shownNames(edits, window);
+  const shown = new Set(
+    window.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool-result" ? [ownText(part)] : []))),
   );
-  return edits.flatMap((edit) => {
-    const { kind, text = "", stubs = [] } = edit;
-    if (kind === "stub")
-      return stubs.filter((stub) => idsIn(text).includes(stub.id) && isAbout(results.get(text), stub));
-    if (stubs.length === 0 || ![...notes].some((shown) => shown.includes(text))) return [];
-    const lines = text.split("\n");
-    return stubs.flatMap((stub) => {
-      const ids = lines.filter((line) => names(line, stub)).flatMap(idsIn);
-      const shown = ids.includes(stub.id) ? stub.id : ids.find((id) => covers(id, stub.id));
-      return shown === undefined ? [] : [{ ...stub, id: shown }];
-    });
-  });
-}
-
-function idsIn(text: string): readonly string[] {
-  return text.match(/\bm\d+(?:-m\d+)?\b/g) ?? [];
-}
-
-function isAbout(call: ToolCallPart | undefined, { tool, subject }: Stub): boolean {
-  return call?.name === tool && subjectOf(call.args) === subject;
-}
-
-/** Whether a line names a stub's tool and subject. A stub for several messages must have a subject. */
-function names(line: string, { tool, subject, count }: Stub): boolean {
-  return line.includes(tool) && (subject === "" ? count === 1 : line.includes(subject));
-}
-
-/** Whether the range of one id covers that of another. */
-function covers(outer: string, inner: string): boolean {
-  const [wide, narrow] = [parseRecallId(outer), parseRecallId(inner)];
-  return wide !== undefined && narrow !== undefined && wide.from <= narrow.from && narrow.to <= wide.to;
+  const files = new Map<string, boolean>();
+  let [named, total] = [0, 0];
+  for (let place = 0; place < index; place++) {
+    const results = (messages[place] as Message).parts.filter((part) => part.type === "tool-result");
+    for (const [at, result] of results.entries()) {
+      const source = oneHop.sourcesOf(place)[at];
+      if (!source || shown.has(ownText(result))) continue;
+      const isNamed = names.nameOf(source) !== undefined;
+      if (isPath(source.subject)) files.set(source.subject, isNamed);
+      total++;
+      if (isNamed || names.ids.some(({ from, to }) => from <= place + 1 && place < to)) named++;
+    }
+  }
+  return { files: { named: [...files.values()].filter(Boolean).length, total: files.size }, calls: { named, total } };
 }

@@ -1,4 +1,5 @@
 /** Totals over several replayed sessions. */
+import { addNamed } from "./measure.ts";
 import type { ReplayedSession, ReplayResult } from "./replay.ts";
 
 /** The result of one strategy over all sessions. */
@@ -96,6 +97,7 @@ function totalOf(runs: readonly SessionRun[]): ReplayTotal {
     },
     staleShare: digestLines === 0 ? null : sum((result) => (result.staleShare ?? 0) * result.digestLines) / digestLines,
     digestLines,
+    named: runs.map(({ result }) => result.named).reduce(addNamed),
     removedLines: {
       titled: sum((result) => result.removedLines.titled),
       of: sum((result) => result.removedLines.of),

@@ -1,79 +1,97 @@
 import { describe, expect, it } from "vitest";
 import type { Message } from "../../src/message/message.ts";
-import { OneHop, visibleStubs } from "../../src/replay/one-hop.ts";
+import { namedSources, OneHop } from "../../src/replay/one-hop.ts";
 import { AtomReader, findReferences } from "../../src/replay/recall-metric.ts";
 import type { Edit, Stub } from "../../src/window/window.ts";
 import { calls, characters, result, user } from "./histories.ts";
 
+const filler = Array.from({ length: 10 }, (_, at) => [
+  calls(`f${at}`, "bash", { command: `make target-${at}` }),
+  result(`f${at}`, "ok"),
+]).flat();
+
+/** m3 is the result on src/deep.ts, m5 the one on src/huge.ts; twenty messages follow. */
 const history: readonly Message[] = [
   user("go"),
   calls("1", "read", { path: "src/deep.ts" }),
   result("1", "deepName lives here"),
   calls("2", "read", { path: "src/huge.ts" }),
   result("2", `${"filler line\n".repeat(2_000)}hugeName at the end\n${"filler line\n".repeat(2_000)}`),
+  ...filler,
 ];
 const call = calls("3", "grep", { words: "deepName hugeName" });
-const references = findReferences([...history, call], characters, new AtomReader()).get(5) ?? [];
+const messages = [...history, call];
+const index = history.length;
+const references = findReferences(messages, characters, new AtomReader()).get(index) ?? [];
+
+function labelled(text: string): Message {
+  return { ...user(text), status: "synthetic" };
+}
 
 function replaced(text: string, stubs: readonly Stub[]): Edit {
-  return { kind: "replace", from: 2, to: 5, text, stubs, pass: "p", reason: "r", tokensBefore: 0, tokensAfter: 0 };
+  return { kind: "replace", from: 2, to: 25, text, stubs, pass: "p", reason: "r", tokensBefore: 0, tokensAfter: 0 };
 }
 
-function recalled(edits: readonly Edit[], window: readonly Message[]): readonly string[] {
-  const recalls = new OneHop(characters).forCall(history, edits, window);
+function recalled(window: readonly Message[], edits: readonly Edit[] = []): readonly string[] {
+  const recalls = new OneHop(messages, characters).forCall(index, edits, window);
   return references.filter(recalls).map((reference) => reference.atom);
 }
-
-const deep: Stub = { tool: "read", subject: "src/deep.ts", id: "m3", count: 1 };
-const huge: Stub = { tool: "read", subject: "src/huge.ts", id: "m5", count: 1 };
 
 describe("one-hop recall", () => {
   it("has references to bring back", () => {
     expect(references.map((reference) => reference.atom)).toEqual(["deepName", "hugeName"]);
   });
 
-  it("brings nothing back without a stub", () => {
-    expect(recalled([replaced("messages left", [])], [user("messages left")])).toEqual([]);
+  it("brings nothing back where the window names nothing", () => {
+    expect(recalled([labelled("messages left")])).toEqual([]);
   });
 
-  it("really recalls what a stub names, a passage of a large result too", () => {
-    const text = "left this window:\nread src/deep.ts m3\nread src/huge.ts m5";
-    expect(recalled([replaced(text, [deep, huge])], [user(text)])).toEqual(["deepName", "hugeName"]);
+  it("recalls an id of few messages as it stands, without the words that are looked for", () => {
+    expect(recalled([labelled("left: m3 and m5")])).toEqual(["deepName"]);
+    expect(recalled([labelled("left: m2-m9")])).toEqual(["deepName"]);
   });
 
-  it("does not believe a stub that is not in the window", () => {
-    const text = "left this window:\nread src/deep.ts m3";
-    expect(recalled([replaced(text, [deep])], [user("something else")])).toEqual([]);
+  it("does not believe a range that a reader cannot see into", () => {
+    expect(recalled([labelled("read (12) m2-m25: …")])).toEqual([]);
   });
 
-  it("does not believe a stub of the wrong message", () => {
-    const text = "left this window:\nread src/deep.ts m2";
-    expect(recalled([replaced(text, [{ ...deep, id: "m2" }])], [user(text)])).toEqual([]);
+  it("recalls a file that is named by its path, however wide the range", () => {
+    expect(recalled([labelled("bash (10) m7-m25\nread src/deep.ts (m2-m25)")])).toEqual(["deepName"]);
+    expect(recalled([labelled("--- src/deep.ts (m2-m25)\n some line")])).toEqual(["deepName"]);
+    expect(recalled([labelled("read src/other.ts (m2-m25)")])).toEqual([]);
   });
 
-  it("wants tool and subject beside the id", () => {
-    const text = "left this window: m3\nread src/huge.ts m5";
-    expect(recalled([replaced(text, [deep, huge])], [user(text)])).toEqual(["hugeName"]);
-    const folded = "left this window:\nread (2) m3-m5";
-    const stub = { tool: "read", subject: "", id: "m3-m5", count: 2 };
-    expect(recalled([replaced(folded, [stub])], [user(folded)])).toEqual([]);
+  it("reads an index of files by folder", () => {
+    const text = "files under src/, which recall takes by path:\n./ ×2 m2-m25: deep.ts, …\nFiles stand below.";
+    expect(recalled([labelled(text)])).toEqual(["deepName"]);
+    expect(recalled([labelled(text.replace("deep.ts", "else.ts"))])).toEqual([]);
+  });
+
+  it("believes no name that only stands in quoted text, or in what is not Windrow's", () => {
+    expect(recalled([labelled("digest\n read src/deep.ts m3")])).toEqual([]);
+    expect(recalled([user("read src/deep.ts m3")])).toEqual([]);
+  });
+
+  it("recalls what a stub in the place of a result names by its id", () => {
+    const edit: Edit = { ...replaced("[cut; recall m3]", []), kind: "stub", from: 3, to: 3 };
+    const shown = [history[1], result("1", "[cut; recall m3]")] as Message[];
+    expect(recalled(shown, [edit])).toEqual(["deepName"]);
+    expect(recalled(shown.slice(0, 1), [edit])).toEqual([]);
   });
 });
 
-describe("visible stubs", () => {
-  it("come with the range that stands for them", () => {
-    const text = "read src/ m3-m5: m5";
-    const stubs = [
-      { ...deep, subject: "src/" },
-      { ...huge, subject: "src/" },
-    ];
-    expect(visibleStubs([replaced(text, stubs)], [user(text)]).map((stub) => stub.id)).toEqual(["m3-m5", "m5"]);
+describe("sources that left", () => {
+  const counted = (window: readonly Message[]): ReturnType<typeof namedSources> =>
+    namedSources(new OneHop(messages, characters), messages, index, [], window);
+
+  it("are files, each once, and calls", () => {
+    expect(counted([labelled("gone")])).toEqual({ files: { named: 0, total: 2 }, calls: { named: 0, total: 12 } });
+    expect(counted([...history])).toEqual({ files: { named: 0, total: 0 }, calls: { named: 0, total: 0 } });
   });
 
-  it("stand in the place of a result, named by its call", () => {
-    const edit: Edit = { ...replaced("[the whole is m3]", [deep]), kind: "stub", from: 3, to: 3 };
-    const shown = [history[1], result("1", "[the whole is m3]")] as Message[];
-    expect(visibleStubs([edit], shown)).toEqual([deep]);
-    expect(visibleStubs([edit], shown.slice(1))).toEqual([]);
+  it("are named by path, or by an id of few messages", () => {
+    const { files, calls: results } = counted([labelled("--- src/deep.ts (m2-m25)\nbash m7, m9")]);
+    expect(files).toEqual({ named: 1, total: 2 });
+    expect(results).toEqual({ named: 3, total: 12 });
   });
 });

@@ -15,6 +15,7 @@ export type Row = Pick<
   | "cachedShare"
   | "epochs"
   | "lookback"
+  | "named"
   | "staleShare"
   | "removedLines"
   | "broken"
@@ -63,6 +64,15 @@ const plain: readonly Column[] = [
   { name: "lines", rank: 11, cell: measured(({ lookback }) => percent(lookback.farLines)), dull: hasNoLines },
   { name: "1-hop", rank: 4, cell: measured(({ lookback }) => percent(lookback.oneHop)) },
 ];
+
+const namedFiles: Column = {
+  name: "named",
+  rank: 14,
+  cell: measured(({ named: { files } }) =>
+    files.total === 0 ? nothing : `${Math.floor((100 * files.named) / files.total)}%`,
+  ),
+  dull: (row) => !("lookback" in row) || row.named.files.total === 0,
+};
 
 const finer: readonly Column[] = [
   { name: "strict", rank: 20, cell: measured(({ lookback }) => percent(lookback.strict)) },
@@ -127,7 +137,7 @@ export function resultTable(
   const { dim, red } = colours(colour);
   const { distinct, same } = distinctRows(rows);
   const shown: readonly Shown[] = [...(recorded ? [{ ...recorded, strategy: "as recorded" }] : []), ...distinct];
-  const telling = [...plain, ...(width < wideColumns ? [] : finer), ...faults].filter(
+  const telling = [...plain, namedFiles, ...(width < wideColumns ? [] : finer), ...faults].filter(
     ({ dull }) => !dull || !shown.every(dull),
   );
   const columns = fitting(telling, shown, width);

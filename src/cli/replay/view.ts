@@ -54,6 +54,7 @@ export function legend(
     [["far"], `of what lay more than ${either.format(far)} tokens back`],
     [["lines"], "exact lines of that"],
     [["1-hop"], "in the window, or one recall away"],
+    [["named"], "of the files that had left at the epochs, those that the window names"],
     [["strict"], "far, but of Windrow's own messages only lines that are lines of the history"],
     [["quotes"], "old texts of edits, from far back, that stood whole in the window"],
     [["hunks"], "the same of the passages that patches change"],

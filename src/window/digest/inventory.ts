@@ -153,24 +153,18 @@ function shown(line: ToolLine, named: number): { readonly text: string; readonly
     .map(({ subject, id }) => (subject === others || all.count === 1 ? subject : `${subject} ${id}`));
   const { from, to } = parseRecallId(recallId(all.from, all.to)) ?? { from: 1, to: 1 };
   const head = `${nameLine(tool, "")} ${all.count > 1 ? `(${all.count}) ` : ""}${recallId(from, to)}`;
-  return { text: about.length === 0 ? head : `${head}: ${about.join(", ")}`, stubs };
+  const isBare = about.every((subject) => subject === others);
+  return { text: isBare ? head : `${head}: ${about.join(", ")}`, stubs };
 }
 
 function stubOf({ from, to, count }: Extent, tool: string, subject: string): Stub {
   return { tool, subject, id: recallId(from, to), count };
 }
 
-/** A path's last part, a command's program, the first words of what else there is. */
+/** A command's program, the first words of what else there is. Files have an index of their own. */
 function shortSubject({ tool, subject }: Stub): string {
-  if (subject === others) return others;
+  if (subject === others || isPath(subject)) return others;
   if (tool === "user") return "messages";
-  if (isPath(subject))
-    return (
-      subject
-        .replace(/[\\/]+$/, "")
-        .split(/[\\/]/)
-        .at(-1) ?? subject
-    );
   const words = subject.replace(/^cd \S+ (?:&&|;) /, "").split(" ");
   const start = words
     .slice(0, /^(?:git|npm|npx|yarn|pnpm|cargo|go|python3?|node|make|uv)$/.test(words[0] ?? "") ? 3 : 1)

@@ -7,6 +7,7 @@ import type { Work } from "../../turns.ts";
 import { lineChoosing } from "../digest/choose.ts";
 import { giveBack, lendFacts } from "../digest/facts.ts";
 import type { Facts } from "../digest/facts.ts";
+import { filesOf, renderFiles } from "../digest/file-index.ts";
 import { Inventory } from "../digest/inventory.ts";
 import { bySentences, keyOf, linesOf } from "../digest/line.ts";
 import { messageText } from "../../message/message.ts";
@@ -31,6 +32,8 @@ export interface DigestOptions {
   readonly tailShare?: number;
   /** Share of the target for naming what left, by tool; at least 80 tokens. Default 0.02. */
   readonly indexShare?: number;
+  /** Share of the target for naming the files that calls had to do with; at least 80 tokens. Default 0.025. */
+  readonly filesShare?: number;
   /** Tokens of history after which a line is worth a third of what it was. Default 80,000. */
   readonly memory?: number;
   /** Whether it may leave the window above the target where the room holds few calls. Default false. */
@@ -96,7 +99,14 @@ function* planWith(
   context: PassContext,
   options: DigestOptions & { readonly reading: Reading },
 ): Work<readonly Edit[]> {
-  const { tailShare = 0.15, indexShare = 0.02, memory = 80_000, elastic = false, reading } = options;
+  const {
+    tailShare = 0.15,
+    indexShare = 0.02,
+    filesShare = 0.025,
+    memory = 80_000,
+    elastic = false,
+    reading,
+  } = options;
   const { counter, limit, profile } = context;
   const aim = elastic ? elasticTarget(view, context.target, limit, 0) : context.target;
   yield;
@@ -124,14 +134,16 @@ function* planWith(
   const inventory = yield* inventoryOf(leaving, context);
   const index = yield* inventory.render(counter, Math.max(leastIndex, Math.floor(target * indexShare)));
   const seen = view.steps.at(-1)?.to ?? last.to;
+  const filesCap = Math.max(leastIndex, Math.floor(target * filesShare));
   const legend = `Files stand below as of ${recallId(seen)}; … is a gap, … 12 one before line 12. ${quoteNotice}`;
-  const head = [label, index.text, legend].filter((line) => line !== "").join("\n");
+  const headOf = (files: string): string => [label, index.text, files, legend].filter((line) => line !== "").join("\n");
 
   yield;
   const reader = yield* reading(view, context);
   const recency = recencyOf(view, memory);
   yield;
   const heats = heatsOf(reader, recency);
+  const files = filesOf(reader.named, last.to + 1, (path) => heats.get(path) ?? 0);
   const doubts = new Map([...reader.files].flatMap(([path, { doubt }]) => (doubt > 0 ? [[path, doubt] as const] : [])));
   yield;
   const candidates = candidatesOf(reader, kept);
@@ -155,7 +167,15 @@ function* planWith(
   };
   const choose = yield* lineChoosing(candidates, choice, facts);
   const shared = { pass: "digest", reason: "older steps became a digest" };
-  const noteOf = (passages: readonly Passage[]): Edit => {
+  const noteOf = function* (passages: readonly Passage[]): Work<Edit> {
+    const titled = new Set(passages.flatMap(({ file, subject }) => (file ? [subject] : [])));
+    const head = headOf(
+      yield* renderFiles(
+        files.filter(({ path }) => !titled.has(path)),
+        counter,
+        filesCap,
+      ),
+    );
     const note = {
       kind: "replace" as const,
       ...place,
@@ -168,17 +188,17 @@ function* planWith(
     return { ...note, tokensAfter: noteTokens(note, profile, counter) };
   };
   let note: Edit | undefined;
-  let room = target - keptTokens - counter.count(head) - 8;
+  let room = target - keptTokens - counter.count(headOf("")) - filesCap - 8;
   // Counts are not quite additive: a digest that came out too large is chosen again with that much less room.
   for (let tries = 0; tries < 4 && room > 0 && !note; tries++) {
-    const found = noteOf(yield* choose(room));
+    const found = yield* noteOf(yield* choose(room));
     yield;
     const excess = keptTokens + found.tokensAfter - target;
     if (excess <= 0) note = found;
     room -= excess + 8;
   }
   return [
-    note ?? noteOf([]),
+    note ?? (yield* noteOf([])),
     ...runs
       .filter((run) => run !== place)
       .map((run): Edit => ({ kind: "drop", ...run, ...shared, tokensBefore: 0, tokensAfter: 0 })),
