@@ -10,7 +10,7 @@
 import { parseArgs } from "node:util";
 import Table from "cli-table3";
 import { tokensOf } from "../../src/cli/values.ts";
-import { loopRow, traceText } from "../../src/loop/report.ts";
+import { gainLines, loopRow, traceText } from "../../src/loop/report.ts";
 import { plainPolicy, policies, policiesOf } from "../../src/loop/policy.ts";
 import type { LoopPolicy, MakeWindow } from "../../src/loop/policy.ts";
 import { familiesOf, runStudy, totalsOf } from "../../src/loop/study.ts";
@@ -80,5 +80,5 @@ else {
   const columns = Object.keys(rows[0] ?? {});
   const table = new Table({ head: columns, style: { head: [], border: [] } });
   for (const row of rows) table.push(columns.map((column) => row[column] ?? ""));
-  console.log(table.toString());
+  console.log([table.toString(), ...gainLines(totals)].join("\n"));
 }

@@ -73,6 +73,8 @@ export interface LoopResult {
   readonly refused: number;
   /** Tokens of the whole history at the end. */
   readonly historyTokens: number;
+  /** Tokens of the largest request. */
+  readonly peakTokens: number;
 }
 
 const profile = profileOf("openai-chat");
@@ -115,6 +117,7 @@ class Running {
   readonly #seen = new WeakMap<Message, SeenMessage>();
   #window: readonly Message[] = [];
   #requestTokens = 0;
+  #peakTokens = 0;
   #rewritten = false;
   #messages = 0;
   #historyTokens = 0;
@@ -175,6 +178,7 @@ class Running {
       quotedRecalls: this.#quoted,
       refused: this.#refused,
       historyTokens: this.#historyTokens,
+      peakTokens: this.#peakTokens,
     };
   }
 
@@ -201,6 +205,7 @@ class Running {
     this.#window = window;
     this.#tally.add([this.#toolMessage, ...window]);
     this.#requestTokens = this.#tokens.sum(window) + this.#toolTokens;
+    this.#peakTokens = Math.max(this.#peakTokens, this.#requestTokens);
     const isOver = policy.keepsBudget && this.#requestTokens > budget;
     if (isOver || validateWindow(window, profile).length > 0) this.#refused++;
     return new View(

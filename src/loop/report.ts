@@ -1,5 +1,6 @@
 /** The figures of the loop as rows and lines of text. */
 import { messageText } from "../message/message.ts";
+import { withoutGain } from "../replay/gain.ts";
 import type { LoopCall } from "./loop.ts";
 import type { LoopRun, LoopTotal } from "./study.ts";
 
@@ -23,6 +24,14 @@ export function loopRow(total: LoopTotal): Readonly<Record<string, string | numb
     "refused": total.refused,
     "history": total.historyTokens,
   };
+}
+
+/** A line for each policy at a budget that cost no less than the full history of the same jobs. */
+export function gainLines(totals: readonly LoopTotal[]): readonly string[] {
+  const all = totals.filter(({ family }) => family === null);
+  const whole = all.find(({ policy }) => policy === "none");
+  const rows = all.map(({ policy, budget, cost }) => ({ name: policy, budget, cost }));
+  return withoutGain(rows, whole && { cost: whole.cost, peak: whole.peakTokens });
 }
 
 /** A call as text, for people who look for the reason of a loss; with `whole` its window too. */

@@ -134,6 +134,7 @@ function totalOf(runs: readonly LoopRun[], byFamily: boolean): LoopTotal {
     quotedRecalls: sum((one) => one.quotedRecalls),
     refused: sum((one) => one.refused),
     historyTokens: sum((one) => one.historyTokens),
+    peakTokens: Math.max(...results.map(({ peakTokens }) => peakTokens)),
   };
 }
 

@@ -1,7 +1,7 @@
 /** `windrow bench`: what strategies cost and lose, measured on this machine. */
 import type { Command } from "commander";
 import { loadCounter } from "../../tokens/exact.ts";
-import { loopRow, traceText } from "../../loop/report.ts";
+import { gainLines, loopRow, traceText } from "../../loop/report.ts";
 import { policiesOf, policies } from "../../loop/policy.ts";
 import { familiesOf, familyNames, runStudy, totalsOf } from "../../loop/study.ts";
 import { exitStatus, writeReport } from "../command.ts";
@@ -74,7 +74,9 @@ async function runBench(flags: BenchFlags, io: CommandIo, signal: AbortSignal | 
     );
     progress.end();
     const totals = [...totalsOf(runs), ...(flags.families === true ? totalsOf(runs, true) : [])];
-    writeReport(io, flags, { runs, totals }, () => tableOf(totals.map(loopRow)));
+    writeReport(io, flags, { runs, totals }, () =>
+      [tableOf(totals.map(loopRow)), ...gainLines(totals).map((line) => `${line}\n`)].join(""),
+    );
     return exitStatus.done;
   } finally {
     progress.end();

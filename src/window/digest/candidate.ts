@@ -12,6 +12,8 @@ export interface ChoiceOptions {
   readonly recency: (seq: number) => number;
   /** How much calls have to do with a subject, from 0. */
   readonly heat: (subject: string) => number;
+  /** Whether a line of the user's was carried out. Default: none. */
+  readonly isDone?: (line: Line) => boolean;
   /** The keys of lines that stand in the window already. */
   readonly shownLines: ReadonlySet<string>;
   /** Texts that stand in the window already: their words are nothing new. */
@@ -34,6 +36,9 @@ const weights: Readonly<Record<LineKind, number>> = {
   said: 0.35,
 };
 
+/** The weight of the user's lines that were carried out. */
+const doneWeight = 0.9;
+
 /** A title, which stands once however many passages it has. */
 export interface Title {
   readonly tokens: number;
@@ -51,6 +56,8 @@ export interface Candidate {
   before: Candidate | undefined;
   after: Candidate | undefined;
   readonly tokens: number;
+  /** Whether it is a line of the user's that was carried out. */
+  readonly done: boolean;
   readonly words: readonly Word[];
   /** It stands in the window outside of the digest. */
   readonly shown: boolean;
@@ -60,6 +67,8 @@ export interface Candidate {
   readonly weight: number;
   /** The value of the line whatever stands beside it. */
   readonly base: number;
+  /** The beginning of its message, where that says what a line of the user's is about: it stands with the candidate. */
+  head: Candidate | undefined;
   /** The newest lines that speak of the same: the candidate never stands without them. */
   newer: readonly Candidate[];
   value: number;
@@ -93,9 +102,11 @@ export function* weighing(
     const printed = first?.kind === "result" || first?.kind === "error";
     const dated = printed && latest.get(commandOf(passage.label)) !== first.seq ? 0.3 : 1;
     let before: Candidate | undefined;
+    let head: Candidate | undefined;
     for (const [index, line] of passage.lines.entries()) {
       const { tokens, words, failing } = facts.ofLine(line);
       const key = seen.get(line.key);
+      const done = options.isDone?.(line) ?? false;
       const again = key?.first !== undefined && key.first !== line;
       const candidate: Candidate = {
         line,
@@ -105,19 +116,22 @@ export function* weighing(
         before,
         after: undefined,
         tokens: tokens + 1,
+        done,
         words: again || key?.shown === true ? [] : words,
         shown: key?.shown === true,
         again: again && passage.file,
         weight:
-          weights[line.kind === "result" && failing ? "error" : line.kind] *
+          (done ? doneWeight : weights[line.kind === "result" && failing ? "error" : line.kind]) *
           recency(key?.newest ?? line.seq) *
           (1 + warmth) *
           dated,
         base: (again && passage.file ? 0 : 0.2) + 0.02 * Math.min(tokens + 1, 40),
         value: 0,
         newer: [],
+        head,
         chosen: false,
       };
+      if (index === 0 && line.kind === "user" && isHead(candidate)) head = candidate;
       if (before) before.after = candidate;
       before = candidate;
       candidates.push(candidate);
@@ -125,6 +139,14 @@ export function* weighing(
     }
   }
   return candidates;
+}
+
+/** Most tokens of a message's beginning that stands with each of its lines. */
+const longestHead = 40;
+
+/** Whether a message's first line names something, in few words. */
+function isHead({ tokens, line }: Candidate): boolean {
+  return tokens <= longestHead && (line.facts?.words.some(({ worth }) => worth >= 1) ?? false);
 }
 
 /** The call in a label, without the note on how its output was cut. */

@@ -128,24 +128,26 @@ class Choice {
   }
 
   /** The value of a candidate for each of its tokens. */
-  density({ tokens, words, weight, base, title, before, after }: Candidate): number {
+  density({ tokens, words, weight, base, title, before, after, passage, line }: Candidate): number {
     let fresh = 0;
     for (const word of words) if (word.shownIn !== this.#number) fresh += word.worth;
-    const beside = (before?.chosen === true ? 1 : 0) + (after?.chosen === true ? 1 : 0);
+    const isAlone = line.isSentence && !passage.file;
+    const beside = isAlone ? 0 : (before?.chosen === true ? 1 : 0) + (after?.chosen === true ? 1 : 0);
     const cost = tokens + 0.75 * gapTokens * (2 - beside) + (title.shownIn === this.#number ? 0 : 0.25 * title.tokens);
     return (weight * (base + fresh + 0.4 * beside) * (1 + 0.3 * beside)) / cost;
   }
 
   /**
-   * Takes candidates with the newest lines that speak of the same, all or none, and answers with those it took.
+   * Takes candidates with the newest lines that speak of the same and with the beginnings of their messages, all or none,
+   * and answers with those it took.
    *
    * @param least - tokens that stay for others
    */
   take(wanted: readonly Candidate[], least = 0): readonly Candidate[] {
     const group = wanted.filter(({ chosen }) => !chosen);
     const within = new Set(group);
-    for (const { newer } of group) {
-      for (const one of newer)
+    for (const { newer, head } of group) {
+      for (const one of head ? [...newer, head] : newer)
         if (!one.chosen && !one.shown && !within.has(one)) {
           within.add(one);
           group.push(one);

@@ -111,7 +111,7 @@ export function wordsOf(text: string): readonly string[] {
 }
 
 /** Paths, names and numbers have to be given exactly; a word of prose can be said otherwise. */
-function worthOf(word: string): number {
+export function worthOf(word: string): number {
   if (word.includes("/")) return 2;
   return /[_\d]|\p{Ll}\p{Lu}|\w[.-]\w/u.test(word) ? 1 : 0.3;
 }

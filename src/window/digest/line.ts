@@ -39,6 +39,8 @@ export interface Line {
   readonly key: string;
   readonly seq: number;
   readonly kind: LineKind;
+  /** Whether it is a sentence of prose, which stands for itself: what is beside it is worth no more for it. */
+  readonly isSentence: boolean;
   /** The facts of its text, from the last time it was examined. */
   facts: LineFacts | undefined;
 }
@@ -53,9 +55,12 @@ export interface Stretch {
 /** Longest line a digest shows, in characters. */
 const longestLine = 300;
 
+/** A sentence of prose. */
+const sentence = /^.{40,}[.!?。！？]$/su;
+
 /** A line with this text. */
 export function lineOf(text: string, seq: number, kind: LineKind): Line {
-  return { text, key: keyOf(text), seq, kind, facts: undefined };
+  return { text, key: keyOf(text), seq, kind, facts: undefined, isSentence: sentence.test(text) };
 }
 
 /** The lines of a text, with their source. */
@@ -95,11 +100,18 @@ export function listingOf(text: string, seq: number, mask: TextMask, least = 3):
   return hits >= least && hits >= lines.filter((line) => line.trim() !== "").length * 0.6 ? stretches : undefined;
 }
 
-/** A text with each sentence of a paragraph on a line of its own, where a line is longer than a digest shows. */
-export function bySentences(text: string): string {
-  if (text.length <= longestLine) return text;
+/** Most characters of a line of the user's whose sentences stay together. */
+const longestOfUser = 100;
+
+/**
+ * A text with each sentence of a paragraph on a line of its own, where a line is longer than a digest shows. What the user
+ * wrote is taken apart sooner: a sentence that counts often stands between others that do not.
+ */
+export function bySentences(text: string, kind: LineKind): string {
+  const longest = kind === "user" ? longestOfUser : longestLine;
+  if (text.length <= longest) return text;
   return splitLines(text)
-    .flatMap((line) => (line.length <= longestLine ? [line] : splitSentences(line)))
+    .flatMap((line) => (line.length <= longest ? [line] : splitSentences(line)))
     .join("\n");
 }
 

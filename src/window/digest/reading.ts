@@ -1,6 +1,6 @@
 /** Reading: turns messages of the log into records in order and file views as they stand now. */
 import { inlineName, unquoteStub } from "../../message/quote.ts";
-import { resultText, toolCalls } from "../../message/message.ts";
+import { messageText, resultText, toolCalls } from "../../message/message.ts";
 import type { Message, ToolCallPart, ToolResultPart } from "../../message/message.ts";
 import { RecallMarks } from "../stub/recalled.ts";
 import { isPath, subjectOf } from "../stub/stub.ts";
@@ -14,6 +14,7 @@ import type { Output } from "../action/output.ts";
 import { touchOf } from "../action/touches.ts";
 import { FileView } from "./file-view.ts";
 import { fileOfLine, GoneLines } from "./gone.ts";
+import { Requests } from "./requests.ts";
 import { bySentences, condensed, linesOf, listingOf } from "./line.ts";
 import type { Line, LineKind, Stretch } from "./line.ts";
 
@@ -48,6 +49,7 @@ export class Reader implements Reading {
   /** Paths of files by their last part, in the order they came up. */
   readonly #byName = new Map<string, string[]>();
   readonly #gone = new GoneLines();
+  readonly #requests = new Requests();
   /** The newest calls by their ids, for the results that follow. */
   #calls = new Map<string, ToolCallPart>();
 
@@ -66,17 +68,26 @@ export class Reader implements Reading {
     if (calls.length > 0) this.#forgetCalls();
     for (const call of calls) {
       this.#calls.set(call.callId, call);
+      this.#requests.act(call.args);
       const paths = actionsOf(call.name, call.args, this.#tools).flatMap(pathsOf);
       for (const path of paths.length > 0 ? paths : [subjectOf(call.args, this.#mask)])
         if (isPath(path)) this.named.push({ path: this.#resolve(path), seq });
     }
     const kind = speakerOf(message);
+    const before = this.records.length;
     const label = kind === "said" || kind === "answered" ? "assistant" : kind;
     for (const part of message.parts) {
       if (this.#marks.has(part)) continue;
       if (part.type === "text") this.#record(part.text, seq, kind, label, "");
       else if (part.type === "tool-result") this.#result(part, this.#calls.get(part.callId), seq);
     }
+    if (kind === "user") this.#requests.ask(this.records.slice(before).flatMap(({ lines }) => lines));
+    if (kind === "answered") this.#requests.end(messageText(message));
+  }
+
+  /** Whether a line of the user's was carried out. */
+  isDone(line: Line): boolean {
+    return this.#requests.has(line);
   }
 
   /** Whether a record's line shows what an edit has taken out of its file since. */
@@ -218,7 +229,7 @@ export class Reader implements Reading {
   }
 
   #record(text: string, seq: number, kind: LineKind, label: string, subject: string): void {
-    const lines = linesOf(bySentences(condensed(text)), seq, kind, this.#mask);
+    const lines = linesOf(bySentences(condensed(text), kind), seq, kind, this.#mask);
     if (lines.some((line) => line.text !== "")) this.records.push({ seq, kind, label, subject, at: 1, lines });
   }
 

@@ -7,6 +7,7 @@ import { splitSentences } from "../../message/sentences.ts";
 import type { Candidate } from "./candidate.ts";
 import { wordsOf } from "./facts.ts";
 import type { Line, Word } from "./line.ts";
+import { isRule } from "./requests.ts";
 
 /** The lines that a choice begins with. */
 export interface FirstChoices {
@@ -30,8 +31,8 @@ const mostRare = 7;
 const manyLines = 12;
 const manyNamed = 400;
 const commonShare = 0.25;
-/** The newest lines that one line is shown with. */
-const mostNewer = 6;
+/** The newest lines that one line is shown with: a record tells of several things, each with a newer line of its own. */
+const mostNewer = 12;
 /** Share of the user's lines that a rare word of theirs may stand in, and how many may always. */
 const rareShare = 0.05;
 const rareLines = 3;
@@ -39,9 +40,6 @@ const rareLines = 3;
 const shortMessage = 160;
 /** Lines that are looked at in one step. */
 const linesPerStep = 256;
-
-const rule =
-  /\b(?:never|always|must(?:n't)?|don'?t|do not|only|should(?:n't)?|avoid|make sure|ensure|from now on|instead|prefer|remember|use|keep|ask|stop|no longer|not|rule)\b|絶対|必ず|禁止|ないで|しないこと|してください|だけ|まで|不要|必须|务必|不得|不准|别|请勿|只能|总是/iu;
 
 /**
  * Finds what candidates change, and links each to the newest that speaks of the same.
@@ -73,9 +71,12 @@ export function* readStatements(
     if (found.length === 0) continue;
     topics.set(candidate, found);
     for (const topic of found) {
-      // The agent repeats what it was told, also what no longer holds: its words make nothing older.
+      // The agent repeats what it was told, also what no longer holds: its words make nothing older. Nor does a request
+      // that was carried out and says no number.
       if (candidate.line.kind === "said" || candidate.line.kind === "answered") continue;
-      for (const newestOf of hasValue(candidate.line) ? [newest, newestValue] : [newest]) {
+      const isValue = hasValue(candidate.line);
+      if (candidate.done && !isValue) continue;
+      for (const newestOf of isValue ? [newest, newestValue] : [newest]) {
         const known = newestOf.get(topic);
         if (!known || known.line.seq <= candidate.line.seq) newestOf.set(topic, candidate);
       }
@@ -248,11 +249,12 @@ function instructionsIn(users: readonly Candidate[]): readonly (readonly Candida
   const messages = new Map<number, Candidate[]>();
   for (const candidate of users) {
     if (candidate.line.key === "") continue;
+    if (candidate.done) continue;
     const known = messages.get(candidate.line.seq);
     if (known) known.push(candidate);
     else messages.set(candidate.line.seq, [candidate]);
   }
   const newest = [...messages].toSorted(([left], [right]) => right - left).map(([, lines]) => lines);
   const whole = newest.filter((lines) => lines.reduce((sum, { tokens }) => sum + tokens, 0) <= shortMessage);
-  return [...newest.map((lines) => lines.filter(({ line }) => rule.test(line.text))), ...whole];
+  return [...newest.map((lines) => lines.filter(({ line }) => isRule(line.text))), ...whole];
 }

@@ -11,6 +11,7 @@ import { filesOf, renderFiles } from "../digest/file-index.ts";
 import { Inventory } from "../digest/inventory.ts";
 import { bySentences, keyOf, linesOf } from "../digest/line.ts";
 import { messageText } from "../../message/message.ts";
+import type { Line } from "../digest/line.ts";
 import type { Passage } from "../digest/passages.ts";
 import { Reader } from "../digest/reading.ts";
 import { renderPassages, titleOf } from "../digest/render.ts";
@@ -159,6 +160,7 @@ function* planWith(
     counter,
     recency,
     heat: (subject: string) => Math.min(mostHeat, heatPerCall * (heats.get(subject) ?? 0)),
+    isDone: (line: Line) => reader.isDone(line),
     shownLines,
     shownTexts: texts,
     whole: kept.filter(isUsers).flatMap(({ messages }) => messages.map((one) => usersLines(one, context))),
@@ -248,7 +250,7 @@ function* inventoryOf(leaving: ReadonlySet<ViewStep>, { mask, recallTools }: Pas
 
 /** A message of the user's as lines. */
 function usersLines({ seq, message }: NumberedMessage, { mask }: PassContext): Passage {
-  const lines = linesOf(bySentences(messageText(message)), seq, "user", mask);
+  const lines = linesOf(bySentences(messageText(message), "user"), seq, "user", mask);
   return { file: false, subject: "", label: "user", at: 1, lines };
 }
 
