@@ -3,6 +3,7 @@ import { inlineText } from "../../message/quote.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import type { Work } from "../../turns.ts";
 import { recallId } from "../stub/stub.ts";
+import type { Stub } from "../window.ts";
 
 /** A file of the index. */
 export interface IndexedFile {
@@ -14,6 +15,15 @@ export interface IndexedFile {
   /** How much it is wanted; the names of the files with the most are shown first. */
   readonly want: number;
 }
+
+/** The text of an index, and the files that it names. */
+export interface FileIndex {
+  readonly text: string;
+  readonly stubs: readonly Stub[];
+}
+
+/** The tool of a stub that stands for a file and for no call; its subject is the path. */
+export const fileStub = "file";
 
 /** Files that calls had to do with, by path, in the order they came up. */
 export function filesOf(
@@ -42,8 +52,8 @@ interface Folder {
  * shown says how many calls it had and between which messages. Folders that have no room of their own stand as the one
  * above them.
  */
-export function* renderFiles(files: readonly IndexedFile[], counter: TokenCounter, cap: number): Work<string> {
-  if (files.length === 0) return "";
+export function* renderFiles(files: readonly IndexedFile[], counter: TokenCounter, cap: number): Work<FileIndex> {
+  if (files.length === 0) return { text: "", stubs: [] };
   const root = commonFolder(files.map(({ path }) => path));
   const title =
     root === "" ? "files, which recall takes by path:" : `files under ${inlineText(root)}, which recall takes by path:`;
@@ -58,7 +68,7 @@ export function* renderFiles(files: readonly IndexedFile[], counter: TokenCounte
     yield;
   }
   room -= bare;
-  if (room < 0) return "";
+  if (room < 0) return { text: "", stubs: [] };
   const folderOf = new Map(folders.flatMap((folder) => folder.files.map((file) => [file, folder] as const)));
   const shown = new Set<IndexedFile>();
   const text = (): string => [title, ...folders.map((folder) => lineOf(folder, root, shown))].join("\n");
@@ -81,7 +91,12 @@ export function* renderFiles(files: readonly IndexedFile[], counter: TokenCounte
     shown.delete(rarest.shift() as IndexedFile);
     yield;
   }
-  return text();
+  return { text: text(), stubs: [...shown].map(stubOf) };
+}
+
+/** The index's own stub of a file, which recall takes by its path. */
+function stubOf({ path, calls, to }: IndexedFile): Stub {
+  return { tool: fileStub, subject: path, id: recallId(to), count: calls };
 }
 
 function sum(numbers: readonly number[]): number {

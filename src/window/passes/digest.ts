@@ -7,7 +7,7 @@ import type { Work } from "../../turns.ts";
 import { lineChoosing } from "../digest/choose.ts";
 import { giveBack, lendFacts } from "../digest/facts.ts";
 import type { Facts } from "../digest/facts.ts";
-import { filesOf, renderFiles } from "../digest/file-index.ts";
+import { fileStub, filesOf, renderFiles } from "../digest/file-index.ts";
 import { Inventory } from "../digest/inventory.ts";
 import { bySentences, keyOf, linesOf } from "../digest/line.ts";
 import { messageText } from "../../message/message.ts";
@@ -20,7 +20,7 @@ import { heatsOf, recencyOf } from "../digest/worth.ts";
 import { renderNote } from "../stub/note.ts";
 import { runsOf } from "./runs.ts";
 import { RecallMarks } from "../stub/recalled.ts";
-import { recallId, stubsOf } from "../stub/stub.ts";
+import { isPath, recallId, stubsOf } from "../stub/stub.ts";
 import { isUsers } from "../task.ts";
 import { noteTokens } from "../view.ts";
 import type { LogBehind } from "../log-reading.ts";
@@ -171,19 +171,18 @@ function* planWith(
   const shared = { pass: "digest", reason: "older steps became a digest" };
   const noteOf = function* (passages: readonly Passage[]): Work<Edit> {
     const titled = new Set(passages.flatMap(({ file, subject }) => (file ? [subject] : [])));
-    const head = headOf(
-      yield* renderFiles(
-        files.filter(({ path }) => !titled.has(path)),
-        counter,
-        filesCap,
-      ),
+    const listed = yield* renderFiles(
+      files.filter(({ path }) => !titled.has(path)),
+      counter,
+      filesCap,
     );
+    const head = headOf(listed.text);
     const note = {
       kind: "replace" as const,
       ...place,
       // The log may hold half of a surrogate pair, which providers refuse.
       text: (passages.length === 0 ? head : `${head}\n${renderPassages(passages, doubts)}`).toWellFormed(),
-      stubs: index.stubs,
+      stubs: [...index.stubs, ...listed.stubs],
       ...shared,
       tokensBefore,
     };
@@ -241,7 +240,8 @@ function* inventoryOf(leaving: ReadonlySet<ViewStep>, { mask, recallTools }: Pas
     for (const { message } of step.messages) marks.note(message);
     const named = step.messages.filter(({ message }) => !marks.isAnswer(message));
     for (const stub of step.edit?.stubs ?? (step.kind === "note" ? [] : stubsOf(named, mask))) {
-      inventory.add(stub);
+      // Files are read from the log again at each epoch.
+      if (step.kind !== "note" || stub.tool !== fileStub || !isPath(stub.subject)) inventory.add(stub);
     }
     if (index % stepsPerTurn === 0) yield;
   }
