@@ -43,7 +43,7 @@ it("events of a session, and the lines that logTo writes of them, pass the store
     const run = await session.startTool({ callId, name: registered, args }, { allowMasks: true });
     await run.finish(`${token} ${registered}\n${"words of output\n".repeat(60)}`);
     await session.compose();
-    await session.endStep({ usage: { input: -1 } });
+    await session.endStep({ usage: { input: 1 } });
   }
   await session.finish("failed", `Upstream said: invalid key ${token} of ${registered}`);
   await manager.close();
