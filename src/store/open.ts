@@ -72,8 +72,12 @@ export async function openUnguarded(
   });
 }
 
-/** The driver of Node itself, else the first package that is installed. */
-async function sqliteDriver(): Promise<DatabaseClass> {
+/**
+ * The driver of SQLite: that of Node itself, else of the first package that is installed.
+ *
+ * @throws WindrowError `store-unavailable` where there is none
+ */
+export async function sqliteDriver(): Promise<DatabaseClass> {
   const own = process.getBuiltinModule?.("node:sqlite") as { readonly DatabaseSync?: DatabaseClass } | undefined;
   if (own?.DatabaseSync) return own.DatabaseSync;
   const causes: unknown[] = [];

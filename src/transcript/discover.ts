@@ -1,9 +1,10 @@
 /**
- * Finds the session files of Claude Code, Codex and pi, newest first. A folder that is missing or unreadable is
- * skipped. Files of sub-agents are left out, because they belong to the session that started them.
+ * Finds the session files of coding agents, newest first. A folder that is missing or unreadable is skipped. Files of
+ * sub-agents belong to the session that started them: they are found where usage is counted, and nowhere else.
  */
 import { readdir, stat } from "node:fs/promises";
-import { join, sep } from "node:path";
+import { dirname, join, sep } from "node:path";
+import type { FoundUsage, UsageAgent } from "./usage/usage.ts";
 
 /** A session file of a coding agent. */
 export interface FoundSession {
@@ -21,13 +22,14 @@ export interface DiscoverOptions {
   readonly home: string;
   /**
    * The environment: `CLAUDE_CONFIG_DIR`, `CODEX_HOME`, `PI_CODING_AGENT_DIR` and `PI_CODING_AGENT_SESSION_DIR` move
-   * the folders. An empty variable counts as none.
+   * the folders, for usage also `GEMINI_CLI_HOME`, `XDG_CONFIG_HOME`, `XDG_DATA_HOME` and `OPENCODE_DB`. An empty
+   * variable counts as none.
    */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-interface Place {
-  readonly agent: FoundSession["agent"];
+interface Place<A extends UsageAgent = UsageAgent> {
+  readonly agent: A;
   readonly folder: string;
   /** Whether a path below `folder` is a session. */
   readonly isSession: (path: string) => boolean;
@@ -42,7 +44,65 @@ export async function discoverSessions(options: DiscoverOptions): Promise<readon
   return found.flat().sort((left, right) => right.modifiedAt.localeCompare(left.modifiedAt));
 }
 
-function placesOf({ home, env }: DiscoverOptions): readonly Place[] {
+/**
+ * Finds all places with the usage of calls, newest first: those of {@link discoverSessions}, of sub-agents, of Gemini CLI
+ * and of opencode.
+ */
+export async function discoverUsage(options: DiscoverOptions): Promise<readonly FoundUsage[]> {
+  const places: readonly Place[] = [
+    ...placesOf(options).map((place) => ({ ...place, isSession: place.agent === "codex" ? isRollout : isJsonLines })),
+    ...usagePlaces(options),
+  ];
+  const found = await Promise.all([...places.map(filesIn), openCodeIn(options)]);
+  const unique = new Map(found.flat().map((place) => [place.path, place]));
+  return [...unique.values()].sort(
+    (left, right) => right.modifiedMs - left.modifiedMs || left.path.localeCompare(right.path),
+  );
+}
+
+/** Places of files that only usage is read from. */
+function usagePlaces({ home, env }: DiscoverOptions): readonly Place[] {
+  const gemini = join(env["GEMINI_CLI_HOME"] || home, ".gemini", "tmp");
+  const config = env["XDG_CONFIG_HOME"] || join(home, ".config");
+  return [
+    ...(env["CLAUDE_CONFIG_DIR"]
+      ? []
+      : [{ agent: "claude-code", folder: join(config, "claude", "projects"), isSession: isJsonLines } as const]),
+    { agent: "gemini-cli", folder: gemini, isSession: isChat },
+  ];
+}
+
+/** Chats of Gemini CLI and of its sub-agents, whose folders are in that of the chats. */
+function isChat(path: string): boolean {
+  return path.split(sep).slice(1, -1).includes("chats") && /\.jsonl?$/.test(path);
+}
+
+/** The database of opencode since 1.2, and the folders of messages that earlier versions left. */
+async function openCodeIn({ home, env }: DiscoverOptions): Promise<readonly FoundUsage[]> {
+  const data = join(env["XDG_DATA_HOME"] || join(home, ".local", "share"), "opencode");
+  const named = env["OPENCODE_DB"] || "opencode.db";
+  const database = await placeOf("opencode", join(named.startsWith(sep) ? "" : data, named));
+  const messages = join(data, "storage", "message");
+  const files = await filesIn({ agent: "opencode", folder: messages, isSession: (path) => path.endsWith(".json") });
+  const folders = new Map<string, FoundUsage>();
+  for (const file of files) {
+    const path = dirname(file.path);
+    const { bytes, modifiedMs } = folders.get(path) ?? { bytes: 0, modifiedMs: 0 };
+    folders.set(path, {
+      path,
+      agent: "opencode",
+      bytes: bytes + file.bytes,
+      modifiedMs: Math.max(modifiedMs, file.modifiedMs),
+    });
+  }
+  if (!database) return [...folders.values()];
+  // What was written last may be in the log beside the database.
+  const log = await placeOf("opencode", `${database.path}-wal`);
+  const modifiedMs = Math.max(database.modifiedMs, log?.modifiedMs ?? 0);
+  return [{ ...database, bytes: database.bytes + (log?.bytes ?? 0), modifiedMs }, ...folders.values()];
+}
+
+function placesOf({ home, env }: DiscoverOptions): readonly Place<FoundSession["agent"]>[] {
   const claude = env["CLAUDE_CONFIG_DIR"] || join(home, ".claude");
   const codex = env["CODEX_HOME"] || join(home, ".codex");
   const pi = env["PI_CODING_AGENT_DIR"] || join(home, ".pi", "agent");
@@ -70,16 +130,23 @@ function nameOf(path: string): string {
   return path.slice(path.lastIndexOf(sep) + 1);
 }
 
-async function sessionsIn(place: Place): Promise<readonly FoundSession[]> {
-  const paths = await readdir(place.folder, { recursive: true }).catch(() => []);
-  const found = await Promise.all(
-    paths.filter(place.isSession).map((path) => describe(place, join(place.folder, path))),
-  );
-  return found.filter((session) => session !== undefined);
+async function sessionsIn({ agent, ...place }: Place<FoundSession["agent"]>): Promise<readonly FoundSession[]> {
+  return (await filesIn({ agent, ...place })).map(({ path, modifiedMs, bytes }) => ({
+    path,
+    agent,
+    modifiedAt: new Date(modifiedMs).toISOString(),
+    bytes,
+  }));
 }
 
-async function describe(place: Place, path: string): Promise<FoundSession | undefined> {
+async function filesIn({ agent, folder, isSession }: Place): Promise<readonly FoundUsage[]> {
+  const paths = await readdir(folder, { recursive: true }).catch(() => []);
+  const found = await Promise.all(paths.filter(isSession).map((path) => placeOf(agent, join(folder, path))));
+  return found.filter((place) => place !== undefined);
+}
+
+async function placeOf(agent: UsageAgent, path: string): Promise<FoundUsage | undefined> {
   const file = await stat(path).catch(() => undefined);
   if (!file?.isFile()) return undefined;
-  return { path, agent: place.agent, modifiedAt: file.mtime.toISOString(), bytes: file.size };
+  return { path, agent, modifiedMs: file.mtimeMs, bytes: file.size };
 }

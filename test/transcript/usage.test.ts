@@ -1,0 +1,243 @@
+/** Usage is read without decoding sessions, and adds up to what their decoders find. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
+import { dirname, join } from "node:path";
+import { mkdir, stat, writeFile } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { discoverUsage } from "../../src/transcript/discover.ts";
+import { readTranscripts } from "../../src/transcript/read.ts";
+import { readUsage } from "../../src/transcript/usage/read.ts";
+import type { CallUsage, FoundUsage } from "../../src/transcript/usage/usage.ts";
+import { driver, openDatabase } from "../store/sqlite-fixtures.ts";
+import { temporaryFolder } from "./files.ts";
+
+async function put(path: string, text: string): Promise<string> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text);
+  return path;
+}
+
+async function usageOf(agent: FoundUsage["agent"], path: string): Promise<readonly CallUsage[]> {
+  const { size, mtimeMs } = await stat(path);
+  return readUsage({ path, agent, bytes: size, modifiedMs: mtimeMs });
+}
+
+async function usageIn(agent: FoundUsage["agent"], rows: readonly unknown[]): Promise<readonly CallUsage[]> {
+  const text = rows.map((row) => (typeof row === "string" ? row : JSON.stringify(row))).join("\n");
+  return usageOf(agent, await put(join(await temporaryFolder(), "session.jsonl"), text));
+}
+
+const data = "../shared/data/open";
+
+/** Every open session by the agent that wrote it: its name, and its text. */
+function openSessions(): readonly (readonly [agent: FoundUsage["agent"], name: string, text: string])[] {
+  const files = ["claude-code-sessions", "long-sessions", "pi-sessions"].flatMap((folder) =>
+    readdirSync(join(data, folder))
+      .filter((name) => name.endsWith(".jsonl") || name.includes(".raw."))
+      .map((name) => join(folder, name)),
+  );
+  const text = (name: string): string => {
+    const bytes = readFileSync(join(data, name));
+    return (name.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString();
+  };
+  const samples = text("session-format-samples/samples.jsonl.gz")
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as { readonly file: string; readonly text: string })
+    .filter(({ file }) => /^(?:claude|codex|pi|gemini)\//.test(file) && !file.endsWith(".meta.json"));
+  return [
+    ...files.map((name) => [name, text(name)] as const),
+    ...samples.map(({ file, text: own }) => [file, own] as const),
+  ].map(([name, own]) => [
+    /codex/.test(name) ? "codex" : /claude/.test(name) ? "claude-code" : /gemini/.test(name) ? "gemini-cli" : "pi",
+    name,
+    own,
+  ]);
+}
+
+const fields = ["input", "output", "cacheRead", "cacheWrite"] as const;
+
+describe("usage of open sessions", () => {
+  const there = existsSync(data);
+  if (!there) console.warn(`The open sessions are not at ${data}; their test is skipped.`);
+  it.skipIf(!there)("adds up to what the decoders find, call by call", { timeout: 120_000 }, async () => {
+    const folder = await temporaryFolder();
+    let calls = 0;
+    for (const [agent, name, text] of openSessions()) {
+      const ending = name.includes(".json") && !name.includes(".jsonl") ? ".json" : ".jsonl";
+      const path = await put(join(folder, `${name.replaceAll(/[/.]/g, "-")}${ending}`), text);
+      const used = await usageOf(agent, path);
+      const decoded = (await readTranscripts(path))
+        .flatMap(({ messages }) => messages)
+        .flatMap(({ usage }) => (usage && (usage.input ?? 0) + (usage.output ?? 0) > 0 ? [usage] : []));
+      const sums = (uses: readonly { readonly [K in (typeof fields)[number]]?: number }[]): readonly number[] => [
+        uses.length,
+        ...fields.map((field) => uses.reduce((sum, use) => sum + (use[field] ?? 0), 0)),
+      ];
+      expect([name, ...sums(used)]).toEqual([name, ...sums(decoded)]);
+      calls += used.length;
+    }
+    expect(calls).toBeGreaterThan(2_000);
+  });
+});
+
+/** A line of Claude Code's. */
+function claudeLine(id: string, usage: object, more: object = {}): object {
+  return {
+    type: "assistant",
+    timestamp: "2026-01-02T03:04:05.000Z",
+    cwd: "/repo",
+    requestId: `req_${id}`,
+    ...more,
+    message: { id, role: "assistant", model: "claude-sonnet-4-5", content: [], usage },
+  };
+}
+
+describe("Claude Code", () => {
+  it("counts a request once, by its last line, and knows which writes last an hour", async () => {
+    const cache = { ephemeral_1h_input_tokens: 70, ephemeral_5m_input_tokens: 30 };
+    const usage = { input_tokens: 5, cache_read_input_tokens: 1_000, cache_creation_input_tokens: 100 };
+    const [call, ...others] = await usageIn("claude-code", [
+      claudeLine("a", { ...usage, cache_creation: cache, output_tokens: 1 }),
+      {
+        type: "user",
+        message: { role: "user", content: 'it printed "usage" and \\"usage\\"' },
+        toolUseResult: { usage },
+      },
+      claudeLine("a", { ...usage, cache_creation: cache, output_tokens: 90 }),
+    ]);
+    expect(others).toEqual([]);
+    expect(call).toMatchObject({
+      model: "claude-sonnet-4-5",
+      project: "/repo",
+      time: Date.UTC(2026, 0, 2, 3, 4, 5),
+      ...{ input: 1_105, output: 90, cacheRead: 1_000, cacheWrite: 100, longWrite: 70 },
+    });
+  });
+
+  it("counts side chains and answers that were abandoned, and nothing of made-up answers", async () => {
+    const calls = await usageIn("claude-code", [
+      claudeLine("a", { input_tokens: 10 }),
+      claudeLine("b", { input_tokens: 20 }, { isSidechain: true, agentId: "x" }),
+      claudeLine("none", { input_tokens: 0, output_tokens: 0 }),
+    ]);
+    expect(calls.map(({ input, chain }) => [input, chain])).toEqual([
+      [10, "main"],
+      [20, "side x"],
+    ]);
+  });
+
+  it("reads lines that are longer than what is read at once, and passes over those that are no JSON", async () => {
+    const long = claudeLine("long", { input_tokens: 7 });
+    const calls = await usageIn("claude-code", [
+      claudeLine("a", { input_tokens: 1 }),
+      { ...long, padding: "é".repeat(3_000_000) },
+      '{"type":"assistant","message":{"usage"',
+      claudeLine("b", { input_tokens: 2 }),
+    ]);
+    expect(calls.map(({ input }) => input)).toEqual([1, 7, 2]);
+  });
+});
+
+/** A `token_count` event of Codex. */
+function tokenCount(second: number, total: number, last?: object): object {
+  const info = { total_token_usage: { input_tokens: total, output_tokens: total / 10 }, last_token_usage: last };
+  return { type: "event_msg", timestamp: `2026-01-02T00:00:0${second}Z`, payload: { type: "token_count", info } };
+}
+
+describe("Codex", () => {
+  it("counts an event told twice once, and follows the model", async () => {
+    const turn = (model: string): object => ({ type: "turn_context", payload: { model, cwd: "/elsewhere" } });
+    const last = { input_tokens: 100, cached_input_tokens: 60, output_tokens: 10 };
+    const calls = await usageIn("codex", [
+      { type: "session_meta", payload: { id: "s", cwd: "/repo" } },
+      turn("gpt-5.5"),
+      tokenCount(1, 100, last),
+      tokenCount(2, 100, last),
+      turn("gpt-5-mini"),
+      tokenCount(3, 250, { input_tokens: 150, output_tokens: 15 }),
+      { type: "event_msg", payload: { type: "token_count", info: null } },
+    ]);
+    expect(calls.map(({ model, input, cacheRead, project }) => [model, input, cacheRead, project])).toEqual([
+      ["gpt-5.5", 100, 60, "/repo"],
+      ["gpt-5-mini", 150, 0, "/repo"],
+    ]);
+  });
+
+  it("takes the difference of totals where an event has nothing else", async () => {
+    const calls = await usageIn("codex", [tokenCount(1, 100), tokenCount(2, 250)]);
+    expect(calls.map(({ input, output }) => [input, output])).toEqual([
+      [100, 10],
+      [150, 15],
+    ]);
+  });
+});
+
+describe("Gemini CLI", () => {
+  const record = (id: string, input: number): object => ({
+    ...{ id, type: "gemini", timestamp: "2026-01-02T00:00:00Z", model: "gemini-2.5-pro" },
+    tokens: { input, output: 5, cached: 2, thoughts: 3 },
+  });
+
+  it("counts a record that was written again once, and one that was rewound", async () => {
+    const calls = await usageIn("gemini-cli", [record("a", 10), record("a", 12), record("b", 20), { $rewindTo: "b" }]);
+    expect(calls.map(({ input, output, cacheRead }) => [input, output, cacheRead])).toEqual([
+      [12, 8, 2],
+      [20, 8, 2],
+    ]);
+  });
+
+  it("names the project's folder by the note that the CLI leaves", async () => {
+    const home = await temporaryFolder();
+    await put(join(home, ".gemini/tmp/repo/.project_root"), "/work/repo\n");
+    await put(join(home, ".gemini/tmp/repo/chats/session-1.json"), JSON.stringify({ messages: [record("a", 10)] }));
+    await put(join(home, ".gemini/tmp/0b7d/chats/parent/agent.jsonl"), JSON.stringify(record("b", 20)));
+    await put(join(home, ".gemini/tmp/0b7d/logs.json"), "[]");
+    const found = await discoverUsage({ home, env: {} });
+    const projects = await Promise.all(found.map(async (place) => (await readUsage(place))[0]?.project));
+    expect(projects.toSorted((left = "", right = "") => left.localeCompare(right))).toEqual(["/work/repo", "0b7d"]);
+  });
+});
+
+/** An answer as opencode keeps it. */
+function answer(id: string, input: number): object {
+  return {
+    ...{ id, role: "assistant", sessionID: "ses_1", modelID: "claude-sonnet-4-5", path: { cwd: "/repo" } },
+    time: { created: 1_767_322_800_000, completed: 1_767_322_801_000 },
+    tokens: { input, output: 4, reasoning: 6, cache: { read: 100, write: 50 } },
+  };
+}
+
+const answered = { model: "claude-sonnet-4-5", project: "/repo", output: 10, cacheRead: 100, cacheWrite: 50 };
+
+describe("opencode", () => {
+  it("reads the folders of messages of versions before 1.2", async () => {
+    const home = await temporaryFolder();
+    const folder = join(home, ".local/share/opencode/storage/message/ses_1");
+    await put(join(folder, "msg_1.json"), JSON.stringify({ id: "msg_1", role: "user" }));
+    await put(join(folder, "msg_2.json"), JSON.stringify(answer("msg_2", 7)));
+    await put(join(folder, "msg_3.json"), "{");
+    const [place, ...others] = await discoverUsage({ home, env: {} });
+    expect([place?.path, others]).toEqual([folder, []]);
+    const calls = await readUsage(place as FoundUsage);
+    expect(calls).toMatchObject([{ ...answered, input: 157, time: 1_767_322_801_000, chain: "ses_1" }]);
+  });
+
+  it.skipIf(!driver)("reads the database of later versions, and leaves it as it is", async () => {
+    const home = await temporaryFolder();
+    const file = join(home, "data/opencode/opencode.db");
+    await mkdir(dirname(file), { recursive: true });
+    const database = openDatabase(file);
+    database.exec("CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, time_created INTEGER, data TEXT)");
+    const insert = database.prepare("INSERT INTO message VALUES (?, 'ses_1', 0, ?)");
+    insert.run("msg_1", JSON.stringify({ role: "user" }));
+    insert.run("msg_2", JSON.stringify(answer("msg_2", 7)));
+    insert.run("msg_3", "{");
+    database.close();
+    const before = readFileSync(file);
+    const [place] = await discoverUsage({ home, env: { XDG_DATA_HOME: join(home, "data") } });
+    expect(await readUsage(place as FoundUsage)).toMatchObject([{ ...answered, input: 157, chain: "ses_1" }]);
+    expect(readFileSync(file).equals(before)).toBe(true);
+    expect(readdirSync(dirname(file))).toEqual(["opencode.db"]);
+  });
+});
