@@ -18,7 +18,7 @@ import type { ReplayFlags, ReplaySettings } from "./options.ts";
 import { count } from "./figures.ts";
 import { tokenChart } from "./chart.ts";
 import { resultTable } from "./table.ts";
-import { wrapped } from "./paragraph.ts";
+import { wrapped } from "../text/paragraph.ts";
 import { legend, sessionTitle } from "./view.ts";
 import type { NamedSession } from "./view.ts";
 import { ownWords, recordedTotal, recordWords, verdict } from "./words.ts";

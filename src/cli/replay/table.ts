@@ -4,7 +4,9 @@ import type { RecordedUse } from "../../replay/recorded.ts";
 import type { ReplayResult } from "../../replay/replay.ts";
 import { colours } from "../terminal.ts";
 import { count, decimals, percent } from "./figures.ts";
-import { wrapped } from "./paragraph.ts";
+import { fittingColumns } from "../text/columns.ts";
+import type { FittedColumn } from "../text/columns.ts";
+import { wrapped } from "../text/paragraph.ts";
 
 /** A result row: of one session or of all. */
 export type Row = Pick<
@@ -27,11 +29,7 @@ export type Row = Pick<
 /** A row of the table: a strategy's, or the recording's own, which has no window to measure. */
 type Shown = Row | (Pick<Row, "tokens" | "cost" | "cachedShare"> & { readonly strategy: string });
 
-interface Column {
-  readonly name: string;
-  /** The columns with the smallest rank stay longest in a narrow terminal. */
-  readonly rank: number;
-  cell(row: Shown): string;
+interface Column extends FittedColumn<Shown> {
   /** Whether the column is left out where every row has this. */
   readonly dull?: (row: Shown) => boolean;
 }
@@ -140,7 +138,7 @@ export function resultTable(
   const telling = [...plain, namedFiles, ...(width < wideColumns ? [] : finer), ...faults].filter(
     ({ dull }) => !dull || !shown.every(dull),
   );
-  const columns = fitting(telling, shown, width);
+  const columns = fittingColumns<Shown, Column>(telling, shown, width);
   const table = new Table({
     head: columns.map(({ name }) => dim(name)),
     colAligns: columns.map((_, place) => (place === 0 ? "left" : "right")),
@@ -190,21 +188,4 @@ function distinctRows(rows: readonly Row[]): { readonly distinct: readonly Row[]
       .filter((group) => group.length > 1)
       .map(([first, ...others]) => `The same as ${(first as Row).strategy}: ${others.map(named).join(", ")}.`),
   };
-}
-
-/** The columns that fit, by rank. */
-function fitting(columns: readonly Column[], rows: readonly Shown[], width: number): readonly Column[] {
-  if (width <= 0) return columns;
-  const widths = new Map(
-    columns.map((column) => [column, Math.max(column.name.length, ...rows.map((row) => column.cell(row).length)) + 2]),
-  );
-  let room = width;
-  const ranked = columns.toSorted((left, right) => left.rank - right.rank);
-  const chosen = new Set(
-    ranked.filter((column, place) => {
-      room -= widths.get(column) ?? 0;
-      return room >= 0 || place === 0;
-    }),
-  );
-  return columns.filter((column) => chosen.has(column));
 }

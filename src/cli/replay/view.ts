@@ -3,7 +3,7 @@ import { printable } from "../../printable.ts";
 import type { ReplayedSession } from "../../replay/replay.ts";
 import { colours } from "../terminal.ts";
 import { count } from "./figures.ts";
-import { wrapped } from "./paragraph.ts";
+import { wrapped } from "../text/paragraph.ts";
 
 /** A session with the file it came from. */
 export interface NamedSession extends ReplayedSession {
