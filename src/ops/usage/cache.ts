@@ -1,0 +1,143 @@
+/**
+ * The cache of what sessions used: one file in the user's cache folder, with the calls of each place by its size and
+ * time of change. It holds counts, models and folders, no text of a session. Places that are gone leave it.
+ */
+import { createHash } from "node:crypto";
+import { readFile, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { makeFolder, removeDrafts, replaceFile } from "../../disk/safe-write.ts";
+import type { CallUsage, FoundUsage } from "../../transcript/usage/usage.ts";
+
+/** The version of what readers make of a file. A cache of another version is built again. */
+const version = "windrow usage 1";
+/** A larger cache is neither read nor written, in bytes. */
+const largestCache = 128_000_000;
+
+/** A call as the cache writes it; models, projects and chains are numbers in a list. */
+type Row = readonly [
+  time: number,
+  model: number,
+  project: number,
+  input: number,
+  output: number,
+  read: number,
+  written: number,
+  long: number,
+  chain: number,
+  key: number,
+];
+
+interface Entry {
+  readonly path: string;
+  readonly bytes: number;
+  readonly modifiedMs: number;
+  readonly names: readonly string[];
+  readonly rows: readonly Row[];
+}
+
+/** The calls of places that did not change since they were read. */
+export class UsageCache {
+  readonly #file: string;
+  readonly #entries: Map<string, Entry>;
+  #changed = false;
+
+  private constructor(file: string, entries: Map<string, Entry>) {
+    this.#file = file;
+    this.#entries = entries;
+  }
+
+  /** The cache in a folder. One that is missing, damaged or of another version is empty. */
+  static async open(folder: string): Promise<UsageCache> {
+    const file = join(folder, "usage.jsonl");
+    const { size } = await stat(file).catch(() => ({ size: 0 }));
+    const text = size > largestCache ? "" : await readFile(file, "utf8").catch(() => "");
+    return new UsageCache(file, entriesOf(text));
+  }
+
+  /** The calls of a place as it is now; undefined where it is not known, or has changed. */
+  get({ path, bytes, modifiedMs }: FoundUsage): readonly CallUsage[] | undefined {
+    const entry = this.#entries.get(path);
+    return entry?.bytes === bytes && entry.modifiedMs === modifiedMs ? callsOf(entry) : undefined;
+  }
+
+  /** Notes the calls of a place. */
+  set({ path, bytes, modifiedMs }: FoundUsage, calls: readonly CallUsage[]): void {
+    this.#entries.set(path, { path, bytes, modifiedMs, ...packed(calls) });
+    this.#changed = true;
+  }
+
+  /**
+   * Writes the cache where it changed, without the places that are not there any more. A folder that cannot be written
+   * makes no difference but time.
+   */
+  async save(found: readonly FoundUsage[]): Promise<void> {
+    const there = new Set(found.map(({ path }) => path));
+    const kept = [...this.#entries.values()].filter(({ path }) => there.has(path));
+    if (!this.#changed && kept.length === this.#entries.size) return;
+    const lines: string[] = [];
+    let room = largestCache;
+    for (const entry of kept) {
+      const line = `${JSON.stringify(entry)}\n`;
+      room -= Buffer.byteLength(line);
+      if (room > 0) lines.push(line);
+    }
+    const body = lines.join("");
+    try {
+      await makeFolder(dirname(this.#file));
+      await removeDrafts(dirname(this.#file));
+      await replaceFile(this.#file, `${version} ${hashOf(body)}\n${body}`, false);
+    } catch {
+      return;
+    }
+  }
+}
+
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+function entriesOf(text: string): Map<string, Entry> {
+  const end = text.indexOf("\n");
+  const body = text.slice(end + 1);
+  if (end < 0 || text.slice(0, end) !== `${version} ${hashOf(body)}`) return new Map();
+  // The hash says that this version wrote it, so its shape is known.
+  const entries = body.split("\n").filter((line) => line !== "");
+  return new Map(entries.map((line) => JSON.parse(line) as Entry).map((entry) => [entry.path, entry]));
+}
+
+function packed(calls: readonly CallUsage[]): Pick<Entry, "names" | "rows"> {
+  const names = new Map<string, number>();
+  const of = (name: string): number => {
+    const place = names.get(name) ?? names.size;
+    names.set(name, place);
+    return place;
+  };
+  const rows = calls.map((call): Row => [
+    call.time ?? 0,
+    of(call.model),
+    of(call.project),
+    call.input,
+    call.output,
+    call.cacheRead,
+    call.cacheWrite,
+    call.longWrite,
+    of(call.chain),
+    call.key,
+  ]);
+  return { names: [...names.keys()], rows };
+}
+
+function callsOf({ names, rows }: Entry): readonly CallUsage[] {
+  return rows.map(([time, model, project, input, output, read, written, long, chain, key]) => ({
+    time: time === 0 ? undefined : time,
+    model: names[model] ?? "",
+    project: names[project] ?? "",
+    input,
+    output,
+    cacheRead: read,
+    cacheWrite: written,
+    longWrite: long,
+    chain: names[chain] ?? "",
+    key,
+  }));
+}

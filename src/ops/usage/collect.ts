@@ -1,0 +1,107 @@
+/** Collects what sessions used: from the places where agents keep them, by way of a cache, and from a store. */
+import { readUsage } from "../../transcript/usage/read.ts";
+import { keyOf } from "../../transcript/usage/usage.ts";
+import type { CallUsage, FoundUsage } from "../../transcript/usage/usage.ts";
+import type { Scope, Store } from "../../store/store.ts";
+import { UsageCache } from "./cache.ts";
+
+/** The calls of one place. */
+export interface CollectedUsage {
+  readonly path: string;
+  readonly agent: FoundUsage["agent"] | "windrow";
+  readonly calls: readonly CallUsage[];
+}
+
+/** The calls that were collected, and the places that could not be read. */
+export interface Collected {
+  readonly files: readonly CollectedUsage[];
+  readonly failed: readonly { readonly path: string; readonly reason: string }[];
+}
+
+/** Options of {@link collectUsage}. */
+export interface CollectOptions {
+  /** The folder of the cache; absent for none. */
+  readonly cache?: string;
+  /** Called with bytes read, of those to read; what the cache has is not read. */
+  readonly onProgress?: (done: number, total: number) => void;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Reads what the calls of some places used. A place that cannot be read is told, and the others are read.
+ *
+ * @param wanted - the places to read; all that were found stay in the cache
+ * @throws the signal's reason
+ */
+export async function collectUsage(
+  found: readonly FoundUsage[],
+  wanted: (place: FoundUsage) => boolean,
+  { cache: folder, onProgress, signal }: CollectOptions = {},
+): Promise<Collected> {
+  const cache = folder === undefined ? undefined : await UsageCache.open(folder);
+  const files = new Map<FoundUsage, readonly CallUsage[]>();
+  const failed: { path: string; reason: string }[] = [];
+  const places = found.filter(wanted);
+  for (const place of places) {
+    const calls = cache?.get(place);
+    if (calls) files.set(place, calls);
+  }
+  const unread = places.filter((place) => !files.has(place));
+  const total = unread.reduce((sum, { bytes }) => sum + bytes, 0);
+  let done = 0;
+  for (const place of unread) {
+    try {
+      const onBytes = (bytes: number): void => onProgress?.((done += bytes), total);
+      const calls = await readUsage(place, { onBytes, signal });
+      files.set(place, calls);
+      cache?.set(place, calls);
+    } catch (error) {
+      signal?.throwIfAborted();
+      failed.push({ path: place.path, reason: error instanceof Error ? error.message : String(error) });
+    }
+  }
+  await cache?.save(found);
+  return {
+    // Oldest first: a call that a newer file copied belongs to the file that made it.
+    files: places.toReversed().flatMap((place) => {
+      const calls = files.get(place);
+      return calls ? [{ path: place.path, agent: place.agent, calls }] : [];
+    }),
+    failed,
+  };
+}
+
+/**
+ * The calls that sessions of a store made themselves. Sessions that were imported keep no record of usage here: their
+ * agent's own files have it.
+ *
+ * @param project - the name under which they are listed
+ */
+export async function storeUsage(
+  store: Store,
+  scope: Scope,
+  project: string,
+  signal?: AbortSignal,
+): Promise<readonly CollectedUsage[]> {
+  const sessions: CollectedUsage[] = [];
+  for await (const { metadata, location } of store.list(scope)) {
+    signal?.throwIfAborted();
+    const calls: CallUsage[] = [];
+    for await (const record of store.read(scope, metadata.uuid, { kind: "usage" })) {
+      const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = record.usage;
+      if (input + output === 0) continue;
+      const time = Date.parse(record.timestamp);
+      calls.push({
+        time: Number.isNaN(time) ? undefined : time,
+        model: record.model ?? "",
+        project,
+        ...{ input, output, cacheRead, cacheWrite, longWrite: 0 },
+        // A summary's request is none of the conversation's.
+        chain: record.purpose,
+        key: keyOf(`${metadata.uuid} ${record.seq}`),
+      });
+    }
+    if (calls.length > 0) sessions.push({ path: location, agent: "windrow", calls });
+  }
+  return sessions;
+}

@@ -1,0 +1,219 @@
+/** Sums of what sessions used, by day, project and model: calls, tokens, money, an estimate with a managed window. */
+import { findModel } from "../../tokens/models.ts";
+import type { ModelPrices } from "../../tokens/models.ts";
+import type { CallUsage } from "../../transcript/usage/usage.ts";
+import { budgetOf } from "../../window/budget.ts";
+import { managedInputs } from "./managed.ts";
+import type { InputUse } from "./managed.ts";
+
+/** The parts that usage is added up by. */
+export const usageParts = ["day", "project", "model"] as const;
+
+/** Tokens of the messages in a managed window where no budget is named. */
+export const usualBudget = 32_000;
+
+/** One of {@link usageParts}. */
+export type UsagePart = (typeof usageParts)[number];
+
+/** The usage of some calls, added up. */
+export interface UsageSum {
+  /** The day (UTC), the project's folder or the model's id; empty where sessions do not say. */
+  readonly name: string;
+  readonly calls: number;
+  /** Input tokens, cached ones included. */
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  /** Tokens of the largest request. */
+  readonly peak: number;
+  /** Input and output at list prices, in US dollars; null where no call's model has a price. */
+  readonly dollars: number | null;
+  /** The same with a managed window: an estimate. */
+  readonly managedDollars: number | null;
+  /** Input tokens with a managed window: an estimate. */
+  readonly managedInput: number;
+  /** Calls whose model has no price; they are not in the money. */
+  readonly unpriced: number;
+}
+
+/** The overview of some sessions. */
+export interface UsageOverview {
+  readonly total: UsageSum;
+  readonly by: Readonly<Record<UsagePart, readonly UsageSum[]>>;
+  /** Models that no price is known for, as the sessions write them. */
+  readonly unpricedModels: readonly string[];
+  /** Calls that are copies of another file's, left out: of a session that was resumed or forked. */
+  readonly copies: number;
+}
+
+/** Options of {@link usageOverview}. */
+export interface OverviewOptions {
+  /** Tokens of the messages in a managed window. Default {@link usualBudget}, less where the model takes less. */
+  readonly budget?: number;
+  /** Only calls from then on, in milliseconds since 1970; calls without a time are left out then. */
+  readonly since?: number;
+}
+
+/**
+ * Adds up calls. Each is counted once, also where several files hold it.
+ *
+ * @param files - the calls of each file, in their order; where files share a call, it counts in the first of them
+ */
+export function usageOverview(
+  files: Iterable<readonly CallUsage[]>,
+  { budget, since }: OverviewOptions = {},
+): UsageOverview {
+  const budgetFor = (id: string): number => budget ?? modelNamed(id).budget;
+  const seen = new Set<number>();
+  const total = new Sum("");
+  const sums: Readonly<Record<UsagePart, Map<string, Sum>>> = { day: new Map(), project: new Map(), model: new Map() };
+  const unpricedModels = new Set<string>();
+  let copies = 0;
+  for (const calls of files) {
+    const managed = managedInputs(calls, budgetFor);
+    for (const call of calls) {
+      if (seen.has(call.key)) {
+        copies += 1;
+        continue;
+      }
+      seen.add(call.key);
+      if (since !== undefined && (call.time ?? 0) < since) continue;
+      const model = modelNamed(call.model);
+      if (!model.prices) unpricedModels.add(call.model);
+      const names: Readonly<Record<UsagePart, string>> = {
+        day: dayOf(call.time),
+        project: call.project,
+        model: model.name,
+      };
+      total.add(call, managed.get(call) ?? call, model.prices);
+      for (const part of usageParts) sumOf(sums[part], names[part]).add(call, managed.get(call) ?? call, model.prices);
+    }
+  }
+  const by = Object.fromEntries(usageParts.map((part) => [part, sorted(part, sums[part])]));
+  return {
+    total: total.end(),
+    by: by as Record<UsagePart, readonly UsageSum[]>,
+    unpricedModels: [...unpricedModels].sort(),
+    copies,
+  };
+}
+
+const dayMs = 86_400_000;
+const days = new Map<number, string>();
+
+/** The day (UTC) of a time; empty for none. */
+function dayOf(time: number | undefined): string {
+  if (time === undefined) return "";
+  const number = Math.floor(time / dayMs);
+  const known = days.get(number);
+  if (known !== undefined) return known;
+  const day = new Date(number * dayMs).toISOString().slice(0, 10);
+  days.set(number, day);
+  return day;
+}
+
+/** Several sums as one, under a name. */
+export function merged(name: string, sums: readonly UsageSum[]): UsageSum {
+  const add = (value: (sum: UsageSum) => number): number => sums.reduce((all, sum) => all + value(sum), 0);
+  const money = (value: (sum: UsageSum) => number | null): number | null =>
+    sums.every((sum) => value(sum) === null) ? null : add((sum) => value(sum) ?? 0);
+  return {
+    name,
+    calls: add(({ calls }) => calls),
+    input: add(({ input }) => input),
+    output: add(({ output }) => output),
+    cacheRead: add(({ cacheRead }) => cacheRead),
+    cacheWrite: add(({ cacheWrite }) => cacheWrite),
+    peak: sums.reduce((peak, sum) => Math.max(peak, sum.peak), 0),
+    dollars: money(({ dollars }) => dollars),
+    managedDollars: money(({ managedDollars }) => managedDollars),
+    managedInput: add(({ managedInput }) => managedInput),
+    unpriced: add(({ unpriced }) => unpriced),
+  };
+}
+
+/** An hour in Anthropic's cache costs twice the price of input (its page on prompt caching); the table has five minutes'. */
+const longWriteFactor = 2;
+
+function dollarsOf(use: InputUse, output: number, prices: ModelPrices): number {
+  const plain = Math.max(0, use.input - use.cacheRead - use.cacheWrite);
+  const short = use.cacheWrite - use.longWrite;
+  const input = plain * prices.input + use.cacheRead * prices.cacheRead + short * prices.cacheWrite;
+  return (input + use.longWrite * longWriteFactor * prices.input + output * prices.output) / 1e6;
+}
+
+class Sum {
+  readonly #name: string;
+  readonly #numbers = { calls: 0, input: 0, output: 0, cacheRead: 0, cacheWrite: 0, peak: 0 };
+  readonly #estimate = { managedInput: 0, unpriced: 0 };
+  #dollars = 0;
+  #managedDollars = 0;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  add(call: CallUsage, managed: InputUse, prices: ModelPrices | undefined): void {
+    const numbers = this.#numbers;
+    numbers.calls += 1;
+    numbers.input += call.input;
+    numbers.output += call.output;
+    numbers.cacheRead += call.cacheRead;
+    numbers.cacheWrite += call.cacheWrite;
+    numbers.peak = Math.max(numbers.peak, call.input);
+    this.#estimate.managedInput += managed.input;
+    if (!prices) {
+      this.#estimate.unpriced += 1;
+      return;
+    }
+    this.#dollars += dollarsOf(call, call.output, prices);
+    this.#managedDollars += dollarsOf(managed, call.output, prices);
+  }
+
+  end(): UsageSum {
+    const isPriced = this.#numbers.calls > this.#estimate.unpriced;
+    return {
+      name: this.#name,
+      ...this.#numbers,
+      dollars: isPriced ? this.#dollars : null,
+      managedDollars: isPriced ? this.#managedDollars : null,
+      ...this.#estimate,
+    };
+  }
+}
+
+function sumOf(sums: Map<string, Sum>, name: string): Sum {
+  const sum = sums.get(name) ?? new Sum(name);
+  sums.set(name, sum);
+  return sum;
+}
+
+/** Days newest first; projects and models by money, then by tokens. */
+function sorted(part: UsagePart, sums: ReadonlyMap<string, Sum>): readonly UsageSum[] {
+  const all = [...sums.values()].map((sum) => sum.end());
+  if (part === "day") return all.toSorted((left, right) => right.name.localeCompare(left.name));
+  return all.toSorted(
+    (left, right) =>
+      (right.dollars ?? 0) - (left.dollars ?? 0) || right.input - left.input || left.name.localeCompare(right.name),
+  );
+}
+
+interface NamedModel {
+  readonly name: string;
+  readonly prices: ModelPrices | undefined;
+  readonly budget: number;
+}
+
+const known = new Map<string, NamedModel>();
+
+/** A model under the table's id, so that its dated ids are one. */
+function modelNamed(id: string): NamedModel {
+  const model = known.get(id);
+  if (model) return model;
+  const facts = findModel(id);
+  const budget = facts ? Math.min(usualBudget, budgetOf(facts)) : usualBudget;
+  const named = { name: facts?.id ?? id, prices: facts?.prices, budget };
+  known.set(id, named);
+  return named;
+}
