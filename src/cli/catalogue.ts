@@ -13,6 +13,11 @@ export interface CatalogueEntry {
 /** The commands in the order of the help. */
 export const catalogue: readonly CatalogueEntry[] = [
   {
+    name: "usage",
+    summary: "what coding agents used on this machine, by day, project and model: tokens, cache, money",
+    load: async () => (await import("./usage/usage.ts")).addUsage,
+  },
+  {
     name: "replay",
     summary: "run recorded agent sessions through strategies, and compare tokens, cost and what was lost",
     load: async () => (await import("./replay/replay.ts")).addReplay,

@@ -8,13 +8,14 @@ import { printableIo } from "./terminal.ts";
 import { packageVersion } from "../version.ts";
 
 /**
- * Runs one command line. Only the named command's file is loaded; the help of the program loads all.
+ * Runs one command line; one without a command shows what sessions here used, where there are any. Only the named command's file is loaded; the help of the program loads all.
  *
- * @param argv - the arguments, without the program's name
+ * @param given - the arguments, without the program's name
  * @returns the exit status: 0 done, 1 the thing asked about failed, 2 wrong use
  */
-export async function run(argv: readonly string[], streams: CliIo, signal?: AbortSignal): Promise<ExitStatus> {
-  const written = printableIo(streams, wantsDebug(argv));
+export async function run(given: readonly string[], streams: CliIo, signal?: AbortSignal): Promise<ExitStatus> {
+  const written = printableIo(streams, wantsDebug(given));
+  const argv = given.every((word) => word === debugFlag) && (await showsUsage(written)) ? ["usage", ...given] : given;
   if (argv.length === 1 && ["-V", "--version"].includes(argv[0] ?? "")) {
     written.stdout.write(`${packageVersion()}\n`);
     return exitStatus.done;
@@ -36,6 +37,10 @@ export async function run(argv: readonly string[], streams: CliIo, signal?: Abor
     reportError(io, error);
     return statusOf(error);
   }
+}
+
+async function showsUsage(io: CliIo): Promise<boolean> {
+  return (await import("./usage/usage.ts")).hasSessions(io);
 }
 
 const debugFlag = "--debug";

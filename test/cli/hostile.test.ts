@@ -29,6 +29,11 @@ interface Place {
 
 /** Every command, in an order in which each still has its session. */
 const commands: Readonly<Record<string, readonly ((place: Place) => readonly string[])[]>> = {
+  usage: [
+    ({ store }) => ["--agent", "windrow", "--no-cache", "--store", store],
+    () => ["--since", hostile],
+    () => ["--agent", hostile],
+  ],
   replay: [({ file }) => [file], ({ file, beside }) => [file, "--keep", `${beside}/kept`], () => [hostile]],
   compose: [({ store }) => ["latest", "--store", store, "--explain"], ({ file }) => [file], () => [hostile]],
   view: [

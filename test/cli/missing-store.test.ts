@@ -9,6 +9,7 @@ const id = "3f2b1c0a-1111-4111-8111-111111111111";
 const commands = [
   ["view", "latest"],
   ["stats"],
+  ["usage", "--agent", "windrow", "--no-cache"],
   ["logs"],
   ["top", "--once"],
   ["search", "word"],

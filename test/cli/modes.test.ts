@@ -19,6 +19,7 @@ interface Place {
 
 /** Every command that touches a store, as it is run on one, in this order. */
 const commands: Readonly<Record<string, (place: Place) => readonly string[]>> = {
+  usage: ({ store }) => ["usage", "--agent", "windrow", "--no-cache", "--store", store],
   replay: ({ store, file }) => ["replay", file, "--keep", `${store}-kept`],
   compose: ({ store }) => ["compose", "latest", "--store", store, "--budget", "200000"],
   view: ({ store }) => ["view", "latest", "--store", store],

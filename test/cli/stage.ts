@@ -28,11 +28,12 @@ export async function windrow(
   argv: readonly string[],
   env: Record<string, string> = {},
   isTTY = false,
+  columns = 120,
 ): Promise<Outcome> {
   let stdout = "";
   let stderr = "";
   const status = await run(argv, {
-    stdout: { write: (text) => (stdout += text), isTTY, columns: 120 },
+    stdout: { write: (text) => (stdout += text), isTTY, columns },
     stderr: { write: (text) => (stderr += text) },
     env,
     // Progress is for work that takes long; on a machine under load that would be any.

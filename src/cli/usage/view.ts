@@ -1,0 +1,201 @@
+/** The overview of usage as text: tables that fit the terminal, and the words behind their figures. */
+import type { Collected } from "../../ops/usage/collect.ts";
+import { merged, usageParts } from "../../ops/usage/overview.ts";
+import type { UsageOverview, UsagePart, UsageSum } from "../../ops/usage/overview.ts";
+import { printable } from "../../printable.ts";
+import { columnWidth, fittingColumns, shortPaths, textWidth } from "../text/columns.ts";
+import type { FittedColumn } from "../text/columns.ts";
+import { wrapped } from "../text/paragraph.ts";
+import { count, oneLine } from "../text/text.ts";
+import { colours } from "../terminal.ts";
+
+/** The report of `windrow usage`. */
+export interface UsageReport {
+  /** Tokens of the messages in the managed window. */
+  readonly budget: number;
+  /** The time from which on calls count, ISO 8601; null for all. */
+  readonly since: string | null;
+  /** The agents with calls, and how many files they keep them in. */
+  readonly agents: readonly { readonly agent: string; readonly files: number }[];
+  readonly overview: UsageOverview;
+  readonly failed: Collected["failed"];
+}
+
+/** The terminal that a report is shown in. */
+export interface UsageView {
+  /** The home folder, which paths show as `~`. */
+  readonly home: string;
+  /** Columns of the terminal; 0 where there is no limit. */
+  readonly columns: number;
+  readonly colour: boolean;
+  /** The only part to show, with every row. */
+  readonly by?: UsagePart;
+}
+
+/** Rows of each table, where all are shown; what is left is one row more. */
+const shownRows: Readonly<Record<UsagePart, number>> = { day: 14, project: 10, model: 10 };
+/** Models without a price that are named, and the characters of each. */
+const [namedModels, namedLength] = [5, 25];
+/** Columns that names have at least, where they need them. */
+const leastName = 22;
+
+const agentNames: Readonly<Record<string, string>> = {
+  "claude-code": "Claude Code",
+  "codex": "Codex",
+  "pi": "pi",
+  "gemini-cli": "Gemini CLI",
+  "opencode": "opencode",
+  "windrow": "Windrow",
+};
+
+/** The report as text for people. */
+export function usageText(report: UsageReport, view: UsageView): string {
+  const { overview, agents } = report;
+  if (overview.total.calls === 0) return `${wrapped([nothingWords(report)], view.columns).join("\n")}\n`;
+  const { bold, dim } = colours(view.colour);
+  const parts = usageParts.filter((part) => view.by === undefined || view.by === part);
+  const tables = parts.map((part) => rowsOf(part, overview, view));
+  const rows = tables.flat();
+  const all = columnsFor(report);
+  const room = view.columns <= 0 ? 0 : Math.max(1, view.columns - Math.min(leastName, longest(rows)) - 1);
+  const shown = fittingColumns<UsageSum, FittedColumn<UsageSum>>(all, rows, room);
+  const widths = shown.map((column) => columnWidth(column, rows));
+  const taken = widths.reduce((sum, width) => sum + width, 1);
+  const nameWidth = view.columns <= 0 ? longest(rows) : Math.min(longest(rows), view.columns - taken);
+  const line = (name: string, cells: readonly string[]): string =>
+    ` ${padded(name, nameWidth)}${cells.map((cell, place) => cell.padStart(widths[place] ?? 0)).join("")}`;
+  const blocks = tables.map((table, place) => {
+    const head = dim(
+      line(
+        `by ${parts[place]}`,
+        shown.map(({ name }) => name),
+      ),
+    );
+    const names = shortPaths(
+      table.map(({ name }) => name),
+      nameWidth,
+    );
+    const body = table.map((row, at) => {
+      const text = line(
+        names[at] ?? "",
+        shown.map((column) => column.cell(row)),
+      );
+      return row === table.at(-1) && place === 0 ? bold(text) : text;
+    });
+    return [head, ...body].join("\n");
+  });
+  const missing = all.filter((column) => !shown.includes(column)).map(({ name }) => name);
+  const notes = [
+    ...(missing.length === 0 ? [] : [`For ${missing.join(", ")} the terminal is too narrow; --json has them.`]),
+    ...moneyWords(report),
+  ];
+  const title = `${agents.map(({ agent }) => agentNames[agent] ?? agent).join(", ")}: ${filesWords(report)}`;
+  return `${[
+    wrapped([printable(title)], view.columns).join("\n"),
+    ...blocks,
+    ...notes.map((note) => wrapped([printable(note)], view.columns).join("\n")),
+  ].join("\n\n")}\n`;
+}
+
+function nothingWords({ since, agents }: UsageReport): string {
+  const named = agents.length === 0 ? "No session here reports usage." : "No call reports usage";
+  const from = agents.length === 0 ? "" : ` since ${(since ?? "").slice(0, 10)}.`;
+  return `${named}${from} Looked where Claude Code, Codex, pi, Gemini CLI and opencode keep theirs (windrow usage --help).`;
+}
+
+function filesWords({ agents, overview }: UsageReport): string {
+  const files = agents.reduce((sum, one) => sum + one.files, 0);
+  const days = overview.by.day.map(({ name }) => name).filter((name) => name !== "");
+  const [last, first] = [days[0], days.at(-1)];
+  const span = first === undefined ? "" : first === last ? `, ${first}` : `, ${first} to ${last}`;
+  return `${count(files)} ${files === 1 ? "file" : "files"}, ${count(overview.total.calls)} calls${span}`;
+}
+
+function columnsFor({ budget }: UsageReport): readonly FittedColumn<UsageSum>[] {
+  return [
+    { name: "calls", rank: 4, cell: ({ calls }) => count(calls) },
+    { name: "input", rank: 3, cell: ({ input }) => tokensLabel(input) },
+    {
+      name: "cached",
+      rank: 5,
+      cell: ({ input, cacheRead }) => (input === 0 ? "–" : `${Math.floor((100 * cacheRead) / input)}%`),
+    },
+    { name: "output", rank: 7, cell: ({ output }) => tokensLabel(output) },
+    { name: "peak", rank: 6, cell: ({ peak }) => tokensLabel(peak) },
+    { name: "$", rank: 1, cell: ({ dollars }) => money(dollars) },
+    { name: `$ at ${tokensLabel(budget)}`, rank: 2, cell: ({ managedDollars }) => money(managedDollars) },
+  ];
+}
+
+/** The rows of a part under the names that are shown. The first table ends with all calls together. */
+function rowsOf(part: UsagePart, { by, total }: UsageOverview, view: UsageView): readonly UsageSum[] {
+  const sums = by[part];
+  const most = view.by === undefined ? shownRows[part] : Infinity;
+  // One row that is left takes as much room as the row that would say so.
+  const [shown, others] = sums.length <= most + 1 ? [sums, []] : [sums.slice(0, most), sums.slice(most)];
+  const named = shown.map((sum) => ({ ...sum, name: nameOf(part, sum.name, view.home) }));
+  const rest = others.length === 0 ? [] : [merged(`${count(others.length)} ${otherRows[part]}`, others)];
+  const isFirst = view.by !== undefined || part === "day";
+  return [...named, ...rest, ...(isFirst ? [{ ...total, name: "all" }] : [])];
+}
+
+const otherRows: Readonly<Record<UsagePart, string>> = {
+  day: "earlier days",
+  project: "other projects",
+  model: "other models",
+};
+
+function nameOf(part: UsagePart, name: string, home: string): string {
+  if (name === "") return { day: "without a time", project: "no folder named", model: "no model named" }[part];
+  const isHome = part === "project" && home.length > 1 && (name === home || name.startsWith(`${home}/`));
+  return printable(isHome ? `~${name.slice(home.length)}` : name);
+}
+
+function longest(rows: readonly UsageSum[]): number {
+  return rows.reduce((width, { name }) => Math.max(width, textWidth(name)), "by project".length);
+}
+
+function padded(text: string, width: number): string {
+  return text + " ".repeat(Math.max(0, width - textWidth(text)));
+}
+
+/** Tokens in three digits or four: `802`, `53.3k`, `14.9M`. */
+function tokensLabel(tokens: number): string {
+  let [value, unit] = [tokens, 0];
+  while (value >= 999.5 && unit < tokenUnits.length - 1) [value, unit] = [value / 1_000, unit + 1];
+  const text = unit > 0 && value < 99.95 ? value.toFixed(1).replace(/\.0$/, "") : String(Math.round(value));
+  return `${text}${tokenUnits[unit]}`;
+}
+
+const tokenUnits: readonly string[] = ["", "k", "M", "B"];
+
+function money(dollars: number | null): string {
+  if (dollars === null) return "–";
+  if (dollars > 0 && dollars < 0.005) return "<0.01";
+  const [whole = "", cents] = dollars.toFixed(2).split(".");
+  return `${count(Number(whole))}.${cents}`;
+}
+
+/** The words behind the money: what it holds, what the estimate is, and what is missing. */
+function moneyWords({ overview, budget }: UsageReport): readonly string[] {
+  const { total, unpricedModels, copies } = overview;
+  const { dollars, managedDollars, unpriced } = total;
+  const estimate =
+    `With a managed window of ${count(budget)} tokens beside the system prompt and tools of every request, about ` +
+    `$${money(managedDollars)} instead of $${money(dollars)}: an estimate from the sizes of the requests. ` +
+    "windrow replay FILE measures a session, and what stayed in view.";
+  const names = unpricedModels.map((name) => (name === "" ? "one without a name" : oneLine(name, namedLength)));
+  const others = names.length > namedModels ? [`${count(names.length - namedModels)} other models`] : [];
+  const listed = [...names.slice(0, namedModels), ...others].join(", ");
+  return [
+    ...(dollars === null
+      ? []
+      : ["$ is input, cache and output at list prices; a subscription costs what it costs. Days are UTC.", estimate]),
+    ...(unpriced === 0
+      ? []
+      : [
+          `Without a price, and not in the money: ${count(unpriced)} ${unpriced === 1 ? "call" : "calls"} of ${listed}.`,
+        ]),
+    ...(copies === 0 ? [] : [`${count(copies)} calls are in more than one file and count once.`]),
+  ];
+}

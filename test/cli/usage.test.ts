@@ -1,0 +1,358 @@
+/** `windrow usage`, and `windrow` alone: what sessions in a home used, as tables and as JSON. */
+import { existsSync } from "node:fs";
+import { appendFile, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { SessionManager } from "../../src/session/manager/manager.ts";
+import { newFolder, put, windrow } from "./stage.ts";
+
+/** A call as a test writes it. */
+interface Call {
+  readonly id: string;
+  readonly day?: string;
+  readonly model?: string;
+  readonly plain?: number;
+  readonly read?: number;
+  readonly written?: number;
+  readonly long?: number;
+  readonly output?: number;
+}
+
+/** A session of Claude Code in a folder. */
+function claudeSession(cwd: string, calls: readonly Call[]): string {
+  return calls
+    .map(({ id, day = "2026-01-02", model = "claude-sonnet-4-5", plain = 0, read = 0, written = 0, ...more }) =>
+      JSON.stringify({
+        ...{ type: "assistant", timestamp: `${day}T10:00:00.000Z`, cwd, requestId: `r${id}` },
+        message: {
+          ...{ id, role: "assistant", model, content: [] },
+          usage: {
+            input_tokens: plain,
+            cache_read_input_tokens: read,
+            cache_creation_input_tokens: written,
+            cache_creation: { ephemeral_1h_input_tokens: more.long ?? 0 },
+            output_tokens: more.output ?? 0,
+          },
+        },
+      }),
+    )
+    .join("\n");
+}
+
+/** A home with two sessions of Claude Code and one of Codex. */
+async function newHome(): Promise<string> {
+  const home = await newFolder();
+  const first: Call = { id: "a", plain: 1_000_000, output: 100_000 };
+  const second: Call = {
+    id: "b",
+    day: "2026-01-03",
+    model: "claude-haiku-4-5-20251001",
+    read: 900_000,
+    plain: 100_000,
+  };
+  await put(home, ".claude/projects/-repo/one.jsonl", claudeSession("/repo", [first, second]));
+  await put(home, ".claude/projects/-home/two.jsonl", claudeSession(`${home}/mine`, [{ id: "c", plain: 500_000 }]));
+  const event = (type: string, payload: object): string =>
+    JSON.stringify({ type, timestamp: "2026-01-04T00:00:00Z", payload });
+  const info = {
+    total_token_usage: { input_tokens: 2_000_000 },
+    last_token_usage: { input_tokens: 2_000_000, cached_input_tokens: 1_000_000, output_tokens: 0 },
+  };
+  await put(
+    home,
+    ".codex/sessions/2026/01/04/rollout-1.jsonl",
+    [
+      event("session_meta", { id: "s", cwd: "/repo" }),
+      event("turn_context", { model: "gpt-5" }),
+      event("event_msg", { type: "token_count", info }),
+    ].join("\n"),
+  );
+  return home;
+}
+
+interface Sum {
+  readonly name: string;
+  readonly calls: number;
+  readonly input: number;
+  readonly peak: number;
+  readonly dollars: number | null;
+  readonly managedDollars: number | null;
+  readonly managedInput: number;
+  readonly unpriced: number;
+}
+
+interface Report {
+  readonly total: Sum;
+  readonly days?: readonly Sum[];
+  readonly projects?: readonly Sum[];
+  readonly models?: readonly Sum[];
+  readonly copies: number;
+  readonly failed: readonly { readonly path: string }[];
+}
+
+async function report(home: string, ...argv: readonly string[]): Promise<Report> {
+  const { status, stdout } = await windrow(["usage", "--json", ...argv], { HOME: home });
+  expect(status).toBe(0);
+  return JSON.parse(stdout) as Report;
+}
+
+const cacheOf = (home: string): string => join(home, ".cache/windrow/usage.jsonl");
+
+describe("windrow usage", () => {
+  it("adds up by day, project and model, at list prices, output included", async () => {
+    const home = await newHome();
+    const { total, days, projects, models } = await report(home);
+    expect(days?.map(({ name, calls, input }) => [name, calls, input])).toEqual([
+      ["2026-01-04", 1, 2_000_000],
+      ["2026-01-03", 1, 1_000_000],
+      ["2026-01-02", 2, 1_500_000],
+    ]);
+    // Sonnet: 1M at $3 and 0.1M of output at $15; Haiku: 0.9M at $0.10 and 0.1M at $1; GPT-5: 1M at $1.25, 1M at $0.125.
+    expect(models?.map(({ name, dollars }) => [name, dollars])).toEqual([
+      ["claude-sonnet-4-5", 6],
+      ["gpt-5", 1.375],
+      ["claude-haiku-4-5", expect.closeTo(0.19)],
+    ]);
+    expect(projects?.map(({ name, calls }) => [name, calls])).toEqual([
+      ["/repo", 3],
+      [`${home}/mine`, 1],
+    ]);
+    expect(total).toMatchObject({ calls: 4, input: 4_500_000, peak: 2_000_000, unpriced: 0 });
+  });
+
+  it("prices what the cache keeps for an hour at twice the input", async () => {
+    const home = await newFolder();
+    const call = { id: "a", written: 1_000_000, long: 400_000 };
+    await put(home, ".claude/projects/p/a.jsonl", claudeSession("/repo", [call]));
+    expect((await report(home)).total.dollars).toBeCloseTo(0.6 * 3.75 + 0.4 * 6);
+  });
+
+  it("names models without a price, and leaves them out of the money alone", async () => {
+    const home = await newHome();
+    const calls = [{ id: "x", plain: 70, model: "my-own-model" }];
+    await put(home, ".claude/projects/p/a.jsonl", claudeSession("/else", calls));
+    const { total, models } = await report(home);
+    expect(total).toMatchObject({ calls: 5, unpriced: 1, dollars: expect.closeTo(7.565) });
+    expect(models?.at(-1)).toMatchObject({ name: "my-own-model", input: 70, dollars: null, managedDollars: null });
+    const { stdout } = await windrow(["usage"], { HOME: home });
+    expect(stdout).toMatch(/Without a price, and not in the money: 1 calls? of my-own-model/);
+  });
+
+  it("counts a call once that a resumed session copied, under the older file's project", async () => {
+    const home = await newFolder();
+    const older = await put(home, ".claude/projects/a/a.jsonl", claudeSession("/first", [{ id: "a", plain: 10 }]));
+    const text = `${await readFile(older, "utf8")}\n${claudeSession("/second", [{ id: "b", plain: 20 }])}`;
+    await utimes(older, 1_000, 1_000);
+    await put(home, ".claude/projects/a/b.jsonl", text);
+    expect(await report(home)).toMatchObject({ copies: 1, total: { calls: 2, input: 30 } });
+  });
+
+  it("takes one part, one agent, a day or an age", async () => {
+    const home = await newHome();
+    const { stdout } = await windrow(["usage", "--by", "model"], { HOME: home });
+    expect(stdout).toContain("by model");
+    expect(stdout).not.toContain("by day");
+    expect(Object.keys(await report(home, "--by", "project"))).not.toContain("days");
+    expect((await report(home, "--agent", "codex")).total.calls).toBe(1);
+    expect((await report(home, "--since", "2026-01-03")).total.calls).toBe(2);
+    expect((await report(home, "--since", "1h")).total.calls).toBe(0);
+  });
+
+  it.each([
+    [["--by", "week"], "day, project, model"],
+    [["--agent", "aider"], "claude-code, codex, pi"],
+    [["--since", "yesterday"], "2026-01-31"],
+    [["--since", "2026-13-40"], "2026-01-31"],
+    [["--budget", "none"], "32k"],
+  ])("%j is refused with what is right", async (argv, right) => {
+    const { status, stdout, stderr } = await windrow(["usage", ...argv], { HOME: await newFolder() });
+    expect([status, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain(right);
+  });
+});
+
+/** Requests of a conversation that grows by 10,000 tokens a call, each reading the one before from the cache. */
+function growing(calls: number, step = 10_000): readonly Call[] {
+  return Array.from({ length: calls }, (_, place) => ({
+    id: `g${place}`,
+    read: place === 0 ? 0 : 20_000 + step * (place - 1),
+    written: place === 0 ? 20_000 : step,
+    output: 100,
+  }));
+}
+
+async function growingHome(calls: readonly Call[]): Promise<string> {
+  const home = await newFolder();
+  await put(home, ".claude/projects/p/a.jsonl", claudeSession("/repo", calls));
+  return home;
+}
+
+describe("the estimate with a managed window", () => {
+  it("is what happened where the window is never full", async () => {
+    const { total } = await report(await growingHome(growing(4)), "--budget", "30k");
+    expect(total.managedInput).toBe(total.input);
+    expect(total.managedDollars).toBeCloseTo(total.dollars ?? 0, 10);
+  });
+
+  it("cuts a window that is full, and is cheaper in a long conversation", async () => {
+    const { total } = await report(await growingHome(growing(200, 2_000)), "--budget", "32k");
+    // 20,000 beside the messages, and at most 32,000 of them.
+    expect(total.managedInput).toBeLessThanOrEqual(200 * 52_000);
+    expect(total.managedInput).toBeGreaterThan(200 * 40_000);
+    expect(total.managedDollars).toBeLessThan((total.dollars ?? 0) / 2);
+  });
+
+  it("reads nothing from a cache that was cold when it happened", async () => {
+    const cold = growing(60).map(({ id, read = 0, written = 0 }) => ({ id, plain: read + written }));
+    const { total } = await report(await growingHome(cold));
+    expect(total.managedDollars).toBeCloseTo((3 * total.managedInput) / 1e6, 6);
+  });
+
+  it("takes a single small request for none of the conversation's", async () => {
+    const calls = [...growing(3), { id: "title", plain: 300 }, ...growing(5).slice(3)];
+    const { total } = await report(await growingHome(calls), "--budget", "64k");
+    expect(total.managedInput).toBe(total.input);
+  });
+});
+
+describe("the cache of windrow usage", () => {
+  it("answers as the files do, and sees what changed", async () => {
+    const home = await newHome();
+    const cold = await report(home);
+    expect(existsSync(cacheOf(home))).toBe(true);
+    expect((await stat(cacheOf(home))).mode & 0o777).toBe(0o600);
+    expect(await report(home)).toEqual(cold);
+    expect(await report(home, "--no-cache")).toEqual(cold);
+    const more = claudeSession("/repo", [{ id: "new", plain: 5 }]);
+    await appendFile(join(home, ".claude/projects/-repo/one.jsonl"), `\n${more}\n`);
+    expect((await report(home)).total.input).toBe(cold.total.input + 5);
+  });
+
+  it("is used: a file of the same size and time is not read again", async () => {
+    const home = await newHome();
+    const path = join(home, ".claude/projects/-repo/one.jsonl");
+    await utimes(path, 1_000, 1_000);
+    const cold = await report(home);
+    await writeFile(path, " ".repeat((await stat(path)).size));
+    await utimes(path, 1_000, 1_000);
+    expect(await report(home)).toEqual(cold);
+    expect((await report(home, "--no-cache")).total.calls).toBe(cold.total.calls - 2);
+  });
+
+  it.each(["", "no cache", "{}\n{}\n"])("is built again where it is damaged: %j", async (text) => {
+    const home = await newHome();
+    const cold = await report(home);
+    await writeFile(cacheOf(home), text);
+    const { stdout, stderr } = await windrow(["usage", "--json"], { HOME: home });
+    expect([JSON.parse(stdout), stderr]).toEqual([cold, ""]);
+    expect((await readFile(cacheOf(home), "utf8")).length).toBeGreaterThan(200);
+  });
+
+  it("is built again where a figure in it was changed", async () => {
+    const home = await newHome();
+    const cold = await report(home);
+    const text = await readFile(cacheOf(home), "utf8");
+    await writeFile(cacheOf(home), text.replace("1000000", "7000000"));
+    expect(await report(home)).toEqual(cold);
+  });
+
+  it("forgets files that are gone, keeps those of agents that were not asked for", async () => {
+    const home = await newHome();
+    await report(home);
+    const full = (await stat(cacheOf(home))).size;
+    await report(home, "--agent", "codex");
+    expect((await stat(cacheOf(home))).size).toBe(full);
+    await rm(join(home, ".claude/projects/-repo"), { recursive: true });
+    await report(home);
+    expect(await readFile(cacheOf(home), "utf8")).not.toContain("-repo");
+  });
+
+  it("is not needed: nothing is written with --no-cache or where its folder is a file, and nothing beside it", async () => {
+    const home = await newHome();
+    const before = await readdir(home, { recursive: true });
+    await report(home, "--no-cache");
+    expect(await readdir(home, { recursive: true })).toEqual(before);
+    const cache = await put(home, "cache", "a file");
+    const { status, stderr } = await windrow(["usage"], { HOME: home, XDG_CACHE_HOME: cache });
+    expect([status, stderr]).toEqual([0, ""]);
+    await windrow(["usage"], { HOME: home, XDG_CACHE_HOME: join(home, "elsewhere") });
+    expect(await readdir(join(home, "elsewhere"), { recursive: true })).toEqual(["windrow", "windrow/usage.jsonl"]);
+  });
+});
+
+describe("windrow alone", () => {
+  it("shows the overview where there are sessions", async () => {
+    const { status, stdout, stderr } = await windrow([], { HOME: await newHome() });
+    expect([status, stderr]).toEqual([0, ""]);
+    expect(stdout).toMatch(/^Claude Code, Codex: 3 files, 4 calls, 2026-01-02 to 2026-01-04\n/);
+    for (const part of ["by day", "by project", "by model", "~/mine"]) expect(stdout).toContain(part);
+    expect(stdout).toMatch(/^ all .* 4 .* 4\.5M .* 7\.56|7\.57/m);
+  });
+
+  it("shows the help where there is none", async () => {
+    const { stdout, stderr } = await windrow([], { HOME: await newFolder() });
+    expect(`${stdout}${stderr}`).toContain("Usage: windrow [options] [command]");
+  });
+
+  it("says so where sessions report no usage", async () => {
+    const home = await newFolder();
+    await put(home, ".claude/projects/p/a.jsonl", '{"type":"user","message":{"role":"user","content":"hi"}}');
+    const { status, stdout } = await windrow([], { HOME: home });
+    expect(status).toBe(0);
+    expect(stdout).toContain("No session here reports usage.");
+  });
+});
+
+describe("the tables of windrow usage", () => {
+  it("fit every terminal of sixty columns and more, whatever projects and models are called", async () => {
+    const home = await newHome();
+    const names = [
+      "x".repeat(200),
+      "/very/long/path".repeat(9),
+      "/home/深い/フォルダ/名前が長い".repeat(4),
+      "/\u001b[31mred\u202e\n",
+    ];
+    for (const [place, name] of names.entries()) {
+      const calls = [{ id: `n${place}`, plain: 10, model: name }];
+      await put(home, `.claude/projects/p/${place}.jsonl`, claudeSession(name, calls));
+    }
+    for (const columns of [60, 72, 80, 120, 200]) {
+      const { stdout } = await windrow(["usage"], { HOME: home }, true, columns);
+      const lines = stdout.replaceAll(/\u001b\[\d+m/g, "").split("\n");
+      const wide = /[\u1100-\u115f\u2e80-\ua4cf\uff00-\uff60]/;
+      const width = (line: string): number => [...line].reduce((sum, point) => sum + (wide.test(point) ? 2 : 1), 0);
+      expect(Math.max(...lines.map(width))).toBeLessThanOrEqual(columns);
+      expect(stdout).not.toContain("\u202e");
+      for (const column of ["$", "$ at 32k"]) expect(stdout).toContain(column);
+    }
+  });
+
+  it("show folders of the same name by what tells them apart", async () => {
+    const home = await newFolder();
+    for (const tree of ["kind-canyon", "quiet-minnow"]) {
+      const cwd = `/home/somebody/Code/worktrees/a-project-with-a-long-name/${tree}/a-project-with-a-long-name`;
+      await put(home, `.claude/projects/${tree}/a.jsonl`, claudeSession(cwd, [{ id: tree, plain: 10 }]));
+    }
+    const { stdout } = await windrow(["usage", "--by", "project"], { HOME: home }, true, 80);
+    expect(stdout).toContain("kind-canyon");
+    expect(stdout).toContain("quiet-minnow");
+  });
+});
+
+describe("Windrow's own sessions", () => {
+  it("are counted by the calls they record, in the store that is named", async () => {
+    const [home, folder] = [await newHome(), join(await newFolder(), "store")];
+    await mkdir(folder);
+    const manager = await SessionManager.open({ store: folder, budget: 8_000 });
+    const session = await manager.create();
+    await session.append({ role: "user", parts: [{ type: "text", text: "hi" }] });
+    await session.compose();
+    await session.append({ role: "assistant", parts: [{ type: "text", text: "ho" }] });
+    await session.endStep({ usage: { input: 1_000_000, output: 0, cacheRead: 0 }, model: "claude-sonnet-4-5" });
+    await manager.close();
+    const { projects, total } = await report(home, "--store", folder, "--agent", "windrow");
+    expect(projects).toMatchObject([{ name: folder, calls: 1, input: 1_000_000, dollars: 3 }]);
+    expect(total.calls).toBe(1);
+    expect((await report(home, "--store", folder)).total.calls).toBe(5);
+  });
+});
