@@ -355,4 +355,16 @@ describe("Windrow's own sessions", () => {
     expect(total.calls).toBe(1);
     expect((await report(home, "--store", folder)).total.calls).toBe(5);
   });
+
+  it("are shown without one that cannot be read, which is named", async () => {
+    const [home, folder] = [await newHome(), join(await newFolder(), "store")];
+    const manager = await SessionManager.open({ store: folder, budget: 8_000 });
+    const session = await manager.create();
+    await session.finish("completed");
+    await manager.close();
+    await writeFile(join(folder, "completed", session.id, "metadata.json"), "{");
+    const { status, stdout, stderr } = await windrow(["usage", "--store", folder], { HOME: home });
+    expect([status, stdout.includes("by day")]).toEqual([1, true]);
+    expect(stderr).toContain(`session ${session.id} was not read`);
+  });
 });

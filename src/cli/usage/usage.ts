@@ -7,7 +7,7 @@ import type { Command } from "commander";
 import { withoutSecrets } from "../../address.ts";
 import { WindrowError } from "../../errors.ts";
 import { collectUsage, storeUsage } from "../../ops/usage/collect.ts";
-import type { CollectedUsage } from "../../ops/usage/collect.ts";
+import type { Collected, CollectedUsage } from "../../ops/usage/collect.ts";
 import { usageOverview, usageParts, usualBudget } from "../../ops/usage/overview.ts";
 import type { UsagePart } from "../../ops/usage/overview.ts";
 import { discoverUsage } from "../../transcript/discover.ts";
@@ -33,6 +33,7 @@ interface UsageFlags {
 const agents = [...usageAgents, "windrow"] as const;
 
 const usualStore = "./contexts";
+const nothing: Collected = { files: [], failed: [] };
 
 /** Gives the command its options and its action. */
 export function addUsage(command: Command, { io, finish, signal }: CommandContext): void {
@@ -82,7 +83,8 @@ async function runUsage(
   const { agent, by } = flags;
   const budget = flags.budget === undefined ? undefined : tokensOf("--budget", flags.budget);
   const since = sinceOf(flags.since);
-  const own = agent === undefined || agent === "windrow" ? await ownSessions(flags.store, io, command, signal) : [];
+  const own =
+    agent === undefined || agent === "windrow" ? await ownSessions(flags.store, io, command, signal) : nothing;
   const home = homeOf(io.env);
   const found = await discoverUsage({ home, env: io.env });
   const progress = new Progress(io);
@@ -94,7 +96,8 @@ async function runUsage(
       progress.update("reading sessions, MB", Math.round(done / 1e6), Math.round(total / 1e6)),
   });
   progress.end();
-  const files = [...collected.files, ...own];
+  const files = [...collected.files, ...own.files];
+  const failed = [...collected.failed, ...own.failed];
   const overview = usageOverview(
     files.map(({ calls }) => calls),
     { ...(budget !== undefined && { budget }), ...(since !== undefined && { since }) },
@@ -104,16 +107,16 @@ async function runUsage(
     since: since === undefined ? null : new Date(since).toISOString(),
     agents: agentsOf(files),
     overview,
-    failed: collected.failed,
+    failed,
   };
-  for (const { path, reason } of collected.failed) io.stderr.write(`windrow: note: ${path} was not read: ${reason}\n`);
+  for (const { path, reason } of failed) io.stderr.write(`windrow: note: ${path} was not read: ${reason}\n`);
   const { overview: _overview, ...about } = report;
   const { by: parts, ...sums } = overview;
   const wanted = usageParts.filter((part) => by === undefined || by === part);
   const document = { ...about, ...sums, ...Object.fromEntries(wanted.map((part) => [`${part}s`, parts[part]])) };
   const view = { home, columns: io.stdout.columns ?? 0, colour: wantsColour(io.stdout, io.env), ...(by && { by }) };
   writeReport(io, flags, document, () => usageText(report, view));
-  return exitStatus.done;
+  return failed.length === 0 ? exitStatus.done : exitStatus.failed;
 }
 
 /** The sessions of the store that is named, or of the one that is used here, if it is there. */
@@ -122,9 +125,9 @@ async function ownSessions(
   io: CommandIo,
   command: Command,
   signal: AbortSignal | undefined,
-): Promise<readonly CollectedUsage[]> {
+): Promise<Collected> {
   const isNamed = command.getOptionValueSource("store") === "cli";
-  if (!isNamed && !existsSync(folderOf(target))) return [];
+  if (!isNamed && !existsSync(folderOf(target))) return nothing;
   return onStore(io, { store: target }, (store, scope) => storeUsage(store, scope, withoutSecrets(target), signal));
 }
 

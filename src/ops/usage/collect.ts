@@ -1,4 +1,5 @@
 /** Collects what sessions used: from the places where agents keep them, by way of a cache, and from a store. */
+import { isWindrowError } from "../../errors.ts";
 import { readUsage } from "../../transcript/usage/read.ts";
 import { keyOf } from "../../transcript/usage/usage.ts";
 import type { CallUsage, FoundUsage } from "../../transcript/usage/usage.ts";
@@ -73,35 +74,51 @@ export async function collectUsage(
 
 /**
  * The calls that sessions of a store made themselves. Sessions that were imported keep no record of usage here: their
- * agent's own files have it.
+ * agent's own files have it. A session that cannot be read is told, and the others are read.
  *
  * @param project - the name under which they are listed
+ * @throws the signal's reason
  */
 export async function storeUsage(
   store: Store,
   scope: Scope,
   project: string,
   signal?: AbortSignal,
-): Promise<readonly CollectedUsage[]> {
-  const sessions: CollectedUsage[] = [];
-  for await (const { metadata, location } of store.list(scope)) {
+): Promise<Collected> {
+  const files: CollectedUsage[] = [];
+  const failed: { path: string; reason: string }[] = [];
+  const unreadable = (id: string, { message }: Error): void =>
+    void failed.push({ path: `session ${id}`, reason: message });
+  for await (const { metadata, location } of store.list(scope, { unreadable })) {
     signal?.throwIfAborted();
-    const calls: CallUsage[] = [];
-    for await (const record of store.read(scope, metadata.uuid, { kind: "usage" })) {
-      const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = record.usage;
-      if (input + output === 0) continue;
-      const time = Date.parse(record.timestamp);
-      calls.push({
-        time: Number.isNaN(time) ? undefined : time,
-        model: record.model ?? "",
-        project,
-        ...{ input, output, cacheRead, cacheWrite, longWrite: 0 },
-        // A summary's request is none of the conversation's.
-        chain: record.purpose,
-        key: keyOf(`${metadata.uuid} ${record.seq}`),
-      });
+    try {
+      const calls = await sessionUsage(store, scope, metadata.uuid, project);
+      if (calls.length > 0) files.push({ path: location, agent: "windrow", calls });
+    } catch (error) {
+      // A session that went meanwhile has nothing to tell.
+      if (isWindrowError(error, "session-not-found")) continue;
+      if (!isWindrowError(error)) throw error;
+      unreadable(metadata.uuid, error);
     }
-    if (calls.length > 0) sessions.push({ path: location, agent: "windrow", calls });
   }
-  return sessions;
+  return { files, failed };
+}
+
+async function sessionUsage(store: Store, scope: Scope, id: string, project: string): Promise<readonly CallUsage[]> {
+  const calls: CallUsage[] = [];
+  for await (const record of store.read(scope, id, { kind: "usage" })) {
+    const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = record.usage;
+    if (input + output === 0) continue;
+    const time = Date.parse(record.timestamp);
+    calls.push({
+      time: Number.isNaN(time) ? undefined : time,
+      model: record.model ?? "",
+      project,
+      ...{ input, output, cacheRead, cacheWrite, longWrite: 0 },
+      // A summary's request is none of the conversation's.
+      chain: record.purpose,
+      key: keyOf(`${id} ${record.seq}`),
+    });
+  }
+  return calls;
 }
