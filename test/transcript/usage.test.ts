@@ -127,6 +127,14 @@ describe("Claude Code", () => {
     ]);
   });
 
+  it("lists a sub-agent whose lines name no folder under its project", async () => {
+    const home = await temporaryFolder();
+    const line = JSON.stringify(claudeLine("a", { input_tokens: 1 }, { cwd: undefined }));
+    await put(join(home, ".claude/projects/-work-repo/s1/subagents/agent-1.jsonl"), line);
+    const [place] = await discoverUsage({ home, env: {} });
+    expect(await readUsage(place as FoundUsage)).toMatchObject([{ project: "-work-repo", input: 1 }]);
+  });
+
   it("reads lines that are longer than what is read at once, and passes over those that are no JSON", async () => {
     const long = claudeLine("long", { input_tokens: 7 });
     const calls = await usageIn("claude-code", [
