@@ -81,9 +81,11 @@ async function geminiProject(path: string): Promise<string> {
   return root.trim() === "" ? basename(project) : root.trim();
 }
 
-/** Calls whose session names no folder are listed under that of the file. */
+/** Calls whose session names no folder are listed under the name that its agent gave the project. */
 function withProject(calls: readonly CallUsage[], agent: string, path: string): readonly CallUsage[] {
   if (calls.every(({ project }) => project !== "")) return calls;
-  const folder = agent === "codex" ? "" : basename(dirname(path));
-  return calls.map((call) => (call.project === "" ? { ...call, project: folder } : call));
+  const folder = { "claude-code": "projects", "pi": "sessions" }[agent];
+  const parts = dirname(path).split(sep);
+  const project = folder === undefined ? "" : (parts[parts.lastIndexOf(folder) + 1] ?? "");
+  return calls.map((call) => (call.project === "" ? { ...call, project } : call));
 }
