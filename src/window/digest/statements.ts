@@ -89,7 +89,7 @@ export function* readStatements(
     const sources = isUsers ? [newestValue, newest] : [hasValue(candidate.line) ? newestValue : newest];
     const newer = found
       .flatMap((topic) => sources.map((source) => source.get(topic) ?? candidate))
-      .filter(({ line }) => line.seq > candidate.line.seq && line.key !== candidate.line.key);
+      .filter((one) => isLater(one, candidate) && one.line.key !== candidate.line.key);
     candidate.newer = oftenest(newer).slice(0, mostNewer);
   }
   yield;
@@ -101,6 +101,23 @@ export function* readStatements(
     amendments: amendments.toSorted((left, right) => right.line.seq - left.line.seq || left.index - right.index),
     instructions: instructionsIn(users),
   };
+}
+
+/** Whether a line was said after another: a later message, or a later sentence of one that corrects itself. */
+function isLater(one: Candidate, other: Candidate): boolean {
+  if (one.line.seq !== other.line.seq) return one.line.seq > other.line.seq;
+  if (placeOf(one) <= placeOf(other)) return false;
+  return [one, other].every(({ line }) => isProse(line) && hasValue(line));
+}
+
+/** The place of a line in its message. */
+function placeOf({ passage, index }: Candidate): number {
+  return passage.at + index;
+}
+
+/** Whether a line is a sentence, and no row of a table or a log. */
+function isProse({ text }: Line): boolean {
+  return /^[^\t|{}[\]=<>]*[.!?。！？]["')\]]*$/u.test(text.trim());
 }
 
 /** Links a file's lines to what the user wrote of the same in that file: it counts, whichever is the newer. */
