@@ -43,6 +43,10 @@ const commands: Readonly<Record<string, (place: Place) => readonly Argv[]>> = {
   ],
   compose: ({ store, file }) => [["latest", "--explain", "--store", store], [file]],
   stats: ({ store }) => [["--store", store]],
+  usage: ({ store }) => [
+    ["--store", store],
+    ["--agent", hostile],
+  ],
   logs: ({ store }) => [
     ["--level", "DEBUG", "--store", store],
     [hostile, "--debug", "--store", store],
@@ -148,7 +152,7 @@ attack({
       changes: [
         {
           file: "cli/program.ts",
-          from: "const written = printableIo(streams, wantsDebug(argv));",
+          from: "const written = printableIo(streams, wantsDebug(given));",
           to: "const written = streams;",
         },
       ],
