@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { isWindrowError } from "../../src/errors.ts";
+import { messageText } from "../../src/message/message.ts";
 import type { NewMessage } from "../../src/message/message.ts";
 import type { EditRecord } from "../../src/message/record.ts";
 import { codingSession } from "../../src/message/samples.ts";
@@ -108,12 +109,13 @@ describe.each(["ram:", "files"])("a session in %s", (kind) => {
     const session = await manager.create();
     for (const message of codingSession(40)) await session.append(message);
     const window = await session.compose();
-    const stub = window.state.edits
-      .flatMap((edit) => edit.stubs ?? [])
-      .find(({ count, tool }) => count === 1 && tool === "read");
-    const byId = await session.recall({ id: stub?.id ?? "" });
-    expect(byId.text).toContain("parseConfig(");
-    expect(byId.seqs).toEqual([Number(stub?.id.slice(1))]);
+    const file = window.state.edits.flatMap((edit) => edit.stubs ?? []).find(({ tool }) => tool === "file");
+    expect(window.messages.map(messageText).join("\n")).toContain(file?.subject.split("/").at(-1));
+    const byPath = await session.recall({ query: file?.subject ?? "" });
+    expect(byPath.text).toContain("parseConfig(");
+    const byId = await session.recall({ id: file?.id ?? "" });
+    expect(byId.seqs).toEqual([Number(file?.id.slice(1))]);
+    expect(byId.text).toContain(file?.subject);
     const byWords = await session.recall({ query: "value3_7" }, { maxTokens: 500 });
     expect(byWords.text).toContain("value3_7");
     expect(byWords.tokens).toBeLessThanOrEqual(500);
