@@ -51,6 +51,7 @@ const flags: readonly (readonly [argv: readonly string[], kind: string])[] = [
   [["replay", "FILE", "--max-entries"], "a whole number above 0, for example 20"],
   [["compose", "FILE", "--budget", "8k", "--max-bytes"], "a whole number above 0, for example 20"],
   [["compose", "FILE", "--budget", "8k", "--max-entries"], "a whole number above 0, for example 20"],
+  [["usage", "--budget"], "a number of tokens above 0, for example 32000 or 32k"],
   [["cleanup", "--compress-after"], "an age, for example 30d, 24h or 90m"],
   [["cleanup", "--older-than"], "an age, for example 30d, 24h or 90m"],
   [["cleanup", "--trash-for"], "an age, for example 30d, 24h or 90m"],
