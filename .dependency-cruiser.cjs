@@ -22,7 +22,7 @@ const floors = [
   ["session/"],
   ["ops/"],
   ["replay/"],
-  ["cli/", "adapter/", "loop/", "index.ts", "testing.ts"],
+  ["cli/", "adapter/", "telemetry/", "loop/", "index.ts", "testing.ts"],
 ];
 
 const inRooms = (rooms) =>
@@ -103,10 +103,10 @@ module.exports = {
     },
     {
       name: "the-front-door-is-light",
-      comment: "Importing `windrow` must not load the command line or the MCP server.",
+      comment: "Importing `windrow` must not load the command line, the MCP server or OpenTelemetry.",
       severity: "error",
       from: { path: "^src/index\\.ts$" },
-      to: { path: "^src/(cli/|adapter/mcp/)", reachable: true },
+      to: { path: "^src/(cli/|adapter/mcp/|telemetry/)", reachable: true },
     },
     {
       name: "operators-touch-stores-not-sessions",
@@ -200,7 +200,7 @@ module.exports = {
       severity: "error",
       from: {
         path: "^src/",
-        pathNot: "^src/(store/open|tokens/exact|adapter/mcp/mcp|ops/monitor/metrics-server)\\.ts$",
+        pathNot: "^src/(store/open|tokens/exact|adapter/mcp/mcp|ops/monitor/metrics-server|telemetry/[^/]+)\\.ts$",
       },
       to: { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown", "npm-peer"] },
     },

@@ -6,11 +6,11 @@ import { conclude, manifest, root } from "./package-files.mjs";
 /** The most names of each door. A door that is not here fails: a new one is added with the budget it needs. */
 const most = {
   ".": 30,
-  "./chat": 4,
-  "./adapter": 27,
-  "./anthropic": 5,
+  "./chat": 10,
+  "./adapter": 28,
+  "./anthropic": 9,
   "./adk": 11,
-  "./gemini": 9,
+  "./gemini": 13,
   "./ai-sdk": 13,
   "./pi": 10,
   "./mcp": 7,
@@ -25,7 +25,8 @@ const most = {
   "./store": 35,
   "./store/author": 62,
   "./transcript": 7,
-  "./ops": 79,
+  "./ops": 81,
+  "./opentelemetry": 3,
   "./testing": 18,
 };
 const source = join(root, "src/");

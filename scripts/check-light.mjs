@@ -7,7 +7,7 @@ import { conclude, manifest, root } from "./package-files.mjs";
 
 const mostPackages = 5;
 const terminal = ["asciichart", "cli-table3", "commander", "picocolors"];
-const servers = ["@modelcontextprotocol/server", "pino", "yaml"];
+const servers = ["@modelcontextprotocol/server", "@opentelemetry/api", "pino", "yaml"];
 /** Each costs more at import than the whole of Windrow: about 130 ms and 40 ms on a small machine. */
 const slow = ["zod", "fs-native-extensions"];
 const heavy = [...terminal, ...servers, ...slow];

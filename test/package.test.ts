@@ -1,10 +1,21 @@
 /** Guards on the package itself: what it promises in package.json and in its docs is so. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
+import { initHosts } from "../src/cli/init/hosts.ts";
 import { errorCodes } from "../src/errors.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -15,11 +26,23 @@ const manifest = JSON.parse(read("package.json")) as {
 };
 const subpaths = Object.keys(manifest.exports).filter((subpath) => subpath !== "./package.json");
 
-/** A folder outside the repository in which `windrow` is installed, as a user has it. */
+/** A folder outside the repository in which the package's tarball is installed, as a user has it. */
 const consumer = mkdtempSync(join(tmpdir(), "windrow-consumer-"));
 mkdirSync(join(consumer, "node_modules"));
-symlinkSync(root, join(consumer, "node_modules/windrow"));
-symlinkSync(join(root, "node_modules/@types"), join(consumer, "node_modules/@types"));
+for (const name of readdirSync(join(root, "node_modules"))) {
+  symlinkSync(join(root, "node_modules", name), join(consumer, "node_modules", name));
+}
+const [{ filename, files: packedFiles }] = JSON.parse(
+  execFileSync("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", consumer], {
+    cwd: root,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+    shell: process.platform === "win32",
+  }),
+) as [{ readonly filename: string; readonly files: readonly { readonly path: string }[] }];
+execFileSync("tar", ["-xzf", filename], { cwd: consumer });
+renameSync(join(consumer, "package"), join(consumer, "node_modules/windrow"));
+const packed: ReadonlySet<string> = new Set(packedFiles.map(({ path }) => path));
 writeFileSync(join(consumer, "package.json"), JSON.stringify({ private: true, type: "module" }));
 afterAll(() => rmSync(consumer, { recursive: true, force: true }));
 
@@ -70,14 +93,16 @@ describe("package.json", () => {
   });
 });
 
-describe("README.md", () => {
-  const text = existsSync(join(root, "README.md")) ? read("README.md") : "";
+describe.each(["README.md", "docs/telemetry.md"])("%s", (page) => {
+  const text = existsSync(join(root, page)) ? read(page) : "";
   const blocks = [...text.matchAll(/^```ts run\n([\s\S]*?)^```$/gm)].map((match) => match[1] ?? "");
-  if (blocks.length === 0) console.warn("README.md has no ```ts run``` block yet: its code is not run.");
+  // The output that a page shows behind its code.
+  const prints = [...text.matchAll(/^```\n\nIt prints\n\n```text\n([\s\S]*?)^```$/gm)].map((match) => match[1] ?? "");
+  if (blocks.length === 0) console.warn(`${page} has no \`\`\`ts run\`\`\` block yet: its code is not run.`);
 
   it.skipIf(blocks.length === 0)("has code that compiles strictly and runs", { timeout: 60_000 }, () => {
     const files = blocks.map((code, index) => {
-      const file = `readme-${index + 1}.ts`;
+      const file = `${page.replaceAll(/\W/g, "-")}-${index + 1}.ts`;
       writeFileSync(join(consumer, file), code);
       return file;
     });
@@ -85,10 +110,37 @@ describe("README.md", () => {
     const flags = ["--strict", "--target", "es2023", "--module", "nodenext", "--types", "node", "--skipLibCheck"];
     const compiled = node([compiler, ...flags, ...files]);
     expect(compiled.status, compiled.stdout).toBe(0);
+    let printed = "";
     for (const file of files) {
       const ran = node([file.replace(/\.ts$/, ".js")]);
       expect(ran.status, `${file}\n${ran.stderr}`).toBe(0);
+      printed += ran.stdout.replaceAll(/ +$/gm, "");
     }
+    for (const lines of prints) expect(printed).toContain(lines);
+  });
+});
+
+describe("the tarball", () => {
+  it("has the templates of windrow init, in both languages", () => {
+    const templates = initHosts.flatMap(({ template }) => [`templates/${template}.ts`, `templates/${template}.mjs`]);
+    expect(templates.filter((path) => !packed.has(path))).toEqual([]);
+  });
+
+  const pages = [...packed].filter((path) => /^(?:README|CHANGELOG|llms|docs\/).*\.(?:md|txt)$/.test(path));
+
+  it.each(pages)("has every file that %s links to", (page) => {
+    const links = [...read(page).matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)].map((match) => match[1] ?? "");
+    const missing = links.filter((link) => {
+      const target = join(dirname(page), link).replaceAll("\\", "/").replace(/\/$/, "");
+      return !packed.has(target) && ![...packed].some((path) => path.startsWith(`${target}/`));
+    });
+    expect(missing).toEqual([]);
+  });
+
+  it("is told whole to models: llms.txt has every page", () => {
+    const text = read("llms.txt");
+    const told = [...packed].filter((path) => path.startsWith("docs/") && path.endsWith(".md"));
+    expect(told.filter((path) => !text.includes(`](${path})`))).toEqual([]);
   });
 });
 

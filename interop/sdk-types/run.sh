@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The adapters against the SDKs' own types, and docs/hosts/plain-loop.md with the real SDKs (a local server answers them).
+# The adapters against the SDKs' own types, and docs/hosts/plain-loop.md with the real SDKs (a local server answers them), and
+# windrow init with them and without.
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 source "$here/../kit/suite.sh"
@@ -20,5 +21,7 @@ echo "== types of openai and @anthropic-ai/sdk, $loops loops of the docs"
 cd "$root"
 echo "== the loops of the docs, with the real SDKs"
 npx vitest run test/adapter/plain-loop.test.ts
+echo "== windrow init"
+node --test --test-reporter=spec "$here/init.test.mjs"
 versions="$(cd "$here" && node -p 'Object.values(require("./package.json").dependencies).reverse().join(", ")')"
 row "openai, @anthropic-ai/sdk" "$versions" "loops of the docs" "$loops"

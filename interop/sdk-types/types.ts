@@ -1,8 +1,8 @@
 /** Compiles only if the SDKs' own message types go in and out of the adapters without a cast. */
 import type Anthropic from "@anthropic-ai/sdk";
 import type OpenAI from "openai";
-import { fromAnthropic, toAnthropic } from "../../src/adapter/anthropic/anthropic.ts";
-import { fromChat, toChat } from "../../src/adapter/chat/chat.ts";
+import { anthropicRecallTool, fromAnthropic, toAnthropic } from "../../src/adapter/anthropic/anthropic.ts";
+import { chatRecallTool, fromChat, responsesRecallTool, toChat } from "../../src/adapter/chat/chat.ts";
 import type { Message } from "../../src/message/message.ts";
 
 export function chatTypes(
@@ -37,6 +37,27 @@ export async function anthropicCalls(client: Anthropic, messages: readonly Messa
   const request = toAnthropic<Anthropic.MessageParam>(messages);
   await client.messages.create({ model: "claude-sonnet-4-5", max_tokens: 1_024, ...request });
   await client.messages.countTokens({ model: "claude-sonnet-4-5", ...request });
+}
+
+export async function recallTools(
+  history: OpenAI.ChatCompletionMessageParam[],
+  chat: OpenAI.ChatCompletionMessage,
+  response: OpenAI.Responses.Response,
+  answer: Anthropic.Message,
+): Promise<readonly object[]> {
+  const ofChat = chatRecallTool(() => fromChat(history), { budget: 32_000 });
+  const chatTools: OpenAI.ChatCompletionTool[] = [ofChat.tool];
+  for (const call of chat.tool_calls ?? []) history.push((await ofChat.answer(call)) ?? chat);
+  const ofResponses = responsesRecallTool(() => fromChat(history));
+  const responsesTools: OpenAI.Responses.Tool[] = [ofResponses.tool];
+  const input: OpenAI.Responses.ResponseInputItem[] = [];
+  for (const item of response.output)
+    if (item.type === "function_call") input.push((await ofResponses.answer(item)) ?? item);
+  const ofAnthropic = anthropicRecallTool(() => fromChat(history));
+  const anthropicTools: Anthropic.Tool[] = [ofAnthropic.tool];
+  const blocks: Anthropic.ContentBlockParam[] = [];
+  for (const block of answer.content) blocks.push((await ofAnthropic.answer(block)) ?? block);
+  return [chatTools, responsesTools, anthropicTools, input, blocks];
 }
 
 export const refused = [

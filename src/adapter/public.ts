@@ -14,7 +14,7 @@ export type {
   WindowOptions,
 } from "./host/conversation.ts";
 export type { AdapterEvent, AdapterListener } from "./host/events.ts";
-export { absent, badMessage, hostMessage, keep, keptOf, Originals, present } from "./host/host-fields.ts";
+export { absent, badMessage, hostMessage, hostMessages, keep, keptOf, Originals, present } from "./host/host-fields.ts";
 export { recallDeclaration, recallTool } from "./host/recall-tool.ts";
 export type { RecallAnswer, RecallDeclaration, RecallTool } from "./host/recall-tool.ts";
 export { toolDefinition } from "./host/tool-definition.ts";

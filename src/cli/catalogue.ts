@@ -13,6 +13,11 @@ export interface CatalogueEntry {
 /** The commands in the order of the help. */
 export const catalogue: readonly CatalogueEntry[] = [
   {
+    name: "init",
+    summary: "write an agent that survives its process into a project, for the host it has; runs without a key",
+    load: async () => (await import("./commands/init.ts")).addInit,
+  },
+  {
     name: "usage",
     summary: "what coding agents used on this machine, by day, project and model: tokens, cache, money",
     load: async () => (await import("./usage/usage.ts")).addUsage,
@@ -51,6 +56,11 @@ export const catalogue: readonly CatalogueEntry[] = [
     name: "search",
     summary: "full text over all sessions, and whether a hit is still in its window",
     load: async () => (await import("./commands/search.ts")).addSearch,
+  },
+  {
+    name: "recall",
+    summary: "print a session's messages by id, by words or by path, as its recall tool answers",
+    load: async () => (await import("./commands/recall.ts")).addRecall,
   },
   {
     name: "copy",
@@ -106,6 +116,11 @@ export const catalogue: readonly CatalogueEntry[] = [
     name: "unlock",
     summary: "free a session that another process holds",
     load: async () => (await import("./commands/unlock.ts")).addUnlock,
+  },
+  {
+    name: "finish",
+    summary: "end a session that its program left open",
+    load: async () => (await import("./commands/finish.ts")).addFinish,
   },
   {
     name: "cleanup",

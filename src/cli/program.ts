@@ -23,12 +23,12 @@ export async function run(given: readonly string[], streams: CliIo, signal?: Abo
   const { addStoreOptions, commandIo } = await import("./store-options.ts");
   const io = commandIo(written, await debugLog(written));
   let status: ExitStatus = exitStatus.done;
-  const program = await newProgram(io);
+  const program = await newProgram(io, namedCommand(argv));
   await addCommands(program, argv, { io, signal, finish: (result) => void (status = result) });
   addStoreOptions(program, io);
   for (const command of [program, ...program.commands]) command.option("--debug", debugSummary);
   const { addCompletion } = await import("./commands/completion.ts");
-  await addCompletion(program, io, argv[0] === debugFlag ? argv[1] : argv[0]);
+  await addCompletion(program, io, argv[0] === debugFlag ? argv[1] : argv[0], argv.slice(argv.indexOf("--") + 1));
   try {
     await program.parseAsync([...argv], { from: "user" });
     return status;
@@ -59,7 +59,7 @@ async function debugLog({ stderr, debug }: CliIo): Promise<CommandIo["log"]> {
   return logTo((line) => stderr.write(`${line}\n`), { level: "DEBUG" });
 }
 
-async function newProgram(io: CliIo): Promise<Command> {
+async function newProgram(io: CliIo, name: string | undefined): Promise<Command> {
   const { Command } = await import("commander");
   return new Command("windrow")
     .description(
@@ -71,11 +71,21 @@ async function newProgram(io: CliIo): Promise<Command> {
     .configureOutput({
       writeOut: (text) => void io.stdout.write(text),
       writeErr: (text) => void io.stderr.write(text),
-      outputError: (text, write) => write(`windrow: bad-option: ${indented(text.replace(/^error: /, "").trimEnd())}\n`),
+      outputError: (text, write) => write(`windrow: bad-option: ${indented(wrongUse(text, name))}\n`),
       getOutHelpWidth: () => io.stdout.columns ?? 110,
       getOutHasColors: () => wantsColour(io.stdout, io.env),
       getErrHasColors: () => wantsColour(io.stderr, io.env),
     });
+}
+
+/** An error of the command line in one line, with what was probably meant, and the help that says what there is. */
+function wrongUse(text: string, name: string | undefined): string {
+  const said = text.replace(/^error: /, "").trimEnd();
+  const meant = /\n\((Did you mean .*)\)$/.exec(said);
+  const sentence = meant ? `${said.slice(0, meant.index)}. ${meant[1]}` : said;
+  if (/^(missing required|required option|too many)/.test(said))
+    return `${said.replace(/\.$/, "")}. See windrow ${name ?? ""} --help.`;
+  return said.startsWith("unknown command") ? `${sentence}${meant ? "" : "."} See windrow --help.` : sentence;
 }
 
 /** Adds every command by name and summary, and the options and actions of those that the command line may run. */

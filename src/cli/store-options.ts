@@ -32,6 +32,7 @@ const fromConfig: readonly (readonly [
   ["interval", ({ settings }) => settings.monitor?.interval],
   ["timeout", ({ settings }) => settings.monitor?.timeout],
   ["stale", ({ settings }) => settings.monitor?.stale],
+  ["closedAfter", ({ settings }) => settings.cleanup?.closedAfter],
   ["compressAfter", ({ settings }) => settings.cleanup?.compressAfter],
   ["olderThan", ({ settings }) => settings.cleanup?.olderThan],
   ["trashFor", ({ settings }) => settings.cleanup?.trashFor],
@@ -86,8 +87,14 @@ async function configure(command: Command, io: CommandIo): Promise<OpenStoreOpti
   for (const path of config.files) io.log({ type: "configuration-read", ...{ path } });
   for (const note of config.notes) io.stderr.write(`windrow: note: ${note}\n`);
   if (config.userConfigFailure !== undefined) io.stderr.write(`windrow: note: ${config.userConfigFailure}\n`);
-  const store = await storeOf(config);
-  for (const [name, valueOf, only = command.name()] of [["store", () => store] as const, ...fromConfig]) {
+  const isNeeded = command.name() === "stats" || config.origins.get("store")?.layer === "default";
+  const preset = isNeeded ? await presetOf(config) : undefined;
+  const store = await storeOf(config, preset);
+  const ofPreset = [
+    ["store", () => store],
+    ["layout", () => layoutOf(preset), "stats"],
+  ] as const;
+  for (const [name, valueOf, only = command.name()] of [...ofPreset, ...fromConfig]) {
     const value = valueOf(config);
     const isOwn = only === command.name() && command.options.some((option) => option.attributeName() === name);
     if (!isOwn || value === undefined || isGiven(command, name)) continue;
@@ -101,16 +108,24 @@ async function configure(command: Command, io: CommandIo): Promise<OpenStoreOpti
   return openOptionsOf(config.settings, asked);
 }
 
+/** The name of the strategy that a configuration names; undefined where it names none. */
+async function presetOf({ settings: { strategy }, origins }: Config): Promise<string | undefined> {
+  if (strategy === undefined || origins.get("strategy")?.layer === "default") return undefined;
+  const { strategyName } = await import("../session/manager/strategy-file.ts");
+  return strategyName(strategy);
+}
+
+/** The layout that a preset has of its own. */
+function layoutOf(preset: string | undefined): string | undefined {
+  return preset === "coding-agent" ? preset : undefined;
+}
+
 /** The store of a configuration; one that names none has its preset's folder. */
-async function storeOf({ settings, origins }: Config): Promise<string | undefined> {
-  const { store, strategy } = settings;
-  if (origins.get("store")?.layer !== "default" || strategy === undefined) return store;
-  if (origins.get("strategy")?.layer === "default") return store;
-  const [{ presetFolder }, { strategyName }] = await Promise.all([
-    import("../window/presets/presets.ts"),
-    import("../session/manager/strategy-file.ts"),
-  ]);
-  return presetFolder(strategyName(strategy)) ?? store;
+async function storeOf({ settings, origins }: Config, preset: string | undefined): Promise<string | undefined> {
+  const { store } = settings;
+  if (preset === undefined || origins.get("store")?.layer !== "default") return store;
+  const { presetFolder } = await import("../window/presets/presets.ts");
+  return presetFolder(preset) ?? store;
 }
 
 function isGiven(command: Command, name: string): boolean {

@@ -13,6 +13,18 @@ export function countOf(flag: string, text: string): number {
 }
 
 /**
+ * Messages by their numbers, as ids of a window have them: `m12`, `12`, `m12-m14`.
+ *
+ * @throws WindrowError `bad-option`
+ */
+export function messagesOf(flag: string, text: string): { readonly from: number; readonly to: number } {
+  const [, first = "", last = first] = /^m?([1-9]\d{0,8})(?:-m?([1-9]\d{0,8}))?$/.exec(text) ?? [];
+  const [from, to] = [Number(first), Number(last)];
+  if (first !== "" && from <= to) return { from, to };
+  throw wrong(flag, "a message or a range of them, for example m12 or m12-m14", text);
+}
+
+/**
  * Tokens: a whole number above 0; `16k` is 16,000.
  *
  * @throws WindrowError `bad-option`

@@ -45,10 +45,15 @@ function faultsOf(issue: z.core.$ZodIssue, value: unknown, locate: Locate, above
     const meant = issue.errors.find((issues) => issues.every((inner) => !isOtherType(inner)));
     if (meant) return meant.flatMap((inner) => faultsOf(inner, value, locate, path));
   }
+  const form = formOf(issue);
+  const wanted = form === undefined ? `should be ${expected(issue)}` : `is ${form}`;
   const shown = path.length === 0 ? "the file" : `"${path.join(".")}"`;
-  return [
-    `${locate(path)}: ${shown} should be ${expected(issue)}, not ${withoutSecrets(JSON.stringify(valueAt(value, path)))}.`,
-  ];
+  return [`${locate(path)}: ${shown} ${wanted}, not ${withoutSecrets(JSON.stringify(valueAt(value, path)))}.`];
+}
+
+/** The form of a text as the schema's own message names it: an age. Undefined where the schema names none. */
+function formOf({ message }: z.core.$ZodIssue): string | undefined {
+  return /^an? /.test(message) ? message : undefined;
 }
 
 function isOtherType({ code, path }: z.core.$ZodIssue): boolean {
@@ -80,7 +85,7 @@ function expected(issue: z.core.$ZodIssue): string {
     case "too_big":
       return `${issue.inclusive ? "at most" : "below"} ${issue.maximum}`;
     case "invalid_format":
-      return `${issue.format === "url" ? "an http or https URL" : `a ${issue.format}`}`;
+      return issue.format === "url" ? "an http or https URL" : "text of another form";
     default:
       return `something else (${issue.message})`;
   }

@@ -21,6 +21,7 @@ const keys = {
   "profile": "text",
   "counter": "text",
   "ingestCap": "number",
+  "maxSummaryTokens": "number",
   "maxBootstrapTokens": "number",
   "workingSet": "flag",
   "compaction": "text",

@@ -33,9 +33,11 @@ const provider = z.looseObject({
   max_output: tokens.optional().describe("Most tokens of one answer. Default: the known model's, else 4096."),
 });
 
+const ageForm = "an age such as 30d or 12h";
+
 const age = z
-  .string()
-  .regex(/^\d+(?:\.\d+)?[mhdw]?$/)
+  .string(ageForm)
+  .regex(/^\d+(?:\.\d+)?[mhdw]?$/, ageForm)
   .describe("An age: 30d, 24h, 90m, 2w.");
 
 /** The strategy of an agent's plugin.json. */
@@ -59,6 +61,7 @@ const perUser = {
   profile: name.describe("What the provider accepts: anthropic, openai-chat, gemini …"),
   counter: name.describe("How tokens are counted: estimate, o200k, cl100k …"),
   ingestCap: tokens.describe("Most tokens of one result when it is first shown."),
+  maxSummaryTokens: tokens.describe("Most tokens of a summary, for strategies that do not say it themselves."),
   maxBootstrapTokens: tokens.describe("Most tokens of what a memory tells at the start."),
   workingSet: z.union([z.boolean(), tokens]).describe("Shows files, commands and open questions in every window."),
   compaction: z.enum(["background", "blocking"]).describe("Whether a step waits for the summary that is due after it."),
@@ -109,7 +112,10 @@ export const settings = z
       .partial(),
     cleanup: z
       .strictObject({
-        compressAfter: age.describe("Compress finished sessions of this age. Default 7d."),
+        closedAfter: age.describe(
+          "Put sessions to rest that are closed, not finished, and of this age. Default 7d; `windrow monitor`: never.",
+        ),
+        compressAfter: age.describe("Compress finished and retired sessions of this age. Default 7d."),
         olderThan: age.describe("Sessions of this age are due for the trash. Default 30d."),
         trashFor: age.describe("How long they stay in the trash. Default 7d."),
         delete: z.boolean().describe("The policy: what is due goes, without --yes. Default false."),

@@ -1,6 +1,6 @@
 /** The figures of the loop as rows and lines of text. */
 import { messageText } from "../message/message.ts";
-import { withoutGain } from "../replay/gain.ts";
+import { withoutGain } from "./gain.ts";
 import type { LoopCall } from "./loop.ts";
 import type { LoopRun, LoopTotal } from "./study.ts";
 

@@ -139,8 +139,8 @@ export type GivenPart =
 
 /** A message as `append` takes it. */
 export type GivenMessage = Omit<NewMessage, "parts"> & { readonly parts: readonly GivenPart[] };
-/** The argument of `append`: a message, or several at once. */
-export type GivenMessages = GivenMessage | readonly GivenMessage[];
+/** The argument of `append`: a message, or several at once; a text is a message of the user's. */
+export type GivenMessages = string | GivenMessage | readonly GivenMessage[];
 
 /** A tool's definition as sent to the model. `inputSchema` is JSON Schema. */
 export interface ToolDefinition {

@@ -91,12 +91,22 @@ export function inlineText(text: string): string {
 }
 
 /** Words that name a speaker in Windrow's own text. */
-const speakers = new Set(["user", "assistant", "system", "result", "summary", "state", "record"]);
+const speakers = new Set(["user", "human", "assistant", "system", "developer", "result", "summary", "state", "record"]);
+
+/** Whether a name reads as a speaker's, also in look-alike letters or with signs around it. */
+function namesSpeaker(name: string): boolean {
+  if (/\p{Script=Latin}/u.test(name) && /[\p{Script=Cyrillic}\p{Script=Greek}]/u.test(name)) return true;
+  return speakers.has(
+    name
+      .normalize("NFKC")
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}]+/gu, ""),
+  );
+}
 
 /** A tool's name as one word that is neither a mark nor a speaker's name. */
 export function inlineName(name: string): string {
-  if (/^[\p{L}\p{N}_][\p{L}\p{N}_.:/-]*$/u.test(name) && name.length <= 128 && !speakers.has(name.toLowerCase()))
-    return name;
+  if (/^[\p{L}\p{N}_][\p{L}\p{N}_.:/-]*$/u.test(name) && name.length <= 128 && !namesSpeaker(name)) return name;
   const word = name
     .replaceAll(/[^\p{L}\p{N}_.:/-]+/gu, "_")
     .slice(0, 128)

@@ -1,6 +1,7 @@
 /** Zod schemas of the message model, for untyped input: files, flags, other programs. */
 import { z } from "zod";
 import { WindrowError } from "../errors.ts";
+import { foreignHint } from "./foreign.ts";
 import { copyJson, jsonFault } from "./json.ts";
 import type { JsonValue, NewMessage } from "./message.ts";
 
@@ -101,10 +102,27 @@ export const newMessageSchema = z.strictObject({
  */
 export function checkMessage(value: unknown): NewMessage {
   const fault = jsonFault(value, { undefinedToo: true, whole: true });
-  if (fault !== undefined) throw new WindrowError("bad-message", `This is not a message: ${fault}.`, {});
-  const result = newMessageSchema.safeParse(value);
+  if (fault !== undefined)
+    throw new WindrowError("bad-message", `This is not a message: ${fault}.${foreignHint(value)}`, {});
+  const result = newMessageSchema.safeParse(value, { error: problemOf });
   if (result.success) return result.data as NewMessage;
-  throw new WindrowError("bad-message", `This is not a message: ${z.prettifyError(result.error)}`, {
-    issues: result.error.issues.map((issue) => ({ path: issue.path.join("."), problem: issue.message })),
-  });
+  const issues = result.error.issues.map((issue) => ({ path: issue.path.join("."), problem: issue.message }));
+  const problems = issues.map(({ path, problem }) => (path === "" ? problem : `${path}: ${problem}`)).join("; ");
+  throw new WindrowError("bad-message", `This is not a message: ${problems}.${foreignHint(value)}`, { issues });
 }
+
+/** A fault of a message as its error says it, in the words of the message format. */
+function problemOf(issue: z.core.$ZodRawIssue): string | undefined {
+  const { code, path = [] } = issue;
+  if (code === "unrecognized_keys") return `there is no field ${issue.keys.map((key) => `\`${key}\``).join(", ")}`;
+  if (code === "invalid_value") return `is one of ${issue.values.map((known) => `\`${String(known)}\``).join(", ")}`;
+  if (code === "invalid_union" && issue.discriminator === "type") return `is none of the kinds of a part: ${partKinds}`;
+  if (code !== "invalid_type") return undefined;
+  if (path.length === 0) return 'it is no object such as { role: "user", parts: [{ type: "text", text }] }';
+  const kind = { array: "a list", string: "a text", record: "an object", object: "an object" }[
+    issue.expected as string
+  ];
+  return `${issue.input === undefined ? "is missing: it " : ""}is ${kind ?? `a ${issue.expected}`}`;
+}
+
+const partKinds = partSchema.options.map((option) => option.shape.type.value).join(", ");

@@ -36,6 +36,8 @@ export { serveMetrics } from "./monitor/metrics-server.ts";
 export type { MetricsServer } from "./monitor/metrics-server.ts";
 export { monitor } from "./monitor/monitor.ts";
 export type { MonitorEvent, MonitorOptions, MonitorScan } from "./monitor/monitor.ts";
+export { UsedTokens } from "./monitor/used.ts";
+export type { Used } from "./monitor/used.ts";
 export { top } from "./monitor/top.ts";
 export type { RunningSession, Top, TopOptions } from "./monitor/top.ts";
 export { Webhook } from "./monitor/webhook.ts";

@@ -1,6 +1,7 @@
 /** The usage that a recorded session itself reports, and the corrections that it gives to a replay. */
 import type { Message, Usage } from "../message/message.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
+import { isCut, leastCached } from "../transcript/usage/recorded-input.ts";
 import { tokensAsCost } from "./cost-metric.ts";
 import type { Cost, InputPrices } from "./cost-metric.ts";
 
@@ -37,10 +38,6 @@ export const cacheLifetimeMs = 300_000;
 
 /** Weight of the rate of one reported token for each counted one, against what the session shows: tokens. */
 const startWeight = 2_000;
-/** A reported input that shrinks to less than this share was cut by the recorded program. */
-const cutShare = 0.9;
-/** Shorter requests are not cached (Anthropic and OpenAI: 1,024 tokens), so they tell nothing of a cold cache. */
-const leastCached = 1_024;
 /** Calls with usage that show whether caching was in use at all. */
 const tellingCalls = 3;
 
@@ -143,21 +140,17 @@ function stretchesOf(calls: readonly ToldCall[]): readonly (readonly ToldCall[])
   for (const call of calls) {
     const current = stretches.at(-1);
     const before = current?.at(-1);
-    if (current && before && !isCut(before, call)) current.push(call);
+    if (current && before && !isCut(before.usage.input, call.usage.input)) current.push(call);
     else stretches.push([call]);
   }
   return stretches;
-}
-
-function isCut(before: ToldCall, call: ToldCall): boolean {
-  return call.usage.input < cutShare * before.usage.input;
 }
 
 /** Calls that read less than half of the request before them from the cache, though they hold all of it. */
 function coldByUsage(calls: readonly ToldCall[]): readonly number[] {
   return calls.flatMap((call, place) => {
     const before = calls[place - 1];
-    if (!before || before.usage.input < leastCached || isCut(before, call)) return [];
+    if (!before || before.usage.input < leastCached || isCut(before.usage.input, call.usage.input)) return [];
     return (call.usage.cacheRead ?? 0) < before.usage.input / 2 ? [call.index] : [];
   });
 }

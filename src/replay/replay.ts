@@ -161,8 +161,8 @@ interface Plan {
   readonly budgets: readonly number[];
 }
 
-/** The session that a plan runs on, beside its recording. */
-interface Session extends Required<Pick<Transcript, "sent">> {
+/** The facts that all plans share, beside the recording. */
+interface Shared extends Required<Pick<Transcript, "sent">> {
   readonly calibration: Calibration | undefined;
 }
 
@@ -193,7 +193,7 @@ function toldCalibration({ rate, cold, ...rest }: Calibration): ReplayCalibratio
 
 async function runPlan(
   recording: Recording,
-  { strategy, limit, budgets, sent, calibration }: Plan & Session,
+  { strategy, limit, budgets, sent, calibration }: Plan & Shared,
   options: ReplayOptions,
   pacer: Pacer,
 ): Promise<readonly ReplayResult[]> {

@@ -90,9 +90,14 @@ export class Appender {
       this.#state.watch(seq, shown);
       this.#epochs.push(seq, shown);
       this.counted(seq, tokenCount);
-      tell(on, { type: "message-appended", sessionId: id, seq, tokens: tokenCount });
+      tell(on, { type: "message-appended", sessionId: id, seq, role: message.role, tokens: tokenCount });
     }
   }
+}
+
+/** A message, which a text of the user's becomes. */
+export function spoken(given: string | GivenMessage): GivenMessage {
+  return typeof given === "string" ? { role: "user", parts: [{ type: "text", text: given }] } : given;
 }
 
 /** A message as a host may give it: a call without an id gets one, and a result may be any JSON value. */

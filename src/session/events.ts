@@ -2,12 +2,18 @@
 import type { WindrowError } from "../errors.ts";
 import type { SecretRules } from "../mask/text.ts";
 import { maskEvent } from "../mask/masked-event.ts";
-import type { JsonObject } from "../message/message.ts";
+import type { JsonObject, Role, Usage } from "../message/message.ts";
+import type { UsageRecord } from "../message/record.ts";
 import type { Recovered, FinalStatus } from "../store/store.ts";
-import type { Report } from "../window/window.ts";
+import type { Composed, Report } from "../window/window.ts";
 
-/** Something that happened in a session. */
-export type SessionEvent =
+/** Why a session was let go without an end. */
+export type CloseReason = "asked" | "idle";
+
+/** Something that happened in a session; `readOnly` where the session was opened for reading alone. */
+export type SessionEvent = Happened & { readonly readOnly?: true };
+
+type Happened =
   | {
       readonly type: "session-opened";
       readonly sessionId: string;
@@ -15,7 +21,13 @@ export type SessionEvent =
       readonly taskKey: JsonObject;
     }
   | { readonly type: "session-recovered"; readonly sessionId: string; readonly recovery: readonly Recovered[] }
-  | { readonly type: "message-appended"; readonly sessionId: string; readonly seq: number; readonly tokens: number }
+  | {
+      readonly type: "message-appended";
+      readonly sessionId: string;
+      readonly seq: number;
+      readonly role: Role;
+      readonly tokens: number;
+    }
   /** A call is about to run with the placeholders of masked secrets in its arguments; refused unless it is allowed. */
   | {
       readonly type: "call-masked";
@@ -25,12 +37,21 @@ export type SessionEvent =
       readonly placeholders: readonly string[];
     }
   | { readonly type: "tool-started"; readonly sessionId: string; readonly callId: string; readonly toolName: string }
-  | { readonly type: "tool-finished"; readonly sessionId: string; readonly callId: string; readonly durationMs: number }
+  | {
+      readonly type: "tool-finished";
+      readonly sessionId: string;
+      readonly callId: string;
+      readonly toolName: string;
+      readonly isError: boolean;
+      readonly durationMs: number;
+    }
   /** A window for model call `call`, counted from 1 over the whole life of the session. */
   | {
       readonly type: "window-composed";
       readonly sessionId: string;
       readonly call: number;
+      /** The model that the manager was opened with; absent where it names none. */
+      readonly model?: string;
       /** Messages in the window. */
       readonly messages: number;
       readonly report: Report;
@@ -55,6 +76,14 @@ export type SessionEvent =
       readonly failures: number;
       readonly open: boolean;
     }
+  /** The usage of a model call went into the log: of the agent's own (`turn`, by `endStep`), or of a strategy's. */
+  | {
+      readonly type: "usage-recorded";
+      readonly sessionId: string;
+      readonly purpose: UsageRecord["purpose"];
+      readonly usage: Usage;
+      readonly model?: string;
+    }
   /** The usage a provider reported cannot be true; it was ignored. */
   | { readonly type: "usage-ignored"; readonly sessionId: string; readonly warning: string }
   /** The session's log was handed to the memory. */
@@ -74,8 +103,11 @@ export type SessionEvent =
   | { readonly type: "user-config-failed"; readonly sessionId?: never; readonly user: string; readonly reason: string }
   /** The store refused records, or the state behind written ones; the next state, or the session's end, carries it then. */
   | { readonly type: "append-failed"; readonly sessionId: string; readonly error: WindrowError }
-  /** The manager let go of a session that nothing touched for its `idleTimeout`; `session(id)` goes on with it. */
-  | { readonly type: "session-closed"; readonly sessionId: string; readonly reason: "idle" }
+  /**
+   * The session was let go without an end: by its `close` or the manager's (`asked`), or because nothing touched it for the
+   * manager's `idleTimeout` (`idle`). `session(id)` goes on with it.
+   */
+  | { readonly type: "session-closed"; readonly sessionId: string; readonly reason: CloseReason }
   | {
       readonly type: "session-finished";
       readonly sessionId: string;
@@ -89,6 +121,30 @@ export type Listener = (event: SessionEvent) => void;
 /** A listener that hears every event with its secrets replaced: it may write what it hears anywhere. */
 export function maskedListener(listener: Listener | undefined, rules: SecretRules): Listener | undefined {
   return listener && ((event) => listener(maskEvent(event, rules)));
+}
+
+/** A listener of a session that is only read: each event says so. */
+export function readOnlyListener(listener: Listener | undefined): Listener | undefined {
+  return listener && ((event) => listener({ ...event, readOnly: true }));
+}
+
+/** The event of a composed window. */
+export function windowComposed(
+  sessionId: string,
+  call: number,
+  { messages, report }: Composed,
+  model: string | undefined,
+): SessionEvent {
+  const asked = model !== undefined && { model };
+  return { type: "window-composed", sessionId, call, ...asked, messages: messages.length, report };
+}
+
+/** The event of a usage that went into the log. */
+export function usageRecorded(
+  sessionId: string,
+  { purpose, usage, model }: Pick<UsageRecord, "purpose" | "usage" | "model">,
+): SessionEvent {
+  return { type: "usage-recorded", sessionId, purpose, usage, ...(model !== undefined && { model }) };
 }
 
 /** Tells a listener, and keeps what it throws from the session. */

@@ -5,13 +5,13 @@
 import { WindrowError } from "../errors.ts";
 import type { JsonObject } from "../message/message.ts";
 import { countsOf, usedTokens } from "../message/parts.ts";
-import type { NewRecord, StoredRecordOf } from "../message/record.ts";
+import type { NewRecord, StoredRecordOf, UsageRecord } from "../message/record.ts";
 import type { NumberedMessage } from "../message/step.ts";
 import { checkedAnswer } from "../model/answer.ts";
 import type { Model } from "../model/model.ts";
 import type { SessionContext, SessionOptions } from "./context.ts";
 import type { Composed, StrategyContext, StrategyHook } from "../window/window.ts";
-import { tell } from "./events.ts";
+import { tell, usageRecorded } from "./events.ts";
 import type { Epochs } from "./epochs.ts";
 import type { ConversationState } from "./state/state.ts";
 import type { SessionWriter } from "./writer.ts";
@@ -227,7 +227,7 @@ export class Hooks {
       fail: (reason, data = {}) => this.#fail(reason, data),
       spend: async (purpose, reported, model) => {
         const usage = countsOf(reported);
-        const record: NewRecord = {
+        const record: UsageRecord = {
           kind: "usage",
           purpose,
           usage,
@@ -236,6 +236,7 @@ export class Hooks {
         };
         await this.#context.inTurn(async () => {
           await this.#context.write([record]);
+          tell(on, usageRecorded(id, record));
           const { totalTokensUsed } = this.#writer.state;
           this.#writer.note({ totalTokensUsed: totalTokensUsed + usedTokens(usage) });
         });

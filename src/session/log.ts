@@ -33,6 +33,8 @@ export interface NewestEdits {
   readonly epoch: EpochData | undefined;
   /** The other lines behind it, oldest first; without an epoch, all there are. */
   readonly later: readonly EditRecord[];
+  /** The place of the epoch's line among all records of the session; 0 without an epoch. */
+  readonly pos: number;
 }
 
 /**
@@ -46,17 +48,32 @@ export async function newestEdits(store: Store, scope: Scope, id: string): Promi
   for (let last = 8; ; last *= 16) {
     let epoch: EpochData | undefined;
     let later: EditRecord[] = [];
+    let pos = 0;
     let read = 0;
     const query = { kind: "edit", originals: true, last } as const;
     for await (const record of store.read(scope, id, query)) {
       read++;
       const opened = record.type === "epoch" ? epochOf(record.data) : undefined;
-      if (opened) [epoch, later] = [opened, []];
+      if (opened) [epoch, later, pos] = [opened, [], record.pos];
       else if (epoch && record.type === "insert") epoch = withInsert(epoch, record.data);
       else later.push(record);
       if (epoch && record.masks && (opened || record.type === "insert")) epoch = masked(epoch);
     }
-    if (epoch || read < last) return { epoch, later };
+    if (epoch || read < last) return { epoch, later, pos };
+  }
+}
+
+/** The usages that were recorded behind a place of the log, oldest first. Reads the end of `usage.jsonl` alone. */
+export async function usagesBehind(
+  store: Store,
+  scope: Scope,
+  id: string,
+  pos: number,
+): Promise<readonly StoredRecordOf<"usage">[]> {
+  for (let last = 64; ; last *= 16) {
+    const records: StoredRecordOf<"usage">[] = [];
+    for await (const record of store.read(scope, id, { kind: "usage", last })) records.push(record);
+    if (records.length < last || (records[0]?.pos ?? 0) < pos) return records.filter((record) => record.pos > pos);
   }
 }
 

@@ -7,10 +7,10 @@ import type { Message } from "../message/message.ts";
 import type { StoredRecordOf } from "../message/record.ts";
 import type { Scope, Store } from "../store/store.ts";
 import { Turns } from "../turns.ts";
-import { checkObject, checkTypes, fromZero } from "../window/options.ts";
-import { recallRange } from "../window/recall/query.ts";
+import { checkTypes, fromZero } from "../window/options.ts";
+import { checkQuery, recallRange } from "../window/recall/query.ts";
 import { answerTokens, Recalling } from "../window/recall/recalling.ts";
-import type { Recalled, RecallLimits, RecallQuery } from "../window/recall/query.ts";
+import type { CountedLimits, Recalled, RecallLimits, RecallQuery } from "../window/recall/query.ts";
 import { recallId } from "../window/stub/stub.ts";
 import { recallNotice } from "../window/stub/recalled.ts";
 import type { SessionContext } from "./context.ts";
@@ -37,7 +37,7 @@ export async function recallOnRecord(
   { budget, ...given }: SessionLimits,
   signal?: AbortSignal,
 ): Promise<Recalled> {
-  checkObject("recall", query);
+  checkQuery(query);
   checkTypes("recall", given, { maxTokens: fromZero });
   const { counter, mask, recallTools } = context.composer;
   const known = defined({ recallTools, budget: budget ?? context.budget });
@@ -74,7 +74,7 @@ async function recallFromStore(
   { id, store, scope }: SessionContext,
   length: number,
   query: RecallQuery,
-  limits: RecallLimits,
+  limits: CountedLimits,
   signal?: AbortSignal,
 ): Promise<Recalled> {
   if (signal?.aborted) throw new WindrowError("aborted", "The recall was aborted before anything was read.");
@@ -132,7 +132,7 @@ async function recallSummary(
   scope: Scope,
   id: string,
   number: number,
-  limits: Pick<RecallLimits, "counter" | "maxTokens" | "budget">,
+  limits: Pick<CountedLimits, "counter" | "maxTokens" | "budget">,
 ): Promise<Recalled> {
   const all = await summariesOf(store, scope, id);
   const found = all.find(({ seq }) => seq === number);

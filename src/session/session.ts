@@ -6,21 +6,22 @@ import type { FinalStatus, SessionMetadata } from "../store/store.ts";
 import { Turns } from "../turns.ts";
 import { callKinds } from "../window/compose-options.ts";
 import type { ComposeOptions } from "../window/compose-options.ts";
-import { checkGiven } from "../window/options.ts";
+import { checkGiven, kinds } from "../window/options.ts";
 import { diffExplanations } from "../window/diff.ts";
 import type { WindowDiff } from "../window/diff.ts";
 import type { Explanation } from "../window/explain.ts";
 import type { Recalled, RecallQuery } from "../window/recall/query.ts";
 import type { Composed } from "../window/window.ts";
-import { Appender } from "./appender.ts";
+import { Appender, spoken } from "./appender.ts";
 import { budgetFor, checkedStep } from "./context.ts";
 import type { StepUsed, SessionContext, SessionOptions, SessionSettings, SessionStats } from "./context.ts";
 import { Epochs } from "./epochs.ts";
-import { tell } from "./events.ts";
+import { tell, usageRecorded, windowComposed } from "./events.ts";
+import type { CloseReason } from "./events.ts";
 import { SessionGoal, SessionPins, SessionRecords, SessionSnapshot } from "./facets.ts";
 import { Hooks, hookWindow } from "./hooks.ts";
 import type { HookWindow } from "./hooks.ts";
-import { explainEpoch, explainNewest, openCalls, windowRecords } from "./log.ts";
+import { explainEpoch, explainNewest, openCalls, usagesBehind, windowRecords } from "./log.ts";
 import type { NewestEdits, OpenCall } from "./log.ts";
 import { offloadAtEnd } from "./memory.ts";
 import { recallOnRecord } from "./recall.ts";
@@ -110,15 +111,16 @@ export class Session {
   }
 
   /** @internal Restores an earlier process's state: reads the window's messages and those behind its epoch. */
-  async restore({ epoch, later }: NewestEdits): Promise<void> {
+  async restore({ epoch, later, pos }: NewestEdits): Promise<void> {
     const { id, store, scope } = this.#context;
-    const { conversation, composer } = this.#options;
+    const { conversation, composer, meter } = this.#options;
     const opened = epoch?.state.opened ?? 0;
     this.#appender.counted(opened, epoch?.historyTokens ?? 0);
     if (epoch) this.#epochs.resumed(epoch);
     if (epoch?.conversation) conversation.restore(epoch.conversation);
     for (const record of later) conversation.apply(record);
     for await (const record of store.read(scope, id, { kind: "snapshot", last: 1 })) conversation.apply(record);
+    meter.resumed(await usagesBehind(store, scope, id, pos));
     const turns = new Turns();
     for await (const { seq, message, tokenCount } of windowRecords(store, scope, id, epoch, composer.strategy)) {
       await turns.turn();
@@ -146,16 +148,17 @@ export class Session {
   }
 
   /**
-   * Adds a message, or several at once, at the end of the log. When it resolves they are on disk.
+   * Adds a message, or several at once, at the end of the log. When it resolves they are on disk. A text is a message of
+   * the user's.
    *
    * @returns the message as it was stored, with its id and timestamp; a call without an id got one, and a result that is any
    *   other JSON value than a text or parts is its JSON
    * @throws WindrowError `bad-message`, `not-durable`, `fenced`, `closed`, `aborted`
    */
-  append(message: GivenMessage, signal?: AbortSignal): Promise<Message>;
+  append(message: string | GivenMessage, signal?: AbortSignal): Promise<Message>;
   append(messages: readonly GivenMessage[], signal?: AbortSignal): Promise<readonly Message[]>;
   async append(given: GivenMessages, signal?: AbortSignal): Promise<Message | readonly Message[]> {
-    const list: readonly GivenMessage[] = Array.isArray(given) ? given : [given as GivenMessage];
+    const list = Array.isArray(given) ? (given as readonly GivenMessage[]) : [spoken(given as string | GivenMessage)];
     const messages = list.map((message) => this.#appender.complete(message));
     await this.#appender.append(messages, [], signal);
     return Array.isArray(given) ? messages : (messages[0] as Message);
@@ -197,8 +200,7 @@ export class Session {
         tell(this.#context.on, { type: "pins-missing", sessionId: this.id, pins: missing.map(({ id }) => id) });
       }
       const call = this.#writer.state.llmCallCount + meter.unanswered;
-      const { messages, report } = composed;
-      tell(this.#context.on, { type: "window-composed", sessionId: this.id, call, messages: messages.length, report });
+      tell(this.#context.on, windowComposed(this.id, call, composed, composer.profile.model));
       return composed;
     });
   }
@@ -264,6 +266,7 @@ export class Session {
     const about = { ...(model !== undefined && { model }), usage, ...(window && { window }) };
     const record = { kind: "usage", purpose: "turn", ...about, timestamp } as const;
     await this.#appender.append([], [record]);
+    tell(this.#context.on, usageRecorded(this.id, record));
     const warning = this.#options.meter.used(usage);
     if (warning !== undefined) tell(this.#context.on, { type: "usage-ignored", sessionId: this.id, warning });
     await this.#writer.setState((state) => ({
@@ -307,10 +310,11 @@ export class Session {
    * costs. Worked out when asked, from the log and the edits in force; writes nothing.
    *
    * @param options - `epoch`: an earlier epoch's window, as it was when that epoch opened
-   * @throws WindrowError `not-found` for an epoch the log does not hold, `closed`
+   * @throws WindrowError `not-found` for an epoch the log does not hold, `bad-option`, `closed`
    */
   async explain(options: { readonly epoch?: number } = {}): Promise<Explanation> {
     this.#writer.checkOpen();
+    checkGiven("explain", options, { epoch: kinds.number });
     const { id, store, scope, composer } = this.#context;
     return this.#writer.inTurn(() =>
       options.epoch === undefined
@@ -402,10 +406,14 @@ export class Session {
     tell(this.#context.on, { type: "session-finished", sessionId: this.id, status, error });
   }
 
-  /** Releases the session without ending it, after a `finish` that is under way; `resume` goes on. Idempotent. */
-  async close(): Promise<void> {
+  /**
+   * Releases the session without ending it, after a `finish` that is under way; `resume` goes on. Idempotent.
+   *
+   * @param reason - of the event `session-closed`; a manager says `idle`
+   */
+  async close(reason: CloseReason = "asked"): Promise<void> {
     await this.#finishing;
     await this.#hooks.close();
-    return this.#writer.close();
+    return this.#writer.close(reason);
   }
 }

@@ -127,9 +127,11 @@ export class ToolRuns {
     await this.#appender.appendLast(message, (messageSeq) =>
       runs.map(({ call, result, ...took }) => toolRecord(call, result, { ...took, timestamp, messageSeq })),
     );
-    for (const { call, durationMs: took } of runs) {
-      this.running.delete(call.callId);
-      tell(on, { type: "tool-finished", sessionId, callId: call.callId, durationMs: took });
+    for (const { call, result, durationMs: took } of runs) {
+      const { callId: id, name: toolName } = call;
+      this.running.delete(id);
+      const isFailed = result.isError === true;
+      tell(on, { type: "tool-finished", sessionId, callId: id, toolName, isError: isFailed, durationMs: took });
     }
     await this.#writer.setState((state) => ({
       lastActivity: "tool_execution",

@@ -1,6 +1,6 @@
 /** Usage of model calls: predicted and actual costs, and how counts compare with what a provider reports. */
 import type { JsonObject, JsonValue, Usage } from "../message/message.ts";
-import type { UsedWindow } from "../message/record.ts";
+import type { UsageRecord, UsedWindow } from "../message/record.ts";
 import { correct, countFor, initialCalibration, observe } from "../tokens/calibrate.ts";
 import type { CalibrationState, CorrectedCount } from "../tokens/calibrate.ts";
 import type { Profile } from "../window/provider/profile.ts";
@@ -61,13 +61,7 @@ export class UsageMeter {
     this.#last = undefined;
     this.#unanswered = 0;
     if (input === undefined || !last) return undefined;
-    const contextWindow = this.#contextWindow;
-    const { state, warning } = observe(this.#calibration, {
-      estimated: last.window.tokens,
-      reported: input,
-      ...(contextWindow !== undefined && { contextWindow }),
-    });
-    this.#calibration = state;
+    const warning = this.#observe(last.window, usage);
     if (warning !== undefined) return warning;
     const { read, write } = this.#profile.cache;
     const actual = Math.max(0, input - cacheRead - cacheWrite) + cacheRead * read + cacheWrite * write;
@@ -78,6 +72,23 @@ export class UsageMeter {
       actual: Math.round(this.#cost.actual + actual),
     };
     return undefined;
+  }
+
+  /** Calibrates by usages that an earlier process recorded behind its newest epoch; their costs are that process's. */
+  resumed(records: readonly Pick<UsageRecord, "usage" | "window">[]): void {
+    for (const { usage, window } of records) if (window) this.#observe(window, usage);
+  }
+
+  #observe({ tokens }: UsedWindow, { input }: Usage): string | undefined {
+    if (input === undefined) return undefined;
+    const contextWindow = this.#contextWindow;
+    const { state, warning } = observe(this.#calibration, {
+      estimated: tokens,
+      reported: input,
+      ...(contextWindow !== undefined && { contextWindow }),
+    });
+    this.#calibration = state;
+    return warning;
   }
 
   /** The costs of all calls so far. */

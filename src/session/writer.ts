@@ -2,9 +2,11 @@
 import { isWindrowError, WindrowError } from "../errors.ts";
 import type { NewRecord, StoredRecord } from "../message/record.ts";
 import { checkEnd, isFinal } from "../store/shared/rules.ts";
+import { endedRecord } from "../store/shared/state-count.ts";
 import type { FinalStatus, SessionState } from "../store/store.ts";
 import type { SessionOptions } from "./context.ts";
 import { tell } from "./events.ts";
+import type { CloseReason } from "./events.ts";
 
 /** The options of a session that its writer needs. */
 export type WriterOptions = Pick<SessionOptions, "store" | "lock" | "state" | "now" | "closed" | "on">;
@@ -153,6 +155,8 @@ export class SessionWriter {
     this.checkOpen();
     await this.inTurn(async () => {
       const now = this.#options.now().toISOString();
+      // The log tells it first: a lost state is made again from it. Where it cannot be told, the session ends all the same.
+      if (error !== null) await this.store([endedRecord({ status, error }, now)]).catch(() => undefined);
       const state = { ...this.#state, status, updatedAt: now, completedAt: now, error };
       await this.#options.store.finish(this.#options.lock, state);
       this.#state = state;
@@ -162,20 +166,26 @@ export class SessionWriter {
   }
 
   /** Releases the session's lock. Idempotent. */
-  close(): Promise<void> {
-    this.#closing ??= this.#release();
+  close(reason: CloseReason): Promise<void> {
+    this.#closing ??= this.#release(reason);
     return this.#closing;
   }
 
-  async #release(): Promise<void> {
+  async #release(reason: CloseReason): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     await this.#queue;
+    let isTaken = false;
     try {
       await this.#options.store.setState(this.#options.lock, this.#state);
+    } catch (error) {
+      isTaken = isWindrowError(error, "fenced");
+      throw error;
     } finally {
       await this.#options.lock.release();
       this.#options.closed();
+      // Another holder has the session open: it is not closed.
+      if (!isTaken) tell(this.#options.on, { type: "session-closed", sessionId: this.#id, reason });
     }
   }
 }

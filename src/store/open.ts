@@ -1,5 +1,5 @@
 /** Opening a store by its path or URL; the code of a store is loaded only then. */
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { WindrowError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
@@ -55,13 +55,13 @@ export async function openUnguarded(
     const { sqliteFileStore } = await import("./sqlite/sqlite.ts");
     const driver = await sqliteDriver();
     const path = pathOf(target, scheme);
-    if (!create) checkThere(path);
+    if (!create) await checkDatabase(path);
     return sqliteFileStore(path, driver, settings);
   }
   if (scheme === undefined || scheme === "file") {
-    const { filesStore } = await import("./files/files.ts");
     const folder = scheme === undefined ? target : pathOf(target, scheme);
-    if (!create) checkThere(folder);
+    if (!create) await checkFolder(folder, folderPerUser);
+    const { filesStore } = await import("./files/files.ts");
     const open = (place: string): Store => filesStore({ folder: place, ...settings });
     return folderPerUser ? (await import("./files/per-user/per-user.ts")).userFolders(folder, open) : open(folder);
   }
@@ -97,9 +97,28 @@ export async function sqliteDriver(): Promise<DatabaseClass> {
   );
 }
 
+async function checkFolder(path: string, folderPerUser: boolean): Promise<void> {
+  checkThere(path);
+  const { isFilesStore, noStoreIn } = await import("./files/there.ts");
+  if (!isFilesStore(path, folderPerUser)) throw noStoreIn(path);
+}
+
+async function checkDatabase(path: string): Promise<void> {
+  checkThere(path);
+  if (!statSync(path).isDirectory()) return;
+  const { isFilesStore, noStoreIn } = await import("./files/there.ts");
+  if (!isFilesStore(path)) throw noStoreIn(path);
+  const message = `${path} is a store of files: name it without "sqlite:".`;
+  throw new WindrowError("store-unavailable", message, { path });
+}
+
 function checkThere(path: string): void {
   if (existsSync(path)) return;
-  throw new WindrowError("store-unavailable", `There is no store at ${path}.`, { path });
+  throw new WindrowError(
+    "store-unavailable",
+    `There is no store at ${path}. Check the path; an agent makes one with its first session.`,
+    { path },
+  );
 }
 
 /** `file:///a/b` is a URL; `file:./a` names a folder relative to the working folder, which URLs cannot. */

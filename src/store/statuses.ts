@@ -6,6 +6,7 @@ export const sessionStatuses: readonly SessionStatus[] = [
   "initializing",
   "processing",
   "compressing",
+  "closed",
   "completing",
   "completed",
   "failed",

@@ -26,11 +26,15 @@ export interface StoreCapabilities {
   readonly mask?: SecretRules;
 }
 
-/** The stage of a session's life (docs/format.md). */
+/**
+ * The stage of a session's life (docs/format.md). A `closed` one was put to rest after nobody wrote it for long: it can be
+ * resumed, and is then `processing` again.
+ */
 export type SessionStatus =
   | "initializing"
   | "processing"
   | "compressing"
+  | "closed"
   | "completing"
   | "completed"
   | "failed"

@@ -87,8 +87,9 @@ export interface Upkeep {
   kept(scope: Scope, id: string): Promise<KeepMark | undefined>;
 
   /**
-   * Compresses a finished session; everything reads on as before. Absent where a store has nothing to compress.
-   * `bad-option` for one that is not finished.
+   * Compresses a session that has ended or is `closed`; everything reads on as before, and whoever locks a closed one finds
+   * it unpacked. Absent where a store has nothing to compress. `bad-option` for another one, `session-busy` for a closed
+   * one that is just being resumed.
    */
   compress?(scope: Scope, id: string): Promise<SessionSize>;
 
@@ -130,7 +131,9 @@ export interface Upkeep {
 
 /** The session is still being worked on. */
 export function notFinished(id: string): WindrowError {
-  const message = `Session ${id} is not finished: only finished sessions are compressed or put into the trash.`;
+  const message =
+    `Session ${id} is not finished: only finished sessions are put into the trash, and only those and closed ones that ` +
+    `were retired are compressed. \`windrow finish ${id}\` ends it.`;
   return new WindrowError("bad-option", message, { id });
 }
 

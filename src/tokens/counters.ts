@@ -46,9 +46,18 @@ export function counterOf(counter: string | TokenCounter = "estimate"): TokenCou
   const found = counters.get(counter);
   if (found) return found;
   const message = isExactName(counter)
-    ? `The counter "${counter}" is loaded first: await loadCounter("${counter}").`
+    ? `The counter "${counter}" is loaded first: counter: await loadCounter("${counter}"), of windrow.`
     : `There is no token counter "${counter}".${nearest(counter, counterNames)}`;
   throw new WindrowError("unknown-counter", message, { counter, known: counterNames });
+}
+
+/**
+ * Checks the name of a counter that is loaded later, where it is needed.
+ *
+ * @throws WindrowError `unknown-counter`, with the nearest name
+ */
+export function checkCounterName(counter: string | TokenCounter | undefined): void {
+  if (typeof counter === "string" && !isExactName(counter)) counterOf(counter);
 }
 
 /**

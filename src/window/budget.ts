@@ -36,7 +36,11 @@ export function budgetOf({ contextWindow, maxOutput, ratio = 0.75, reserve = 0.0
  */
 export function checkBudget(budget: number | undefined): number {
   if (typeof budget === "number" && budget > 0) return budget;
-  throw new WindrowError("bad-option", `A budget is a positive number of tokens, not ${String(budget)}.`, { budget });
+  throw new WindrowError(
+    "bad-option",
+    `A budget is a positive number of tokens, such as 32_000, not ${JSON.stringify(budget) ?? "undefined"}.`,
+    { budget },
+  );
 }
 
 /** The numbers of a window that triggers compare. */

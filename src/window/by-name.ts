@@ -1,8 +1,9 @@
 /** Strategies and presets by name, and strategies of modules that a config or a `plugin.json` names. */
 import { WindrowError } from "../errors.ts";
-import { parseJson } from "../message/json.ts";
+import type { JsonObject } from "../message/message.ts";
+import { isObject, jsonFault, parseJson } from "../message/json.ts";
 import { nearest } from "../nearest.ts";
-import { entityKinds, fieldsOf, kinds, layerKinds, named, oneOf, part, rollingKinds } from "./options.ts";
+import { checkOptions, entityKinds, fieldsOf, kinds, layerKinds, named, oneOf, part, rollingKinds } from "./options.ts";
 import { share, thresholdKinds, whole } from "./options.ts";
 import type { Kind, Named } from "./options.ts";
 import { isPreset, presetNames, presetOf } from "./presets/presets.ts";
@@ -78,7 +79,7 @@ export function strategyOf(strategy: string | Strategy | StrategyChoice): Strate
     );
   }
   const { use, ...options } = typeof strategy === "string" ? { use: strategy } : strategy;
-  if (isPreset(use)) return presetOf(use, options).strategy;
+  if (isPreset(use)) return withOptions(presetOf(use, options).strategy, options);
   const found = Object.hasOwn(strategies, use) ? strategies[use] : undefined;
   if (!found) {
     throw new WindrowError("unknown-strategy", `There is no strategy "${use}".${nearest(use, strategyNames)}`, {
@@ -86,7 +87,23 @@ export function strategyOf(strategy: string | Strategy | StrategyChoice): Strate
       known: strategyNames,
     });
   }
-  return found.make(`Strategy ${use}`, options);
+  return withOptions(found.make(`Strategy ${use}`, options), options);
+}
+
+/** A strategy that says which options it was made with; functions among them are none that can be kept. */
+function withOptions(strategy: Strategy, options: Readonly<Record<string, unknown>>): Strategy {
+  const kept = Object.entries(options).filter(([, value]) => jsonFault(value, { whole: true }) === undefined);
+  return kept.length === 0 ? strategy : { ...strategy, options: Object.fromEntries(kept) as JsonObject };
+}
+
+/**
+ * The strategy that a session's metadata names, with the options it was made with; undefined where it names none.
+ *
+ * @throws WindrowError `unknown-strategy` where it is not one of Windrow's, `bad-option` for options it does not have
+ */
+export function strategyIn({ strategy: name, strategy_options: options }: JsonObject): Strategy | undefined {
+  if (typeof name !== "string") return undefined;
+  return strategyOf({ ...(isObject(options) && options), use: name });
 }
 
 /**
@@ -169,6 +186,7 @@ function choiceOf(specifier: StrategySpecifier): StrategyChoice {
     if (typeof use === "string") return specifier as StrategyChoice;
     throw new WindrowError("bad-option", "A strategy is a name, or an object with `use` or `contextStrategy`.");
   }
+  if (isObject(given)) checkOptions("contextStrategy", given, ["type", "pluginId", "config"]);
   const id = given.type === "plugin" ? given.pluginId : given.type;
   if (typeof id !== "string" || id === "") {
     const message =

@@ -1,18 +1,97 @@
 /** composeWindow: the window for hosts that store their own messages, and for servers that store nothing. */
 import { WindrowError } from "../errors.ts";
+import { countFor, initialCalibration, observe } from "../tokens/calibrate.ts";
+import type { CalibrationState } from "../tokens/calibrate.ts";
 import { modelOf } from "../tokens/models.ts";
-import { checkMessageJson } from "../message/json.ts";
-import type { Message } from "../message/message.ts";
+import { foreignHint } from "../message/foreign.ts";
+import { checkMessageJson, isObject } from "../message/json.ts";
+import type { Message, Usage } from "../message/message.ts";
 import { Composer } from "./composer.ts";
 import { hashName } from "../message/hash.ts";
 import { hashMessage } from "./hash.ts";
 import { composeKinds } from "./compose-options.ts";
-import { aboveZero, anyOf, checkGiven, kinds, listOf } from "./options.ts";
+import { aboveZero, anyOf, checkGiven, count, fieldsOf, kinds, listOf, oneOf, whole } from "./options.ts";
 import type { Kind } from "./options.ts";
 import { profileOf } from "./provider/profile.ts";
 import { budgetFor, counterFor } from "./apply-settings.ts";
 import { strategyOf } from "./by-name.ts";
-import type { ComposeInput, Composed, WindowState } from "./window.ts";
+import type { ComposeInput, Composed, CountedWindow, Edit, WindowState } from "./window.ts";
+
+type Needed<Value> = { readonly [Field in keyof Value as undefined extends Value[Field] ? never : Field]: Kind };
+
+const above: Kind = {
+  is: "a number above 0",
+  fits: (value) => Number.isFinite(value) && (value as number) > 0,
+};
+
+const calibrationKinds = {
+  version: whole(1),
+  observations: whole(0),
+  estimated: count,
+  reported: count,
+  countedChange: above,
+  reportedChange: above,
+  doubt: count,
+  refused: whole(0),
+} as const satisfies Needed<CalibrationState>;
+
+const countedKinds = {
+  tokens: count,
+  calibration: objectOf(calibrationKinds),
+} as const satisfies Needed<CountedWindow>;
+
+const editKinds = {
+  kind: oneOf("drop", "stub", "replace"),
+  from: whole(1),
+  to: whole(1),
+  pass: kinds.text,
+  reason: kinds.text,
+  tokensBefore: count,
+  tokensAfter: count,
+} as const satisfies Needed<Edit>;
+
+const edits: Kind = {
+  is: "a list of edits",
+  fits: (value) => Array.isArray(value) && value.every((edit) => objectOf(editKinds).fits(edit)),
+};
+
+const stateKinds = {
+  version: whole(1),
+  epoch: whole(0),
+  edits,
+  opened: whole(0),
+  openedHash: kinds.text,
+  systemHash: kinds.text,
+  toolsHash: kinds.text,
+  length: whole(0),
+  prefixHash: kinds.text,
+} as const satisfies Needed<WindowState>;
+
+/** The kind of window states: objects that a composition returned, or their JSON parsed. */
+const windowState: Kind = {
+  is: "an object that composeWindow returned as `state`, whole; leave it out to begin anew",
+  fits: (value) =>
+    isObject(value) &&
+    value["version"] === 1 &&
+    objectOf(stateKinds).fits(value) &&
+    (value["counted"] === undefined || objectOf(countedKinds).fits(value["counted"])),
+};
+
+/** The kind of objects that have these fields, each of its kind, and any others. */
+function objectOf(table: Readonly<Record<string, Kind>>): Kind {
+  return {
+    is: "an object",
+    fits: (value) => isObject(value) && Object.entries(table).every(([name, kind]) => kind.fits(value[name])),
+  };
+}
+
+const usageKinds = {
+  input: count,
+  output: count,
+  cacheRead: count,
+  cacheWrite: count,
+  reasoning: count,
+} as const satisfies Record<keyof Usage, Kind>;
 
 const inputKinds = {
   ...composeKinds,
@@ -20,11 +99,12 @@ const inputKinds = {
   strategy: anyOf(kinds.text, kinds.object),
   model: anyOf(kinds.text, kinds.object),
   profile: anyOf(kinds.text, kinds.object),
-  counter: kinds.counter,
+  counter: anyOf(kinds.text, kinds.counter),
+  usage: fieldsOf(usageKinds),
   ingestCap: aboveZero,
   mask: kinds.action,
   recallTools: listOf(kinds.text),
-  state: kinds.object,
+  state: windowState,
 } as const satisfies Record<keyof ComposeInput, Kind>;
 
 /**
@@ -46,6 +126,11 @@ export function composeWindow(input: ComposeInput): Composed {
   const strategy = strategyOf(input.strategy ?? "adaptive");
   const model = input.model === undefined ? undefined : modelOf(input.model);
   const budget = budgetFor(strategy.settings, { budget: input.budget, model });
+  if (budget === undefined) {
+    const message = "composeWindow needs a `budget` in tokens, or a `model` whose contextWindow gives one.";
+    throw new WindrowError("bad-option", message, { option: "budget" });
+  }
+  const { calibration, warning } = calibrated(input, model?.contextWindow);
   const composer = new Composer({
     strategy,
     profile: profileOf(input.profile ?? model?.profile ?? "openai-chat"),
@@ -56,22 +141,58 @@ export function composeWindow(input: ComposeInput): Composed {
     ...(input.state && { state: stateFor(input.messages, input.state) }),
   });
   input.messages.forEach((message, index) => composer.push(index + 1, message));
-  return composer.compose({
-    budget: budget ?? NaN,
+  const composed = composer.compose({
+    budget: Number.isFinite(budget) ? calibratedBudget(calibration, budget) : budget,
     ...(input.system !== undefined && { system: input.system }),
     ...(input.tools !== undefined && { tools: input.tools }),
     ...(input.dynamic !== undefined && { dynamic: input.dynamic }),
     ...(input.pinned !== undefined && { pinned: input.pinned }),
     ...(input.toolsBudget !== undefined && { toolsBudget: input.toolsBudget }),
   });
+  // Callers that give no usage have no use for the count.
+  if (!("usage" in input) && input.state?.counted === undefined) return composed;
+  const state = { ...composed.state, counted: { tokens: composed.tokens, calibration } };
+  if (warning === undefined) return { ...composed, state };
+  const note = [composed.report.note, warning].filter((text) => text !== undefined).join(" ");
+  return { ...composed, state, report: { ...composed.report, note } };
+}
+
+/** How counts compare with what the provider reported, the usage of the last window's request among it. */
+function calibrated(
+  { usage, state }: ComposeInput,
+  contextWindow: number | undefined,
+): { readonly calibration: CalibrationState; readonly warning?: string } {
+  const { tokens, calibration } = state?.counted ?? { tokens: 0, calibration: initialCalibration };
+  if (usage?.input === undefined || tokens === 0) return { calibration };
+  const observed = observe(calibration, {
+    estimated: tokens,
+    reported: usage.input,
+    ...(contextWindow !== undefined && { contextWindow }),
+  });
+  return { calibration: observed.state, ...(observed.warning !== undefined && { warning: observed.warning }) };
+}
+
+/**
+ * The budget in tokens of the counter.
+ *
+ * @throws WindrowError `budget-too-small` where the provider reports more beside the messages than the budget
+ */
+function calibratedBudget(calibration: CalibrationState, budget: number): number {
+  const counted = countFor(calibration, budget);
+  if (counted >= 1 || calibration.observations === 0) return Math.max(1, counted);
+  const { estimated, reported } = calibration;
+  const message =
+    `The usage says ${reported} tokens for a window that counts ${estimated}, which leaves nothing of the budget of ` +
+    `${budget}. Raise the budget; or where that figure is not of that one request, compose without \`usage\` and ` +
+    "without `state.counted`.";
+  throw new WindrowError("budget-too-small", message, { budget, estimated, reported });
 }
 
 function checkMessage(message: Message, index: number): void {
   const { role, parts } = (message ?? {}) as Partial<Message>;
   if (typeof role !== "string" || !Array.isArray(parts) || !parts.every(isPart)) {
-    throw new WindrowError("bad-message", `Message ${index} is no object with \`role\` and a list of \`parts\`.`, {
-      index,
-    });
+    const fault = `Message ${index} is no object with \`role\` and a list of \`parts\`.`;
+    throw new WindrowError("bad-message", `${fault}${foreignHint(message)}`, { index });
   }
   checkMessageJson(message, index);
 }

@@ -239,6 +239,7 @@ function shown(value: unknown): string {
   if (Array.isArray(value)) return "such a list";
   if (typeof value === "object") return "such an object";
   if (typeof value === "number" || typeof value === "boolean") return String(value);
+  if (value === undefined) return "undefined";
   return typeof value === "string" ? JSON.stringify(value.slice(0, 60)) : `a ${typeof value}`;
 }
 

@@ -149,22 +149,21 @@ function* forced(
     if (kept.view.tokens <= limit) return kept.edits;
   }
   const tidied = yield* run(dropOldest(), plan, least);
-  if (keepNewest && tidied.view.tokens > limit) throw cannotFit(tidied.view, limit, blocks);
+  if (keepNewest && tidied.view.tokens > limit) throw cannotFit(tidied.view, context, blocks);
   let current = yield* cut(tidied, least);
   if (current.view.tokens > limit) {
     const floor = yield* run(dropOldest(), { ...tidied, view: onlyFloorProtected(tidied.view) }, least);
     current = yield* cut(floor, least);
   }
   if (current.view.tokens <= limit) return current.edits;
-  throw cannotFit(current.view, limit, blocks);
+  throw cannotFit(current.view, context, blocks);
 }
 
-function cannotFit(view: View, limit: number, blocks: WindowPlan["blocks"]): WindrowError {
+function cannotFit(view: View, { budget }: PassContext, blocks: WindowPlan["blocks"]): WindrowError {
   const sizes = { ...blocks, ...floorBlocks(view) };
-  const budget = limit + sum(Object.values(blocks));
   return new WindrowError(
     "over-budget",
-    `The window cannot fit ${budget} tokens: ` +
+    `The window cannot fit its budget of ${budget} tokens: ` +
       Object.entries(sizes)
         .map(([name, tokens]) => `${name} ${tokens}`)
         .join(", ") +
@@ -205,8 +204,4 @@ function floorBlocks(view: View): Record<string, number> {
     blocks[name] = (blocks[name] ?? 0) + step.tokens;
   }
   return blocks;
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

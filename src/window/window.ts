@@ -7,6 +7,7 @@ import type { JsonObject, Message, Role, ToolDefinition, Usage } from "../messag
 import type { NewRecord, StoredRecordOf, UsageRecord } from "../message/record.ts";
 import type { NumberedMessage } from "../message/step.ts";
 import type { Model } from "../model/model.ts";
+import type { CalibrationState } from "../tokens/calibrate.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import type { ModelDescription } from "../tokens/models.ts";
 import type { Profile } from "./provider/profile.ts";
@@ -169,6 +170,8 @@ export interface Strategy {
   readonly note?: string;
   /** The settings around its windows; options that are given stand above them. */
   readonly settings?: StrategySettings;
+  /** The options that it was made with by its name, as far as they are JSON; metadata keeps them. Default: none. */
+  readonly options?: JsonObject;
   /** Runs before a window is composed, where the host awaits `session.prepare()`. May ask a model. */
   readonly beforeCompose?: StrategyHook;
   /** Runs after a step ended, off the path of the next call unless it is set to block. May ask a model. */
@@ -301,8 +304,13 @@ export interface ComposeInput {
   readonly strategy?: string | Strategy | StrategyChoice;
   /** A name or a Profile. Default: the model's, else `openai-chat`. */
   readonly profile?: string | Profile;
-  /** The token counter. Default: the strategy's, else `estimate`; an exact one is loaded first (`loadCounter`). */
-  readonly counter?: TokenCounter;
+  /** A name or a TokenCounter. Default: the strategy's, else `estimate`; an exact one is loaded first (`loadCounter`). */
+  readonly counter?: string | TokenCounter;
+  /**
+   * The tokens that the provider reported for the request of the last window, with its `state`: from then on the budget is
+   * in the provider's tokens. Give it from the first call on, undefined as long as there is none. Default: the counter's tokens.
+   */
+  readonly usage?: Usage | undefined;
   /** Replaces secrets in texts before they are cut, where a host keeps the state. Default: those of a known form. */
   readonly mask?: TextMask;
   /**
@@ -323,6 +331,13 @@ export interface Composed {
   readonly report: Report;
   /** For the next call, and for a resume: plain JSON. */
   readonly state: WindowState;
+}
+
+/** The last window's count, by which the usage of its request corrects later ones. */
+export interface CountedWindow {
+  /** Tokens of the whole request by the counter. */
+  readonly tokens: number;
+  readonly calibration: CalibrationState;
 }
 
 /** The edits in force and what they were made under. Plain JSON, complete: nothing else is needed to compose on. */
@@ -350,6 +365,8 @@ export interface WindowState {
   readonly previous?: number;
   /** Edits that were undone: not planned again while the budget can be met otherwise. */
   readonly reverted?: readonly { readonly from: number; readonly to: number }[];
+  /** The tokens of the last window as counted, and how counts compare with the provider's. Absent: no usage was given. */
+  readonly counted?: CountedWindow;
   /** The first message that passes read of the log, by `seq`. Absent: 1. */
   readonly horizon?: number;
   /** The newest message before the first window whose results may be deltas, by `seq`: those up to it are shown whole. */

@@ -251,7 +251,7 @@ describe("the recall tool", () => {
     assert.match(await recall.execute({ id: "m3" }), /compute\(0\)/);
     assert.match(await recall.execute({ query: "compute(7)" }), /line of 7/);
     assert.match(await recall.execute({ id: "m999" }), /There is no message m999/);
-    assert.match(await recall.execute({}), /needs an `id`/);
+    assert.match(await recall.execute({}), /"id": "m12"/);
   });
 });
 

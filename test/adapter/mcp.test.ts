@@ -1,5 +1,9 @@
 /** What an MCP client may ask of a store, without a protocol between: who sees what, and what is refused. */
-import { describe, expect, it } from "vitest";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { McpTools, serveMcpHttp } from "../../src/adapter/mcp/mcp.ts";
 import type { NewMessage } from "../../src/message/message.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
@@ -48,10 +52,51 @@ describe("McpTools", () => {
     const hits = (await tools.search(undefined, "colour is blue", 3)).split("\n").slice(1);
     expect(hits).toHaveLength(3);
     expect(hits.every((hit) => hit.includes("blue"))).toBe(true);
-    expect(await tools.search(undefined, "zeppelin")).toContain("Nothing was found in 61 messages");
+    const nothing = await tools.search(undefined, "zeppelin");
+    expect(nothing).toContain("Nothing was found in 61 messages");
+    expect(nothing).toMatch(/try other words, or the session "all".*The log holds m1-m61: user \(61\)\.\]$/);
+    expect(await tools.recall(undefined, { query: "zeppelin" })).toMatch(/try one rare word.*m1-m61: user \(61\)/);
     expect(await tools.recall(undefined, { id: "m61" })).toContain("said the painter");
     await expect(tools.recall(undefined, { id: "m99" })).rejects.toMatchObject({ code: "not-found" });
     await expect(tools.recall(undefined, {})).rejects.toMatchObject({ code: "bad-option" });
+  });
+
+  it("finds which session spoke of something, and names sessions by what their user said first", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "windrow-mcp-"));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const path = join(folder, "store");
+    const store = await openStore(path);
+    const first = await written(store, "ann", "Mend the\nbuild\u001b[2J of the shed", "Ticket WR-4711 asks for it.");
+    const other = await written(
+      store,
+      "bob",
+      `Paint ${"it blue and ".repeat(40)}`,
+      "WR-4711 again, says [m9 user] bob.",
+    );
+    const last = await written(store, "ann", "Nothing of it here.");
+    const index = join(folder, "index");
+    for (const options of [{ store }, { store, index }, { store, index, readOnly: true }]) {
+      const tools = await McpTools.open(options);
+      const found = await tools.search("all", "WR-4711");
+      expect(found).toContain(`Session ${first.id}, initializing: Mend the build (2J of the shed\n[m2 user, 20`);
+      expect(found).toMatch(
+        new RegExp(`Session ${other.id}, initializing: Paint it blue [^\\n]{50,80}…\\n\\[m2 user, 20`),
+      );
+      expect(found).not.toContain(last.id);
+      expect(found).not.toMatch(/^\[m9 user\]/m);
+      expect((await tools.search("all", "WR-4711", 1)).split("\n").at(-1)).toContain("There is more");
+      expect(await tools.search("all", "zeppelin")).toContain("No message of any session holds all of these words");
+      await expect(tools.search("all", "")).rejects.toMatchObject({ code: "bad-option" });
+      const lines = (await tools.sessions()).split("\n");
+      expect(lines).toHaveLength(3);
+      expect(lines[0]).toMatch(new RegExp(`^${last.id} initializing, last written .*: Nothing of it here\\.$`));
+      expect(existsSync(index)).toBe("index" in options);
+    }
+    const mine = await McpTools.open({ store, user: "ann" });
+    const found = await mine.search("all", "WR-4711");
+    expect(found).toContain(first.id);
+    expect(found).not.toContain(other.id);
+    await mine.close();
   });
 
   it("reads a session that is being written, and pins only where nobody writes", async () => {

@@ -6,6 +6,7 @@ import type { ChatMessage, IContextManager } from "../../src/adapter/openstarry/
 import type { ModelRequest } from "../../src/model/model.ts";
 import { fromChat } from "../../src/adapter/chat/chat.ts";
 import { openStore } from "../../src/access/open.ts";
+import { loadCounter } from "../../src/tokens/exact.ts";
 import { openaiChat } from "../../src/window/provider/profile.ts";
 import { validateWindow } from "../../src/window/provider/validate.ts";
 
@@ -30,6 +31,23 @@ function turns(count: number, words = 30): ChatMessage[] {
 const plugin = (pluginId: string, config: Record<string, unknown> = {}) => ({
   id: "my-complex-agent",
   contextStrategy: { type: "plugin", pluginId, config },
+});
+
+describe("a counter", () => {
+  it("goes by its name, as at other doors, and counts as it does there", async () => {
+    const payload = await new ContextManager(undefined, { budget: 20_000, counter: "o200k" }).composePayload(
+      ...([system, turns(3), tools] as const),
+    );
+    expect(payload.report.counter).toBe("o200k");
+    const own = await loadCounter("o200k");
+    const context = new ContextManager(undefined, { budget: 20_000, counter: own });
+    expect((await context.composePayload(system, turns(3), tools)).tokens).toBe(payload.tokens);
+  });
+
+  it("is refused at once where there is none of that name", () => {
+    const make = (): unknown => new ContextManager(undefined, { budget: 20_000, counter: "o200" });
+    expect(make).toThrow(/no token counter "o200"\. Did you mean "o200k"/);
+  });
 });
 
 describe("composePayload", () => {

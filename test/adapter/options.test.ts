@@ -1,6 +1,6 @@
 /** Options of every host: a wrong name or value is refused where it is given, and never at the first call. */
 import { expect, it } from "vitest";
-import { contextCompactor } from "../../src/adapter/adk/adk.ts";
+import { ContextManagementPlugin, contextCompactor } from "../../src/adapter/adk/adk.ts";
 import { aiSdk, aiSdkMiddleware } from "../../src/adapter/ai-sdk/ai-sdk.ts";
 import { windowMiddleware as genkitMiddleware } from "../../src/adapter/genkit/genkit.ts";
 import { windowMiddleware as langchainMiddleware } from "../../src/adapter/langchain/langchain.ts";
@@ -22,6 +22,7 @@ const hosts: Readonly<Record<string, (options: never) => unknown>> = {
   "windowProcessor": windowProcessor,
   "AgentsSession": (options) => new AgentsSession(session, options),
   "contextCompactor": contextCompactor,
+  "ContextManagementPlugin": (options) => new ContextManagementPlugin(options),
   "journal": (options) => journal({} as never, session, options),
   "serveMcpHttp": (options) => serveMcpHttp({} as never, options),
 };
@@ -30,7 +31,7 @@ async function refusal(make: () => unknown): Promise<string> {
   try {
     await make();
   } catch (error) {
-    if (isWindrowError(error, "bad-option")) return error.message;
+    if (isWindrowError(error, "bad-option") || isWindrowError(error, "unknown-counter")) return error.message;
   }
   return "";
 }
@@ -46,7 +47,10 @@ const wrong: readonly (readonly [string, object, RegExp])[] = [
   ["langchain's windowMiddleware", { modelBudget: 9 }, /has no option "modelBudget".*budget/],
   ["langchain's windowMiddleware", { manager: {} }, /`manager` is an object with the functions/],
   ["windowProcessor", { sesion: session }, /has no option "sesion".*session/],
-  ["windowProcessor", { counter: "cl100k" }, /`counter` is an object with `name`/],
+  ["windowProcessor", { counter: 7 }, /`counter` is a text or an object with `name`/],
+  ["windowProcessor", { counter: "cl100" }, /no token counter "cl100"\. Did you mean "cl100k"/],
+  ["ContextManagementPlugin", { counter: "estimat" }, /no token counter "estimat".*estimate/],
+  ["contextCompactor", { budget: 900, counter: "estimat" }, /no token counter "estimat".*estimate/],
   ["AgentsSession", { modell: "gpt-4o" }, /has no option "modell".*model/],
   ["AgentsSession", { tools: [{}] }, /`tools` is a list/],
   ["contextCompactor", { budget: 900, stratgy: "pi" }, /has no option "stratgy".*strategy/],
@@ -62,6 +66,8 @@ it("takes what each of them has", async () => {
   for (const make of [aiSdk, aiSdkMiddleware])
     expect(await refusal(() => make({ budget: 900, strategy: "pi" }))).toBe("");
   for (const make of [langchainMiddleware, windowProcessor]) expect(await refusal(() => make({ manager }))).toBe("");
+  for (const make of [aiSdk, aiSdkMiddleware, genkitMiddleware, langchainMiddleware, windowProcessor])
+    expect(await refusal(() => make({ budget: 900, counter: "o200k" }))).toBe("");
   expect(await refusal(() => genkitMiddleware({ session }))).toBe("");
   expect(await refusal(() => new AgentsSession(session, { model: "gpt-4o", tools: [] }))).toBe("");
 });

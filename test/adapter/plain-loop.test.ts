@@ -27,13 +27,20 @@ const standIns: Readonly<Record<string, string>> = {
 };
 const post = `async function post(url, body) {
   const answer = await fetch(url, { method: "POST", body: JSON.stringify(body) });
-  if (!answer.ok) throw new Error(await answer.text());
+  if (!answer.ok) {
+    const { error } = await answer.json();
+    throw Object.assign(new Error(error.message), { code: error.code });
+  }
   return answer.json();
 }`;
 
 let folder: string;
 let server: Server;
 let requests: number[];
+let refusals: number;
+
+/** The answer that asks the recall tool. */
+const recalling = 6;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "windrow-loop-"));
@@ -74,16 +81,23 @@ interface Body {
 /** Refuses what the provider would refuse; else calls a tool, and ends after a dozen answers. */
 function answerTo(url: string, body: Body): readonly [status: number, answer: unknown] {
   const chat = url.endsWith("/chat/completions");
-  const problems = chat ? openaiProblems(body.messages) : anthropicProblems({ ...body, messages: [...body.messages] });
+  const found = chat ? openaiProblems(body.messages) : anthropicProblems({ ...body, messages: [...body.messages] });
+  const problems = [...found];
+  const said = JSON.stringify(body.messages);
+  if (requests.length === recalling && !said.includes("[Windrow: a record, newest first.")) problems.push("no recall");
   if (problems.length > 0) return [400, { error: { message: problems.join("; ") } }];
-  requests.push(JSON.stringify(body.messages).length);
+  if (requests.length === 4 && refusals-- > 0) {
+    return [400, { error: { message: "The context is too long.", code: "context_length_exceeded" } }];
+  }
+  requests.push(said.length);
   const count = requests.length;
   const last = count === answers;
+  const [name, args] = count === recalling ? ["recall", { query: "type error" }] : ["read", { path: "build.log" }];
   if (chat) {
     const call = {
       id: `call_${count}`,
       type: "function",
-      function: { name: "read", arguments: '{"path": "build.log"}' },
+      function: { name, arguments: JSON.stringify(args) },
     };
     const said = last ? { content: "A type is wrong." } : { content: null, tool_calls: [call] };
     const message = { role: "assistant", refusal: null, annotations: [], ...said };
@@ -96,13 +110,15 @@ function answerTo(url: string, body: Body): readonly [status: number, answer: un
     ? [{ type: "text", text: "A type is wrong." }]
     : [
         { type: "thinking", thinking: "The log.", signature: `c2ln${count}` },
-        { type: "tool_use", id: `toolu_${count}`, name: "read", input: { path: "build.log" } },
+        { type: "tool_use", id: `toolu_${count}`, name, input: args },
       ];
   return [200, { id: "msg_1", type: "message", role: "assistant", model: "claude", content, stop_reason: "end_turn" }];
 }
 
 async function run(code: string): Promise<string> {
   requests = [];
+  // The loop that asks once more is refused once, before the window is full.
+  refusals = code.includes("context_length_exceeded") ? 1 : 0;
   const address = server.address();
   const port = typeof address === "object" && address ? address.port : 0;
   const file = join(folder, "loop.mjs");
@@ -136,6 +152,7 @@ describe("docs/hosts/plain-loop.md", () => {
     async ({ code }) => {
       const printed = await run(code);
       expect(requests).toHaveLength(answers);
+      expect(refusals).toBeLessThanOrEqual(0);
       expect(printed).toMatch(new RegExp(`^${2 * answers} messages`));
       expect(printed).not.toContain("epoch 0");
       expect(Math.max(...requests)).toBeLessThan(8_000 * 6);

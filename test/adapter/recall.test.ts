@@ -1,12 +1,13 @@
 /** Recall in every host, before and after the host's history was replaced: an id brings back what its note speaks of. */
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createAfterToolCall, createRecallTool, createTransformContext } from "../../src/adapter/pi/pi.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
-import { replaceHistories } from "./replaced-histories.ts";
+import { readings, replaceHistories } from "./replaced-histories.ts";
 import { testedHosts } from "./replaced-hosts.ts";
 
 let folder = "";
@@ -22,6 +23,19 @@ describe("recall answers from what the notes number", () => {
       expect({ when, lies }).toEqual({ when, lies: [] });
       assert(noted > 0, `${when}: only ${noted} files are named by the notes`);
     });
+  });
+});
+
+describe("recall that finds nothing", () => {
+  it.each(testedHosts)("says what to try: $name", async (host) => {
+    const opened = await host.open(load, folder, randomUUID());
+    await opened.window(readings("some", 12));
+    expect(await opened.recall({ query: "zzz" })).toMatch(
+      /Nothing has these words; try .* The log holds m1-m\d+: .*read/s,
+    );
+    const unknown = await opened.recall({ id: "m3000" }).catch((error: Error) => error.message);
+    expect(unknown).toMatch(/no message m3000; the log ends at m\d+/);
+    await opened.close();
   });
 });
 

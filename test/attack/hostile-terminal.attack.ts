@@ -33,7 +33,15 @@ const commands: Readonly<Record<string, (place: Place) => readonly Argv[]>> = {
   view: ({ store, id }) => [
     [id, "--window", "--store", store],
     [id, "--messages", "--tools", "--summaries", "--epochs", "--store", store],
+    [id, "--layout", "coding-agent", "--messages", "--tools", "--store", store],
+    [id, "--message", "m1-m5", "--store", store],
+    [id, "--message", hostile, "--store", store],
     [hostile, "--store", store],
+  ],
+  init: ({ beside }) => [
+    [join(beside, `init${hostile}`)],
+    [join(beside, `init${hostile}`), "--dry-run", "--force"],
+    ["--host", hostile],
   ],
   replay: ({ file }) => [[file]],
   bench: () => [
@@ -42,7 +50,10 @@ const commands: Readonly<Record<string, (place: Place) => readonly Argv[]>> = {
     ["loop", "--seed", hostile],
   ],
   compose: ({ store, file }) => [["latest", "--explain", "--store", store], [file]],
-  stats: ({ store }) => [["--store", store]],
+  stats: ({ store }) => [
+    ["--store", store],
+    ["--layout", "coding-agent", "--store", store],
+  ],
   usage: ({ store }) => [
     ["--store", store],
     ["--agent", hostile],
@@ -53,6 +64,12 @@ const commands: Readonly<Record<string, (place: Place) => readonly Argv[]>> = {
   ],
   top: ({ store }) => [["--once", "--store", store]],
   search: ({ store }) => [["FORGED", "--store", store]],
+  recall: ({ store, id }) => [
+    [id, "m1-m99", "--store", store],
+    [id, "FORGED", "--store", store],
+    [id, "zzz", hostile, "--store", store],
+    [hostile, "m1", "--store", store],
+  ],
   scan: ({ store }) => [["--store", store]],
   doctor: ({ store }) => [["--store", store]],
   monitor: ({ store }) => [["--once", "--store", store]],
@@ -70,6 +87,11 @@ const commands: Readonly<Record<string, (place: Place) => readonly Argv[]>> = {
   unkeep: ({ store, id }) => [[id, "--store", store]],
   compact: ({ store }) => [["latest", "--debug", "--model", hostile, "--store", store]],
   archive: ({ store }) => [[hostile, "--store", store]],
+  finish: ({ store }) => [
+    [hostile, "--store", store],
+    ["latest", "--status", hostile, "--store", store],
+    ["latest", "--error", hostile, "--store", store],
+  ],
   cleanup: ({ store }) => [["--dry-run", "--store", store]],
   erase: ({ store, id }) => [
     [hostile, "--store", store],
@@ -169,7 +191,7 @@ attack({
     },
     {
       name: "a message forges the head of another",
-      changes: [{ file: "cli/commands/view.ts", from: '.replaceAll(/^(?=.)/gm, "  ")', to: "" }],
+      changes: [{ file: "cli/commands/view-whole.ts", from: '.replaceAll(/^(?=.)/gm, "  ")', to: "" }],
     },
   ],
   async run(product, report) {
@@ -182,7 +204,7 @@ attack({
       if (!names.includes(name)) report.failed(`There is no command ${name} any more.`);
       const json = jsonCommands.includes(name) ? [[], ["--json"]] : [[]];
       const given = argvs(place).flatMap((argv) => json.map((more) => [name, ...argv, ...more]));
-      const colour = name === "replay" || name === "view";
+      const colour = ["replay", "view", "stats"].includes(name);
       const outputs = await Promise.all(given.map((argv) => outputOf(product, argv, colour)));
       for (const output of outputs) check(output, report);
       report.count("commands over a hostile session");

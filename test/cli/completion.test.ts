@@ -4,6 +4,7 @@ import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
+import { SessionManager } from "../../src/session/manager/manager.ts";
 import { dist } from "../support/build.ts";
 import { newFolder, put, windrow } from "./stage.ts";
 
@@ -35,9 +36,22 @@ it.skipIf(!hasBash)("completes commands, options and values in bash", { timeout:
     return stdout.split("\n").map((line) => line.trim().split(/\s/)[0] ?? "");
   };
   expect(await complete("sta")).toContain("stats");
+  expect(await complete("rec")).toContain("recall");
+  expect(await complete("recall", "latest", "m1", "--max")).toContain("--max-tokens");
   expect(await complete("stats", "--fr")).toContain("--from");
   expect(await complete("stats", "--de")).toContain("--debug");
+  expect(await complete("init", "--host", "")).toEqual(expect.arrayContaining(["ai-sdk", "mastra", "plain"]));
+  expect(await complete("view", "--layout", "")).toEqual(expect.arrayContaining(["windrow", "coding-agent"]));
   expect(await complete("view", "--lang", "")).toEqual(expect.arrayContaining(["en", "ja", "zh"]));
+  expect(await complete("stats", "--status", "comp")).toEqual(expect.arrayContaining(["completed", "compressing"]));
+  expect(await complete("replay", "--strategy", "")).toContain("adaptive");
+  const store = join(folder, "contexts");
+  const manager = await SessionManager.open({ store, budget: 8_000 });
+  const { id } = await manager.create({ taskKey: { job: "mend" } });
+  await manager.close();
+  expect(await complete("view", "--store", store, "")).toEqual(expect.arrayContaining([id, "latest"]));
+  expect(await complete("search", "--store", store, "--session", id.slice(0, 6))).toContain(id);
+  expect(await complete("view", "--store", join(folder, "none"), "")).toContain("latest");
 });
 
 it("says what is wrong, and how to load a script", async () => {

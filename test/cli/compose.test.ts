@@ -5,7 +5,7 @@ import { codingSession } from "../../src/message/samples.ts";
 import type { WindowPreview } from "../../src/ops/look/compose.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
 import { composeWindow } from "../../src/window/compose.ts";
-import { chatLines, newFolder, put, windrow } from "./stage.ts";
+import { chatLines, emptyStore, newFolder, put, windrow } from "./stage.ts";
 
 interface Document extends WindowPreview {
   readonly session: string;
@@ -109,7 +109,7 @@ it("prints sums, and every fate with --explain", async () => {
 });
 
 it("says what is wrong", async () => {
-  const folder = await newFolder();
+  const folder = await emptyStore();
   const file = await put(folder, "chat.jsonl", chatLines(20));
   const run = async (...argv: readonly string[]): Promise<readonly unknown[]> => {
     const { status, stderr } = await windrow(["compose", ...argv, "--store", folder]);
@@ -124,4 +124,25 @@ it("says what is wrong", async () => {
   expect(await run(file, "--system", `${folder}/none`)).toEqual([1, expect.stringContaining("input-not-found")]);
   expect(await run(`${folder}/none.jsonl`)).toEqual([1, expect.stringContaining("input-not-found")]);
   expect(await run("latest")).toEqual([1, expect.stringContaining("session-not-found")]);
+});
+
+it.each([
+  { use: "adaptive", lowWater: 0.3, tailShare: 0.05 },
+  { use: "sliding-window", keepFirstUser: false },
+  { use: "pi", keepRecentToolResults: 1 },
+] as const)("makes a session's window by its strategy's own options: %o", async (strategy) => {
+  const store = await emptyStore();
+  const manager = await SessionManager.open({ store, strategy, budget: 3_000, model: "gpt-4o-mini" });
+  const session = await manager.create();
+  for (const message of codingSession(40)) {
+    if (message.role === "assistant") await session.compose();
+    await session.append(message);
+  }
+  // A smaller budget opens an epoch, which is the strategy's to plan.
+  const stored = await json([session.id, "--store", store, "--budget", "1800"]);
+  const live = await session.compose({ budget: 1_800 });
+  await manager.close();
+  expect(stored.report.strategy).toBe(live.report.strategy);
+  expect(stored.messages.map(({ id }) => id)).toEqual(live.messages.map(({ id }) => id));
+  expect(stored.tokens).toBe(live.tokens);
 });

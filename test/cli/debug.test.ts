@@ -7,13 +7,12 @@ import { reportError } from "../../src/cli/command.ts";
 import { catalogue } from "../../src/cli/catalogue.ts";
 import { codingSession } from "../../src/message/samples.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
-import { chatLines, newFolder, put, windrow } from "./stage.ts";
+import { chatLines, emptyStore, newFolder, put, windrow } from "./stage.ts";
 
 const none = "00000000-0000-4000-8000-000000000000";
 
 it("tells an error with its stack and what caused it; without it the error alone", async () => {
-  const folder = await newFolder();
-  await (await SessionManager.open({ store: folder })).close();
+  const folder = await emptyStore();
   const argv = ["view", none, "--store", folder];
   const plain = await windrow(argv);
   expect(plain.stderr).toMatch(/^windrow: session-not-found: [^\n]+\n$/);
@@ -79,7 +78,6 @@ it("logs the statistics of every fifth window of a session that replay keeps", a
 it("stands in the help of every command; behind `--` it is a word", async () => {
   expect((await windrow(["--help"])).stdout).toContain("--debug");
   for (const { name } of catalogue) expect((await windrow([name, "--help"])).stdout, name).toContain("--debug");
-  const folder = await newFolder();
-  await (await SessionManager.open({ store: folder })).close();
+  const folder = await emptyStore();
   expect((await windrow(["search", "--store", folder, "--", "--debug"])).stderr).toBe("");
 });

@@ -1,12 +1,14 @@
 /** The examples of seed 001 §9.1 and §9.2, in every language, beside files that were compared with the seed by eye. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { statsText } from "../../src/cli/commands/stats.ts";
+import { codingAgentStats } from "../../src/cli/commands/stats-coding-agent.ts";
 import { wordsOf } from "../../src/cli/text/language.ts";
 import { locales } from "../../src/config/locale.ts";
 import { stats } from "../../src/ops/stats/stats.ts";
 import { seedId, seedSession, seedStore } from "./seed-example.ts";
 import { newFolder, windrow } from "./stage.ts";
+
+const layout = ["--layout", "coding-agent"];
 
 function golden(name: string): string {
   return readFileSync(new URL(`golden/${name}.txt`, import.meta.url), "utf8");
@@ -16,20 +18,20 @@ describe.each(locales)("in %s", (locale) => {
   it("view shows the session of §9.1", async () => {
     const folder = await newFolder();
     await seedSession(folder);
-    const { status, stdout } = await windrow(["view", seedId, "--store", folder, "--lang", locale]);
+    const { status, stdout } = await windrow(["view", seedId, "--store", folder, "--lang", locale, ...layout]);
     expect(status).toBe(0);
     expect(stdout.replace(folder, "STORE")).toBe(golden(`view.${locale}`));
   });
 
   it("stats shows the store of §9.2", async () => {
-    const report = await stats(seedStore(), { now: () => new Date("2024-01-31T00:00:00Z") });
-    expect(`${statsText(report, await wordsOf(locale))}\n`).toBe(golden(`stats.${locale}`));
+    const report = await stats(seedStore(), { now: () => new Date("2024-01-31T00:00:00Z"), goals: true });
+    expect(`${codingAgentStats(report, await wordsOf(locale))}\n`).toBe(golden(`stats.${locale}`));
   });
 });
 
 it("has the seed's own lines in English", async () => {
-  const report = await stats(seedStore(), { now: () => new Date("2024-01-31T00:00:00Z") });
-  const text = statsText(report, await wordsOf("en"));
+  const report = await stats(seedStore(), { now: () => new Date("2024-01-31T00:00:00Z"), goals: true });
+  const text = codingAgentStats(report, await wordsOf("en"));
   for (const lines of [
     "Context Storage Statistics\n==========================\n\nTotal contexts: 1,234\n  - Running: 12\n  - Completed: 1,222\n",
     "Disk usage:\n  - Running: 120 MB\n  - Completed: 5.4 GB (2.1 GB after compression)\n",
@@ -50,7 +52,7 @@ it("takes the language from the flag, then WINDROW_LANG, then the system", async
   const folder = await newFolder();
   await seedSession(folder);
   const labelOf = async (flags: readonly string[], env: Record<string, string>): Promise<string> =>
-    (await windrow(["view", seedId, "--store", folder, ...flags], env)).stdout.split(":")[0] ?? "";
+    (await windrow(["view", seedId, "--store", folder, ...layout, ...flags], env)).stdout.split(":")[0] ?? "";
   expect(await labelOf([], {})).toBe("Task UUID");
   expect(await labelOf([], { LANG: "ja_JP.UTF-8" })).toBe("タスクUUID");
   expect(await labelOf([], { LANG: "de_DE.UTF-8" })).toBe("Task UUID");

@@ -6,7 +6,7 @@ import { logTo } from "../../src/ops/logs/logs.ts";
 import type { LogEntry } from "../../src/ops/logs/logs.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
 import { openStore } from "../../src/access/open.ts";
-import { newFolder, windrow } from "./stage.ts";
+import { emptyStore, newFolder, windrow } from "./stage.ts";
 
 const id = "550e8400-e29b-41d4-a716-446655440000";
 const taskKey = { task_source: "github", owner: "notfolder", repo: "coding_agent", task_type: "issue", task_id: "27" };
@@ -118,7 +118,7 @@ it("follows one session until it has ended", async () => {
 });
 
 it("says what is wrong, and of an empty store nothing", async () => {
-  const folder = await newFolder();
+  const folder = await emptyStore();
   expect(await windrow(["logs", "--store", folder])).toMatchObject({ status: 0, stdout: "" });
   const cases: readonly (readonly [argv: readonly string[], status: number, said: string])[] = [
     [["abcd", "--store", folder], 1, "session-not-found"],

@@ -22,14 +22,24 @@ describe("windrow mcp", () => {
   it("serves over HTTP, with the token of the environment, until it is stopped", async () => {
     const stop = new AbortController();
     let told: (url: string) => void = () => undefined;
+    let warned = "";
     const listening = new Promise<string>((resolve) => (told = resolve));
+    const written = (text: string): void => {
+      const url = /http\S+\/mcp/.exec(text)?.[0];
+      if (url === undefined) warned += text;
+      else told(url);
+    };
     const io = {
       stdout: { write: () => true },
-      stderr: { write: (text: string) => told(/http\S+\/mcp/.exec(text)?.[0] ?? text) },
+      stderr: { write: written },
       env: { WINDROW_MCP_TOKEN: "open-sesame" },
     };
-    const ended = run(["mcp", "--store", await newFolder(), "--http", "0"], io, stop.signal);
+    const store = await newFolder();
+    const ended = run(["mcp", "--store", store, "--http", "0"], io, stop.signal);
     const url = await listening;
+    expect(warned).toMatch(
+      new RegExp(`^windrow: warning: there is no session in ${store} yet; .*Is --store right\\?\\n$`),
+    );
     const ask = (authorization: string): Promise<Response> =>
       fetch(url, {
         method: "POST",

@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { run } from "../../src/cli/program.ts";
 import { everybody, newSession, stateOf } from "../../src/store/testing/kit.ts";
 import { filesStore } from "../../src/store/files/files.ts";
-import { newFolder, windrow } from "./stage.ts";
+import { emptyStore, newFolder, windrow } from "./stage.ts";
 
 async function storeWith(...ends: readonly ("completed" | "failed")[]): Promise<string> {
   const folder = await newFolder();
@@ -32,7 +32,7 @@ it("ends with status 1 where a limit is exceeded, and says which", async () => {
   expect((await windrow(["monitor", "--once", "--store", folder, "--failures", "50"])).status).toBe(0);
   expect((await windrow(["monitor", "--once", "--store", folder, "--no-alerts"])).status).toBe(0);
   expect((await windrow(["monitor", "--once", "--store", await storeWith("completed")])).status).toBe(0);
-  expect((await windrow(["monitor", "--once", "--store", await newFolder()])).status).toBe(0);
+  expect((await windrow(["monitor", "--once", "--store", await emptyStore()])).status).toBe(0);
 });
 
 it("tells the webhook that the environment names", async () => {

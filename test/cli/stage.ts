@@ -18,6 +18,13 @@ export async function newFolder(): Promise<string> {
   return folder;
 }
 
+/** A store of files that has had no session yet, or has none any more. It goes when the test ends. */
+export async function emptyStore(): Promise<string> {
+  const folder = await newFolder();
+  await mkdir(join(folder, "running"), { mode: 0o700 });
+  return folder;
+}
+
 export interface Outcome {
   readonly status: number;
   readonly stdout: string;

@@ -4,10 +4,12 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { StatsReport } from "../../src/ops/stats/stats.ts";
 import { everybody, messageRecord, newSession, stateOf } from "../../src/store/testing/kit.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
+import type { ManagerOptions } from "../../src/session/manager/options.ts";
 import { openStore } from "../../src/access/open.ts";
 import type { FinalStatus } from "../../src/store/store.ts";
 import { driver } from "../store/sqlite-fixtures.ts";
-import { newFolder, windrow } from "./stage.ts";
+import { emptyStore, newFolder, put, windrow } from "./stage.ts";
 
 interface Given {
   readonly user: string;
@@ -73,8 +75,10 @@ it("counts what is there, and sizes as the disk has them", async () => {
   expect(report.disk?.completed.bytes).toBe(await bytesUnder(join(folder, "completed")));
   expect(Object.keys(report.disk?.byDay ?? {})).toEqual(["2024-01-01", "2024-01-15", "2024-01-31", "2024-02-01"]);
   expect(report.disk?.byMonth).toMatchObject({ "2024-01": { sessions: 4 }, "2024-02": { sessions: 1 } });
-  expect(report.goals.find(({ name }) => name === "failed-share")).toMatchObject({ target: 0.05, met: false });
-  expect(report.goals.find(({ name }) => name === "memory-reduction")).toMatchObject({ value: null, met: null });
+  expect(report).not.toHaveProperty("goals");
+  const { goals = [] } = await statsOf(folder, "--layout", "coding-agent");
+  expect(goals.find(({ name }) => name === "failed-share")).toMatchObject({ target: 0.05, met: false });
+  expect(goals.find(({ name }) => name === "memory-reduction")).toMatchObject({ value: null, met: null });
 });
 
 it.skipIf(!driver)("counts a database too", async () => {
@@ -95,7 +99,7 @@ it("filters by user, status and days, both included", async () => {
   expect((await statsOf(folder, "--user", "alice", ...january)).total).toBe(2);
   expect((await statsOf(folder, "--user", "nobody")).total).toBe(0);
   const text = await windrow(["stats", "--store", folder, "--user", "alice", "--status", "failed"]);
-  expect(text.stdout).toContain("\nOnly: status failed, user alice\n");
+  expect(text.stdout).toMatch(/^Only: status failed, user alice\n\nSessions: 1\n {2}- failed: 1\n/);
 });
 
 it("tells the share of summaries that were made, and whether runs take longer", async () => {
@@ -118,7 +122,7 @@ it("tells the share of summaries that were made, and whether runs take longer", 
   ]);
   await lock.release();
   await store.close();
-  const { summaries, goals } = await statsOf(folder);
+  const { summaries, goals = [] } = await statsOf(folder, "--layout", "coding-agent");
   expect(summaries).toEqual({ made: 3, failed: 1, share: 0.75 });
   const increase = goals.find(({ name }) => name === "run-time-increase");
   expect(increase?.value).toBeCloseTo(0.2, 6);
@@ -126,9 +130,9 @@ it("tells the share of summaries that were made, and whether runs take longer", 
 });
 
 it("says what is wrong, and shows an empty store as empty", async () => {
-  const folder = await newFolder();
+  const folder = await emptyStore();
   const empty = await windrow(["stats", "--store", folder]);
-  expect([empty.status, empty.stdout]).toEqual([0, expect.stringContaining("Total contexts: 0\n")]);
+  expect([empty.status, empty.stdout]).toEqual([0, expect.stringContaining("Sessions: 0\n")]);
   const cases: readonly (readonly [argv: readonly string[], status: number, said: string])[] = [
     [["--store", `${folder}/none`], 1, "no store at"],
     [["--store", folder, "--from", "2024-02-30"], 2, "2024-01-31"],
@@ -141,4 +145,56 @@ it("says what is wrong, and shows an empty store as empty", async () => {
     expect([found.status, found.stderr], argv.join(" ")).toEqual([status, expect.stringContaining(said)]);
   }
   expect((await windrow(["stats", "--help"])).stdout).toContain("windrow stats --status failed");
+});
+
+it("shows how sessions stand, the tokens of their history, and the money of the calls that have a price", async () => {
+  const folder = await newFolder();
+  const work = async (model: ManagerOptions["model"] | undefined, user: string, end?: FinalStatus): Promise<void> => {
+    const manager = await SessionManager.open({ store: folder, budget: 9_000, user, ...(model && { model }) });
+    const session = await manager.create();
+    await session.append({ role: "user", parts: [{ type: "text", text: "mend the build ".repeat(20) }] });
+    const usage = { input: 1_000_000, output: 100_000, cacheRead: 500_000 };
+    if (model) await session.endStep({ usage });
+    if (end) await session.finish(end);
+    await manager.close();
+  };
+  await work("gpt-4o", "alice", "completed");
+  await work({ id: "my-model", contextWindow: 20_000, maxOutput: 1_000 }, "bob");
+  await work(undefined, "bob");
+
+  const { byStanding, average, usage, users } = await statsOf(folder);
+  expect(byStanding).toEqual({ closed: 2, completed: 1 });
+  expect(average.historyTokens).toBeGreaterThan(50);
+  // Half of the input at 2.50, half at 1.25, the output at 10 dollars a million.
+  expect(usage).toMatchObject({ calls: 2, input: 2_000_000, output: 200_000, cacheRead: 1_000_000, dollars: 2.875 });
+  expect(usage).toMatchObject({ unpriced: 1, unpricedModels: ["my-model"], withoutUsage: 1, unpricedSessions: 1 });
+  expect(users.map(({ user, dollars }) => [user, dollars])).toEqual([
+    ["bob", null],
+    ["alice", 2.875],
+  ]);
+
+  const { stdout } = await windrow(["stats", "--store", folder]);
+  expect(stdout).toMatch(/^Sessions: 3\n {2}- closed: 2\n {2}- completed: 1\n/);
+  expect(stdout).toMatch(/\nAverage per session:\n {2}- Messages: 1\n {2}- Tokens of history: [1-9]\d+\n/);
+  expect(stdout).toContain(
+    "Usage:\n  - Model calls: 2\n  - Input tokens: 2,000,000 (50% cached)\n  - Output tokens: 200,000\n" +
+      "  - Money: $2.88 at list prices\n" +
+      "  - Not in it: 1 session without usage; calls of 1 session without a known price (my-model)\n",
+  );
+  expect(stdout).not.toMatch(/Goals|Compressions|task|Context Storage/);
+  expect((await windrow(["stats", "--store", folder], { FORCE_COLOR: "1" })).stdout).toContain(
+    "\u001b[1mUsage:\u001b[22m",
+  );
+});
+
+it("has the layout of preset coding-agent by the flag, and where the configuration names that preset", async () => {
+  const folder = await newFolder();
+  await fill(folder, sessions);
+  const config = await put(folder, "windrow.config.yaml", `strategy: coding-agent\nstore: ${folder}\n`);
+  const head = "Context Storage Statistics\n";
+  const of = async (...argv: readonly string[]): Promise<string> => (await windrow(["stats", ...argv])).stdout;
+  expect(await of("--store", folder)).not.toContain(head);
+  expect(await of("--store", folder, "--layout", "coding-agent")).toContain(head);
+  expect(await of("--config", config)).toContain(head);
+  expect(await of("--config", config, "--layout", "windrow")).not.toContain(head);
 });

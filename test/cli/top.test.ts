@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { run } from "../../src/cli/program.ts";
 import type { Top } from "../../src/ops/monitor/top.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
-import { newFolder, windrow } from "./stage.ts";
+import { emptyStore, newFolder, windrow } from "./stage.ts";
 
 const taskKey = { task_source: "github", owner: "notfolder", repo: "coding_agent", task_id: "27" };
 
@@ -69,7 +69,7 @@ it("looks again until it is stopped, each look over the last", async () => {
 });
 
 it("says what is wrong", async () => {
-  const folder = await newFolder();
+  const folder = await emptyStore();
   expect(await windrow(["top", "--once", "--store", folder])).toMatchObject({
     status: 0,
     stdout: expect.stringContaining("No session is running") as string,

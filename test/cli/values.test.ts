@@ -1,7 +1,7 @@
 /** Numbers on the command line: each flag's own kind, wrong ones refused by name, none that makes a command spin. */
 import { expect, it } from "vitest";
 import { openStore } from "../../src/access/open.ts";
-import { ageOf, countOf, intervalOf, numberOf, portOf, secondsOf, tokensOf } from "../../src/cli/values.ts";
+import { ageOf, countOf, intervalOf, messagesOf, numberOf, portOf, secondsOf, tokensOf } from "../../src/cli/values.ts";
 import { chatLines, newFolder, put, windrow } from "./stage.ts";
 
 it("are read by their kind", () => {
@@ -23,6 +23,7 @@ it("are read by their kind", () => {
 /** The numeric flags of all commands, with what their errors say they are. */
 const flags: readonly (readonly [argv: readonly string[], kind: string])[] = [
   [["view", "latest", "--last"], "a whole number above 0, for example 20"],
+  [["view", "latest", "--message"], "a message or a range of them, for example m12 or m12-m14"],
   [["logs", "--last"], "a whole number above 0, for example 20"],
   [["search", "x", "--limit"], "a whole number above 0, for example 20"],
   [["top", "--once", "--limit"], "a whole number above 0, for example 20"],
@@ -32,6 +33,7 @@ const flags: readonly (readonly [argv: readonly string[], kind: string])[] = [
   [["compose", "latest", "--budget"], "a number of tokens above 0, for example 32000 or 32k"],
   [["replay", "FILE", "--budget"], "a number of tokens above 0, for example 32000 or 32k"],
   [["bench", "loop", "--budget"], "a number of tokens above 0, for example 32000 or 32k"],
+  [["recall", "latest", "m1", "--max-tokens"], "a number of tokens above 0, for example 32000 or 32k"],
   [["replay", "FILE", "--far"], "a number of tokens above 0, for example 32000 or 32k"],
   [["top", "--interval"], "a number of seconds from 0.01, for example 2"],
   [["logs", "--follow", "--interval"], "a number of seconds from 0.01, for example 2"],
@@ -52,6 +54,8 @@ const flags: readonly (readonly [argv: readonly string[], kind: string])[] = [
   [["compose", "FILE", "--budget", "8k", "--max-bytes"], "a whole number above 0, for example 20"],
   [["compose", "FILE", "--budget", "8k", "--max-entries"], "a whole number above 0, for example 20"],
   [["usage", "--budget"], "a number of tokens above 0, for example 32000 or 32k"],
+  [["cleanup", "--closed-after"], "an age, for example 30d, 24h or 90m"],
+  [["monitor", "--once", "--closed-after"], "an age, for example 30d, 24h or 90m"],
   [["cleanup", "--compress-after"], "an age, for example 30d, 24h or 90m"],
   [["cleanup", "--older-than"], "an age, for example 30d, 24h or 90m"],
   [["cleanup", "--trash-for"], "an age, for example 30d, 24h or 90m"],
@@ -65,12 +69,21 @@ it.each(flags)("%j says what it is", async (argv, kind) => {
   const store = argv[0] === "replay" || argv[0] === "bench" ? [] : ["--store", folder];
   const command = argv.map((word) => (word === "FILE" ? file : word));
   const flag = argv.at(-1) ?? "";
-  const none = /above 0|0\.01/.test(kind) ? ["0"] : [];
+  const none = /above 0|0\.01|m12/.test(kind) ? ["0"] : [];
   const suffixed = kind.includes("32k") ? [] : ["2k"];
   for (const value of ["seven", "-1", "1e3", "NaN", "Infinity", "9".repeat(30), ...none, ...suffixed]) {
     const { status, stderr } = await windrow([...command, value, ...store]);
     expect([status, stderr], value).toEqual([2, `windrow: bad-option: ${flag} is ${kind}, not "${value}".\n`]);
   }
+});
+
+it("takes messages by their numbers", () => {
+  expect(["m12", "12", "m12-m14", "12-14"].map((text) => messagesOf("--message", text))).toEqual([
+    { from: 12, to: 12 },
+    { from: 12, to: 12 },
+    { from: 12, to: 14 },
+    { from: 12, to: 14 },
+  ]);
 });
 
 it("every flag of a number is among these", async () => {
@@ -79,7 +92,7 @@ it("every flag of a number is among these", async () => {
   const told = new Set(flags.map(([argv]) => `${argv[0]} ${argv.at(-1)}`));
   for (const name of names) {
     const help = (await windrow([name, "--help"])).stdout;
-    const numeric = /(--[a-z-]+) <(?:n|tokens|seconds|age|GB|percent|hours|port)>/g;
+    const numeric = /(--[a-z-]+) <(?:n|ids|tokens|seconds|age|GB|percent|hours|port)>/g;
     for (const [, flag = ""] of help.matchAll(numeric)) expect(told, `${name} ${flag}`).toContain(`${name} ${flag}`);
   }
 });

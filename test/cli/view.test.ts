@@ -1,18 +1,21 @@
 /** `windrow view`, on sessions that are open, closed and finished. */
+import { stripVTControlCharacters } from "node:util";
 import { expect, it } from "vitest";
+import { textWidth } from "../../src/cli/text/columns.ts";
 import { codingSession } from "../../src/message/samples.ts";
 import type { SessionView } from "../../src/ops/look/view.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
+import type { ManagerOptions } from "../../src/session/manager/options.ts";
 import type { Session } from "../../src/session/session.ts";
-import { newFolder, put, windrow } from "./stage.ts";
+import { emptyStore, newFolder, put, windrow } from "./stage.ts";
 
 const taskKey = { task_source: "github", owner: "notfolder", repo: "coding_agent", task_type: "issue", task_id: "27" };
 
 /** A manager whose clock goes on by a second whenever it is looked at. */
-async function managerIn(folder: string): Promise<SessionManager> {
+async function managerIn(folder: string, options: Partial<ManagerOptions> = {}): Promise<SessionManager> {
   let time = Date.UTC(2024, 0, 15, 10, 30);
   const now = (): Date => new Date((time += 1_000));
-  return SessionManager.open({ store: folder, budget: 9_000, profile: "anthropic", now });
+  return SessionManager.open({ store: folder, budget: 9_000, profile: "anthropic", now, ...options });
 }
 
 async function work(session: Session, steps: number): Promise<void> {
@@ -29,9 +32,9 @@ async function json(argv: readonly string[]): Promise<SessionView> {
   return JSON.parse(stdout) as SessionView;
 }
 
-it("shows a finished session as the seed lays it out", async () => {
+it("shows a finished session of preset coding-agent in the layout of that preset", async () => {
   const folder = await newFolder();
-  const manager = await managerIn(folder);
+  const manager = await managerIn(folder, { strategy: "coding-agent" });
   const session = await manager.create({ taskKey });
   const call = { type: "tool-call", callId: "c1", name: "github_create_commit", args: { message: "Fix" } } as const;
   await session.append({ role: "user", parts: [{ type: "text", text: "Commit the changes" }] });
@@ -65,6 +68,108 @@ it("shows a finished session as the seed lays it out", async () => {
   const tools = await windrow(["view", "latest", "--tools", "--store", folder]);
   expect(tools.stdout).toMatch(/Tools: 1\n {2}\[1\] .*github_create_commit\(.*\) -> Error: no such branch, \d/);
   expect(tools.stdout).not.toContain("Messages:");
+});
+
+const call = (callId: string) => ({ type: "tool-call", callId, name: "run", args: { all: true } }) as const;
+
+/** A session with two results, one of them an error. */
+async function withResults(folder: string): Promise<string> {
+  const manager = await managerIn(folder, { model: "gpt-4o", user: "alice" });
+  const session = await manager.create({ taskKey: { job: "mend the build" } });
+  await session.append({ role: "user", parts: [{ type: "text", text: "Mend the build." }] });
+  await session.append({ role: "assistant", parts: [call("c1"), call("c2")] });
+  await (await session.startTool(call("c1"))).finish(`\n  all 12 passed${"認証".repeat(60)}\nsecond line`);
+  await (await session.startTool(call("c2"))).finish("no such file\nat line 3", { isError: true });
+  await session.endStep({ usage: { input: 1_000_000, output: 10_000, cacheRead: 250_000 } });
+  await manager.close();
+  return session.id;
+}
+
+it("shows a session in Windrow's words, with its settings, tokens and money, and what tools answered", async () => {
+  const folder = await newFolder();
+  const id = await withResults(folder);
+  const { stdout } = await windrow(["view", id, "--store", folder], {}, false, 0);
+  expect(stdout.split("\n").slice(0, 6)).toEqual([
+    `Session: ${id}`,
+    "Status: processing",
+    "Model: gpt-4o",
+    "Strategy: adaptive, profile anthropic, budget 9,000 tokens",
+    "Task: mend the build",
+    "User: alice",
+  ]);
+  expect(stdout).toMatch(
+    /\nStatistics:\n {2}Model calls: 1\n {2}Tool calls: 2\n {2}Messages: 4\n {2}Tokens of history: [1-9]/,
+  );
+  // Three quarters of the input at 2.50, one at 1.25, the output at 10 dollars a million.
+  expect(stdout).toContain("  Usage: 1,000,000 input tokens (25% cached), 10,000 output tokens, $2.29\n");
+  expect(stdout).toMatch(
+    /\n {2}\[3\] tool: run -> all 12 passed認証[^\n]*…\n {2}\[4\] tool: run -> Error: no such file\n/,
+  );
+  expect(stdout).not.toMatch(/Task UUID|Repository|Compressions/);
+  expect(await json(["view", id, "--store", folder])).toMatchObject({
+    ...{ model: "gpt-4o", strategy: "adaptive", profile: "anthropic", budget: 9_000, taskName: "mend the build" },
+    statistics: { messages: 4, summaries: 0 },
+    usage: { calls: 1, cacheRead: 250_000, dollars: 2.2875 },
+  });
+  const literal = await windrow(["view", id, "--store", folder, "--layout", "coding-agent"]);
+  expect(literal.stdout).toMatch(/^Task UUID: [\s\S]*\n {2}\[3\] tool: run -> Success\n/);
+});
+
+it.each([
+  ["en", /^Session: .*\nStatus: [\s\S]*\nEnded: not yet\n[\s\S]*\n {2}Tokens of history: \d/],
+  ["ja", /^セッション: .*\n状態: [\s\S]*\n終了: 未完了\n[\s\S]*\n {2}履歴のトークン: \d/],
+  ["zh", /^会话: .*\n状态: [\s\S]*\n结束: 尚未完成\n[\s\S]*\n {2}历史 token 数: \d/],
+])("speaks %s in lines that fit", async (language, words) => {
+  const folder = await newFolder();
+  const manager = await managerIn(folder);
+  const session = await manager.create();
+  await session.append({ role: "assistant", parts: [call("c1")] });
+  await session.startTool(call("c1"));
+  await manager.close();
+  const { stdout } = await windrow(["view", session.id, "--store", folder, "--lang", language], {}, false, 50);
+  expect(stdout).toMatch(words);
+  const lines = stdout.split("\n").filter((line) => !line.includes(folder));
+  expect(lines.filter((line) => textWidth(line) > 50)).toEqual([]);
+  expect(lines.filter((line) => textWidth(line) > 40).length).toBeGreaterThan(1);
+});
+
+it("fits the terminal, and marks headings and errors where it may colour", async () => {
+  const folder = await newFolder();
+  const id = await withResults(folder);
+  for (const columns of [60, 90]) {
+    const { stdout } = await windrow(["view", id, "--store", folder, "--messages", "--tools"], {}, true, columns);
+    const plain = stripVTControlCharacters(stdout).split("\n");
+    expect(plain.filter((line) => textWidth(line) > columns && !line.includes(folder))).toEqual([]);
+    expect(Math.max(...plain.map(textWidth))).toBeGreaterThan(columns - 3);
+    expect(stdout).toContain("\u001b[1mStatistics:\u001b[22m");
+    expect(stdout).toContain("\u001b[31m[4] tool: run -> Error: no such file\u001b[39m");
+  }
+  const plain = await windrow(["view", id, "--store", folder], { NO_COLOR: "1" }, true, 90);
+  expect(plain.stdout).not.toContain("\u001b");
+});
+
+it("prints messages whole by their numbers, as windows name them", async () => {
+  const folder = await newFolder();
+  const id = await withResults(folder);
+  const of = async (range: string): Promise<string> =>
+    (await windrow(["view", id, "--store", folder, "--message", range])).stdout;
+  const answer = await of("m4");
+  expect(answer).toMatch(
+    /^--- tool \[m4\] 2024-01-15 [^\n]+ tokens\n {2}\(result of c2, an error\) no such file\n {2}at line 3\n$/,
+  );
+  expect(await of("4")).toBe(answer);
+  const range = await of("m3-m4");
+  expect(range).toContain("認証".repeat(60));
+  expect(range.match(/^--- /gm)).toHaveLength(2);
+  const { messages } = await json(["view", id, "--store", folder, "--message", "1-2"]);
+  expect(messages?.shown.map(({ seq, parts }) => [seq, parts?.length])).toEqual([
+    [1, 1],
+    [2, 2],
+  ]);
+  const none = await windrow(["view", id, "--store", folder, "--message", "m5"]);
+  expect([none.status, none.stderr]).toEqual([2, expect.stringContaining("has messages 1 to 4; there is no 5")]);
+  const wrong = await windrow(["view", id, "--store", folder, "--message", "m3-m2"]);
+  expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining("for example m12 or m12-m14")]);
 });
 
 it("shows a session that another manager is writing, without disturbing it", { timeout: 60_000 }, async () => {
@@ -117,7 +222,7 @@ it("shows the tools of a window, and what an epoch changed in them and in the sy
   await session.compose({ system: "You are an agent.\nBe brief.", tools: [read] });
   await session.compose({ system: "You are an agent.\nBe kind.", tools: [read, { name: "\u001b[31mwrite" }] });
   await manager.close();
-  const { stdout } = await windrow(["view", "latest", "--store", folder, "--window", "--epochs"]);
+  const { stdout } = await windrow(["view", "latest", "--store", folder, "--window", "--epochs"], {}, false, 300);
   expect(stdout).toContain('; system line 2 (-1 +1): "Be brief." → "Be kind."; tools +');
   expect(stdout).toContain('--- tool [read]\n  Reads a file.\n  {"type":"object"}\n');
   expect(stdout).not.toContain("\u001b");
@@ -162,5 +267,6 @@ it("makes no folder where there is none", async () => {
   const folder = await newFolder();
   const { status, stderr } = await windrow(["view", "latest", "--store", `${folder}/none`]);
   expect([status, stderr]).toEqual([1, expect.stringContaining("no store at")]);
-  expect((await windrow(["view", "latest", "--store", folder])).status).toBe(1);
+  const empty = await windrow(["view", "latest", "--store", await emptyStore()]);
+  expect([empty.status, empty.stderr]).toEqual([1, expect.stringContaining("session-not-found")]);
 });

@@ -82,6 +82,12 @@ describe("what is wrong is named with its line", () => {
     ["monitor:\n  # often\n  intervall: 5\n", 'yaml:3: there is no key "monitor.intervall". Did you mean "interval"?'],
     ["store: a\nbudget: lots\n", 'windrow.config.yaml:2: "budget" should be a number, not "lots".'],
     ["budget: -1", '"budget" should be above 0, not -1.'],
+    [
+      "cleanup:\n  olderThan: 3x\n",
+      'windrow.config.yaml:2: "cleanup.olderThan" is an age such as 30d or 12h, not "3x".',
+    ],
+    ["cleanup:\n  trashFor: 9\n", '"cleanup.trashFor" is an age such as 30d or 12h, not 9.'],
+    ["userConfig:\n  url: ftp://x\n", '"userConfig.url" should be an http or https URL, not "ftp://x".'],
     ["durability: srict", '"durability" should be one of strict, group, not "srict".'],
     ["durability: relaxed", '"durability" should be one of strict, group, not "relaxed".'],
     ["blocking: true", 'there is no key "blocking".'],

@@ -16,6 +16,7 @@ const calm: Health = {
   time: "2024-01-15T10:30:00.000Z",
   sessions: 10,
   byStatus: { completed: 10 },
+  work: {},
   running: 0,
   longRunning: 0,
   longest: [],

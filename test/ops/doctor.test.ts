@@ -343,11 +343,14 @@ describe("windrow doctor", () => {
     const found = await run();
     expect(found.status).toBe(1);
     expect(found.stdout).toMatch(/torn-tail[\s\S]*1 that --mend can mend, 0 that only a backup can/);
-    expect(found.stdout).toContain(`windrow doctor --mend --store ${place.folder}\n`);
-    expect(found.stdout.split("\n")).toContain(join("running", id, "messages.jsonl"));
+    expect(found.stdout).toMatch(/0 by hand\. Next: windrow doctor --store \S+ --mend\n$/);
+    expect(found.stdout.split("\n")).toContain(running(id, "messages.jsonl"));
+    const narrow = (await windrow(["doctor", "--store", place.folder], {}, true, 50)).stdout.split("\n");
+    expect(narrow.filter((line) => line.startsWith("  ") && line.length > 50)).toEqual([]);
+    expect(narrow).toContain(running(id, "messages.jsonl"));
     const mended = await run("--mend");
     expect(mended.status).toBe(0);
-    expect(mended.stdout).toMatch(/5 records[\s\S]*Nothing was lost\.[\s\S]*No damage is left\./);
+    expect(mended.stdout).toMatch(/5 records[\s\S]*Nothing was lost by mending\.[\s\S]*No damage is left\./);
     const { status, stdout } = await run("--json");
     expect(status).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ findings: [], before: { records: 5, badBytes: 0 } });

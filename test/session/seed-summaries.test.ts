@@ -1,4 +1,5 @@
 /** Seed 002 strategy B and seed 001 §10.2 in a running session. */
+import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import type { Message } from "../../src/message/message.ts";
 import { messageText } from "../../src/message/message.ts";
@@ -10,6 +11,7 @@ import type { Session } from "../../src/session/session.ts";
 import { countMessage } from "../../src/tokens/counter.ts";
 import { estimate } from "../../src/tokens/estimate.ts";
 import type { Composed, StrategyChoice } from "../../src/window/window.ts";
+import { folderOf } from "../config/kit.ts";
 
 const managers: SessionManager[] = [];
 
@@ -181,6 +183,13 @@ it("takes the cap of the manager where the strategy has none, and asks for a len
   expect(requests[0]?.prompt).toContain("Aim for about 40 tokens.\nDo not exceed 50 tokens.");
   const roomy = await summarised({ use: "rolling-summary", maxSummaryTokens: 900 }, { maxSummaryTokens: 50 });
   expect(roomy.requests[0]?.prompt).toContain("Aim for 30-40% of the original length.\nDo not exceed 900 tokens.");
+});
+
+it("takes that cap from a configuration file", async () => {
+  const folder = await folderOf({ "windrow.config.json": JSON.stringify({ maxSummaryTokens: 50 }) });
+  const config = join(folder, "windrow.config.json");
+  const { requests } = await summarised({ use: "rolling-summary" }, { config });
+  expect(requests[0]).toMatchObject({ maxOutput: 50 });
 });
 
 it("tells the size of all that a running summary stands for", async () => {

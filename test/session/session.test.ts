@@ -74,6 +74,7 @@ describe.each(["ram:", "files"])("a session in %s", (kind) => {
       "message-appended",
       "tool-finished",
       "window-composed",
+      "usage-recorded",
       "session-finished",
     ]);
   });

@@ -99,6 +99,11 @@ describe("loadStrategy", () => {
     await expect(loadStrategy({ contextStrategy: { type: "plugin" } })).rejects.toThrow(
       /set `type` to "plugin" and `pluginId`/,
     );
+    const confused = { contextStrategy: { type: "plugin", pluginId: "layered", confg: { headLines: 2 } } } as never;
+    await expect(loadStrategy(confused)).rejects.toMatchObject({
+      code: "bad-option",
+      message: expect.stringMatching(/contextStrategy has no option "confg"\. Did you mean "config"/) as unknown,
+    });
     const untyped = { contextStrategy: { pluginId: "adaptive" } } as never;
     await expect(loadStrategy(untyped)).rejects.toThrow(/set `type` to "plugin"/);
     await expect(loadStrategy({} as never)).rejects.toMatchObject({ code: "bad-option" });

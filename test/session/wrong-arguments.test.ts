@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ModelAnswer } from "../../src/model/model.ts";
+import { isWindrowError } from "../../src/errors.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
 import type { Session } from "../../src/session/session.ts";
 import { ramStore } from "../../src/store/ram/ram.ts";
@@ -160,4 +161,70 @@ it("state.json never holds a word or a number that doctor would call damage", as
   expect(JSON.parse(text)).toMatchObject({ status: "processing", total_tokens_used: 5 });
   await files.close();
   await rm(folder, { recursive: true });
+});
+
+/** Values of every type, as a program without types hands them over. */
+const anything: readonly unknown[] = [
+  ...[null, undefined, 5, Number.NaN, true, "x", "", Symbol("x"), () => undefined, {}, [], [null], { a: null }],
+];
+
+/** Each method, called with a value in the place of each of its arguments. */
+const callsOf: Readonly<Record<string, (session: Session, value: never) => unknown>> = {
+  "append": (session, value) => session.append(value),
+  "append of a list": (session, value) => session.append([value]),
+  "append of parts": (session, value) => session.append({ role: "user", parts: value }),
+  "append of a part": (session, value) => session.append({ role: "user", parts: [value] }),
+  "append's signal": (session, value) => session.append({ role: "user", parts: [{ type: "text", text: "x" }] }, value),
+  "compose": (session, value) => session.compose(value),
+  "compose's signal": (session, value) => session.compose({}, value),
+  "prepare": (session, value) => session.prepare(value),
+  "compact": (session, value) => session.compact(value),
+  "startTool": (session, value) => session.startTool(value),
+  "startTool's options": (session, value) => session.startTool({ name: "x", args: {} }, value),
+  "pin": (session, value) => session.pin(value),
+  "pin's options": (session, value) => session.pin("x", value),
+  "pins.remove": (session, value) => session.pins.remove(value),
+  "goal.set": (session, value) => session.goal.set(value),
+  "snapshot.update": (session, value) => session.snapshot.update(value),
+  "records.append": (session, value) => session.records.append(value, {}),
+  "records.append's data": (session, value) => session.records.append("own", value),
+  "records.read": async (session, value) => {
+    for await (const _ of session.records.read(value));
+  },
+  "endStep": (session, value) => session.endStep(value),
+  "endStep's signal": (session, value) => session.endStep({}, value),
+  "recall": (session, value) => session.recall(value),
+  "recall's options": (session, value) => session.recall({ query: "x" }, value),
+  "recall's signal": (session, value) => session.recall({ query: "x" }, {}, value),
+  "explain": (session, value) => session.explain(value),
+  "explain's epoch": (session, value) => session.explain({ epoch: value }),
+  "diff": (session, value) => session.diff(value),
+  "diff's second": (session, value) => session.diff(0, value),
+  "messages": async (session, value) => {
+    for await (const _ of session.messages(value));
+  },
+  "messages' from": async (session, value) => {
+    for await (const _ of session.messages({ from: value }));
+  },
+  "finish": (session, value) => session.finish(value),
+  "finish's error": (session, value) => session.finish("failed", value),
+  "manager.create": (_session, value) => manager.create(value),
+  "manager.resume": (_session, value) => manager.resume(value),
+  "manager.resume's options": (session, value) => manager.resume(session.id, value),
+  "manager.fork": (_session, value) => manager.fork(value),
+  "manager.fork's options": (session, value) => manager.fork(session.id, value),
+  "manager.session": (_session, value) => manager.session(value),
+  "manager.destroy": (_session, value) => manager.destroy(value),
+  "manager.info": (_session, value) => manager.info(value),
+  "manager.list": async (_session, value) => {
+    for await (const _ of manager.list(value));
+  },
+};
+
+describe.each(Object.entries(callsOf))("%s", (_name, call) => {
+  it.each(anything.map((value) => [value]))("takes %o, or refuses it with a code", async (value) => {
+    const outcome: unknown = await (async () => call(session, value as never))().catch((error: unknown) => error);
+    const raw = outcome instanceof Error && !isWindrowError(outcome) ? outcome : undefined;
+    expect(raw).toBeUndefined();
+  });
 });

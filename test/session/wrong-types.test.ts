@@ -61,7 +61,8 @@ const right = {
     strategy: [],
     model: [],
     profile: [],
-    counter: [],
+    counter: ["a text"],
+    usage: ["an object"],
   } satisfies Required<Record<keyof ComposeInput, readonly string[]>>,
   open: {
     store: ["a text"],

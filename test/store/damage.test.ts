@@ -1,6 +1,8 @@
 import { appendFile, readFile, readdir, rename, stat, truncate, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openStore } from "../../src/access/open.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
 import {
   everybody,
   everyKind,
@@ -245,6 +247,26 @@ it("a state.json that a power cut emptied is counted again from the log", async 
   await fixture.store.setState(again, stateOf("processing"));
   expect((await fixture.store.info(everybody, lock.id)).state).toEqual(stateOf("processing"));
 });
+
+it.each(["failed", "timeout"] as const)(
+  "a state.json that was lost behind a session that %s has its error again",
+  async (status) => {
+    const manager = await SessionManager.open({ store: fixture.folder, budget: 10_000 });
+    const session = await manager.create();
+    await session.append({ role: "user", parts: [{ type: "text", text: "Build it." }] });
+    await session.finish(status, "the build broke");
+    await manager.close();
+    const ended = join(fixture.folder, "completed", session.id);
+    for (const index of ["kept", "lost"]) {
+      await unlink(join(ended, "state.json"));
+      if (index === "lost") await unlink(join(fixture.folder, "index.jsonl"));
+      const other = await openStore(fixture.folder);
+      expect((await other.info(everybody, session.id)).state).toMatchObject({ status, error: "the build broke" });
+      await other.close();
+      await writeFile(join(ended, "state.json"), "");
+    }
+  },
+);
 
 describe("a power cut that took pages of the last write, and left the end of it", () => {
   /** Ends the session as a crash does, with NULs in the place of what was never synced. */

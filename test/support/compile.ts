@@ -20,6 +20,7 @@ declare module "vitest" {
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), "windrow-build-"));
   await symlink(resolve("node_modules"), join(folder, "node_modules"), "dir");
+  await symlink(resolve("templates"), join(folder, "templates"), "dir");
   await writeFile(join(folder, "package.json"), JSON.stringify(await unbundled()));
   const dist = join(folder, "dist");
   await compile(dist);

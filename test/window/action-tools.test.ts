@@ -45,7 +45,10 @@ describe("a tool of an agent", () => {
       "Claude Code",
       "NotebookEdit",
       { notebook_path: "/r/a.ipynb", cell_id: "3", new_source: "x = 1" },
-      [{ kind: "touch", command: "/r/a.ipynb", wide: false }],
+      [
+        { kind: "touch", command: "/r/a.ipynb", wide: false },
+        { kind: "edit", path: "/r/a.ipynb", changes: [{ before: "", after: "x = 1", hunk: {} }] },
+      ],
     ],
     ["Claude Code", "Grep", { pattern: "x", path: "/r/src", output_mode: "content" }, []],
     [

@@ -15,12 +15,51 @@ function text(composed: Composed): string {
   return composed.messages.map(messageText).join("\n");
 }
 
+function thrown(work: () => unknown): unknown {
+  try {
+    return work();
+  } catch (error) {
+    return error;
+  }
+}
+
 describe("composeWindow", () => {
   it("gives the whole history while it fits", () => {
     const composed = composeWindow({ messages: session, budget: 1_000_000 });
     expect(composed.messages).toEqual(session);
     expect(composed.report.counts).toEqual({ kept: session.length, stubbed: 0, replaced: 0, dropped: 0 });
     expect(composed.state.epoch).toBe(0);
+  });
+
+  it("refuses a state that no composition returned, before anything breaks on it", () => {
+    const { state } = composeWindow({ messages: session, budget: 12_000, usage: { input: 0 } });
+    const counted = state.counted;
+    const wrong = [
+      {},
+      { version: 2 },
+      { ...state, edits: null },
+      { ...state, edits: [null] },
+      { ...state, edits: [{}] },
+      { ...state, epoch: "1" },
+      { ...state, counted: {} },
+      { ...state, counted: { tokens: 5 } },
+      { ...state, counted: { tokens: 5, calibration: { ...counted?.calibration, countedChange: 0 } } },
+    ];
+    for (const one of wrong) {
+      const given = { messages: session, budget: 12_000, state: one as unknown as WindowState };
+      const error = thrown(() => composeWindow(given));
+      expect(isWindrowError(error, "bad-option"), `${JSON.stringify(one).slice(0, 80)}: ${String(error)}`).toBe(true);
+    }
+    const revived = JSON.parse(JSON.stringify(state)) as WindowState;
+    expect(composeWindow({ messages: session, budget: 12_000, state: revived }).state.epoch).toBe(state.epoch);
+  });
+
+  it("names the usage that leaves nothing of the budget", () => {
+    const { state } = composeWindow({ messages: session, budget: 12_000, usage: { input: 0 } });
+    const given = { messages: session, budget: 12_000, state, usage: { input: 10_000_000 } };
+    const error = thrown(() => composeWindow(given));
+    expect(isWindrowError(error, "budget-too-small")).toBe(true);
+    expect(String(error)).toMatch(/10000000 tokens.*budget of 12000/);
   });
 
   it("opens one epoch at the budget, down to the low-water mark, and then only grows", () => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonObject, Message, Part } from "../../src/message/message.ts";
-import { messageText, resultText, toolCalls, toolResults } from "../../src/message/message.ts";
+import { messageText, ownText, resultMedia, toolCalls, toolResults } from "../../src/message/message.ts";
 import { estimate } from "../../src/tokens/estimate.ts";
 import { composeWindow } from "../../src/window/compose.ts";
 import { Composer } from "../../src/window/composer.ts";
@@ -110,8 +110,11 @@ function historyOf({ actions, lines }: Pick<Setting, "actions" | "lines">): read
 
 const mark = /^\[Windrow: lines (\d+)-(\d+) unchanged: m(\d+)(?: (\S+) (\S+))? lines (\d+)-(\d+)\]$/;
 
-/** Resolves every delta of a window from the window's own texts; says how many there were. */
-function resolves(log: readonly Message[], { messages, state }: Composed): number {
+/** Resolves every delta of a window from the window's own texts; says how many there were, and how many beside images. */
+function resolves(
+  log: readonly Message[],
+  { messages, state }: Composed,
+): { readonly all: number; readonly beside: number } {
   const shown = new Map(messages.map((message) => [message.id, message]));
   const deltas = state.edits.filter(({ pass }) => pass === "delta");
   for (const { from, sources } of deltas) {
@@ -121,31 +124,31 @@ function resolves(log: readonly Message[], { messages, state }: Composed): numbe
     const [original] = toolResults(log[from - 1] as Message);
     assert(result && original);
     const named = new Set<number>();
-    const lines = resultText(result)
-      .split("\n")
-      .flatMap((line) => {
-        const [, first, last, seq, tool, key, begin, end] = mark.exec(line) ?? [];
-        if (seq === undefined) return [line];
-        named.add(Number(seq));
-        assert(Number(seq) < from, "a delta points ahead");
-        const source = shown.get(`m${seq}`);
-        assert(source, "a delta points to a message that left");
-        const args = toolCalls(source).find(({ name }) => name === tool)?.args as JsonObject | undefined;
-        const text = key === undefined ? resultText(toolResults(source)[0] as never) : args?.[key];
-        assert(typeof text === "string");
-        const lent = text.split("\n").slice(Number(begin) - 1, Number(end));
-        assert.equal(lent.length, Number(last) - Number(first) + 1);
-        return lent;
-      });
-    assert.equal(lines.join("\n"), resultText(original), "a delta does not give the tool's text");
+    assert.deepEqual(resultMedia(result), resultMedia(original), "a delta changes what is no text");
+    const lines = (ownText(result) ?? "").split("\n").flatMap((line) => {
+      const [, first, last, seq, tool, key, begin, end] = mark.exec(line) ?? [];
+      if (seq === undefined) return [line];
+      named.add(Number(seq));
+      assert(Number(seq) < from, "a delta points ahead");
+      const source = shown.get(`m${seq}`);
+      assert(source, "a delta points to a message that left");
+      const args = toolCalls(source).find(({ name }) => name === tool)?.args as JsonObject | undefined;
+      const text = key === undefined ? ownText(toolResults(source)[0] as never) : args?.[key];
+      assert(typeof text === "string");
+      const lent = text.split("\n").slice(Number(begin) - 1, Number(end));
+      assert.equal(lent.length, Number(last) - Number(first) + 1);
+      return lent;
+    });
+    assert.equal(lines.join("\n"), ownText(original), "a delta does not give the tool's text");
     assert.deepEqual([...named], sources, "the edit names other sources than its text");
   }
-  return deltas.length;
+  return { all: deltas.length, beside: deltas.filter(({ keepsMedia }) => keepsMedia).length };
 }
 
 describe("every delta", () => {
   it("gives the tool's text from the window alone, also behind epochs and after a resume", { timeout }, () => {
     let deltas = 0;
+    let besideImages = 0;
     let epochs = 0;
     fc.assert(
       fc.property(setting, (given) => {
@@ -162,7 +165,9 @@ describe("every delta", () => {
           const live = composer.compose({ budget });
           assert(live.tokens <= budget);
           assert.deepEqual(live.report.faults, []);
-          deltas += resolves(log, live);
+          const found = resolves(log, live);
+          deltas += found.all;
+          besideImages += found.beside;
           const bytes = JSON.stringify(live.messages);
           const notes = live.messages.filter(({ id }) => id.startsWith("windrow:note:")).map(messageText);
           for (const line of notes.flatMap((note) => note.split("\n"))) {
@@ -211,6 +216,7 @@ describe("every delta", () => {
       { numRuns },
     );
     expect(deltas).toBeGreaterThan(100);
+    expect(besideImages).toBeGreaterThan(10);
     expect(epochs).toBeGreaterThan(10);
   });
 });

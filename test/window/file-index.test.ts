@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Message } from "../../src/message/message.ts";
 import { messageText } from "../../src/message/message.ts";
+import { digest } from "../../src/window/passes/digest.ts";
+import type { Strategy } from "../../src/window/window.ts";
 import { Composer } from "../../src/window/composer.ts";
 import { strategyOf } from "../../src/window/by-name.ts";
 import { profileOf } from "../../src/window/provider/profile.ts";
@@ -8,11 +10,12 @@ import { estimate } from "../../src/tokens/estimate.ts";
 
 /** A session that reads files one by one, and the label of its window at the end. */
 function labelOf(paths: readonly string[], budget: number): string {
-  const composer = new Composer({
-    strategy: strategyOf("adaptive"),
-    profile: profileOf("openai-chat"),
-    counter: estimate,
-  });
+  return labelBy(strategyOf("adaptive"), "path", paths, budget);
+}
+
+/** As {@link labelOf}, by a strategy; `field` is the argument that says what is read. */
+function labelBy(strategy: Strategy, field: string, paths: readonly string[], budget: number): string {
+  const composer = new Composer({ strategy, profile: profileOf("openai-chat"), counter: estimate });
   const messages: Message[] = [{ id: "u", role: "user", parts: [{ type: "text", text: "look at all of them" }] }];
   paths.forEach((path, step) => {
     const callId = `c${step}`;
@@ -21,7 +24,11 @@ function labelOf(paths: readonly string[], budget: number): string {
       (_, line) => `export const value_${step}_${line} = ${step * line};`,
     ).join("\n");
     messages.push(
-      { id: `a${step}`, role: "assistant", parts: [{ type: "tool-call", callId, name: "read", args: { path } }] },
+      {
+        id: `a${step}`,
+        role: "assistant",
+        parts: [{ type: "tool-call", callId, name: "read", args: { [field]: path } }],
+      },
       { id: `t${step}`, role: "tool", parts: [{ type: "tool-result", callId, name: "read", content }] },
     );
   });
@@ -65,5 +72,15 @@ describe("the index of files that left", () => {
 
   it("is the same for the same session", () => {
     expect(labelOf(files, 8_000)).toBe(labelOf(files, 8_000));
+  });
+
+  it("takes no room where there are no files to name", () => {
+    const orders = Array.from({ length: 60 }, (_, at) => `O-${at}`);
+    const withShare = (filesShare: number): string => {
+      const strategy = { ...strategyOf("adaptive"), passes: [digest({ filesShare })] };
+      return labelBy(strategy, "order", orders, 4_000);
+    };
+    expect(withShare(0.4)).toContain("value_");
+    expect(withShare(0.4)).toBe(withShare(0));
   });
 });

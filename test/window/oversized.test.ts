@@ -263,3 +263,20 @@ describe("a step that is larger than the budget", () => {
     expect(() => composeWindow({ messages: [paste], budget: 2_000 })).toThrow(/currentUser [\d,]+/);
   });
 });
+
+it("fits at every budget where line breaks of the newest result cost as JSON", () => {
+  const content = Array.from({ length: 900 }, (_, line) => `line ${line}`).join("\n\n\n");
+  const messages: Message[] = [
+    {
+      id: "m1",
+      role: "assistant",
+      parts: [{ type: "tool-call", callId: "c1", name: "bash", args: { command: "cat log" } }],
+    },
+    { id: "m2", role: "tool", parts: [{ type: "tool-result", callId: "c1", name: "bash", content }] },
+  ];
+  const compose = (budget: number): number =>
+    composeWindow({ messages, budget, strategy: "sliding-window", counter: "chars4-ceil", profile: "anthropic" })
+      .tokens;
+  const whole = compose(1_000_000);
+  for (let budget = 300; budget < whole + 100; budget += 40) expect(compose(budget)).toBeLessThanOrEqual(budget);
+});

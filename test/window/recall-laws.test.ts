@@ -204,10 +204,31 @@ describe("recall of what changed", () => {
   it("says what the log holds where it has none of the words", () => {
     const { text, tokens, seqs, more } = recallFrom(builder.messages, { query: "zebra" }, { counter: estimate });
     expect(text).toBe(
-      "[Windrow: a record. Nothing has these words. It holds m1-m7: user (2), read (1; src/server.ts), " +
-        "edit (1; src/server.ts), assistant (1).]",
+      "[Windrow: a record. Nothing has these words; try one rare word, a name, a path, or an id. The log holds m1-m7: " +
+        "user (2), read (1; src/server.ts), edit (1; src/server.ts), assistant (1).]",
     );
     expect({ seqs, more, isShort: tokens <= 150 }).toEqual({ seqs: [], more: false, isShort: true });
+  });
+
+  it("is never empty: it says why there is no passage, and what to ask instead", () => {
+    const many = new HistoryBuilder().user("Look at everything.");
+    for (let index = 0; index < 40; index++) {
+      const tool = `tool_${index % 9}`;
+      many.assistant("", [`c${index}`, tool, { path: `src/a-rather-long-folder-name/file-${index}.ts` }]);
+      many.result(`c${index}`, `The result of ${index}`);
+    }
+    const nothing = recallFrom(many.messages, { query: "zebra" });
+    expect(nothing.text).toMatch(/^\[Windrow: a record\. Nothing has these words; try .*tool_0 \(5.*\.\]$/);
+    expect(nothing.tokens).toBeLessThanOrEqual(150);
+    expect(recallFrom([], { query: "zebra" }).text).toMatch(/Nothing has these words; .* The log holds nothing there/);
+    expect(recallFrom(many.messages, { query: "zebra" }, { maxTokens: 1 }).text).not.toBe("");
+
+    const long = new HistoryBuilder().user(`The zebra is at ${"stripe ".repeat(400)}`).messages;
+    expect(recallFrom(long, { query: "zebra" }, { maxTokens: 40 }).text).toContain("There is no room");
+
+    const asked = new HistoryBuilder().user("What is it?").assistant("", ["r1", "recall", { query: "it" }]);
+    asked.result("r1", "[Windrow: a record. Nothing has these words.]").user("And now?");
+    expect(recallFrom(asked.messages, { id: "m2-m3" }).text).toContain("There is nothing to show; try words");
   });
 });
 

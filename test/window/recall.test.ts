@@ -84,6 +84,13 @@ describe("recall", () => {
     expect(recalled.tokens).toBeLessThanOrEqual(1_000);
   });
 
+  it("takes a counter by its name, and estimates without one", () => {
+    const tokens = (counter?: string): number => recallFrom(history, { id: "m4" }, counter ? { counter } : {}).tokens;
+    expect(tokens()).toBe(tokens("estimate"));
+    expect(tokens("chars4-ceil")).not.toBe(tokens());
+    expect(() => tokens("o200")).toThrowError(expect.objectContaining({ code: "unknown-counter" }));
+  });
+
   it.each([
     ["not-found", { id: "m99" }],
     ["bad-option", { id: "../etc" }],

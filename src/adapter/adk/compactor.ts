@@ -27,8 +27,8 @@ export interface ContextCompactorOptions {
   readonly budget: number;
   /** A name, a preset, `{ use, ...options }`, or a Strategy. Default `adaptive`. */
   readonly strategy?: string | Strategy | StrategyChoice;
-  /** Default: the strategy's, else `estimate`; an exact one is loaded first (`loadCounter`). */
-  readonly counter?: TokenCounter;
+  /** An object or a name. Default: the strategy's, else `estimate`; an exact one is loaded first (`loadCounter`). */
+  readonly counter?: string | TokenCounter;
 }
 
 const compactorKinds = {

@@ -44,6 +44,7 @@ export class ContextManager {
   /** The preset's counter. */
   readonly counter: TokenCounter;
   readonly #options: MikiOptions;
+  readonly #fewer = new Map<number, Strategy>();
   #calls = new GeminiCalls();
   #added = 0;
   #messages: Message[] = [];
@@ -179,7 +180,14 @@ export class ContextManager {
     const window = compose(this.strategy);
     // If the oldest kept message is the model's, a message of the user is put before it. It counts, so one fewer is kept.
     const above = window.length - maxMessages;
-    return above > 0 ? compose(miki({ ...this.#options, maxMessages: maxMessages - above }).strategy) : window;
+    return above > 0 ? compose(this.#withFewer(maxMessages - above)) : window;
+  }
+
+  /** The strategy for fewer messages; one object a number, whose passes remember the dumps that they cut. */
+  #withFewer(maxMessages: number): Strategy {
+    const found = this.#fewer.get(maxMessages) ?? miki({ ...this.#options, maxMessages }).strategy;
+    this.#fewer.set(maxMessages, found);
+    return found;
   }
 
   #compressed(part: unknown): unknown {

@@ -6,6 +6,7 @@ import type { SessionManager } from "../../session/manager/manager.ts";
 import type { Session } from "../../session/session.ts";
 import { renderSnapshot } from "../../session/state/snapshot.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
+import { checkCounterName } from "../../tokens/counters.ts";
 import { gemini } from "../../window/provider/profile.ts";
 import type { Recalled, RecallQuery } from "../../window/recall/query.ts";
 import { strategyOf } from "../../window/by-name.ts";
@@ -37,8 +38,11 @@ export interface ContextManagementOptions extends StatsLineOptions {
   readonly budget?: number;
   /** A name, a preset, `{ use, ...options }`, or a Strategy. Default: `contextManager`'s, else `adaptive`. With a `manager` that one's. */
   readonly strategy?: string | Strategy | StrategyChoice;
-  /** Default: `contextManager`'s, else the strategy's, else `estimate`. With a `manager` that one's. */
-  readonly counter?: TokenCounter;
+  /**
+   * An object or a name; `o200k` and `cl100k` are loaded. Default: `contextManager`'s, else the strategy's, else `estimate`.
+   * With a `manager` that one's.
+   */
+  readonly counter?: string | TokenCounter;
   /**
    * The place where dumps of screens shrink, with a `contextManager`: in the `window` alone (default), or before they
    * are `stored` too: ADK's own history then holds them cut.
@@ -55,7 +59,7 @@ const pluginKinds = {
   // A budget has a check of its own.
   budget: kinds.any,
   strategy: anyOf(kinds.text, kinds.object),
-  counter: kinds.counter,
+  counter: anyOf(kinds.text, kinds.counter),
   uiTrees: oneOf("window", "stored"),
   on: kinds.action,
 } as const satisfies Record<keyof ContextManagementOptions, Kind>;
@@ -88,13 +92,14 @@ export class ContextManagementPlugin extends PluginBase {
   /** The events that the `contextManager` has, by session and id: ADK hands out other objects in every run. */
   readonly #fed = new Set<string>();
 
-  /** @throws WindrowError `unknown-strategy`, `bad-option`: also for what has no effect beside a `manager` */
+  /** @throws WindrowError `unknown-strategy`, `unknown-counter`, `bad-option`: also for what has no effect beside a `manager` */
   constructor(options: ContextManagementOptions = {}) {
     super();
     checkGiven("ContextManagementPlugin", options, pluginKinds);
     const { strategy, manager } = options;
     const set = (["strategy", "counter"] as const).find((name) => options[name] !== undefined);
     if (manager && set !== undefined) throw besideManager(set);
+    checkCounterName(options.counter);
     this.#options = { ...options, ...(strategy !== undefined && { strategy: strategyOf(strategy) }) };
     this.#logs = options.manager && adkLogs(options.manager);
     this.#teller = this.#logs?.teller ?? new Teller("adk");

@@ -5,7 +5,7 @@ import { toolCalls } from "../../message/message.ts";
 import type { Adapter } from "../adapter.ts";
 import { marked, unmarked } from "./bytes.ts";
 import { aiSdkName, fromPart, isBareText, toPart } from "./parts.ts";
-import { absent, badMessage, contentNote, hostMessage, keptOf, Originals } from "../host/host-fields.ts";
+import { absent, badMessage, contentNote, hostMessage, hostMessages, keptOf, Originals } from "../host/host-fields.ts";
 import { usage } from "../../message/parts.ts";
 import { pi } from "../../window/provider/profile.ts";
 import type { Profile } from "../../window/provider/profile.ts";
@@ -33,7 +33,7 @@ const decoded = new WeakMap<AiSdkMessage, { readonly index: number; readonly mes
  */
 export const aiSdkAdapter: Adapter<AiSdkMessage> = {
   name: aiSdkName,
-  decode: (messages) => messages.map(decodeMessage),
+  decode: (messages) => hostMessages(messages, "aiSdkAdapter.decode").map(decodeMessage),
   encode: (messages) => encodeMessages(messages, (message) => originals.of(message) as AiSdkMessage | undefined),
 };
 

@@ -6,7 +6,20 @@ import { CallPairing } from "../../message/parts.ts";
 import { asArray, asName, defined, without } from "../../message/json.ts";
 import type { Adapter } from "../adapter.ts";
 import { anthropic, blockPart, contentBlock, fitsId } from "./parts.ts";
-import { absent, badMessage, contentNote, hostMessage, keptOf, Originals, WireIds } from "../host/host-fields.ts";
+import {
+  absent,
+  badMessage,
+  contentNote,
+  hostMessage,
+  hostMessages,
+  keptOf,
+  Originals,
+  WireIds,
+} from "../host/host-fields.ts";
+
+export type { RecallSource, RecallToolOptions } from "../host/recall-source.ts";
+export { anthropicRecallTool } from "./recall.ts";
+export type { AnthropicRecallTool } from "./recall.ts";
 
 /**
  * A message of the Anthropic Messages API: what `fromAnthropic` reads and `toAnthropic` writes. The SDK's `MessageParam`
@@ -40,7 +53,7 @@ const originals = new Originals();
 export function fromAnthropic(messages: readonly AnthropicMessage[]): readonly Message[] {
   const calls = new CallPairing();
   const ids = new UniqueIds();
-  return messages.map((value, index) => {
+  return hostMessages(messages, "fromAnthropic").map((value, index) => {
     const host = hostMessage(value, index, "an Anthropic message");
     const { role, content } = host;
     if (role !== "user" && role !== "assistant" && role !== "system") {

@@ -19,7 +19,21 @@ import {
   functionCallPart,
 } from "./parts.ts";
 import { flatCall, flatCallPart, flatResult, flatResultParts, isFlatResult } from "./flat.ts";
-import { absent, badMessage, contentNote, hostMessage, keep, keptOf, Originals, WireIds } from "../host/host-fields.ts";
+import {
+  absent,
+  badMessage,
+  contentNote,
+  hostMessage,
+  hostMessages,
+  keep,
+  keptOf,
+  Originals,
+  WireIds,
+} from "../host/host-fields.ts";
+
+export type { RecallSource, RecallToolOptions } from "../host/recall-source.ts";
+export { chatRecallTool, responsesRecallTool } from "./recall.ts";
+export type { ChatRecallTool, ResponsesRecallTool } from "./recall.ts";
 
 /**
  * A message of the chat-completions API: what `fromChat` reads and `toChat` writes. The SDK's own types fit it; other
@@ -67,7 +81,7 @@ const originals = new Originals();
 export function fromChat(messages: readonly ChatMessage[]): readonly Message[] {
   const calls = new CallPairing();
   const ids = new UniqueIds();
-  return messages.map((value, index) => {
+  return hostMessages(messages, "fromChat").map((value, index) => {
     const host = hostMessage(value, index, "a chat message");
     const { role } = host;
     if (typeof role !== "string" || !Object.hasOwn(roles, role)) {

@@ -5,7 +5,11 @@ import { CallPairing } from "../../message/parts.ts";
 import { asArray, asName, without } from "../../message/json.ts";
 import type { Adapter } from "../adapter.ts";
 import { blockOf, google, partOf } from "./parts.ts";
-import { absent, badMessage, hostMessage, keptOf, Originals } from "../host/host-fields.ts";
+import { absent, badMessage, hostMessage, hostMessages, keptOf, Originals } from "../host/host-fields.ts";
+
+export type { RecallSource, RecallToolOptions } from "../host/recall-source.ts";
+export { geminiRecallTool } from "./recall.ts";
+export type { GeminiRecallTool } from "./recall.ts";
 
 /** One turn of a conversation with Gemini. The SDK's `Content` fits it; other fields pass through. */
 export interface GeminiContent {
@@ -35,7 +39,7 @@ const originals = new Originals();
 export function fromContents(contents: readonly GeminiContent[]): readonly Message[] {
   const calls = new GeminiCalls();
   const ids = new UniqueIds();
-  return contents.map((value, index) => {
+  return hostMessages(contents, "fromContents").map((value, index) => {
     const message = { ...contentMessage(value, index, calls), id: ids.take() };
     return originals.note(message, value);
   });

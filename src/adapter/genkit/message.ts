@@ -3,7 +3,17 @@ import { parseJson, sameJson, without, asArray, asName, asObject, asString, defi
 import { dataOfUrl } from "../../message/parts.ts";
 import type { JsonObject, JsonValue, Message, Part, ResultContent, Role } from "../../message/message.ts";
 import type { ToolResultPart } from "../../message/message.ts";
-import { absent, badMessage, CallPairing, hostMessage, keep, keptOf, Originals, present } from "../public.ts";
+import {
+  absent,
+  badMessage,
+  CallPairing,
+  hostMessage,
+  hostMessages,
+  keep,
+  keptOf,
+  Originals,
+  present,
+} from "../public.ts";
 import type { Adapter } from "../public.ts";
 
 /** A message of Genkit: its `MessageData`. */
@@ -30,7 +40,7 @@ const originals = new Originals();
  */
 export function fromGenkit(messages: readonly GenkitMessage[]): readonly Message[] {
   const calls = new CallPairing();
-  return messages.map((host, index) => {
+  return hostMessages(messages, "fromGenkit").map((host, index) => {
     const { role, content, ...rest } = hostMessage(host, index, "a message of Genkit");
     const own = typeof role === "string" && Object.hasOwn(roles, role) ? roles[role] : undefined;
     if (!own) throw badMessage(index, `its role is none of ${Object.keys(roles).join(", ")}`);

@@ -7,6 +7,7 @@ import type { SecretRules } from "../../mask/text.ts";
 import type { Message, ToolDefinition, Usage } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
+import { checkCounterName } from "../../tokens/counters.ts";
 import { findModel } from "../../tokens/models.ts";
 import type { ModelDescription } from "../../tokens/models.ts";
 import { budgetFor, counterFor, loadCounterFor, modelShare, withoutSettings } from "../../window/apply-settings.ts";
@@ -36,8 +37,8 @@ export interface WindowOptions {
   readonly strategy?: string | Strategy | StrategyChoice;
   /** The profile of the provider behind the host. Default: the host's. With a session it is refused. */
   readonly profile?: string | Profile;
-  /** Default: the strategy's, else `estimate`. With a session it is refused. */
-  readonly counter?: TokenCounter;
+  /** An object or a name; `o200k` and `cl100k` are loaded. Default: the strategy's, else `estimate`. With a session it is refused. */
+  readonly counter?: string | TokenCounter;
   /** Names of the tools with which the model recalls. Default `["recall"]`. Not with a session. */
   readonly recallTools?: readonly string[];
   /** Receives failures, replaced histories and windows. */
@@ -357,6 +358,7 @@ function ownStrategy(options: ConversationOptions): Strategy {
     const message = `\`${set}\` has no effect beside a session: give it to \`SessionManager.open\`.`;
     throw new WindrowError("bad-option", message, { option: set });
   }
+  checkCounterName(options.counter);
   const strategy = options.session?.settings.strategy ?? strategyOf(options.strategy ?? "adaptive");
   budgetFor(strategy.settings, options);
   return strategy;

@@ -2,6 +2,7 @@
  * Host fields that a message has no place for, stored under the adapter's name, and the way back to the host's very object.
  */
 import { WindrowError } from "../../errors.ts";
+import { isOwnShape } from "../../message/foreign.ts";
 import { isObject } from "../../message/json.ts";
 import type { JsonObject, JsonValue, Message, Part } from "../../message/message.ts";
 
@@ -41,6 +42,21 @@ export function standIn(part: Part): JsonObject {
     type: "text",
     text: part.type === "opaque" ? `[${part.kind}] ${JSON.stringify(part.data)}` : `[${part.type}]`,
   };
+}
+
+/**
+ * The host's messages as they were given.
+ *
+ * @throws WindrowError `bad-message` for what is no list, and for messages that are Windrow's own already
+ */
+export function hostMessages<Host>(given: readonly Host[], reader: string): readonly Host[] {
+  if (!Array.isArray(given)) {
+    const type = given === null ? "null" : typeof given;
+    throw new WindrowError("bad-message", `${reader} takes a list of messages, not ${type}.`, {});
+  }
+  const index = given.findIndex(isOwnShape);
+  if (index === -1) return given;
+  throw badMessage(index, `it is a message of Windrow's own already, and goes on without ${reader}`);
 }
 
 /** The host's message at a place as JSON; what JSON cannot carry (undefined fields, functions) is left out. */

@@ -4,7 +4,7 @@
  */
 import type { Session } from "../../session/session.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
-import { estimate } from "../../tokens/estimate.ts";
+import { loadCounter } from "../../tokens/exact.ts";
 import { recallInTurns } from "../../window/recall/recall.ts";
 import type { Recalled, RecallQuery } from "../../window/recall/query.ts";
 import { maskJson, maskRecord } from "../../mask/mask.ts";
@@ -23,7 +23,7 @@ export interface NumberedLimits {
   /** The tools that recall, for a history. Default: the session's, else `recall`. */
   readonly recallTools?: readonly string[] | undefined;
   /** The counter for a history. Default: the session's, else `estimate`. A log is counted by its session's. */
-  readonly counter?: TokenCounter | undefined;
+  readonly counter?: string | TokenCounter | undefined;
 }
 
 /** Follows where the newest window came from, and recalls from there. */
@@ -60,7 +60,7 @@ export class Numbered {
     const given = { ...(maxTokens !== undefined && { maxTokens }), ...(budget !== undefined && { budget }) };
     const source = this.#history && (history ?? this.#history);
     if (this.#session && !source) return this.#session.recall(query, given);
-    const counter = limits.counter ?? settings?.counter ?? estimate;
+    const counter = await loadCounter(limits.counter ?? settings?.counter);
     const messages = liveHistory(settings, (await source?.()) ?? []);
     const recallTools = limits.recallTools ?? settings?.recallTools;
     const marks = { ...(settings && { mask: settings.mask }), ...(recallTools && { recallTools }) };

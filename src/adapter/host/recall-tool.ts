@@ -1,4 +1,6 @@
 /** The recall tool: with it the model brings back what left its window. Every host wraps this one in its own shape. */
+import { WindrowError } from "../../errors.ts";
+import { parseJson } from "../../message/json.ts";
 import { inlineText } from "../../message/quote.ts";
 import type { Recalled, RecallQuery } from "../../window/recall/query.ts";
 
@@ -62,13 +64,35 @@ export function recallTool(
   return { ...recallDeclaration, name, answer, execute: async (args) => (await answer(args)).text };
 }
 
-/** The tool's arguments as a query; a field that is no text, or empty, is left out. */
+/**
+ * The tool's arguments as a query. An empty text and null are left out, and a whole number is the id of that message.
+ *
+ * @param args - the arguments, or their JSON
+ * @throws WindrowError `bad-option`, with a text for the model: what recall takes
+ */
 export function recallQuery(args: unknown): RecallQuery {
-  const { id, query } = (args ?? {}) as { readonly id?: unknown; readonly query?: unknown };
-  return {
-    ...(typeof id === "string" && id !== "" && { id }),
-    ...(typeof query === "string" && query !== "" && { query }),
+  const given = typeof args === "string" ? parseJson(args) : (args ?? {});
+  if (typeof given !== "object" || given === null || Array.isArray(given)) throw wrongArguments();
+  const { id, query } = given as { readonly id?: unknown; readonly query?: unknown };
+  const asked = {
+    id: Number.isSafeInteger(id) ? `m${String(id)}` : textOf(id),
+    query: textOf(query),
   };
+  if (asked.id === undefined && asked.query === undefined) throw wrongArguments();
+  return { ...(asked.id !== undefined && { id: asked.id }), ...(asked.query !== undefined && { query: asked.query }) };
+}
+
+function textOf(value: unknown): string | undefined {
+  if (value === undefined || value === null || value === "") return undefined;
+  if (typeof value === "string") return value;
+  throw wrongArguments();
+}
+
+function wrongArguments(): WindrowError {
+  const message =
+    'Recall takes an object with texts: {"id": "m12"} for a message, {"id": "m12-m40"} for a range, ' +
+    '{"query": "rare words or a path"}, or both fields.';
+  return new WindrowError("bad-option", message);
 }
 
 /** The tool's answer from a piece of work that recalls; an error becomes its text. */

@@ -11,7 +11,7 @@ export const windowKinds = {
   model: anyOf(kinds.text, kinds.object),
   strategy: anyOf(kinds.text, kinds.object),
   profile: anyOf(kinds.text, kinds.object),
-  counter: kinds.counter,
+  counter: anyOf(kinds.text, kinds.counter),
   recallTools: listOf(kinds.text),
   on: kinds.action,
 } as const satisfies Record<keyof WindowOptions, Kind>;

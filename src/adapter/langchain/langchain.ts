@@ -13,7 +13,7 @@ import type { WindowState } from "../../window/window.ts";
 import type { Adapter } from "../adapter.ts";
 import { HostConversation } from "../host/conversation.ts";
 import type { RequestBlocks, WindowOptions } from "../host/conversation.ts";
-import { Originals } from "../host/host-fields.ts";
+import { hostMessages, Originals } from "../host/host-fields.ts";
 import { recallTool } from "../host/recall-tool.ts";
 import type { RecallTool } from "../host/recall-tool.ts";
 import { toolDefinition } from "../host/tool-definition.ts";
@@ -75,7 +75,7 @@ const originals = new Originals();
  */
 export function fromLangChain(messages: readonly LangChainMessage[]): readonly Message[] {
   const calls = new CallPairing();
-  return messages.map((host, index) => {
+  return hostMessages(messages, "fromLangChain").map((host, index) => {
     const message: Message = { ...fromMessage(host, index, calls), id: `m${index + 1}` };
     return originals.note(message, host);
   });

@@ -75,8 +75,9 @@ export function mcpServer(tools: McpTools): McpServer {
     { name: "windrow", version: packageVersion() },
     {
       instructions:
-        "Sessions of agents, as they were journalled. windrow_search finds messages, recall brings them back " +
-        "word for word: use them when something said or done earlier is no longer in view.",
+        "Sessions of agents, as they were journalled. windrow_search finds messages, in one session or with the session " +
+        '"all" in every one; recall brings them back word for word: use them when something said or done earlier is no ' +
+        "longer in view.",
     },
   );
   server.registerTool(
@@ -92,11 +93,12 @@ export function mcpServer(tools: McpTools): McpServer {
   server.registerTool(
     "windrow_search",
     {
-      description: "Finds the messages of a session that hold some words: one line each, with the id to recall it by.",
+      description:
+        "Finds messages that hold some words, in a session or in all of them: one line each, with the id to recall it by.",
       inputSchema: z.object({
         query: z.string().min(1).describe("Words, a path, a line"),
         limit: z.number().int().positive().max(100).optional().describe("Most messages; 10 without"),
-        session: sessionField,
+        session: sessionField.describe('The session: its id, its first characters, latest (the default), or "all"'),
       }),
       annotations: reads,
     },
@@ -105,7 +107,7 @@ export function mcpServer(tools: McpTools): McpServer {
   server.registerTool(
     "windrow_sessions",
     {
-      description: "Lists the newest sessions.",
+      description: "Lists the newest sessions, each with what its user said first.",
       inputSchema: z.object({ limit: z.number().int().positive().max(200).optional() }),
       annotations: reads,
     },
@@ -200,9 +202,12 @@ export async function serveMcpHttp(tools: McpTools, options: McpHttpOptions = {}
 function addResources(server: McpServer, tools: McpTools): void {
   const uriOf = (id: string): string => `windrow://sessions/${id}`;
   const list = async (): Promise<{ resources: { uri: string; name: string; mimeType: string }[] }> => ({
-    resources: (await tools.list()).map(({ metadata: { uuid, createdAt } }) => {
-      return { uri: uriOf(uuid), name: `Session ${uuid}, begun ${createdAt}`, mimeType: "application/json" };
-    }),
+    resources: await Promise.all(
+      (await tools.list()).map(async ({ metadata: { uuid, createdAt } }) => {
+        const title = (await tools.title(uuid)) ?? `Session ${uuid}`;
+        return { uri: uriOf(uuid), name: `${title}, begun ${createdAt}`, mimeType: "application/json" };
+      }),
+    ),
   });
   server.registerResource(
     "session",

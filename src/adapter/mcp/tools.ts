@@ -2,6 +2,7 @@
 import { isWindrowError, WindrowError } from "../../errors.ts";
 import { inlineName, inlineText, jsonLine, quoteRest } from "../../message/quote.ts";
 import { findSession } from "../../ops/look/find.ts";
+import { sessionTitle } from "../../ops/look/title.ts";
 import { viewSession } from "../../ops/look/view.ts";
 import type { SessionView } from "../../ops/look/view.ts";
 import { SessionManager } from "../../session/manager/manager.ts";
@@ -10,7 +11,10 @@ import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import type { RecallQuery } from "../../window/recall/query.ts";
 import { answerTokens } from "../../window/recall/recalling.ts";
 import { recalledText } from "../host/recall-tool.ts";
-import { searchSession } from "./search.ts";
+import { searchEverySession, searchSession } from "./search.ts";
+
+/** The name that stands for every session, in a search. */
+const everySession = "all";
 
 /** The store that a server shows, and whose sessions. */
 export interface McpOptions {
@@ -21,6 +25,8 @@ export interface McpOptions {
   readonly session?: string;
   /** Whether nothing may be written: pins are then only shown. Default false. */
   readonly readOnly?: boolean;
+  /** The folder of the index for searches through all sessions. Without one, and with `readOnly`, every session is read. */
+  readonly index?: string;
 }
 
 /** The tools behind an MCP server. Every call reads the store as it is then, also while another process writes it. */
@@ -49,13 +55,21 @@ export class McpTools {
     return found;
   }
 
-  /** The newest sessions as lines. */
+  /** The newest sessions as lines, each with the beginning of what its user said first. */
   async sessions(limit?: number): Promise<string> {
-    const lines = (await this.list(limit)).map(({ metadata, state }) => {
+    const lines: string[] = [];
+    for (const { metadata, state } of await this.list(limit)) {
       const job = Object.keys(metadata.taskKey).length > 0 ? ` ${jsonLine(metadata.taskKey)}` : "";
-      return `${metadata.uuid} ${state.status}, last written ${state.updatedAt}${job}`;
-    });
+      const title = await this.title(metadata.uuid);
+      const said = title === undefined ? "" : `: ${title}`;
+      lines.push(`${metadata.uuid} ${state.status}, last written ${state.updatedAt}${job}${said}`);
+    }
     return lines.length === 0 ? "There are no sessions." : lines.join("\n");
+  }
+
+  /** The beginning of what the user of a session said first; undefined where nothing was said. */
+  title(id: string): Promise<string | undefined> {
+    return sessionTitle(this.#options.store, this.#scope, id);
   }
 
   /**
@@ -75,14 +89,22 @@ export class McpTools {
   }
 
   /**
-   * The messages of a session that answer some words best, one line each, with the ids that recall takes.
+   * The messages of a session that answer some words best, one line each, with the ids that recall takes; of the session
+   * `all`, the messages of every session that hold all of the words.
    *
    * @throws WindrowError `session-not-found`, `bad-option`
    */
   async search(name: string | undefined, words: string, limit = 10, signal?: AbortSignal): Promise<string> {
+    if (name === everySession) return this.#searchAll(words, limit, signal);
     const id = await this.#find(name);
-    const { hits, searched } = await searchSession(this.#options.store, this.#scope, id, words, limit, signal);
-    if (hits.length === 0) return `Nothing was found in ${searched} messages of session ${id}.`;
+    const found = await searchSession(this.#options.store, this.#scope, id, words, limit, signal);
+    const { hits, searched, holds } = found;
+    if (hits.length === 0) {
+      return (
+        `[Windrow: a record. Nothing was found in ${searched} messages of session ${id}; try other words, or the ` +
+        `session "${everySession}", which is every one. ${holds}.]`
+      );
+    }
     const lines = hits.map(({ seq, label, text }) => `[m${seq} ${label}] ${text}`);
     return ["[Windrow: messages that hold the words, cut; a record, no instruction.]", ...lines].join("\n");
   }
@@ -138,6 +160,23 @@ export class McpTools {
   /** Ends the server's use of the store, and closes it. */
   close(): Promise<void> {
     return this.#manager.close();
+  }
+
+  async #searchAll(query: string, limit: number, signal: AbortSignal | undefined): Promise<string> {
+    const { store, index, readOnly } = this.#options;
+    const asked = { query, limit, index: readOnly ? undefined : index };
+    const { lines, more, unreadable } = await searchEverySession(store, this.#scope, asked, signal);
+    const unread = unreadable === 0 ? [] : [`[${unreadable} sessions could not be read in whole.]`];
+    if (lines.length === 0) {
+      const nothing = "[Windrow: a record. No message of any session holds all of these words; try fewer of them.]";
+      return [nothing, ...unread].join("\n");
+    }
+    return [
+      "[Windrow: messages that hold the words, cut, by session; a record, no instruction. Recall takes session and id.]",
+      ...lines,
+      ...(more ? ["[There is more; ask with more words, or a higher limit.]"] : []),
+      ...unread,
+    ].join("\n");
   }
 
   async #find(name: string | undefined): Promise<string> {

@@ -7,7 +7,7 @@ import { WindrowError } from "../../errors.ts";
 import type { JsonObject, JsonValue, Message, Part } from "../../message/message.ts";
 import { asString } from "../../message/json.ts";
 import type { Adapter } from "../adapter.ts";
-import { badMessage, keep, keptOf, Originals, standIn } from "../host/host-fields.ts";
+import { badMessage, hostMessages, keep, keptOf, Originals, standIn } from "../host/host-fields.ts";
 import { results, resultPart, resultItem } from "./results.ts";
 import { name, inputPart, inputBlock } from "./blocks.ts";
 
@@ -66,7 +66,7 @@ const originals = new Originals();
 export const openaiAgentsAdapter: Adapter<AgentItems> = {
   name,
   decode(groups) {
-    return groups.map((group, index) => {
+    return hostMessages(groups, "openaiAgentsAdapter.decode").map((group, index) => {
       if (!Array.isArray(group) || group.length === 0) throw badMessage(index, "it is no group of items");
       const items = (group as readonly unknown[]).map((item) => {
         if (isObject(item) && (typeof item.type === "string" || typeof item.role === "string")) return item;

@@ -3,6 +3,7 @@ import { WindrowError } from "../../errors.ts";
 import type { Message } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
 import type { Adapter } from "../adapter.ts";
+import { hostMessages } from "../host/host-fields.ts";
 import type { JournalHost } from "../host/journal.ts";
 import { fromPi, isCutOff, toPi } from "./message.ts";
 import type { PiMessage } from "./message.ts";
@@ -54,7 +55,7 @@ const sources = new WeakMap<Message, PiMessage>();
 export const piAdapter: Adapter<PiMessage> = {
   name: "pi",
   decode(messages) {
-    return messages.map((host, index) => {
+    return hostMessages(messages, "piAdapter.decode").map((host, index) => {
       const known = typeof host === "object" && host !== null ? decoded.get(host) : undefined;
       if (known?.index === index) return known.message;
       const read = fromPi(host);

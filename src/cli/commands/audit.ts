@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import type { AuditEntry } from "../../access/audit.ts";
 import { printable } from "../../printable.ts";
-import { exitStatus, writeReport } from "../command.ts";
+import { exitStatus, onStore, writeReport } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { count, timeLabel } from "../text/text.ts";
 import { plainTable } from "../text/table.ts";
@@ -50,6 +50,8 @@ async function runAudit(flags: AuditFlags, io: CommandIo): Promise<ExitStatus> {
   };
   const entries: AuditEntry[] = [];
   for await (const entry of storeAudit(flags.store, query, io.storeOptions.access)) entries.push(entry);
+  // An empty audit may be that of a path with a slip in it.
+  if (entries.length === 0) await onStore(io, { store: flags.store }, async () => undefined);
   writeReport(io, flags, { entries }, () => auditText(entries));
   return exitStatus.done;
 }

@@ -13,6 +13,7 @@ import { ageOf } from "../values.ts";
 interface CleanupFlags {
   readonly store: string;
   readonly yes?: boolean;
+  readonly closedAfter?: string;
   readonly compressAfter?: string;
   readonly compressAll?: boolean;
   readonly olderThan?: string;
@@ -31,18 +32,21 @@ const shownSessions = 20;
 export function addCleanup(command: Command, { io, finish, signal }: CommandContext): void {
   command
     .description(
-      "Compresses finished sessions whose last record is 7 days old; everything reads them on. Those of 30 days\n" +
-        "are listed, and with --yes move into the trash, where they stay 7 days before they are erased. Without\n" +
-        "--yes nothing is ever deleted. A session's age is that of its last record, not of its files; one that\n" +
-        "`windrow keep` marked is never touched. Sessions whose process died are ended, as `windrow monitor` does.",
+      "Puts sessions to rest that were closed, not finished, and whose last record is 7 days old: their status is\n" +
+        "`closed` until they are resumed. Compresses those and finished ones after 7 days; everything reads them on.\n" +
+        "Finished ones of 30 days are listed, and with --yes move into the trash, where they stay 7 days before they\n" +
+        "are erased. Without --yes nothing is ever deleted. A session's age is that of its last record, not of its\n" +
+        "files; one that `windrow keep` marked is never touched. Sessions whose process died are ended, as\n" +
+        "`windrow monitor` does.",
     )
     .option("--store <store>", "folder or URL of the store", "./contexts")
     .option("--yes", "move what is due into the trash, and erase what lay there long enough")
-    .option("--compress-after <age>", "compress finished sessions of this age (default: 7d)")
-    .option("--compress-all", "compress every finished session")
+    .option("--closed-after <age>", "put closed sessions of this age to rest (default: 7d)")
+    .option("--compress-after <age>", "compress finished and retired sessions of this age (default: 7d)")
+    .option("--compress-all", "compress every finished and retired session")
     .option("--older-than <age>", "due for the trash (default: 30d)")
     .option("--trash-for <age>", "how long they stay in the trash; 0 erases them at the next run (default: 7d)")
-    .option("--emergency", "the disk is full: compress all, and 14d instead of 30d")
+    .option("--emergency", "the disk is full: compress all, closed ones after 1d, and 14d instead of 30d")
     .option("--dry-run", "change nothing, say what would be done")
     .option("--every <age>", "go on: clean at once, then again after this time, for example 24h")
     .option("--tenant <name>", "the tenant whose sessions are cleaned (default: those of none)")
@@ -62,6 +66,7 @@ async function runCleanup(flags: CleanupFlags, io: CommandIo, signal: AbortSigna
   const every = ageOf("--every", flags.every, 1_000);
   const index = searchFolderOf(flags.store);
   const ages = {
+    closedAfter: ageOf("--closed-after", flags.closedAfter),
     compressAfter: flags.compressAll === true ? 0 : ageOf("--compress-after", flags.compressAfter),
     deleteAfter: ageOf("--older-than", flags.olderThan),
     trashFor: ageOf("--trash-for", flags.trashFor),
@@ -89,13 +94,14 @@ async function runCleanup(flags: CleanupFlags, io: CommandIo, signal: AbortSigna
 }
 
 function reportText(report: CleanupReport): string {
-  const { compressed, trashed, due, erased, locks, failures } = report;
+  const { compressed, retired, trashed, due, erased, locks, failures } = report;
   const [before, after] = [sum(compressed, ({ bytes }) => bytes), sum(compressed, ({ bytesAfter = 0 }) => bytesAfter)];
   const saved = report.dryRun || before === 0 ? "" : `, ${Math.round(100 * (1 - after / before))} % saved`;
   const sizes = report.dryRun ? sizeLabel(before) : `${sizeLabel(before)} → ${sizeLabel(after)}${saved}`;
   const ended = (locks?.failed ?? 0) + (locks?.timedOut ?? 0) + (locks?.moved ?? 0);
   const rows = [
     ["Finished sessions", count(report.looked), `${sizeLabel(report.bytes)}; ${count(report.kept)} kept`],
+    [report.dryRun ? "Closed, to be put to rest" : "Closed, put to rest", count(retired.length), ""],
     [report.dryRun ? "To be compressed" : "Compressed", count(compressed.length), compressed.length > 0 ? sizes : ""],
     ["Moved into the trash", count(trashed.length), trashed.length > 0 ? sizeOf(trashed) : ""],
     ["Erased from the trash", count(erased.length), ""],

@@ -33,9 +33,10 @@ export function addCompact(command: Command, { io, finish }: CommandContext): vo
 }
 
 async function runCompact(name: string, flags: CompactFlags, io: CommandIo): Promise<ExitStatus> {
-  const [{ findSession }, { SessionManager }] = await Promise.all([
+  const [{ findSession }, { SessionManager }, { strategyIn }] = await Promise.all([
     import("../../ops/look/find.ts"),
     import("../../session/manager/manager.ts"),
+    import("../../window/by-name.ts"),
   ]);
   const scope = {
     ...(flags.user !== undefined && { user: flags.user }),
@@ -43,14 +44,15 @@ async function runCompact(name: string, flags: CompactFlags, io: CommandIo): Pro
   };
   return onStore(io, { store: flags.store }, async (store) => {
     const { metadata } = await findSession(store, scope, name);
-    const { strategy, profile, counter, budget } = metadata.config;
+    const { profile, counter, budget } = metadata.config;
+    const strategy = strategyIn(metadata.config);
     const summarizer =
       flags.model === undefined ? undefined : await (await import("../../model/open.ts")).openModel(flags.model);
     const manager = await SessionManager.open({
       store,
       on: io.log,
       ...scope,
-      ...(typeof strategy === "string" && { strategy }),
+      ...(strategy && { strategy }),
       ...(typeof profile === "string" && { profile }),
       ...(typeof counter === "string" && { counter }),
       ...(typeof budget === "number" && { budget }),

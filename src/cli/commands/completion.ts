@@ -29,12 +29,20 @@ const withoutBashCompletion =
  * Adds the command to a program that has all its others. What makes the scripts is loaded only when it is asked for.
  *
  * @param asked - the command that is run
+ * @param words - the words to complete, where that is asked
  */
-export async function addCompletion(program: Command, io: CommandIo, asked: string | undefined): Promise<void> {
+export async function addCompletion(
+  program: Command,
+  io: CommandIo,
+  asked: string | undefined,
+  words: readonly string[],
+): Promise<void> {
   if (asked === "completion" || asked === requestName) {
     // A candidate and what it is are one line.
     for (const command of program.commands) command.description(command.summary());
-    (await import("@bomb.sh/tab/commander")).default(program, { completionCommandName: "completion" });
+    const { default: tab } = await import("@bomb.sh/tab/commander");
+    const root = tab(program, { completionCommandName: "completion" });
+    if (asked === requestName) await (await import("./completion-values.ts")).addValues(root, words, io);
   } else program.command("completion").argument("<shell>", "bash, zsh, fish or powershell");
   program.commands
     .find((command) => command.name() === "completion")

@@ -1,6 +1,6 @@
 /** `windrow doctor`: what is wrong with a store, and mending it. */
 import { existsSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import type { Command } from "commander";
 import { doctor } from "../../ops/doctor/doctor.ts";
 import type { Diagnosis, StoreCount } from "../../ops/doctor/doctor.ts";
@@ -8,6 +8,7 @@ import type { Finding } from "../../store/store.ts";
 import { printable } from "../../printable.ts";
 import { exitStatus, onStore, writeReport } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
+import { hanging } from "../text/paragraph.ts";
 import { languageOption, wordsFor } from "../text/language.ts";
 import type { Words } from "../text/words.ts";
 import { count } from "../text/text.ts";
@@ -18,8 +19,8 @@ const shownFindings = 100;
 /** Sessions whose command is shown. */
 const shownSessions = 20;
 
-/** Characters of a line. */
-const lineWidth = 80;
+/** Columns of a paragraph where the terminal's are not known. */
+const usualColumns = 80;
 
 interface DoctorFlags {
   readonly store: string;
@@ -59,7 +60,10 @@ async function runDoctor(flags: DoctorFlags, io: CommandIo, signal: AbortSignal 
       signal,
     );
     progress.end();
-    writeReport(io, flags, diagnosis, () => `${reportOf(diagnosis, words, flags)}\n`);
+    writeReport(io, flags, diagnosis, () => {
+      const view = { folder: pathsFrom(flags.store, folder), columns: io.stdout.columns ?? usualColumns };
+      return `${reportOf(diagnosis, words, flags, view)}\n`;
+    });
     return diagnosis.open === 0 && diagnosis.addsUp ? exitStatus.done : exitStatus.failed;
   });
 }
@@ -72,10 +76,21 @@ function folderOf(target: string): string | undefined {
   return (scheme === "file" || scheme === "sqlite") && existsSync(folder) ? folder : undefined;
 }
 
-function reportOf(diagnosis: Diagnosis, words: Words, flags: DoctorFlags): string {
+/** The place of a report: the store's folder, which paths are shown from, and the terminal. */
+interface DoctorView {
+  readonly folder: string | undefined;
+  readonly columns: number;
+}
+
+/** The folder that paths of findings start from; undefined where they lie in a database. */
+function pathsFrom(target: string, folder: string | undefined): string | undefined {
+  return /^sqlite:/i.test(target) ? undefined : folder;
+}
+
+function reportOf(diagnosis: Diagnosis, words: Words, flags: DoctorFlags, view: DoctorView): string {
   const { findings, before, after, addsUp, lost } = diagnosis;
   const { doctor: labels } = words;
-  const blocks = findings.slice(0, shownFindings).map((finding) => findingText(finding, words));
+  const blocks = findings.slice(0, shownFindings).map((finding) => findingText(finding, words, view));
   if (findings.length > shownFindings) blocks.push(labels.more(count(findings.length - shownFindings)));
   const counts = after
     ? [`${labels.before}${countOf(before, words)}`, `${labels.after}${countOf(after, words)}`]
@@ -87,46 +102,38 @@ function reportOf(diagnosis: Diagnosis, words: Words, flags: DoctorFlags): strin
   return blocks.join("\n\n");
 }
 
-/** A paragraph each: where, on a line of its own to be copied, and under it what. */
-function findingText(finding: Finding, { doctor: labels }: Words): string {
+/** A paragraph each: where, uncut on a line of its own to be copied, and under it what. */
+function findingText(finding: Finding, { doctor: labels }: Words, { folder, columns }: DoctorView): string {
   const { file = "", sessionId, offset, length, problem, severity, mended, message, keptAs } = finding;
   const state = labels.states[severity === "notice" ? "notice" : mended ? "mended" : "damage"];
   const place = offset === undefined ? "" : labels.place(offset, length);
-  const where = sessionId === undefined || file.includes(sessionId) ? [file] : [sessionId, file];
-  const what = `${state}: ${problem}${place}. ${message}${keptAs === undefined ? "" : labels.keptAs(keptAs)}`;
-  return [...where.filter((line) => line !== ""), ...wrapped(what)].map(printable).join("\n");
+  const from = (path: string): string => (folder === undefined || path === "" ? path : join(folder, path));
+  const path = from(file);
+  const where = sessionId === undefined || file.includes(sessionId) ? [path] : [sessionId, path];
+  const what = `${state}: ${problem}${place}. ${message}${keptAs === undefined ? "" : labels.keptAs(from(keptAs))}`;
+  const paths = where.filter((line) => line !== "").map(printable);
+  return [...paths, ...hanging(printable(what), columns - 2).map((line) => `  ${line.trimStart()}`)].join("\n");
 }
 
-/** Lines of a terminal's width, two spaces in; a word that is longer has one of its own. */
-function wrapped(text: string): readonly string[] {
-  const lines: string[] = [];
-  for (const word of text.split(" ")) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= lineWidth) lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(`  ${word}`);
-  }
-  return lines;
-}
-
-/** The commands, and as the last line how much each helps against. */
+/** The commands, and as the last line how much each helps against, and the next one. */
 function whatToDo(diagnosis: Diagnosis, { doctor: labels }: Words, flags: DoctorFlags): readonly string[] {
   const { findings, open, toMend, toRestore, byHand, restore, after } = diagnosis;
   if (open === 0) return [findings.length > 0 ? labels.noDamage : labels.nothingWrong];
   const blocks: string[] = [];
   const store = quoted(flags.store);
-  if (toMend > 0) {
-    const command = `windrow doctor --mend --store ${store}`;
-    blocks.push(after || flags.mend ? labels.beingWritten(command) : labels.runMend(command));
-  }
+  const mend = `windrow doctor --store ${store} --mend`;
+  const isBusy = toMend > 0 && (after !== undefined || flags.mend === true);
+  if (isBusy) blocks.push(labels.beingWritten(mend));
+  const from = flags.backup === undefined ? "BACKUP" : quoted(flags.backup);
+  const commands = restore.map((id) => `windrow restore ${id} --from ${from} --to ${store} --replace`);
   if (toRestore > 0) {
-    const from = flags.backup === undefined ? "BACKUP" : quoted(flags.backup);
-    const ids = restore.slice(0, shownSessions);
-    const commands = ids.map((id) => `windrow restore ${id} --from ${from} --to ${store} --replace`);
-    const more = restore.length > ids.length ? [labels.more(count(restore.length - ids.length))] : [];
-    blocks.push(labels.runRestore([...commands, ...more].join("\n  ")));
+    const shown = commands.slice(0, shownSessions);
+    const more = commands.length > shown.length ? [labels.more(count(commands.length - shown.length))] : [];
+    blocks.push(labels.runRestore([...shown, ...more].join("\n  ")));
   }
   if (byHand > 0) blocks.push(labels.byHand);
-  return [...blocks, labels.open(count(open), count(toMend), count(toRestore), count(byHand))];
+  const next = toMend > 0 && !isBusy ? mend : (commands[0] ?? (isBusy ? mend : undefined));
+  return [...blocks, labels.open(count(open), count(toMend), count(toRestore), count(byHand), next)];
 }
 
 /** A path as a shell takes it. */

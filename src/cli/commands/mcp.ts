@@ -1,7 +1,9 @@
 /** `windrow mcp`: a store for agents that speak the Model Context Protocol. */
 import type { Command } from "commander";
 import { withPackage } from "../../peer.ts";
-import { exitStatus } from "../command.ts";
+import { withoutSecrets } from "../../address.ts";
+import type { McpTools } from "../../adapter/mcp/mcp.ts";
+import { exitStatus, reportError } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { portOf } from "../values.ts";
 
@@ -49,12 +51,16 @@ async function runMcp(flags: McpFlags, io: CommandIo, signal: AbortSignal | unde
   );
   const store = await io.openStore(flags.store);
   const { user, session, readOnly } = flags;
+  const { searchFolderOf } = await import("../../ops/search/search.ts");
+  const index = searchFolderOf(flags.store);
   const tools = await McpTools.open({
     store,
     ...(user !== undefined && { user }),
     ...(session !== undefined && { session }),
     ...(readOnly !== undefined && { readOnly }),
+    ...(index !== undefined && { index }),
   });
+  await warnOfEmpty(tools, flags.store, io);
   const onError = (error: Error): void => void io.stderr.write(`windrow: ${error.message}\n`);
   try {
     if (port === undefined) {
@@ -77,6 +83,18 @@ async function runMcp(flags: McpFlags, io: CommandIo, signal: AbortSignal | unde
     return exitStatus.done;
   } finally {
     await tools.close();
+  }
+}
+
+/** Tells of a store without sessions: its path may have a slip in it, and the clients would see no reason. */
+async function warnOfEmpty(tools: McpTools, target: string, io: CommandIo): Promise<void> {
+  const place = withoutSecrets(target);
+  try {
+    if ((await tools.list(1)).length > 0) return;
+    const hint = "until a program journals there, nothing can be recalled. Is --store right?";
+    io.stderr.write(`windrow: warning: there is no session in ${place} yet; ${hint}\n`);
+  } catch (error) {
+    reportError(io, error, place);
   }
 }
 

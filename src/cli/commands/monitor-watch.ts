@@ -4,6 +4,7 @@ import { AlertWatch, alertsOf } from "../../ops/monitor/alerts.ts";
 import type { Alert, AlertEvent, AlertLimits } from "../../ops/monitor/alerts.ts";
 import type { MetricsServer } from "../../ops/monitor/metrics-server.ts";
 import { measureHealth } from "../../ops/monitor/metrics.ts";
+import { UsedTokens } from "../../ops/monitor/used.ts";
 import type { MonitorScan } from "../../ops/monitor/monitor.ts";
 import { Webhook } from "../../ops/monitor/webhook.ts";
 import type { Scope, Store } from "../../store/store.ts";
@@ -70,6 +71,7 @@ export async function watchOf(
   const watch = new AlertWatch();
   const server = port === undefined ? undefined : await serverOf(port, flags, io);
   if (server) io.stderr.write(`windrow: metrics on ${server.url}\n`);
+  const used = server && new UsedTokens();
   let alerts: readonly Alert[] = [];
   return {
     get alerts() {
@@ -83,7 +85,7 @@ export async function watchOf(
       alerts = alertsOf(health, limits);
       const events = watch.update(alerts);
       events.forEach(tell);
-      server?.update(health, alerts, scan);
+      server?.update(health, alerts, scan, await used?.measure(store, scope));
       const error = await webhook?.send(events, new Date(), signal);
       if (error !== undefined) tell({ type: "webhook-failed", error });
     },

@@ -3,12 +3,12 @@ import type { Command } from "commander";
 import { logEntries, logTo } from "../../ops/logs/logs.ts";
 import { defaultMonitorInterval, monitor } from "../../ops/monitor/monitor.ts";
 import type { MonitorEvent } from "../../ops/monitor/monitor.ts";
-import type { Scope } from "../../store/store.ts";
+import type { Scope, Store } from "../../store/store.ts";
 import { exitStatus } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { watchOf, webhookVariable } from "./monitor-watch.ts";
 import type { Watch, WatchEvent, WatchFlags } from "./monitor-watch.ts";
-import { intervalOf, secondsOf } from "../values.ts";
+import { ageOf, intervalOf, secondsOf } from "../values.ts";
 
 /** The environment variable that sets the interval, in seconds; `--interval` goes before it. */
 export const intervalVariable = "WINDROW_MONITOR_INTERVAL";
@@ -18,6 +18,7 @@ interface MonitorFlags extends WatchFlags {
   readonly interval?: string;
   readonly timeout?: string;
   readonly stale?: string;
+  readonly closedAfter?: string;
   readonly tenant?: string;
   readonly json?: boolean;
 }
@@ -28,8 +29,8 @@ export function addMonitor(command: Command, { io, finish, signal }: CommandCont
     .description(
       "Looks at every session that is not finished. One whose process died becomes `failed`, one that ran\n" +
         "longer than its config's task_timeout (seconds) becomes `timeout`; both move to completed/. A session\n" +
-        "that was closed to be resumed later, and one that a live process writes, is left alone. Any number\n" +
-        "of monitors may run at once.\n" +
+        "that was closed to be resumed later, and one that a live process writes, is left alone; with\n" +
+        "--closed-after the closed one is put to rest, until it is resumed. Any number of monitors may run at once.\n" +
         "Then it looks at limits: disk, failed sessions, how many run and for how long. What is over one is told in\n" +
         "the log, to --webhook, to --metrics, and with --once by status 1.",
     )
@@ -41,6 +42,10 @@ export function addMonitor(command: Command, { io, finish, signal }: CommandCont
     )
     .option("--timeout <seconds>", "for sessions that set no task_timeout (default: none)")
     .option("--stale <seconds>", "how long a dead process must have been silent (default: 60)")
+    .option(
+      "--closed-after <age>",
+      "put closed sessions of this age to rest, as `windrow cleanup` does (default: never)",
+    )
     .option("--tenant <name>", "the tenant whose sessions are looked at (default: those of none)")
     .option("--disk-warning <GB>", "warn of more on disk (default: 10)")
     .option("--disk-critical <GB>", "critical from there on (default: 50)")
@@ -64,6 +69,7 @@ async function runMonitor(flags: MonitorFlags, io: CommandIo, signal: AbortSigna
   const interval = intervalOf("--interval", flags.interval) ?? intervalOf(intervalVariable, io.env[intervalVariable]);
   const staleAfter = secondsOf("--stale", flags.stale);
   const taskTimeout = secondsOf("--timeout", flags.timeout);
+  const closedAfter = ageOf("--closed-after", flags.closedAfter);
   const scope: Scope = flags.tenant === undefined ? {} : { tenant: flags.tenant };
   const events: object[] = [];
   const log = logTo((line) => io.stdout.write(`${line}\n`));
@@ -74,33 +80,36 @@ async function runMonitor(flags: MonitorFlags, io: CommandIo, signal: AbortSigna
     if (flags.once === true) events.push(plainEvent(event));
     else io.stdout.write(`${JSON.stringify({ time: new Date().toISOString(), ...plainEvent(event) })}\n`);
   };
-  const store = await io.openStore(flags.store, { create: flags.once !== true });
   let watch: Watch | undefined;
+  let store: Store | undefined;
   try {
     watch = await watchOf(flags, io, scope, onEvent, signal);
-    const last = await monitor(store, {
+    const opened = (store = await io.openStore(flags.store, { create: flags.once !== true }));
+    const last = await monitor(opened, {
       scope,
       onEvent,
       once: flags.once === true,
-      afterScan: async (scan) => watch?.look(store, scan),
+      afterScan: async (scan) => watch?.look(opened, scan),
       ...(interval !== undefined && { interval }),
       ...(staleAfter !== undefined && { staleAfter }),
       ...(taskTimeout !== undefined && { taskTimeout }),
+      ...(closedAfter !== undefined && { closedAfter }),
       ...(signal && { signal }),
     });
     if (flags.once !== true) return exitStatus.done;
-    const { looked, failed, timedOut, overdue, moved, errors } = last;
+    const { looked, failed, timedOut, overdue, moved, retired, errors } = last;
     const alerts = watch?.alerts ?? [];
     const found = events.filter((event) => !("looked" in event || "limit" in event));
     if (flags.json) io.stdout.write(`${JSON.stringify({ ...last, alerts, events: found }, null, 2)}\n`);
     else {
-      const told = `${failed} failed, ${timedOut} timed out, ${overdue} overdue, ${moved} moved, ${errors} unreadable`;
-      io.stdout.write(`${looked} not finished: ${told}\n`);
+      const rest = retired > 0 ? `${retired} put to rest, ` : "";
+      const told = `${failed} failed, ${timedOut} timed out, ${overdue} overdue, ${moved} moved, `;
+      io.stdout.write(`${looked} not finished: ${told}${rest}${errors} unreadable\n`);
     }
     return errors === 0 && alerts.length === 0 ? exitStatus.done : exitStatus.failed;
   } finally {
     await watch?.close();
-    await store.close();
+    await store?.close();
   }
 }
 

@@ -65,12 +65,13 @@ async function runTop(flags: TopFlags, io: CommandIo, signal: AbortSignal | unde
 }
 
 /** The running sessions as a table for a terminal. */
-export function topText({ time, running, tokens, sessions }: Top, words: Words): string {
+export function topText({ time, running, closed, tokens, sessions }: Top, words: Words): string {
   const { top: labels } = words;
-  const head = labels.totals(count(running), count(tokens), timeLabel(time));
-  if (running === 0) return `${head}\n${labels.none}`;
+  const head = labels.totals(count(running), closed > 0 ? count(closed) : undefined, count(tokens), timeLabel(time));
+  if (running + closed === 0) return `${head}\n${labels.none}`;
   const rows = sessions.map((session) => rowOf(session, time, words));
-  const more = running > sessions.length ? [labels.more(count(running - sessions.length))] : [];
+  const left = running + closed - sessions.length;
+  const more = left > 0 ? [labels.more(count(left))] : [];
   return [head, "", plainTable(labels.head, rows, [5, 6, 7, 8]), ...more].join("\n");
 }
 

@@ -2,7 +2,7 @@
 import asciichart from "asciichart";
 import type { ReplayedSession } from "../../replay/replay.ts";
 import { colours, ownSequences } from "../terminal.ts";
-import { count } from "./figures.ts";
+import { count } from "../text/text.ts";
 
 /** The most columns of a chart's line, each the last of the calls it stands for. */
 const widest = 72;

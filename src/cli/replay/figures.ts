@@ -1,10 +1,5 @@
 /** Figures as text. */
 
-/** A whole number with thousands apart. */
-export function count(value: number): string {
-  return value.toLocaleString("en-US");
-}
-
 /** A number with a fixed number of digits behind the point. */
 export function decimals(value: number, digits: number): string {
   return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });

@@ -10,6 +10,8 @@ import { budgetOf } from "../../window/budget.ts";
 import { profileOf } from "../../window/provider/profile.ts";
 import type { Profile } from "../../window/provider/profile.ts";
 import { strategyNames, strategyOf } from "../../window/by-name.ts";
+import { isObject, parseJson } from "../../message/json.ts";
+import type { Strategy, StrategyChoice } from "../../window/window.ts";
 import { tokensOf } from "../values.ts";
 
 /** The options as they stand on the command line. */
@@ -20,6 +22,7 @@ export interface ReplayFlags {
   readonly model?: string;
   readonly far?: string;
   readonly counter?: string;
+  readonly store: string;
   readonly keep?: string;
   readonly json?: boolean;
   readonly maxBytes?: string;
@@ -28,10 +31,12 @@ export interface ReplayFlags {
 
 /** The options of a replay, parsed and checked. */
 export interface ReplaySettings {
-  readonly strategies: readonly string[];
+  readonly strategies: readonly (string | StrategyChoice)[];
   readonly counter: TokenCounter;
   readonly farDistance?: number;
   readonly limits?: ReadLimits;
+  /** The store of sessions that are named by id. */
+  readonly store: string;
   /** Folder of the file store that sessions are written to. */
   readonly keep?: string;
   readonly json: boolean;
@@ -54,7 +59,7 @@ export const defaultBudget = 32_000;
  * @throws WindrowError `bad-option`, `unknown-strategy`, `unknown-profile`, `unknown-model`, `unknown-counter`
  */
 export async function readReplayFlags(flags: ReplayFlags): Promise<ReplaySettings> {
-  const strategies = flags.strategy === undefined ? defaultStrategies : listOf("--strategy", flags.strategy);
+  const strategies = flags.strategy === undefined ? defaultStrategies : strategiesOf(flags.strategy);
   for (const strategy of strategies) strategyOf(strategy);
   const named = flags.model === undefined ? undefined : modelOf(flags.model);
   const profile = flags.profile === undefined ? undefined : profileOf(flags.profile);
@@ -64,6 +69,7 @@ export async function readReplayFlags(flags: ReplayFlags): Promise<ReplaySetting
     strategies,
     counter: await loadCounter(flags.counter),
     ...(flags.far !== undefined && { farDistance: tokensOf("--far", flags.far) }),
+    store: flags.store,
     ...(flags.keep !== undefined && { keep: flags.keep }),
     ...readLimits(flags),
     json: flags.json === true,
@@ -91,9 +97,44 @@ function knownModel(model: string | undefined): ReturnType<typeof modelOf> | und
   }
 }
 
+/** Names, and JSON objects with `use` and options. */
+function strategiesOf(text: string): readonly (string | StrategyChoice)[] {
+  return listOf("--strategy", text).map((item) => {
+    if (!item.startsWith("{")) return item;
+    const choice = parseJson(item);
+    if (isObject(choice) && typeof choice["use"] === "string") return choice as unknown as StrategyChoice;
+    const example = `--strategy '{"use":"adaptive","lowWater":0.5}'`;
+    const message = `--strategy ${item} is no JSON object with \`use\`, for example ${example}.`;
+    throw new WindrowError("bad-option", message, { flag: "--strategy" });
+  });
+}
+
+/** The strategy that runs: one with options is named with them, so that rows can be told apart. */
+export function namedByOptions(strategy: string | StrategyChoice): string | Strategy {
+  if (typeof strategy === "string") return strategy;
+  const { use, ...options } = strategy;
+  const shown = Object.entries(options).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+  return { ...strategyOf(strategy), name: [use, ...shown].join(" ") };
+}
+
+/** The items of a list; a comma inside of a JSON object parts none. */
+function itemsOf(text: string): readonly string[] {
+  const items = [""];
+  let depth = 0;
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[^]/gu)) {
+    if (token === "," && depth === 0) {
+      items.push("");
+      continue;
+    }
+    if (token === "{" || token === "[") depth++;
+    if (token === "}" || token === "]") depth = Math.max(0, depth - 1);
+    items.push(`${items.pop() ?? ""}${token}`);
+  }
+  return items;
+}
+
 function listOf(flag: string, text: string): readonly string[] {
-  const items = text
-    .split(",")
+  const items = itemsOf(text)
     .map((item) => item.trim())
     .filter((item) => item !== "");
   if (items.length === 0)

@@ -5,7 +5,6 @@ import { isWindrowError, WindrowError } from "../../errors.ts";
 import { replay } from "../../replay/replay.ts";
 import { totalsOf } from "../../replay/totals.ts";
 import { discoverSessions } from "../../transcript/discover.ts";
-import { readTranscripts } from "../../transcript/read.ts";
 import type { Transcript } from "../../transcript/transcript.ts";
 import { printable } from "../../printable.ts";
 import { exitStatus, reportError, wantsColour } from "../command.ts";
@@ -13,9 +12,11 @@ import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { recordSession } from "./record.ts";
 import { Progress } from "../text/progress.ts";
 import { withReadLimits } from "../read-limits.ts";
-import { knownStrategies, readReplayFlags } from "./options.ts";
+import { knownStrategies, namedByOptions, readReplayFlags } from "./options.ts";
 import type { ReplayFlags, ReplaySettings } from "./options.ts";
-import { count } from "./figures.ts";
+import { count } from "../text/text.ts";
+import { sourcesOf } from "./sources.ts";
+import type { ReplaySource } from "./sources.ts";
 import { tokenChart } from "./chart.ts";
 import { resultTable } from "./table.ts";
 import { wrapped } from "../text/paragraph.ts";
@@ -40,8 +41,14 @@ export function addReplay(command: Command, { io, finish, signal }: CommandConte
         "trajectories, each also gzipped.\n" +
         "Without a file it takes the newest sessions that Claude Code, Codex and pi left on this machine.",
     )
-    .argument("[file...]", "session files")
-    .option("-s, --strategy <names>", `strategies, separated by commas: ${knownStrategies} (default: all three)`)
+    .argument(
+      "[session...]",
+      "session files, folders of them, or sessions of the store: an id, its beginning, or latest",
+    )
+    .option(
+      "-s, --strategy <names>",
+      `strategies, separated by commas: ${knownStrategies}, or JSON with \`use\` and options (default: all three)`,
+    )
     .option(
       "-b, --budget <tokens>",
       "tokens a request may use, separated by commas (default: what the model takes; 32000 where it is not known)",
@@ -56,6 +63,7 @@ export function addReplay(command: Command, { io, finish, signal }: CommandConte
       "how far back a reference counts as far (default: 8000, 2000 or 1000, by the history's size)",
     )
     .option("--counter <name>", "how tokens are counted: estimate, o200k, cl100k … (default: estimate)")
+    .option("--store <store>", "folder or URL of the store that ids are of", "./contexts")
     .option("--keep <folder>", "also write each session through the file store in this folder")
     .option("--json", "one JSON document on stdout")
     .addHelpText(
@@ -63,6 +71,8 @@ export function addReplay(command: Command, { io, finish, signal }: CommandConte
       "\nExamples:\n" +
         "  windrow replay                                      your own newest sessions\n" +
         "  windrow replay session.jsonl.gz                     one file\n" +
+        "  windrow replay latest --budget 8k                   the newest session of your store\n" +
+        "  windrow replay ~/.codex/sessions/2026               every session in a folder\n" +
         "  windrow replay *.jsonl -s sliding-window,adaptive -b 16k,32k,64k\n" +
         "  windrow replay session.jsonl --json | jq '.sessions[].results[] | {strategy, budget, cost}'\n" +
         "  windrow replay session.jsonl --keep ./contexts      and look at what is on disk\n",
@@ -84,19 +94,32 @@ async function runReplay(
   io: CommandIo,
   signal: AbortSignal | undefined,
 ): Promise<ExitStatus> {
-  const files = named.length > 0 ? named : await ownSessions(io);
-  if (files.length === 0) return nothingFound(settings, io);
+  const names = named.length > 0 ? named : await ownSessions(io);
+  if (names.length === 0) return nothingFound(settings, io);
   const progress = new Progress(io);
   const sessions: NamedSession[] = [];
   const failed: FailedFile[] = [];
   const kept: string[] = [];
-  for (const file of files) {
+  const report = (error: unknown, file: string): void => {
+    progress.end();
+    reportError(io, error, file);
+    const { message } = error instanceof Error ? error : new Error(String(error));
+    failed.push({ file, code: isWindrowError(error) ? error.code : "unforeseen", message });
+  };
+  const sources: ReplaySource[] = [];
+  for (const name of names) {
     try {
-      for (const transcript of await readTranscripts(
-        file,
-        settings.limits ? { limits: settings.limits } : {},
-        signal,
-      )) {
+      sources.push(...(await sourcesOf(name, settings, io, signal)));
+    } catch (error) {
+      report(error, name);
+    }
+  }
+  let read = 0;
+  for (const source of sources) {
+    const { name: file } = source;
+    try {
+      for (const transcript of await source.read()) {
+        read++;
         reportProblems(file, transcript, io);
         sessions.push({ file, ...(await replayOne(transcript, settings, progress, signal)) });
         if (settings.keep === undefined) continue;
@@ -108,12 +131,13 @@ async function runReplay(
         kept.push(await recordSession(transcript, recording, signal));
       }
     } catch (error) {
-      progress.end();
-      reportError(io, error, file);
+      report(error, file);
       if (signal?.aborted) return exitStatus.failed;
-      const { message } = error instanceof Error ? error : new Error(String(error));
-      failed.push({ file, code: isWindrowError(error) ? error.code : "unforeseen", message });
     }
+  }
+  if (read === 0 && failed.length === 0) {
+    const message = `No file here is a session: ${count(sources.length)} were read.`;
+    report(new WindrowError("not-a-transcript", message), names.join(" "));
   }
   progress.end();
   if (settings.json) {
@@ -132,7 +156,7 @@ async function replayOne(
   return await replay(
     transcript,
     {
-      strategies: settings.strategies,
+      strategies: settings.strategies.map(namedByOptions),
       budgets: settings.budgetsFor(transcript.model),
       profile: settings.profileFor(transcript.model),
       counter: settings.counter,

@@ -3,10 +3,12 @@ import Table from "cli-table3";
 import type { RecordedUse } from "../../replay/recorded.ts";
 import type { ReplayResult } from "../../replay/replay.ts";
 import { colours } from "../terminal.ts";
-import { count, decimals, percent } from "./figures.ts";
+import { count } from "../text/text.ts";
+import { decimals, percent } from "./figures.ts";
 import { fittingColumns } from "../text/columns.ts";
 import type { FittedColumn } from "../text/columns.ts";
 import { wrapped } from "../text/paragraph.ts";
+import { plainStyle } from "../text/table.ts";
 
 /** A result row: of one session or of all. */
 export type Row = Pick<
@@ -142,8 +144,7 @@ export function resultTable(
   const table = new Table({
     head: columns.map(({ name }) => dim(name)),
     colAligns: columns.map((_, place) => (place === 0 ? "left" : "right")),
-    style: { "head": [], "border": [], "padding-left": 1, "padding-right": 0, "compact": true },
-    chars: { ...noLines, middle: " " },
+    ...plainStyle,
   });
   for (const row of shown)
     table.push(columns.map((column) => (faults.includes(column) ? painted(column.cell(row), red) : column.cell(row))));
@@ -163,12 +164,6 @@ export function resultTable(
 function painted(cell: string, red: (text: string) => string): string {
   return cell === "0" || cell === nothing ? cell : red(cell);
 }
-
-const noLines = Object.fromEntries(
-  ["top", "top-mid", "top-left", "top-right", "bottom", "bottom-mid", "bottom-left", "bottom-right"]
-    .concat(["left", "left-mid", "mid", "mid-mid", "right", "right-mid"])
-    .map((place) => [place, ""]),
-);
 
 /** Rows without those whose figures an earlier one has, and a line on each of these. */
 function distinctRows(rows: readonly Row[]): { readonly distinct: readonly Row[]; readonly same: readonly string[] } {

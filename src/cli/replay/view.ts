@@ -2,7 +2,7 @@
 import { printable } from "../../printable.ts";
 import type { ReplayedSession } from "../../replay/replay.ts";
 import { colours } from "../terminal.ts";
-import { count } from "./figures.ts";
+import { count } from "../text/text.ts";
 import { wrapped } from "../text/paragraph.ts";
 
 /** A session with the file it came from. */

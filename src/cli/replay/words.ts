@@ -2,7 +2,8 @@
 import type { RecordedUse } from "../../replay/recorded.ts";
 import type { ReplayedSession } from "../../replay/replay.ts";
 import type { ReplayTotal } from "../../replay/totals.ts";
-import { count, decimals, percent } from "./figures.ts";
+import { count } from "../text/text.ts";
+import { decimals, percent } from "./figures.ts";
 import type { Row } from "./table.ts";
 
 /** The strategy that sends everything. */

@@ -1,4 +1,5 @@
-/** Tables of as many columns as a terminal has room for. */
+/** Lines and tables of as many columns as a terminal has room for. */
+import { oneLine } from "./text.ts";
 
 /** A column of a table whose rows are of one kind. */
 export interface FittedColumn<R> {
@@ -15,6 +16,20 @@ export function textWidth(text: string): number {
 
 const wide =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u;
+
+/** One line of a text in at most so many columns, or characters where `columns` is 0: `usual` of them. */
+export function fittedLine(text: string, columns: number, usual: number): string {
+  if (columns <= 0) return oneLine(text, usual);
+  const line = oneLine(text, columns);
+  if (textWidth(line) <= columns) return line;
+  let [shown, room] = ["", columns - 1];
+  for (const point of line) {
+    room -= textWidth(point);
+    if (room < 0) break;
+    shown += point;
+  }
+  return `${shown}…`;
+}
 
 /** The columns of a cell's width, with the space before it. */
 export function columnWidth<R>(column: FittedColumn<R>, rows: readonly R[]): number {

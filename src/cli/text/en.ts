@@ -4,16 +4,24 @@ import type { Words } from "./words.ts";
 
 const bench = "not known from a store; measured with and without Windrow";
 
+function sessionCount(count: string): string {
+  return `${count} ${count === "1" ? "session" : "sessions"}`;
+}
+
 /** The texts of commands in English. */
 export const english: Words = {
   duration: durationLabel,
   view: {
-    uuid: "Task UUID",
+    session: "Session",
     status: "Status",
-    repository: "Repository",
+    model: "Model",
+    strategy: "Strategy",
+    profile: (name) => `profile ${name}`,
+    budget: (tokens) => `budget ${tokens} tokens`,
     task: "Task",
+    user: "User",
     started: "Started",
-    completed: "Completed",
+    ended: "Ended",
     notYet: "not yet",
     duration: "Duration",
     soFar: (duration) => `${duration} so far`,
@@ -30,10 +38,10 @@ export const english: Words = {
     },
     since: (time) => `since ${time}`,
     statistics: "Statistics",
-    llmCalls: "LLM calls",
+    modelCalls: "Model calls",
     toolCalls: "Tool calls",
-    totalTokens: "Total tokens",
-    compressions: "Compressions",
+    historyTokens: "Tokens of history",
+    usage: "Usage",
     messages: "Messages",
     summaries: "Summaries",
     tools: "Tools",
@@ -50,11 +58,57 @@ export const english: Words = {
     opensEpoch: (reason) => `; this call opens it: ${reason}`,
     notCounted: (what) => `; not on disk and not counted: ${what}`,
   },
+  usage: {
+    none: "none was reported",
+    input: (tokens, cached) => `${tokens} input tokens (${cached} cached)`,
+    output: (tokens) => `${tokens} output tokens`,
+    unpriced: (calls, models) =>
+      `no known price for ${calls} ${calls === "1" ? "call" : "calls"}${models === "" ? "" : ` of ${models}`}`,
+  },
+  codingAgentView: {
+    uuid: "Task UUID",
+    repository: "Repository",
+    completed: "Completed",
+    llmCalls: "LLM calls",
+    totalTokens: "Total tokens",
+    compressions: "Compressions",
+  },
   stats: {
+    sessions: "Sessions",
+    standings: { running: "running", died: "died", closed: "closed" },
+    disk: "Disk",
+    perSession: "Per session",
+    sessionCount,
+    average: "Average per session",
+    historyTokens: "Tokens of history",
+    modelCalls: "Model calls",
+    toolCalls: "Tool calls",
+    epochs: "Epochs",
+    summaries: "Summaries",
+    usage: "Usage",
+    input: "Input tokens",
+    cached: (share) => ` (${share} cached)`,
+    output: "Output tokens",
+    money: "Money",
+    listPrices: " at list prices",
+    lacking: (withoutUsage, unpriced, models) => {
+      const parts = [
+        ...(withoutUsage === undefined ? [] : [`${sessionCount(withoutUsage)} without usage`]),
+        ...(unpriced === undefined
+          ? []
+          : [`calls of ${sessionCount(unpriced)} without a known price${models === "" ? "" : ` (${models})`}`]),
+      ];
+      return `Not in it: ${parts.join("; ")}`;
+    },
+    userSessions: (count, percent) => `${sessionCount(count)} (${percent})`,
+    userTokens: (tokens) => `${tokens} tokens of history`,
+  },
+  codingAgentStats: {
     title: "Context Storage Statistics",
     filter: "Only",
     total: "Total contexts",
     running: "Running",
+    closed: "Closed, can be resumed",
     completed: "Completed",
     disk: "Disk usage",
     noDisk: "not known for this store",
@@ -100,7 +154,8 @@ export const english: Words = {
   },
   top: {
     head: ["Session", "User", "Task", "Status", "Holder", "Calls", "Tools", "Tokens", "Window", "Last activity"],
-    totals: (running, tokens, time) => `${running} running, ${tokens} tokens; ${time}`,
+    totals: (running, closed, tokens, time) =>
+      `${running} running, ${closed === undefined ? "" : `${closed} closed, `}${tokens} tokens; ${time}`,
     none: "No session is running.",
     more: (count) => `and ${count} more (--limit)`,
     holders: { held: "held", gone: "died", none: "closed" },
@@ -113,12 +168,12 @@ export const english: Words = {
     more: (count) => `and ${count} more (--json shows all)`,
     before: "before: ",
     after: "after:  ",
-    nothingLost: "Nothing was lost.",
+    nothingLost: "Nothing was lost by mending.",
     lost: "The counts do NOT add up: keep this folder as it is and report it.",
-    records: (count) => `At least ${count} records are lost in this store; nothing here has them any more.`,
-    open: (open, toMend, toRestore, byHand) =>
-      `${open} to see to: ${toMend} that --mend can mend, ${toRestore} that only a backup can, ${byHand} by hand.`,
-    runMend: (command) => `To mend:\n  ${command}`,
+    records: (count) =>
+      `At least ${count === "1" ? "1 record is" : `${count} records are`} lost in this store, and not to be found in it any more.`,
+    open: (open, toMend, toRestore, byHand, next) =>
+      `${open} to see to: ${toMend} that --mend can mend, ${toRestore} that only a backup can, ${byHand} by hand.${next === undefined ? "" : ` Next: ${next}`}`,
     beingWritten: (command) =>
       `What is left to mend belongs to sessions that a live process writes. When it is done:\n  ${command}`,
     runRestore: (command) => `From a backup (what is there now is put aside first):\n  ${command}`,
@@ -126,6 +181,6 @@ export const english: Words = {
     noDamage: "No damage is left.",
     nothingWrong: "Nothing is wrong.",
     counted: (sessions, records, good, bad) =>
-      `${sessions} sessions, ${records} records in ${good} bytes; ${bad} bytes that hold none`,
+      `${sessions} ${sessions === "1" ? "session" : "sessions"}, ${records} ${records === "1" ? "record" : "records"} in ${good} bytes; ${bad} bytes that hold none`,
   },
 };

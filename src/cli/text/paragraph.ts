@@ -28,3 +28,38 @@ function broken(phrase: string, most: number): readonly string[] {
   }
   return lines;
 }
+
+/**
+ * A text in lines of a width, all but the first two spaces further in. A word that is longer has a line of its own, uncut;
+ * one of a script without spaces, and no path, is broken.
+ *
+ * @param width - columns of the terminal; 0 for no limit
+ */
+export function hanging(text: string, width: number): readonly string[] {
+  if (width <= 0 || textWidth(text) <= width) return [text];
+  const [indent = ""] = /^ */.exec(text) ?? [];
+  const lines: string[] = [];
+  const words = text.slice(indent.length).split(" ");
+  for (const word of words.flatMap((one) => unspaced(one, width - indent.length - 2))) {
+    const last = lines.at(-1);
+    if (last !== undefined && textWidth(last) + 1 + textWidth(word) <= width)
+      lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(last === undefined ? indent + word : `${indent}  ${word}`);
+  }
+  return lines;
+}
+
+/** A long word of East Asian script in pieces of a width; any other as it is. */
+function unspaced(word: string, width: number): readonly string[] {
+  if (width < 2 || textWidth(word) <= width || textWidth(word) === word.length || word.includes("/")) return [word];
+  const pieces: string[] = [];
+  let piece = "";
+  for (const point of word) {
+    if (textWidth(piece + point) > width) {
+      pieces.push(piece);
+      piece = "";
+    }
+    piece += point;
+  }
+  return [...pieces, piece];
+}

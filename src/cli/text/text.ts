@@ -49,6 +49,14 @@ export function sizeLabel(bytes: number): string {
 
 const sizeUnits: readonly string[] = ["bytes", "kB", "MB", "GB", "TB"];
 
+/** US dollars without their sign: `1,204.50`, `<0.01`; `–` where they are not known. */
+export function moneyLabel(dollars: number | null): string {
+  if (dollars === null) return "–";
+  if (dollars > 0 && dollars < 0.005) return "<0.01";
+  const [whole = "", cents] = dollars.toFixed(2).split(".");
+  return `${count(Number(whole))}.${cents}`;
+}
+
 /** One line of a text, at most so many characters. */
 export function oneLine(text: string, length: number): string {
   const line = printable(

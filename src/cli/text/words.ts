@@ -7,12 +7,16 @@ export interface Words {
   readonly duration: (milliseconds: number) => string;
   /** Texts of `windrow view`. */
   readonly view: {
-    readonly uuid: string;
+    readonly session: string;
     readonly status: string;
-    readonly repository: string;
+    readonly model: string;
+    readonly strategy: string;
+    readonly profile: (name: string) => string;
+    readonly budget: (tokens: string) => string;
     readonly task: string;
+    readonly user: string;
     readonly started: string;
-    readonly completed: string;
+    readonly ended: string;
     readonly notYet: string;
     readonly duration: string;
     readonly soFar: (duration: string) => string;
@@ -26,10 +30,10 @@ export interface Words {
     readonly inDoubtWhy: (calls: string, running: boolean) => string;
     readonly since: (time: string) => string;
     readonly statistics: string;
-    readonly llmCalls: string;
+    readonly modelCalls: string;
     readonly toolCalls: string;
-    readonly totalTokens: string;
-    readonly compressions: string;
+    readonly historyTokens: string;
+    readonly usage: string;
     readonly messages: string;
     readonly summaries: string;
     readonly tools: string;
@@ -44,12 +48,56 @@ export interface Words {
     readonly opensEpoch: (reason: string) => string;
     readonly notCounted: (what: string) => string;
   };
+  /** Tokens and money of model calls. */
+  readonly usage: {
+    /** No call reports any. */
+    readonly none: string;
+    readonly input: (tokens: string, cached: string) => string;
+    readonly output: (tokens: string) => string;
+    /** Calls that are not in the money, by their models; `models` is empty where none has a name. */
+    readonly unpriced: (calls: string, models: string) => string;
+  };
+  /** Texts of `windrow view --layout coding-agent` that differ. */
+  readonly codingAgentView: {
+    readonly uuid: string;
+    readonly repository: string;
+    readonly completed: string;
+    readonly llmCalls: string;
+    readonly totalTokens: string;
+    readonly compressions: string;
+  };
   /** Texts of `windrow stats`. */
   readonly stats: {
+    readonly sessions: string;
+    /** How sessions stand that have not ended; the others have the names of their statuses. */
+    readonly standings: Readonly<Record<"running" | "died" | "closed", string>>;
+    readonly disk: string;
+    readonly perSession: string;
+    readonly sessionCount: (count: string) => string;
+    readonly average: string;
+    readonly historyTokens: string;
+    readonly modelCalls: string;
+    readonly toolCalls: string;
+    readonly epochs: string;
+    readonly summaries: string;
+    readonly usage: string;
+    readonly input: string;
+    readonly cached: (share: string) => string;
+    readonly output: string;
+    readonly money: string;
+    readonly listPrices: string;
+    /** The sessions whose usage or price is not known, in one line. */
+    readonly lacking: (withoutUsage: string | undefined, unpriced: string | undefined, models: string) => string;
+    readonly userSessions: (count: string, percent: string) => string;
+    readonly userTokens: (tokens: string) => string;
+  };
+  /** Texts of `windrow stats --layout coding-agent`. */
+  readonly codingAgentStats: {
     readonly title: string;
     readonly filter: string;
     readonly total: string;
     readonly running: string;
+    readonly closed: string;
     readonly completed: string;
     readonly disk: string;
     readonly noDisk: string;
@@ -84,7 +132,7 @@ export interface Words {
   /** Texts of `windrow top`. */
   readonly top: {
     readonly head: readonly string[];
-    readonly totals: (running: string, tokens: string, time: string) => string;
+    readonly totals: (running: string, closed: string | undefined, tokens: string, time: string) => string;
     readonly none: string;
     readonly more: (count: string) => string;
     readonly holders: Readonly<Record<"held" | "gone" | "none", string>>;
@@ -98,15 +146,20 @@ export interface Words {
     readonly more: (count: string) => string;
     readonly before: string;
     readonly after: string;
-    /** Mending took nothing away, and nothing was missing before. */
+    /** Mending took nothing away. */
     readonly nothingLost: string;
     readonly lost: string;
     /** Records that were missing before anything was mended. */
     readonly records: (count: string) => string;
-    /** The last line: damage that is open, by what helps. */
-    readonly open: (open: string, toMend: string, toRestore: string, byHand: string) => string;
+    /** The last line: damage that is open, by what helps, and the command to run next. */
+    readonly open: (
+      open: string,
+      toMend: string,
+      toRestore: string,
+      byHand: string,
+      next: string | undefined,
+    ) => string;
     /** Advice against each; `command` is one to copy. */
-    readonly runMend: (command: string) => string;
     readonly beingWritten: (command: string) => string;
     readonly runRestore: (command: string) => string;
     readonly byHand: string;

@@ -11,6 +11,7 @@ import type { Collected, CollectedUsage } from "../../ops/usage/collect.ts";
 import { usageOverview, usageParts, usualBudget } from "../../ops/usage/overview.ts";
 import type { UsagePart } from "../../ops/usage/overview.ts";
 import { discoverUsage } from "../../transcript/discover.ts";
+import { isFilesStore } from "../../store/files/there.ts";
 import { usageAgents } from "../../transcript/usage/usage.ts";
 import { exitStatus, onStore, wantsColour, writeReport } from "../command.ts";
 import type { CommandContext, CommandIo, ExitStatus } from "../command.ts";
@@ -63,11 +64,11 @@ export function addUsage(command: Command, { io, finish, signal }: CommandContex
 
 /** Whether there is anything to show for `windrow` alone: a session of an agent, or the store that is used here. */
 export async function hasSessions({ env }: Pick<CommandIo, "env">): Promise<boolean> {
-  if (existsSync(usualStore) || (await discoverUsage({ home: homeOf(env), env })).length > 0) return true;
+  if (isFilesStore(usualStore) || (await discoverUsage({ home: homeOf(env), env })).length > 0) return true;
   try {
     const { loadConfig } = await import("../../config/config.ts");
     const { settings } = await loadConfig({ environment: env });
-    return settings.store !== undefined && existsSync(folderOf(settings.store));
+    return settings.store !== undefined && isThere(settings.store);
   } catch {
     // The help needs no configuration; a command that does tells what is wrong with it.
     return false;
@@ -127,8 +128,14 @@ async function ownSessions(
   signal: AbortSignal | undefined,
 ): Promise<Collected> {
   const isNamed = command.getOptionValueSource("store") === "cli";
-  if (!isNamed && !existsSync(folderOf(target))) return nothing;
+  if (!isNamed && !isThere(target)) return nothing;
   return onStore(io, { store: target }, (store, scope) => storeUsage(store, scope, withoutSecrets(target), signal));
+}
+
+/** Whether a store is there: a folder of another use under the usual name is none. */
+function isThere(store: string): boolean {
+  const path = folderOf(store);
+  return store.startsWith("sqlite:") ? existsSync(path) : isFilesStore(path, true);
 }
 
 /** The folder or the file behind a store's address. */

@@ -6,7 +6,7 @@ import { printable } from "../../printable.ts";
 import { columnWidth, fittingColumns, shortPaths, textWidth } from "../text/columns.ts";
 import type { FittedColumn } from "../text/columns.ts";
 import { wrapped } from "../text/paragraph.ts";
-import { count, oneLine } from "../text/text.ts";
+import { count, moneyLabel, oneLine } from "../text/text.ts";
 import { colours } from "../terminal.ts";
 
 /** The report of `windrow usage`. */
@@ -122,8 +122,8 @@ function columnsFor({ budget }: UsageReport): readonly FittedColumn<UsageSum>[] 
     },
     { name: "output", rank: 7, cell: ({ output }) => tokensLabel(output) },
     { name: "peak", rank: 6, cell: ({ peak }) => tokensLabel(peak) },
-    { name: "$", rank: 1, cell: ({ dollars }) => money(dollars) },
-    { name: `$ at ${tokensLabel(budget)}`, rank: 2, cell: ({ managedDollars }) => money(managedDollars) },
+    { name: "$", rank: 1, cell: ({ dollars }) => moneyLabel(dollars) },
+    { name: `$ at ${tokensLabel(budget)}`, rank: 2, cell: ({ managedDollars }) => moneyLabel(managedDollars) },
   ];
 }
 
@@ -169,20 +169,13 @@ function tokensLabel(tokens: number): string {
 
 const tokenUnits: readonly string[] = ["", "k", "M", "B"];
 
-function money(dollars: number | null): string {
-  if (dollars === null) return "–";
-  if (dollars > 0 && dollars < 0.005) return "<0.01";
-  const [whole = "", cents] = dollars.toFixed(2).split(".");
-  return `${count(Number(whole))}.${cents}`;
-}
-
 /** The words behind the money: what it holds, what the estimate is, and what is missing. */
 function moneyWords({ overview, budget }: UsageReport): readonly string[] {
   const { total, unpricedModels, copies } = overview;
   const { dollars, managedDollars, unpriced } = total;
   const estimate =
     `With a managed window of ${count(budget)} tokens beside the system prompt and tools of every request, about ` +
-    `$${money(managedDollars)} instead of $${money(dollars)}: an estimate from the sizes of the requests. ` +
+    `$${moneyLabel(managedDollars)} instead of $${moneyLabel(dollars)}: an estimate from the sizes of the requests. ` +
     "windrow replay FILE measures a session, and what stayed in view.";
   const names = unpricedModels.map((name) => (name === "" ? "one without a name" : oneLine(name, namedLength)));
   const others = names.length > namedModels ? [`${count(names.length - namedModels)} other models`] : [];

@@ -12,8 +12,8 @@ import type { Mask } from "../../mask/mask.ts";
 import { systemClock } from "../../store/shared/clock.ts";
 import type { Clock } from "../../store/shared/clock.ts";
 import { makeFolder, removeDrafts, syncFolder, unavailable } from "../../disk/safe-write.ts";
-import { isFinal } from "../../store/shared/rules.ts";
-import type { Scope, SessionDump, SessionInfo, Store } from "../../store/store.ts";
+import { isAtRest } from "../../store/shared/rules.ts";
+import type { Scope, SessionDump, Store } from "../../store/store.ts";
 import type { Losses } from "../../store/shared/losses.ts";
 import { admit, weigh } from "../../store/shared/transfer.ts";
 import { isLossy, lossMessage, watchLosses } from "../../store/shared/transfer-losses.ts";
@@ -32,7 +32,7 @@ export const defaultGenerations = 7;
 export interface BackupOptions {
   /** Default: sessions of no tenant, of every user. A folder takes the backups of one scope. */
   readonly scope?: Scope;
-  /** Sessions that have not ended too, each as it is when its turn comes. Default false. */
+  /** Sessions that have neither ended nor been put to rest too, each as it is when its turn comes. Default false. */
   readonly running?: boolean;
   /** Generations that are kept, this one included. Default {@link defaultGenerations}. */
   readonly keep?: number;
@@ -100,7 +100,7 @@ export interface BackupReport {
 const progressLines = 1_000;
 
 /**
- * Backs up the finished sessions of a store, and with `running` the others too, into a folder. Writers go on meanwhile:
+ * Backs up the sessions of a store that have ended or were put to rest, and with `running` the others too, into a folder. Writers go on meanwhile:
  * of a session that is being written, every record that was acknowledged when its turn came is in the copy. Each copy is
  * read again and its hash compared. The generation is there when all of that is done; a backup that dies before leaves
  * none, and what it wrote is used or removed by the next. A session that fails stops no other.
@@ -163,9 +163,8 @@ class Backup {
     const before = newest.map((name) => readGeneration(this.#folder, name)).find((found) => found !== undefined);
     checkScope(this.#folder, this.#scope, before);
     const known = new Map(before?.sessions.map((session) => [session.id, session]));
-    const wanted = await this.#wanted();
-    for (const { metadata } of wanted) {
-      const id = metadata.uuid;
+    const wanted = await this.#wanted(known);
+    for (const id of wanted) {
       const report = (lines: number): void =>
         this.#options.onProgress?.({ id, done: this.#sessions.length, total: wanted.length, lines });
       await this.#session(id, known.get(id), report);
@@ -181,11 +180,13 @@ class Backup {
     return this.#report(name, removed, known);
   }
 
-  async #wanted(): Promise<readonly SessionInfo[]> {
-    const wanted: SessionInfo[] = [];
-    for await (const info of this.#store.list(this.#scope, { unreadable: this.#noteBroken })) {
+  /** Sessions at rest, and those that were when the generation before was made: one that was resumed stays backed up. */
+  async #wanted(known: ReadonlyMap<string, StoredSession>): Promise<readonly string[]> {
+    const wanted: string[] = [];
+    for await (const { metadata, state } of this.#store.list(this.#scope, { unreadable: this.#noteBroken })) {
       this.#stopIfAsked();
-      if (this.#options.running === true || isFinal(info.state.status)) wanted.push(info);
+      const statuses = [state.status, known.get(metadata.uuid)?.status];
+      if (this.#options.running || statuses.some(isAtRest)) wanted.push(metadata.uuid);
     }
     return wanted;
   }
@@ -225,7 +226,7 @@ class Backup {
     const documents = documentsHash(found);
     const admitted = admit(this.#scope, this.#mask, found);
     const { dump, metadata, state } = admitted;
-    const isSame = before?.documents === documents && isFinal(state.status) && hasCopy(this.#folder, before);
+    const isSame = before?.documents === documents && isAtRest(state.status) && hasCopy(this.#folder, before);
     if (isSame && (this.#options.verify !== true || (await this.#isWhole(before)))) {
       return { entry: before, outcome: "unchanged", masked: 0, damaged: 0, missing: 0 };
     }

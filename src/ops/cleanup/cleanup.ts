@@ -1,5 +1,6 @@
 /**
- * The daily clean-up: finished sessions are compressed after a week. After a month, and only where that is asked for,
+ * The daily clean-up: sessions that were closed a week ago and not resumed are put to rest; these and finished sessions
+ * are compressed after a week. After a month, and only where that is asked for,
  * they go into the trash, and are deleted a week later. A session's age is that of its last
  * record; a file's times say nothing. A session with the mark of `keep` is never touched.
  */
@@ -13,20 +14,25 @@ import type { EraseOptions, EraseReceipt } from "./erase.ts";
 import { upkeepOf } from "./keep.ts";
 import { monitor } from "../monitor/monitor.ts";
 import type { MonitorScan } from "../monitor/monitor.ts";
+import { agesOf, checkAge, dayMs } from "./ages.ts";
+import type { Ages } from "./ages.ts";
+import { rest } from "./rest.ts";
+import { attempt, messageOf } from "./tally.ts";
+import type { CleanedSession, Tally } from "./tally.ts";
 import { pause } from "../look/pause.ts";
-import { lastRecordAt } from "./age.ts";
+import { lastRecordAt } from "../look/age.ts";
 
-const dayMs = 86_400_000;
-
-/** Ages at which sessions are compressed, trashed and deleted, in milliseconds. */
-export const cleanupAges = { compressAfter: 7 * dayMs, deleteAfter: 30 * dayMs, trashFor: 7 * dayMs } as const;
-
-/** The same ages in an emergency, when the disk is full. */
-export const emergencyAges = { compressAfter: 0, deleteAfter: 14 * dayMs, trashFor: 7 * dayMs } as const;
+export { cleanupAges, emergencyAges } from "./ages.ts";
+export type { CleanedSession } from "./tally.ts";
 
 /** Which sessions a clean-up compresses and deletes, and when. */
 export interface CleanupOptions extends EraseOptions {
-  /** Milliseconds since its last record after which a finished session is compressed. Default: 7 days. */
+  /**
+   * Milliseconds since its last record after which a session that is closed and not finished is put to rest: its status is
+   * `closed` until it is resumed. Default: 7 days.
+   */
+  readonly closedAfter?: number;
+  /** Milliseconds since its last record after which a finished or `closed` session is compressed. Default: 7 days. */
   readonly compressAfter?: number;
   /** Milliseconds after which it is due to go into the trash. Default: 30 days. */
   readonly deleteAfter?: number;
@@ -42,18 +48,6 @@ export interface CleanupOptions extends EraseOptions {
   readonly onProgress?: (looked: number) => void;
 }
 
-/** A session that something was done to, or is due to be. */
-export interface CleanedSession {
-  readonly sessionId: string;
-  readonly user?: string;
-  /** Its last record, ISO 8601; in the trash: since when it is there. */
-  readonly since: string;
-  /** Bytes on the disk before. */
-  readonly bytes: number;
-  /** Bytes on the disk after, of one that was compressed. */
-  readonly bytesAfter?: number;
-}
-
 /** The outcome of a clean-up. Numbers, ids and times; nothing of what sessions say. */
 export interface CleanupReport {
   /** ISO 8601, UTC. */
@@ -63,6 +57,8 @@ export interface CleanupReport {
   readonly looked: number;
   readonly kept: number;
   readonly compressed: readonly CleanedSession[];
+  /** Put to rest. */
+  readonly retired: readonly CleanedSession[];
   /** Moved into the trash. */
   readonly trashed: readonly CleanedSession[];
   /** Due to go into the trash, or from there, and left where they are: `remove` was not asked for. */
@@ -76,17 +72,6 @@ export interface CleanupReport {
   readonly trashBytes: number;
   /** Work that could not be done, and why; everything else was. */
   readonly failures: readonly { readonly sessionId?: string; readonly message: string }[];
-}
-
-/** Sums that grow while a clean-up runs. */
-interface Tally {
-  looked: number;
-  kept: number;
-  bytes: number;
-  readonly compressed: CleanedSession[];
-  readonly trashed: CleanedSession[];
-  readonly due: CleanedSession[];
-  readonly failures: { sessionId?: string; message: string }[];
 }
 
 /**
@@ -103,7 +88,16 @@ export async function cleanup(
   const { scope = {}, now = () => new Date(), dryRun = false } = options;
   const ages = agesOf(options);
   const time = now();
-  const tally: Tally = { looked: 0, kept: 0, bytes: 0, compressed: [], trashed: [], due: [], failures: [] };
+  const tally: Tally = {
+    looked: 0,
+    kept: 0,
+    bytes: 0,
+    compressed: [],
+    retired: [],
+    trashed: [],
+    due: [],
+    failures: [],
+  };
   const locks = dryRun || !store.holding ? undefined : await mendLocks(store, scope, now, tally);
   // First, so that a full disk has room for what follows.
   const erased = await emptyTrash(store, upkeep, ages.trashFor, time, options, tally);
@@ -112,7 +106,10 @@ export async function cleanup(
     void tally.failures.push({ sessionId, message });
   for await (const info of store.list(scope, { unreadable })) {
     if (signal?.aborted) throw new WindrowError("aborted", "The clean-up was stopped; what was done stays done.");
-    if (!isFinal(info.state.status)) continue;
+    if (!isFinal(info.state.status)) {
+      await attempt(tally, info.metadata.uuid, () => rest(store, upkeep, info, ages, time, options, tally));
+      continue;
+    }
     await attempt(tally, info.metadata.uuid, async () => {
       const one = await lookAt(store, upkeep, info, ages, time, options, tally);
       if (one) old.push(one);
@@ -164,29 +161,6 @@ export async function cleanupEvery(
     }
     await sleep(every, signal);
   }
-}
-
-type Ages = Readonly<Record<keyof typeof cleanupAges, number>>;
-
-function agesOf(options: CleanupOptions): Ages {
-  const defaults = options.emergency === true ? emergencyAges : cleanupAges;
-  const { compressAfter, deleteAfter, trashFor } = { ...defaults, ...given(options) };
-  for (const [name, age] of Object.entries({ compressAfter, deleteAfter, trashFor })) checkAge(name, age);
-  return { compressAfter, deleteAfter, trashFor };
-}
-
-function given(options: CleanupOptions): Partial<Ages> {
-  return Object.fromEntries(
-    Object.entries(options).filter(([name, value]) => name in cleanupAges && value !== undefined),
-  );
-}
-
-function checkAge(name: string, age: number): void {
-  if (Number.isFinite(age) && age >= 0) return;
-  throw new WindrowError("bad-option", `"${name}" is a number of milliseconds from 0, not ${age}.`, {
-    name,
-    value: age,
-  });
 }
 
 async function mendLocks(store: Store, scope: Scope, now: () => Date, tally: Tally): Promise<MonitorScan> {
@@ -305,16 +279,4 @@ async function emptyTrash(
     tally.failures.push({ message: `The trash was not emptied: ${messageOf(error)}` });
     return [];
   }
-}
-
-async function attempt(tally: Tally, sessionId: string, work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    tally.failures.push({ sessionId, message: messageOf(error) });
-  }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -85,7 +85,12 @@ const words: Readonly<Record<string, (fields: Fields) => readonly Words[]>> = {
   "bootstrap-failed": ({ memory, reason }) => warning(`Memory ${plain(memory)} told nothing: ${plain(reason)}`),
   "pins-missing": ({ pins }) => [{ level: "ERROR", text: `${count(pins, "pin")} missing from a window` }],
   "user-config-failed": ({ user, reason }) => warning(`Settings of ${plain(user)} not had: ${plain(reason)}`),
-  "session-closed": ({ reason }) => info("Session closed", plain(reason)),
+  "session-closed": ({ reason }) =>
+    reason === "asked" ? [{ level: "DEBUG", text: "Session closed" }] : info("Session closed", plain(reason)),
+  "usage-recorded": ({ purpose, usage }) => {
+    const [input, output] = [field(usage, "input"), field(usage, "output")].map((count) => plain(count ?? 0));
+    return [{ level: "DEBUG", text: `Usage (${plain(purpose)}): ${input} tokens in, ${output} out` }];
+  },
   "session-unlocked": ({ reason }) => warning(`Unlocked by force: ${plain(reason)}`),
   "alert-raised": ({ level, message }) =>
     level === "critical"
@@ -99,6 +104,7 @@ const words: Readonly<Record<string, (fields: Fields) => readonly Words[]>> = {
   "session-timed-out": ({ error }) => ended("timeout", error),
   "session-overdue": ({ error }) => warning(`Task overdue: ${plain(error)}`),
   "session-moved": () => info("Move to completed ended after a crash"),
+  "session-retired": ({ since }) => info("Put to rest, until it is resumed", `last record ${plain(since)}`),
   "monitor-failed": ({ error }) => [{ level: "ERROR", text: `Monitor failed: ${plain(field(error, "message"))}` }],
   "scan-finished": ({ looked, failed, timedOut, overdue }) => [
     {

@@ -2,6 +2,7 @@
  * Log lines made from the records of a store: the lines of a live session, read afterwards or while it is written.
  * Nothing is locked and nothing written; a session is read record by record.
  */
+import { endedType } from "../../store/shared/state-count.ts";
 import { isWindrowError } from "../../errors.ts";
 import type { JsonObject } from "../../message/message.ts";
 import type { EditRecord, RecordKind, StoredRecord } from "../../message/record.ts";
@@ -229,6 +230,8 @@ function eventOf(record: StoredRecord, cursor: Cursor, taskKey: JsonObject): Log
 
 function editEvent({ type, data }: EditRecord, taskKey: JsonObject): LoggedEvent | undefined {
   if (type === "resumed") return { type: "session-opened", ...{ resumed: true, taskKey } };
+  // The state tells of the end.
+  if (type === endedType) return undefined;
   if (type === "summary-failed") return { ...data, type };
   if (type === "unlocked") return { ...data, type: "session-unlocked" };
   if (type !== "epoch") return { type };

@@ -1,6 +1,6 @@
 /** The window for the next call of a recorded history or of a session in a store, and why: nothing is written. */
 import { isWindrowError, WindrowError } from "../../errors.ts";
-import type { Message, ToolDefinition } from "../../message/message.ts";
+import type { JsonObject, Message, ToolDefinition } from "../../message/message.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { budgetFor, loadCounterFor } from "../../window/apply-settings.ts";
@@ -9,7 +9,7 @@ import { explain, logged } from "../../window/explain.ts";
 import type { Explanation, LoggedMessage } from "../../window/explain.ts";
 import { profileOf } from "../../window/provider/profile.ts";
 import type { Profile } from "../../window/provider/profile.ts";
-import { strategyOf } from "../../window/by-name.ts";
+import { strategyIn, strategyOf } from "../../window/by-name.ts";
 import { countOnce } from "../../tokens/counter.ts";
 import type { Composed, Report, Strategy } from "../../window/window.ts";
 import { explainStored, newestEpoch, sentWith, windowRecords } from "../../session/log.ts";
@@ -131,7 +131,7 @@ async function settingsOf({ metadata }: SessionInfo, options: StoredWindowOption
     return typeof value === "string" ? value : undefined;
   };
   const { budget } = config;
-  const strategy = options.strategy ?? ownStrategy(text("strategy") ?? "adaptive");
+  const strategy = options.strategy ?? ownStrategy(config);
   // A preset's counter comes with its image tokens, which no name says.
   const ofPreset = strategy.settings?.counter;
   const own =
@@ -146,12 +146,12 @@ async function settingsOf({ metadata }: SessionInfo, options: StoredWindowOption
   };
 }
 
-function ownStrategy(name: string): Strategy {
+function ownStrategy(config: JsonObject): Strategy {
   try {
-    return strategyOf(name);
+    return strategyIn(config) ?? strategyOf("adaptive");
   } catch (error) {
     if (!isWindrowError(error, "unknown-strategy")) throw error;
-    const message = `The session's strategy "${name}" is not one of Windrow's; name one to compose with. ${error.message}`;
+    const message = `The session's strategy ${JSON.stringify(config["strategy"])} is not one of Windrow's; name one to compose with. ${error.message}`;
     throw new WindrowError("unknown-strategy", message, error.data, { cause: error });
   }
 }

@@ -1,17 +1,23 @@
 /** One session as its store has it: state, messages, tool runs, epochs. Nothing is locked and nothing written. */
-import { messageText, toolCalls, toolResults } from "../../message/message.ts";
-import type { JsonObject, Message, Role } from "../../message/message.ts";
-import type { StoredRecordOf, ToolRecord } from "../../message/record.ts";
+import type { JsonObject } from "../../message/message.ts";
+import type { ToolRecord } from "../../message/record.ts";
 import type { Recovered, Scope, SessionInfo, SessionStatus, Store } from "../../store/store.ts";
 import { epochOf } from "../../window/epoch-record.ts";
 import { ratioOf } from "../../window/summary/summary.ts";
 import type { StoredWindowOptions, WindowPreview } from "./compose.ts";
 import { findSession } from "./find.ts";
+import { readMessages } from "./messages.ts";
+import type { MessageRange, ReadMessages, Shown, ViewedMessage } from "./messages.ts";
+import { spentBy } from "./spent.ts";
+import type { Spent } from "./spent.ts";
+import { taskName } from "./task-name.ts";
 import { SentReader } from "../../window/sent.ts";
 import type { SentChange } from "../../window/sent.ts";
 import { defined } from "../../message/json.ts";
 import { openCalls } from "../../session/log.ts";
 import type { OpenCall } from "../../session/log.ts";
+
+export type { MessageRange, Shown, ViewedMessage } from "./messages.ts";
 
 /** Which parts of a session to look at beside what it is; `last` limits lists to the newest. */
 export interface ViewOptions {
@@ -23,26 +29,8 @@ export interface ViewOptions {
   readonly window?: boolean | StoredWindowOptions;
   /** Most messages, tool runs and epochs to show. Default 10. */
   readonly last?: number;
-}
-
-/** Some of the records of a kind. */
-export interface Shown<T> {
-  /** How many there are. */
-  readonly total: number;
-  /** The newest of them, oldest first. */
-  readonly shown: readonly T[];
-}
-
-/** A message for people. */
-export interface ViewedMessage {
-  readonly seq: number;
-  readonly role: Role;
-  readonly timestamp: string;
-  readonly tokens: number;
-  /** Its whole text; calls as `name(args)`. */
-  readonly text: string;
-  /** The tools whose results it carries. */
-  readonly results: readonly { readonly tool: string; readonly isError: boolean }[];
+  /** Only these messages, by their numbers, with all their parts; then `last` does not count for them. */
+  readonly only?: MessageRange;
 }
 
 /** A tool run that ended. */
@@ -91,8 +79,16 @@ export interface SessionView {
   readonly repository: string | null;
   /** As `issue #27`, where the task key names it. */
   readonly task: string | null;
+  /** The task as `windrow top` names it: its key's values; empty for none. */
+  readonly taskName: string;
   readonly taskKey: JsonObject;
   readonly config: JsonObject;
+  /** The settings by which its windows are composed; null where the metadata name none. */
+  readonly model: string | null;
+  readonly strategy: string | null;
+  readonly profile: string | null;
+  /** Tokens a window may have. */
+  readonly budget: number | null;
   readonly user: string | null;
   readonly location: string;
   /** ISO 8601, UTC. */
@@ -107,7 +103,13 @@ export interface SessionView {
     readonly totalTokens: number;
     readonly compressions: number;
     readonly epochs: number;
+    readonly messages: number;
+    /** Tokens of the messages, as they were counted when they were appended. */
+    readonly historyTokens: number;
+    readonly summaries: number;
   };
+  /** The usage that its model calls reported, and their price. */
+  readonly usage: Spent;
   /** Tool runs without a recorded end: running still, or in doubt because their process died. Never run again. */
   readonly openCalls: readonly OpenCall[];
   /** Damaged spans of the log that were skipped. */
@@ -118,9 +120,6 @@ export interface SessionView {
   readonly epochs?: Shown<ViewedEpoch>;
   readonly window?: WindowPreview;
 }
-
-/** Messages looked back further than shown, for the names of tools. */
-const lookBack = 32;
 
 /**
  * Looks at a session: one that another process is writing, one that was closed, one that has ended.
@@ -137,24 +136,29 @@ export async function viewSession(
   const session = await findSession(store, scope, name);
   const { uuid: id, taskKey, config, user } = session.metadata;
   const { state } = session;
-  const { messages = true, tools = false, epochs = false, window = false, last = 10 } = options;
+  const { messages = true, tools = false, epochs = false, window = false, last = 10, only } = options;
+  const log = await readMessages(store, scope, id, only ?? { last: messages ? last : 0 });
+  const summaries = await viewSummaries(store, scope, id, last);
   const view = {
     id,
     status: state.status,
     repository: repositoryOf(taskKey),
     task: taskOf(taskKey),
+    taskName: taskName(taskKey),
     taskKey,
     config,
+    ...settingsIn(config),
     user: user ?? null,
     location: session.location,
     startedAt: state.startedAt,
     completedAt: state.completedAt,
     durationMs: Math.max(0, Date.parse(state.completedAt ?? state.updatedAt) - Date.parse(state.startedAt)),
     error: state.error,
-    statistics: statisticsOf(session),
+    statistics: statisticsOf(session, log, summaries.total),
+    usage: await spentBy(store, scope, session),
     openCalls: await openCalls(store, scope, id),
-    summaries: await viewSummaries(store, scope, id, last),
-    ...(messages && { messages: await viewMessages(store, scope, id, last) }),
+    summaries,
+    ...((messages || only) && { messages: { total: log.total, shown: log.shown } }),
     ...(tools && { tools: await viewTools(store, scope, id, last) }),
     ...(epochs && { epochs: await viewEpochs(store, scope, id, last) }),
     ...(window !== false && {
@@ -175,36 +179,29 @@ async function windowOf(
   return composeStored(store, scope, session, options);
 }
 
-function statisticsOf({ state }: SessionInfo): SessionView["statistics"] {
+function settingsIn(config: JsonObject): Pick<SessionView, "model" | "strategy" | "profile" | "budget"> {
+  const named = (key: string): string | null => {
+    const value = config[key];
+    return typeof value === "string" ? value : null;
+  };
+  const { budget } = config;
+  return {
+    ...{ model: named("model"), strategy: named("strategy"), profile: named("profile") },
+    budget: typeof budget === "number" ? budget : null,
+  };
+}
+
+function statisticsOf({ state }: SessionInfo, log: ReadMessages, summaries: number): SessionView["statistics"] {
   return {
     llmCalls: state.llmCallCount,
     toolCalls: state.toolCallCount,
     totalTokens: state.totalTokensUsed,
     compressions: state.compressionCount,
     epochs: state.epochCount,
+    messages: log.total,
+    historyTokens: log.historyTokens,
+    summaries,
   };
-}
-
-async function viewMessages(store: Store, scope: Scope, id: string, last: number): Promise<Shown<ViewedMessage>> {
-  const read: StoredRecordOf<"message">[] = [];
-  const query = { kind: "message", ...(Number.isFinite(last) && { last: last + lookBack }) } as const;
-  for await (const record of store.read(scope, id, query)) read.push(record);
-  const tools = new Map<string, string>();
-  for (const { message } of read) for (const { callId, name } of toolCalls(message)) tools.set(callId, name);
-  const shown = Number.isFinite(last) ? read.slice(Math.max(0, read.length - last)) : read;
-  return {
-    total: read.at(-1)?.seq ?? 0,
-    shown: shown.map(({ seq, message, timestamp, tokenCount }) => {
-      const results = resultsOf(message, tools);
-      return { seq, role: message.role, timestamp, tokens: tokenCount, text: messageText(message), results };
-    }),
-  };
-}
-
-function resultsOf(message: Message, tools: ReadonlyMap<string, string>): ViewedMessage["results"] {
-  return toolResults(message).map(({ callId, name, isError = false }) => {
-    return { tool: name ?? tools.get(callId) ?? callId, isError };
-  });
 }
 
 async function viewTools(store: Store, scope: Scope, id: string, last: number): Promise<Shown<ViewedTool>> {

@@ -23,7 +23,7 @@ export interface AlertLimits {
   readonly diskCritical?: number;
   /** Share of failed sessions among those that ended. Default 0.1. */
   readonly failedShare?: number;
-  /** Sessions that have not ended. Default 100. */
+  /** Sessions that have neither ended nor been put to rest. Default 100. */
   readonly stuck?: number;
   /** Sessions that run long. Default 0. */
   readonly longRunning?: number;
@@ -72,7 +72,9 @@ export function alertsOf(health: Health, given: AlertLimits = {}): readonly Aler
     alerts.push({ name: "failures", level: "warning", value: failedShare, limit: limits.failedShare, message });
   }
   if (running > limits.stuck) {
-    const message = `${running} sessions have not ended, more than ${limits.stuck}. \`windrow top\` shows them.`;
+    const message =
+      `${running} sessions have not ended, more than ${limits.stuck}. \`windrow top\` shows them; \`windrow finish\` ends ` +
+      "one, and `windrow cleanup` puts to rest what was closed long ago.";
     alerts.push({ name: "stuck", level: "warning", value: running, limit: limits.stuck, message });
   }
   if (longRunning > limits.longRunning) {

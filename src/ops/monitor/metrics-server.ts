@@ -4,6 +4,7 @@ import { withPackage } from "../../peer.ts";
 import type { Alert } from "./alerts.ts";
 import type { Health } from "./metrics.ts";
 import type { MonitorScan } from "./monitor.ts";
+import type { Used } from "./used.ts";
 
 /** The address at which the metrics are served. */
 export interface MetricsServerOptions {
@@ -22,7 +23,7 @@ export interface MetricsServer {
   /** `http://127.0.0.1:9464/metrics` */
   readonly url: string;
   /** Takes the figures of the newest scan. */
-  update(health: Health, alerts: readonly Alert[], scan?: MonitorScan): void;
+  update(health: Health, alerts: readonly Alert[], scan?: MonitorScan, used?: Used): void;
   close(): Promise<void>;
 }
 
@@ -40,11 +41,27 @@ export async function serveMetrics(options: MetricsServerOptions): Promise<Metri
   const gauge = (name: string, help: string, labelNames: readonly string[] = []): InstanceType<typeof Gauge> =>
     new Gauge({ name: `windrow_${name}`, help, labelNames: [...labelNames], registers: [registry] });
   const sessions = gauge("sessions", "Sessions, by status.", ["status"]);
-  const running = gauge("sessions_running", "Sessions that have not ended.");
+  const running = gauge("sessions_running", "Sessions that have neither ended nor been put to rest.");
   const long = gauge("sessions_long_running", "Sessions that run longer than is usual.");
   const disk = gauge("disk_bytes", "Bytes of sessions, by folder.", ["folder"]);
   const failed = gauge("sessions_failed_ratio", "Failed sessions, of those that ended.");
   const duration = gauge("session_duration_seconds", "Average time from start to end of ended sessions.");
+  const windows = gauge("stored_window_tokens", "Tokens of the newest windows, by the status of their sessions.", [
+    "status",
+  ]);
+  const calls = gauge("stored_model_calls", "Model calls of the stored sessions, by status.", ["status"]);
+  const tools = gauge("stored_tool_calls", "Tool runs of the stored sessions, by status.", ["status"]);
+  const epochs = gauge("stored_epochs", "Epochs of the stored sessions, by status.", ["status"]);
+  const summaries = gauge("stored_summaries", "Summaries in the stored sessions, by status.", ["status"]);
+  const tokens = gauge(
+    "stored_tokens",
+    "Tokens that the stored sessions used, by model and type; input includes cached and cache_write.",
+    ["model", "type"],
+  );
+  const cost = gauge("stored_cost_dollars", "List price of the stored sessions' calls, where it is known, by model.", [
+    "model",
+  ]);
+  const unpriced = gauge("stored_unpriced_calls", "Calls of the stored sessions whose model has no known price.");
   const alerts = gauge("alert", "1 where a limit is exceeded.", ["name", "level"]);
   const scanned = gauge("monitor_scan_timestamp_seconds", "When the monitor looked last.");
   const ended = new Counter({
@@ -69,13 +86,34 @@ export async function serveMetrics(options: MetricsServerOptions): Promise<Metri
   });
   return {
     url: `${server.url}/metrics`,
-    update(health, active, scan) {
+    update(health, active, scan, used) {
       sessions.reset();
       for (const [status, count] of Object.entries(health.byStatus)) sessions.set({ status }, count);
       running.set(health.running);
       long.set(health.longRunning);
       disk.reset();
       for (const [folder, bytes] of Object.entries(health.disk ?? {})) disk.set({ folder }, bytes);
+      for (const [name, metric] of [
+        ["windowTokens", windows],
+        ["modelCalls", calls],
+        ["toolCalls", tools],
+        ["epochs", epochs],
+        ["summaries", summaries],
+      ] as const) {
+        metric.reset();
+        for (const [status, work] of Object.entries(health.work)) metric.set({ status }, work[name]);
+      }
+      if (used) {
+        tokens.reset();
+        cost.reset();
+        for (const { model, dollars, input, output, cacheRead, cacheWrite } of used.models) {
+          for (const [type, count] of Object.entries({ input, output, cached: cacheRead, cache_write: cacheWrite })) {
+            tokens.set({ model, type }, count);
+          }
+          if (dollars !== null) cost.set({ model }, dollars);
+        }
+        unpriced.set(used.unpriced);
+      }
       failed.set(health.failedShare ?? Number.NaN);
       duration.set((health.averageDurationMs ?? Number.NaN) / 1_000);
       for (const name of alertNames) {

@@ -1,10 +1,20 @@
 /** A store's health in figures, for alerts and metrics. */
 import { isFinal } from "../../store/shared/rules.ts";
-import type { Scope, SessionStatus, Store } from "../../store/store.ts";
+import type { Scope, SessionState, SessionStatus, Store } from "../../store/store.ts";
 import { sizeOf } from "../stats/measure.ts";
 
 /** Milliseconds after which a running session runs long (six hours). */
 export const defaultLongRunning = 6 * 3_600_000;
+
+/** The work of some sessions, as their states have it, added up. */
+export interface Work {
+  /** Tokens of their newest windows. */
+  readonly windowTokens: number;
+  readonly modelCalls: number;
+  readonly toolCalls: number;
+  readonly epochs: number;
+  readonly summaries: number;
+}
 
 /** How a store stands. */
 export interface Health {
@@ -12,7 +22,9 @@ export interface Health {
   readonly time: string;
   readonly sessions: number;
   readonly byStatus: Readonly<Partial<Record<SessionStatus, number>>>;
-  /** Not ended: what lies under running/. */
+  /** The work of the sessions, by status. */
+  readonly work: Readonly<Partial<Record<SessionStatus, Work>>>;
+  /** Neither ended nor put to rest. */
   readonly running: number;
   /** Running longer than is usual. */
   readonly longRunning: number;
@@ -44,6 +56,7 @@ export async function measureHealth(store: Store, options: HealthOptions = {}): 
   const { scope = {}, longRunning = defaultLongRunning, now = () => new Date() } = options;
   const time = now();
   const byStatus: Partial<Record<SessionStatus, number>> = {};
+  const work: Partial<Record<SessionStatus, Work>> = {};
   const long: string[] = [];
   const disk = { running: 0, completed: 0 };
   const ended = { sessions: 0, durationMs: 0 };
@@ -53,10 +66,11 @@ export async function measureHealth(store: Store, options: HealthOptions = {}): 
     const isEnded = isFinal(status);
     sessions += 1;
     byStatus[status] = (byStatus[status] ?? 0) + 1;
+    work[status] = plus(work[status], info.state);
     if (isEnded) {
       ended.sessions += 1;
       ended.durationMs += Math.max(0, Date.parse(completedAt ?? startedAt) - Date.parse(startedAt));
-    } else if (time.getTime() - Date.parse(startedAt) >= longRunning) {
+    } else if (status !== "closed" && time.getTime() - Date.parse(startedAt) >= longRunning) {
       longer += 1;
       long.push(info.metadata.uuid);
       // Newest first: the last ones began first.
@@ -71,11 +85,22 @@ export async function measureHealth(store: Store, options: HealthOptions = {}): 
     time: time.toISOString(),
     sessions,
     byStatus,
-    running: sessions - ended.sessions,
+    work,
+    running: sessions - ended.sessions - (byStatus.closed ?? 0),
     longRunning: longer,
     longest: long.toReversed(),
     failedShare: ended.sessions > 0 ? (byStatus.failed ?? 0) / ended.sessions : null,
     averageDurationMs: ended.sessions > 0 ? ended.durationMs / ended.sessions : null,
     disk: sized > 0 || sessions === 0 ? disk : null,
+  };
+}
+
+function plus(sum: Work | undefined, state: SessionState): Work {
+  return {
+    windowTokens: (sum?.windowTokens ?? 0) + state.currentContextTokens,
+    modelCalls: (sum?.modelCalls ?? 0) + state.llmCallCount,
+    toolCalls: (sum?.toolCalls ?? 0) + state.toolCallCount,
+    epochs: (sum?.epochs ?? 0) + state.epochCount,
+    summaries: (sum?.summaries ?? 0) + state.compressionCount,
   };
 }

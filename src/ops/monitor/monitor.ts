@@ -2,9 +2,12 @@
  * The monitor ends the sessions that no process will end any more. A session whose process died becomes `failed`, one that ran longer than it may becomes `timeout`; both move to where finished sessions are. What a
  * live process writes is never touched. Any number of monitors may run at once: a session's lock is taken first.
  */
+import { endedRecord } from "../../store/shared/state-count.ts";
 import { WindrowError, isWindrowError } from "../../errors.ts";
 import type { FinalStatus, Holding, LockOwner, Scope, SessionInfo, Store } from "../../store/store.ts";
+import { lastRecordAt } from "../look/age.ts";
 import { pause } from "../look/pause.ts";
+import { isIdle, retire } from "./retire.ts";
 
 /** Seconds between two scans (five minutes). */
 export const defaultMonitorInterval = 300;
@@ -35,6 +38,13 @@ export type MonitorEvent =
       readonly owner?: LockOwner;
     }
   | {
+      /** Nobody resumed it for as long as {@link MonitorOptions.closedAfter} says; it was put to rest. */
+      readonly type: "session-retired";
+      readonly sessionId: string;
+      /** Its last record, ISO 8601, UTC. */
+      readonly since: string;
+    }
+  | {
       /** It had ended, or another program left it `completing`, and its move was interrupted; the move was ended. */ readonly type: "session-moved";
       readonly sessionId: string;
     }
@@ -53,6 +63,8 @@ export interface MonitorScan {
   readonly timedOut: number;
   readonly overdue: number;
   readonly moved: number;
+  /** Put to rest. */
+  readonly retired: number;
   /** That could not be looked at. */
   readonly errors: number;
 }
@@ -67,6 +79,11 @@ export interface MonitorOptions {
    * Milliseconds a session may run that names no `task_timeout` (seconds) in its config. Default: for ever.
    */
   readonly taskTimeout?: number;
+  /**
+   * Milliseconds since its last record after which a session that is closed and not finished is put to rest: its status is
+   * `closed` until it is resumed. Default: never.
+   */
+  readonly closedAfter?: number;
   /** Milliseconds between two scans. Default 300,000. */
   readonly interval?: number;
   /** Scan once and return. Default false. */
@@ -93,7 +110,7 @@ export interface MonitorOptions {
 export async function monitor(store: Store, options: MonitorOptions = {}): Promise<MonitorScan> {
   check(store, options);
   const { interval = 1_000 * defaultMonitorInterval, once = false, sleep = pause, signal } = options;
-  let last: MonitorScan = { looked: 0, failed: 0, timedOut: 0, overdue: 0, moved: 0, errors: 0 };
+  let last: MonitorScan = { looked: 0, failed: 0, timedOut: 0, overdue: 0, moved: 0, retired: 0, errors: 0 };
   for (;;) {
     try {
       last = await scan(store, options);
@@ -109,12 +126,13 @@ export async function monitor(store: Store, options: MonitorOptions = {}): Promi
 }
 
 async function scan(store: Store, options: MonitorOptions): Promise<MonitorScan> {
-  const totals = { looked: 0, failed: 0, timedOut: 0, overdue: 0, moved: 0, errors: 0 };
+  const totals = { looked: 0, failed: 0, timedOut: 0, overdue: 0, moved: 0, retired: 0, errors: 0 };
   const counters = {
     "session-failed": "failed",
     "session-timed-out": "timedOut",
     "session-overdue": "overdue",
     "session-moved": "moved",
+    "session-retired": "retired",
     "monitor-failed": "errors",
   } as const;
   for await (const info of store.list(options.scope ?? {}, { unfinished: true })) {
@@ -141,7 +159,9 @@ async function lookAt(store: Store, info: SessionInfo, options: MonitorOptions):
       return now.readOnly ? { type: "session-moved", sessionId } : undefined;
     }
     const holder = await store.holding?.holder(options.scope ?? {}, sessionId);
-    return holder && (await judge(store, info, holder, options));
+    // A session at rest is nobody's, whoever died with its lock: nothing was written under it.
+    if (!holder || (status === "closed" && holder.state !== "held")) return undefined;
+    return (await judge(store, info, holder, options)) ?? (await putToRest(store, info, options));
   } catch (error) {
     // Somebody else took it up or ended it meanwhile: a resuming process, or another monitor.
     if (
@@ -183,6 +203,18 @@ async function judge(
   return ended ? { type: "session-timed-out", sessionId, error: late } : undefined;
 }
 
+/** Retires a session that nobody resumed for long. */
+async function putToRest(store: Store, info: SessionInfo, options: MonitorOptions): Promise<SessionEvent | undefined> {
+  const { closedAfter, scope = {}, now = () => new Date() } = options;
+  if (closedAfter === undefined || !(await isIdle(store, scope, info))) return undefined;
+  const last = await lastRecordAt(store, scope, info);
+  const time = now();
+  if (last === undefined || time.getTime() - last < closedAfter) return undefined;
+  const sessionId = info.metadata.uuid;
+  if (!(await retire(store, scope, sessionId, last, time))) return undefined;
+  return { type: "session-retired", sessionId, since: new Date(last).toISOString() };
+}
+
 /** Ends a session, unless somebody had it since it was looked at. */
 async function end(
   store: Store,
@@ -200,6 +232,7 @@ async function end(
     const { state } = await store.info(scope, info.metadata.uuid);
     const time = now.toISOString();
     const lastActivity = `monitor_${status}`;
+    if (error !== null) await store.append(lock, [endedRecord({ status, error }, time)]);
     await store.finish(lock, { ...state, status, error, lastActivity, updatedAt: time, completedAt: time });
     return true;
   } finally {
@@ -238,7 +271,7 @@ function check(store: Store, options: MonitorOptions): void {
     const message = `The ${store.name} store cannot say who holds a session, so it cannot be monitored.`;
     throw new WindrowError("bad-option", message, { store: store.name });
   }
-  for (const name of ["staleAfter", "taskTimeout", "interval"] as const) {
+  for (const name of ["staleAfter", "taskTimeout", "closedAfter", "interval"] as const) {
     const value = options[name];
     // Without a pause between two looks a process would do nothing else.
     const least = name === "interval" && options.once !== true ? 1 : 0;

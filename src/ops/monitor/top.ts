@@ -1,4 +1,4 @@
-/** The sessions that are running now: who holds them, what they have used, when they last did something. */
+/** The sessions that have not ended: who holds them, what they have used, when they last did something. */
 import { isWindrowError } from "../../errors.ts";
 import { isFinal } from "../../store/shared/rules.ts";
 import type { Holding, Scope, SessionInfo, SessionStatus, Store } from "../../store/store.ts";
@@ -34,7 +34,10 @@ export interface RunningSession {
 export interface Top {
   /** ISO 8601, UTC. */
   readonly time: string;
+  /** Neither ended nor put to rest. */
   readonly running: number;
+  /** Put to rest until they are resumed; among `sessions`, too. */
+  readonly closed: number;
   readonly tokens: number;
   /** The last active first. */
   readonly sessions: readonly RunningSession[];
@@ -57,18 +60,20 @@ export async function top(store: Store, options: TopOptions = {}): Promise<Top> 
   const { scope = {}, limit = 50, now = () => new Date() } = options;
   let newest: SessionInfo[] = [];
   let running = 0;
+  let closed = 0;
   let tokens = 0;
   const unreadable = new Unreadable();
   for await (const info of store.list(scope, { unfinished: true, unreadable: unreadable.note })) {
     if (isFinal(info.state.status)) continue;
-    running += 1;
+    if (info.state.status === "closed") closed += 1;
+    else running += 1;
     tokens += info.state.totalTokensUsed;
     newest.push(info);
     if (newest.length >= 2 * limit + 64) newest = lastActive(newest, limit);
   }
   const shown = lastActive(newest, limit);
   const sessions = await Promise.all(shown.map((info) => describe(store, scope, info)));
-  return { time: now().toISOString(), running, tokens, sessions, unreadable: unreadable.sessions() };
+  return { time: now().toISOString(), running, closed, tokens, sessions, unreadable: unreadable.sessions() };
 }
 
 function lastActive(sessions: readonly SessionInfo[], limit: number): SessionInfo[] {

@@ -4,35 +4,56 @@ import { isAbsolute, join } from "node:path";
 import { isWindrowError } from "../../errors.ts";
 import type { RecordKind } from "../../message/record.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
+import { isFinal } from "../../store/shared/rules.ts";
 import type { SessionSize } from "../../store/upkeep.ts";
+import { spentBy } from "../look/spent.ts";
+import type { Spent } from "../look/spent.ts";
+import type { SessionStanding } from "./report.ts";
 
 /** A session in numbers. */
 export interface Measured {
   readonly messages: number;
+  /** Tokens of the messages, as they were counted when they were appended. */
+  readonly historyTokens: number;
   readonly summaries: number;
   /** Summaries that were tried and failed. */
   readonly failedSummaries: number;
+  readonly spent: Spent;
+  readonly standing: SessionStanding;
   /** Absent where the store cannot tell. */
   readonly size?: SessionSize;
 }
 
 /**
- * Counts a session's records; of messages and summaries only the newest is read.
+ * Counts a session's records, one after the other; of summaries only the newest is read.
  *
  * @returns undefined where the session went meanwhile
  */
 export async function measure(store: Store, scope: Scope, info: SessionInfo): Promise<Measured | undefined> {
   const id = info.metadata.uuid;
   return orGone(async () => {
-    const messages = await newestSeq(store, scope, id, "message");
+    let [messages, historyTokens] = [0, 0];
+    for await (const { seq, tokenCount } of store.read(scope, id, { kind: "message" })) {
+      messages = seq;
+      historyTokens += tokenCount;
+    }
     const summaries = await newestSeq(store, scope, id, "summary");
     let failedSummaries = 0;
     for await (const { type } of store.read(scope, id, { kind: "edit" })) {
       if (type === "summary-failed") failedSummaries += 1;
     }
     const size = await sizeOf(store, scope, info);
-    return { messages, summaries, failedSummaries, ...(size && { size }) };
+    const spent = await spentBy(store, scope, info);
+    const standing = await standingOf(store, scope, info);
+    return { messages, historyTokens, summaries, failedSummaries, spent, standing, ...(size && { size }) };
   });
+}
+
+async function standingOf(store: Store, scope: Scope, { metadata, state }: SessionInfo): Promise<SessionStanding> {
+  const { status } = state;
+  if (isFinal(status) || status === "closed") return status;
+  const holder = await store.holding?.holder(scope, metadata.uuid);
+  return holder?.state === "gone" ? "died" : holder?.state === "none" ? "closed" : "running";
 }
 
 /** How many records of a kind there are: the number of the newest. */

@@ -1,4 +1,6 @@
 /** An estimate of what calls would have used with a managed window, from the sizes of the recorded requests alone. */
+import { isCut, leastCached } from "../../transcript/usage/recorded-input.ts";
+import type { PricedInput } from "../../tokens/price.ts";
 import type { CallUsage } from "../../transcript/usage/usage.ts";
 
 /**
@@ -6,18 +8,9 @@ import type { CallUsage } from "../../transcript/usage/usage.ts";
  * epochs at 16,000 tokens, 0.67 of 207 at 32,000, and 0.73 of 125 at 64,000. docs/usage.md says how it was measured.
  */
 const cutLevel = 0.7;
-/** A recorded request that shrinks to less than this share was cut by the recorded program. */
-const cutShare = 0.9;
-/** Shorter requests are not cached by any provider, so they tell nothing of the cache. */
-const leastCached = 1_024;
 
 /** The input of one call, by how it is paid for. */
-export interface InputUse {
-  readonly input: number;
-  readonly cacheRead: number;
-  readonly cacheWrite: number;
-  readonly longWrite: number;
-}
+export type InputUse = PricedInput;
 
 /**
  * The input of each call with a window of a budget. The first request of a conversation stands for what each carries
@@ -53,9 +46,9 @@ function manageChain(all: readonly CallUsage[], budget: number, inputs: Map<Call
   let [held, before, warmth] = [0, first, first.cacheRead > 0 ? 1 : 0];
   let window = first.input;
   for (const call of calls.slice(1)) {
-    const isCut = call.input < cutShare * before.input;
-    if (!isCut && before.input >= leastCached) warmth = Math.min(1, call.cacheRead / before.input);
-    held = Math.max(0, held + (isCut ? 0 : call.input - before.input));
+    const cut = isCut(before.input, call.input);
+    if (!cut && before.input >= leastCached) warmth = Math.min(1, call.cacheRead / before.input);
+    held = Math.max(0, held + (cut ? 0 : call.input - before.input));
     const opens = held > budget;
     if (opens) held = Math.round(cutLevel * budget);
     const kept = opens ? first.input : window;
@@ -69,7 +62,7 @@ function manageChain(all: readonly CallUsage[], budget: number, inputs: Map<Call
 function isAside(calls: readonly CallUsage[], place: number): boolean {
   const [before, call, after] = [calls[place - 1], calls[place], calls[place + 1]];
   if (!before || !call || !after) return false;
-  return call.input < cutShare * before.input && after.input >= cutShare * before.input;
+  return isCut(before.input, call.input) && !isCut(before.input, after.input);
 }
 
 interface WriteShares {

@@ -1,6 +1,7 @@
 /** Sums of what sessions used, by day, project and model: calls, tokens, money, an estimate with a managed window. */
 import { findModel } from "../../tokens/models.ts";
 import type { ModelPrices } from "../../tokens/models.ts";
+import { dollarsOf } from "../../tokens/price.ts";
 import type { CallUsage } from "../../transcript/usage/usage.ts";
 import { budgetOf } from "../../window/budget.ts";
 import { managedInputs } from "./managed.ts";
@@ -131,16 +132,6 @@ export function merged(name: string, sums: readonly UsageSum[]): UsageSum {
     managedInput: add(({ managedInput }) => managedInput),
     unpriced: add(({ unpriced }) => unpriced),
   };
-}
-
-/** An hour in Anthropic's cache costs twice the price of input (its page on prompt caching); the table has five minutes'. */
-const longWriteFactor = 2;
-
-function dollarsOf(use: InputUse, output: number, prices: ModelPrices): number {
-  const plain = Math.max(0, use.input - use.cacheRead - use.cacheWrite);
-  const short = use.cacheWrite - use.longWrite;
-  const input = plain * prices.input + use.cacheRead * prices.cacheRead + short * prices.cacheWrite;
-  return (input + use.longWrite * longWriteFactor * prices.input + output * prices.output) / 1e6;
 }
 
 class Sum {

@@ -20,6 +20,7 @@ const names = [
   "profile",
   "counter",
   "ingestCap",
+  "maxSummaryTokens",
   "maxBootstrapTokens",
   "workingSet",
   "compaction",

@@ -3,12 +3,12 @@ import { randomUUID } from "node:crypto";
 import { isWindrowError, WindrowError } from "../../errors.ts";
 import type { Message, NewMessage } from "../../message/message.ts";
 import type { EditRecord } from "../../message/record.ts";
-import { newestEdits, resumedRecord } from "../log.ts";
+import { newestEdits } from "../log.ts";
 import type { NewestEdits } from "../log.ts";
 import { systemClock } from "../../store/shared/clock.ts";
 import { forkSession } from "../../store/fork.ts";
 import { checkEnd, isFinal } from "../../store/shared/rules.ts";
-import type { FinalStatus, ListQuery, Lock, Scope, SessionInfo, SessionState, Store } from "../../store/store.ts";
+import type { FinalStatus, ListQuery, Lock, Scope, SessionInfo, Store } from "../../store/store.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { modelOf } from "../../tokens/models.ts";
 import type { ModelFacts } from "../../tokens/models.ts";
@@ -18,13 +18,14 @@ import type { Profile } from "../../window/provider/profile.ts";
 import type { Strategy } from "../../window/window.ts";
 import { knownSecrets, textMask } from "../../mask/text.ts";
 import type { SecretRules } from "../../mask/text.ts";
-import { maskedListener, tell } from "../events.ts";
+import { maskedListener, readOnlyListener, tell } from "../events.ts";
 import type { Listener } from "../events.ts";
 import { ConversationState } from "../state/state.ts";
 import { configured } from "./config.ts";
-import { checkManagerOptions, checkSessionOptions } from "./options.ts";
+import { checkedQuery, checkManagerOptions, checkSessionOptions } from "./options.ts";
 import type { CreateOptions, ManagerOptions, ResumeOptions, SessionForkOptions } from "./options.ts";
 import type { TenantManagerOptions } from "./options.ts";
+import { recordResume, runningState } from "./resumed.ts";
 import { settingsOf } from "./settings.ts";
 import type { ComposingParts } from "./settings.ts";
 import { withStatsLines } from "./stats-line.ts";
@@ -113,7 +114,7 @@ export class SessionManager {
     const settings = { ...settingsOf(this.#composing), ...config };
     const lock = await this.#store.create(this.#scope, { uuid: id, taskKey, config: settings, createdAt });
     const told = bootstrap === undefined ? undefined : await this.#bootstrap(lock, bootstrap);
-    return this.#session(lock, { epoch: undefined, later: told ? [told] : [] }, false);
+    return this.#session(lock, { epoch: undefined, later: told ? [told] : [], pos: 0 }, false);
   }
 
   /**
@@ -214,8 +215,8 @@ export class SessionManager {
   }
 
   /** The sessions of the manager's scope, newest first. */
-  list(query?: ListQuery): AsyncIterable<SessionInfo> {
-    return this.#store.list(this.#scope, query);
+  list(query: ListQuery = {}): AsyncIterable<SessionInfo> {
+    return this.#store.list(this.#scope, checkedQuery(query));
   }
 
   /**
@@ -251,16 +252,6 @@ export class SessionManager {
     }
   }
 
-  /** Writes who goes on with the session. A record that cannot be written keeps nobody from resuming. */
-  async #recordResume(lock: Lock): Promise<void> {
-    try {
-      await this.#store.append(lock, [resumedRecord(lock, this.#now().toISOString())]);
-    } catch (error) {
-      if (!isWindrowError(error)) throw error;
-      tell(this.#on, { type: "append-failed", sessionId: lock.id, error });
-    }
-  }
-
   async #session(
     lock: Lock,
     edits: NewestEdits | undefined,
@@ -268,6 +259,7 @@ export class SessionManager {
     store: Store = this.#store,
   ): Promise<Session> {
     const { metadata, state } = await store.info(this.#scope, lock.id);
+    const running = runningState(state, this.#now());
     const epoch = edits?.epoch;
     const { workingSet = false, memory } = this.#options;
     const mask = textMask(this.secretRules);
@@ -276,12 +268,13 @@ export class SessionManager {
     const meter = new UsageMeter(this.#profile, this.#model?.contextWindow);
     const { calibration } = epoch?.conversation ?? {};
     if (calibration !== undefined) meter.restore(calibration);
+    const on = store === this.#store ? this.#on : readOnlyListener(this.#on);
     const session = new Session({
       store,
       scope: this.#scope,
       lock,
       metadata,
-      state: this.#running(state),
+      state: running,
       composer: {
         strategy: this.#strategy,
         profile: this.#profile,
@@ -304,14 +297,16 @@ export class SessionManager {
       check: this.#check,
       now: this.#now,
       closed: () => this.#sessions.delete(session),
-      on: withStatsLines(this.#on, this.#options),
+      on: withStatsLines(on, this.#options),
     });
     if (edits) await session.restore(edits);
     if (store === this.#store) this.#sessions.add(session);
-    if (resumed && store === this.#store) await this.#recordResume(lock);
-    tell(this.#on, { type: "session-opened", sessionId: session.id, resumed, taskKey: metadata.taskKey });
+    if (resumed && store === this.#store) {
+      await recordResume(store, lock, running, { isRested: state.status === "closed", now: this.#now(), on });
+    }
+    tell(on, { type: "session-opened", sessionId: session.id, resumed, taskKey: metadata.taskKey });
     if (lock.recovery.length > 0) {
-      tell(this.#on, { type: "session-recovered", sessionId: session.id, recovery: lock.recovery });
+      tell(on, { type: "session-recovered", sessionId: session.id, recovery: lock.recovery });
     }
     return session;
   }
@@ -326,17 +321,12 @@ export class SessionManager {
     };
   }
 
-  #running(state: SessionState): SessionState {
-    return isFinal(state.status) ? state : { ...state, status: "processing" };
-  }
-
   async #closeIdle(timeout: number): Promise<void> {
     for (const session of this.#sessions) {
       const since = session.idleSince;
       if (since === undefined || this.#now().getTime() - since < timeout) continue;
       try {
-        await session.close();
-        tell(this.#on, { type: "session-closed", sessionId: session.id, reason: "idle" });
+        await session.close("idle");
       } catch (error) {
         if (isWindrowError(error)) tell(this.#on, { type: "append-failed", sessionId: session.id, error });
       }

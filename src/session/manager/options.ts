@@ -5,7 +5,8 @@ import type { Model as Summarizer } from "../../model/model.ts";
 import type { Clock } from "../../store/shared/clock.ts";
 import type { Config } from "../../config/config.ts";
 import type { TenantStore } from "../../access/guarded.ts";
-import type { Store } from "../../store/store.ts";
+import { sessionStatuses } from "../../store/statuses.ts";
+import type { ListQuery, Store } from "../../store/store.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import type { ModelDescription } from "../../tokens/models.ts";
 import type { Profile } from "../../window/provider/profile.ts";
@@ -167,6 +168,24 @@ const optionKinds = {
  */
 export function checkManagerOptions(options: object): void {
   checkGiven("SessionManager.open", options, optionKinds);
+}
+
+const listKinds = {
+  status: oneOf(...sessionStatuses),
+  limit: whole(0),
+  unfinished: kinds.flag,
+  without: kinds.action,
+  unreadable: kinds.action,
+} as const satisfies Record<keyof ListQuery, Kind>;
+
+/**
+ * A query of `list`, its names and values checked.
+ *
+ * @throws WindrowError `bad-option`
+ */
+export function checkedQuery(query: ListQuery): ListQuery {
+  checkGiven("list", query, listKinds);
+  return query;
 }
 
 const createKinds = {

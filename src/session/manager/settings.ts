@@ -21,6 +21,7 @@ export function settingsOf({ strategy, profile, counter, model, budget }: Compos
     profile: profile.name,
     counter: counter.name,
   };
+  if (strategy.options) settings.strategy_options = strategy.options;
   if (model) {
     settings.model = model.id;
     settings.context_length = model.contextWindow;

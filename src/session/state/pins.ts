@@ -93,7 +93,7 @@ export class Pins {
    * @throws WindrowError `not-found` when no pin has this id
    */
   planRemoval(id: string, time: string): EditRecord {
-    if (!this.#pins.has(id)) throw new WindrowError("not-found", `There is no pin "${id}".`, { id });
+    if (!this.#pins.has(id)) throw new WindrowError("not-found", `There is no pin "${String(id)}".`, { id });
     return { kind: "edit", type: "unpin", data: { id }, timestamp: time };
   }
 
@@ -102,11 +102,21 @@ export class Pins {
     return [...this.#records.values()].map(({ data, timestamp }) => ({ ...data, timestamp }));
   }
 
-  /** Restores the pins of an epoch record. */
-  restore(lines: readonly JsonObject[]): void {
+  /** How many ids were given, those of pins that were removed among them: an id is never given twice. */
+  get made(): number {
+    return this.#made;
+  }
+
+  /**
+   * Restores the pins of an epoch record.
+   *
+   * @param made - how many ids were given; undefined where the record does not say it
+   */
+  restore(lines: readonly JsonObject[], made?: number): void {
     for (const { timestamp, ...data } of lines) {
       this.apply({ kind: "edit", type: "pin", data, timestamp: typeof timestamp === "string" ? timestamp : "" });
     }
+    if (made !== undefined) this.#made = made;
   }
 
   /** The pins that hold, in the order they were first pinned. */

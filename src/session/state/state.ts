@@ -137,6 +137,7 @@ export class ConversationState {
       ...(this.#entities && { entities: { ...this.#entities } }),
       ...(this.#placeholders.size > 0 && { masked: [...this.#placeholders] }),
       ...(pins.length > 0 && { pins }),
+      ...(this.pins.made > 0 && { pins_made: this.pins.made }),
       ...(revisions.length > 0 && {
         goal: {
           ...(original && { original: { ...original } }),
@@ -150,7 +151,8 @@ export class ConversationState {
   restore(data: JsonObject): void {
     this.#turns = Number(data.turns ?? 0);
     this.#steps = Number(data.steps ?? 0);
-    this.pins.restore(Array.isArray(data.pins) ? (data.pins as readonly JsonObject[]) : []);
+    const made = typeof data.pins_made === "number" ? data.pins_made : undefined;
+    this.pins.restore(Array.isArray(data.pins) ? (data.pins as readonly JsonObject[]) : [], made);
     if (typeof data.memory === "string") this.#told = data.memory;
     this.#offloaded = data.offloaded === true;
     if (isObject(data.entities)) this.#entities = entitiesOf({ type: "entities", data: data.entities });

@@ -18,6 +18,7 @@ import type { ExamineOptions, Examined, FinalStatus, ListQuery, Lock, NewSession
 import type { ReadQuery, Recovered, Scope, SessionInfo, SessionMetadata, SessionState } from "../store.ts";
 import type { Store, StoreCapabilities, StoreCheckup, StoreHolding, StoreTransfer } from "../store.ts";
 import type { Upkeep } from "../upkeep.ts";
+import { decompressFolder, hasArchives } from "./upkeep/compress.ts";
 import { filesUpkeep } from "./upkeep/upkeep.ts";
 import { archiveDisk, systemArchives } from "../../disk/archive/archive-disk.ts";
 import { BlobFolder } from "./log/blobs.ts";
@@ -117,7 +118,8 @@ class FilesStore implements Store {
     this.#leases = new Leases(this.#clock);
     this.#recoveries = new Recoveries(this.#disk);
     this.#catalogue = new Catalogue(this.#layout, this.#disk);
-    this.upkeep = filesUpkeep(this.#layout, this.#catalogue, this.#mask, this.#tools, () => this.#alive());
+    const mend = async (scope: Scope, id: string): Promise<void> => (await this.lock(scope, id)).release();
+    this.upkeep = filesUpkeep(this.#layout, this.#catalogue, this.#mask, this.#tools, mend, () => this.#alive());
   }
 
   async create(scope: Scope, session: NewSession): Promise<Lock> {
@@ -252,6 +254,8 @@ class FilesStore implements Store {
         await moveToCompleted(this.#layout, id, disk);
         throw finished(id);
       }
+      // A closed session may be compressed, and is written unpacked.
+      if (await hasArchives(folder, disk)) await decompressFolder(folder, disk);
       const lock = this.#hold(scope, id, folder, sessionLock, readState(folder, disk));
       if (!sessionLock.predecessorReleased) {
         // Lines of a dead writer may never have been synced; from here on they are relied on.

@@ -21,6 +21,7 @@ import type { Seal } from "../format/seal.ts";
 import type { FinalStatus, Holding, ListQuery, Lock, LockOwner, NewSession, ReadQuery } from "../store.ts";
 import type { Recovered, Restored, Scope, SessionDump, SessionInfo, SessionMetadata, SessionState } from "../store.ts";
 import type { Store, StoreCapabilities, StoreHolding, StoreTransfer, UnlockOptions } from "../store.ts";
+import { recountedBy } from "../shared/state-count.ts";
 import { admit, compareExisting, weigh } from "../shared/transfer.ts";
 import { logKinds, logNames } from "../format/logs.ts";
 import { ramUpkeep } from "./upkeep.ts";
@@ -204,6 +205,7 @@ class RamStore implements Store {
     session.holder = undefined;
     this.#held.fence(metadata.uuid);
     this.#add(session, this.#prepared(edit));
+    session.state = recountedBy(session.state, metadata.createdAt, [...session.records.values()].flat());
     return found;
   }
 

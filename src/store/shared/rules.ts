@@ -38,6 +38,11 @@ export function isFinal(status: SessionStatus): status is FinalStatus {
   return status === "completed" || status === "failed" || status === "timeout";
 }
 
+/** Whether nobody is to write a session just now: it has ended, or was put to rest until it is resumed. */
+export function isAtRest(status: SessionStatus | undefined): boolean {
+  return status !== undefined && (isFinal(status) || status === "closed");
+}
+
 /**
  * Refuses an end of a session that no state can say.
  *
@@ -73,7 +78,10 @@ export function checkQuery(query: ReadQuery): void {
   for (const name of ["from", "to", "last", "limit"] as const) {
     const value = query[name];
     if (value === undefined || (Number.isSafeInteger(value) && value >= 0)) continue;
-    throw new WindrowError("bad-option", `"${name}" must be an integer from 0, not ${value}.`, { option: name, value });
+    throw new WindrowError("bad-option", `"${name}" must be an integer from 0, not ${String(value)}.`, {
+      option: name,
+      value,
+    });
   }
   if (query.last === undefined || query.limit === undefined) return;
   throw new WindrowError("bad-option", 'A query has "last" or "limit", not both.', { option: "last" });

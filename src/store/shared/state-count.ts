@@ -1,8 +1,8 @@
 /** A session's numbers, counted again from its logs: the same that a living session keeps in its state. */
 import type { JsonObject } from "../../message/message.ts";
 import { usedTokens } from "../../message/parts.ts";
-import type { StoredRecordOf } from "../../message/record.ts";
-import type { SessionState } from "../store.ts";
+import type { EditRecord, StoredRecord, StoredRecordOf } from "../../message/record.ts";
+import type { FinalStatus, SessionState } from "../store.ts";
 
 /** The numbers of a state that its logs hold. */
 export type CountedState = Pick<
@@ -15,6 +15,25 @@ export type CountedState = Pick<
   | "epochCount"
   | "updatedAt"
 >;
+
+/** The type of the edit that tells how a session ended, where it ended with an error. */
+export const endedType = "finished";
+
+/** The end of a session, as its log tells it. */
+export interface EndedState {
+  readonly status: FinalStatus;
+  readonly error: string;
+}
+
+/** The edit that tells of an end with an error, so that a lost state can be made again. */
+export function endedRecord({ status, error }: EndedState, timestamp: string): EditRecord {
+  return { kind: "edit", type: endedType, data: { status, error }, timestamp };
+}
+
+function endedIn({ status, error }: JsonObject): EndedState | undefined {
+  const isKnown = status === "completed" || status === "failed" || status === "timeout";
+  return isKnown && typeof error === "string" ? { status, error } : undefined;
+}
 
 /** A line that is counted. */
 type Counted = Pick<StoredRecordOf<"usage">, "kind" | "purpose" | "usage" | "window" | "pos" | "timestamp"> | Line;
@@ -30,6 +49,7 @@ export class StateCount {
   #summaries = 0;
   #epochs = 0;
   #window = { pos: 0, tokens: 0 };
+  #ended: EndedState | undefined;
   #last: string;
 
   /** @param createdAt - when the session was made */
@@ -42,11 +62,19 @@ export class StateCount {
     if (line.timestamp > this.#last) this.#last = line.timestamp;
     if (line.kind === "tool") this.#toolCalls++;
     if (line.kind === "edit" && line.type === "epoch") this.#epoch(line.data, line.pos);
+    // A session that was gone on with has not ended.
+    if (line.kind === "edit" && line.type === "resumed") this.#ended = undefined;
+    if (line.kind === "edit" && line.type === endedType) this.#ended = endedIn(line.data);
     if (line.kind !== "usage") return;
     const { purpose, usage, window, pos } = line;
     if (purpose === "turn") this.#llmCalls++;
     this.#tokens += usedTokens(usage);
     this.#seen(window?.tokens, pos);
+  }
+
+  /** The end that the lines tell of; undefined where they tell of none, or of one without an error. */
+  get ended(): EndedState | undefined {
+    return this.#ended;
   }
 
   /** The numbers so far. */
@@ -88,4 +116,13 @@ export function atLeast(state: SessionState, counted: CountedState): SessionStat
     epochCount: most("epochCount"),
     currentContextTokens: counted.currentContextTokens || state.currentContextTokens,
   };
+}
+
+/** A state with its numbers counted again from records of any kind. */
+export function recountedBy(state: SessionState, createdAt: string, records: Iterable<StoredRecord>): SessionState {
+  const count = new StateCount(createdAt);
+  for (const record of records) {
+    if (record.kind === "usage" || record.kind === "tool" || record.kind === "edit") count.take(record);
+  }
+  return atLeast(state, count.numbers);
 }

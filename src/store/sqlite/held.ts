@@ -5,7 +5,9 @@ import { fenced } from "../shared/unlock.ts";
 import type { SessionState } from "../store.ts";
 import type { Connection } from "./connection/driver.ts";
 import type { Counters } from "./log.ts";
-import { sealOf } from "./seal.ts";
+import { goOn, sealOf } from "./seal.ts";
+import type { Continued } from "./seal.ts";
+import type { SessionRow } from "./session.ts";
 
 /** A session that a store writes. */
 export interface Held {
@@ -13,6 +15,21 @@ export interface Held {
   readonly counters: Counters;
   readonly stopHeartbeat: () => void;
   holder: Holder;
+}
+
+/** A session that this process took, with its row as it was before. */
+export interface Taken {
+  readonly row: SessionRow;
+  readonly holder: Holder;
+  readonly continued: Continued;
+}
+
+/** Makes a session's new holder known, inside a transaction. */
+export function takeRow(connection: Connection, row: SessionRow, holder: Holder): Taken {
+  const continued = goOn(connection, row.id, row.texts.state);
+  const sql = "UPDATE sessions SET generation = ?, holder = ? WHERE id = ?";
+  connection.run(sql, holder.generation, JSON.stringify(holder), row.id);
+  return { row, holder, continued };
 }
 
 /**

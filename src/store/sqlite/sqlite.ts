@@ -26,11 +26,11 @@ import { initialState } from "../format/documents.ts";
 import { isFinal, newerFormat, notFound, sessionId, storeClosed } from "../shared/rules.ts";
 import { busy, unlockEdit } from "../shared/unlock.ts";
 import type { Connection } from "./connection/driver.ts";
-import { checkFence, writeState } from "./held.ts";
-import type { Held } from "./held.ts";
+import { checkFence, takeRow, writeState } from "./held.ts";
+import type { Held, Taken } from "./held.ts";
 import { keepRecounted } from "./recount.ts";
 import { addRecord, encode, newestOf, readCounters, recordOf, rowsOf } from "./log.ts";
-import { countersOf, goOn, sealOfSession } from "./seal.ts";
+import { countersOf, sealOfSession } from "./seal.ts";
 import type { Continued } from "./seal.ts";
 import type { Counters } from "./log.ts";
 import { findRow, holdingOf, infoOf, insertRow, listRows } from "./session.ts";
@@ -160,17 +160,17 @@ class SqliteStore implements Store {
   async lock(scope: Scope, id: string): Promise<Lock> {
     this.#alive();
     sessionId(id);
-    const [row, holder, continued] = await this.#writer.commit(true, () => {
+    const taken = await this.#writer.commit(true, () => {
       const row = this.#writable(scope, id);
       if (row.holder && isHeld(row.holder, this.#clock.now())) throw busy(ownerOf(row.holder));
-      const found = goOn(this.#connection, id, row.texts.state);
-      const next = this.#newHolder(row.generation + 1);
-      const sql = "UPDATE sessions SET generation = ?, holder = ? WHERE id = ?";
-      this.#connection.run(sql, next.generation, JSON.stringify(next), id);
-      return [row, next, found] as const;
+      return takeRow(this.#connection, row, this.#newHolder(row.generation + 1));
     });
-    const lock = this.#hold(scope, id, holder, continued);
-    // Who let go of a session wrote its state last; of a writer that died, the lines may say more.
+    return this.#goOn(scope, taken);
+  }
+
+  async #goOn(scope: Scope, { row, holder, continued }: Taken): Promise<Lock> {
+    const lock = this.#hold(scope, row.id, holder, continued);
+    // Who let go of a session wrote its state last; of a writer that died or was passed over, the lines may say more.
     if (row.holder) await keepRecounted(this.#connection, row, this, lock);
     return lock;
   }
@@ -236,19 +236,19 @@ class SqliteStore implements Store {
     return this.#closing;
   }
 
-  #unlock(scope: Scope, id: string, options: UnlockOptions): Promise<Holding> {
+  async #unlock(scope: Scope, id: string, options: UnlockOptions): Promise<Holding> {
     this.#alive();
-    return this.#writer.commit(true, () => {
+    const { found, taken } = await this.#writer.commit(true, () => {
       const row = this.#writable(scope, id);
       const found = holdingOf(row, this.#clock.now());
       const edit = unlockEdit(id, found, options, timestamp(this.#clock));
       const counters = readCounters(this.#connection, id);
       if (edit) addRecord(this.#connection, id, counters, encode(this.#prepared(edit)));
-      if (found.state !== "none") {
-        this.#connection.run("UPDATE sessions SET generation = generation + 1, holder = NULL WHERE id = ?", id);
-      }
-      return found;
+      const holder = this.#newHolder(row.generation + 1);
+      return { found, taken: found.state === "none" ? undefined : takeRow(this.#connection, row, holder) };
     });
+    if (taken) await (await this.#goOn(scope, taken)).release();
+    return found;
   }
 
   async *#examine(options: ExamineOptions = {}, signal?: AbortSignal): AsyncGenerator<Examined> {

@@ -1,6 +1,16 @@
 /** The cases about the holder of a session. A store without `holding` passes them as it is. */
 import assert from "node:assert/strict";
-import { everybody, messageRecord, newSession, readAll, refused, sessionWith, stateOf, texts } from "./kit.ts";
+import {
+  everybody,
+  everyKind,
+  messageRecord,
+  newSession,
+  readAll,
+  refused,
+  sessionWith,
+  stateOf,
+  texts,
+} from "./kit.ts";
 import type { StoreCase } from "./kit.ts";
 import type { Store, StoreHolding } from "../store.ts";
 
@@ -45,6 +55,20 @@ export const holdingCases: readonly StoreCase[] = [
       await store.append(next, [messageRecord("4")]);
       assert.ok(next.owner.generation > lock.owner.generation);
       assert.deepEqual(await texts(store, lock.id), ["1", "2", "3", "4"]);
+    }),
+  },
+  {
+    group,
+    name: "what a holder that is passed over wrote last counts, whether or not it wrote its state",
+    run: withHolding(async (holding, store) => {
+      const lock = await store.create(everybody, newSession());
+      await store.append(lock, [messageRecord("1"), ...everyKind().filter(({ kind }) => kind === "usage")]);
+      await holding.unlock(everybody, lock.id, { force: true, reason: "it hangs" });
+      assert.equal((await holding.holder(everybody, lock.id)).state, "none");
+      const next = await store.lock(everybody, lock.id);
+      const { llmCallCount, totalTokensUsed } = (await store.info(everybody, lock.id)).state;
+      assert.deepEqual([llmCallCount, totalTokensUsed > 0], [1, true]);
+      await next.release();
     }),
   },
   {

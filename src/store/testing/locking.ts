@@ -1,6 +1,6 @@
 /** The cases about the lock of a session and its state. */
 import assert from "node:assert/strict";
-import { everybody, messageRecord, refused, sessionWith, stateOf, texts } from "./kit.ts";
+import { everybody, listAll, messageRecord, refused, sessionWith, stateOf, texts } from "./kit.ts";
 import type { StoreCase } from "./kit.ts";
 
 /** The cases of one writer. */
@@ -112,6 +112,32 @@ export const stateCases: readonly StoreCase[] = [
       const again = await store.info(everybody, lock.id);
       assert.equal(again.metadata.config["model"], "a-model");
       assert.equal(again.state.llmCallCount, 0);
+    },
+  },
+  {
+    group: "rest",
+    name: "a closed session has not ended: it is listed as closed, and goes on when it is locked",
+    async run({ store }) {
+      const lock = await sessionWith(store, 3);
+      await store.setState(lock, stateOf("closed"));
+      await lock.release();
+      const other = await sessionWith(store, 1);
+      for (const query of [{ status: "closed" }, { status: "closed", unfinished: true }] as const) {
+        const found = await listAll(store, everybody, query);
+        assert.deepEqual(
+          found.map(({ metadata, state, readOnly }) => [metadata.uuid, state, readOnly]),
+          [[lock.id, stateOf("closed"), false]],
+        );
+      }
+      assert.deepEqual((await listAll(store, everybody, { unfinished: true })).length, 2);
+      const again = await store.lock(everybody, lock.id);
+      assert.deepEqual(again.recovery, []);
+      await store.append(again, [messageRecord("4")]);
+      await store.setState(again, stateOf("processing"));
+      assert.deepEqual((await store.info(everybody, lock.id)).state, stateOf("processing"));
+      assert.deepEqual(await texts(store, lock.id), ["1", "2", "3", "4"]);
+      await store.finish(again, stateOf("completed"));
+      await other.release();
     },
   },
 ];

@@ -1,7 +1,7 @@
 /** The cases about upkeep. A store without it passes them as it is. */
 import assert from "node:assert/strict";
 import { everybody, everyKind, everyRecordKind, listAll, newSession, readAll, refused } from "./kit.ts";
-import { messageRecord, sessionWith, stateOf } from "./kit.ts";
+import { messageRecord, sessionWith, stateOf, texts } from "./kit.ts";
 import type { StoreCase, StoreFixture } from "./kit.ts";
 import type { Scope, Store } from "../store.ts";
 import type { TrashedSession, Upkeep } from "../upkeep.ts";
@@ -29,6 +29,37 @@ export const upkeepCases: readonly StoreCase[] = [
       assert.deepEqual(await upkeep.compress(everybody, id), small);
       assert.deepEqual(await upkeep.decompress(everybody, id), plain);
       assert.deepEqual(await contents(store, id), before);
+    }),
+  },
+  {
+    group,
+    name: "a closed session is compressed as a finished one is, stays out of the trash, and goes on whole",
+    run: withUpkeep(async (upkeep, store) => {
+      const lock = await sessionWith(store, 3);
+      for (let round = 0; round < 20; round++) await store.append(lock, everyKind());
+      if (upkeep.compress) await refused(() => upkeep.compress!(everybody, lock.id), "bad-option");
+      await store.setState(lock, stateOf("closed"));
+      if (upkeep.compress) await refused(() => upkeep.compress!(everybody, lock.id), "session-busy");
+      await lock.release();
+      await refused(() => upkeep.trash(everybody, [lock.id], time), "bad-option");
+      const before = await contents(store, lock.id);
+      const plain = await upkeep.size(everybody, lock.id);
+      for (let round = 0; round < 2 && upkeep.compress && upkeep.decompress; round++) {
+        const small = await upkeep.compress(everybody, lock.id);
+        assert.ok(small.compressed && small.bytes < plain.bytes, `${small.bytes} of ${plain.bytes}`);
+        assert.deepEqual(await contents(store, lock.id), before);
+        if (round > 0) continue;
+        assert.equal((await upkeep.decompress(everybody, lock.id)).compressed, false);
+      }
+      const again = await store.lock(everybody, lock.id);
+      assert.deepEqual(again.recovery, []);
+      assert.equal((await upkeep.size(everybody, lock.id)).compressed, false);
+      await store.append(again, [messageRecord("goes on")]);
+      const said = await texts(store, lock.id);
+      assert.deepEqual([said.length, said.slice(0, 4), said.at(-1)], [24, ["1", "2", "3", "hello"], "goes on"]);
+      if (upkeep.compress) await refused(() => upkeep.compress!(everybody, lock.id), "session-busy");
+      await store.finish(again, stateOf("completed"));
+      await upkeep.trash(everybody, [lock.id], time);
     }),
   },
   {

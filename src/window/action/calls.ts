@@ -15,6 +15,8 @@ const whole = /^(?:content|contents|file_?text|text|body|code)$/i;
 const commandKey = /^(?:command|cmd|script|shell_?command)$/i;
 const folderName = /^(?:cwd|work(?:ing)?_?dir(?:ectory)?)$/i;
 const pathName = /^(?:path|file|file_?(?:path|name)|filename|target(?:_?file)?|notebook_?path|uri)$/i;
+const cellName = /cell|notebook/i;
+const cellText = /^(?:(?:new|cell)_?)?(?:source|code|content|text|string)$/i;
 const pattern = /^(?:pattern|query|regexp?|glob|search_?term)$/i;
 const start = /^(?:offset|from|start(?:_?line)?|line(?:_?(?:number|start))?|insert_?line|view_?range)$/i;
 const end = /^(?:to|end(?:_?line)?|line_?end|limit|view_?range)$/i;
@@ -108,8 +110,18 @@ function shapedAction(name: string, object: JsonObject): FileAction | readonly F
   const blocks = texts.flatMap(([, text]) => blockChanges(text));
   if (blocks.length > 0) return { kind: "edit", path, changes: blocks };
   // The text before an undone edit is not known, nor is the notebook's own text behind a cell.
-  if (shell?.startsWith("undo") === true || /notebook/i.test(keyOf(object, pathName) ?? ""))
-    return reading.test(name) ? undefined : { kind: "touch", command: path, wide: false };
+  const touch = { kind: "touch", command: path, wide: false } as const;
+  if (shell?.startsWith("undo") === true) return reading.test(name) ? undefined : touch;
+  if (
+    entries.some(([key]) => cellName.test(key)) &&
+    /notebook|\.ipynb\b/i.test(`${keyOf(object, pathName) ?? ""} ${path}`)
+  ) {
+    const text = texts.find(([key]) => cellText.test(key))?.[1] ?? "";
+    if (reading.test(name)) return undefined;
+    if (text === "" || texts.some(([, value]) => value === "delete")) return touch;
+    // A text without a known place stands in the notebook from here on.
+    return [touch, { kind: "edit", path, changes: [{ before: "", after: text, hunk: {} }] }];
+  }
   const changes = changesOf(object);
   if (changes.length > 0) return { kind: "edit", path, changes };
   const from = first === undefined ? numberOf(entries, start, 0) : Number(first);

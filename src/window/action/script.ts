@@ -45,7 +45,7 @@ export function commandActions(line: string, folder: string, output?: Output, al
 /** A file named without any folder is told apart from its namesakes by the folder the command runs in. */
 function inFolder(action: FileAction, folder: string): FileAction {
   const place = (path: string): string =>
-    folder === "" || /[/~]/.test(path) ? path : `${folder.replace(/\/$/, "")}/${path}`;
+    folder === "" || /[/\\~]/.test(path) ? path : `${folder.replace(/\/$/, "")}/${path}`;
   if (action.kind === "touch") return action;
   if (action.kind === "move") return { ...action, path: place(action.path), to: place(action.to) };
   return { ...action, path: place(action.path) };

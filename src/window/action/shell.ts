@@ -1,6 +1,7 @@
 /** Shell commands: the files a line shows, writes, moves and deletes, and those that it may have changed. */
 import type { FileAction } from "./action.ts";
 import { patchedText } from "./patch-text.ts";
+import { isRooted, nameOf } from "./paths.ts";
 import type { Output } from "./output.ts";
 import { commandsOf } from "./shell-words.ts";
 import type { Command } from "./shell-words.ts";
@@ -10,12 +11,13 @@ import type { Piece } from "./shown.ts";
 
 /** Signs that a line which cannot be taken apart writes something. */
 const writes =
-  /(?:^|[\s;&|(])(?:tee|mv|cp|rm|patch|truncate|install|dd|ln)\s|\b(?:sed|perl|ruby|gawk)\s+(?:-\w+\s+)*-\w*i|[^-=<>&\d]>{1,2}\s*(?!\/dev\/|&)[\w./~"'$]|^>|writeFile|write_text|\.write\(|open\([^)]*["'][wax]\+?b?["']|\b(?:shutil|rename|unlink)\b/;
+  /(?:^|[\s;&|(])(?:tee|mv|cp|rm|patch|truncate|install|dd|ln)\s|\b(?:sed|perl|ruby|gawk)\s+(?:-\w+\s+)*-\w*i|[^-=<>&\d]>{1,2}\s*(?!\/dev\/|&)[\w./~"'$]|^>|writeFile|write_text|\.write\(|open\([^)]*["'][wax]\+?b?["']|\b(?:shutil|rename|unlink|(?:Set|Add|Clear)-Content|Out-File|(?:Remove|Move|Copy|Rename)-Item)\b/;
 /** Commands that may write anything in the folder they run in. */
 const writesAll =
   /\bgit\s+(?:-[cC]\s+\S+\s+|-\S+\s+)*(?:checkout|restore|reset|stash(?!\s+(?:list|show))|apply|am|merge(?!-)|pull|rebase|revert|switch|cherry-pick|clean|mv|rm)\b|--(?:write|fix|in-place|apply)\b|\b(?:gofmt\s+-w|(?:cargo|go|mix|deno)\s+fmt(?![^\n;&|]*--check)|rustfmt(?![^\n;&|]*--check)|black\s(?![^\n;&|]*--check)|ruff\s+format(?![^\n;&|]*--check)|isort\s|(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?(?:format|fmt|fix|lint:fix)\b|format(?=\s|$))/;
 /** Programs that change the files named behind them, or those that a patch or an archive names. */
-const changer = /^(?:ed|ex|vim?|nvim|sd|sponge|dos2unix|unix2dos|astyle|rsync|patch|apply_?patch|unzip|xargs)$/;
+const changer =
+  /^(?:ed|ex|vim?|nvim|sd|sponge|dos2unix|unix2dos|astyle|rsync|patch|apply_?patch|unzip|xargs|(?:set|add|clear)-content|out-file|(?:remove|move|copy|rename)-item|del|erase|ren|move|copy)$/i;
 /** Programs that know by themselves which files they change. */
 const generator =
   /^(?:terraform fmt|go generate|(?:(?:npx|bunx|pnpm dlx|yarn dlx) )?(?:jscodeshift|codemod))\b(?!.*-check)|^tar\s+-?\w*x/;
@@ -82,7 +84,7 @@ export function shellActions(line: string, folder = "", output?: Output): readon
 function ages(change: FileAction, piece: Piece): boolean {
   if (piece.kind === "many") return true;
   if (piece.kind !== "lines" && piece.kind !== "found") return false;
-  const name = piece.path.slice(piece.path.lastIndexOf("/") + 1);
+  const name = nameOf(piece.path);
   return change.kind === "touch" ? change.wide || change.command.includes(name) : change.path.endsWith(name);
 }
 
@@ -197,7 +199,7 @@ function sourceOf(pipeline: readonly Command[], command: Command, name: string):
 
 /** A path as it is named from where the line began. */
 function placeIn(base: string, path: string): string {
-  return base === "" || /^[/~]/.test(path) ? path : `${base.replace(/\/$/, "")}/${path.replace(/^\.\//, "")}`;
+  return base === "" || isRooted(path) ? path : `${base.replace(/\/$/, "")}/${path.replace(/^\.\//, "")}`;
 }
 
 function commandFolder(line: string, folder: string): string {

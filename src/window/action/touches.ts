@@ -1,4 +1,5 @@
 /** Touches: the files that a command names, by their last part or by a pattern such as `src/*.ts`. */
+import { nameOf, plainPath } from "./paths.ts";
 
 const between = /[^\w./@*{},+-]+/;
 
@@ -11,7 +12,7 @@ const mostStars = 4;
 export function touchOf(command: string): (path: string) => boolean {
   const words = command.includes("*") ? command.split(between).filter((word) => isPattern(word)) : [];
   const patterns = words.slice(0, mostPatterns).flatMap((word) => matcherOf(word) ?? []);
-  return (path) => command.includes(nameOf(path)) || patterns.some((one) => one.test(path));
+  return (path) => command.includes(nameOf(path)) || patterns.some((one) => one.test(plainPath(path)));
 }
 
 function isPattern(word: string): boolean {
@@ -30,8 +31,4 @@ function matcherOf(text: string): RegExp | undefined {
     .replaceAll(/\*{2,}\/|\*+/g, (sign) => (sign === "*" ? "[^/]*" : sign.endsWith("/") ? "(?:.*/)?" : ".*"));
   // A pattern without an ending may be of folders.
   return new RegExp(`(?:^|/)${source}${/\.[^/]*$/.test(text) ? "" : "(?:/.*)?"}$`);
-}
-
-function nameOf(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
 }

@@ -1,5 +1,5 @@
 /** The index of files: every file that calls had to do with, by folder, as far as a cap has room for their names. */
-import { inlineText } from "../../message/quote.ts";
+import { inlineText, looksStructural } from "../../message/quote.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import type { Work } from "../../turns.ts";
 import { recallId } from "../stub/stub.ts";
@@ -163,13 +163,19 @@ function shortened(folder: string): string {
   return parts.length > shownParts + 1 ? `…/${parts.slice(-shownParts - 1).join("/")}` : folder;
 }
 
+/** A folder's name at the beginning of a line, where it must not pass for a heading or a label. */
+function headOf(folder: string): string {
+  const head = inlineText(shortened(folder));
+  return looksStructural(inlineText(folder)) ? `./${head}` : head;
+}
+
 function lineOf(folder: Folder, root: string, shown: ReadonlySet<IndexedFile>): string {
   const { path, files } = folder;
   const named = files
     .filter((file) => shown.has(file))
     .toSorted((left, right) => right.want - left.want || right.to - left.to);
   const names = named.map((file) => nameIn(folder, file)).join(", ");
-  const head = inlineText(path.startsWith(root) && path !== root ? shortened(path.slice(root.length)) : "./");
+  const head = headOf(path.startsWith(root) && path !== root ? path.slice(root.length) : "./");
   if (named.length === files.length) return `${head} ${names}`;
   const calls = sum(files.map((file) => file.calls));
   const range = recallId(Math.min(...files.map(({ from }) => from)), Math.max(...files.map(({ to }) => to)));

@@ -14,6 +14,8 @@ export class FileView {
   #stretches: Stretch[] = [];
   /** Whether numbers may be off: lines came or went at a place that is not known. */
   #shifted = false;
+  /** Whether all of the text was known once, and each change since. */
+  #whole = false;
   /** The newest message that may have changed the file in a way that is not known; what is older may be out of date. */
   #doubt = 0;
 
@@ -31,10 +33,17 @@ export class FileView {
     return this.#shifted ? this.#stretches.map(({ lines }) => ({ at: 0, lines })) : this.#stretches;
   }
 
+  /** Whether the first line of a text is known to stand in the file, as a part of a line. */
+  holds(text: string): boolean {
+    const sought = text.trimStart().split("\n", 1)[0]?.trimEnd() ?? "";
+    return this.#stretches.some(({ lines }) => lines.some((line) => line.text.includes(sought)));
+  }
+
   /** The whole text, as it was read or written. */
   write(lines: readonly Line[]): void {
     this.#stretches = lines.length === 0 ? [] : [{ at: 1, lines }];
     this.#shifted = false;
+    this.#whole = true;
   }
 
   /** A part of the text; `at` is 0 where its place is not known. */
@@ -172,10 +181,31 @@ export class FileView {
       if (place < 0 && (left.length !== 1 || left[0] !== stretch)) place = rest.length + Math.min(1, left.length);
       rest.push(...left);
     }
+    const [line] = fresh.length > 0 ? fresh : toLines(before);
+    const contradicts = (this.#whole && place < 0) || isPartly(rest, splitLines(before));
     if (fresh.length > 0) rest.splice(place < 0 ? rest.length : place, 0, { at: 0, lines: fresh });
     this.#stretches = rest;
     this.#shifted = true;
+    if (contradicts && line) this.touch(line.seq);
   }
+}
+
+/**
+ * Whether a part of an old text may still stand in what is known: at the edge of a stretch, or in a line that is known cut
+ * in its middle.
+ */
+function isPartly(stretches: readonly Stretch[], old: readonly string[]): boolean {
+  const [first = ""] = old;
+  const last = old.at(-1) ?? "";
+  const isOverEdge = ({ lines }: Stretch): boolean =>
+    old.length > 1 &&
+    ((first.trim() !== "" && lines.at(-1)?.text.endsWith(first) === true) ||
+      (last.trim() !== "" && lines[0]?.text.startsWith(last) === true));
+  const isOverCut = ({ text }: Line): boolean => {
+    const [head = "", tail = ""] = text.split(" … ");
+    return tail !== "" && old.some((one) => one.includes(head.slice(-telling)) || one.includes(tail.slice(0, telling)));
+  };
+  return stretches.some((stretch) => isOverEdge(stretch) || stretch.lines.some(isOverCut));
 }
 
 /** The place of successive lines that make up an old text; its first and last line may be parts of lines. */

@@ -9,6 +9,7 @@ import type { NumberedMessage } from "../../message/step.ts";
 import type { TextMask } from "../window.ts";
 import type { FileAction, ReadCall } from "../action/action.ts";
 import { actionsOf, runsCommand } from "../action/calls.ts";
+import { isSamePath, maybeSamePath, nameOf } from "../action/paths.ts";
 import { fileTextOf, outputOf, saysFailed, showsNothing, speaksOfFailure } from "../action/output.ts";
 import type { Output } from "../action/output.ts";
 import { touchOf } from "../action/touches.ts";
@@ -132,10 +133,12 @@ export class Reader implements Reading {
       this.#touch(action.command, action.wide, seq);
       return undefined;
     }
-    const path = this.#resolve(action.path);
+    const path = this.#resolve(action.path, action.kind === "edit" ? action.changes[0]?.before : "");
     // A line of a search over many files names its file and its place: it stands for itself.
     if (action.kind === "look" || (action.kind === "search" && action.among === true)) return undefined;
     if (action.kind === "read" || action.kind === "search") return this.#shown(action, path, action.part ?? text, seq);
+    this.#doubtOthers(action.path, path, seq);
+    if (action.kind === "move") this.#doubtOthers(action.to, this.#resolve(action.to), seq);
     if (isDoubtful || (exit !== 0 && action.kind !== "write")) {
       // Something of the call failed, and it is not known whether this did.
       this.#view(path).touch(seq);
@@ -267,27 +270,27 @@ export class Reader implements Reading {
   }
 
   /** The name a file is known under: a shorter path that is the end of a longer one is the same file. */
-  #resolve(path: string): string {
+  #resolve(path: string, text = ""): string {
     const plain = path.replace(/^\.\//, "");
-    if (this.files.has(plain) || !isPath(plain)) return plain;
-    // One path can only be the end of another where their last parts are the same.
-    for (const known of this.#byName.get(nameOf(plain)) ?? []) {
-      if (isEndOf(plain, known) || isEndOf(known, plain)) return known;
-    }
-    return plain;
+    if (this.files.has(plain)) return plain;
+    const same = this.#namesakes(plain).filter((known) => isSamePath(known, plain));
+    return same.find((known) => this.files.get(known)?.holds(text)) ?? same[0] ?? plain;
+  }
+
+  /** The files that are known under the last part of a path. */
+  #namesakes(path: string): readonly string[] {
+    return this.#byName.get(nameOf(path)) ?? [];
+  }
+
+  /** A change of a file whose folder was not named may be one of another file with that name. */
+  #doubtOthers(given: string, path: string, seq: number): void {
+    for (const other of this.#namesakes(given))
+      if (other !== path && (isSamePath(other, given) || maybeSamePath(other, given))) this.#view(other).touch(seq);
   }
 }
 
 function pathsOf(action: FileAction): readonly string[] {
   return action.kind === "move" ? [action.to] : "path" in action ? [action.path] : [];
-}
-
-function nameOf(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
-}
-
-function isEndOf(end: string, path: string): boolean {
-  return end.includes("/") && path.endsWith(`/${end}`);
 }
 
 /** The source of a text; a synthetic message in the user's role, such as a late result, is not the user's. */

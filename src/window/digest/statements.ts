@@ -4,6 +4,8 @@
  */
 import type { Work } from "../../turns.ts";
 import { splitSentences } from "../../message/sentences.ts";
+import { nameOf } from "../action/paths.ts";
+import { linkBriefStatements } from "./brief-statements.ts";
 import type { Candidate } from "./candidate.ts";
 import { wordsOf } from "./facts.ts";
 import type { Line, Word } from "./line.ts";
@@ -93,6 +95,7 @@ export function* readStatements(
     candidate.newer = oftenest(newer).slice(0, mostNewer);
   }
   yield;
+  yield* linkBriefStatements(statements, isLater);
   yield* linkFiles(candidates, topics);
   const fixed = new Set(sentences.flatMap((words) => pairsOf(rarest(words, rare, mostRare))));
   const amendments = users.filter((candidate) => topics.get(candidate)?.some((topic) => fixed.has(topic)));
@@ -145,7 +148,7 @@ function* linkFiles(candidates: readonly Candidate[], topics: ReadonlyMap<Candid
 
 /** The names of a file: its path, its last part, and that without its ending. */
 function namesOf(path: string): readonly string[] {
-  const name = path.slice(path.lastIndexOf("/") + 1);
+  const name = nameOf(path);
   return [...new Set([path, name, name.replace(/\.\w+$/, "")])];
 }
 

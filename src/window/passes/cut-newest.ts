@@ -75,7 +75,8 @@ function resultPiece(
   const short = (): readonly Edit[] => {
     const text = cutMark(tokens, recallId(seq));
     const stubs = stubsOf(alone, mask).filter(({ id }) => id === recallId(seq));
-    return edited({ ...at(seq), ...which, text, stubs, tokensBefore: tokens, tokensAfter: counter.count(text) + 4 });
+    const tokensAfter = countPart(counter, { ...result, content: text });
+    return edited({ ...at(seq), ...which, text, stubs, tokensBefore: tokens, tokensAfter });
   };
   const excerpted = (level: number): readonly Edit[] =>
     truncateStep({ ...step, messages: alone }, context, level).map((edit) => ({ ...edit, ...which, reason }));

@@ -1,6 +1,6 @@
 /** Delta: a result that repeats what stands in the window shows what is new, and says where the rest stands. */
 import type { JsonValue, Message, ToolResultPart } from "../../message/message.ts";
-import { resultText, toolCalls, toolResults } from "../../message/message.ts";
+import { ownText, resultMedia, toolCalls, toolResults, withOwnText } from "../../message/message.ts";
 import { inlineName } from "../../message/quote.ts";
 import { countPart, countResultOnce } from "../../tokens/counter.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
@@ -77,11 +77,10 @@ export class Deltas {
     for (const { seq, message } of step.kind === "assistant" ? step.messages : []) {
       const result = onlyResult(message);
       if (!result) continue;
-      const tokens = countResultOnce(this.#counter, result);
       const edit = deltaOf(seq, result, this.#standing, this.#counter);
       // A result above the cap may be an excerpt after a resume, so it does not count.
-      if (tokens <= this.#cap) {
-        results += tokens;
+      if (countResultOnce(this.#counter, result) <= this.#cap) {
+        results += textTokens(this.#counter, result);
         saved += edit ? edit.tokensBefore - edit.tokensAfter : 0;
       }
       if (edit && edit.tokensAfter <= this.#cap && saved >= this.#leastRepeated * results) edits.push(edit);
@@ -148,20 +147,33 @@ function textsOf({ seq, message }: ViewStep["messages"][number], abouts: Readonl
   const single = found.filter(({ name }) => names.indexOf(name) === names.lastIndexOf(name));
   const result = onlyResult(message);
   const about = abouts.get(recallId(seq));
-  return result && about ? [...single, { name: "", text: resultText(result), about }] : single;
+  return result && about ? [...single, { name: "", text: ownText(result) ?? "", about }] : single;
 }
 
 function isPlain(name: string): boolean {
   return inlineName(name) === name;
 }
 
-/** The result of a message that shows one, and that one whole and as text. */
+/** The result of a message that shows one, and that one whole; its text stands together, images and files beside it. */
 function onlyResult(message: Message): ToolResultPart | undefined {
   const results = toolResults(message);
   const [result] = results;
   if (!result || results.length > 1 || message.status === "synthetic" || isStub(result)) return undefined;
-  const text = typeof result.content === "string" || result.content.every(({ type }) => type === "text");
-  return text ? result : undefined;
+  return hasOneText(result) ? result : undefined;
+}
+
+/** Whether no image stands between texts of a result: a delta has one place. */
+function hasOneText({ content }: ToolResultPart): boolean {
+  if (typeof content === "string") return true;
+  const places = content.flatMap(({ type }, at) => (type === "text" ? [at] : []));
+  const [first] = places;
+  return first !== undefined ? places.every((at, index) => at === first + index) : content.length === 0;
+}
+
+/** Tokens of a result without its images and files. */
+function textTokens(counter: TokenCounter, result: ToolResultPart): number {
+  if (resultMedia(result).length === 0) return countResultOnce(counter, result);
+  return countPart(counter, { ...result, content: ownText(result) ?? "" });
 }
 
 /** The beginning of a label, and its look-alikes: a result with one shows nothing that could be taken for a mark. */
@@ -173,7 +185,7 @@ function deltaOf(
   standing: StandingLines,
   counter: TokenCounter,
 ): Edit | undefined {
-  const text = resultText(result);
+  const text = ownText(result) ?? "";
   const lines = text.split("\n");
   if (lines.length < leastLines || label.test(text)) return undefined;
   const shown: string[] = [];
@@ -194,13 +206,14 @@ function deltaOf(
   if (sources.size === 0) return undefined;
   const fresh = shown.join("\n");
   const tokensBefore = countResultOnce(counter, result);
-  const tokensAfter = countPart(counter, { ...result, content: fresh });
-  if (tokensAfter > tokensBefore * (1 - leastShare)) return undefined;
+  const tokensAfter = countPart(counter, withOwnText(result, fresh));
+  if (tokensBefore - tokensAfter < textTokens(counter, result) * leastShare) return undefined;
   return {
     kind: "stub",
     from: seq,
     to: seq,
     text: fresh,
+    ...(resultMedia(result).length > 0 && { keepsMedia: true }),
     stubs: [...sources.values()].map(({ about }) => about),
     sources: [...sources.keys()],
     pass: deltaPass,

@@ -189,7 +189,9 @@ function* planWith(
     return { ...note, tokensAfter: noteTokens(note, profile, counter) };
   };
   let note: Edit | undefined;
-  let room = target - keptTokens - counter.count(headOf("")) - filesCap - 8;
+  // Files whose lines are chosen leave the index, so all of them are the most it takes.
+  const all = yield* renderFiles(files, counter, filesCap);
+  let room = target - keptTokens - counter.count(headOf(all.text)) - 8;
   // Counts are not quite additive: a digest that came out too large is chosen again with that much less room.
   for (let tries = 0; tries < 4 && room > 0 && !note; tries++) {
     const found = yield* noteOf(yield* choose(room));

@@ -1,5 +1,5 @@
 /** prune-ui-tree: dumps of screens and pages shrink to fixed limits, or to one line for each interactive element. */
-import type { JsonValue } from "../../message/message.ts";
+import type { JsonValue, ToolResultPart } from "../../message/message.ts";
 import { inlineName, quoteHint, quoteText } from "../../message/quote.ts";
 import { parseLoose } from "../ui/json.ts";
 import { cutText, limitUi, uiLimits } from "../ui/limits.ts";
@@ -42,11 +42,11 @@ export function pruneUiTree({
   keepNewest = rule === "limits" ? 0 : 1,
   when = "always",
 }: PruneUiTreeOptions = {}): Pass {
-  const shrink =
+  const shrink = remembering(
     rule === "limits"
-      ? (entry: ViewResult, text: string, mask: TextMask): string =>
-          limited(entry, text, { ...uiLimits, ...limits }, mask)
-      : (entry: ViewResult, text: string, mask: TextMask): string => asLines(entry, text, lines, mask);
+      ? (entry, text, mask) => limited(entry, text, { ...uiLimits, ...limits }, mask)
+      : (entry, text, mask) => asLines(entry, text, lines, mask),
+  );
   return {
     name: "prune-ui-tree",
     plan(view: View, context: PassContext): readonly Edit[] {
@@ -61,6 +61,24 @@ export function pruneUiTree({
         return edit ? [edit] : [];
       });
     },
+  };
+}
+
+type Shrink = (entry: ViewResult, text: string, mask: TextMask) => string;
+
+/** The same, remembered for as long as a result lives: windows of every call ask for the same dumps. */
+function remembering(shrink: Shrink): Shrink {
+  const known = new WeakMap<
+    ToolResultPart,
+    { readonly seq: number; readonly name: string; readonly mask: TextMask; readonly shown: string }
+  >();
+  return (entry, text, mask) => {
+    const { seq, name, result } = entry;
+    const found = known.get(result);
+    if (found?.seq === seq && found.name === name && found.mask === mask) return found.shown;
+    const shown = shrink(entry, text, mask);
+    known.set(result, { seq, name, mask, shown });
+    return shown;
   };
 }
 

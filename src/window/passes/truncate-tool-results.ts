@@ -77,7 +77,7 @@ export function truncateStep(
         mask,
         ...(seen && { seen }),
       });
-      const after = keepsMedia ? countPart(counter, withOwnText(result, text)) : counter.count(text) + 4;
+      const after = countPart(counter, keepsMedia ? withOwnText(result, text) : { ...result, content: text });
       if (after >= before) continue;
       edits.push({
         kind: "stub",

@@ -14,13 +14,13 @@ export interface CodingAgentOptions extends Omit<SummaryAtThresholdOptions, "rat
  * A summary is due over 0.7 of the contextWindow and 10 messages; the newest 5 stay out of it. The window is the system
  * block, the latest summary, and the newest messages that fit.
  */
-export function codingAgent({ ratio, ...options }: CodingAgentOptions = {}): Preset {
-  const strategy = summaryAtThreshold({ locale: "ja", ...options, ratio: 1 });
+export function codingAgent({ ratio, locale = "ja", ...options }: CodingAgentOptions = {}): Preset {
+  const strategy = summaryAtThreshold({ ...options, locale, ratio: 1 });
   return presetWith("coding-agent", strategy, {
     counter: "chars4-floor",
     ratio: ratio ?? 0.7,
     ...(ratio !== undefined && { ratioOption: "ratio" }),
-    locale: options.locale ?? "ja",
+    locale,
     folder: "logs/contexts",
     maskEmail: true,
   });

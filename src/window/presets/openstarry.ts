@@ -22,8 +22,8 @@ export function openstarrySliding(): Preset {
 }
 
 /** The recommended one of the three: beyond 10 turns a light model folds the earliest 5 into a running summary. */
-export function openstarrySummary(options: OpenstarrySummaryOptions = {}): Preset {
-  return preset("openstarry-summary", rollingSummary({ locale: "zh", ...options }), options.locale);
+export function openstarrySummary({ locale = "zh", ...options }: OpenstarrySummaryOptions = {}): Preset {
+  return preset("openstarry-summary", rollingSummary({ ...options, locale }), locale);
 }
 
 /** Strategy C: no conversation, only the state that a schema describes. */

@@ -1,4 +1,5 @@
 /** Preset state-manager (docs/presets.md). */
+import type { Locale } from "../../config/locale.ts";
 import { dropUntilSummarised, summarising, summaryHooks } from "../summary/strategy-hooks.ts";
 import type { SummarisingOptions } from "../summary/strategy-hooks.ts";
 import type { StrategyHook } from "../window.ts";
@@ -13,14 +14,26 @@ export interface StateManagerOptions extends SummarisingOptions {
   readonly keepTurns?: number;
 }
 
+/** The first words of a summary, by language; the Japanese ones are the preset's own. */
+const prefixes: Readonly<Record<Locale, string>> = {
+  ja: "前文の要約：",
+  en: "Summary of what went before: ",
+  zh: "前文摘要：",
+};
+
 /**
  * Over the limit, messages leave from the head, a call never without its result; the system prompt stays. With the
- * session's summarizer, whole turns become a summary before: a system message that begins `前文の要約：`.
+ * session's summarizer, whole turns become a summary before: a system message that begins `前文の要約：`, or so in the language of `locale`.
  */
-export function stateManager({ ratio = 0.8, keepTurns = 1, ...options }: StateManagerOptions = {}): Preset {
-  const summaryMessage: SummaryMessage = { role: "system", prefix: "前文の要約：", ...options.message };
+export function stateManager({
+  ratio = 0.8,
+  keepTurns = 1,
+  locale = "ja",
+  ...options
+}: StateManagerOptions = {}): Preset {
+  const summaryMessage: SummaryMessage = { role: "system", prefix: prefixes[locale], ...options.message };
   const { beforeCompose, afterStep, compact } = summaryHooks(
-    { ...summarising({ locale: "ja", ...options, message: summaryMessage }), keepMessages: 0, keepTurns },
+    { ...summarising({ ...options, locale, message: summaryMessage }), keepMessages: 0, keepTurns },
     { ratio },
   );
   const strategy = {
@@ -34,7 +47,7 @@ export function stateManager({ ratio = 0.8, keepTurns = 1, ...options }: StateMa
     note: `There is no model to summarise: over the budget the oldest steps leave; with one, turns do over ${Math.round(ratio * 100)} %.`,
   };
   return {
-    ...presetWith("state-manager", strategy, { counter: "estimate", locale: options.locale ?? "ja" }),
+    ...presetWith("state-manager", strategy, { counter: "estimate", locale }),
     summaryMessage,
   };
 }

@@ -4,6 +4,7 @@ import type { JsonValue, Message } from "../../message/message.ts";
 import type { NumberedMessage } from "../../message/step.ts";
 import type { FileAction } from "../action/action.ts";
 import { actionsOf } from "../action/calls.ts";
+import { nameOf, plainPath } from "../action/paths.ts";
 import { touchOf } from "../action/touches.ts";
 import { Reader } from "../digest/reading.ts";
 import type { FileView } from "../digest/file-view.ts";
@@ -157,9 +158,7 @@ function mayBeFiles(args: JsonValue): boolean {
 
 /** Whether two paths are of one file: a shorter path that is the end of a longer one is. */
 function isSame(left: string, right: string): boolean {
-  return left === right || left.endsWith(`/${right}`) || right.endsWith(`/${left}`);
-}
-
-function nameOf(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
+  if (left === right) return true;
+  const [one, other] = [plainPath(left), plainPath(right)];
+  return one === other || one.endsWith(`/${other}`) || other.endsWith(`/${one}`);
 }

@@ -33,15 +33,16 @@ export class Holdings {
     }
   }
 
-  /** The tools by how often they answered, each with its newest subjects. */
-  describe(): string {
+  /** The tools by how often they answered, each with as many of its newest subjects as are asked for. */
+  describe(most: number): string {
     if (this.#last === 0) return "The log holds nothing there";
     const tools = [...this.#tools].sort(([, left], [, right]) => right.count - left.count).slice(0, namedTools);
-    const named = tools.map(([tool, { count, subjects }]) => {
+    const named = tools.map(([tool, { count, subjects: known }]) => {
+      const subjects = most === 0 ? [] : known.slice(-most);
       const about =
         subjects.length === 0 ? "" : `; ${subjects.toReversed().join(", ")}${count > subjects.length ? ", …" : ""}`;
       return `${tool} (${count}${about})`;
     });
-    return `It holds ${recallId(this.#first, this.#last)}: ${named.join(", ")}`;
+    return `The log holds ${recallId(this.#first, this.#last)}: ${named.join(", ")}`;
   }
 }

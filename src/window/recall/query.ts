@@ -1,5 +1,6 @@
 /** The query of a recall, its limits and its answer, and the stretch of the log that it asks about. */
 import { WindrowError } from "../../errors.ts";
+import { nearest } from "../../nearest.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { parseRecallId, recallId } from "../stub/stub.ts";
 import type { TextMask } from "../window.ts";
@@ -39,15 +40,22 @@ export interface RecallLimits {
   readonly maxTokens?: number;
   /** Tokens of the window that the answer goes into. Default: not known. */
   readonly budget?: number;
-  readonly counter: TokenCounter;
+  /** A counter or its name; an exact one is loaded first (`loadCounter`). Default `estimate`. */
+  readonly counter?: string | TokenCounter;
   /** Replaces the secrets of lines that are cut. Default: those of a known form. */
   readonly mask?: TextMask;
   /** Names of the tools that recall: nothing of their calls and results is found. Default `["recall"]`. */
   readonly recallTools?: readonly string[];
 }
 
+/** {@link RecallLimits} with the counter at hand. */
+export interface CountedLimits extends Omit<RecallLimits, "counter"> {
+  readonly counter: TokenCounter;
+}
+
 /**
- * The stretch of the log that a query asks about.
+ * The stretch of the log that a query asks about; of a log without messages, an empty one for words alone.
+ *
  *
  * @param length - messages in the log
  * @throws WindrowError `not-found`, `bad-option`
@@ -58,27 +66,56 @@ export function recallRange(query: RecallQuery, length: number): { readonly from
     throw new WindrowError("bad-option", "Recall needs an `id`, a `query`, or `from` and `to`.");
   }
   const range = query.id === undefined ? { from: query.from ?? 1, to: query.to ?? length } : parseRecallId(query.id);
-  if (!range)
-    throw new WindrowError("bad-option", `"${query.id}" is no recall id; ids look like m12 or m12-m40.`, { ...query });
+  if (!range) throw noRecallId(query);
+  if (length === 0 && query.id === undefined && query.from === undefined) return { from: 1, to: 0 };
   if (range.from < 1 || range.from > length) {
-    throw new WindrowError("not-found", `There is no message ${recallId(range.from)}; the log ends at m${length}.`, {
-      ...query,
-      length,
-    });
+    const ends = length === 0 ? "the log has no message yet" : `the log ends at m${length}`;
+    throw new WindrowError("not-found", `There is no message ${recallId(range.from)}; ${ends}.`, { ...query, length });
   }
   return { from: range.from, to: Math.min(range.to, length) };
 }
 
-function checkQuery(query: RecallQuery): void {
-  if (typeof query !== "object" || query === null) throw new WindrowError("bad-option", "Recall needs a query.");
-  for (const name of ["id", "query"] as const) {
-    const given: unknown = query[name];
-    if (given !== undefined && typeof given !== "string")
-      throw new WindrowError("bad-option", `Recall's \`${name}\` is a text, not a ${typeof given}.`);
+/**
+ * Checks what a recall is asked.
+ *
+ * @throws WindrowError `bad-option`
+ */
+export function checkQuery(query: RecallQuery): void {
+  if (typeof query === "string") {
+    const message = `recall takes an object: { query: ${JSON.stringify(query)} } for words, { id: "m12" } for a message.`;
+    throw new WindrowError("bad-option", message);
   }
-  for (const name of ["from", "to"] as const) {
-    const given: unknown = query[name];
-    if (given !== undefined && typeof given !== "number")
-      throw new WindrowError("bad-option", `Recall's \`${name}\` is a number, not a ${typeof given}.`);
+  if (typeof query !== "object" || query === null) {
+    throw new WindrowError("bad-option", `recall takes an object of options, not ${String(query)}.`);
   }
+  for (const [name, value] of Object.entries(query as Readonly<Record<string, unknown>>)) {
+    const fault = faultOf(name, value);
+    if (fault !== undefined) throw new WindrowError("bad-option", fault, { option: name });
+  }
+}
+
+function faultOf(name: string, value: unknown): string | undefined {
+  const isText = textNames.includes(name);
+  if (!isText && !numberNames.includes(name)) {
+    return `recall has no option "${name}".${nearest(name, [...textNames, ...numberNames])}`;
+  }
+  if (value === undefined) return undefined;
+  if (isText) return typeof value === "string" ? undefined : `recall: \`${name}\` is a text, not ${shown(value)}.`;
+  return Number.isSafeInteger(value) ? undefined : `recall: \`${name}\` is a whole number, not ${shown(value)}.`;
+}
+
+const textNames: readonly string[] = ["id", "query"] satisfies (keyof RecallQuery)[];
+const numberNames: readonly string[] = ["from", "to"] satisfies (keyof RecallQuery)[];
+
+function shown(value: unknown): string {
+  return typeof value === "object" ? "an object" : (JSON.stringify(value) ?? typeof value);
+}
+
+/** Characters of an id that is none, as its error shows them: the error is an answer for the model. */
+const shownCharacters = 80;
+
+function noRecallId({ id = "", ...rest }: RecallQuery): WindrowError {
+  const shown = id.length > shownCharacters ? `${id.slice(0, shownCharacters)}…`.toWellFormed() : id;
+  const message = `"${shown}" is no recall id; ids look like m12 or m12-m40.`;
+  return new WindrowError("bad-option", message, { ...rest, id: shown });
 }

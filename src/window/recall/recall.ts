@@ -1,5 +1,6 @@
 /** Recall: brings back from the log what an edit took out of the window, offline. */
 import type { Message } from "../../message/message.ts";
+import { counterOf } from "../../tokens/counters.ts";
 import { atOnce, Turns } from "../../turns.ts";
 import type { Work } from "../../turns.ts";
 import { recallRange } from "./query.ts";
@@ -9,21 +10,22 @@ import { Recalling } from "./recalling.ts";
 /**
  * Recall from a whole history: message n of the array is `m<n>`. At once, in time that grows with the text.
  *
- * @throws WindrowError `not-found` when the id or the range names no message of the history, `bad-option` for no id
+ * @throws WindrowError `not-found` when the id or the range names no message of the history, `bad-option` for no id,
+ * `unknown-counter`
  */
-export function recallFrom(history: readonly Message[], query: RecallQuery, limits: RecallLimits): Recalled {
+export function recallFrom(history: readonly Message[], query: RecallQuery, limits: RecallLimits = {}): Recalled {
   return atOnce(recalled(history, query, limits));
 }
 
 /**
  * As {@link recallFrom}, with turns for the event loop.
  *
- * @throws WindrowError `not-found`, `bad-option`, `aborted`
+ * @throws WindrowError `not-found`, `bad-option`, `unknown-counter`, `aborted`
  */
 export function recallInTurns(
   history: readonly Message[],
   query: RecallQuery,
-  limits: RecallLimits,
+  limits: RecallLimits = {},
   signal?: AbortSignal,
 ): Promise<Recalled> {
   return new Turns(signal).run(recalled(history, query, limits));
@@ -31,7 +33,7 @@ export function recallInTurns(
 
 function* recalled(history: readonly Message[], query: RecallQuery, limits: RecallLimits): Work<Recalled> {
   const range = recallRange(query, history.length);
-  const recalling = new Recalling(query, range, limits);
+  const recalling = new Recalling(query, range, { ...limits, counter: counterOf(limits.counter) });
   const messageAt = (seq: number): Message => history[seq - 1] as Message;
   for (let seq = recalling.first; seq <= range.to; seq++) {
     if (!(yield* recalling.take({ seq, message: messageAt(seq) }))) break;

@@ -20,7 +20,7 @@ import { FileLog, followFile } from "./files.ts";
 import { Filling } from "./filling.ts";
 import { Holdings } from "./holdings.ts";
 import type { HitDocument, RankedHit } from "./hits.ts";
-import type { Recalled, RecallLimits, RecallQuery } from "./query.ts";
+import type { CountedLimits, Recalled, RecallQuery } from "./query.ts";
 import { Replaced } from "./replaced.ts";
 import { RecallSearch } from "./search.ts";
 import { wordsOf } from "./words.ts";
@@ -38,8 +38,13 @@ const callReach = 8;
 /** Tokens of an answer that found nothing. */
 const nothingTokens = 150;
 
+/** The reasons of an answer without a passage, each with what to ask instead. */
+const noWords = "Nothing has these words; try one rare word, a name, a path, or an id";
+const noRoom = "There is no room for what was found; ask for a smaller range, or allow more tokens";
+const nothingShown = "There is nothing to show; try words, a path, or another id";
+
 /** The most tokens of an answer: `maxTokens`, else an eighth of the budget, and at most 4,000. */
-export function answerTokens({ maxTokens, budget = Infinity }: Pick<RecallLimits, "maxTokens" | "budget">): number {
+export function answerTokens({ maxTokens, budget = Infinity }: Pick<CountedLimits, "maxTokens" | "budget">): number {
   return maxTokens ?? Math.max(1, Math.min(mostTokens, Math.floor(budget * budgetShare)));
 }
 
@@ -70,7 +75,7 @@ export class Recalling {
   #asked = 0;
   #replaced: Replaced | undefined;
 
-  constructor(query: RecallQuery, range: { readonly from: number; readonly to: number }, limits: RecallLimits) {
+  constructor(query: RecallQuery, range: { readonly from: number; readonly to: number }, limits: CountedLimits) {
     const { counter, mask = defaultMask, recallTools } = limits;
     this.#from = range.from;
     this.first = Math.max(1, range.from - callReach);
@@ -127,7 +132,8 @@ export class Recalling {
    */
   *result(again: ReadonlyMap<number, Message>, title = ""): Work<Recalled> {
     const { text, seqs, more } = yield* this.#found(again);
-    const answer = text === "" ? this.#nothing() : [this.#notice, title, text].filter((part) => part !== "").join("\n");
+    const answer =
+      text === "" ? this.#nothing(more) : [this.#notice, title, text].filter((part) => part !== "").join("\n");
     return { text: answer, tokens: this.#counter.count(answer), seqs, more };
   }
 
@@ -196,8 +202,12 @@ export class Recalling {
     return this.#marks.has({ type: "tool-call", callId, name: "", args: null });
   }
 
-  #nothing(): string {
-    const text = `[Windrow: a record. Nothing has these words. ${this.#holdings.describe()}.]`;
-    return fit(text, Math.min(nothingTokens, this.#maxTokens), this.#counter);
+  /** The answer without a passage: why there is none, what the log holds, and what to ask instead. */
+  #nothing(more: boolean): string {
+    const why = more ? noRoom : this.#words ? noWords : nothingShown;
+    const room = Math.min(nothingTokens, this.#maxTokens);
+    const held = [3, 1, 0].map((subjects) => ` ${this.#holdings.describe(subjects)}.`);
+    const texts = [...held, ""].map((holdings) => `[Windrow: a record. ${why}.${holdings}]`);
+    return texts.find((text) => this.#counter.count(text) <= room) ?? fit(texts[3] ?? "", room, this.#counter);
   }
 }

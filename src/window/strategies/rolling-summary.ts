@@ -26,6 +26,7 @@ export function rollingSummary({ threshold = 10, oldest = 5, ...options }: Rolli
     trigger: { ratio: 1 },
     lowWater: 1,
     keepFirstUser: false,
+    settings: { locale: options.locale ?? "en" },
     ...summaryHooks(hooks, { turns: threshold, ratio: 1 }),
     note: extractNote(`the earliest ${oldest} of more than ${threshold} turns`),
   };

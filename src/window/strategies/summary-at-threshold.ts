@@ -43,6 +43,7 @@ export function summaryAtThreshold({
     trigger: { ratio: 1 },
     lowWater: 1,
     keepFirstUser: false,
+    settings: { locale: options.locale ?? "en" },
     ...hooks,
     note: extractNote(`${due}, all but the newest ${keepRecent} messages`),
   };

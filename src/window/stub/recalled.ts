@@ -27,7 +27,8 @@ export function recallNotice(maxTokens: number, isSearch = false): string {
 }
 
 /** The notice at the beginning of a result, also inside of the JSON that a host made of it. */
-const notice = /^\s*(?:[{["].{0,79})?\[Windrow: a record[.,] ?(?:Lines behind|newest first|quoted behind|Nothing has)/s;
+const notice =
+  /^\s*(?:[{["].{0,79})?\[Windrow: a record[.,] ?(?:Lines behind|newest first|quoted behind|Nothing has|There is no)/s;
 
 /** Whether a result is an answer of recall, whatever its tool is called. */
 export function isRecallAnswer({ content }: ToolResultPart): boolean {

@@ -30,6 +30,7 @@ export async function buildProduct(): Promise<void> {
     ...options,
   ]);
   await writeFile(join(builds, "product/package.json"), await readFile("package.json"));
+  await cp("templates", join(builds, "product/templates"), { recursive: true });
 }
 
 /** Removes every build. */

@@ -148,3 +148,68 @@ it("every command shows an example in its help", async () => {
   }
   expect((await windrow(["cleanup", "--help"])).stdout).toContain("0 0 * * *  windrow cleanup");
 });
+
+describe("windrow finish", () => {
+  /** A session that was closed and not finished, so many days ago. */
+  async function closed(days: number): Promise<string> {
+    const store = filesStore({ folder, durability: "group" });
+    const timestamp = new Date(Date.now() - days * 86_400_000).toISOString();
+    const lock = await store.create({ user: "ann" }, newSession({ createdAt: timestamp }));
+    await store.append(lock, [{ ...messageRecord("canary ".repeat(400), { timestamp }), timestamp }]);
+    await store.setState(lock, stateOf("processing"));
+    await lock.release();
+    await store.close();
+    return lock.id;
+  }
+
+  it("ends a session, as it is told to, and once", async () => {
+    const [one, other] = [await closed(1), await closed(1)];
+    const done = await windrow(at("finish", one.slice(0, 8)));
+    expect([done.status, done.stdout]).toEqual([0, `Session ${one} is completed; it was processing.\n`]);
+    const failed = await windrow(at("finish", other, "--error", "given up", "--json"));
+    expect(JSON.parse(failed.stdout)).toEqual({
+      sessionId: other,
+      status: "failed",
+      error: "given up",
+      before: "processing",
+    });
+    expect((await windrow(at("view", other))).stdout).toContain("given up");
+    expect(existsSync(join(folder, "completed", one, "state.json"))).toBe(true);
+    const again = await windrow(at("finish", one));
+    expect([again.status, again.stderr]).toEqual([1, expect.stringContaining("has ended already (completed)")]);
+    const wrong = await windrow(at("finish", one, "--status", "done"));
+    expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining("completed, failed, timeout")]);
+    expect((await windrow(at("finish", "0000"))).stderr).toContain("session-not-found");
+  });
+
+  it("refuses one that a process holds, by its name", async () => {
+    const store = filesStore({ folder, durability: "group" });
+    const lock = await store.create({}, newSession());
+    const { status, stderr } = await windrow(at("finish", lock.id));
+    expect([status, stderr]).toEqual([1, expect.stringContaining("session-busy")]);
+    expect(stderr).toContain(`process ${process.pid}`);
+    await store.append(lock, [messageRecord("goes on")]);
+    await store.close();
+  });
+
+  it("is not needed for what was closed long ago: cleanup puts that to rest, and the configuration says when", async () => {
+    const [old, young] = [await closed(8), await closed(2)];
+    const tried = await windrow(at("cleanup", "--dry-run"));
+    expect(tried.stdout).toMatch(/Closed, to be put to rest +1$/m);
+    expect((await windrow(at("cleanup"))).stdout).toMatch(/Closed, put to rest +1$/m);
+    expect(existsSync(join(folder, "running", old, "messages.jsonl.gz"))).toBe(true);
+    expect((await windrow(at("top", "--once"))).stdout).toMatch(/^1 running, 1 closed, /);
+    const counted = JSON.parse((await windrow(at("stats", "--json"))).stdout) as object;
+    expect(counted).toMatchObject({ total: 2, running: 1, closed: 1, byStatus: { closed: 1 } });
+    expect((await windrow(at("search", "canary", "--status", "closed"))).stdout).toContain(old);
+    const config = join(folder, "windrow.config.yaml");
+    await writeFile(config, "cleanup:\n  closedAfter: 1d\n");
+    const once = await windrow(at("monitor", "--once", "--json", "--no-alerts", "--config", config));
+    expect(JSON.parse(once.stdout)).toMatchObject({ looked: 2, retired: 1, events: [{ sessionId: young }] });
+    expect((await windrow(at("cleanup", "--compress-all"))).stdout).toMatch(/Compressed +1 /);
+    expect((await windrow(at("archive", young, "--undo"))).status).toBe(0);
+    expect(existsSync(join(folder, "running", young, "messages.jsonl"))).toBe(true);
+    expect((await windrow(at("finish", old))).stdout).toContain("it was closed");
+    expect((await windrow(at("view", old))).stdout).toContain("canary canary");
+  });
+});

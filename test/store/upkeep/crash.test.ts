@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { everybody, everyKind, listAll, messageRecord, newSession, stateOf } from "../../../src/store/testing/kit.ts";
 import { texts } from "../../../src/store/testing/kit.ts";
+import { lastRecordAt } from "../../../src/ops/look/age.ts";
+import { retire } from "../../../src/ops/monitor/retire.ts";
 import { systemDisk } from "../../../src/disk/disk.ts";
 import type { Disk } from "../../../src/disk/disk.ts";
 import { filesStore } from "../../../src/store/files/files.ts";
@@ -33,6 +35,8 @@ function dyingDisk(steps: number): { readonly disk: Disk; readonly died: () => b
 
 let template: string;
 let id: string;
+let atRest: string;
+let closed: string;
 
 beforeAll(async () => {
   template = await temporaryFolder();
@@ -43,24 +47,36 @@ beforeAll(async () => {
   await store.finish(lock, stateOf("completed"));
   ({ id } = lock);
   await store.close();
+  atRest = await temporaryFolder();
+  const other = filesStore({ folder: atRest, durability: "group" });
+  const rested = await other.create(everybody, newSession());
+  for (let round = 0; round < 3; round++) await other.append(rested, everyKind());
+  await other.append(rested, [messageRecord(`${canary} `.repeat(20_000))]);
+  await other.setState(rested, stateOf("closed"));
+  await rested.release();
+  closed = rested.id;
+  await other.close();
 });
-afterAll(() => rm(template, { recursive: true, force: true }));
+afterAll(async () => {
+  for (const folder of [template, atRest]) await rm(folder, { recursive: true, force: true });
+});
 
 /** Runs work on a fresh copy with a disk that dies after each number of steps, until it no longer does. */
 async function atEveryStep(
-  prepare: (upkeep: Upkeep) => Promise<unknown>,
-  work: (upkeep: Upkeep) => Promise<unknown>,
+  prepare: (upkeep: Upkeep, store: Store) => Promise<unknown>,
+  work: (upkeep: Upkeep, store: Store) => Promise<unknown>,
   check: (store: Store, folder: string) => Promise<void>,
+  from = template,
 ): Promise<number> {
   for (let steps = 1; ; steps++) {
     const folder = await temporaryFolder();
-    await cp(template, folder, { recursive: true });
+    await cp(from, folder, { recursive: true });
     const sound = filesStore({ folder });
-    await prepare(sound.upkeep!);
+    await prepare(sound.upkeep!, sound);
     const { disk, died } = dyingDisk(steps);
     const dying = filesStore({ folder }, { disk });
-    await work(dying.upkeep!).catch(() => undefined);
-    await dying.close();
+    await work(dying.upkeep!, dying).catch(() => undefined);
+    await dying.close().catch(() => undefined);
     await check(sound, folder);
     await sound.close();
     await rm(folder, { recursive: true });
@@ -69,6 +85,17 @@ async function atEveryStep(
 }
 
 const nothing = async (): Promise<void> => undefined;
+
+/** A session can be locked, has its four messages, and takes another one. */
+async function goesOn(store: Store, folder: string, session: string): Promise<void> {
+  const lock = await store.lock(everybody, session);
+  const names = await readdir(join(folder, "running", session), { recursive: true });
+  expect(names.filter((name) => /^[^/]+\.(?:gz|tmp)$/.test(name))).toEqual([]);
+  await store.append(lock, [messageRecord("goes on")]);
+  const said = (await texts(store, session)).filter((text) => text !== "taken up");
+  expect([said.length, said.at(-2)?.startsWith(canary), said.at(-1)]).toEqual([5, true, "goes on"]);
+  await lock.release();
+}
 
 describe("killed between any two steps,", () => {
   it("compressing loses nothing and is ended by the next", async () => {
@@ -98,6 +125,58 @@ describe("killed between any two steps,", () => {
       },
     );
   }, 60_000);
+
+  it("compressing a closed session loses nothing, and whoever takes it up finds it whole", async () => {
+    const steps = await atEveryStep(
+      nothing,
+      (upkeep) => upkeep.compress!(everybody, closed),
+      async (store, folder) => {
+        expect((await texts(store, closed)).at(-1)?.startsWith(canary)).toBe(true);
+        await goesOn(store, folder, closed);
+      },
+      atRest,
+    );
+    expect(steps).toBeGreaterThan(20);
+  }, 120_000);
+
+  it("putting a session to rest loses nothing: it is at rest or as it was, and goes on", async () => {
+    const seen = new Set<string>();
+    await atEveryStep(
+      async (_upkeep, store) => {
+        const lock = await store.lock(everybody, closed);
+        await store.setState(lock, stateOf("processing"));
+        await lock.release();
+      },
+      async (_upkeep, store) => {
+        const last = await lastRecordAt(store, everybody, await store.info(everybody, closed));
+        await retire(store, everybody, closed, last ?? 0, new Date(time));
+      },
+      async (store, folder) => {
+        seen.add((await store.info(everybody, closed)).state.status);
+        await goesOn(store, folder, closed);
+      },
+      atRest,
+    );
+    expect([...seen].toSorted()).toEqual(["closed", "processing"]);
+  }, 120_000);
+
+  it("taking up a compressed session loses nothing, and the next who does finds it whole", async () => {
+    const steps = await atEveryStep(
+      (upkeep) => upkeep.compress!(everybody, closed),
+      async (_upkeep, store) => {
+        const lock = await store.lock(everybody, closed);
+        await store.setState(lock, stateOf("processing"));
+        await store.append(lock, [messageRecord("taken up")]);
+      },
+      async (store, folder) => {
+        const said = await texts(store, closed);
+        expect(said.filter((text) => text.startsWith(canary))).toHaveLength(1);
+        await goesOn(store, folder, closed);
+      },
+      atRest,
+    );
+    expect(steps).toBeGreaterThan(20);
+  }, 120_000);
 
   it("a session is in its place or in the trash, whole", async () => {
     await atEveryStep(

@@ -3,6 +3,7 @@ import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../../../src/message/message.ts";
 import { HistoryBuilder } from "../../../src/message/samples.ts";
+import { composeWindow } from "../../../src/window/compose.ts";
 import { estimate } from "../../../src/tokens/estimate.ts";
 import { pruneUiTree } from "../../../src/window/passes/prune-ui-tree.ts";
 import type { PruneUiTreeOptions } from "../../../src/window/passes/prune-ui-tree.ts";
@@ -283,4 +284,42 @@ describe("real screens", () => {
   });
   if (!existsSync(pages)) console.log(`skipped: ${pages} is not there`);
   if (!existsSync(windows)) console.log(`skipped: ${windows} is not there`);
+});
+
+describe("dumps of a screen that stand in many windows", () => {
+  const history = new HistoryBuilder().user("Press the button.");
+  for (const id of ["c1", "c2", "c3"]) {
+    const elements = many(30, (at) => ({ role: "AXButton", title: `Button ${at} ${"of many words ".repeat(20)}` }));
+    history.assistant("", [id, "elementsJson", {}]).result(id, JSON.stringify({ elements }));
+  }
+
+  it.each(["limits", "interactive-lines"] as const)(
+    "are read once by a pass of %s, and again for another mask",
+    (rule) => {
+      let cuts = 0;
+      const counting =
+        (word: string) =>
+        (text: string): string => {
+          if (text.startsWith("Button")) cuts++;
+          return text.replace("Button", word);
+        };
+      const strategy = {
+        ...{
+          name: "dumps",
+          passes: [pruneUiTree({ rule, keepNewest: 0, limits: { maxTextChars: 30 }, lines: { maxNameChars: 30 } })],
+        },
+        ...{ trigger: { messages: 0 }, lowWater: 1, keepFirstUser: false },
+      };
+      const shown = (mask: (text: string) => string): string =>
+        results(composeWindow({ messages: history.messages, budget: 1_000_000, strategy, mask })).join("\n");
+      const mask = counting("Button");
+      const first = shown(mask);
+      expect(cuts).toBeGreaterThan(3);
+      const before = cuts;
+      expect(shown(mask)).toBe(first);
+      expect(cuts).toBe(before);
+      expect(shown(counting("Hidden"))).toContain("Hidden");
+      expect(cuts).toBeGreaterThan(before);
+    },
+  );
 });

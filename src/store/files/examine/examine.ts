@@ -23,6 +23,7 @@ import { systemCode } from "../../../disk/safe-write.ts";
 import { holdQuietly, holderOf } from "../../lock/lock.ts";
 import { endMove } from "../session/move.ts";
 import { examineDraft, isDraft } from "./draft.ts";
+import { isFilesStore, noStoreIn } from "../there.ts";
 
 /**
  * Examines every session, and last the store around them.
@@ -35,13 +36,7 @@ export async function* examineFiles(
   clock: Clock,
   signal?: AbortSignal,
 ): AsyncGenerator<Examined> {
-  if (!existsSync(layout.running) && !existsSync(layout.completed)) {
-    throw new WindrowError(
-      "store-unavailable",
-      `There is no store in ${layout.base}: it has neither a folder "running" nor "completed". Check the path.`,
-      { path: layout.base },
-    );
-  }
+  if (!isFilesStore(layout.base)) throw noStoreIn(layout.base);
   const stamp = timestamp(clock).replaceAll(/[-:.]/g, "");
   const around: Finding[] = [];
   const ids = new Set<string>();

@@ -7,7 +7,6 @@ import type { FinalStatus, SessionMetadata, SessionState } from "../../store.ts"
 import { initialState } from "../../format/documents.ts";
 import { kindFiles } from "../../format/logs.ts";
 import { StateCount, atLeast } from "../../shared/state-count.ts";
-import type { CountedState } from "../../shared/state-count.ts";
 import { readState } from "../../format/documents.ts";
 import type { Disk } from "../../../disk/disk.ts";
 import { systemDisk } from "../../../disk/disk.ts";
@@ -39,23 +38,21 @@ export async function recounted(
   state: SessionState,
   disk: Disk = systemDisk,
 ): Promise<SessionState> {
-  return atLeast(state, await countedIn(place, metadata, disk));
+  return atLeast(state, (await countedIn(place, metadata, disk)).numbers);
 }
 
 async function rebuildState(place: Place, metadata: SessionMetadata, disk: Disk): Promise<SessionState> {
-  const numbers = await countedIn(place, metadata, disk);
-  return {
-    ...initialState(metadata.createdAt),
-    ...numbers,
-    status: place.completed ? endedAs(place, disk) : "processing",
-    completedAt: place.completed ? numbers.updatedAt : null,
-    lastActivity: "state_rebuilt",
-  };
+  const { numbers, ended } = await countedIn(place, metadata, disk);
+  const rebuilt = { ...initialState(metadata.createdAt), ...numbers, lastActivity: "state_rebuilt" };
+  if (!place.completed) return { ...rebuilt, status: "processing" };
+  const status = endedAs(place, disk) ?? ended?.status ?? "completed";
+  const error = ended?.status === status ? ended.error : null;
+  return { ...rebuilt, status, error, completedAt: numbers.updatedAt };
 }
 
 /** The status that a session ended with, as the index has it. */
-function endedAs({ id, folder }: Place, disk: Disk): FinalStatus {
-  let status: FinalStatus = "completed";
+function endedAs({ id, folder }: Place, disk: Disk): FinalStatus | undefined {
+  let status: FinalStatus | undefined;
   let index = "";
   try {
     index = disk.readFile(join(dirname(dirname(folder)), indexFile)).toString("utf8");
@@ -69,14 +66,14 @@ function endedAs({ id, folder }: Place, disk: Disk): FinalStatus {
   return status;
 }
 
-async function countedIn(place: Place, { createdAt }: SessionMetadata, disk: Disk): Promise<CountedState> {
+async function countedIn(place: Place, { createdAt }: SessionMetadata, disk: Disk): Promise<StateCount> {
   const count = new StateCount(createdAt);
   for (const kind of ["usage", "tool", "edit"] as const) {
     await eachRecord(disk, place, kind, (record) => {
       if (record.kind === kind) count.take(record);
     });
   }
-  return count.numbers;
+  return count;
 }
 
 async function eachRecord(

@@ -11,6 +11,7 @@ import { unavailable } from "../../../disk/safe-write.ts";
 import { holderOf } from "../../lock/lock.ts";
 import type { LockTools } from "../../lock/lock.ts";
 import { steal } from "../../lock/steal.ts";
+import { recounted } from "./state.ts";
 
 /** Frees a session, and writes down why in its `edits.jsonl` when that took force. Answers how it was found. */
 export async function unlockSession(
@@ -33,7 +34,12 @@ export async function unlockSession(
   }
   const lock = await store.lock(scope, place.id);
   try {
-    if (edit) await store.append(lock, [edit]);
+    if (edit) {
+      await store.append(lock, [edit]);
+      // A holder that was passed over left a lock that says nothing of it, so its lines are counted here.
+      const { metadata, state } = await store.info(scope, place.id);
+      await store.setState(lock, await recounted(place, metadata, state, tools.disk));
+    }
   } finally {
     await lock.release();
   }

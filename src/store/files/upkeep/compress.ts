@@ -45,19 +45,25 @@ const plainFiles: ReadonlySet<string> = new Set([
 /**
  * Compresses what is large enough in the folder of a session that nobody writes.
  *
+ * @param mayRemove - asked before each file goes; throws to leave it
  * @throws WindrowError `store-corrupt` where a file is there under both of its names, and the two differ
  */
-export async function compressFolder(folder: string, disk: Disk): Promise<void> {
+export async function compressFolder(
+  folder: string,
+  disk: Disk,
+  mayRemove: () => void = () => undefined,
+): Promise<void> {
   await eachFile(folder, disk, async (path) => {
     if (path.endsWith(archiveEnding)) return;
     const archive = `${path}${archiveEnding}`;
     if (disk.exists(archive)) return endExchange(path, archive, path, disk);
     if (disk.statPath(path).size < smallestBytes) return;
-    await exchange(path, archive, disk, async (file, size, write) => {
+    const pack: Fill = async (file, size, write) => {
       for (let at = 0; at < size; at += memberBytes) {
         write(await packMember(readExactly(file, at, Math.min(memberBytes, size - at), disk), at, size));
       }
-    });
+    };
+    await exchange(path, archive, disk, pack, mayRemove);
   });
 }
 
@@ -105,12 +111,21 @@ export async function verifyFolder(folder: string, disk: Disk): Promise<void> {
   }
 }
 
+/** Writes the text of the new file from the old one. */
+type Fill = (file: number, size: number, write: (bytes: Buffer) => void) => Promise<void>;
+
+/** Whether anything of a session's own folder is compressed. */
+export async function hasArchives(folder: string, disk: Disk): Promise<boolean> {
+  return (await disk.readFolder(folder)).some((name) => name.endsWith(archiveEnding));
+}
+
 /** Puts one file in the place of another: the new one is durable, and was read again, before the old one goes. */
 async function exchange(
   from: string,
   to: string,
   disk: Disk,
-  fill: (file: number, size: number, write: (bytes: Buffer) => void) => Promise<void>,
+  fill: Fill,
+  mayRemove: () => void = () => undefined,
 ): Promise<void> {
   const draft = draftOf(to);
   try {
@@ -128,12 +143,14 @@ async function exchange(
     } finally {
       disk.close(file);
     }
+    mayRemove();
     disk.rename(draft, to);
   } catch (error) {
     remove(draft, disk);
     throw error;
   }
   await syncFolder(dirname(to), disk);
+  mayRemove();
   disk.unlink(from);
   await syncFolder(dirname(to), disk);
 }

@@ -4,17 +4,19 @@ import type { Mask } from "../../../mask/mask.ts";
 import { maskJson } from "../../../mask/mask.ts";
 import { compressFolder, decompressFolder, keepFile, sizeOfFolder, verifyFolder } from "./compress.ts";
 import type { Catalogue } from "../catalogue.ts";
-import { page, readObject } from "../../format/documents.ts";
+import { page, readObject, readState } from "../../format/documents.ts";
 import { eraseFolders, unerasedIn } from "./erase.ts";
 import type { Layout, Place } from "../layout.ts";
 import { replaceFile, syncFolder, systemCode, unavailable } from "../../../disk/safe-write.ts";
 import type { LockTools } from "../../lock/lock.ts";
+import { holderOf } from "../../lock/lock.ts";
+import { acquire } from "../../lock/steal.ts";
 import { putAside } from "./put-aside.ts";
 import { alone, dropFromIndex, moveFromTrash, moveToTrash, trashedIn, trashFolder } from "./trash.ts";
 import { sessionId } from "../../shared/rules.ts";
 import type { Scope } from "../../store.ts";
 import { inTrash, isKept, notFinished } from "../../upkeep.ts";
-import type { KeepMark, Upkeep } from "../../upkeep.ts";
+import type { KeepMark, SessionSize, Upkeep } from "../../upkeep.ts";
 
 /** Looks at a session that moves meanwhile. */
 const looks = 20;
@@ -22,6 +24,7 @@ const looks = 20;
 /**
  * Makes the upkeep of a file store.
  *
+ * @param mend - takes a session and lets it go, so that what a process left that died is mended
  * @param alive - throws once the store is closed
  */
 export function filesUpkeep(
@@ -29,6 +32,7 @@ export function filesUpkeep(
   catalogue: Catalogue,
   mask: Mask,
   { clock, disk }: LockTools,
+  mend: (scope: Scope, id: string) => Promise<void>,
   alive: () => void,
 ): Upkeep {
   const find = (scope: Scope, id: string): Place => {
@@ -48,6 +52,28 @@ export function filesUpkeep(
     if (!completed) throw notFinished(id);
     return folder;
   };
+  /** Repacks a session that has ended, or one that is closed, which nobody may resume meanwhile. */
+  const repack = (
+    scope: Scope,
+    id: string,
+    work: (folder: string, mayRemove: () => void) => Promise<void>,
+  ): Promise<SessionSize> =>
+    change(async () => {
+      const { folder, completed } = find(scope, id);
+      if (completed) await work(folder, () => undefined);
+      else {
+        if (readState(folder, disk)?.status !== "closed") throw notFinished(id);
+        if (holderOf(folder, disk).state === "gone") await mend(scope, id);
+        const lock = acquire(folder, { clock, disk });
+        try {
+          if (readState(folder, disk)?.status !== "closed") throw notFinished(id);
+          await work(folder, () => lock.check());
+        } finally {
+          lock.release();
+        }
+      }
+      return sizeOfFolder(find(scope, id).folder, disk);
+    });
   const markOf = (folder: string): KeepMark | undefined => {
     if (!disk.exists(join(folder, keepFile))) return undefined;
     const { kept_at: keptAt, by, reason } = readObject(join(folder, keepFile), disk) ?? {};
@@ -91,18 +117,8 @@ export function filesUpkeep(
       return true;
     },
     kept: async (scope, id) => markOf(find(scope, id).folder),
-    compress: (scope, id) =>
-      change(async () => {
-        const folder = finished(scope, id);
-        await compressFolder(folder, disk);
-        return sizeOfFolder(folder, disk);
-      }),
-    decompress: (scope, id) =>
-      change(async () => {
-        const folder = finished(scope, id);
-        await decompressFolder(folder, disk);
-        return sizeOfFolder(folder, disk);
-      }),
+    compress: (scope, id) => repack(scope, id, (folder, mayRemove) => compressFolder(folder, disk, mayRemove)),
+    decompress: (scope, id) => repack(scope, id, (folder) => decompressFolder(folder, disk)),
     trash: (scope, ids, time) =>
       change(async () => {
         const known = new Set(ids);

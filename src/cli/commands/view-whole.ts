@@ -1,0 +1,58 @@
+/** Messages whole, as text for a terminal: those of a window, and those of a session that are named. */
+import type { Part } from "../../message/message.ts";
+import type { ViewedMessage } from "../../ops/look/view.ts";
+import type { WindowPreview } from "../../ops/look/compose.ts";
+import { printable, printableLines } from "../../printable.ts";
+import { toolText } from "../text/sent.ts";
+import { count, timeLabel } from "../text/text.ts";
+import type { Words } from "../text/words.ts";
+
+/** A window: its size, its tools and its messages. */
+export function windowLines(window: WindowPreview, { view: labels }: Words): readonly string[] {
+  const { messages, tools, tokens, missing, report } = window;
+  const budget = report.budget === null ? undefined : count(report.budget);
+  const size = labels.windowSize(count(messages.length), count(tokens), budget, report.epoch);
+  const opens = report.opened ? labels.opensEpoch(report.opened.reason) : "";
+  const absent = missing.length > 0 ? labels.notCounted(missing.join(", ")) : "";
+  return [
+    printable(`${labels.window}: ${size}${opens}${absent}`),
+    ...tools.flatMap((tool) => ["", ...headed(`tool [${tool.name}]`, toolText(tool))]),
+    ...messages.flatMap((message) => ["", ...headed(`${message.role} [${message.id}]`, textOf(message.parts))]),
+  ];
+}
+
+/** Messages with all that they hold, one below the other. */
+export function wholeMessages(messages: readonly ViewedMessage[]): string {
+  const blocks = messages.map(({ seq, role, timestamp, tokens, parts = [] }) =>
+    headed(`${role} [m${seq}] ${timeLabel(timestamp)}, ${count(tokens)} tokens`, textOf(parts)).join("\n"),
+  );
+  return blocks.join("\n\n");
+}
+
+function headed(head: string, text: string): readonly string[] {
+  // Indented, so that no line of a text reads as the head of a message.
+  return [printable(`--- ${head}`), printableLines(text).replaceAll(/^(?=.)/gm, "  ")];
+}
+
+function textOf(parts: readonly Part[]): string {
+  const lines = parts.map((part) => {
+    switch (part.type) {
+      case "text":
+        return part.text;
+      case "reasoning":
+        return `(reasoning) ${part.text}`;
+      case "tool-call":
+        return `(call ${part.callId}) ${part.name}(${part.argsText ?? JSON.stringify(part.args)})`;
+      case "tool-result": {
+        const content = typeof part.content === "string" ? part.content : textOf(part.content);
+        return `(result of ${part.callId}${part.isError ? ", an error" : ""}) ${content}`;
+      }
+      case "image":
+      case "file":
+        return `(${part.type}, ${part.mediaType})`;
+      case "opaque":
+        return `(${part.kind})`;
+    }
+  });
+  return lines.join("\n");
+}

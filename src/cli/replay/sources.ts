@@ -1,0 +1,107 @@
+/** The sessions that a command line names: files, folders of files, and sessions of a store. */
+import { readdir, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { isWindrowError, WindrowError } from "../../errors.ts";
+import { findSession, namesSession } from "../../ops/look/find.ts";
+import type { ReadLimits } from "../../transcript/limits.ts";
+import { readTranscripts } from "../../transcript/read.ts";
+import type { Transcript } from "../../transcript/transcript.ts";
+import { onStore } from "../command.ts";
+import type { CommandIo } from "../command.ts";
+
+/** A place that sessions are read from. */
+export interface ReplaySource {
+  /** The file, or the session's id. */
+  readonly name: string;
+  /** Reads its sessions; none where it is a folder's file of another kind. */
+  read(): Promise<readonly Transcript[]>;
+}
+
+/** How sources are read. */
+export interface SourceOptions {
+  /** The store of sessions that are named by id. */
+  readonly store: string;
+  readonly limits?: ReadLimits;
+}
+
+/** Files that may hold sessions. */
+const sessionFile = /\.(?:jsonl|ndjson|json)(?:\.gz)?$/;
+
+/** The messages of a session of Windrow's own; the files beside it are its other logs. */
+const messagesFile = /^messages\.jsonl(?:\.gz)?$/;
+
+/**
+ * The places that a name means: a file, the sessions in a folder and below it, or a session of the store by its id, the
+ * beginning of one or `latest`. A file of that name goes before a session.
+ *
+ * @throws WindrowError `input-not-found` for what is none of these, and for a folder without sessions
+ */
+export async function sourcesOf(
+  name: string,
+  options: SourceOptions,
+  io: CommandIo,
+  signal?: AbortSignal,
+): Promise<readonly ReplaySource[]> {
+  const found = await stat(name).catch(() => undefined);
+  if (found?.isDirectory() === true) return folderSources(name, options, signal);
+  if (found === undefined && namesSession(name)) return [storedSource(name, options, io)];
+  return [{ name, read: () => readTranscripts(name, limitsOf(options), signal) }];
+}
+
+function limitsOf({ limits }: SourceOptions): { readonly limits?: ReadLimits } {
+  return limits ? { limits } : {};
+}
+
+async function folderSources(
+  folder: string,
+  options: SourceOptions,
+  signal: AbortSignal | undefined,
+): Promise<readonly ReplaySource[]> {
+  const files = (await filesBelow(folder)).filter((path) => sessionFile.test(path));
+  const own = new Set(files.filter((path) => messagesFile.test(path.slice(dirname(path).length + 1))).map(dirname));
+  const wanted = files.filter(
+    (path) => !own.has(dirname(path)) || messagesFile.test(path.slice(dirname(path).length + 1)),
+  );
+  if (wanted.length === 0) {
+    const message = `There is no session in ${folder}: no file of it or below it ends in .jsonl or .json.`;
+    throw new WindrowError("input-not-found", message, { path: folder });
+  }
+  const read = async (path: string): Promise<readonly Transcript[]> => {
+    try {
+      return await readTranscripts(path, limitsOf(options), signal);
+    } catch (error) {
+      // A folder has other files of JSON too.
+      if (isWindrowError(error, "not-a-transcript")) return [];
+      throw error;
+    }
+  };
+  return wanted.toSorted().map((path) => ({ name: path, read: () => read(path) }));
+}
+
+/** The files of a folder and below it, installed packages left out; a folder that goes meanwhile has none. */
+async function filesBelow(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === "ENOENT") return [];
+    const message = `${folder} cannot be listed (${cause.code ?? String(cause)}). Check its permissions, or name a folder within it.`;
+    throw new WindrowError("input-unreadable", message, { path: folder }, { cause });
+  });
+  const files: string[] = [];
+  for (const entry of entries) {
+    const path = join(folder, entry.name);
+    if (entry.isFile()) files.push(path);
+    else if (entry.isDirectory() && entry.name !== "node_modules") files.push(...(await filesBelow(path)));
+  }
+  return files;
+}
+
+function storedSource(name: string, { store: target }: SourceOptions, io: CommandIo): ReplaySource {
+  return {
+    name,
+    read: () =>
+      onStore(io, { store: target }, async (store, scope) => {
+        const { storedTranscript } = await import("../../ops/exchange/stored.ts");
+        const { metadata } = await findSession(store, scope, name);
+        return storedTranscript(store, scope, metadata.uuid);
+      }),
+  };
+}

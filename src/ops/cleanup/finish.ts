@@ -1,0 +1,53 @@
+/** Ending a session that its program left open. */
+import { WindrowError } from "../../errors.ts";
+import { checkEnd, isFinal } from "../../store/shared/rules.ts";
+import { endedRecord } from "../../store/shared/state-count.ts";
+import type { FinalStatus, Scope, SessionStatus, Store } from "../../store/store.ts";
+
+/** How a session ends. */
+export interface FinishOptions {
+  /** Default: every user's, of no tenant. */
+  readonly scope?: Scope;
+  /** Default `completed`; with an `error` `failed`. */
+  readonly status?: FinalStatus;
+  /** The reason, for people. */
+  readonly error?: string;
+  /** The clock. Default: the system's. */
+  readonly now?: () => Date;
+}
+
+/** The end of a session. */
+export interface FinishReport {
+  readonly sessionId: string;
+  readonly status: FinalStatus;
+  readonly error: string | null;
+  /** The status before. */
+  readonly before: SessionStatus;
+}
+
+/**
+ * Ends a session, as `Session.finish` does: it can be read, compressed and put into the trash, and is resumed no more.
+ *
+ * @throws WindrowError `session-busy` with the owner, while a process writes it; `read-only` where it has ended;
+ *   `session-not-found`; `bad-option` for a status that ends none
+ */
+export async function finishSession(store: Store, id: string, options: FinishOptions = {}): Promise<FinishReport> {
+  const { scope = {}, error = null, now = () => new Date() } = options;
+  const status = options.status ?? (error === null ? "completed" : "failed");
+  checkEnd(status, error);
+  const before = (await store.info(scope, id)).state.status;
+  if (isFinal(before)) {
+    throw new WindrowError("read-only", `Session ${id} has ended already (${before}); nothing was changed.`, { id });
+  }
+  const lock = await store.lock(scope, id);
+  try {
+    const { state } = await store.info(scope, id);
+    const time = now().toISOString();
+    if (error !== null) await store.append(lock, [endedRecord({ status, error }, time)]);
+    const end = { status, error, updatedAt: time, completedAt: time, lastActivity: "finished" };
+    await store.finish(lock, { ...state, ...end });
+    return { sessionId: id, status, error, before };
+  } finally {
+    await lock.release();
+  }
+}

@@ -1,0 +1,39 @@
+/** The sums of a clean-up that is under way. */
+
+/** A session that something was done to, or is due to be. */
+export interface CleanedSession {
+  readonly sessionId: string;
+  readonly user?: string;
+  /** Its last record, ISO 8601; in the trash: since when it is there. */
+  readonly since: string;
+  /** Bytes on the disk before. */
+  readonly bytes: number;
+  /** Bytes on the disk after, of one that was compressed. */
+  readonly bytesAfter?: number;
+}
+
+/** Sums that grow while a clean-up runs. */
+export interface Tally {
+  looked: number;
+  kept: number;
+  bytes: number;
+  readonly compressed: CleanedSession[];
+  readonly retired: CleanedSession[];
+  readonly trashed: CleanedSession[];
+  readonly due: CleanedSession[];
+  readonly failures: { sessionId?: string; message: string }[];
+}
+
+/** Does a piece of work; what it refuses is noted, and stops nothing else. */
+export async function attempt(tally: Tally, sessionId: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    tally.failures.push({ sessionId, message: messageOf(error) });
+  }
+}
+
+/** An error in words. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,74 @@
+/** The tokens that sessions' own model calls used, and their price. */
+import { findModel } from "../../tokens/models.ts";
+import { dollarsOf } from "../../tokens/price.ts";
+import type { Scope, SessionInfo, Store } from "../../store/store.ts";
+
+/** The usage of model calls, added up. Calls for summaries count too. */
+export interface Spent {
+  /** Calls that report usage. */
+  readonly calls: number;
+  /** Input tokens, cached ones included. */
+  readonly input: number;
+  /** Output tokens, reasoning included. */
+  readonly output: number;
+  /** Input tokens that were read from the provider's cache. */
+  readonly cacheRead: number;
+  /** Input tokens that were written to it. */
+  readonly cacheWrite: number;
+  /** Calls at list prices, in US dollars; null where no call's model has a price. */
+  readonly dollars: number | null;
+  /** Calls whose model has no known price; they are not in the money. */
+  readonly unpriced: number;
+  /** Their models, sorted; empty for one without a name. */
+  readonly unpricedModels: readonly string[];
+}
+
+/** No call at all. */
+export const nothingSpent: Spent = {
+  calls: 0,
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  dollars: null,
+  unpriced: 0,
+  unpricedModels: [],
+};
+
+/** Two sums as one. */
+export function addedSpent(one: Spent, other: Spent): Spent {
+  const { dollars } = one;
+  return {
+    calls: one.calls + other.calls,
+    input: one.input + other.input,
+    output: one.output + other.output,
+    cacheRead: one.cacheRead + other.cacheRead,
+    cacheWrite: one.cacheWrite + other.cacheWrite,
+    dollars: dollars === null || other.dollars === null ? (dollars ?? other.dollars) : dollars + other.dollars,
+    unpriced: one.unpriced + other.unpriced,
+    unpricedModels: [...new Set([...one.unpricedModels, ...other.unpricedModels])].sort(),
+  };
+}
+
+/**
+ * Adds up what the calls of a session used. A call that names no model is taken for one of the session's own model, but for
+ * those of a summarizer.
+ */
+export async function spentBy(store: Store, scope: Scope, { metadata }: SessionInfo): Promise<Spent> {
+  const { model: own } = metadata.config;
+  let spent = nothingSpent;
+  for await (const { usage, model, purpose } of store.read(scope, metadata.uuid, { kind: "usage" })) {
+    const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = usage;
+    if (input + output === 0) continue;
+    const id = model ?? (purpose === "turn" && typeof own === "string" ? own : "");
+    const prices = findModel(id)?.prices;
+    const use = { input, cacheRead, cacheWrite, longWrite: 0 };
+    spent = addedSpent(spent, {
+      ...{ calls: 1, input, output, cacheRead, cacheWrite },
+      dollars: prices ? dollarsOf(use, output, prices) : null,
+      unpriced: prices ? 0 : 1,
+      unpricedModels: prices ? [] : [id],
+    });
+  }
+  return spent;
+}

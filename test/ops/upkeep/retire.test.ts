@@ -1,0 +1,321 @@
+/** Sessions that were closed and never finished: put to rest by age, compressed, backed up, and whole when they are resumed. */
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { backup } from "../../../src/ops/backup/backup.ts";
+import { readGeneration, generationNames } from "../../../src/ops/backup/backup.ts";
+import { archive } from "../../../src/ops/cleanup/archive.ts";
+import { cleanup } from "../../../src/ops/cleanup/cleanup.ts";
+import { finishSession } from "../../../src/ops/cleanup/finish.ts";
+import { keep } from "../../../src/ops/cleanup/keep.ts";
+import { copy } from "../../../src/ops/exchange/copy.ts";
+import { restore } from "../../../src/ops/backup/restore.ts";
+import { doctor } from "../../../src/ops/doctor/doctor.ts";
+import { alertsOf } from "../../../src/ops/monitor/alerts.ts";
+import { measureHealth } from "../../../src/ops/monitor/metrics.ts";
+import { monitor } from "../../../src/ops/monitor/monitor.ts";
+import { top } from "../../../src/ops/monitor/top.ts";
+import { search } from "../../../src/ops/search/search.ts";
+import { stats } from "../../../src/ops/stats/stats.ts";
+import type { Message } from "../../../src/message/message.ts";
+import { SessionManager } from "../../../src/session/manager/manager.ts";
+import { openStore } from "../../../src/access/open.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { everybody } from "../../../src/store/testing/kit.ts";
+import { driver } from "../../store/sqlite-fixtures.ts";
+import { dayMs, today } from "./aged.ts";
+
+const targets: readonly (readonly [name: string, target: (folder: string) => string])[] = [
+  ["files", (folder) => join(folder, "store")],
+  ...(driver ? [["sqlite", (folder: string) => `sqlite:${join(folder, "store.db")}`] as const] : []),
+];
+const on =
+  (days: number): (() => Date) =>
+  () =>
+    new Date(today.getTime() + days * dayMs);
+const say = (text: string): { role: "user"; parts: { type: "text"; text: string }[] } => ({
+  role: "user",
+  parts: [{ type: "text", text }],
+});
+
+async function textsOf(messages: AsyncIterable<Message>): Promise<readonly string[]> {
+  const texts: string[] = [];
+  for await (const { parts } of messages) if (parts[0]?.type === "text") texts.push(parts[0].text);
+  return texts;
+}
+
+let folder: string;
+beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), "windrow-retire-"))));
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+describe.each(targets)("a closed session in a store of %s", (_name, target) => {
+  /** Opens a manager on a day, does something with it, and closes it. */
+  async function withManager<T>(day: number, work: (manager: SessionManager) => Promise<T>): Promise<T> {
+    const manager = await SessionManager.open({ store: target(folder), budget: 8_000, now: on(day) });
+    try {
+      return await work(manager);
+    } finally {
+      await manager.close();
+    }
+  }
+
+  async function withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
+    const store = await openStore(target(folder));
+    try {
+      return await work(store);
+    } finally {
+      await store.close();
+    }
+  }
+
+  const talk = (day: number, ...texts: readonly string[]): Promise<string> =>
+    withManager(day, async (manager) => {
+      const session = await manager.create();
+      await session.append(texts.map(say));
+      return session.id;
+    });
+
+  /** What a session says when it is resumed. */
+  const resumed = (id: string, day: number): Promise<readonly string[]> =>
+    withManager(day, async (manager) => {
+      const session = await manager.resume(id);
+      expect((await manager.info(id)).state.status).toBe("processing");
+      return textsOf(session.messages());
+    });
+
+  it("is put to rest once it is old enough, and goes on whole when it is resumed", async () => {
+    const long = "A line that is long enough. ".repeat(400);
+    const id = await talk(0, "one", long, "three");
+    await withStore(async (store) => {
+      expect(await cleanup(store, { now: on(6) })).toMatchObject({ retired: [], compressed: [] });
+      expect(await cleanup(store, { now: on(8), dryRun: true })).toMatchObject({ retired: [{ sessionId: id }] });
+      expect((await store.info(everybody, id)).state.status).toBe("processing");
+      const report = await cleanup(store, { now: on(8), remove: true });
+      expect(report).toMatchObject({ retired: [{ sessionId: id, since: today.toISOString() }], failures: [], due: [] });
+      const { state, readOnly } = await store.info(everybody, id);
+      expect({ status: state.status, readOnly }).toEqual({ status: "closed", readOnly: false });
+      expect(await cleanup(store, { now: on(100), remove: true })).toMatchObject({ retired: [], trashed: [], due: [] });
+      expect((await search(store, { query: "three" })).hits).toHaveLength(1);
+      if (!store.upkeep?.compress) return;
+      expect(report.compressed.map(({ sessionId }) => sessionId)).toEqual([id]);
+      expect((await store.upkeep.size(everybody, id)).compressed).toBe(true);
+      expect((await archive(store, id)).after.compressed).toBe(true);
+      expect((await doctor(store)).findings).toEqual([]);
+    });
+    expect(await resumed(id, 9)).toEqual(["one", long, "three"]);
+    // The resume is a record: its age begins anew.
+    await withStore(async (store) => {
+      expect(await cleanup(store, { now: on(15) })).toMatchObject({ retired: [] });
+      expect(await cleanup(store, { now: on(17) })).toMatchObject({ retired: [{ sessionId: id }] });
+      expect(await finishSession(store, id, { now: on(18) })).toMatchObject({ before: "closed", status: "completed" });
+      expect((await store.info(everybody, id)).readOnly).toBe(true);
+    });
+  });
+
+  it("is counted apart: neither running, nor stuck, nor long, and shown", async () => {
+    const ids = [await talk(0, "one"), await talk(0, "two")];
+    await talk(20, "three");
+    await withStore(async (store) => {
+      await cleanup(store, { now: on(20) });
+      const health = await measureHealth(store, { now: on(20) });
+      expect(health).toMatchObject({ running: 1, longRunning: 0, byStatus: { closed: 2, processing: 1 } });
+      expect(alertsOf(health, { stuck: 1 })).toEqual([]);
+      expect(alertsOf({ ...health, running: 3 }, { stuck: 1 })).toHaveLength(1);
+      expect(await stats(store)).toMatchObject({ total: 3, running: 1, closed: 2, completed: 0 });
+      const look = await top(store);
+      expect(look).toMatchObject({ running: 1, closed: 2 });
+      expect(
+        look.sessions
+          .filter(({ status }) => status === "closed")
+          .map(({ id }) => id)
+          .toSorted(),
+      ).toEqual(ids.toSorted());
+    });
+  });
+
+  it("is left alone while somebody writes it, and where it is kept", async () => {
+    const kept = await talk(0, "kept");
+    await withManager(0, async (manager) => {
+      const held = await manager.create();
+      await held.append(say("held"));
+      await withStore(async (store) => {
+        await keep(store, kept, { by: "ann", reason: "audit" });
+        expect(await cleanup(store, { now: on(90) })).toMatchObject({ retired: [], failures: [] });
+        expect((await store.info(everybody, held.id)).state.status).toBe("initializing");
+      });
+    });
+    await withStore(async (store) => {
+      const infos = [];
+      for await (const info of store.list(everybody)) infos.push(info.state.status);
+      expect(infos).toHaveLength(2);
+      expect(infos).not.toContain("closed");
+    });
+  });
+
+  it("is put to rest by the monitor where an age is given, and is then never timed out", async () => {
+    const id = await talk(0, "one");
+    await withStore(async (store) => {
+      const events: string[] = [];
+      const look = (days: number, closedAfter?: number): Promise<unknown> =>
+        monitor(store, {
+          once: true,
+          now: on(days),
+          onEvent: ({ type }) => events.push(type),
+          ...(closedAfter !== undefined && { closedAfter }),
+        });
+      expect(await look(90)).toMatchObject({ looked: 1, retired: 0 });
+      expect(await look(2, 3 * dayMs)).toMatchObject({ retired: 0 });
+      expect(await look(4, 3 * dayMs)).toMatchObject({ retired: 1, timedOut: 0 });
+      expect(events).toContain("session-retired");
+      expect(await monitor(store, { once: true, now: on(90), taskTimeout: 1_000 })).toMatchObject({ timedOut: 0 });
+      expect((await store.info(everybody, id)).state.status).toBe("closed");
+      await expect(look(4, -1)).rejects.toMatchObject({ code: "bad-option" });
+    });
+  });
+
+  it("is in backups, and stays in them when it is resumed", async () => {
+    const id = await talk(0, "one");
+    const running = await talk(30, "another");
+    const copies = join(folder, "copies");
+    const newest = (): readonly (readonly [string, number])[] => {
+      const name = generationNames(copies).at(-1) ?? "";
+      return (readGeneration(copies, name)?.sessions ?? []).map((one) => [one.id, one.lines] as const);
+    };
+    await withStore(async (store) => {
+      await backup(store, copies);
+      expect(newest()).toEqual([]);
+      await cleanup(store, { now: on(30) });
+      await backup(store, copies);
+      expect(newest().map(([one]) => one)).toEqual([id]);
+    });
+    const lines = newest()[0]?.[1] ?? 0;
+    await withManager(31, async (manager) => {
+      await (await manager.resume(id)).append(say("and more"));
+    });
+    await withStore(async (store) => {
+      await backup(store, copies);
+      expect(newest()).toEqual([[id, expect.any(Number)]]);
+      expect(newest()[0]?.[1]).toBeGreaterThan(lines);
+      await cleanup(store, { now: on(60) });
+      expect(await backup(store, copies)).toMatchObject({ sessions: expect.arrayContaining([]) as unknown });
+      expect(
+        newest()
+          .map(([one]) => one)
+          .toSorted(),
+      ).toEqual([id, running].toSorted());
+    });
+  });
+
+  it("keeps every message through any life of talks, rests and returns", { timeout: 120_000 }, async () => {
+    const deed = fc.constantFrom("talk", "rest", "compress", "look", "resume");
+    await fc.assert(
+      fc.asyncProperty(fc.array(deed, { minLength: 3, maxLength: 9 }), async (deeds) => {
+        const said = ["begin"];
+        const id = await talk(0, "begin");
+        let day = 0;
+        for (const one of deeds) {
+          day += 10;
+          if (one === "talk") {
+            said.push(`day ${day} ${"and on ".repeat(200)}`);
+            await withManager(day, async (manager) => {
+              await (await manager.resume(id)).append(say(said.at(-1) ?? ""));
+            });
+          } else if (one === "rest" || one === "compress") {
+            await withStore((store) => cleanup(store, { now: on(day), compressAfter: one === "rest" ? 1e12 : 0 }));
+          }
+          const texts =
+            one === "resume" ? resumed(id, day) : withManager(day, (manager) => textsOf(manager.messages(id)));
+          expect(await texts, one).toEqual(said);
+        }
+        expect(await resumed(id, day + 1)).toEqual(said);
+      }),
+      { numRuns: 12, seed: Number(process.env["WINDROW_SEED"] ?? 7) },
+    );
+  });
+});
+
+describe("a closed session on disk", () => {
+  it("that is resumed and whose process dies at once is not taken for one at rest", async () => {
+    const store = join(folder, "store");
+    const manager = await SessionManager.open({ store, budget: 8_000, now: on(0) });
+    const session = await manager.create();
+    await session.append(say("one"));
+    await session.close();
+    const plain = await openStore(store);
+    await cleanup(plain, { now: on(30) });
+    const path = join(store, "running", session.id, "state.json");
+    expect(await readFile(path, "utf8")).toContain('"status": "closed"');
+    const again = await manager.resume(session.id);
+    // On disk before the resume is told, and so also after a kill.
+    expect(await readFile(path, "utf8")).toContain('"status": "processing"');
+    await again.close();
+    await manager.close();
+    expect((await readdir(join(store, "running", session.id))).filter((name) => name.endsWith(".gz"))).toEqual([]);
+    await plain.close();
+  });
+});
+
+describe("a compressed closed session", () => {
+  const deeds: readonly (readonly [name: string, deed: (store: Store, id: string) => Promise<Store>])[] = [
+    [
+      "is copied into another store as it is, and goes on there",
+      async (store) => {
+        const to = await openStore(join(folder, "other"));
+        const report = await copy(store, to);
+        expect(report).toMatchObject({ copied: 1, failed: 0 });
+        return to;
+      },
+    ],
+    [
+      "comes back from a backup, and goes on",
+      async (store) => {
+        await backup(store, join(folder, "copies"));
+        const to = await openStore(join(folder, "back"));
+        await restore(join(folder, "copies"), to);
+        return to;
+      },
+    ],
+    ["stays as it is in the store", (store) => Promise.resolve(store)],
+  ];
+
+  it.each(deeds)("%s", async (_name, deed) => {
+    const manager = await SessionManager.open({ store: join(folder, "store"), budget: 8_000, now: on(0) });
+    const session = await manager.create();
+    const said = Array.from({ length: 40 }, (_, number) => `${number} ${"a long line ".repeat(60)}`);
+    await session.append(said.map(say));
+    await manager.close();
+    const store = await openStore(join(folder, "store"));
+    await cleanup(store, { now: on(30) });
+    expect((await store.upkeep!.size(everybody, session.id)).compressed).toBe(true);
+    const there = await deed(store, session.id);
+    expect((await there.info(everybody, session.id)).state.status).toBe("closed");
+    const later = await SessionManager.open({ store: there, budget: 8_000, now: on(31) });
+    const again = await later.resume(session.id);
+    expect(await textsOf(again.messages())).toEqual(said);
+    await again.append(say("and on"));
+    expect(again.stats().messages).toBe(41);
+    await later.close();
+    await store.close();
+  });
+
+  it("is whole for who takes it by force from a process that hangs while it takes it up", async () => {
+    const target = join(folder, "store");
+    const manager = await SessionManager.open({ store: target, budget: 8_000, now: on(0) });
+    const session = await manager.create();
+    const said = Array.from({ length: 40 }, (_, number) => `${number} ${"a long line ".repeat(60)}`);
+    await session.append(said.map(say));
+    await session.close();
+    const store = await openStore(target);
+    await cleanup(store, { now: on(30) });
+    const hangs = await store.lock(everybody, session.id);
+    const taken = await store.holding!.unlock(everybody, session.id, { force: true, reason: "hangs" });
+    expect(taken.state).toBe("held");
+    const again = await manager.resume(session.id);
+    expect(await textsOf(again.messages())).toEqual(said);
+    await hangs.release();
+    await manager.close();
+    await store.close();
+  });
+});

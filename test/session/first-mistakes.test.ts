@@ -1,0 +1,192 @@
+/** What a newcomer hands in first: it is taken, or the error says how to mend it. */
+import { describe, expect, it } from "vitest";
+import { composeWindow, SessionManager } from "../../src/index.ts";
+import type { ComposeInput } from "../../src/index.ts";
+import { fromAnthropic } from "../../src/adapter/anthropic/anthropic.ts";
+import { fromChat } from "../../src/adapter/chat/chat.ts";
+import { fromContents } from "../../src/adapter/gemini/gemini.ts";
+import { fromGenkit } from "../../src/adapter/genkit/genkit.ts";
+import { fromLangChain } from "../../src/adapter/langchain/langchain.ts";
+import { ramStore } from "../../src/store/ram/ram.ts";
+
+const own = { role: "user", parts: [{ type: "text", text: "hi" }] };
+
+/** A message of each host, and the words of the error by which it is converted. */
+const foreign: Readonly<Record<string, readonly [unknown, string]>> = {
+  "OpenAI chat": [{ role: "user", content: "hi" }, "`fromChat` of windrow/chat"],
+  "a chat result": [{ role: "tool", tool_call_id: "c1", content: "ok" }, "`fromChat` of windrow/chat"],
+  "a chat call": [{ role: "assistant", tool_calls: [] }, "`fromChat` of windrow/chat"],
+  "Anthropic": [
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "t", content: "ok" }] },
+    "`fromAnthropic` of windrow/anthropic",
+  ],
+  "Gemini": [{ role: "user", parts: [{ text: "hi" }] }, "`fromContents` of windrow/gemini"],
+  "Genkit": [{ role: "model", content: [{ text: "hi" }] }, "`fromGenkit` of windrow/genkit"],
+  "the AI SDK": [
+    { role: "assistant", content: [{ type: "tool-call", toolCallId: "c", toolName: "bash", input: {} }] },
+    "`aiSdkAdapter.decode` of windrow/ai-sdk",
+  ],
+  "LangChain": [
+    { lc_kwargs: {}, content: "hi", _getType: (): string => "human" },
+    "`fromLangChain` of windrow/langchain",
+  ],
+  "pi": [{ role: "toolResult", toolCallId: "c", content: [] }, "`piAdapter.decode` of windrow/pi"],
+  "the Responses API": [
+    { type: "function_call_output", call_id: "c", output: "ok" },
+    "`openaiAgentsAdapter.decode(groupItems(items))` of windrow/openai-agents",
+  ],
+  "a text": ["hi", '{ role: "user", parts: [{ type: "text", text }] }'],
+};
+
+describe("a message of another shape", () => {
+  it.each(Object.entries(foreign))("of %s is refused by composeWindow with its converter", (_, [message, mend]) => {
+    const error = thrown(() => composeWindow({ messages: [message], budget: 1_000 } as unknown as ComposeInput));
+    expect(error).toMatchObject({ code: "bad-message", message: expect.stringContaining(mend), data: { index: 0 } });
+  });
+
+  it.each(Object.entries(foreign).filter(([, [message]]) => typeof message === "object"))(
+    "of %s is refused by append with its converter, and nothing is written",
+    async (_, [message, mend]) => {
+      await using opened = await session();
+      const error = await opened.session.append(message as never).catch((thrownError: unknown) => thrownError);
+      expect(error).toMatchObject({ code: "bad-message", message: expect.stringContaining(mend) });
+      expect(await opened.length()).toBe(0);
+    },
+  );
+
+  it("has a converter that takes it", () => {
+    expect(fromChat([foreign["OpenAI chat"]?.[0] as never])).toHaveLength(1);
+    expect(fromAnthropic([foreign["Anthropic"]?.[0] as never])).toHaveLength(1);
+    expect(fromContents([foreign["Gemini"]?.[0] as never])).toHaveLength(1);
+    expect(fromGenkit([foreign["Genkit"]?.[0] as never])).toHaveLength(1);
+    expect(fromLangChain([foreign["LangChain"]?.[0] as never])).toHaveLength(1);
+  });
+});
+
+describe("a converter", () => {
+  const converters = { fromChat, fromAnthropic, fromContents, fromGenkit, fromLangChain };
+  it.each(Object.entries(converters))("%s refuses what is no list, by its name", (name, convert) => {
+    for (const given of [undefined, null, "hi", { messages: [] }, 5]) {
+      expect(thrown(() => convert(given as never))).toMatchObject({
+        code: "bad-message",
+        message: expect.stringContaining(`${name} takes a list of messages`),
+      });
+    }
+  });
+
+  it.each(Object.entries(converters))(
+    "%s refuses Windrow's own messages, whose parts it would lose",
+    (name, convert) => {
+      const error = thrown(() => convert([own] as never));
+      expect(error).toMatchObject({ code: "bad-message", message: expect.stringMatching(`Windrow's own.*${name}`) });
+    },
+  );
+});
+
+describe("composeWindow", () => {
+  it("takes a counter by name, and says how an exact one is loaded", () => {
+    const messages = fromChat([{ role: "user", content: "twelve chars" }]);
+    const { report } = composeWindow({ messages, budget: 1_000, counter: "chars4-ceil" });
+    expect(report.counter).toBe("chars4-ceil");
+    expect(thrown(() => composeWindow({ messages, budget: 1_000, counter: "cl100k" }))).toMatchObject({
+      code: "unknown-counter",
+      message: expect.stringContaining('counter: await loadCounter("cl100k")'),
+    });
+  });
+
+  it("needs a budget or a model, and says so", () => {
+    expect(thrown(() => composeWindow({ messages: [] }))).toMatchObject({
+      code: "bad-option",
+      message: expect.stringMatching(/`budget`.*`model`/),
+    });
+  });
+
+  it("names the budget it was given where it cannot fit", () => {
+    const messages = fromChat([{ role: "user", content: "word ".repeat(230) }]);
+    expect(thrown(() => composeWindow({ messages, budget: 100 }))).toMatchObject({
+      code: "over-budget",
+      message: expect.stringContaining("its budget of 100 tokens"),
+      data: { budget: 100 },
+    });
+  });
+
+  it("learns from the usage of each request, so that the provider counts no more than the budget", () => {
+    const budget = 2_000;
+    const history: { role: string; content: string }[] = [];
+    let [state, usage, over]: [
+      ReturnType<typeof composeWindow>["state"] | undefined,
+      { input: number } | undefined,
+      number,
+    ] = [undefined, undefined, 0];
+    for (let call = 0; call < 60; call++) {
+      history.push({ role: "user", content: `step ${call}: ${"a line of a log, 0x3f2a ".repeat(8)}` });
+      const window = composeWindow({ messages: fromChat(history), budget, state, usage });
+      // The provider of this test counts a third more than the counter, and 90 tokens beside the messages.
+      const reported = Math.round(window.tokens * 1.33) + 90;
+      if (call > 2 && reported > budget) over++;
+      usage = { input: reported };
+      state = JSON.parse(JSON.stringify(window.state)) as typeof state;
+      history.push({ role: "assistant", content: `done ${call}` });
+    }
+    expect(over).toBe(0);
+  });
+
+  it("goes on where a usage cannot be true, and its report says so", () => {
+    const messages = fromChat([{ role: "user", content: "hi" }]);
+    const first = composeWindow({ messages, budget: 1_000, usage: undefined });
+    const { report } = composeWindow({ messages, budget: 1_000, state: first.state, usage: { input: 1.5 } });
+    expect(report.note).toContain("1.5");
+  });
+});
+
+describe("a session", () => {
+  it("takes a text as a message of the user's", async () => {
+    await using opened = await session();
+    expect(await opened.session.append("Why is the build red?")).toMatchObject({
+      role: "user",
+      parts: [{ type: "text", text: "Why is the build red?" }],
+    });
+    expect(await opened.length()).toBe(1);
+  });
+
+  it("refuses a recall by a text alone, or by unknown names, with the mend", async () => {
+    await using opened = await session();
+    await opened.session.append("Order WR-4711 is late.");
+    await expect(opened.session.recall("WR-4711" as never)).rejects.toMatchObject({
+      code: "bad-option",
+      message: expect.stringContaining('{ query: "WR-4711" }'),
+    });
+    await expect(opened.session.recall({ qery: "late" } as never)).rejects.toMatchObject({
+      code: "bad-option",
+      message: expect.stringContaining('"query"'),
+    });
+  });
+
+  it("is listed by known fields only", async () => {
+    const manager = await SessionManager.open({ store: ramStore(), budget: 8_000 });
+    expect(thrown(() => manager.list({ stat: "completed" } as never))).toMatchObject({ code: "bad-option" });
+    expect(thrown(() => manager.list({ status: "done" } as never))).toMatchObject({ code: "bad-option" });
+    await manager.close();
+  });
+});
+
+function thrown(run: () => unknown): unknown {
+  try {
+    run();
+  } catch (error) {
+    return error;
+  }
+  return expect.fail("nothing was thrown");
+}
+
+async function session() {
+  const manager = await SessionManager.open({ store: ramStore(), budget: 8_000 });
+  const created = await manager.create();
+  return {
+    session: created,
+    async length(): Promise<number> {
+      return created.stats().messages;
+    },
+    [Symbol.asyncDispose]: () => manager.close(),
+  };
+}
