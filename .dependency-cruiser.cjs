@@ -22,6 +22,7 @@ const floors = [
   ["session/"],
   ["ops/"],
   ["replay/"],
+  ["viewer/"],
   ["cli/", "adapter/", "telemetry/", "loop/", "index.ts", "testing.ts"],
 ];
 
