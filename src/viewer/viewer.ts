@@ -82,7 +82,10 @@ export interface ViewerMessage {
   readonly role: Role;
   readonly timestamp?: string;
   readonly tokens: number;
-  /** The data of images and files stand as `blob` references, long texts cut at `textCap` characters. */
+  /**
+   * Texts are cut at `textCap` characters. An image or a file has no `data`: its `url` is `blob:SEQ/PLACE`, and
+   * {@link ViewerSource.blob} has the bytes.
+   */
   readonly parts: readonly Part[];
   /** The length in characters of each text that was cut, by the place of its part (and of its piece). */
   readonly cut?: Readonly<Record<string, number>>;
@@ -322,6 +325,12 @@ export interface ReplayRow {
   readonly misses: readonly MissRow[];
 }
 
+/** The bytes of an image or a file. */
+export interface ViewerBlob {
+  readonly mediaType: string;
+  readonly data: Uint8Array<ArrayBuffer>;
+}
+
 /** The questions of a page. `row` is the place of a replay's row, 0 for a session. */
 export interface ViewerSource {
   readonly kind: "server" | "file";
@@ -336,6 +345,8 @@ export interface ViewerSource {
   messages(id: string, from: number, to: number): Promise<readonly ViewerMessage[]>;
   /** Characters `from` to `to` of a text that was cut, by the place in {@link ViewerMessage.cut}. */
   text(id: string, seq: number, place: string, from: number, to: number): Promise<string>;
+  /** An image's or a file's bytes, by its message and the place of its part. Absent where none are held, as in a single file. */
+  blob?(id: string, seq: number, place: string): Promise<ViewerBlob>;
   calls(id: string, from: number, to: number, row?: number): Promise<CallPage>;
   epochs(id: string, row?: number): Promise<readonly EpochRow[]>;
   window(
