@@ -59,7 +59,7 @@ it("serves metrics while it runs, and lets go of the port", { timeout: 20_000 },
   const status = await run(
     ["monitor", "--store", folder, "--metrics", "0", "--json"],
     {
-      // After the first scan its event is written, then its figures are taken.
+      // After the first scan its figures are taken, then its event is written.
       stdout: {
         write(line: string) {
           if (line.includes("alert-raised")) {

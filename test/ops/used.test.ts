@@ -78,7 +78,8 @@ it("serves them to Prometheus, with the epochs and windows by status", async () 
   const server = await serveMetrics({ port: 0 });
   onTestFinished(() => server.close());
   const health = await measureHealth(store);
-  server.update(health, [], undefined, await new UsedTokens().measure(store));
+  server.update(health, []);
+  server.updateUsed(await new UsedTokens().measure(store));
   const lines = (await (await fetch(server.url)).text()).split("\n");
   expect(lines).toContain('windrow_stored_tokens{model="claude-sonnet-4-5",type="input"} 12000');
   expect(lines).toContain('windrow_stored_tokens{model="claude-sonnet-4-5",type="cached"} 4800');

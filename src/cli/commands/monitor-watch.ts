@@ -71,7 +71,7 @@ export async function watchOf(
   const watch = new AlertWatch();
   const server = port === undefined ? undefined : await serverOf(port, flags, io);
   if (server) io.stderr.write(`windrow: metrics on ${server.url}\n`);
-  const used = server && new UsedTokens();
+  const used = server && { server, tokens: new UsedTokens() };
   let alerts: readonly Alert[] = [];
   return {
     get alerts() {
@@ -84,8 +84,10 @@ export async function watchOf(
       });
       alerts = alertsOf(health, limits);
       const events = watch.update(alerts);
+      // The figures are there before anybody hears of them.
+      server?.update(health, alerts, scan);
       events.forEach(tell);
-      server?.update(health, alerts, scan, await used?.measure(store, scope));
+      if (used) used.server.updateUsed(await used.tokens.measure(store, scope));
       const error = await webhook?.send(events, new Date(), signal);
       if (error !== undefined) tell({ type: "webhook-failed", error });
     },

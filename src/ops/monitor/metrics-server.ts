@@ -23,7 +23,9 @@ export interface MetricsServer {
   /** `http://127.0.0.1:9464/metrics` */
   readonly url: string;
   /** Takes the figures of the newest scan. */
-  update(health: Health, alerts: readonly Alert[], scan?: MonitorScan, used?: Used): void;
+  update(health: Health, alerts: readonly Alert[], scan?: MonitorScan): void;
+  /** Takes the tokens of the stored sessions, which take longer to read. */
+  updateUsed(used: Used): void;
   close(): Promise<void>;
 }
 
@@ -86,7 +88,7 @@ export async function serveMetrics(options: MetricsServerOptions): Promise<Metri
   });
   return {
     url: `${server.url}/metrics`,
-    update(health, active, scan, used) {
+    update(health, active, scan) {
       sessions.reset();
       for (const [status, count] of Object.entries(health.byStatus)) sessions.set({ status }, count);
       running.set(health.running);
@@ -103,17 +105,6 @@ export async function serveMetrics(options: MetricsServerOptions): Promise<Metri
         metric.reset();
         for (const [status, work] of Object.entries(health.work)) metric.set({ status }, work[name]);
       }
-      if (used) {
-        tokens.reset();
-        cost.reset();
-        for (const { model, dollars, input, output, cacheRead, cacheWrite } of used.models) {
-          for (const [type, count] of Object.entries({ input, output, cached: cacheRead, cache_write: cacheWrite })) {
-            tokens.set({ model, type }, count);
-          }
-          if (dollars !== null) cost.set({ model }, dollars);
-        }
-        unpriced.set(used.unpriced);
-      }
       failed.set(health.failedShare ?? Number.NaN);
       duration.set((health.averageDurationMs ?? Number.NaN) / 1_000);
       for (const name of alertNames) {
@@ -124,6 +115,17 @@ export async function serveMetrics(options: MetricsServerOptions): Promise<Metri
       ended.inc({ outcome: "failed" }, scan?.failed ?? 0);
       ended.inc({ outcome: "timeout" }, scan?.timedOut ?? 0);
       scanned.set(Date.parse(health.time) / 1_000);
+    },
+    updateUsed({ models, unpriced: calls }) {
+      tokens.reset();
+      cost.reset();
+      for (const { model, dollars, input, output, cacheRead, cacheWrite } of models) {
+        for (const [type, count] of Object.entries({ input, output, cached: cacheRead, cache_write: cacheWrite })) {
+          tokens.set({ model, type }, count);
+        }
+        if (dollars !== null) cost.set({ model }, dollars);
+      }
+      unpriced.set(calls);
     },
     close: () => server.close(),
   };
