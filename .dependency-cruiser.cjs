@@ -210,7 +210,31 @@ module.exports = {
       comment: "dist is built from src alone.",
       severity: "error",
       from: { path: "^src/" },
-      to: { path: "^(test|bench|scripts|examples)/" },
+      to: { path: "^(web|test|bench|scripts|examples)/" },
+    },
+    {
+      name: "the-page-sees-the-contract-alone",
+      comment: "The page runs in a browser: it takes types of the contract, and pure functions of src/viewer/page.",
+      severity: "error",
+      from: { path: "^web/" },
+      to: {
+        path: "^(src|test|bench|scripts|examples)/",
+        pathNot: "^src/(viewer/(viewer|page/.+|file/decode)|message/message)\\.ts$",
+      },
+    },
+    {
+      name: "the-page-imports-nothing-of-node",
+      comment: "A browser has no modules of Node: take the import out of what the page reaches.",
+      severity: "error",
+      from: { path: "^(web/|src/viewer/(page/|file/decode\\.ts$))" },
+      to: { path: `^(node:.*|(${nodeModules})$)` },
+    },
+    {
+      name: "the-page-bundles-few-packages",
+      comment: "The page's script is at most 60 KB after gzip; draw it by hand.",
+      severity: "error",
+      from: { path: "^web/" },
+      to: { path: "node_modules/", pathNot: named(["preact", "@preact/signals", "virtua", "diff"]) },
     },
   ],
   options: {

@@ -1,11 +1,13 @@
 /**
  * Builds dist from clean. tsc emits the declarations, a file for each source; rolldown bundles the JavaScript, a file for
- * each entry of package.json beside the chunks that entries share, so that no module is there twice.
+ * each entry of package.json beside the chunks that entries share, so that no module is there twice. The page of the viewer
+ * goes to dist/web.
  */
 import { spawnSync } from "node:child_process";
 import { chmodSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { rolldown } from "rolldown";
+import { buildWeb } from "./build-web.mjs";
 import { filesUnder, manifest, root } from "./package-files.mjs";
 
 /** Loaded by path, not by an import: a child process of the conformance suite. */
@@ -45,6 +47,8 @@ const groups = [
 ].map((group, place) => ({ ...group, priority: 9 - place }));
 await generate(groups, join(root, "dist"));
 for (const file of Object.values(manifest.bin)) chmodSync(join(root, file), 0o755);
+const page = await buildWeb();
+console.log(`dist/web/viewer.js: ${(page / 1024).toFixed(1)} KB after gzip`);
 console.log(`${filesUnder(["dist"], /\.js$/).length} JavaScript files and ${declarations} declarations in dist`);
 
 /** Bundles the entries; with a folder the files are written. */

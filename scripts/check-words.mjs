@@ -1,5 +1,5 @@
 /**
- * The comments of src say what the code does, in words that a reader of this repository has. Each file has a header. No
+ * The comments of src and web say what the code does, in words that a reader of this repository has. Each file has a header. No
  * header and no comment of a declaration begins with What, Who, Where or Of. No comment names a seed, a conflict or a law
  * by its number, or a document that is not there. An exported name has a sentence.
  */
@@ -43,7 +43,7 @@ const rules = [
   },
 ];
 
-const found = filesUnder(["src"], /\.ts$/).flatMap((file) => {
+const found = filesUnder(["src", "web"], /\.tsx?$/).flatMap((file) => {
   const source = readFileSync(join(root, file), "utf8");
   const comments = {
     header: headerOf(source),
@@ -53,7 +53,7 @@ const found = filesUnder(["src"], /\.ts$/).flatMap((file) => {
   };
   return rules.flatMap(({ advice, faultsOf }) =>
     faultsOf(comments).map(({ line, text }) => ({
-      room: file.split("/")[1],
+      room: file.startsWith("web/") ? "web" : file.split("/")[1],
       fault: `${file}:${line} ${JSON.stringify(text.slice(0, 90))}. ${advice}`,
     })),
   );

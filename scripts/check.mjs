@@ -9,7 +9,7 @@ import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { root } from "./package-files.mjs";
 
-const sources = ["src", "test", "bench", "scripts"].filter((folder) => existsSync(join(root, folder)));
+const sources = ["src", "web", "test", "bench", "scripts"].filter((folder) => existsSync(join(root, folder)));
 const node = process.execPath;
 
 const checks = [
@@ -56,6 +56,12 @@ const checks = [
     advice: "Mend the type errors above.",
   },
   {
+    name: "page",
+    command: ["tsc", "-p", "web/tsconfig.json"],
+    good: () => "types of web",
+    advice: "Mend the type errors above; the page sees the DOM and nothing of Node.",
+  },
+  {
     name: "api",
     command: [node, "scripts/check-api.mjs"],
     good: (output) => output,
@@ -73,6 +79,12 @@ const checks = [
     command: [node, "scripts/check-exports.mjs"],
     good: (output) => output,
     advice: "Build first (`npm run build`); then make package.json and the files agree.",
+  },
+  {
+    name: "web",
+    command: [node, "scripts/check-web.mjs"],
+    good: (output) => output,
+    advice: "Build first (`npm run build`); take the heavy import out of web, or draw by hand what it drew.",
   },
   {
     name: "light",
