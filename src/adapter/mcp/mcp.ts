@@ -2,11 +2,11 @@
  * A store as an MCP server, for agents that keep their own window (Claude Code, Codex, Gemini CLI, opencode): recall,
  * search, pins and numbers as tools, sessions as resources. Over stdio, or over HTTP on this machine.
  */
-import { createHash, timingSafeEqual } from "node:crypto";
-import { createMcpHandler, localhostAllowedHostnames, McpServer, ResourceTemplate } from "@modelcontextprotocol/server";
+import { createMcpHandler, McpServer, ResourceTemplate } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { z } from "zod";
 import { isWindrowError, WindrowError } from "../../errors.ts";
+import { isBearer, isLoopbackAddress } from "../../http/bearer.ts";
 import { answerWith } from "../../http/fetch.ts";
 import { serveHttp } from "../../http/http.ts";
 import { defined } from "../../message/json.ts";
@@ -171,7 +171,7 @@ export function serveMcpStdio(
 export async function serveMcpHttp(tools: McpTools, options: McpHttpOptions = {}): Promise<McpHttpServer> {
   checkGiven("serveMcpHttp", options, httpKinds);
   const { port = 0, host = "127.0.0.1", token, allowedHosts = [], onError } = options;
-  if (token === undefined && !localhostAllowedHostnames().includes(host) && host !== "::1") {
+  if (token === undefined && !isLoopbackAddress(host)) {
     const message = `Other machines could read every session at ${host}: give a token, or listen on 127.0.0.1.`;
     throw new WindrowError("bad-option", message, { host });
   }
@@ -233,9 +233,4 @@ async function answer(work: Promise<string>): Promise<ToolAnswer> {
     if (!isWindrowError(error)) throw error;
     return { content: [{ type: "text", text: `${error.code}: ${inlineText(error.message)}` }], isError: true };
   }
-}
-
-function isBearer(header: string | undefined, token: string): boolean {
-  const [given, wanted] = [header ?? "", `Bearer ${token}`].map((text) => createHash("sha256").update(text).digest());
-  return given !== undefined && wanted !== undefined && timingSafeEqual(given, wanted);
 }

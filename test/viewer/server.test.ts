@@ -1,0 +1,68 @@
+/** The viewer's own server over real sockets: its address, its link, and the requests that it refuses. */
+import { once } from "node:events";
+import { connect } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { serveViewer } from "../../src/viewer/serve/server.ts";
+import type { ServeViewerOptions, ViewerServer } from "../../src/viewer/serve/server.ts";
+import { fakeSource } from "./fake-source.ts";
+
+async function server(options: Partial<ServeViewerOptions> = {}): Promise<ViewerServer> {
+  const made = await serveViewer({ source: fakeSource().source, ...options });
+  onTestFinished(() => made.close());
+  return made;
+}
+
+/** The status of the answer to the lines of a request. */
+async function statusOf({ url }: ViewerServer, ...lines: readonly string[]): Promise<number> {
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  let said = "";
+  socket.setEncoding("latin1").on("data", (text: string) => (said += text));
+  socket.on("error", () => undefined);
+  socket.write([...lines, "Connection: close", "", ""].join("\r\n"));
+  await once(socket, "close");
+  return Number(/^HTTP\/1\.1 (\d{3})/.exec(said)?.[1]);
+}
+
+describe("a server", () => {
+  it("is on this machine alone, at a free port, with a token of its own in the link", async () => {
+    const [first, second] = [await server(), await server()];
+    expect(first.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+    expect(first.token).toMatch(/^[\w-]{43}$/);
+    expect(first.token).not.toBe(second.token);
+    expect(first.link("/s/x/call/57")).toBe(`${first.url}/#token=${first.token}&to=/s/x/call/57`);
+  });
+
+  it("goes on under a token that it was given", async () => {
+    const token = "kept-over-a-restart-of-the-program";
+    const { url } = await server({ token });
+    const ask = async (authorization: string): Promise<number> =>
+      (await fetch(`${url}/api/sessions`, { headers: { authorization } })).status;
+    expect(await ask(`Bearer ${token}`)).toBe(200);
+    expect(await ask("Bearer another")).toBe(401);
+  });
+
+  it("is reached by other machines only with a token", async () => {
+    await expect(serveViewer({ source: fakeSource().source, host: "0.0.0.0" })).rejects.toMatchObject({
+      code: "bad-option",
+    });
+  });
+
+  it("refuses other names, origins and methods, whatever the token", async () => {
+    const viewer = await server({ allowedHosts: ["viewer.test"] });
+    const bearer = `Authorization: Bearer ${viewer.token}`;
+    const ask = (line: string, ...headers: readonly string[]): Promise<number> =>
+      statusOf(viewer, line, bearer, ...headers);
+    const get = "GET /api/sessions HTTP/1.1";
+    expect(await ask(get, "Host: 127.0.0.1")).toBe(200);
+    expect(await ask(get, "Host: viewer.test")).toBe(200);
+    expect(await ask(get, "Host: evil.example")).toBe(403);
+    expect(await ask(get, "Host: localhost.evil.example")).toBe(403);
+    expect(await ask(get, "Host: localhost", "Origin: https://evil.example")).toBe(403);
+    expect(await ask(get, "Host: localhost", "Origin: null")).toBe(403);
+    expect(await ask("POST /api/sessions HTTP/1.1", "Host: localhost", "Content-Length: 0")).toBe(405);
+    expect(await ask("OPTIONS /api/sessions HTTP/1.1", "Host: localhost")).toBe(405);
+    expect(await ask("GET /../package.json HTTP/1.1", "Host: localhost")).toBe(404);
+    expect(await ask("GET /%2e%2e/package.json HTTP/1.1", "Host: localhost")).toBe(404);
+    expect(await ask("GET /api/sessions/%2e%2e%2fx HTTP/1.1", "Host: localhost")).toBe(400);
+  });
+});
