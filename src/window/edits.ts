@@ -14,14 +14,15 @@ export class EditIndex {
   /** The edits that take whole ranges of the log out of the window, in order. */
   readonly ranges: readonly Edit[];
   readonly #stubs = new Map<number, Edit[]>();
-  readonly #reasoning: readonly Edit[];
+  /** The edits that remove the reasoning of messages. */
+  readonly reasoning: readonly Edit[];
   /** The edits with a labelled message, by `from`. */
   readonly notes: readonly Edit[];
 
   constructor(edits: readonly Edit[]) {
     const ordered = edits.toSorted((left, right) => left.from - right.from);
     this.ranges = ordered.filter(isRange);
-    this.#reasoning = ordered.filter((edit) => edit.only === "reasoning");
+    this.reasoning = ordered.filter((edit) => edit.only === "reasoning");
     this.notes = ordered.filter((edit) => edit.kind === "replace");
     for (const edit of ordered) {
       if (edit.kind !== "stub") continue;
@@ -54,7 +55,7 @@ export class EditIndex {
   /** A message with its stubs applied and its reasoning removed where edits say so. */
   apply(seq: number, message: Message): Message {
     const stubs = this.#stubs.get(seq);
-    const bare = this.#reasoning.some((edit) => seq >= edit.from && seq <= edit.to);
+    const bare = this.reasoning.some((edit) => seq >= edit.from && seq <= edit.to);
     if (!stubs && !bare) return message;
     let changed = false;
     let place = 0;

@@ -1,0 +1,66 @@
+/** The questions of a page, answered from a store: of every session only the ranges that are asked for are read. */
+import { WindrowError } from "../errors.ts";
+import type { Scope, Store } from "../store/store.ts";
+import { blobOf, messagesOf, outlineOf, textOf } from "./stored/messages.ts";
+import { Newest } from "./stored/newest.ts";
+import { StoredSession } from "./stored/session.ts";
+import { sessionsPage } from "./stored/sessions.ts";
+import type { ViewerSource } from "./viewer.ts";
+
+/** Sessions whose indexes are kept at the same time. */
+const keptSessions = 4;
+
+/** Settings of a source over a store. */
+export interface StoredSourceOptions {
+  /** Sessions whose indexes are kept in memory at the same time. Default 4. */
+  readonly keptSessions?: number;
+}
+
+/**
+ * Answers a page's questions from a store. Nothing is locked and nothing written. Questions about replays have no answer
+ * here: `replay` is empty, and a `row` or other settings are refused with `bad-option`.
+ */
+export function storedSource(store: Store, scope: Scope, options: StoredSourceOptions = {}): ViewerSource {
+  const sessions = new Newest<string, Promise<StoredSession>>(options.keptSessions ?? keptSessions);
+  const place = (id: string): { store: Store; scope: Scope; id: string } => ({ store, scope, id });
+  const session = async (id: string): Promise<StoredSession> => {
+    try {
+      return await sessions.get(id, () => StoredSession.open(place(id)));
+    } catch (error) {
+      sessions.delete(id);
+      throw error;
+    }
+  };
+  return {
+    kind: "server",
+    sessions: (query) => sessionsPage(store, scope, query),
+    session: async (id) => (await session(id)).head(),
+    outline: (id, from, to) => outlineOf(place(id), from, to),
+    messages: (id, from, to) => messagesOf(place(id), from, to),
+    text: (id, seq, at, from, to) => textOf(place(id), seq, at, from, to),
+    blob: (id, seq, at) => blobOf(place(id), seq, at),
+    async calls(id, from, to, row) {
+      noRow(row);
+      return (await session(id)).calls(from, to);
+    },
+    async epochs(id, row) {
+      noRow(row);
+      return (await session(id)).epochs();
+    },
+    async window(id, call, { row } = {}) {
+      noRow(row);
+      return (await session(id)).window(call);
+    },
+    recalls: () => Promise.resolve([]),
+    search: () => Promise.resolve([]),
+    replay: () => Promise.resolve([]),
+    follow: () => Promise.resolve(),
+  };
+}
+
+/** Refuses a question about a row of a replay. */
+function noRow(row: number | undefined): void {
+  if (row === undefined || row === 0) return;
+  const message = `A session of a store has no row ${row} of a replay; leave \`row\` out.`;
+  throw new WindrowError("bad-option", message, { row });
+}

@@ -1,0 +1,207 @@
+/**
+ * The epochs of one session, as small figures: `edits.jsonl` is read once, and later only what was added to it. The whole
+ * line of an epoch is read again by its place where a window is rebuilt.
+ */
+import type { StoredRecordOf } from "../../message/record.ts";
+import type { Scope, Store } from "../../store/store.ts";
+import { epochOf, withInsert } from "../../window/epoch-record.ts";
+import type { EpochData } from "../../window/epoch-record.ts";
+import type { TokenCounter } from "../../tokens/counter.ts";
+import { countMessage } from "../../tokens/counter.ts";
+import { isRange } from "../../window/edits.ts";
+import { countAll } from "../../window/layout.ts";
+import { slotMessage } from "../../window/pinned.ts";
+import type { Edit } from "../../window/window.ts";
+
+/** The place of a session: its store, and its id in it. */
+export interface Place {
+  readonly store: Store;
+  readonly scope: Scope;
+  readonly id: string;
+}
+
+/** A text that was inserted into the window of an epoch after it opened. */
+export interface InsertLine {
+  readonly seq: number;
+  readonly pos: number;
+  readonly tokens: number;
+}
+
+/** One line of an epoch, without its edits. */
+export interface EpochLine {
+  /** Its place in `edits.jsonl`, and among all records. */
+  readonly seq: number;
+  readonly pos: number;
+  readonly epoch: number;
+  readonly reason: string;
+  readonly timestamp: string;
+  readonly strategy: string;
+  readonly profile: string;
+  readonly counter: string;
+  readonly budget: number | null;
+  readonly tokensBefore: number | null;
+  readonly tokensAfter: number | null;
+  readonly opened: number;
+  readonly historyTokens: number;
+  readonly systemHash: string;
+  readonly toolsHash: string;
+  readonly systemSeq?: number;
+  readonly toolsSeq?: number;
+  /** Tokens of the pinned slot and of the inserts that the line itself has. */
+  readonly pinnedTokens: number;
+  /** Tokens of labelled messages, and of excerpts. */
+  readonly digestTokens: number;
+  readonly stubTokens: number;
+  /** Messages that left whole. */
+  readonly left: number;
+  /** Whether a mask changed the line. */
+  readonly isMasked: boolean;
+  readonly inserts: readonly InsertLine[];
+}
+
+/** A line whose inserts are still added to. */
+type OpenLine = Omit<EpochLine, "inserts"> & { readonly inserts: InsertLine[] };
+
+/** The epochs of a session, found by number and place. */
+export class EpochIndex {
+  readonly #place: Place;
+  readonly #counter: TokenCounter;
+  readonly #lines: OpenLine[] = [];
+  readonly #byNumber = new Map<number, OpenLine[]>();
+  readonly #recalls: number[] = [];
+  #read = 0;
+  #growing: Promise<void> = Promise.resolve();
+
+  /** @param counter - the session's */
+  constructor(place: Place, counter: TokenCounter) {
+    this.#place = place;
+    this.#counter = counter;
+  }
+
+  /** The lines so far, oldest first. */
+  get lines(): readonly EpochLine[] {
+    return this.#lines;
+  }
+
+  /** The places in `edits.jsonl` of the recalls so far. */
+  get recalls(): readonly number[] {
+    return this.#recalls;
+  }
+
+  /** The newest line of `edits.jsonl` that was read. */
+  get read(): number {
+    return this.#read;
+  }
+
+  /** Reads what was added since the last call. Calls at the same time share one read after the other. */
+  grow(): Promise<void> {
+    const next = this.#growing.then(() => this.#grow());
+    this.#growing = next.catch(() => undefined);
+    return next;
+  }
+
+  async #grow(): Promise<void> {
+    const { store, scope, id } = this.#place;
+    for await (const record of store.read(scope, id, { kind: "edit", from: this.#read + 1 })) {
+      this.#read = record.seq;
+      if (record.type === "epoch") this.#epoch(record);
+      else if (record.type === "insert") this.#insert(record);
+      else if (record.type === "recall") this.#recalls.push(record.seq);
+    }
+  }
+
+  #epoch(record: StoredRecordOf<"edit">): void {
+    const found = epochOf(record.data);
+    if (!found) return;
+    const line = lineOf(record, found, this.#counter);
+    this.#lines.push(line);
+    const known = this.#byNumber.get(line.epoch);
+    if (known) known.push(line);
+    else this.#byNumber.set(line.epoch, [line]);
+  }
+
+  #insert({ seq, pos, data }: StoredRecordOf<"edit">): void {
+    const line = this.#lines.at(-1);
+    if (line && data["epoch"] === line.epoch && typeof data["text"] === "string") {
+      line.inserts.push({ seq, pos, tokens: textTokens(this.#counter, data["text"]) });
+    }
+  }
+
+  /** The line of an epoch that was the newest before a place of the log. */
+  lineAt(epoch: number, pos: number): EpochLine | undefined {
+    return this.#byNumber.get(epoch)?.findLast((line) => line.pos < pos);
+  }
+
+  /** The newest line before a place of the log, whatever its epoch. */
+  before(pos: number): EpochLine | undefined {
+    let low = 0;
+    let high = this.#lines.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#lines[middle]?.pos ?? 0) < pos) low = middle + 1;
+      else high = middle;
+    }
+    return this.#lines[low - 1];
+  }
+}
+
+/** An epoch's whole data as it was before a place of the log: what was inserted until then is part of it. */
+export async function epochAt(
+  { store, scope, id }: Place,
+  line: EpochLine,
+  pos: number,
+  originals = false,
+): Promise<EpochData | undefined> {
+  const to = line.inserts.findLast((insert) => insert.pos < pos)?.seq ?? line.seq;
+  let found: EpochData | undefined;
+  for (const range of [{ from: line.seq, to: line.seq }, ...(to > line.seq ? [{ from: line.seq + 1, to }] : [])]) {
+    for await (const record of store.read(scope, id, { kind: "edit", originals, ...range })) {
+      if (record.type === "epoch") found = epochOf(record.data);
+      else if (found && record.type === "insert") found = withInsert(found, record.data);
+    }
+  }
+  return found;
+}
+
+function lineOf(record: StoredRecordOf<"edit">, { state, ...data }: EpochData, counter: TokenCounter): OpenLine {
+  const given = record.data;
+  const text = (name: string): string => (typeof given[name] === "string" ? given[name] : "");
+  const number = (name: string): number | null => (typeof given[name] === "number" ? given[name] : null);
+  const { systemSeq, toolsSeq, historyTokens } = data;
+  return {
+    seq: record.seq,
+    pos: record.pos,
+    epoch: state.epoch,
+    reason: text("reason"),
+    timestamp: record.timestamp,
+    strategy: text("strategy"),
+    profile: text("profile"),
+    counter: text("counter"),
+    budget: number("budget"),
+    tokensBefore: number("tokens_before"),
+    tokensAfter: number("tokens_after"),
+    opened: state.opened,
+    historyTokens,
+    systemHash: state.systemHash,
+    toolsHash: state.toolsHash,
+    ...(systemSeq !== undefined && { systemSeq }),
+    ...(toolsSeq !== undefined && { toolsSeq }),
+    pinnedTokens:
+      countAll([slotMessage(state.slot ?? [])], counter) +
+      (state.inserts ?? []).reduce((sum, insert) => sum + textTokens(counter, insert.text), 0),
+    digestTokens: sumOf(state.edits.filter(({ kind }) => kind === "replace")),
+    stubTokens: sumOf(state.edits.filter(({ kind }) => kind === "stub")),
+    left: state.edits.filter(isRange).reduce((sum, { from, to }) => sum + to - from + 1, 0),
+    isMasked: record.masks !== undefined,
+    inserts: [],
+  };
+}
+
+function sumOf(edits: readonly Edit[]): number {
+  return edits.reduce((sum, { tokensAfter }) => sum + tokensAfter, 0);
+}
+
+/** Tokens of a text as a message of its own. */
+function textTokens(counter: TokenCounter, text: string): number {
+  return countMessage(counter, { parts: [{ type: "text", text }] });
+}

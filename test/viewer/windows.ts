@@ -1,0 +1,80 @@
+/** Sessions whose every window is remembered as it was composed, to compare with what a source makes again. */
+import assert from "node:assert/strict";
+import type { Message } from "../../src/message/message.ts";
+import type { Session, SessionComposeOptions } from "../../src/session/session.ts";
+import type { ViewerMessage, ViewerSource } from "../../src/viewer/viewer.ts";
+import { windowMessages, windowText } from "../../src/viewer/page/window-text.ts";
+import { cutParts } from "../../src/viewer/page/cut.ts";
+
+/** A window as it was returned. */
+export interface Composed {
+  readonly messages: readonly Message[];
+  readonly tokens: number;
+}
+
+/** Composes, ends the step, and remembers the window. */
+export async function call(
+  session: Session,
+  seen: Composed[],
+  options: SessionComposeOptions = {},
+): Promise<readonly Message[]> {
+  const { messages, tokens } = await session.compose(options);
+  // Taken as JSON: what the session goes on with is its own.
+  seen.push({ messages: JSON.parse(JSON.stringify(messages)) as readonly Message[], tokens });
+  await session.endStep({ usage: { input: tokens, output: 10 }, model: "a-model" });
+  return messages;
+}
+
+/** The messages of a rebuilt window, each whole. */
+export async function rebuiltMessages(
+  source: ViewerSource,
+  id: string,
+  number: number,
+): Promise<readonly ViewerMessage[]> {
+  const window = await source.window(id, number);
+  const logged = new Map<number, ViewerMessage>();
+  for (const { seq, message } of window.entries) {
+    if (message || logged.has(seq)) continue;
+    for (const one of await source.messages(id, seq, seq)) logged.set(seq, await whole(source, id, one));
+  }
+  return windowMessages(window.entries, (seq) => logged.get(seq));
+}
+
+async function whole(source: ViewerSource, id: string, message: ViewerMessage): Promise<ViewerMessage> {
+  const parts = [...message.parts];
+  for (const [place, length] of Object.entries(message.cut ?? {})) {
+    const text = await source.text(id, message.seq, place, 0, length);
+    assert.equal(text.length, length);
+    const [part = "", piece] = place.split(".");
+    const found = parts[Number(part)];
+    if (found?.type === "text" || found?.type === "reasoning") parts[Number(part)] = { ...found, text };
+    else if (found?.type === "tool-call") parts[Number(part)] = { ...found, args: {}, argsText: text };
+    else if (found?.type === "tool-result" && typeof found.content === "string")
+      parts[Number(part)] = { ...found, content: text };
+    else if (found?.type === "tool-result" && typeof found.content !== "string") {
+      const content = found.content.map((one, at) =>
+        at === Number(piece) && one.type === "text" ? { ...one, text } : one,
+      );
+      parts[Number(part)] = { ...found, content };
+    }
+  }
+  return { ...message, parts };
+}
+
+/** Asserts that every call's window is made again as it was, and is verified; returns how many there are. */
+export async function assertWindows(source: ViewerSource, id: string, seen: readonly Composed[]): Promise<number> {
+  const { total } = await source.calls(id, 1, 1);
+  assert.equal(total, seen.length);
+  for (const [index, { messages, tokens }] of seen.entries()) {
+    const window = await source.window(id, index + 1);
+    const at = `call ${index + 1}`;
+    assert.deepEqual(window.verified.problem, undefined, at);
+    assert.equal(window.verified.isVerified, true, at);
+    assert.equal(window.tokens, tokens, at);
+    const { system, tools, pinned, digest, stubs, history, rest } = window.blocks;
+    assert.equal(system + tools + pinned + digest + stubs + history + rest, tokens, at);
+    const expected = messages.map((message) => ({ ...message, parts: cutParts(0, message.parts, Infinity).parts }));
+    assert.equal(windowText(await rebuiltMessages(source, id, index + 1)), windowText(expected), at);
+  }
+  return total;
+}
