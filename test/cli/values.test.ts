@@ -81,6 +81,7 @@ const flags: readonly (readonly [argv: readonly string[], kind: string])[] = [
   [["monitor", "--once", "--long"], "a number of hours from 0, for example 10"],
   [["monitor", "--metrics"], "a port from 0 to 65535, for example 9464"],
   [["mcp", "--http"], "a port from 0 to 65535, for example 9464"],
+  [["serve", "--port"], "a port from 0 to 65535, for example 9464"],
   [["import", "FILE", "--max-bytes"], "a whole number above 0, for example 20"],
   [["import", "FILE", "--max-entries"], "a whole number above 0, for example 20"],
   [["replay", "FILE", "--max-bytes"], "a whole number above 0, for example 20"],
