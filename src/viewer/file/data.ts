@@ -42,7 +42,7 @@ export interface FileSession {
   readonly messages: readonly FileMessage[];
   readonly recalls: readonly RecallRow[];
   readonly rows: readonly FileRow[];
-  /** What windows refer to by its place here. */
+  /** The things that windows refer to by their places here. */
   readonly pool: FilePool;
 }
 
@@ -75,7 +75,7 @@ export interface FileRow {
 /** The fields of a window that its call's row says, or that stand in the pool. */
 type SaidElsewhere = "call" | "lastSeq" | "epoch" | "tokens" | "blocks" | "entries" | "fates" | "system" | "tools";
 
-/** One window. */
+/** One window as its difference from the one before. */
 export interface FileWindow extends Omit<ViewerWindow, SaidElsewhere> {
   /** Fields that differ from those of the call's row. */
   readonly own?: Partial<Pick<ViewerWindow, "lastSeq" | "epoch" | "tokens" | "blocks">>;

@@ -16,7 +16,7 @@ export interface FileProgress {
   readonly total: number;
 }
 
-/** What is told while a file is made, and what ends it. */
+/** The settings of an encoding. */
 export interface EncodeOptions {
   /** Goes before everything that is put into the file. Default: nothing does. */
   readonly mask?: SecretRules;

@@ -7,7 +7,7 @@ import { readPage } from "../serve/pages.ts";
 import { fileDataId } from "./data.ts";
 import type { FileData } from "./data.ts";
 
-/** What a single file is made with. */
+/** The settings of a single file. */
 export interface FileHtmlOptions {
   /** The file's title. */
   readonly title: string;
