@@ -18,6 +18,7 @@ export async function buildWeb() {
     input: { viewer: "web/main.tsx" },
     platform: "browser",
     tsconfig: "web/tsconfig.json",
+    onLog: (level, log, print) => log.code !== "MODULE_LEVEL_DIRECTIVE" && print(level, log),
     resolve: {
       alias: { "react/jsx-runtime": "preact/jsx-runtime", "react-dom": "preact/compat", "react": "preact/compat" },
     },

@@ -1,6 +1,5 @@
 /** Budgets and triggers: how many tokens a window may use, and whether a strategy edits it now. */
 import { WindrowError } from "../errors.ts";
-import { shown } from "../shown.ts";
 import type { Trigger } from "./window.ts";
 
 /** The numbers that {@link budgetOf} computes a budget from. */
@@ -20,9 +19,7 @@ export interface BudgetOptions {
  *
  * @throws WindrowError `bad-option` when nothing is left
  */
-export function budgetOf(options: BudgetOptions): number {
-  checkNumbers(options);
-  const { contextWindow, maxOutput, ratio = 0.75, reserve = 0.02 } = options;
+export function budgetOf({ contextWindow, maxOutput, ratio = 0.75, reserve = 0.02 }: BudgetOptions): number {
   const budget = Math.floor(Math.min(contextWindow * ratio, contextWindow - maxOutput - contextWindow * reserve));
   if (Number.isFinite(budget) && budget > 0) return budget;
   throw new WindrowError(
@@ -30,20 +27,6 @@ export function budgetOf(options: BudgetOptions): number {
     `A contextWindow of ${contextWindow} tokens leaves nothing beside maxOutput ${maxOutput} and the reserve; lower maxOutput.`,
     { contextWindow, maxOutput, ratio, reserve },
   );
-}
-
-/** Both sizes are numbers; a share that is undefined has its default. */
-function checkNumbers(options: BudgetOptions): void {
-  if (typeof options !== "object" || options === null) {
-    throw new WindrowError("bad-option", `budgetOf takes { contextWindow, maxOutput }, not ${shown(options)}.`);
-  }
-  const { contextWindow, maxOutput, ratio = 0, reserve = 0 } = options;
-  for (const [name, value] of Object.entries({ contextWindow, maxOutput, ratio, reserve })) {
-    if (typeof value === "number" && value >= 0) continue;
-    throw new WindrowError("bad-option", `budgetOf: \`${name}\` is a number of at least 0, not ${shown(value)}.`, {
-      option: name,
-    });
-  }
 }
 
 /**

@@ -18,7 +18,6 @@ const commands = [
   ["compose", "latest", "--budget", "9000"],
   ["compact", "latest"],
   ["monitor", "--once"],
-  ["serve", "--no-open"],
   ["doctor", "--mend"],
   ["scan"],
   ["unlock", id],

@@ -1,11 +1,75 @@
-/** The frame of the page. */
+/** The frame of the page: its head, the view that the address names, and the help. */
 import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import type { ViewerSource } from "../../src/viewer/viewer.ts";
+import { route } from "../state/navigation.ts";
+import { isHelpOpen, nextTheme, theme } from "../state/preferences.ts";
+import { FleetPage } from "./fleet/fleet-page.tsx";
+import { Help } from "./help.tsx";
+import { ReplayPage } from "./replay/replay-page.tsx";
+import { SessionPage } from "./session/session-page.tsx";
 
-/** The page as a whole: its head, and the view that the address names. */
-export function App(): JSX.Element {
+/** The properties of the page. */
+export interface AppProps {
+  readonly source: ViewerSource;
+  /** The session whose replay this page shows; empty for none. */
+  readonly replayed: string;
+  /** Whether the source has one session alone. */
+  readonly isAlone: boolean;
+}
+
+/** The page as a whole. */
+export function App({ source, replayed, isAlone }: AppProps): JSX.Element {
+  useEffect(() => {
+    const listen = (event: KeyboardEvent): void => {
+      const isField = event.target instanceof HTMLInputElement && event.target.type !== "range";
+      if (event.key !== "?" || isField || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      isHelpOpen.value = !isHelpOpen.peek();
+    };
+    document.addEventListener("keydown", listen);
+    return () => document.removeEventListener("keydown", listen);
+  }, []);
+  const place = route.value;
   return (
-    <main>
-      <h1>Windrow</h1>
-    </main>
+    <>
+      <header class="top">
+        <a class="brand" href={replayed ? "#/replay" : isAlone ? "#/s" : "#/"}>
+          <svg width="18" height="14" viewBox="0 0 18 14" aria-hidden="true">
+            <path d="M1 12c3-6 5-6 8 0M5 7c2-4 4-4 6 0M9 12c3-6 5-6 8 0" />
+          </svg>
+          Windrow
+        </a>
+        <nav aria-label="Pages">
+          {isAlone ? null : <a href="#/">Sessions</a>}
+          {replayed ? <a href="#/replay">Replay</a> : null}
+          {place.page === "session" ? <Crumb row={place.row} /> : null}
+        </nav>
+        <button type="button" class="small end" title="theme" onClick={nextTheme}>
+          theme: {theme.value}
+        </button>
+        <button
+          type="button"
+          class="small"
+          title="help (?)"
+          aria-label="help"
+          onClick={() => {
+            isHelpOpen.value = true;
+          }}
+        >
+          ?
+        </button>
+      </header>
+      {place.page === "fleet" ? <FleetPage source={source} /> : null}
+      {place.page === "replay" ? <ReplayPage source={source} id={replayed} /> : null}
+      {place.page === "session" ? (
+        <SessionPage source={source} id={place.row === undefined ? place.id : replayed} route={place} />
+      ) : null}
+      {isHelpOpen.value ? <Help /> : null}
+    </>
   );
+}
+
+function Crumb({ row }: { readonly row: number | undefined }): JSX.Element {
+  return <span aria-current="page">{row === undefined ? "session" : `row ${row + 1} of the replay`}</span>;
 }

@@ -25,7 +25,6 @@ import {
   contentNote,
   hostMessage,
   hostMessages,
-  ownMessages,
   keep,
   keptOf,
   Originals,
@@ -193,7 +192,7 @@ function message(host: JsonObject, role: Role, parts: readonly Part[], kept: Jso
  */
 export function toChat<Host extends ChatMessage = ChatMessage>(messages: readonly Message[]): Host[] {
   const encoder = new ChatEncoder();
-  return ownMessages(messages, "toChat").flatMap((message): readonly object[] => {
+  return messages.flatMap((message): readonly object[] => {
     const built = encoder.encode(message);
     const original = originals.of(message);
     return original === undefined ? built : [original];

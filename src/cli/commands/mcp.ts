@@ -5,7 +5,6 @@ import { withoutSecrets } from "../../address.ts";
 import type { McpTools } from "../../adapter/mcp/mcp.ts";
 import { exitStatus, reportError } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
-import { untilEnded } from "../until-ended.ts";
 import { portOf } from "../values.ts";
 
 interface McpFlags {
@@ -66,7 +65,7 @@ async function runMcp(flags: McpFlags, io: CommandIo, signal: AbortSignal | unde
   try {
     if (port === undefined) {
       const server = serveMcpStdio(tools, onError);
-      await untilEnded(signal, (done) => process.stdin.once("close", done).once("end", done));
+      await ended(signal, (done) => process.stdin.once("close", done).once("end", done));
       await server.close();
       return exitStatus.done;
     }
@@ -79,7 +78,7 @@ async function runMcp(flags: McpFlags, io: CommandIo, signal: AbortSignal | unde
       onError,
     });
     io.stderr.write(`windrow: MCP at ${server.url}${token === undefined ? "" : ", with a bearer token"}\n`);
-    await untilEnded(signal);
+    await ended(signal);
     await server.close();
     return exitStatus.done;
   } finally {
@@ -97,4 +96,13 @@ async function warnOfEmpty(tools: McpTools, target: string, io: CommandIo): Prom
   } catch (error) {
     reportError(io, error, place);
   }
+}
+
+/** Resolves when the command is to end: its signal, or what else is listened for. */
+function ended(signal: AbortSignal | undefined, listen?: (done: () => void) => void): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    signal?.addEventListener("abort", () => resolve(), { once: true });
+    listen?.(resolve);
+  });
 }

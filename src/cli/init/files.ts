@@ -1,13 +1,11 @@
 /** The files of `windrow init`: what each would be, what is there already, and writing them. */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { configIn } from "../../config/find.ts";
 import { loadConfig } from "../../config/config.ts";
-import { makeFolders } from "../../disk/folders.ts";
 import { WindrowError } from "../../errors.ts";
 import type { ChosenHost } from "./hosts.ts";
-import { missingNodeTypes } from "./node-types.ts";
 import { ignoreLine } from "./project.ts";
 import type { Project } from "./project.ts";
 
@@ -73,7 +71,7 @@ export function agentName({ isTypeScript, isModule }: Pick<Project, "isTypeScrip
 export function writeFiles(folder: string, files: readonly PlannedFile[]): void {
   let path = folder;
   try {
-    makeFolders(folder);
+    mkdirSync(folder, { recursive: true });
     for (const { name, action, text } of files) {
       path = join(folder, name);
       if (text !== undefined) writeFileSync(path, text, { flag: action === "written" ? "wx" : "w" });
@@ -90,13 +88,10 @@ async function storeOf(folder: string): Promise<string> {
   return settings.store ?? "./contexts";
 }
 
-function templateText({ folder, isTypeScript }: Project, { host, provider }: ChosenHost): string {
+function templateText({ isTypeScript }: Project, { host, provider }: ChosenHost): string {
   const root = dirname(createRequire(import.meta.url).resolve("windrow/package.json"));
   const text = readFileSync(join(root, "templates", `${host.template}.${isTypeScript ? "ts" : "mjs"}`), "utf8");
-  const changed = (provider?.changes ?? []).reduce((before, [from, to]) => before.replaceAll(from, to), text);
-  return isTypeScript && missingNodeTypes(folder) !== undefined
-    ? `/// <reference types="node" />\n${changed}`
-    : changed;
+  return (provider?.changes ?? []).reduce((changed, [from, to]) => changed.replaceAll(from, to), text);
 }
 
 function ignoreFile(folder: string, store: string): readonly PlannedFile[] {

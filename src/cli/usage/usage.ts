@@ -33,8 +33,7 @@ interface UsageFlags {
 /** The agents by the name of the flag; `windrow` are the sessions of a store. */
 const agents = [...usageAgents, "windrow"] as const;
 
-/** The store that is used where none is named. */
-export const usualStore = "./contexts";
+const usualStore = "./contexts";
 const nothing: Collected = { files: [], failed: [] };
 
 /** Gives the command its options and its action. */
@@ -151,8 +150,7 @@ function agentsOf(files: readonly CollectedUsage[]): UsageReport["agents"] {
   });
 }
 
-/** The person's home folder. */
-export function homeOf(env: CommandIo["env"]): string {
+function homeOf(env: CommandIo["env"]): string {
   return env["HOME"] ?? homedir();
 }
 

@@ -1,0 +1,19 @@
+/** The source that the page has: the data of its own file, or the server it came from. */
+import type { ViewerSource } from "../../src/viewer/viewer.ts";
+import { serverSource } from "./server-source.ts";
+
+const tokenKey = "windrow-token";
+
+/** The source of this page. The token of the link is kept for the tab, and the address shows the route alone. */
+export async function pickSource(): Promise<ViewerSource> {
+  return serverSource(takeToken());
+}
+
+function takeToken(): string {
+  const given = new URLSearchParams(location.hash.slice(1));
+  const token = given.get("token");
+  if (token === null) return sessionStorage.getItem(tokenKey) ?? "";
+  sessionStorage.setItem(tokenKey, token);
+  history.replaceState(null, "", `#${given.get("to") ?? "/"}`);
+  return token;
+}

@@ -1,0 +1,259 @@
+/** One session as the page has it: its calls, its epochs, its window at a call, and the rows that came into view. */
+import { batch, computed, effect, signal } from "@preact/signals";
+import type { ReadonlySignal, Signal } from "@preact/signals";
+import type {
+  CallRow,
+  EpochRow,
+  OutlineRow,
+  ViewerFate,
+  ViewerMessage,
+  ViewerSession,
+  ViewerSource,
+  ViewerWindow,
+} from "../../src/viewer/viewer.ts";
+import { fateAt, runAt } from "../model/fates.ts";
+import type { SessionRoute } from "../model/route.ts";
+import { chunksOf } from "./chunks.ts";
+import type { Chunks } from "./chunks.ts";
+import { loader } from "./loaded.ts";
+import type { Loaded } from "./loaded.ts";
+import { go, route, slide } from "./navigation.ts";
+import { wordsOf } from "../source/fault.ts";
+
+const callsAtOnce = 2_000;
+
+/** The message that is selected, and the pane that chose it: the others scroll to it. */
+export interface Selection {
+  readonly seq: number;
+  readonly by: "log" | "window" | "link";
+}
+
+/** Another strategy and budget that the window is composed by. */
+export interface Instead {
+  readonly strategy: string;
+  readonly budget: number | undefined;
+}
+
+/** The state of a session's page. */
+export interface SessionState {
+  readonly source: ViewerSource;
+  readonly id: string;
+  readonly row: number | undefined;
+  readonly head: Signal<Loaded<ViewerSession>>;
+  readonly calls: Signal<readonly CallRow[]>;
+  readonly total: Signal<number>;
+  readonly messages: Signal<number>;
+  readonly epochs: Signal<Loaded<readonly EpochRow[]>>;
+  /** The first call with a window of each epoch. */
+  readonly starts: ReadonlySignal<ReadonlyMap<number, number>>;
+  readonly window: Signal<Loaded<ViewerWindow>>;
+  readonly outline: Chunks<OutlineRow>;
+  readonly log: Chunks<ViewerMessage>;
+  readonly call: ReadonlySignal<number>;
+  readonly selection: Signal<Selection | undefined>;
+  readonly instead: Signal<Instead | undefined>;
+  readonly follows: Signal<boolean>;
+  readonly unread: Signal<number>;
+  /** Texts that were opened, by their key. */
+  readonly opened: Signal<ReadonlyMap<string, number>>;
+  toCall(call: number, way?: "slide" | "go"): void;
+  toView(view: SessionRoute["view"], other?: number): void;
+  select(seq: number | undefined, by: Selection["by"]): void;
+  fateOf(seq: number): ViewerFate | undefined;
+  open(key: string, length: number): void;
+  dispose(): void;
+}
+
+/** Opens the state of a session, or of a replay's row, at the place of the route. */
+export function openSession(source: ViewerSource, id: string, row: number | undefined): SessionState {
+  const rowOf = row === undefined ? [] : [row];
+  const left = new AbortController();
+  const head = loader<ViewerSession>();
+  const epochs = loader<readonly EpochRow[]>();
+  const window = loader<ViewerWindow>();
+  const calls = signal<readonly CallRow[]>([]);
+  const total = signal(0);
+  const messages = signal(0);
+  const selection = signal<Selection | undefined>(undefined);
+  const instead = signal<Instead | undefined>(undefined);
+  const follows = signal(false);
+  const unread = signal(0);
+  const opened = signal<ReadonlyMap<string, number>>(new Map());
+  const outline = chunksOf(200, 600, (from, to) => source.outline(id, from, to));
+  const log = chunksOf(25, 80, (from, to) => source.messages(id, from, to));
+  const isHere = (place: typeof route.value): place is SessionRoute =>
+    place.page === "session" && place.row === row && (row !== undefined || place.id === id);
+
+  const call = signal(0);
+
+  async function loadCalls(): Promise<void> {
+    for (;;) {
+      const from = calls.peek().length + 1;
+      const page = await source.calls(id, from, from + callsAtOnce - 1, ...rowOf);
+      if (left.signal.aborted) return;
+      batch(() => {
+        if (calls.peek().length + 1 === from) calls.value = [...calls.peek(), ...page.calls];
+        total.value = page.total;
+        if (call.peek() === 0 && page.total > 0 && !named()) call.value = page.total;
+      });
+      if (page.calls.length === 0 || calls.peek().length >= page.total) return;
+    }
+  }
+
+  function named(): number | undefined {
+    const place = route.peek();
+    return isHere(place) ? place.call : undefined;
+  }
+
+  async function loadHead(): Promise<void> {
+    await head.ask(() => source.session(id));
+    const value = head.state.peek().value;
+    if (value) messages.value = Math.max(messages.peek(), value.messages);
+  }
+
+  const loadEpochs = (): Promise<void> => epochs.ask(() => source.epochs(id, ...rowOf));
+
+  const quiet = (work: Promise<unknown>): void => {
+    work.catch((error: unknown) => {
+      if (!head.state.peek().error && !left.signal.aborted) {
+        head.state.value = { ...head.state.peek(), error: new Error(wordsOf(error)), isLoading: false };
+      }
+    });
+  };
+
+  // The route leads, the call and the selection follow it.
+  const stopRoute = effect(() => {
+    const place = route.value;
+    if (!isHere(place)) return;
+    batch(() => {
+      if (place.call !== undefined) call.value = place.call;
+      const { seq } = place;
+      if (seq !== undefined && selection.peek()?.seq !== seq) selection.value = { seq, by: "link" };
+    });
+  });
+
+  const stopWindow = effect(() => {
+    const wanted = call.value;
+    const other = instead.value;
+    if (wanted < 1) return;
+    const options = {
+      ...(row !== undefined && { row }),
+      ...(other && { strategy: other.strategy }),
+      ...(other?.budget !== undefined && { budget: other.budget }),
+    };
+    void window.ask(() => source.window(id, wanted, options));
+  });
+
+  function toCall(to: number, way: "slide" | "go" = "slide"): void {
+    const wanted = Math.max(1, Math.min(to, total.peek()));
+    if (wanted < 1) return;
+    batch(() => {
+      call.value = wanted;
+      if (wanted < total.peek()) follows.value = false;
+      else unread.value = 0;
+      const place = route.peek();
+      if (!isHere(place)) return;
+      const { seq: _, ...rest } = place;
+      const seq = selection.peek()?.seq;
+      const next: SessionRoute = { ...rest, call: wanted, ...(seq !== undefined && rest.view === "window" && { seq }) };
+      (way === "go" ? go : slide)(next);
+    });
+  }
+
+  function toView(view: SessionRoute["view"], other?: number): void {
+    const at = call.peek();
+    const rest = { page: "session", id, ...(row !== undefined && { row }), ...(at > 0 && { call: at }) } as const;
+    go({ ...rest, view, ...(view === "diff" && { other: other ?? Math.max(1, at - 1) }) });
+  }
+
+  function select(seq: number | undefined, by: Selection["by"]): void {
+    const place = route.peek();
+    batch(() => {
+      selection.value = seq === undefined ? undefined : { seq, by };
+      if (!isHere(place) || (place.view !== "window" && seq === undefined)) return;
+      const { seq: _, other: _other, ...rest } = place;
+      const at = call.peek();
+      const next: SessionRoute = { ...rest, view: "window", ...(at > 0 && { call: at }) };
+      (place.view === "window" ? slide : go)(seq === undefined ? next : { ...next, seq });
+    });
+  }
+
+  function follow(): void {
+    if (row !== undefined) return;
+    void source
+      .follow(
+        id,
+        (event) => {
+          const before = { calls: total.peek(), messages: messages.peek() };
+          if (event.messages > before.messages) {
+            outline.forgetFrom(before.messages + 1);
+            log.forgetFrom(before.messages + 1);
+          }
+          batch(() => {
+            messages.value = event.messages;
+            const known = head.state.peek().value;
+            if (known) head.state.value = { isLoading: false, value: { ...known, status: event.status } };
+          });
+          if (event.calls <= before.calls) return;
+          const wasNewest = call.peek() === before.calls;
+          quiet(
+            loadCalls().then(() => {
+              const more = total.peek() - before.calls;
+              if (follows.peek() && wasNewest) toCall(total.peek());
+              else unread.value += more;
+              void loadEpochs();
+              void loadHead();
+            }),
+          );
+        },
+        left.signal,
+      )
+      .catch(() => undefined);
+  }
+
+  quiet(loadCalls());
+  void loadHead();
+  void loadEpochs();
+  follow();
+
+  return {
+    source,
+    id,
+    row,
+    head: head.state,
+    calls,
+    total,
+    messages,
+    epochs: epochs.state,
+    starts: computed(() => {
+      const found = new Map<number, number>();
+      for (const row of calls.value) if (row.epoch !== null && !found.has(row.epoch)) found.set(row.epoch, row.call);
+      return found;
+    }),
+    window: window.state,
+    outline,
+    log,
+    call: computed(() => call.value),
+    selection,
+    instead,
+    follows,
+    unread,
+    opened,
+    toCall,
+    toView,
+    select,
+    fateOf(seq) {
+      const { value } = window.state.value;
+      if (!value) return undefined;
+      return runAt(value.fates, seq)?.fate ?? fateAt(value.fates, seq, value.lastSeq);
+    },
+    open(key, length) {
+      opened.value = new Map(opened.peek()).set(key, length);
+    },
+    dispose() {
+      left.abort();
+      stopRoute();
+      stopWindow();
+    },
+  };
+}

@@ -1,0 +1,34 @@
+/** The fate of one message in words: the pass, the reason, its tokens before and after. */
+import type { JSX } from "preact";
+import { fateAt, fateMeanings, runAt } from "../../model/fates.ts";
+import { count } from "../../model/numbers.ts";
+import type { SessionState } from "../../state/session.ts";
+import { Fate } from "../parts/badge.tsx";
+
+/** A line on a message's fate at the call. */
+export function FateWords({ state, seq }: { readonly state: SessionState; readonly seq: number }): JSX.Element {
+  const { value } = state.window.value;
+  if (!value) return <span class="quiet">m{seq}</span>;
+  const fate = fateAt(value.fates, seq, value.lastSeq);
+  const run = fate === "later" ? undefined : runAt(value.fates, seq);
+  const range = run && run.to > run.from ? ` (m${run.from}–m${run.to})` : "";
+  const before = run?.tokensBefore;
+  return (
+    <>
+      <b>m{seq}</b> <Fate fate={fate} /> {fateMeanings[fate]}
+      {run?.pass ? (
+        <>
+          {" · pass "}
+          <b>{run.pass}</b>
+        </>
+      ) : null}
+      {run?.reason ? ` · ${run.reason}` : ""}
+      {before === undefined ? null : (
+        <>
+          {" · "}
+          {count(before)} → {run?.tokensAfter === undefined ? "?" : count(run.tokensAfter)} tokens{range}
+        </>
+      )}
+    </>
+  );
+}

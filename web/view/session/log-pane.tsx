@@ -1,0 +1,115 @@
+/** The log: every message a line with its fate at the call, a strip of all fates beside it, and the words of one below. */
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { fateAt, fateCounts, fateOrder, runAt } from "../../model/fates.ts";
+import { compact, several } from "../../model/numbers.ts";
+import { keyPane } from "../../state/preferences.ts";
+import type { SessionState } from "../../state/session.ts";
+import { List } from "../parts/list.tsx";
+import type { ListHandle } from "../parts/list.tsx";
+import { Detail } from "./detail.tsx";
+import { FateStrip } from "./fate-strip.tsx";
+import { FateWords } from "./fate-words.tsx";
+import { LogRow, rowHeight } from "./log-row.tsx";
+
+/** The pane of the log, with the selected message below. */
+export function LogPane({ state }: { readonly state: SessionState }): JSX.Element {
+  const list = useRef<ListHandle>(null);
+  const hovered = useSignal<number | undefined>(undefined);
+  const messages = state.messages.value;
+  const selection = state.selection.value;
+  const { value } = state.window.value;
+  const lastSeq = value?.lastSeq ?? messages;
+  const fates = value?.fates ?? [];
+
+  useEffect(() => {
+    if (selection) reveal(list.current, selection.seq - 1);
+  }, [selection, messages > 0]);
+  useEffect(() => {
+    if (!state.selection.peek() && value) reveal(list.current, value.lastSeq - 1);
+  }, [value?.lastSeq]);
+
+  const shown = hovered.value ?? selection?.seq;
+  return (
+    <section class="pane log" aria-label="Log">
+      <header class="pane-head">
+        <h2>Log</h2>
+        <span class="quiet">{several(messages, "message")}</span>
+        <FateTally counts={fateCounts(fates, lastSeq, messages)} />
+      </header>
+      <div class="log-body">
+        <List
+          handle={list}
+          class="rows"
+          role="listbox"
+          id="log"
+          label={`Messages of the log with their fate at call ${state.call.value}`}
+          active={selection ? `log-${selection.seq}` : undefined}
+          data={{ length: messages } as ArrayLike<undefined>}
+          itemSize={rowHeight}
+          bufferSize={120}
+          onFocus={() => {
+            keyPane.value = "log";
+          }}
+          onLeave={() => {
+            hovered.value = undefined;
+          }}
+        >
+          {(_, index) => {
+            const seq = index + 1;
+            const run = runAt(fates, seq);
+            return (
+              <LogRow
+                key={seq}
+                seq={seq}
+                total={messages}
+                row={state.outline.at(seq)}
+                fate={fateAt(fates, seq, lastSeq)}
+                pass={run && seq <= lastSeq ? run.pass : ""}
+                isSelected={selection?.seq === seq}
+                isLast={seq === lastSeq}
+                onChoose={(chosen) => state.select(chosen, "log")}
+                onHover={(over) => {
+                  hovered.value = over;
+                }}
+              />
+            );
+          }}
+        </List>
+        <FateStrip state={state} onPick={(seq) => list.current?.scrollToIndex(seq - 1, { align: "center" })} />
+      </div>
+      <p class="pane-foot" id="fate-words">
+        {shown === undefined ? (
+          <span class="quiet">Point at a message, or press j and k, to see what became of it and why.</span>
+        ) : (
+          <FateWords state={state} seq={shown} />
+        )}
+      </p>
+      {selection && <Detail state={state} seq={selection.seq} />}
+    </section>
+  );
+}
+
+function FateTally({ counts }: { readonly counts: Readonly<Record<(typeof fateOrder)[number], number>> }): JSX.Element {
+  return (
+    <ul class="tally" aria-label="Messages by fate">
+      {fateOrder.map((fate) =>
+        counts[fate] === 0 ? null : (
+          <li key={fate} class={`fate fate-${fate}`}>
+            <b aria-hidden="true">{fate.charAt(0).toUpperCase()}</b>
+            {compact(counts[fate])} {fate}
+          </li>
+        ),
+      )}
+    </ul>
+  );
+}
+
+/** Scrolls a row into view where it is out of it. */
+function reveal(list: ListHandle | null, index: number): void {
+  if (!list || index < 0) return;
+  const top = list.getItemOffset(index);
+  const isSeen = top >= list.scrollOffset && top + rowHeight <= list.scrollOffset + list.viewportSize;
+  if (!isSeen) list.scrollToIndex(index, { align: "center" });
+}
