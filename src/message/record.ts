@@ -103,6 +103,15 @@ export interface UsedWindow {
   readonly cached: number;
   /** The hash of all its messages. */
   readonly hash: string;
+  /** Set where it ended with text for this call alone, which no record holds. */
+  readonly tail?: UsedTail;
+}
+
+/** The text for one call alone at the end of its window. */
+export interface UsedTail {
+  readonly tokens: number;
+  /** The hash of all messages before it. */
+  readonly before: string;
 }
 
 /** The usage of one model call (`usage.jsonl`). Lines are only appended. */

@@ -187,7 +187,9 @@ export class Epochs {
 
   async #record(state: WindowState, facts: EpochFacts, records: readonly NewRecord[] = []): Promise<void> {
     const data = { state, ...this.#sent.placesOf(state), ...this.#beside() };
-    await this.#context.write([...records, epochRecord(data, facts, this.#timestamp())]);
+    const { profile, ingestCap } = this.#context.composer;
+    const line = epochRecord(data, { ...facts, model: profile.model, ingestCap }, this.#timestamp());
+    await this.#context.write([...records, line]);
     this.#recorded = { epoch: state.epoch, sent: sentHashes(state), inserts: state.inserts?.length ?? 0 };
   }
 }

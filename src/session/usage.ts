@@ -3,6 +3,9 @@ import type { JsonObject, JsonValue, Usage } from "../message/message.ts";
 import type { UsageRecord, UsedWindow } from "../message/record.ts";
 import { correct, countFor, initialCalibration, observe } from "../tokens/calibrate.ts";
 import type { CalibrationState, CorrectedCount } from "../tokens/calibrate.ts";
+import { hashName } from "../message/hash.ts";
+import { hashMessages } from "../window/hash.ts";
+import { givenTail } from "../window/pinned.ts";
 import type { Profile } from "../window/provider/profile.ts";
 import type { Composed } from "../window/window.ts";
 
@@ -33,9 +36,11 @@ export class UsageMeter {
    *
    * @param last - the newest message in it, by `seq`
    */
-  composed({ tokens, report }: Composed, last: number): void {
-    const { epoch, cost, windowHash } = report;
-    const window = { epoch, last, tokens, cached: cost.cached, hash: windowHash };
+  composed({ messages, tokens, report }: Composed, last: number): void {
+    const { epoch, cost, windowHash, blocks } = report;
+    const before = givenTail(messages) && hashName(hashMessages(messages, 0, 0, messages.length - 1));
+    const tail = before === undefined ? {} : { tail: { tokens: blocks.dynamic, before } };
+    const window = { epoch, last, tokens, cached: cost.cached, hash: windowHash, ...tail };
     this.#last = { window, equivalents: cost.equivalents };
     this.#unanswered++;
   }

@@ -28,6 +28,10 @@ export interface EpochFacts {
   readonly tokensAfter: number | undefined;
   /** Summaries that were written with it. Default 0. */
   readonly summaries?: number;
+  /** The model whose own signed parts its windows show; undefined where none was named. */
+  readonly model?: string | undefined;
+  /** Most tokens of one result as it came in; undefined for any number. */
+  readonly ingestCap?: number | undefined;
 }
 
 /** The facts of an epoch that a composition opened, or of the first window, which opens none. */
@@ -59,6 +63,8 @@ export function epochRecord(
     strategy: facts.strategy,
     profile: facts.profile,
     counter: facts.counter,
+    ...(facts.model !== undefined && { model: facts.model }),
+    ...(facts.ingestCap !== undefined && { ingest_cap: facts.ingestCap }),
     budget: Number.isFinite(budget) ? budget : null,
     tokens_before: facts.tokensBefore ?? null,
     tokens_after: facts.tokensAfter ?? null,

@@ -1,6 +1,7 @@
 /** Pinned blocks and dynamic text: the parts of a window beside system, tools and history. */
 import { isWindrowError } from "../errors.ts";
 import type { Work } from "../turns.ts";
+import { messageText } from "../message/message.ts";
 import type { Message } from "../message/message.ts";
 import { inlineName, quoteHint, quoteText } from "../message/quote.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
@@ -30,9 +31,11 @@ export function slotMessage(slot: readonly PinnedBlock[]): Message | undefined {
   return texts.length === 0 ? undefined : synthetic("windrow:pinned", texts.join("\n\n"));
 }
 
+const tailId = "windrow:dynamic";
+
 /** The message of the ephemeral tail; undefined without blocks. */
 export function tailMessage(blocks: readonly DynamicBlock[]): Message | undefined {
-  return blocks.length === 0 ? undefined : synthetic("windrow:dynamic", blocks.map(({ text }) => text).join("\n\n"));
+  return blocks.length === 0 ? undefined : synthetic(tailId, blocks.map(({ text }) => text).join("\n\n"));
 }
 
 /**
@@ -167,6 +170,12 @@ function synthetic(id: string, text: string): Message {
 }
 
 const goOn: DynamicBlock = { name: "go-on", text: "[Windrow: no new message; go on.]" };
+
+/** The message of text for one call alone at a window's end; undefined where the host gave none. */
+export function givenTail(messages: readonly Message[]): Message | undefined {
+  const last = messages.at(-1);
+  return last?.id === tailId && messageText(last) !== goOn.text ? last : undefined;
+}
 
 /** The ephemeral tail. It is never empty behind an answer where the profile wants the user last. */
 export function closingTail(

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Message } from "../../src/message/message.ts";
 import type { Session, SessionComposeOptions } from "../../src/session/session.ts";
-import type { ViewerMessage, ViewerSource } from "../../src/viewer/viewer.ts";
+import type { ViewerMessage, ViewerSource, ViewerWindow } from "../../src/viewer/viewer.ts";
 import { windowMessages, windowText } from "../../src/viewer/page/window-text.ts";
 import { cutParts } from "../../src/viewer/page/cut.ts";
 
@@ -25,19 +25,20 @@ export async function call(
   return messages;
 }
 
-/** The messages of a rebuilt window, each whole. */
-export async function rebuiltMessages(
+/** The messages of a rebuilt window, each whole; `logged` remembers those of the log. */
+export async function wholeWindow(
   source: ViewerSource,
   id: string,
-  number: number,
+  { entries }: ViewerWindow,
+  logged: Map<number, ViewerMessage>,
 ): Promise<readonly ViewerMessage[]> {
-  const window = await source.window(id, number);
-  const logged = new Map<number, ViewerMessage>();
-  for (const { seq, message } of window.entries) {
+  for (const { seq, message } of entries) {
     if (message || logged.has(seq)) continue;
-    for (const one of await source.messages(id, seq, seq)) logged.set(seq, await whole(source, id, one));
+    for (const one of await source.messages(id, seq, seq + 63)) {
+      if (!logged.has(one.seq)) logged.set(one.seq, await whole(source, id, one));
+    }
   }
-  return windowMessages(window.entries, (seq) => logged.get(seq));
+  return windowMessages(entries, (seq) => logged.get(seq));
 }
 
 async function whole(source: ViewerSource, id: string, message: ViewerMessage): Promise<ViewerMessage> {
@@ -65,6 +66,7 @@ async function whole(source: ViewerSource, id: string, message: ViewerMessage): 
 export async function assertWindows(source: ViewerSource, id: string, seen: readonly Composed[]): Promise<number> {
   const { total } = await source.calls(id, 1, 1);
   assert.equal(total, seen.length);
+  const logged = new Map<number, ViewerMessage>();
   for (const [index, { messages, tokens }] of seen.entries()) {
     const window = await source.window(id, index + 1);
     const at = `call ${index + 1}`;
@@ -74,7 +76,7 @@ export async function assertWindows(source: ViewerSource, id: string, seen: read
     const { system, tools, pinned, digest, stubs, history, rest } = window.blocks;
     assert.equal(system + tools + pinned + digest + stubs + history + rest, tokens, at);
     const expected = messages.map((message) => ({ ...message, parts: cutParts(0, message.parts, Infinity).parts }));
-    assert.equal(windowText(await rebuiltMessages(source, id, index + 1)), windowText(expected), at);
+    assert.equal(windowText(await wholeWindow(source, id, window, logged)), windowText(expected), at);
   }
   return total;
 }

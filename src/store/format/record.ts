@@ -5,7 +5,7 @@
  */
 import { defined, isObject } from "../../message/json.ts";
 import type { JsonObject, JsonValue, MaskFlag } from "../../message/message.ts";
-import type { EditRecord, NewRecord, RecordKind, StoredRecord, UsedWindow } from "../../message/record.ts";
+import type { EditRecord, NewRecord, RecordKind, StoredRecord, UsedTail, UsedWindow } from "../../message/record.ts";
 import type { FetchBlob, Spill } from "./blobs.ts";
 import { blobValue, fieldOrBlob, noBlobs } from "./blobs.ts";
 import { encodeMessage } from "./message.ts";
@@ -85,15 +85,21 @@ function encodeFields(record: NewRecord, spill: Spill): LineFields {
   }
 }
 
-function encodeWindow({ epoch, last, tokens, cached, hash }: UsedWindow): JsonObject {
-  return { epoch, last_seq: last, tokens, cached, hash };
+function encodeWindow({ epoch, last, tokens, cached, hash, tail }: UsedWindow): JsonObject {
+  return { epoch, last_seq: last, tokens, cached, hash, ...(tail && { tail: { ...tail } }) };
 }
 
 function decodeWindow(value: JsonValue | undefined): UsedWindow | undefined {
   if (!isObject(value)) return undefined;
   const { epoch, last_seq: last, tokens, cached, hash } = value;
   if (![epoch, last, tokens, cached].every(Number.isFinite) || typeof hash !== "string") return undefined;
-  return { epoch: Number(epoch), last: Number(last), tokens: Number(tokens), cached: Number(cached), hash };
+  const window = { epoch: Number(epoch), last: Number(last), tokens: Number(tokens), cached: Number(cached), hash };
+  return { ...window, ...defined({ tail: decodeTail(value.tail) }) };
+}
+
+function decodeTail(value: JsonValue | undefined): UsedTail | undefined {
+  if (!isObject(value) || typeof value.tokens !== "number" || typeof value.before !== "string") return undefined;
+  return { tokens: value.tokens, before: value.before };
 }
 
 /** The field of an edit's data that may be too large for its line, by the edit's type. */

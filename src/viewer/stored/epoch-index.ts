@@ -38,6 +38,9 @@ export interface EpochLine {
   readonly strategy: string;
   readonly profile: string;
   readonly counter: string;
+  /** The model whose signed parts it shows, and the cap of results as they came in; undefined in older lines. */
+  readonly model: string | undefined;
+  readonly ingestCap: number | undefined;
   readonly budget: number | null;
   readonly tokensBefore: number | null;
   readonly tokensAfter: number | null;
@@ -177,6 +180,8 @@ function lineOf(record: StoredRecordOf<"edit">, { state, ...data }: EpochData, c
     strategy: text("strategy"),
     profile: text("profile"),
     counter: text("counter"),
+    model: typeof given["model"] === "string" ? given["model"] : undefined,
+    ingestCap: number("ingest_cap") ?? undefined,
     budget: number("budget"),
     tokensBefore: number("tokens_before"),
     tokensAfter: number("tokens_after"),

@@ -17,7 +17,8 @@ export type RebuildSettings = Required<
 >;
 
 /** The names under which a window was composed. */
-type ComposedUnder = Pick<EpochLine, "strategy" | "profile" | "counter">;
+type ComposedUnder = Pick<EpochLine, "strategy" | "profile" | "counter"> &
+  Partial<Pick<EpochLine, "model" | "ingestCap">>;
 
 /** A text of a session's configuration. */
 export function configText(config: JsonObject, name: string): string | undefined {
@@ -46,14 +47,13 @@ export async function rebuildSettings(
   counter: TokenCounter,
 ): Promise<RebuildSettings> {
   const own = strategyNamed(config, under.strategy);
-  const cap = config["ingest_cap"];
-  const model = configText(config, "model");
+  const model = under.model ?? configText(config, "model");
   return {
     strategy: frozen(under.strategy, own?.delta),
     profile: { ...profileNamed(under.profile), ...(model !== undefined && { model }) },
     counter: counter.name === under.counter ? counter : await sessionCounter(config, under.counter),
     mask: textMask(store.capabilities.mask ?? knownSecrets),
-    ingestCap: typeof cap === "number" && cap > 0 ? cap : Infinity,
+    ingestCap: under.ingestCap ?? Infinity,
   };
 }
 
