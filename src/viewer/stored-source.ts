@@ -1,8 +1,12 @@
 /** The questions of a page, answered from a store: of every session only the ranges that are asked for are read. */
 import { WindrowError } from "../errors.ts";
+import { systemClock } from "../store/shared/clock.ts";
+import type { Clock } from "../store/shared/clock.ts";
 import type { Scope, Store } from "../store/store.ts";
 import { blobOf, messagesOf, outlineOf, textOf } from "./stored/messages.ts";
+import { followSession } from "./stored/follow.ts";
 import { Newest } from "./stored/newest.ts";
+import { searchAll, searchSession } from "./stored/search.ts";
 import { StoredSession } from "./stored/session.ts";
 import { sessionsPage } from "./stored/sessions.ts";
 import type { ViewerSource } from "./viewer.ts";
@@ -14,11 +18,15 @@ const keptSessions = 4;
 export interface StoredSourceOptions {
   /** Sessions whose indexes are kept in memory at the same time. Default 4. */
   readonly keptSessions?: number;
+  /** The folder of the store's search index. Default: a search over all sessions reads them. */
+  readonly searchIndex?: string;
+  /** The clock by which a session is followed. Default: the system's. */
+  readonly clock?: Clock;
 }
 
 /**
  * Answers a page's questions from a store. Nothing is locked and nothing written. Questions about replays have no answer
- * here: `replay` is empty, and a `row` or other settings are refused with `bad-option`.
+ * here: `replay` is empty, and a `row` is refused with `bad-option`.
  */
 export function storedSource(store: Store, scope: Scope, options: StoredSourceOptions = {}): ViewerSource {
   const sessions = new Newest<string, Promise<StoredSession>>(options.keptSessions ?? keptSessions);
@@ -47,14 +55,21 @@ export function storedSource(store: Store, scope: Scope, options: StoredSourceOp
       noRow(row);
       return (await session(id)).epochs();
     },
-    async window(id, call, { row } = {}) {
+    async window(id, call, { row, ...question } = {}) {
       noRow(row);
-      return (await session(id)).window(call);
+      return (await session(id)).window(call, question);
     },
-    recalls: () => Promise.resolve([]),
-    search: () => Promise.resolve([]),
-    replay: () => Promise.resolve([]),
-    follow: () => Promise.resolve(),
+    recalls: async (id) => (await session(id)).recalls(),
+    search: (words, id) =>
+      id === undefined ? searchAll(store, scope, words, options.searchIndex) : searchSession(place(id), words),
+    async replay(id) {
+      await session(id);
+      return [];
+    },
+    async follow(id, onEvent, signal) {
+      const followed = await session(id);
+      await followSession({ counts: () => followed.counts(), clock: options.clock ?? systemClock }, onEvent, signal);
+    },
   };
 }
 

@@ -352,7 +352,13 @@ export interface ViewerSource {
   window(
     id: string,
     call: number,
-    options?: { readonly row?: number; readonly strategy?: string; readonly budget?: number },
+    options?: {
+      readonly row?: number;
+      readonly strategy?: string;
+      readonly budget?: number;
+      /** Waits for the origins of all lines of digests. Default false: those that are not found at once are absent. */
+      readonly origins?: boolean;
+    },
   ): Promise<ViewerWindow>;
   recalls(id: string): Promise<readonly RecallRow[]>;
   search(words: string, id?: string): Promise<readonly ViewerHit[]>;

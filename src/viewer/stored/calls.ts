@@ -1,18 +1,15 @@
 /** The calls of a session as rows: one for each line of `usage.jsonl`, with the figures of its epoch. */
-import type { JsonObject, Message } from "../../message/message.ts";
-import type { StoredRecordOf } from "../../message/record.ts";
+import type { JsonObject, Message, Usage } from "../../message/message.ts";
+import type { UsedWindow } from "../../message/record.ts";
 import { sentIn } from "../../session/sent.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
-import { findModel } from "../../tokens/models.ts";
-import { dollarsOf } from "../../tokens/price.ts";
 import { FixedBlocks } from "../../window/fixed.ts";
 import type { CallBlocks, CallRow } from "../viewer.ts";
-import type { EpochIndex, EpochLine, Place } from "./epoch-index.ts";
 import { epochAt } from "./epoch-index.ts";
-import { configText } from "./settings.ts";
-
-/** A line of `usage.jsonl`. */
-export type UsageLine = StoredRecordOf<"usage">;
+import type { EpochIndex, EpochLine, Place } from "./epoch-index.ts";
+import type { AnsweredCall } from "./log-columns.ts";
+import { dollarsFor, modelOf } from "./usage-index.ts";
+import type { UsageLine } from "./usage-index.ts";
 
 /** One line of `usage.jsonl` by its number; undefined where there is none. */
 export async function usageAt({ store, scope, id }: Place, call: number): Promise<UsageLine | undefined> {
@@ -21,17 +18,14 @@ export async function usageAt({ store, scope, id }: Place, call: number): Promis
 }
 
 /** The newest number of a log. */
-export async function newestSeq(
-  { store, scope, id }: Place,
-  kind: "usage" | "message" | "edit" | "summary",
-): Promise<number> {
+export async function newestSeq({ store, scope, id }: Place, kind: "usage" | "message" | "edit"): Promise<number> {
   let newest = 0;
   for await (const { seq } of store.read(scope, id, { kind, last: 1 })) newest = seq;
   return newest;
 }
 
-/** The tokens of the blocks that are sent beside the history, by the hashes that an epoch names. */
-export interface FixedTokens {
+/** The tokens of the blocks that are sent beside the history. */
+interface FixedTokens {
   readonly system: number;
   readonly tools: number;
 }
@@ -89,8 +83,8 @@ export interface CallParts {
   readonly fixed: FixedCounts;
 }
 
-/** The calls from one number to another, as rows. */
-export async function callRows(parts: CallParts, from: number, to: number): Promise<readonly CallRow[]> {
+/** The recorded calls from one number to another, as rows. */
+export async function recordedRows(parts: CallParts, from: number, to: number): Promise<readonly CallRow[]> {
   const { store, scope, id } = parts.place;
   const rows: CallRow[] = [];
   let before: UsageLine | undefined;
@@ -101,47 +95,65 @@ export async function callRows(parts: CallParts, from: number, to: number): Prom
   return rows;
 }
 
-/** One call as a row. */
-export async function rowOf(parts: CallParts, line: UsageLine, before: UsageLine | undefined): Promise<CallRow> {
-  const { window, model, purpose, usage, timestamp, seq } = line;
+async function rowOf(parts: CallParts, line: UsageLine, before: UsageLine | undefined): Promise<CallRow> {
+  const { window, purpose, usage, timestamp, seq } = line;
   const epoch = window && parts.epochs.lineAt(window.epoch, line.pos);
   return {
     call: seq,
     purpose,
     timestamp,
-    model: modelOf(parts.config, line) ?? model ?? null,
+    model: modelOf(parts.config, line),
     lastSeq: window?.last ?? (await lastBefore(parts.place, line.pos)),
     epoch: window?.epoch ?? null,
     tokens: window?.tokens ?? null,
-    blocks: window ? await blocksOf(parts, window, epoch, line.pos) : null,
+    blocks: window ? await blocksOf(parts.fixed, window, epoch, line.pos) : null,
     predictedCached: window?.cached ?? null,
-    usage: hasUsage(usage) ? usage : null,
+    usage: reported(usage),
     dollars: dollarsFor(parts.config, line),
-    idleMs: before ? Math.max(0, Date.parse(timestamp) - Date.parse(before.timestamp)) : null,
+    idleMs: before ? idle(before.timestamp, timestamp) : null,
   };
 }
 
-function hasUsage(usage: UsageLine["usage"]): boolean {
-  return Object.values(usage).some((value) => value !== undefined);
+/** Calls of a session without recorded windows, as rows; `before` is the call before the first of them. */
+export function answeredRows(
+  config: JsonObject,
+  calls: readonly AnsweredCall[],
+  first: number,
+  before: AnsweredCall | undefined,
+): readonly CallRow[] {
+  return calls.map((call, index) => {
+    const { seq, timestamp, usage = {} } = call;
+    const line = { purpose: "turn", usage, ...(call.model !== undefined && { model: call.model }) } as const;
+    const earlier = calls[index - 1] ?? before;
+    return {
+      call: first + index,
+      purpose: "turn",
+      timestamp,
+      model: modelOf(config, line),
+      lastSeq: seq - 1,
+      epoch: null,
+      tokens: null,
+      blocks: null,
+      predictedCached: null,
+      usage: reported(usage),
+      dollars: dollarsFor(config, line),
+      idleMs: earlier ? idle(earlier.timestamp, timestamp) : null,
+    };
+  });
 }
 
-/** The model of a call: the session's own where a turn names none. */
-function modelOf(config: JsonObject, { model, purpose }: UsageLine): string | undefined {
-  return model ?? (purpose === "turn" ? configText(config, "model") : undefined);
+function idle(before: string, now: string): number {
+  return Math.max(0, Date.parse(now) - Date.parse(before)) || 0;
 }
 
-/** The list price of a call; null where its usage or its model's price is not known. */
-function dollarsFor(config: JsonObject, line: UsageLine): number | null {
-  const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = line.usage;
-  const prices = findModel(modelOf(config, line) ?? "")?.prices;
-  if (input + output === 0 || !prices) return null;
-  return dollarsOf({ input, cacheRead, cacheWrite, longWrite: 0 }, output, prices);
+function reported(usage: Usage): Usage | null {
+  return Object.values(usage).some((value) => value !== undefined) ? usage : null;
 }
 
-/** The tokens of a recorded window by block. */
+/** The tokens of a recorded window by block: what no line of its epoch explains is history. */
 async function blocksOf(
-  { fixed }: CallParts,
-  { tokens }: NonNullable<UsageLine["window"]>,
+  fixed: FixedCounts,
+  { tokens, tail }: UsedWindow,
   line: EpochLine | undefined,
   pos: number,
 ): Promise<CallBlocks> {
@@ -150,9 +162,10 @@ async function blocksOf(
   const inserted = line.inserts.reduce((sum, insert) => sum + (insert.pos < pos ? insert.tokens : 0), 0);
   const pinned = line.pinnedTokens + inserted;
   const { digestTokens: digest, stubTokens: stubs } = line;
-  const known = { system, tools, pinned, digest, stubs };
-  const history = tokens - system - tools - pinned - digest - stubs;
-  return { ...known, history: Math.max(0, history), rest: Math.min(0, history) };
+  const rest = tail?.tokens ?? 0;
+  const history = tokens - system - tools - pinned - digest - stubs - rest;
+  // A text that a mask made longer on its way to the disk takes more than the window had.
+  return { system, tools, pinned, digest, stubs, history: Math.max(0, history), rest: rest + Math.min(0, history) };
 }
 
 /** The newest message before a place of the log. */

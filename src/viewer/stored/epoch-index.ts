@@ -11,6 +11,8 @@ import { countMessage } from "../../tokens/counter.ts";
 import { isRange } from "../../window/edits.ts";
 import { countAll } from "../../window/layout.ts";
 import { slotMessage } from "../../window/pinned.ts";
+import { SentReader } from "../../window/sent.ts";
+import type { SentChange } from "../../window/sent.ts";
 import type { Edit } from "../../window/window.ts";
 
 /** The place of a session: its store, and its id in it. */
@@ -59,6 +61,8 @@ export interface EpochLine {
   readonly left: number;
   /** Whether a mask changed the line. */
   readonly isMasked: boolean;
+  /** The difference in the system prompt or the tools from the line before, where both are on disk. */
+  readonly changed?: SentChange;
   readonly inserts: readonly InsertLine[];
 }
 
@@ -72,6 +76,7 @@ export class EpochIndex {
   readonly #lines: OpenLine[] = [];
   readonly #byNumber = new Map<number, OpenLine[]>();
   readonly #recalls: number[] = [];
+  readonly #sent = new SentReader();
   #read = 0;
   #growing: Promise<void> = Promise.resolve();
 
@@ -110,13 +115,15 @@ export class EpochIndex {
       if (record.type === "epoch") this.#epoch(record);
       else if (record.type === "insert") this.#insert(record);
       else if (record.type === "recall") this.#recalls.push(record.seq);
+      else this.#sent.take(record);
     }
   }
 
   #epoch(record: StoredRecordOf<"edit">): void {
     const found = epochOf(record.data);
     if (!found) return;
-    const line = lineOf(record, found, this.#counter);
+    const changed = this.#sent.change(found);
+    const line = { ...lineOf(record, found, this.#counter), ...(changed && { changed }) };
     this.#lines.push(line);
     const known = this.#byNumber.get(line.epoch);
     if (known) known.push(line);

@@ -1,44 +1,64 @@
-/** One session as a page looks at it: its index and its newest rebuilt windows are kept while it is looked at. */
+/** One session as a page looks at it: its indexes and its newest windows are kept while it is looked at. */
 import { WindrowError } from "../../errors.ts";
-import { spentBy } from "../../ops/look/spent.ts";
 import { placeOf as damagedPlace } from "../../ops/look/unreadable.ts";
+import type { JsonObject } from "../../message/message.ts";
 import type { SessionInfo } from "../../store/store.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
-import type { CallPage, EpochRow, ViewerSession, ViewerWindow } from "../viewer.ts";
-import { callRows, FixedCounts, newestSeq, usageAt } from "./calls.ts";
-import type { CallParts, UsageLine } from "./calls.ts";
-import { entriesOf } from "./entries.ts";
-import { epochAt, EpochIndex } from "./epoch-index.ts";
-import type { EpochLine, Place } from "./epoch-index.ts";
-import { fatesOf } from "./fates.ts";
-import { Newest } from "./newest.ts";
-import { EpochWindows, sentWithEpoch, toolsOf } from "./rebuild.ts";
-import type { Rebuilt } from "./rebuild.ts";
-import { configText, rebuildSettings, sessionCounter } from "./settings.ts";
+import type { CallPage, CallRow, EpochRow, LiveEvent, RecallRow, ViewerSession, ViewerWindow } from "../viewer.ts";
+import { answeredRows, FixedCounts, newestSeq, recordedRows, usageAt } from "./calls.ts";
+import type { CallParts } from "./calls.ts";
+import { EpochIndex } from "./epoch-index.ts";
+import type { Place } from "./epoch-index.ts";
+import { epochRows } from "./epoch-rows.ts";
+import { insteadWindow } from "./instead.ts";
+import { LogColumns } from "./log-columns.ts";
+import { logWindow } from "./log-window.ts";
+import { recallRows } from "./recalls.ts";
+import { sentWithEpoch } from "./rebuild.ts";
+import { epochAt } from "./epoch-index.ts";
+import { configText, sessionCounter } from "./settings.ts";
 import { listed } from "./sessions.ts";
-import { rebuiltBlocks, verifiedOf } from "./window.ts";
-
-/** Epochs whose messages are kept for the next window of theirs. */
-const keptEpochs = 3;
+import { UsageIndex } from "./usage-index.ts";
+import { StoredWindows } from "./windows.ts";
 
 /** Most calls of one answer. */
 const mostCalls = 5_000;
 
+/** The question for one window. */
+export interface WindowOptions {
+  readonly strategy?: string;
+  readonly budget?: number;
+  readonly origins?: boolean;
+}
+
 /** A session that is looked at. */
 export class StoredSession {
-  readonly place: Place;
-  readonly #parts: CallParts;
+  readonly #place: Place;
+  readonly #config: JsonObject;
   readonly #counter: TokenCounter;
-  readonly #windows = new Newest<string, Promise<EpochWindows>>(keptEpochs);
+  readonly #epochs: EpochIndex;
+  readonly #usage: UsageIndex;
+  readonly #columns: LogColumns;
+  readonly #parts: CallParts;
+  readonly #windows: StoredWindows;
+  #rows: { readonly read: number; readonly calls: number; readonly rows: readonly EpochRow[] } | undefined;
+  /** Tokens of the messages up to one, behind the newest epoch. */
+  #history = { opened: 0, to: 0, tokens: 0 };
+  /** Whether a call was seen that names its window: no later one takes that back. */
+  #isRecorded = false;
 
-  private constructor(place: Place, info: SessionInfo, counter: TokenCounter) {
-    this.place = place;
+  private constructor(place: Place, { metadata: { config } }: SessionInfo, counter: TokenCounter) {
+    this.#place = place;
+    this.#config = config;
     this.#counter = counter;
-    const { config } = info.metadata;
-    this.#parts = { place, config, epochs: new EpochIndex(place, counter), fixed: new FixedCounts(place, counter) };
+    this.#epochs = new EpochIndex(place, counter);
+    this.#usage = new UsageIndex(place, config);
+    this.#columns = new LogColumns(place);
+    this.#parts = { place, config, epochs: this.#epochs, fixed: new FixedCounts(place, counter) };
+    this.#windows = new StoredWindows(place, config, this.#epochs, counter);
   }
 
-  /** Opens one. */
+  /** Opens one for reading. */
   static async open(place: Place): Promise<StoredSession> {
     const info = await place.store.info(place.scope, place.id);
     return new StoredSession(place, info, await sessionCounter(info.metadata.config));
@@ -46,135 +66,158 @@ export class StoredSession {
 
   /** The session's head. */
   async head(): Promise<ViewerSession> {
-    const { store, scope, id } = this.place;
+    const { store, scope, id } = this.#place;
     const info = await store.info(scope, id);
-    const { config, taskKey } = info.metadata;
-    const { budget } = config;
-    await this.#parts.epochs.grow();
-    const messages = await newestSeq(this.place, "message");
-    const calls = await newestSeq(this.place, "usage");
+    const { taskKey } = info.metadata;
+    const { budget } = this.#config;
+    const isRecorded = await this.#recorded();
+    await Promise.all([this.#epochs.grow(), this.#usage.grow()]);
+    const messages = await newestSeq(this.#place, "message");
     return {
       ...(await listed(store, scope, info)),
-      dollars: (await spentBy(store, scope, info)).dollars,
+      dollars: this.#usage.dollars,
       taskKey,
-      profile: configText(config, "profile") ?? null,
-      counter: configText(config, "counter") ?? null,
+      profile: configText(this.#config, "profile") ?? null,
+      counter: configText(this.#config, "counter") ?? null,
       budget: typeof budget === "number" ? budget : null,
       completedAt: info.state.completedAt,
-      calls,
+      calls: await this.#callCount(isRecorded),
       messages,
       historyTokens: await this.#historyTokens(messages),
       isLive: (await store.holding?.holder(scope, id))?.state === "held",
       damage: (await store.recovery(scope, id)).map(damagedPlace),
-      windows: (await this.#isRecorded(calls)) ? "recorded" : "none",
+      windows: isRecorded ? "recorded" : "none",
     };
   }
 
-  async #isRecorded(calls: number): Promise<boolean> {
-    if (calls === 0) return this.#parts.epochs.lines.length > 0;
-    const { store, scope, id } = this.place;
-    for await (const { window } of store.read(scope, id, { kind: "usage", last: 64 })) if (window) return true;
-    return false;
+  /** How much there is of the session now. */
+  async counts(): Promise<LiveEvent> {
+    const { store, scope, id } = this.#place;
+    const isRecorded = await this.#recorded();
+    await this.#epochs.grow();
+    const { state } = await store.info(scope, id);
+    return {
+      messages: await newestSeq(this.#place, "message"),
+      calls: await this.#callCount(isRecorded),
+      epochs: this.#epochs.lines.at(-1)?.epoch ?? 0,
+      status: state.status,
+    };
+  }
+
+  /** Whether any call names its window. */
+  async #recorded(): Promise<boolean> {
+    if (this.#isRecorded) return true;
+    const { store, scope, id } = this.#place;
+    let last = 0;
+    for await (const { seq, window } of store.read(scope, id, { kind: "usage", last: 16 })) {
+      if (window) this.#isRecorded = true;
+      last = seq;
+    }
+    if (this.#isRecorded || last <= 16) return this.#isRecorded;
+    await this.#usage.grow();
+    return (this.#isRecorded = this.#usage.recorded > 0);
+  }
+
+  async #callCount(isRecorded: boolean): Promise<number> {
+    if (isRecorded) return newestSeq(this.#place, "usage");
+    await this.#columns.grow();
+    return this.#columns.calls.length;
   }
 
   async #historyTokens(last: number): Promise<number> {
-    const { store, scope, id } = this.place;
-    const { opened = 0, historyTokens = 0 } = this.#parts.epochs.lines.at(-1) ?? {};
-    let tokens = historyTokens;
-    const query = { kind: "message", from: opened + 1, to: last } as const;
-    for await (const { tokenCount } of store.read(scope, id, query)) tokens += tokenCount;
+    if (this.#columns.read >= last) return this.#columns.total;
+    const { store, scope, id } = this.#place;
+    const { opened = 0, historyTokens = 0 } = this.#epochs.lines.at(-1) ?? {};
+    if (this.#history.opened < opened) this.#history = { opened, to: opened, tokens: historyTokens };
+    let { to, tokens } = this.#history;
+    for await (const { seq, tokenCount } of store.read(scope, id, { kind: "message", from: to + 1, to: last })) {
+      tokens += tokenCount;
+      to = seq;
+    }
+    this.#history = { opened, to, tokens };
     return tokens;
   }
 
   /** The calls from one number to another. */
   async calls(from: number, to: number): Promise<CallPage> {
-    await this.#parts.epochs.grow();
-    const total = await newestSeq(this.place, "usage");
+    const isRecorded = await this.#recorded();
+    const total = await this.#callCount(isRecorded);
     const first = Math.max(1, from);
-    return { total, calls: await callRows(this.#parts, first, Math.min(to, total, first + mostCalls - 1)) };
+    const last = Math.min(to, total, first + mostCalls - 1);
+    if (last < first) return { total, calls: [] };
+    if (!isRecorded) return { total, calls: this.#answered(first, last) };
+    await this.#epochs.grow();
+    return { total, calls: await recordedRows(this.#parts, first, last) };
+  }
+
+  #answered(first: number, last: number): readonly CallRow[] {
+    const { calls } = this.#columns;
+    return answeredRows(this.#config, calls.slice(first - 1, last), first, calls[first - 2]);
   }
 
   /** The epochs, oldest first. */
   async epochs(): Promise<readonly EpochRow[]> {
-    const { epochs } = this.#parts;
-    await epochs.grow();
-    const rows: EpochRow[] = [];
-    for (const line of epochs.lines) {
-      const data = await epochAt(this.place, line, 0);
-      const { epoch, reason, timestamp, opened, tokensBefore, tokensAfter, budget } = line;
-      const fates = fatesOf(data?.state.edits ?? [], opened);
-      rows.push({ epoch, reason, timestamp, opened, tokensBefore, tokensAfter, budget, firstCall: null, fates });
+    await Promise.all([this.#epochs.grow(), this.#usage.grow()]);
+    const [read, calls] = [this.#epochs.read, this.#usage.read];
+    if (this.#rows?.read !== read || this.#rows.calls !== calls) {
+      this.#rows = { read, calls, rows: await epochRows(this.#place, this.#epochs, this.#usage) };
     }
-    return rows;
+    return this.#rows.rows;
+  }
+
+  /** The recalls on record, oldest first. */
+  async recalls(): Promise<readonly RecallRow[]> {
+    await Promise.all([this.#epochs.grow(), this.#usage.grow()]);
+    return recallRows(this.#place, this.#epochs, this.#usage);
   }
 
   /**
-   * The window of a call.
+   * The window of a call, or what other settings would have made of it.
    *
-   * @throws WindrowError `not-found`
+   * @throws WindrowError `not-found`; what {@link insteadWindow} throws
    */
-  async window(call: number): Promise<ViewerWindow> {
-    const { epochs } = this.#parts;
-    await epochs.grow();
-    const line = await usageAt(this.place, call);
+  async window(call: number, options: WindowOptions = {}): Promise<ViewerWindow> {
+    const { strategy, budget } = options;
+    const isInstead = strategy !== undefined || budget !== undefined;
+    if (!(await this.#recorded())) {
+      await this.#columns.grow();
+      const [row] = this.#columns.calls[call - 1] ? this.#answered(call, call) : [];
+      if (!row) throw this.#noCall(call);
+      return isInstead ? this.#instead(call, row.lastSeq, undefined, options) : logWindow(row, this.#columns);
+    }
+    await this.#epochs.grow();
+    const line = await usageAt(this.#place, call);
     if (!line) throw this.#noCall(call);
-    const recorded = line.window;
-    const epoch = recorded && epochs.lineAt(recorded.epoch, line.pos);
-    const last = recorded?.last ?? 0;
-    const windows = await this.#windowsOf(epoch, line);
-    const rebuilt = await windows.window(last);
-    return this.#viewed(line, epoch, rebuilt, windows.isMasked);
+    const { window: recorded, pos } = line;
+    if (isInstead) {
+      const [row] = await recordedRows(this.#parts, call, call);
+      const epoch = recorded && this.#epochs.lineAt(recorded.epoch, pos);
+      return this.#instead(call, row?.lastSeq ?? 0, epoch, options);
+    }
+    if (recorded) return this.#windows.of(line, options);
+    const [row] = await recordedRows(this.#parts, call, call);
+    await this.#columns.grow();
+    if (!row) throw this.#noCall(call);
+    return logWindow(row, this.#columns);
   }
 
-  #viewed(line: UsageLine, epoch: EpochLine | undefined, rebuilt: Rebuilt, isMasked: boolean): ViewerWindow {
-    const { window: recorded, seq } = line;
-    const entries = entriesOf(rebuilt);
-    const { composed, sent, shown } = rebuilt;
-    const last = recorded?.last ?? 0;
-    const tokens = recorded?.tokens ?? composed.tokens;
-    const isOther = (name: "systemHash" | "toolsHash"): boolean =>
-      epoch !== undefined && epoch[name] !== composed.state[name];
-    const missing = [
-      ...(isOther("systemHash") && sent.system === undefined ? (["system"] as const) : []),
-      ...(isOther("toolsHash") && sent.tools === undefined ? (["tools"] as const) : []),
-    ];
-    return {
-      call: seq,
-      lastSeq: last,
-      epoch: recorded?.epoch ?? null,
-      tokens,
-      budget: epoch?.budget ?? null,
-      blocks: rebuiltBlocks(rebuilt, entries, tokens),
-      verified: verifiedOf(rebuilt, recorded, { isMasked, missing }),
-      ...(sent.system !== undefined && { system: sent.system }),
-      tools: toolsOf(sent),
-      missing,
-      entries,
-      fates: fatesOf(composed.state.edits, last),
-      cache: null,
-      repairs: shown.repairs.map(({ seq: at, kind }) => ({ seq: at, kind, reason: kind })),
-    };
-  }
-
-  async #windowsOf(epoch: EpochLine | undefined, { pos }: UsageLine, originals = false): Promise<EpochWindows> {
-    const inserts = epoch?.inserts.filter((insert) => insert.pos < pos).length ?? 0;
-    const key = `${epoch?.seq ?? 0} ${inserts} ${originals}`;
-    return this.#windows.get(key, async () => {
-      const { store } = this.place;
-      const { config } = this.#parts;
-      const under = epoch ?? {
-        strategy: configText(config, "strategy") ?? "none",
-        profile: configText(config, "profile") ?? "openai-chat",
-        counter: this.#counter.name,
-      };
-      const settings = await rebuildSettings(store, config, under, this.#counter);
-      const data = epoch && (await epochAt(this.place, epoch, pos, originals));
-      return new EpochWindows(this.place, settings, data, await sentWithEpoch(this.place, data), originals);
-    });
+  async #instead(
+    call: number,
+    lastSeq: number,
+    epoch: EpochIndex["lines"][number] | undefined,
+    { strategy, budget }: WindowOptions,
+  ): Promise<ViewerWindow> {
+    const data = epoch && (await epochAt(this.#place, epoch, 0));
+    const sent = await sentWithEpoch(this.#place, data);
+    const { config, counter } = { config: this.#config, counter: this.#counter };
+    const profile = epoch?.profile ?? configText(config, "profile") ?? "openai-chat";
+    const own = typeof config["budget"] === "number" ? config["budget"] : null;
+    const ownBudget = epoch?.budget ?? own;
+    return insteadWindow(this.#place, { strategy, budget, config, profile, counter, sent, ownBudget, call, lastSeq });
   }
 
   #noCall(call: number): WindrowError {
-    const { id } = this.place;
+    const { id } = this.#place;
     return new WindrowError("not-found", `Session ${id} has no call ${call}.`, { id, call });
   }
 }

@@ -1,0 +1,256 @@
+/** A page's questions over a store: lists, ranges, calls, epochs, fates, origins, caches, recalls, search, live counts. */
+import { afterEach, describe, expect, it } from "vitest";
+import { openStore } from "../../src/access/open.ts";
+import { codingSession } from "../../src/message/samples.ts";
+import type { Message } from "../../src/message/message.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
+import type { ManagerOptions } from "../../src/session/manager/options.ts";
+import type { Session } from "../../src/session/session.ts";
+import type { Store } from "../../src/store/store.ts";
+import { partsText } from "../../src/viewer/page/window-text.ts";
+import { textCap } from "../../src/viewer/page/cut.ts";
+import { storedSource } from "../../src/viewer/stored-source.ts";
+import type { LiveEvent } from "../../src/viewer/viewer.ts";
+import { newFolder } from "../cli/stage.ts";
+
+const managers: SessionManager[] = [];
+
+afterEach(async () => {
+  for (const manager of managers.splice(0)) await manager.close();
+});
+
+async function opened(options: Partial<ManagerOptions> = {}): Promise<{ store: Store; manager: SessionManager }> {
+  const store = await openStore(await newFolder());
+  const manager = await SessionManager.open({ budget: 4_000, ...options, store });
+  managers.push(manager);
+  return { store, manager };
+}
+
+async function talk(session: Session, messages: readonly Message[], system = "You mend code."): Promise<void> {
+  for (const message of messages) {
+    if (message.role === "assistant") {
+      const { tokens, report } = await session.compose({ system });
+      const usage = { input: tokens, output: 10, cacheRead: report.cost.cached };
+      await session.endStep({ usage, model: "claude-sonnet-4-5" });
+    }
+    await session.append(message);
+  }
+}
+
+const sample = codingSession(60, 20);
+
+describe("a source over a store", () => {
+  it("lists sessions in pages, newest first, and narrows them", async () => {
+    const { store, manager } = await opened();
+    for (let number = 0; number < 5; number++) {
+      const session = await manager.create({
+        taskKey: { task_source: "github", owner: "o", repo: "r", task_id: number },
+      });
+      await session.append(`Task number ${number}`);
+      if (number < 2) await session.finish("completed");
+    }
+    const source = storedSource(store, {});
+    const first = await source.sessions({ limit: 2 });
+    expect(first.sessions.map(({ title }) => title)).toHaveLength(2);
+    const rest = await source.sessions({ limit: 10, after: first.next ?? "" });
+    expect(rest.next).toBeUndefined();
+    const titles = [...first.sessions, ...rest.sessions].map(({ title }) => title).toSorted();
+    expect(titles).toEqual([0, 1, 2, 3, 4].map((number) => `github/o/r#${number}`));
+    expect((await source.sessions({ status: "completed" })).sessions).toHaveLength(2);
+    expect((await source.sessions({ text: "r#3" })).sessions.map(({ title }) => title)).toEqual(["github/o/r#3"]);
+  });
+
+  it("has a session's head, outline and messages by ranges", async () => {
+    const { store, manager } = await opened();
+    const session = await manager.create();
+    await talk(session, sample);
+    const long = "x".repeat(3 * textCap);
+    await session.append({
+      role: "user",
+      parts: [
+        { type: "text", text: long },
+        { type: "image", mediaType: "image/png", data: "iVBORw0KGgo=" },
+      ],
+    });
+    const source = storedSource(store, {});
+    const head = await source.session(session.id);
+    const { messages, tokens } = session.stats();
+    expect(head).toMatchObject({ messages, historyTokens: tokens, calls: 60, isLive: true, windows: "recorded" });
+    expect(head.dollars).toBeGreaterThan(0);
+    const outline = await source.outline(session.id, 4, 6);
+    expect(outline.map(({ seq, role, tools }) => [seq, role, tools])).toEqual([
+      [4, "tool", ["read"]],
+      [5, "assistant", ["read"]],
+      [6, "tool", ["read"]],
+    ]);
+    const [shown] = await source.messages(session.id, messages, messages);
+    expect(shown?.cut).toEqual({ 0: long.length });
+    expect(await source.text(session.id, messages, "0", textCap, long.length)).toBe(long.slice(textCap));
+    expect(shown?.parts[1]).toMatchObject({ url: `blob:${messages}/1` });
+    expect(shown?.parts[1]).not.toHaveProperty("data");
+    const blob = await source.blob?.(session.id, messages, "1");
+    expect(Buffer.from(blob?.data ?? []).toString("base64")).toBe("iVBORw0KGgo=");
+    await expect(source.text(session.id, messages, "7", 0, 1)).rejects.toMatchObject({ code: "not-found" });
+    await expect(source.window(session.id, 999)).rejects.toMatchObject({ code: "not-found" });
+    await expect(source.window(session.id, 1, { row: 2 })).rejects.toMatchObject({ code: "bad-option" });
+  });
+
+  it("tells the tokens of every call by block, and its cache", async () => {
+    const { store, manager } = await opened({ profile: "anthropic" });
+    const session = await manager.create();
+    await session.pin("Never push.");
+    await talk(session, sample.slice(0, 60));
+    await talk(session, sample.slice(60, 100), "You mend code, briefly.");
+    const source = storedSource(store, {});
+    const { total, calls } = await source.calls(session.id, 1, 1_000);
+    expect(calls).toHaveLength(total);
+    for (const row of calls) {
+      const { system, tools, pinned, digest, stubs, history, rest } = row.blocks ?? {};
+      const sum = [system, tools, pinned, digest, stubs, history, rest].reduce((all = 0, one = 0) => all + one, 0);
+      expect(sum).toBe(row.tokens);
+      const window = await source.window(session.id, row.call);
+      expect(window.blocks, `call ${row.call}`).toEqual(row.blocks);
+      expect(row.dollars).toBeGreaterThan(0);
+    }
+    expect((await source.window(session.id, 1)).cache?.cause).toBe("the first call");
+    const epochs = await source.epochs(session.id);
+    const causes = await Promise.all(
+      calls.map(async ({ call }) => (await source.window(session.id, call)).cache?.cause),
+    );
+    expect(causes).toContain("the window only grew");
+    const changed = epochs.find(({ reason }) => reason === "system-changed");
+    expect(changed?.changed?.system?.added).toEqual(["You mend code, briefly."]);
+    const card = await source.window(session.id, changed?.firstCall ?? 0);
+    expect(card.cache).toMatchObject({ divergence: { block: "system" } });
+    expect(card.cache?.cause).toContain("the system prompt changed");
+    const opening = epochs.slice(1).filter(({ firstCall }) => firstCall !== null);
+    expect(opening.length).toBeGreaterThan(1);
+    for (const { epoch, reason, firstCall } of opening) {
+      expect(causes[(firstCall ?? 0) - 1]).toContain(`epoch ${epoch}, ${reason}`);
+    }
+  });
+
+  it("tells the fate of every message, and the origin of the digest's lines", async () => {
+    const { store, manager } = await opened();
+    const session = await manager.create();
+    await talk(session, sample);
+    const source = storedSource(store, {});
+    const { total } = await source.calls(session.id, 1, 1);
+    const window = await source.window(session.id, total, { origins: true });
+    expect(window.fates.at(0)?.from).toBe(1);
+    expect(window.fates.at(-1)?.to).toBe(window.lastSeq);
+    window.fates.slice(1).forEach((run, index) => expect(run.from).toBe((window.fates[index]?.to ?? 0) + 1));
+    const fates = new Set(window.fates.map(({ fate }) => fate));
+    expect(fates).toContain("whole");
+    expect(fates).toContain("quoted");
+    const whole = window.entries.filter(({ kind }) => kind === "message").map(({ seq }) => seq);
+    const runs = window.fates.filter(({ fate }) => fate === "whole");
+    for (const seq of whole) expect(runs.some(({ from, to }) => from <= seq && seq <= to)).toBe(true);
+    const digest = window.entries.find(({ kind }) => kind === "digest");
+    const lines = partsText(digest?.message?.parts ?? []).split("\n");
+    expect(digest?.origins?.length).toBeGreaterThan(5);
+    for (const { line, seq, at } of digest?.origins ?? []) {
+      const [message] = await source.messages(session.id, seq, seq);
+      const from = partsText(message?.parts ?? []).split("\n")[at - 1];
+      expect(from, lines[line - 1]).toContain(lines[line - 1]?.slice(1).trim());
+    }
+  });
+
+  it("composes what another strategy would have kept", async () => {
+    const { store, manager } = await opened();
+    const session = await manager.create();
+    await talk(session, sample);
+    const source = storedSource(store, {});
+    const { total } = await source.calls(session.id, 1, 1);
+    const window = await source.window(session.id, total, { strategy: "sliding-window", budget: 2_000 });
+    expect(window.instead).toEqual({ strategy: "sliding-window", budget: 2_000 });
+    expect(window.tokens).toBeLessThanOrEqual(2_000);
+    expect(window.verified.isVerified).toBe(false);
+    await expect(source.window(session.id, total, { strategy: "no-such" })).rejects.toMatchObject({
+      code: "unknown-strategy",
+    });
+  });
+
+  it("shows a session whose calls name no window as its log", async () => {
+    const { store, manager } = await opened();
+    const session = await manager.create();
+    for (const message of sample.slice(0, 21)) await session.append(message);
+    const source = storedSource(store, {});
+    const head = await source.session(session.id);
+    const { calls } = await source.calls(session.id, 1, 100);
+    expect(head.windows).toBe("none");
+    expect(head.calls).toBe(calls.length);
+    const last = calls.at(-1);
+    const window = await source.window(session.id, last?.call ?? 0);
+    expect(window.entries.map(({ seq }) => seq)).toEqual(
+      Array.from({ length: last?.lastSeq ?? 0 }, (_, index) => index + 1),
+    );
+    expect(window.verified).toMatchObject({ isVerified: false, recorded: null });
+  });
+
+  it("has the recalls and finds words, in one session and in all", async () => {
+    const { store, manager } = await opened();
+    const session = await manager.create();
+    await talk(session, sample.slice(0, 60));
+    await session.recall({ id: "m4" });
+    await expect(session.recall({ id: "m99999" })).rejects.toMatchObject({ code: "not-found" });
+    await talk(session, sample.slice(60, 80));
+    const source = storedSource(store, {});
+    const recalls = await source.recalls(session.id);
+    const { calls } = await source.calls(session.id, 1, 1_000);
+    const before = calls.filter(({ lastSeq }) => lastSeq < 60).length;
+    expect(recalls.map(({ asked, seqs, error, call }) => [asked, seqs, error, call])).toEqual([
+      ["m4", [4], null, before],
+      ["m99999", [], "not-found", before],
+    ]);
+    const hits = await source.search("VALUE3_7 const", session.id);
+    expect(hits.map(({ seq }) => seq)).toEqual([8]);
+    expect(hits[0]?.excerpt).toContain("value3_7");
+    expect((await source.search("value3_7")).map(({ sessionId }) => sessionId)).toContain(session.id);
+    expect(await source.replay(session.id)).toEqual([]);
+  });
+
+  it("follows a session that grows, by its clock, until it is told to stop", async () => {
+    const { store, manager } = await opened();
+    const session = await manager.create();
+    await session.append("Go.");
+    const looks: (() => void)[] = [];
+    const clock = {
+      now: () => 0,
+      every: (_: number, run: () => void) => {
+        looks.push(run);
+        return () => undefined;
+      },
+    };
+    const source = storedSource(store, {}, { clock });
+    const events: LiveEvent[] = [];
+    const stop = new AbortController();
+    const heard: (() => void)[] = [];
+    const following = source.follow(
+      session.id,
+      (event) => {
+        events.push(event);
+        heard.splice(0).forEach((run) => run());
+      },
+      stop.signal,
+    );
+    const next = (): Promise<void> => new Promise((resolve) => heard.push(resolve));
+    await next();
+    expect(events.at(-1)).toMatchObject({ messages: 1, calls: 0, epochs: 0 });
+    await session.compose({ system: "s" });
+    await session.endStep({ usage: { input: 5 } });
+    await session.append("More.");
+    const told = next();
+    looks.forEach((look) => look());
+    await told;
+    expect(events.at(-1)).toMatchObject({ messages: 2, calls: 1 });
+    await session.finish("completed");
+    const ended = next();
+    looks.forEach((look) => look());
+    await ended;
+    expect(events.at(-1)).toMatchObject({ status: "completed" });
+    stop.abort();
+    await following;
+    expect(events).toHaveLength(3);
+  });
+});
