@@ -1,0 +1,107 @@
+/** The client of a Postgres server, which the user brings: a pool of `pg`, `postgres`, or PGlite. */
+import { WindrowError } from "../../errors.ts";
+
+/** A row of an answer. */
+export type PostgresRow = Readonly<Record<string, unknown>>;
+
+/** A client that takes a text and its values, as `Pool` and `Client` of `pg` and `PGlite` do. */
+export interface PostgresClient {
+  query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly object[] }>;
+  /** Ends it. A `Pool` and a `Client` of `pg` have it. */
+  end?(): Promise<unknown>;
+}
+
+/** A client of the package `postgres`: a function with `unsafe`. */
+export interface PostgresTag {
+  unsafe(text: string, values?: never[]): PromiseLike<readonly object[]>;
+  end(): Promise<unknown>;
+}
+
+/** Asks a server; one statement a call, so that any pool and any pooler will do. */
+export interface Asker {
+  /**
+   * @throws WindrowError `store-unavailable` where the server cannot be reached, or ended the connection: what it did with
+   *   the statement is not known; `not-durable` where it refused to write
+   */
+  ask(text: string, values?: readonly unknown[]): Promise<readonly PostgresRow[]>;
+  end(): Promise<void>;
+}
+
+/** Whether something is a client of a Postgres server. */
+export function isPostgresClient(target: object): target is PostgresClient | PostgresTag {
+  return ("query" in target && typeof target.query === "function") || isTag(target);
+}
+
+function isTag(target: object): target is PostgresTag {
+  return "unsafe" in target && typeof target.unsafe === "function";
+}
+
+/** How a client is used. */
+export interface AskerOptions {
+  /** The server in messages, without user and password. */
+  readonly location: string;
+  /** Whether `end` ends the client. */
+  readonly owned: boolean;
+}
+
+/** Asks through a client. */
+export function askerOf(client: PostgresClient | PostgresTag, { location, owned }: AskerOptions): Asker {
+  const send = isTag(client)
+    ? (text: string, values: readonly unknown[]) => client.unsafe(text, [...values] as never[])
+    : async (text: string, values: readonly unknown[]) => (await client.query(text, [...values])).rows;
+  return {
+    async ask(text, values = []) {
+      try {
+        return (await send(text, values)) as readonly PostgresRow[];
+      } catch (error) {
+        throw failureOf(error, location);
+      }
+    },
+    async end() {
+      if (owned) await client.end?.();
+    },
+  };
+}
+
+/** Classes of SQLSTATE that say the server refused a statement for want of room or because it may not write now. */
+const refusals = /^(?:53|25006|58|57014)/;
+
+/** Two statements that waited for each other; each can be sent again. */
+const deadlock = "40P01";
+
+/** Classes that say the connection, the server or the pool is gone. */
+const goneClasses = /^(?:08|57P)/;
+
+function failureOf(error: unknown, location: string): unknown {
+  const code = codeOf(error);
+  const reason = error instanceof Error && error.message !== "" ? error.message : (code ?? String(error));
+  const about = { location, reason, ...(code !== undefined && { sqlState: code }) };
+  if (code === undefined || goneClasses.test(code) || !/^[0-9A-Z]{5}$/.test(code) || code === deadlock) {
+    const message = `The Postgres server ${location} cannot be asked: ${reason}. Check that it runs and can be reached.`;
+    return new WindrowError("store-unavailable", message, about, { cause: error });
+  }
+  if (refusals.test(code)) {
+    const message = `The Postgres server ${location} refused to write: ${reason}. Nothing of it was kept; it can be tried again.`;
+    return new WindrowError("not-durable", message, about, { cause: error });
+  }
+  if (/^(?:28|3D)/.test(code)) {
+    const message = `The Postgres server ${location} refused the connection: ${reason}. Check user, password and database.`;
+    return new WindrowError("store-unavailable", message, about, { cause: error });
+  }
+  if (code === "42501") {
+    const message = `The Postgres server ${location} refused: ${reason}. Grant the role its rights on the schema.`;
+    return new WindrowError("store-unavailable", message, about, { cause: error });
+  }
+  const message = `The Postgres server ${location} answered with an error: ${reason}.`;
+  return new WindrowError("store-unavailable", message, { ...about, refused: true }, { cause: error });
+}
+
+function codeOf(error: unknown): string | undefined {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "string" ? code : undefined;
+}
+
+/** Whether it is not known what a server did with a statement: it may have been carried out. */
+export function isUnknownOutcome(error: unknown): boolean {
+  return error instanceof WindrowError && error.code === "store-unavailable" && error.data?.["refused"] !== true;
+}

@@ -1,0 +1,169 @@
+/** The lines of a session's logs in Postgres: encoding, and reading them page by page. */
+import type { JsonObject } from "../../message/message.ts";
+import type { NewRecord, RecordKind, StoredRecord } from "../../message/record.ts";
+import { decodeRecord, encodeRecord } from "../format/record.ts";
+import { BadLine } from "../format/fields.ts";
+import { lineText, parseLine } from "../format/lines.ts";
+import type { LineText } from "../format/lines.ts";
+import { kindLogs, logNames } from "../format/logs.ts";
+import { noCounts } from "../format/seal.ts";
+import { cannotStore } from "../shared/prepare.ts";
+import type { LogName, ReadQuery } from "../store.ts";
+import type { Database } from "./database.ts";
+import { logNumbers } from "./schema.ts";
+
+/** Characters read at once, about; a single line may have more. */
+const pageCharacters = 1024 * 1024;
+
+/** Lines read at once: first, and at most. */
+const firstPage = 32;
+const longestPage = 1024;
+
+/** A line as it lies in its table. */
+export interface LogRow {
+  readonly seq: number;
+  readonly pos: number;
+  readonly line: string;
+}
+
+/** A record ready to be written, but for its numbers. */
+export interface Encoded {
+  readonly record: NewRecord;
+  readonly log: LogName;
+  readonly text: LineText;
+}
+
+/** The last numbers of a session. */
+export interface Counters {
+  readonly seqs: Record<LogName, number>;
+  pos: number;
+}
+
+/**
+ * A record as JSON; one that could not be read back is refused before anything is written.
+ *
+ * @throws WindrowError `bad-message`
+ */
+export function encode(record: NewRecord): Encoded {
+  try {
+    const fields = encodeRecord(record);
+    const all: JsonObject = { ...fields.before, ...fields.after };
+    decodeRecord(record.kind, { seq: 1, ...all });
+    return { record, log: kindLogs[record.kind], text: lineText(fields) };
+  } catch (error) {
+    throw cannotStore(record.kind, error);
+  }
+}
+
+/** The last numbers of a session, as its lines have them. */
+export async function readCounters({ asker, schema }: Database, key: string): Promise<Counters> {
+  const counters: Counters = { seqs: noCounts(), pos: 0 };
+  const sql =
+    "SELECT l.log, r.seq, r.pos FROM generate_series(1, 7) AS l(log), LATERAL (SELECT seq, pos FROM " +
+    `${schema}.record WHERE session = $1 AND log = l.log ORDER BY seq DESC LIMIT 1) r`;
+  for (const row of await asker.ask(sql, [key])) {
+    const log = logNames[Number(row["log"]) - 1];
+    if (!log) continue;
+    counters.seqs[log] = Number(row["seq"]);
+    counters.pos = Math.max(counters.pos, Number(row["pos"]));
+  }
+  return counters;
+}
+
+/** The newest number of a log; 0 in an empty one. A reader stops there, whatever is added meanwhile. */
+export async function newestOf({ asker, schema }: Database, key: string, log: LogName): Promise<number> {
+  const sql = `SELECT coalesce(max(seq), 0) AS seq FROM ${schema}.record WHERE session = $1 AND log = $2`;
+  const [row] = await asker.ask(sql, [key, logNumbers[log]]);
+  return Number(row?.["seq"] ?? 0);
+}
+
+/** The rows a query asks for, oldest first. The first page says where the log ended when it was read. */
+export async function* rowsOf(
+  database: Database,
+  key: string,
+  log: LogName,
+  query: Omit<ReadQuery, "kind"> = {},
+): AsyncGenerator<LogRow> {
+  const { from = 0, to = Number.MAX_SAFE_INTEGER, last, limit = Number.POSITIVE_INFINITY } = query;
+  if (last === 0 || limit === 0) return;
+  if (last !== undefined && last <= longestPage) {
+    yield* await newestRows(database, key, log, { from, to, last });
+    return;
+  }
+  const newest = Math.min(to, await newestOf(database, key, log));
+  const first = last === undefined ? from : await seqFromEnd(database, key, log, { from, to: newest, last });
+  yield* following(database, key, log, { from: first, to: newest, left: limit });
+}
+
+async function* following(
+  { asker, schema }: Database,
+  key: string,
+  log: LogName,
+  range: { readonly from: number; readonly to: number; readonly left: number },
+): AsyncGenerator<LogRow> {
+  const sql =
+    `SELECT seq, pos, body FROM ${schema}.record WHERE session = $1 AND log = $2 AND seq > $3 AND seq <= $4 ` +
+    "ORDER BY seq LIMIT $5";
+  let { left } = range;
+  let place = range.from - 1;
+  for (let size = firstPage; left > 0;) {
+    const asked = Math.min(size, left);
+    const page = await asker.ask(sql, [key, logNumbers[log], place, range.to, asked]);
+    let characters = 0;
+    for (const row of page) {
+      const found = logRow(row);
+      place = found.seq;
+      characters += found.line.length;
+      yield found;
+    }
+    if (page.length < asked) return;
+    left -= page.length;
+    size = Math.max(1, Math.min(longestPage, Math.floor((pageCharacters * page.length) / Math.max(1, characters))));
+  }
+}
+
+interface NewestQuery {
+  readonly from: number;
+  readonly to: number;
+  readonly last: number;
+}
+
+async function newestRows(
+  { asker, schema }: Database,
+  key: string,
+  log: LogName,
+  { from, to, last }: NewestQuery,
+): Promise<readonly LogRow[]> {
+  const sql =
+    `SELECT seq, pos, body FROM ${schema}.record WHERE session = $1 AND log = $2 AND seq BETWEEN $3 AND $4 ` +
+    "ORDER BY seq DESC LIMIT $5";
+  return (await asker.ask(sql, [key, logNumbers[log], from, to, last])).map(logRow).toReversed();
+}
+
+async function seqFromEnd(
+  { asker, schema }: Database,
+  key: string,
+  log: LogName,
+  { from, to, last }: NewestQuery,
+): Promise<number> {
+  const sql =
+    `SELECT seq FROM ${schema}.record WHERE session = $1 AND log = $2 AND seq BETWEEN $3 AND $4 ` +
+    "ORDER BY seq DESC LIMIT 1 OFFSET $5";
+  const [row] = await asker.ask(sql, [key, logNumbers[log], from, to, last - 1]);
+  return row ? Number(row["seq"]) : from;
+}
+
+function logRow(row: Readonly<Record<string, unknown>>): LogRow {
+  return { seq: Number(row["seq"]), pos: Number(row["pos"]), line: String(row["body"]) };
+}
+
+/** The record of a line; undefined for one that is damaged. */
+export function recordOf(kind: RecordKind, line: string): StoredRecord | undefined {
+  const [fields] = parseLine(Buffer.from(line)).objects;
+  try {
+    return fields && decodeRecord(kind, fields);
+  } catch (error) {
+    if (error instanceof BadLine) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,348 @@
+/**
+ * The Postgres store: every session in one database, every record as the line a file store would write (docs/format.md).
+ * Any number of processes on any number of machines use it at once; each session has one writer, and the statement that
+ * adds its lines checks on the session's row that it is still the one.
+ */
+import { randomUUID } from "node:crypto";
+import { createMask } from "../../mask/mask.ts";
+import type { Mask } from "../../mask/mask.ts";
+import type { NewRecord, RecordKind, StoredRecord, StoredRecordOf } from "../../message/record.ts";
+import { encodeMetadata, encodeState, initialState } from "../format/documents.ts";
+import { kindLogs } from "../format/logs.ts";
+import { noCounts } from "../format/seal.ts";
+import { systemClock, timestamp } from "../shared/clock.ts";
+import type { Clock } from "../shared/clock.ts";
+import { DamageList } from "../shared/damage-list.ts";
+import { HeldSessions } from "../shared/held-sessions.ts";
+import { heartbeatMs, ownIdentity, ownerOf } from "../shared/holder.ts";
+import type { Holder } from "../shared/holder.ts";
+import {
+  cannotStore,
+  durableCapabilities,
+  prepareMetadata,
+  prepareRecord,
+  prepareState,
+  readRecord,
+} from "../shared/prepare.ts";
+import { alreadyExists, checkQuery, finished, formatVersion, inScope, isFinal } from "../shared/rules.ts";
+import { newerFormat, notFound, sessionId, storeClosed } from "../shared/rules.ts";
+import { busy, fenced, unlockEdit } from "../shared/unlock.ts";
+import type { FinalStatus, Holding, ListQuery, Lock, NewSession, ReadQuery, Recovered, Scope } from "../store.ts";
+import type { SessionInfo, SessionState, Store, StoreCapabilities, StoreHolding, StoreTransfer } from "../store.ts";
+import type { UnlockOptions } from "../store.ts";
+import type { Upkeep } from "../upkeep.ts";
+import { askerOf } from "./client.ts";
+import type { Asker } from "./client.ts";
+import type { Database } from "./database.ts";
+import { encode, recordOf, rowsOf } from "./log.ts";
+import { checkPostgresOptions } from "./options.ts";
+import type { PostgresStoreOptions } from "./options.ts";
+import { recounted } from "./recount.ts";
+import { openSchema, quoted } from "./schema.ts";
+import { countersOf, goOn, sealOfSession } from "./seal.ts";
+import type { Continued } from "./seal.ts";
+import { findRow, heldBy, holdingOf, infoOf, listRows } from "./session.ts";
+import type { SessionRow } from "./session.ts";
+import { dumpSession, restoreSession } from "./transfer.ts";
+import { postgresUpkeep } from "./upkeep.ts";
+import { Writer, sealOf } from "./writer.ts";
+import type { Held } from "./writer.ts";
+
+export type { PostgresClient, PostgresTag } from "./client.ts";
+export type { PostgresStoreOptions } from "./options.ts";
+
+/**
+ * Opens a Postgres store on a client that the caller brings. The tables are made on its first use.
+ *
+ * @throws WindrowError `bad-option`; with its first use `store-unavailable`, `format-newer`
+ */
+export function postgresStore(options: PostgresStoreOptions): Store {
+  checkPostgresOptions(options);
+  return postgresStoreOn(options, { location: "postgres:", owned: false });
+}
+
+/** As {@link postgresStore}, with the address of the server, and perhaps with a client that ends with the store. */
+export function postgresStoreOn(
+  options: PostgresStoreOptions,
+  place: { readonly location: string; readonly owned: boolean },
+): Store {
+  return new PostgresStore(askerOf(options.client, place), options, place.location);
+}
+
+class PostgresStore implements Store {
+  readonly name = "postgres";
+  readonly capabilities: StoreCapabilities;
+  readonly holding: StoreHolding = {
+    holder: async (scope, id) => holdingOf(await this.#find(scope, id)),
+    unlock: async (scope, id, options = {}) => this.#unlock(scope, id, options),
+  };
+  readonly transfer: StoreTransfer = {
+    dump: async (scope, id) => dumpSession(this.#database, await this.#find(scope, id)),
+    restore: async (scope, dump, signal) => {
+      await this.#alive();
+      const target = { database: this.#database, mask: this.#mask, holder: this.#newHolder(1), worker: this.#worker };
+      return restoreSession(target, scope, dump, signal);
+    },
+  };
+  readonly upkeep: Upkeep;
+  readonly #database: Database;
+  readonly #mask: Mask;
+  readonly #clock: Clock;
+  readonly #worker = randomUUID();
+  readonly #writer: Writer;
+  readonly #create: boolean;
+  readonly #held = new HeldSessions<Held>(
+    () => this.#open(),
+    (held) => this.#letGo(held),
+  );
+  readonly #damaged = new DamageList();
+  #ready: Promise<void> | undefined;
+  #stopBeating: (() => void) | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(asker: Asker, options: PostgresStoreOptions, location: string) {
+    const { schema = "windrow", mask = createMask(), clock, create = true } = options;
+    this.#clock = clock ?? systemClock;
+    this.#mask = mask;
+    this.#create = create;
+    this.capabilities = durableCapabilities(mask);
+    const now = clock ? (): string => timestamp(clock) : (): null => null;
+    this.#database = { asker, schema: quoted(schema), location, now };
+    this.#writer = new Writer(this.#database);
+    this.#prepareTables = async () => openSchema(asker, schema, this.#create, location);
+    this.upkeep = postgresUpkeep({
+      ...{ database: this.#database, mask, clock: this.#clock },
+      find: (scope, id) => this.#find(scope, id),
+      alive: () => this.#alive(),
+    });
+  }
+
+  readonly #prepareTables: () => Promise<void>;
+
+  async create(scope: Scope, session: NewSession): Promise<Lock> {
+    await this.#alive();
+    const id = sessionId(session.uuid);
+    const metadata = prepareMetadata(this.#mask, scope, session);
+    const state = initialState(session.createdAt);
+    const holder = this.#newHolder(1);
+    await this.#beat();
+    const { asker, schema } = this.#database;
+    const sql =
+      `INSERT INTO ${schema}.session (id, tenant, "user", status, created_ms, format, metadata, state, generation, head, ` +
+      "holder, worker) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, 0, $9, $10) ON CONFLICT DO NOTHING RETURNING key";
+    const [row] = await asker.ask(sql, [
+      ...[id, metadata.tenant ?? null, metadata.user ?? null, state.status, Date.parse(metadata.createdAt) || 0],
+      ...[metadata.format, encodeMetadata(metadata), encodeState(state), JSON.stringify(holder), this.#worker],
+    ]);
+    if (!row) throw alreadyExists(id);
+    const counters = { seqs: noCounts(), pos: 0 };
+    return this.#hold(scope, { id, key: String(row["key"]) }, holder, { counters, missing: [] });
+  }
+
+  async info(scope: Scope, id: string): Promise<SessionInfo> {
+    return infoOf(await this.#find(scope, id), this.#database.location);
+  }
+
+  async *list(scope: Scope, query: ListQuery = {}): AsyncGenerator<SessionInfo> {
+    await this.#alive();
+    for await (const row of listRows(this.#database, scope, query)) {
+      yield infoOf(row, this.#database.location);
+      this.#open();
+    }
+  }
+
+  async lock(scope: Scope, id: string): Promise<Lock> {
+    await this.#alive();
+    const row = await this.#writable(scope, id);
+    const owner = heldBy(row);
+    if (owner) throw busy(owner);
+    return this.#take(scope, row);
+  }
+
+  /** Takes a session whose row was read; one that another process took meanwhile is busy. */
+  async #take(scope: Scope, row: SessionRow): Promise<Lock> {
+    const holder = this.#newHolder(row.generation + 1);
+    await this.#beat();
+    const { asker, schema } = this.#database;
+    const sql =
+      `UPDATE ${schema}.session SET generation = generation + 1, holder = $3, worker = $4 WHERE key = $1 AND ` +
+      "generation = $2 AND trashed_at IS NULL RETURNING head, state";
+    const [taken] = await asker.ask(sql, [row.key, row.generation, JSON.stringify(holder), this.#worker]);
+    if (!taken) return this.lock(scope, row.id);
+    const state = String(taken["state"]);
+    let lock: Lock | undefined;
+    try {
+      const continued = await goOn(this.#database, row, state, Number(taken["head"]));
+      lock = this.#hold(scope, row, holder, continued);
+      // Who let go of a session wrote its state last; of a writer that died or was passed over, the lines may say more.
+      if (row.holder) await this.setState(lock, await recounted(this.#database, row, state));
+      return lock;
+    } catch (error) {
+      if (lock) await lock.release();
+      else await this.#letGoOf(row.key, holder.generation);
+      throw error;
+    }
+  }
+
+  async append(lock: Lock, records: readonly NewRecord[]): Promise<readonly StoredRecord[]> {
+    const held = this.#held.writable(lock);
+    const encoded = records.map((record) => encode(this.#prepared(record)));
+    return encoded.length === 0 ? [] : this.#writer.write(held, encoded);
+  }
+
+  async *read<K extends RecordKind>(scope: Scope, id: string, query: ReadQuery<K>): AsyncGenerator<StoredRecordOf<K>> {
+    checkQuery(query);
+    const { key } = await this.#find(scope, id);
+    const log = kindLogs[query.kind];
+    for await (const { seq, line } of rowsOf(this.#database, key, log, query)) {
+      const record = recordOf(query.kind, line);
+      if (record) yield readRecord(this.#mask, query, record as StoredRecordOf<K>);
+      else {
+        const span = { file: log, offset: seq, length: line.length, problem: "damaged", quarantine: "" } as const;
+        this.#damaged.add(id, span);
+      }
+      this.#open();
+    }
+  }
+
+  async setState(lock: Lock, state: SessionState): Promise<void> {
+    const held = this.#held.writable(lock);
+    await this.#writer.write(held, [], prepareState(this.#mask, state));
+  }
+
+  async finish(lock: Lock, state: SessionState & { readonly status: FinalStatus }): Promise<void> {
+    const prepared = prepareState(this.#mask, state);
+    await this.#held.finish(lock, (held) => this.#finish(held, prepared));
+  }
+
+  async recovery(scope: Scope, id: string): Promise<readonly Recovered[]> {
+    const row = await this.#find(scope, id);
+    const { missing } = await countersOf(this.#database, row.key, row.texts.state);
+    return [...this.#damaged.of(id), ...missing];
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #unlock(scope: Scope, id: string, options: UnlockOptions): Promise<Holding> {
+    await this.#alive();
+    const row = await this.#writable(scope, id);
+    const found = holdingOf(row);
+    const edit = unlockEdit(id, found, options, timestamp(this.#clock));
+    if (found.state === "none") return found;
+    const lock = await this.#take(scope, row);
+    try {
+      if (edit) await this.append(lock, [edit]);
+    } finally {
+      await lock.release();
+    }
+    return found;
+  }
+
+  async #close(): Promise<void> {
+    try {
+      await this.#held.releaseAll();
+    } finally {
+      await this.#writer.settled();
+      this.#stopBeating?.();
+      const { asker, schema } = this.#database;
+      if (this.#stopBeating) {
+        await asker.ask(`DELETE FROM ${schema}.worker WHERE id = $1`, [this.#worker]).catch(() => undefined);
+      }
+      await asker.end();
+    }
+  }
+
+  #open(): void {
+    if (this.#closing) throw storeClosed();
+  }
+
+  async #alive(): Promise<void> {
+    this.#open();
+    this.#ready ??= this.#prepareTables();
+    try {
+      await this.#ready;
+    } catch (error) {
+      this.#ready = undefined;
+      throw error;
+    }
+    this.#open();
+  }
+
+  #prepared(record: NewRecord): NewRecord {
+    try {
+      return prepareRecord(this.#mask, record);
+    } catch (error) {
+      throw cannotStore(record.kind, error);
+    }
+  }
+
+  async #find(scope: Scope, id: string): Promise<SessionRow> {
+    this.#open();
+    sessionId(id);
+    await this.#alive();
+    const row = await findRow(this.#database, id);
+    this.#open();
+    if (!row || row.restoring || !inScope(scope, row.metadata)) throw notFound(id);
+    return row;
+  }
+
+  /** A session that is not finished, and of a format that this version writes. */
+  async #writable(scope: Scope, id: string): Promise<SessionRow> {
+    const row = await this.#find(scope, id);
+    if (row.format > formatVersion) throw newerFormat(id, row.format);
+    if (isFinal(row.state.status)) throw finished(id);
+    return row;
+  }
+
+  #newHolder(generation: number): Holder {
+    const now = timestamp(this.#clock);
+    return { ...ownIdentity(), acquiredAt: now, heartbeatAt: now, generation };
+  }
+
+  #hold(scope: Scope, { id, key }: Pick<SessionRow, "id" | "key">, holder: Holder, continued: Continued): Lock {
+    const held: Held = { id, key, holder, counters: continued.counters };
+    return this.#held.add({ id, scope, recovery: continued.missing, owner: () => ownerOf(held.holder) }, held);
+  }
+
+  /** Says that this process lives, now and from now on: one row for all its sessions, by the server's clock. */
+  async #beat(): Promise<void> {
+    const { asker, schema, now } = this.#database;
+    const sql =
+      `INSERT INTO ${schema}.worker (id, beat) VALUES ($1, coalesce($2::timestamptz, now())) ` +
+      "ON CONFLICT (id) DO UPDATE SET beat = excluded.beat";
+    if (this.#stopBeating === undefined) {
+      await asker.ask(sql, [this.#worker, now()]);
+      this.#stopBeating ??= this.#clock.every(heartbeatMs, () => void this.#beatAgain(sql));
+    }
+  }
+
+  async #beatAgain(sql: string): Promise<void> {
+    await this.#database.asker.ask(sql, [this.#worker, this.#database.now()]).catch(() => undefined);
+  }
+
+  async #finish(held: Held, state: SessionState): Promise<void> {
+    await this.#writer.settled();
+    const { asker, schema } = this.#database;
+    const hash = await sealOfSession(this.#database, held.key);
+    const sql =
+      `UPDATE ${schema}.session SET state = $3, status = $4, holder = NULL, worker = NULL WHERE key = $1 AND ` +
+      "generation = $2 RETURNING key";
+    const text = encodeState(state, {}, sealOf(held.counters, hash));
+    const [row] = await asker.ask(sql, [held.key, held.holder.generation, text, state.status]);
+    if (!row) throw fenced({ owner: held.holder });
+  }
+
+  async #letGo(held: Held): Promise<void> {
+    await this.#writer.settled();
+    await this.#letGoOf(held.key, held.holder.generation);
+  }
+
+  async #letGoOf(key: string, generation: number): Promise<void> {
+    const { asker, schema } = this.#database;
+    const sql = `UPDATE ${schema}.session SET holder = NULL, worker = NULL WHERE key = $1 AND generation = $2`;
+    await asker.ask(sql, [key, generation]);
+  }
+}

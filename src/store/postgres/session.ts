@@ -1,0 +1,146 @@
+/** The rows of sessions in Postgres. */
+import { WindrowError } from "../../errors.ts";
+import { decodeMetadata, decodeState, parseDocument } from "../format/documents.ts";
+import { livenessOf, ownerOf, staleMs } from "../shared/holder.ts";
+import type { Holder } from "../shared/holder.ts";
+import { formatVersion, isFinal } from "../shared/rules.ts";
+import type { Holding, ListQuery, LockOwner, Scope, SessionInfo, SessionMetadata, SessionState } from "../store.ts";
+import type { PostgresRow } from "./client.ts";
+import type { Database } from "./database.ts";
+
+/** Sessions listed at once. */
+const pageSize = 100;
+
+/** A session as its row has it. */
+export interface SessionRow {
+  readonly key: string;
+  readonly id: string;
+  readonly metadata: SessionMetadata;
+  readonly state: SessionState;
+  readonly format: number;
+  readonly generation: number;
+  /** The highest place that was given out. */
+  readonly head: number;
+  readonly holder: Holder | undefined;
+  /** Milliseconds since the holder's process said that it lives; Infinity where it never did. */
+  readonly silentMs: number;
+  readonly restoring: boolean;
+  readonly isKept: boolean;
+  /** The texts that metadata.json and state.json of a file store have. */
+  readonly texts: { readonly metadata: string; readonly state: string };
+}
+
+/** The columns of a session, for `FROM session s LEFT JOIN worker w`; `now` is the parameter of the time. */
+export function sessionColumns(now: string): string {
+  const age = `extract(epoch FROM (coalesce(${now}::timestamptz, now()) - w.beat)) * 1000`;
+  return (
+    's.key, s.id, s.tenant, s."user", s.format, s.metadata, s.state, s.generation, s.head, s.holder, s.restoring, ' +
+    `s.created_ms, s.kept IS NOT NULL AS is_kept, (${age})::float8 AS silent_ms, ` +
+    `to_char(w.beat AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS beat`
+  );
+}
+
+/** A session's row, in any scope; undefined where there is none, or where it lies in the trash. */
+export async function findRow(database: Database, id: string): Promise<SessionRow | undefined> {
+  const { schema, asker } = database;
+  const sql =
+    `SELECT ${sessionColumns("$2")} FROM ${schema}.session s LEFT JOIN ${schema}.worker w ON w.id = s.worker ` +
+    "WHERE s.id = $1 AND s.trashed_at IS NULL";
+  const [row] = await asker.ask(sql, [id, database.now()]);
+  return row && rowOf(row);
+}
+
+/** The sessions of a scope, newest creation first, page by page. */
+export async function* listRows(database: Database, scope: Scope, query: ListQuery): AsyncGenerator<SessionRow> {
+  const { schema, asker } = database;
+  const values: unknown[] = [database.now()];
+  const conditions = ["s.trashed_at IS NULL", "NOT s.restoring"];
+  const given = (value: unknown): string => `$${values.push(value)}`;
+  conditions.push(scope.tenant === undefined ? "s.tenant IS NULL" : `s.tenant = ${given(scope.tenant)}`);
+  if (scope.user !== undefined) conditions.push(`s."user" = ${given(scope.user)}`);
+  if (query.status !== undefined) conditions.push(`s.status = ${given(query.status)}`);
+  const [at, id, most] = [values.length + 1, values.length + 2, values.length + 3];
+  const sql =
+    `SELECT ${sessionColumns("$1")} FROM ${schema}.session s LEFT JOIN ${schema}.worker w ON w.id = s.worker ` +
+    `WHERE ${conditions.join(" AND ")} AND s.created_ms <= $${at} AND (s.created_ms < $${at} OR s.id > $${id}) ` +
+    `ORDER BY s.created_ms DESC, s.id LIMIT $${most}`;
+  let left = query.limit ?? Number.POSITIVE_INFINITY;
+  let after: { readonly createdMs: number; readonly id: string } = { createdMs: Number.MAX_VALUE, id: lowestId };
+  while (left > 0) {
+    const asked = Math.min(pageSize, left);
+    const page = await asker.ask(sql, [...values, after.createdMs, after.id, asked]);
+    for (const row of page) {
+      after = { createdMs: Number(row["created_ms"]), id: String(row["id"]) };
+      const found = readRow(row);
+      if (found) yield found;
+      else query.unreadable?.(after.id, unreadable(after.id));
+    }
+    if (page.length < asked) return;
+    left -= page.length;
+  }
+}
+
+const lowestId = "00000000-0000-0000-0000-000000000000";
+
+/** A row for people. */
+export function infoOf({ id, metadata, state, format }: SessionRow, location: string): SessionInfo {
+  return {
+    metadata,
+    state,
+    location: `${location}#${id}`,
+    readOnly: isFinal(state.status) || format > formatVersion,
+  };
+}
+
+/** Whether a process writes a session. */
+export function holdingOf(row: SessionRow): Holding {
+  if (!row.holder) return { state: "none" };
+  return { state: isHeld(row) ? "held" : "gone", owner: ownerOf(row.holder) };
+}
+
+/** The process that has a session, where it has to be respected. */
+export function heldBy(row: SessionRow): LockOwner | undefined {
+  return row.holder && isHeld(row) ? ownerOf(row.holder) : undefined;
+}
+
+function isHeld({ holder, silentMs }: SessionRow): boolean {
+  if (!holder) return false;
+  const liveness = livenessOf(holder);
+  return liveness === "unknown" ? silentMs <= staleMs : liveness === "alive";
+}
+
+function rowOf(row: PostgresRow): SessionRow {
+  const found = readRow(row);
+  if (found) return found;
+  throw unreadable(String(row["id"]));
+}
+
+function unreadable(id: string): WindrowError {
+  const message = `The row of session ${id} is unreadable, so it cannot be opened. Restore the session from a backup.`;
+  return new WindrowError("store-corrupt", message, { id });
+}
+
+/** A row of the table; undefined where its documents cannot be read. */
+function readRow(row: PostgresRow): SessionRow | undefined {
+  const id = String(row["id"]);
+  const texts = { metadata: String(row["metadata"]), state: String(row["state"]) };
+  const metadata = decodeMetadata(parseDocument(texts.metadata), id);
+  const state = decodeState(parseDocument(texts.state));
+  if (!metadata || !state) return undefined;
+  const { holder, beat, silent_ms: silent } = row;
+  const held = typeof holder === "string" ? (JSON.parse(holder) as Holder) : undefined;
+  return {
+    key: String(row["key"]),
+    id,
+    metadata,
+    state,
+    texts,
+    format: Number(row["format"]),
+    generation: Number(row["generation"]),
+    head: Number(row["head"]),
+    holder: held && { ...held, ...(typeof beat === "string" && { heartbeatAt: beat }) },
+    silentMs: silent === null || silent === undefined ? Number.POSITIVE_INFINITY : Number(silent),
+    restoring: row["restoring"] === true,
+    isKept: row["is_kept"] === true,
+  };
+}

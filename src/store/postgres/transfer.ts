@@ -1,0 +1,156 @@
+/** Dumping a session from Postgres and restoring it, with its numbers. */
+import { WindrowError } from "../../errors.ts";
+import type { Mask } from "../../mask/mask.ts";
+import { page, parseDocument } from "../format/documents.ts";
+import { logKinds, logNames } from "../format/logs.ts";
+import type { Holder } from "../shared/holder.ts";
+import { alreadyExists, inScope } from "../shared/rules.ts";
+import { admit, compareExisting, parseDumped, weigh } from "../shared/transfer.ts";
+import type { Admitted } from "../shared/transfer.ts";
+import { busy } from "../shared/unlock.ts";
+import type { DumpedLine, Restored, Scope, SessionDump } from "../store.ts";
+import type { Database } from "./database.ts";
+import { newestOf, recordOf, rowsOf } from "./log.ts";
+import { logNumbers } from "./schema.ts";
+import { findRow, heldBy } from "./session.ts";
+import type { SessionRow } from "./session.ts";
+
+/** Characters written in one statement, about. */
+const batchCharacters = 4 * 1024 * 1024;
+
+/** The database that a session is restored to. */
+export interface RestoreTarget {
+  readonly database: Database;
+  readonly mask: Mask;
+  /** This process. */
+  readonly holder: Holder;
+  /** Its row among those that live. */
+  readonly worker: string;
+}
+
+/** A session as it is now; what is added while it is read does not belong to it. */
+export async function dumpSession(database: Database, row: SessionRow): Promise<SessionDump> {
+  const newest = new Map<string, number>();
+  for (const log of logNames) newest.set(log, await newestOf(database, row.key, log));
+  return {
+    id: row.id,
+    metadata: parseDocument(row.texts.metadata) ?? {},
+    state: parseDocument(row.texts.state) ?? {},
+    async *lines(): AsyncGenerator<DumpedLine> {
+      for (const log of logNames) {
+        for await (const { line } of rowsOf(database, row.key, log, { to: newest.get(log) ?? 0 })) {
+          if (recordOf(logKinds[log], line)) yield { log, line };
+        }
+      }
+    },
+  };
+}
+
+/**
+ * Writes a session that nobody sees until all of it is there. What an earlier try left is thrown away.
+ *
+ * @throws WindrowError as {@link Store.restore} says
+ */
+export async function restoreSession(
+  target: RestoreTarget,
+  scope: Scope,
+  dump: SessionDump,
+  signal?: AbortSignal,
+): Promise<Restored> {
+  const { asker, schema } = target.database;
+  const admitted = admit(scope, target.mask, dump);
+  const existing = await findRow(target.database, dump.id);
+  if (existing && !existing.restoring) {
+    if (!inScope(scope, existing.metadata)) throw alreadyExists(dump.id);
+    return compareExisting(admitted, await dumpSession(target.database, existing));
+  }
+  const key = await stage(target, admitted, existing);
+  try {
+    const weighed = weigh(admitted.dump);
+    const head = await writeLines(target, weighed.dump, key, signal);
+    const sql =
+      `UPDATE ${schema}.session SET restoring = false, holder = NULL, worker = NULL, generation = 0, head = $2 ` +
+      "WHERE key = $1 AND restoring RETURNING key";
+    const [shown] = await asker.ask(sql, [key, head]);
+    if (!shown) throw takenOver(dump.id);
+    return { outcome: "written", masked: admitted.masked(), hash: weighed.summary().hash };
+  } catch (error) {
+    // A row that cannot be removed now is hidden from readers; the next try removes it.
+    await removeStaged(target.database, key).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Makes the row of a session that is being restored. An earlier one is removed, unless a live process writes it. */
+async function stage(
+  { database, holder, worker }: RestoreTarget,
+  { dump, metadata, state }: Admitted,
+  found: SessionRow | undefined,
+): Promise<string> {
+  const owner = found && heldBy(found);
+  if (owner) throw busy(owner);
+  if (found) await removeStaged(database, found.key);
+  const sql =
+    `INSERT INTO ${database.schema}.session (id, tenant, "user", status, created_ms, format, metadata, state, generation, ` +
+    "head, holder, worker, restoring) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, 0, $9, $10, true) " +
+    "ON CONFLICT DO NOTHING RETURNING key";
+  const [row] = await database.asker.ask(sql, [
+    ...[metadata.uuid, metadata.tenant ?? null, metadata.user ?? null, state.status],
+    ...[Date.parse(metadata.createdAt) || 0, metadata.format, page(dump.metadata), page(dump.state)],
+    ...[JSON.stringify(holder), worker],
+  ]);
+  if (!row) throw alreadyExists(dump.id);
+  return String(row["key"]);
+}
+
+/** @returns the highest place of all lines */
+async function writeLines(
+  { database }: RestoreTarget,
+  dump: SessionDump,
+  key: string,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const { asker, schema } = database;
+  const sql =
+    `WITH mine AS (SELECT key FROM ${schema}.session WHERE key = $1 AND restoring FOR UPDATE), added AS (INSERT INTO ` +
+    `${schema}.record (session, log, seq, pos, body) SELECT mine.key, r.* FROM mine, ` +
+    "unnest($2::smallint[], $3::bigint[], $4::bigint[], $5::text[]) AS r(log, seq, pos, body) RETURNING 1) " +
+    "SELECT count(*) AS n FROM mine";
+  let batch: { readonly log: number; readonly seq: number; readonly pos: number; readonly body: string }[] = [];
+  let [characters, head] = [0, 0];
+  const write = async (): Promise<void> => {
+    const lines = batch;
+    batch = [];
+    characters = 0;
+    if (lines.length === 0) return;
+    const [mine] = await asker.ask(sql, [
+      key,
+      lines.map(({ log }) => log),
+      lines.map(({ seq }) => seq),
+      lines.map(({ pos }) => pos),
+      lines.map(({ body }) => body),
+    ]);
+    if (Number(mine?.["n"]) !== 1) throw takenOver(dump.id);
+  };
+  for await (const one of dump.lines()) {
+    if (signal?.aborted) throw new WindrowError("aborted", "The restore was stopped; nothing of it was kept.");
+    const { seq, pos } = parseDumped(one);
+    head = Math.max(head, pos);
+    batch.push({ log: logNumbers[one.log], seq, pos, body: one.line });
+    characters += one.line.length;
+    if (characters >= batchCharacters) await write();
+  }
+  await write();
+  return head;
+}
+
+async function removeStaged({ asker, schema }: Database, key: string): Promise<void> {
+  const sql =
+    `WITH gone AS (DELETE FROM ${schema}.session WHERE key = $1 AND restoring RETURNING key) ` +
+    `DELETE FROM ${schema}.record WHERE session IN (SELECT key FROM gone)`;
+  await asker.ask(sql, [key]);
+}
+
+function takenOver(id: string): WindrowError {
+  return new WindrowError("fenced", `Another process restores session ${id}; nothing of this try was kept.`, { id });
+}
