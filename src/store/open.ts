@@ -25,7 +25,7 @@ export interface StoreOptions {
 }
 
 /** The schemes a store's address may have. A path without a scheme is a folder. */
-export const storeSchemes: readonly string[] = ["file", "ram", "sqlite"];
+export const storeSchemes: readonly string[] = ["file", "ram", "sqlite", "postgres", "postgresql"];
 
 /** Packages that bring a SQLite database where Node has none, in the order they are tried. */
 const sqlitePackages: readonly string[] = ["libsql", "better-sqlite3"];
@@ -57,6 +57,9 @@ export async function openUnguarded(
     const path = pathOf(target, scheme);
     if (!create) await checkDatabase(path);
     return sqliteFileStore(path, driver, settings);
+  }
+  if (scheme === "postgres" || scheme === "postgresql") {
+    return (await import("./postgres/open.ts")).openPostgres(target, { create, ...settings });
   }
   if (scheme === undefined || scheme === "file") {
     const folder = scheme === undefined ? target : pathOf(target, scheme);

@@ -1,0 +1,62 @@
+/** Opening a Postgres store by its address, with the package `pg` that the user installed. */
+import { WindrowError } from "../../errors.ts";
+import { withPackage } from "../../peer.ts";
+import type { Store } from "../store.ts";
+import type { PostgresClient } from "./client.ts";
+import { checkPostgresOptions } from "./options.ts";
+import type { PostgresStoreOptions } from "./options.ts";
+import { postgresStoreOn } from "./postgres.ts";
+
+/** Connections that a store has at most, where its address names no `max`. */
+const mostConnections = 10;
+
+/** How long it waits for a connection, and for an answer, before it takes the server for gone, in milliseconds. */
+const connectMs = 10_000;
+const answerMs = 60_000;
+
+/** The part of the package `pg` that is used. */
+interface PostgresPackage {
+  readonly Pool: new (options: Readonly<Record<string, unknown>>) => PostgresClient & {
+    on(event: "error", listener: (error: Error) => void): unknown;
+  };
+}
+
+/** The parameters of an address that are this store's own; all others are those of `pg`. */
+const ownParameters = ["schema", "max"] as const;
+
+/**
+ * Opens a store by an address as `postgres://user@host:5432/database?schema=windrow&max=10`.
+ *
+ * @throws WindrowError `package-missing` without `pg`; `bad-option` for an address that names no server
+ */
+export async function openPostgres(address: string, options: Omit<PostgresStoreOptions, "client">): Promise<Store> {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (!url || !/^\/\//.test(address.slice(address.indexOf(":") + 1))) {
+    const message = "The address names no server: write postgres://user@host:5432/database.";
+    throw new WindrowError("bad-option", message, { scheme: "postgres" });
+  }
+  const [schema, most] = ownParameters.map((name) => url.searchParams.get(name) ?? undefined);
+  for (const name of ownParameters) url.searchParams.delete(name);
+  const max = most === undefined ? mostConnections : Number(most);
+  if (!Number.isSafeInteger(max) || max < 1) {
+    throw new WindrowError("bad-option", `"max" is a number of connections from 1, not ${most}.`, { option: "max" });
+  }
+  const name = "pg";
+  const loaded = (await withPackage(name, "A store in Postgres", () => import(name))) as { readonly default: unknown };
+  const { Pool } = (loaded.default ?? loaded) as PostgresPackage;
+  const client = new Pool({
+    connectionString: url.href,
+    max,
+    application_name: "windrow",
+    connectionTimeoutMillis: connectMs,
+    query_timeout: answerMs,
+    keepAlive: true,
+    allowExitOnIdle: true,
+  });
+  // An idle connection that breaks is replaced; without a listener it would end the process.
+  client.on("error", () => undefined);
+  const all = { ...options, client, ...(schema !== undefined && { schema }) };
+  checkPostgresOptions(all);
+  const location = `postgres://${url.host}${url.pathname}`;
+  return postgresStoreOn(all, { location, owned: true });
+}
