@@ -22,7 +22,8 @@ const longestPage = 1024;
 /** A line as it lies in its table. */
 export interface LogRow {
   readonly seq: number;
-  readonly pos: number;
+  /** The place among lines with one number, which only a restored session has. */
+  readonly twin: number;
   readonly line: string;
 }
 
@@ -102,17 +103,17 @@ async function* following(
   range: { readonly from: number; readonly to: number; readonly left: number },
 ): AsyncGenerator<LogRow> {
   const sql =
-    `SELECT seq, pos, body FROM ${schema}.record WHERE session = $1 AND log = $2 AND seq > $3 AND seq <= $4 ` +
-    "ORDER BY seq LIMIT $5";
+    `SELECT seq, twin, body FROM ${schema}.record WHERE session = $1 AND log = $2 AND (seq, twin) > ($3, $4) AND seq <= $5 ` +
+    "ORDER BY seq, twin LIMIT $6";
   let { left } = range;
-  let place = range.from - 1;
+  let place = { seq: range.from, twin: -1 };
   for (let size = firstPage; left > 0;) {
     const asked = Math.min(size, left);
-    const page = await asker.ask(sql, [key, logNumbers[log], place, range.to, asked]);
+    const page = await asker.ask(sql, [key, logNumbers[log], place.seq, place.twin, range.to, asked]);
     let characters = 0;
     for (const row of page) {
       const found = logRow(row);
-      place = found.seq;
+      place = found;
       characters += found.line.length;
       yield found;
     }
@@ -135,8 +136,8 @@ async function newestRows(
   { from, to, last }: NewestQuery,
 ): Promise<readonly LogRow[]> {
   const sql =
-    `SELECT seq, pos, body FROM ${schema}.record WHERE session = $1 AND log = $2 AND seq BETWEEN $3 AND $4 ` +
-    "ORDER BY seq DESC LIMIT $5";
+    `SELECT seq, twin, body FROM ${schema}.record WHERE session = $1 AND log = $2 AND seq BETWEEN $3 AND $4 ` +
+    "ORDER BY seq DESC, twin DESC LIMIT $5";
   return (await asker.ask(sql, [key, logNumbers[log], from, to, last])).map(logRow).toReversed();
 }
 
@@ -148,13 +149,13 @@ async function seqFromEnd(
 ): Promise<number> {
   const sql =
     `SELECT seq FROM ${schema}.record WHERE session = $1 AND log = $2 AND seq BETWEEN $3 AND $4 ` +
-    "ORDER BY seq DESC LIMIT 1 OFFSET $5";
+    "ORDER BY seq DESC, twin DESC LIMIT 1 OFFSET $5";
   const [row] = await asker.ask(sql, [key, logNumbers[log], from, to, last - 1]);
   return row ? Number(row["seq"]) : from;
 }
 
 function logRow(row: Readonly<Record<string, unknown>>): LogRow {
-  return { seq: Number(row["seq"]), pos: Number(row["pos"]), line: String(row["body"]) };
+  return { seq: Number(row["seq"]), twin: Number(row["twin"]), line: String(row["body"]) };
 }
 
 /** The record of a line; undefined for one that is damaged. */

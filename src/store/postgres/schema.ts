@@ -58,9 +58,10 @@ function making(schema: string): string {
       session bigint NOT NULL,
       log smallint NOT NULL,
       seq bigint NOT NULL,
+      twin smallint NOT NULL DEFAULT 0,
       pos bigint NOT NULL,
       body text NOT NULL,
-      PRIMARY KEY (session, log, seq)
+      PRIMARY KEY (session, log, seq, twin)
     );
     CREATE TABLE ${name}.aside (
       key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, time text NOT NULL, source text NOT NULL, session_id uuid NOT NULL,

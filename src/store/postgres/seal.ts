@@ -23,14 +23,14 @@ const pageLines = 2_048;
 export async function sealOfSession({ asker, schema }: Database, key: string): Promise<string> {
   const hash = new SealHash();
   const sql =
-    "SELECT seq, octet_length(body) AS bytes, left(body, 30) AS head, right(body, 18) AS tail, " +
+    "SELECT seq, twin, octet_length(body) AS bytes, left(body, 30) AS head, right(body, 18) AS tail, " +
     `CASE WHEN position('${originalChecksum}' IN body) > 0 THEN body END AS rewritten FROM ${schema}.record ` +
-    `WHERE session = $1 AND log = $2 AND seq > $3 ORDER BY seq LIMIT ${pageLines}`;
+    `WHERE session = $1 AND log = $2 AND (seq, twin) > ($3, $4) ORDER BY seq, twin LIMIT ${pageLines}`;
   for (const log of logNames) {
-    for (let after = -1; ;) {
-      const page = await asker.ask(sql, [key, logNumbers[log], after]);
+    for (let after = { seq: -1, twin: 0 }; ;) {
+      const page = await asker.ask(sql, [key, logNumbers[log], after.seq, after.twin]);
       for (const row of page) {
-        after = Number(row["seq"]);
+        after = { seq: Number(row["seq"]), twin: Number(row["twin"]) };
         const seq = /^\{"seq":(\d{1,15}),/.exec(String(row["head"]))?.[1];
         const crc = /^,"crc":"([0-9a-f]{8})"\}$/.exec(String(row["tail"]))?.[1];
         const isPlain = seq !== undefined && crc !== undefined && row["rewritten"] === null;
@@ -49,10 +49,10 @@ async function bodyOf(
   { asker, schema }: Pick<Database, "asker" | "schema">,
   key: string,
   log: LogName,
-  seq: number,
+  { seq, twin }: { readonly seq: number; readonly twin: number },
 ): Promise<string> {
-  const sql = `SELECT body FROM ${schema}.record WHERE session = $1 AND log = $2 AND seq = $3`;
-  const [row] = await asker.ask(sql, [key, logNumbers[log], seq]);
+  const sql = `SELECT body FROM ${schema}.record WHERE session = $1 AND log = $2 AND seq = $3 AND twin = $4`;
+  const [row] = await asker.ask(sql, [key, logNumbers[log], seq, twin]);
   return String(row?.["body"] ?? "");
 }
 

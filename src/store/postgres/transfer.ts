@@ -103,6 +103,15 @@ async function stage(
   return String(row["key"]);
 }
 
+/** A line with its numbers; `twin` is its place among lines of its log with one `seq`. */
+interface StagedLine {
+  readonly log: number;
+  readonly seq: number;
+  readonly twin: number;
+  readonly pos: number;
+  readonly body: string;
+}
+
 /** @returns the highest place of all lines */
 async function writeLines(
   { database }: RestoreTarget,
@@ -113,10 +122,11 @@ async function writeLines(
   const { asker, schema } = database;
   const sql =
     `WITH mine AS (SELECT key FROM ${schema}.session WHERE key = $1 AND restoring FOR UPDATE), added AS (INSERT INTO ` +
-    `${schema}.record (session, log, seq, pos, body) SELECT mine.key, r.* FROM mine, ` +
-    "unnest($2::smallint[], $3::bigint[], $4::bigint[], $5::text[]) AS r(log, seq, pos, body) RETURNING 1) " +
+    `${schema}.record (session, log, seq, twin, pos, body) SELECT mine.key, r.* FROM mine, ` +
+    "unnest($2::smallint[], $3::bigint[], $4::smallint[], $5::bigint[], $6::text[]) AS r(log, seq, twin, pos, body) RETURNING 1) " +
     "SELECT count(*) AS n FROM mine";
-  let batch: { readonly log: number; readonly seq: number; readonly pos: number; readonly body: string }[] = [];
+  let batch: StagedLine[] = [];
+  let before: StagedLine | undefined;
   let [characters, head] = [0, 0];
   const write = async (): Promise<void> => {
     const lines = batch;
@@ -127,6 +137,7 @@ async function writeLines(
       key,
       lines.map(({ log }) => log),
       lines.map(({ seq }) => seq),
+      lines.map(({ twin }) => twin),
       lines.map(({ pos }) => pos),
       lines.map(({ body }) => body),
     ]);
@@ -136,7 +147,10 @@ async function writeLines(
     if (signal?.aborted) throw new WindrowError("aborted", "The restore was stopped; nothing of it was kept.");
     const { seq, pos } = parseDumped(one);
     head = Math.max(head, pos);
-    batch.push({ log: logNumbers[one.log], seq, pos, body: one.line });
+    const log = logNumbers[one.log];
+    const twin = before?.log === log && before.seq === seq ? before.twin + 1 : 0;
+    before = { log, seq, twin, pos, body: one.line };
+    batch.push(before);
     characters += one.line.length;
     if (characters >= batchCharacters) await write();
   }
