@@ -1,4 +1,5 @@
 /** The shipped crash cases, as a stranger runs them: from the compiled package, with a module of one's own. */
+import { randomUUID } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,15 +9,20 @@ import type { ConformanceCase } from "../../src/conformance.ts";
 import { storeCrashCases } from "../../src/store/testing/conformance.ts";
 import type { CrashTarget } from "../../src/store/testing/conformance.ts";
 import { dist } from "../support/build.ts";
+import { hasPostgres, startPostgres } from "../support/postgres.ts";
+import type { TestPostgres } from "../support/postgres.ts";
 import { driver } from "./sqlite-fixtures.ts";
 
 let folder: string;
+let server: TestPostgres | undefined;
 let built: { readonly storeCrashCases: typeof storeCrashCases };
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "windrow-crash-cases-"));
   built = (await import(pathToFileURL(join(dist, "store/testing/conformance.js")).href)) as typeof built;
+  if (hasPostgres) server = await startPostgres();
 }, 60_000);
 afterAll(async () => {
+  server?.close();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -59,6 +65,19 @@ describe.skipIf(process.platform === "win32")("crash cases", () => {
       await expect(
         caseOf(await target("sqlite", "return windrow.openStore(`sqlite:${where}/contexts.db`);"), name).run(),
       ).resolves.toBeUndefined();
+    },
+    60_000,
+  );
+
+  it.skipIf(!hasPostgres).each(names)(
+    "postgres: %s",
+    async (name) => {
+      const { module } = await target("postgres", "return windrow.openStore(where);");
+      const place: CrashTarget["place"] = async () => ({
+        where: `${server?.url}?schema=crash_${randomUUID().replaceAll("-", "")}&max=3`,
+        remove: () => Promise.resolve(),
+      });
+      await expect(caseOf({ module, place }, name).run()).resolves.toBeUndefined();
     },
     60_000,
   );
