@@ -13,9 +13,9 @@ import { conclude, filesUnder, root } from "./package-files.mjs";
 
 /**
  * The most arrows inside a room; every room that is not named has at most `others`. A new transcript format adds three,
- * and a new adapter one.
+ * a new adapter one, and a new kind of store six.
  */
-const most = { adapter: 30, store: 50, window: 130, ops: 20, cli: 95, transcript: 60, others: 50 };
+const most = { adapter: 30, store: 60, window: 130, ops: 20, cli: 95, transcript: 60, others: 50 };
 
 process.chdir(root);
 const folders = readdirSync("src", { withFileTypes: true })

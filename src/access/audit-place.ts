@@ -2,6 +2,7 @@
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { WindrowError } from "../errors.ts";
 import { openAudit } from "./audit.ts";
 import type { Audit } from "./audit.ts";
 import type { AccessOptions, OpenStoreOptions } from "./options.ts";
@@ -22,6 +23,10 @@ export function auditOf(
   { mask, clock }: Pick<OpenStoreOptions, "mask" | "clock">,
 ): Audit | undefined {
   const file = wanted === true ? target && auditFileOf(target) : wanted;
+  if (wanted === true && target !== undefined && /^postgres(?:ql)?:/i.test(target)) {
+    const message = "A store in Postgres keeps no audit of its own: name a file as `audit`.";
+    throw new WindrowError("bad-option", message, { option: "audit" });
+  }
   if (file === undefined || file === false || file === "") return undefined;
   return openAudit(file, { ...(mask && { mask }), ...(clock && { clock }), inStore: wanted === true });
 }

@@ -9,5 +9,5 @@ export interface Database {
   /** The server and its database in messages, without user and password. */
   readonly location: string;
   /** The time as a value of a statement: that of the store's clock; null for the server's. */
-  now(): string | null;
+  readonly now: () => string | null;
 }

@@ -31,7 +31,7 @@ const ownParameters = ["schema", "max"] as const;
  */
 export async function openPostgres(address: string, options: Omit<PostgresStoreOptions, "client">): Promise<Store> {
   const url = URL.canParse(address) ? new URL(address) : undefined;
-  if (!url || !/^\/\//.test(address.slice(address.indexOf(":") + 1))) {
+  if (!url || !address.slice(address.indexOf(":") + 1).startsWith("//")) {
     const message = "The address names no server: write postgres://user@host:5432/database.";
     throw new WindrowError("bad-option", message, { scheme: "postgres" });
   }

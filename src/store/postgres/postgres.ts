@@ -3,7 +3,6 @@
  * Any number of processes on any number of machines use it at once; each session has one writer, and the statement that
  * adds its lines checks on the session's row that it is still the one.
  */
-import { randomUUID } from "node:crypto";
 import { createMask } from "../../mask/mask.ts";
 import type { Mask } from "../../mask/mask.ts";
 import type { NewRecord, RecordKind, StoredRecord, StoredRecordOf } from "../../message/record.ts";
@@ -14,7 +13,7 @@ import { systemClock, timestamp } from "../shared/clock.ts";
 import type { Clock } from "../shared/clock.ts";
 import { DamageList } from "../shared/damage-list.ts";
 import { HeldSessions } from "../shared/held-sessions.ts";
-import { heartbeatMs, ownIdentity, ownerOf } from "../shared/holder.ts";
+import { ownIdentity, ownerOf } from "../shared/holder.ts";
 import type { Holder } from "../shared/holder.ts";
 import {
   cannotStore,
@@ -27,6 +26,7 @@ import {
 import { alreadyExists, checkQuery, finished, formatVersion, inScope, isFinal } from "../shared/rules.ts";
 import { newerFormat, notFound, sessionId, storeClosed } from "../shared/rules.ts";
 import { busy, fenced, unlockEdit } from "../shared/unlock.ts";
+import type { ExamineOptions, Examined, StoreCheckup } from "../store.ts";
 import type { FinalStatus, Holding, ListQuery, Lock, NewSession, ReadQuery, Recovered, Scope } from "../store.ts";
 import type { SessionInfo, SessionState, Store, StoreCapabilities, StoreHolding, StoreTransfer } from "../store.ts";
 import type { UnlockOptions } from "../store.ts";
@@ -34,6 +34,7 @@ import type { Upkeep } from "../upkeep.ts";
 import { askerOf } from "./client.ts";
 import type { Asker } from "./client.ts";
 import type { Database } from "./database.ts";
+import { Heart } from "./heart.ts";
 import { encode, recordOf, rowsOf } from "./log.ts";
 import { checkPostgresOptions } from "./options.ts";
 import type { PostgresStoreOptions } from "./options.ts";
@@ -76,11 +77,18 @@ class PostgresStore implements Store {
     holder: async (scope, id) => holdingOf(await this.#find(scope, id)),
     unlock: async (scope, id, options = {}) => this.#unlock(scope, id, options),
   };
+  readonly checkup: StoreCheckup = {
+    examine: (options, signal) => this.#examine(options, signal),
+    rebuildIndex: async () => {
+      await this.#alive();
+      return (await import("./examine.ts")).rebuildColumns(this.#database);
+    },
+  };
   readonly transfer: StoreTransfer = {
     dump: async (scope, id) => dumpSession(this.#database, await this.#find(scope, id)),
     restore: async (scope, dump, signal) => {
       await this.#alive();
-      const target = { database: this.#database, mask: this.#mask, holder: this.#newHolder(1), worker: this.#worker };
+      const target = { database: this.#database, mask: this.#mask, holder: this.#newHolder(1), worker: this.#heart.id };
       return restoreSession(target, scope, dump, signal);
     },
   };
@@ -88,28 +96,27 @@ class PostgresStore implements Store {
   readonly #database: Database;
   readonly #mask: Mask;
   readonly #clock: Clock;
-  readonly #worker = randomUUID();
+  readonly #heart: Heart;
   readonly #writer: Writer;
-  readonly #create: boolean;
+  readonly #openTables: () => Promise<void>;
   readonly #held = new HeldSessions<Held>(
     () => this.#open(),
     (held) => this.#letGo(held),
   );
   readonly #damaged = new DamageList();
   #ready: Promise<void> | undefined;
-  #stopBeating: (() => void) | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(asker: Asker, options: PostgresStoreOptions, location: string) {
     const { schema = "windrow", mask = createMask(), clock, create = true } = options;
     this.#clock = clock ?? systemClock;
     this.#mask = mask;
-    this.#create = create;
     this.capabilities = durableCapabilities(mask);
     const now = clock ? (): string => timestamp(clock) : (): null => null;
     this.#database = { asker, schema: quoted(schema), location, now };
     this.#writer = new Writer(this.#database);
-    this.#prepareTables = async () => openSchema(asker, schema, this.#create, location);
+    this.#heart = new Heart(this.#database, this.#clock);
+    this.#openTables = async () => openSchema(asker, schema, create, location);
     this.upkeep = postgresUpkeep({
       ...{ database: this.#database, mask, clock: this.#clock },
       find: (scope, id) => this.#find(scope, id),
@@ -117,22 +124,20 @@ class PostgresStore implements Store {
     });
   }
 
-  readonly #prepareTables: () => Promise<void>;
-
   async create(scope: Scope, session: NewSession): Promise<Lock> {
     await this.#alive();
     const id = sessionId(session.uuid);
     const metadata = prepareMetadata(this.#mask, scope, session);
     const state = initialState(session.createdAt);
     const holder = this.#newHolder(1);
-    await this.#beat();
+    await this.#heart.beat();
     const { asker, schema } = this.#database;
     const sql =
       `INSERT INTO ${schema}.session (id, tenant, "user", status, created_ms, format, metadata, state, generation, head, ` +
       "holder, worker) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, 0, $9, $10) ON CONFLICT DO NOTHING RETURNING key";
     const [row] = await asker.ask(sql, [
       ...[id, metadata.tenant ?? null, metadata.user ?? null, state.status, Date.parse(metadata.createdAt) || 0],
-      ...[metadata.format, encodeMetadata(metadata), encodeState(state), JSON.stringify(holder), this.#worker],
+      ...[metadata.format, encodeMetadata(metadata), encodeState(state), JSON.stringify(holder), this.#heart.id],
     ]);
     if (!row) throw alreadyExists(id);
     const counters = { seqs: noCounts(), pos: 0 };
@@ -162,12 +167,12 @@ class PostgresStore implements Store {
   /** Takes a session whose row was read; one that another process took meanwhile is busy. */
   async #take(scope: Scope, row: SessionRow): Promise<Lock> {
     const holder = this.#newHolder(row.generation + 1);
-    await this.#beat();
+    await this.#heart.beat();
     const { asker, schema } = this.#database;
     const sql =
       `UPDATE ${schema}.session SET generation = generation + 1, holder = $3, worker = $4 WHERE key = $1 AND ` +
       "generation = $2 AND trashed_at IS NULL RETURNING head, state";
-    const [taken] = await asker.ask(sql, [row.key, row.generation, JSON.stringify(holder), this.#worker]);
+    const [taken] = await asker.ask(sql, [row.key, row.generation, JSON.stringify(holder), this.#heart.id]);
     if (!taken) return this.lock(scope, row.id);
     const state = String(taken["state"]);
     let lock: Lock | undefined;
@@ -241,17 +246,20 @@ class PostgresStore implements Store {
     return found;
   }
 
+  async *#examine(options: ExamineOptions = {}, signal?: AbortSignal): AsyncGenerator<Examined> {
+    await this.#alive();
+    const { examineDatabase } = await import("./examine.ts");
+    const [time, now] = [timestamp(this.#clock), this.#clock.now()];
+    yield* examineDatabase({ database: this.#database, time, now }, options, signal);
+  }
+
   async #close(): Promise<void> {
     try {
       await this.#held.releaseAll();
     } finally {
       await this.#writer.settled();
-      this.#stopBeating?.();
-      const { asker, schema } = this.#database;
-      if (this.#stopBeating) {
-        await asker.ask(`DELETE FROM ${schema}.worker WHERE id = $1`, [this.#worker]).catch(() => undefined);
-      }
-      await asker.end();
+      await this.#heart.stop();
+      await this.#database.asker.end();
     }
   }
 
@@ -261,7 +269,7 @@ class PostgresStore implements Store {
 
   async #alive(): Promise<void> {
     this.#open();
-    this.#ready ??= this.#prepareTables();
+    this.#ready ??= this.#openTables();
     try {
       await this.#ready;
     } catch (error) {
@@ -305,22 +313,6 @@ class PostgresStore implements Store {
   #hold(scope: Scope, { id, key }: Pick<SessionRow, "id" | "key">, holder: Holder, continued: Continued): Lock {
     const held: Held = { id, key, holder, counters: continued.counters };
     return this.#held.add({ id, scope, recovery: continued.missing, owner: () => ownerOf(held.holder) }, held);
-  }
-
-  /** Says that this process lives, now and from now on: one row for all its sessions, by the server's clock. */
-  async #beat(): Promise<void> {
-    const { asker, schema, now } = this.#database;
-    const sql =
-      `INSERT INTO ${schema}.worker (id, beat) VALUES ($1, coalesce($2::timestamptz, now())) ` +
-      "ON CONFLICT (id) DO UPDATE SET beat = excluded.beat";
-    if (this.#stopBeating === undefined) {
-      await asker.ask(sql, [this.#worker, now()]);
-      this.#stopBeating ??= this.#clock.every(heartbeatMs, () => void this.#beatAgain(sql));
-    }
-  }
-
-  async #beatAgain(sql: string): Promise<void> {
-    await this.#database.asker.ask(sql, [this.#worker, this.#database.now()]).catch(() => undefined);
   }
 
   async #finish(held: Held, state: SessionState): Promise<void> {

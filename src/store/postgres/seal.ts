@@ -24,7 +24,7 @@ export async function sealOfSession({ asker, schema }: Database, key: string): P
   const hash = new SealHash();
   const sql =
     "SELECT seq, twin, octet_length(body) AS bytes, left(body, 30) AS head, right(body, 18) AS tail, " +
-    `CASE WHEN position('${originalChecksum}' IN body) > 0 THEN body END AS rewritten FROM ${schema}.record ` +
+    `position('${originalChecksum}' IN body) > 0 AS rewritten FROM ${schema}.record ` +
     `WHERE session = $1 AND log = $2 AND (seq, twin) > ($3, $4) ORDER BY seq, twin LIMIT ${pageLines}`;
   for (const log of logNames) {
     for (let after = { seq: -1, twin: 0 }; ;) {
@@ -33,11 +33,11 @@ export async function sealOfSession({ asker, schema }: Database, key: string): P
         after = { seq: Number(row["seq"]), twin: Number(row["twin"]) };
         const seq = /^\{"seq":(\d{1,15}),/.exec(String(row["head"]))?.[1];
         const crc = /^,"crc":"([0-9a-f]{8})"\}$/.exec(String(row["tail"]))?.[1];
-        const isPlain = seq !== undefined && crc !== undefined && row["rewritten"] === null;
+        const isPlain = seq !== undefined && crc !== undefined && row["rewritten"] === false;
         if (isPlain) {
           const line = { fields: { crc }, text: Buffer.alloc(0), bytes: Number(row["bytes"]) };
           hash.add(log, Number(seq), checksumOf(line));
-        } else addWhole(hash, log, String(row["rewritten"] ?? (await bodyOf({ asker, schema }, key, log, after))));
+        } else addWhole(hash, log, await bodyOf({ asker, schema }, key, log, after));
       }
       if (page.length < pageLines) break;
     }
@@ -53,7 +53,8 @@ async function bodyOf(
 ): Promise<string> {
   const sql = `SELECT body FROM ${schema}.record WHERE session = $1 AND log = $2 AND seq = $3 AND twin = $4`;
   const [row] = await asker.ask(sql, [key, logNumbers[log], seq, twin]);
-  return String(row?.["body"] ?? "");
+  const body = row?.["body"];
+  return typeof body === "string" ? body : "";
 }
 
 function addWhole(hash: SealHash, log: LogName, line: string): void {

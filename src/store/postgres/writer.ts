@@ -39,7 +39,7 @@ export interface Held {
   lost?: WindrowError;
 }
 
-/** What one call writes. */
+/** The lines, and perhaps the state, of one call. */
 interface Job {
   readonly held: Held;
   readonly encoded: readonly Encoded[];
