@@ -298,15 +298,15 @@ function excerptOf(text: string, words: string): string {
 
 /**
  * The folder of a store's index: in a folder of the file store, beside a file of SQLite; undefined for a store in
- * memory, which is read whole.
+ * memory or on a server, which is read whole.
  *
  * @param target - the store's path or URL, as `openStore` takes it
  */
 export function searchFolderOf(target: string): string | undefined {
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]+):/.exec(target)?.[1]?.toLowerCase();
   if (scheme === undefined) return join(target, searchFolder);
+  if (scheme !== "file" && scheme !== "sqlite") return undefined;
   const rest = target.slice(scheme.length + 1);
   const path = rest.startsWith("//") ? fileURLToPath(`file:${rest}`) : rest;
-  if (scheme === "file") return join(path, searchFolder);
-  return scheme === "sqlite" ? `${path}-${searchFolder}` : undefined;
+  return scheme === "file" ? join(path, searchFolder) : `${path}-${searchFolder}`;
 }

@@ -1,0 +1,137 @@
+import { createRequire } from "node:module";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openStore } from "../../src/access/open.ts";
+import { lossesOf } from "../../src/store/shared/transfer-losses.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
+import type { Examined, Lock, Store } from "../../src/store/store.ts";
+import { everybody, messageRecord, newSession, stateOf } from "../../src/store/testing/kit.ts";
+import { postgresStore } from "../../src/store/postgres/postgres.ts";
+import { hasPostgres, startPostgres } from "../support/postgres.ts";
+import type { TestPostgres } from "../support/postgres.ts";
+import { temporaryFolder } from "./fixtures.ts";
+import { postgresFixture } from "./postgres-fixtures.ts";
+
+interface Pool {
+  query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly Record<string, unknown>[] }>;
+  end(): Promise<void>;
+}
+const { Pool } = createRequire(import.meta.url)("pg") as { Pool: new (options: object) => Pool };
+
+let server: TestPostgres;
+let pool: Pool;
+beforeAll(async () => {
+  if (!hasPostgres) return;
+  server = await startPostgres();
+  pool = new Pool({ connectionString: server.url });
+}, 60_000);
+afterAll(async () => {
+  await pool?.end();
+  server?.close();
+});
+
+async function examine(store: Store, mend = false): Promise<readonly Examined[]> {
+  const found: Examined[] = [];
+  for await (const one of store.checkup?.examine({ mend }) ?? []) found.push(one);
+  return found;
+}
+
+const problems = (found: readonly Examined[]): readonly string[] =>
+  found.flatMap(({ findings }) => findings.map(({ problem }) => problem));
+
+describe.skipIf(!hasPostgres)("a store in Postgres", () => {
+  it("is opened by its address, or on a client that stays the caller's", async () => {
+    const fixture = await postgresFixture(server.url);
+    const schema = new URL(fixture.address).searchParams.get("schema") ?? "";
+    const lock = await fixture.store.create(everybody, newSession());
+    await lock.release();
+    const store = postgresStore({ client: pool, schema });
+    expect((await store.info(everybody, lock.id)).metadata.uuid).toBe(lock.id);
+    await store.close();
+    expect((await pool.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
+    await fixture.close();
+  });
+
+  it("refuses addresses, options and schemas that it cannot use, without a word of the password", async () => {
+    await expect(openStore("postgres:nowhere")).rejects.toMatchObject({ code: "bad-option" });
+    await expect(openStore(`${server.url}?max=none`)).rejects.toMatchObject({ code: "bad-option" });
+    expect(() => postgresStore({ client: {} as never })).toThrow(expect.objectContaining({ code: "bad-option" }));
+    const away = await openStore("postgres://me:hush@127.0.0.1:1/none");
+    const error = await away.info(everybody, newSession().uuid).catch((reason: Error) => reason);
+    expect(error).toMatchObject({ code: "store-unavailable" });
+    expect(JSON.stringify(error) + String(error)).not.toContain("hush");
+    await away.close();
+    const absent = await openStore(`${server.url}?schema=absent`, { create: false });
+    await expect(absent.info(everybody, newSession().uuid)).rejects.toMatchObject({ code: "store-unavailable" });
+    await absent.close();
+  });
+
+  it("refuses tables of another version", async () => {
+    const fixture = await postgresFixture(server.url);
+    await (await fixture.store.create(everybody, newSession())).release();
+    const schema = new URL(fixture.address).searchParams.get("schema") ?? "";
+    await pool.query(`UPDATE "${schema}".migration SET version = 2`);
+    const newer = await fixture.reopen();
+    await expect(newer.info(everybody, newSession().uuid)).rejects.toMatchObject({ code: "format-newer" });
+    await fixture.close();
+  });
+
+  it("keeps sessions that come from files as they were, and gives them back so", async () => {
+    const fixture = await postgresFixture(server.url);
+    const [files, back] = [await openStore(await temporaryFolder()), await openStore(await temporaryFolder())];
+    const manager = await SessionManager.open({ store: files, budget: 4_000, model: "gpt-4o" });
+    const session = await manager.create({ taskKey: { task: "long" } });
+    for (let turn = 0; turn < 30; turn++) {
+      await session.append(`question ${turn} ${"word ".repeat(300)}`);
+      await session.compose();
+      await session.append({ role: "assistant", parts: [{ type: "text", text: `answer ${turn}` }] });
+    }
+    await session.close();
+    const there = await SessionManager.open({ store: fixture.store, budget: 4_000, model: "gpt-4o" });
+    const dump = await files.transfer!.dump(everybody, session.id);
+    const written = await fixture.store.transfer!.restore(everybody, dump);
+    const again = await back.transfer!.restore(everybody, await fixture.store.transfer!.dump(everybody, session.id));
+    expect([written.outcome, again.hash]).toEqual(["written", written.hash]);
+    const resumed = await there.resume(session.id);
+    const window = await resumed.compose();
+    await resumed.close();
+    const local = await (await SessionManager.open({ store: back, budget: 4_000, model: "gpt-4o" })).resume(session.id);
+    expect((await local.compose()).report.windowHash).toBe(window.report.windowHash);
+    await local.close();
+    for (const store of [files, back]) await store.close();
+    await fixture.close();
+  });
+
+  it("is examined: damaged lines, lost lines and unreadable documents are told, and mended where that is possible", async () => {
+    const fixture = await postgresFixture(server.url);
+    const schema = new URL(fixture.address).searchParams.get("schema") ?? "";
+    const locks: Lock[] = [];
+    for (let index = 0; index < 3; index++) {
+      const lock = await fixture.store.create(everybody, newSession());
+      for (let turn = 0; turn < 5; turn++) await fixture.store.append(lock, [messageRecord(`${index} ${turn}`)]);
+      locks.push(lock);
+    }
+    for (const lock of locks) await fixture.store.finish(lock, stateOf("completed"));
+    expect(problems(await examine(fixture.store))).toEqual([]);
+    const of = (index: number): string =>
+      `session = (SELECT key FROM "${schema}".session WHERE id = '${locks[index]?.id}')`;
+    await pool.query(`UPDATE "${schema}".record SET body = replace(body, '0 2', '0 X') WHERE ${of(0)} AND seq = 3`);
+    await pool.query(`DELETE FROM "${schema}".record WHERE ${of(1)} AND seq = 4`);
+    await pool.query(
+      `UPDATE "${schema}".session SET state = 'nonsense', status = 'failed' WHERE id = '${locks[2]?.id}'`,
+    );
+    const found = await examine(fixture.store);
+    expect(problems(found).toSorted()).toEqual(["damaged", "records-missing", "stale-index", "state-unreadable"]);
+    await examine(fixture.store, true);
+    expect(problems(await examine(fixture.store)).toSorted()).toEqual(["damaged", "records-missing"]);
+    const texts = [];
+    for await (const { message } of fixture.store.read(everybody, locks[0]?.id ?? "", { kind: "message" }))
+      texts.push(message.id);
+    expect(texts).toEqual(["m-0 0", "m-0 1", "m-0 3", "m-0 4"]);
+    expect((await fixture.store.recovery(everybody, locks[0]?.id ?? "")).map(({ problem }) => problem)).toEqual([
+      "damaged",
+    ]);
+    const losses = await lossesOf(await fixture.store.transfer!.dump(everybody, locks[1]?.id ?? ""));
+    expect(losses.records).toBe(1);
+    await fixture.close();
+  });
+});
