@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openStore } from "../../src/access/open.ts";
@@ -56,9 +57,9 @@ describe.skipIf(!hasPostgres)("a store in Postgres", () => {
     await expect(openStore(`${server.url}?max=none`)).rejects.toMatchObject({ code: "bad-option" });
     expect(() => postgresStore({ client: {} as never })).toThrow(expect.objectContaining({ code: "bad-option" }));
     const away = await openStore("postgres://me:hush@127.0.0.1:1/none");
-    const error = await away.info(everybody, newSession().uuid).catch((reason: Error) => reason);
+    const error: unknown = await away.info(everybody, newSession().uuid).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: "store-unavailable" });
-    expect(JSON.stringify(error) + String(error)).not.toContain("hush");
+    expect(inspect(error, { depth: 9 })).not.toContain("hush");
     await away.close();
     const absent = await openStore(`${server.url}?schema=absent`, { create: false });
     await expect(absent.info(everybody, newSession().uuid)).rejects.toMatchObject({ code: "store-unavailable" });
