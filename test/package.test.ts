@@ -1,22 +1,12 @@
 /** Guards on the package itself: what it promises in package.json and in its docs is so. */
 import { execFileSync, spawnSync } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { initHosts } from "../src/cli/init/hosts.ts";
 import { errorCodes } from "../src/errors.ts";
+import { packed } from "./support/packed.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const read = (file: string): string => readFileSync(join(root, file), "utf8");
@@ -26,25 +16,9 @@ const manifest = JSON.parse(read("package.json")) as {
 };
 const subpaths = Object.keys(manifest.exports).filter((subpath) => subpath !== "./package.json");
 
-/** A folder outside the repository in which the package's tarball is installed, as a user has it. */
-const consumer = mkdtempSync(join(tmpdir(), "windrow-consumer-"));
-mkdirSync(join(consumer, "node_modules"));
-for (const name of readdirSync(join(root, "node_modules"))) {
-  symlinkSync(join(root, "node_modules", name), join(consumer, "node_modules", name));
-}
-const [{ filename, files: packedFiles }] = JSON.parse(
-  execFileSync("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", consumer], {
-    cwd: root,
-    encoding: "utf8",
-    stdio: ["ignore", "pipe", "pipe"],
-    shell: process.platform === "win32",
-  }),
-) as [{ readonly filename: string; readonly files: readonly { readonly path: string }[] }];
-execFileSync("tar", ["-xzf", filename], { cwd: consumer });
-renameSync(join(consumer, "package"), join(consumer, "node_modules/windrow"));
-const packed: ReadonlySet<string> = new Set(packedFiles.map(({ path }) => path));
-writeFileSync(join(consumer, "package.json"), JSON.stringify({ private: true, type: "module" }));
-afterAll(() => rmSync(consumer, { recursive: true, force: true }));
+const { folder: unpacked, files: packedFiles } = await packed();
+/** The folder in which the package's tarball is unpacked among the packages of this repository, as a user has it. */
+const consumer = join(unpacked, "../..");
 
 describe("docs/errors.md", () => {
   const rows = read("docs/errors.md")
@@ -123,23 +97,23 @@ describe.each(["README.md", "docs/telemetry.md"])("%s", (page) => {
 describe("the tarball", () => {
   it("has the templates of windrow init, in both languages", () => {
     const templates = initHosts.flatMap(({ template }) => [`templates/${template}.ts`, `templates/${template}.mjs`]);
-    expect(templates.filter((path) => !packed.has(path))).toEqual([]);
+    expect(templates.filter((path) => !packedFiles.has(path))).toEqual([]);
   });
 
-  const pages = [...packed].filter((path) => /^(?:README|CHANGELOG|llms|docs\/).*\.(?:md|txt)$/.test(path));
+  const pages = [...packedFiles].filter((path) => /^(?:README|CHANGELOG|llms|docs\/).*\.(?:md|txt)$/.test(path));
 
   it.each(pages)("has every file that %s links to", (page) => {
     const links = [...read(page).matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)].map((match) => match[1] ?? "");
     const missing = links.filter((link) => {
       const target = join(dirname(page), link).replaceAll("\\", "/").replace(/\/$/, "");
-      return !packed.has(target) && ![...packed].some((path) => path.startsWith(`${target}/`));
+      return !packedFiles.has(target) && ![...packedFiles].some((path) => path.startsWith(`${target}/`));
     });
     expect(missing).toEqual([]);
   });
 
   it("is told whole to models: llms.txt has every page", () => {
     const text = read("llms.txt");
-    const told = [...packed].filter((path) => path.startsWith("docs/") && path.endsWith(".md"));
+    const told = [...packedFiles].filter((path) => path.startsWith("docs/") && path.endsWith(".md"));
     expect(told.filter((path) => !text.includes(`](${path})`))).toEqual([]);
   });
 });

@@ -1,12 +1,12 @@
 /** docs/presets/: each design as its authors would use it, run by a stranger: what it prints is what the page shows. */
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { dist } from "./support/build.ts";
+import { installPacked } from "./support/packed.ts";
 import { presetNames } from "../src/window/presets/presets.ts";
 
 const pages = readdirSync("docs/presets").map((page) => {
@@ -18,8 +18,7 @@ const pages = readdirSync("docs/presets").map((page) => {
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "windrow-pages-"));
-  await mkdir(join(folder, "node_modules"));
-  await symlink(dirname(dist), join(folder, "node_modules/windrow"), "dir");
+  await installPacked(folder);
   await writeFile(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
 }, 60_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));

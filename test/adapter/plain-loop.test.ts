@@ -9,7 +9,7 @@ import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { dist } from "../support/build.ts";
+import { installPacked } from "../support/packed.ts";
 import { anthropicProblems } from "./wire-anthropic.ts";
 import { openaiProblems } from "./wire-openai.ts";
 
@@ -44,8 +44,7 @@ const recalling = 6;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "windrow-loop-"));
-  await mkdir(join(folder, "node_modules"));
-  await symlink(dirname(dist), join(folder, "node_modules/windrow"), "dir");
+  await installPacked(folder);
   await writeFile(join(folder, "package.json"), '{ "type": "module" }');
   for (const [name, code] of Object.entries(standIns)) {
     const target = join(folder, "node_modules", name);

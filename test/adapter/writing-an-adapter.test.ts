@@ -1,12 +1,12 @@
 /** docs/writing-an-adapter.md, followed to the letter by a stranger: outside the repository, with Node's own test runner. */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { dist } from "../support/build.ts";
+import { installPacked } from "../support/packed.ts";
 
 const text = readFileSync("docs/writing-an-adapter.md", "utf8");
 const files = new Map(
@@ -16,8 +16,7 @@ const files = new Map(
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "windrow-stranger-"));
-  await mkdir(join(folder, "node_modules"));
-  await symlink(dirname(dist), join(folder, "node_modules/windrow"), "dir");
+  await installPacked(folder);
   await writeFile(join(folder, "package.json"), JSON.stringify({ private: true }));
 }, 60_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));

@@ -1,20 +1,19 @@
 /** loadStrategy, and docs/writing-a-pass.md followed to the letter by a stranger: outside the repository. */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadStrategy } from "../../src/window/by-name.ts";
-import { dist } from "../support/build.ts";
+import { installPacked } from "../support/packed.ts";
 
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "windrow-stranger-"));
-  await mkdir(join(folder, "node_modules"));
-  await symlink(dirname(dist), join(folder, "node_modules/windrow"), "dir");
+  await installPacked(folder);
   await writeFile(join(folder, "package.json"), JSON.stringify({ private: true }));
 }, 120_000);
 afterAll(async () => {

@@ -1,19 +1,18 @@
 /** docs/writing-a-store.md, followed to the letter by a stranger: outside the repository, with Node's own test runner. */
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { dist } from "../support/build.ts";
+import { installPacked } from "../support/packed.ts";
 import { driver } from "./sqlite-fixtures.ts";
 
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "windrow-stranger-"));
-  await mkdir(join(folder, "node_modules"));
-  await symlink(dirname(dist), join(folder, "node_modules/windrow"), "dir");
+  await installPacked(folder);
   await writeFile(join(folder, "package.json"), JSON.stringify({ private: true }));
 }, 60_000);
 afterAll(async () => {
@@ -39,7 +38,7 @@ describe("docs/writing-a-store.md", () => {
 });
 
 describe("the suite under node --test", () => {
-  it("passes for every store that windrow/store opens here", async () => {
+  it("passes for every store that windrow/store opens here", { timeout: 120_000 }, async () => {
     const targets = ["ram:", "files", ...(driver ? ["sqlite:files.db"] : [])];
     const code = `
       import { mkdtempSync, rmSync } from "node:fs";

@@ -3,7 +3,7 @@
  * tests run the compiled modules, because Node cannot run TypeScript in every version.
  */
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
@@ -13,6 +13,8 @@ declare module "vitest" {
   interface ProvidedContext {
     /** Folder of the compiled modules. */
     readonly dist: string;
+    /** A folder of this run, where packed.ts unpacks the package. */
+    readonly packed: string;
   }
 }
 
@@ -25,8 +27,16 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const dist = join(folder, "dist");
   await compile(dist);
   project.provide("dist", dist);
-  project.onTestsRerun(() => compile(dist));
-  return () => rm(folder, { recursive: true, force: true });
+  const packed = await mkdtemp(join(tmpdir(), "windrow-packed-"));
+  project.provide("packed", packed);
+  project.onTestsRerun(async () => {
+    await rm(packed, { recursive: true, force: true });
+    await mkdir(packed);
+    await compile(dist);
+  });
+  return async () => {
+    for (const made of [folder, packed]) await rm(made, { recursive: true, force: true });
+  };
 }
 
 /** Type errors are left to `npm run check types`. */
