@@ -5,7 +5,7 @@
 import { readFile, readdir } from "node:fs/promises";
 import { BaseLlm, BaseSessionService, FunctionTool, LlmAgent, LogLevel, Runner, setLogLevel } from "@google/adk";
 import { Type } from "@google/genai";
-import { SessionManager } from "windrow";
+import { isWindrowError, SessionManager } from "windrow";
 import { ContextManagementPlugin, createSessionService, recallTool } from "windrow/adk";
 
 const question = process.argv[2] ?? "What is in this folder?";
@@ -32,7 +32,7 @@ const tools = [
 const agent = new LlmAgent({ name: "windrow_agent", instruction, model, tools });
 const runner = new Runner({ appName, agent, sessionService, plugins: [windows] });
 
-const session = await openSession();
+const session = await openSession().catch(stop);
 const text = session.lastUpdateTime === 0 ? question : "Go on.";
 const newMessage = { role: "user", parts: [{ text }] };
 for await (const { content } of runner.runAsync({ userId, sessionId: session.id, newMessage })) {
@@ -45,7 +45,15 @@ await manager.close();
 async function openSession() {
   const [open] = (await sessionService.listSessions({ appName, userId })).sessions;
   if (open) console.log(`going on with session ${open.id}`);
+  if (open) await sessionService.getSession({ appName, userId, sessionId: open.id }); // refused while another run has it
   return open ?? (await sessionService.createSession({ appName, userId }));
+}
+
+/** Says in one sentence that another run has the session. */
+function stop(error) {
+  if (!isWindrowError(error, "session-busy")) throw error;
+  console.error(error.message);
+  process.exit(1);
 }
 
 async function fileNames() {

@@ -4,7 +4,7 @@
  */
 import { readFile, readdir } from "node:fs/promises";
 import { generateText, jsonSchema, stepCountIs, tool } from "ai";
-import { SessionManager } from "windrow";
+import { isWindrowError, SessionManager } from "windrow";
 import { aiSdk, aiSdkMessages } from "windrow/ai-sdk";
 
 const question = process.argv[2] ?? "What is in this folder?";
@@ -12,7 +12,7 @@ const system = "You answer questions about the files of a folder. Say which file
 const model = process.env.AI_GATEWAY_API_KEY ? "anthropic/claude-sonnet-5" : scriptedModel();
 
 const manager = await SessionManager.open({ config: true, model: "claude-sonnet-5" }); // windrow.config.yaml
-const session = await openSession();
+const session = await openSession().catch(stop);
 
 const tools = {
   list_files: tool({
@@ -54,6 +54,13 @@ async function openSession() {
     return manager.resume(metadata.uuid);
   }
   return manager.create({ taskKey: { task: question } });
+}
+
+/** Says in one sentence that another run has the session. */
+function stop(error) {
+  if (!isWindrowError(error, "session-busy")) throw error;
+  console.error(error.message);
+  process.exit(1);
 }
 
 async function fileNames() {

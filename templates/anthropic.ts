@@ -4,7 +4,7 @@
  */
 import { readFile, readdir } from "node:fs/promises";
 import Anthropic from "@anthropic-ai/sdk";
-import { SessionManager } from "windrow";
+import { isWindrowError, SessionManager } from "windrow";
 import type { Message, NewMessage, Session } from "windrow";
 import { recallTool } from "windrow/adapter";
 import { fromAnthropic, toAnthropic } from "windrow/anthropic";
@@ -15,7 +15,7 @@ const model = "claude-sonnet-5";
 const ask = process.env.ANTHROPIC_API_KEY ? askModel : askScript;
 
 const manager = await SessionManager.open({ config: true, model }); // windrow.config.yaml
-const session = await openSession();
+const session = await openSession().catch(stop);
 
 const path = { type: "string", description: "As list_files names it" };
 const none = { type: "object" as const, properties: {} };
@@ -63,6 +63,13 @@ async function openSession(): Promise<Session> {
     return manager.resume(metadata.uuid);
   }
   return manager.create({ taskKey: { task: question } });
+}
+
+/** Says in one sentence that another run has the session. */
+function stop(error: unknown): never {
+  if (!isWindrowError(error, "session-busy")) throw error;
+  console.error(error.message);
+  process.exit(1);
 }
 
 async function say(text: string): Promise<void> {

@@ -4,7 +4,7 @@
  */
 import { readFile, readdir } from "node:fs/promises";
 import { GoogleGenAI } from "@google/genai";
-import { SessionManager } from "windrow";
+import { isWindrowError, SessionManager } from "windrow";
 import { recallTool } from "windrow/adapter";
 import { fromContents, toContents } from "windrow/gemini";
 
@@ -14,7 +14,7 @@ const model = "gemini-3.5-flash";
 const ask = process.env.GEMINI_API_KEY ? askModel : askScript;
 
 const manager = await SessionManager.open({ config: true, model }); // windrow.config.yaml
-const session = await openSession();
+const session = await openSession().catch(stop);
 
 const path = { type: "string", description: "As list_files names it" };
 const none = { type: "object", properties: {} };
@@ -62,6 +62,13 @@ async function openSession() {
     return manager.resume(metadata.uuid);
   }
   return manager.create({ taskKey: { task: question } });
+}
+
+/** Says in one sentence that another run has the session. */
+function stop(error) {
+  if (!isWindrowError(error, "session-busy")) throw error;
+  console.error(error.message);
+  process.exit(1);
 }
 
 async function say(text) {

@@ -5,7 +5,7 @@
 import { readFile, readdir } from "node:fs/promises";
 import { googleAI } from "@genkit-ai/google-genai";
 import { genkit } from "genkit";
-import { SessionManager } from "windrow";
+import { isWindrowError, SessionManager } from "windrow";
 import { genkitMessages, windowMiddleware } from "windrow/genkit";
 
 const question = process.argv[2] ?? "What is in this folder?";
@@ -16,7 +16,7 @@ const ai = genkit({ plugins: hasKey ? [googleAI()] : [] });
 const model = hasKey ? googleAI.model(id) : scriptedModel();
 
 const manager = await SessionManager.open({ config: true, model: id }); // windrow.config.yaml
-const session = await openSession();
+const session = await openSession().catch(stop);
 const use = [windowMiddleware({ session })]; // every message to disk, the right ones to the model; adds recall
 
 const path = { type: "string", description: "As list_files names it" };
@@ -54,6 +54,13 @@ async function openSession() {
     return manager.resume(metadata.uuid);
   }
   return manager.create({ taskKey: { task: question } });
+}
+
+/** Says in one sentence that another run has the session. */
+function stop(error) {
+  if (!isWindrowError(error, "session-busy")) throw error;
+  console.error(error.message);
+  process.exit(1);
 }
 
 async function fileNames() {

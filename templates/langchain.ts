@@ -6,7 +6,7 @@ import { readFile, readdir } from "node:fs/promises";
 import { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { AIMessage, createAgent, tool } from "langchain";
 import type { BaseMessage } from "langchain";
-import { SessionManager } from "windrow";
+import { isWindrowError, SessionManager } from "windrow";
 import type { Session } from "windrow";
 import { langchainMessages, windowMiddleware } from "windrow/langchain";
 
@@ -14,7 +14,7 @@ const question = process.argv[2] ?? "What is in this folder?";
 const model = process.env.OPENAI_API_KEY ? "openai:gpt-5.4-mini" : scriptedModel();
 
 const manager = await SessionManager.open({ config: true, model: "gpt-5.4-mini" }); // windrow.config.yaml
-const session = await openSession();
+const session = await openSession().catch(stop);
 
 const path = { type: "string", description: "As list_files names it" };
 const tools = [
@@ -48,6 +48,13 @@ async function openSession(): Promise<Session> {
     return manager.resume(metadata.uuid);
   }
   return manager.create({ taskKey: { task: question } });
+}
+
+/** Says in one sentence that another run has the session. */
+function stop(error: unknown): never {
+  if (!isWindrowError(error, "session-busy")) throw error;
+  console.error(error.message);
+  process.exit(1);
 }
 
 async function fileNames(): Promise<string[]> {

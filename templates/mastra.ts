@@ -6,7 +6,7 @@ import { readFile, readdir } from "node:fs/promises";
 import { Agent } from "@mastra/core/agent";
 import type { MessageInput } from "@mastra/core/agent/message-list";
 import { createTool } from "@mastra/core/tools";
-import { SessionManager } from "windrow";
+import { isWindrowError, SessionManager } from "windrow";
 import type { Session } from "windrow";
 import { mastraMessages, windowProcessor } from "windrow/mastra";
 import { z } from "zod";
@@ -15,7 +15,7 @@ const question = process.argv[2] ?? "What is in this folder?";
 const model = process.env.ANTHROPIC_API_KEY ? "anthropic/claude-sonnet-5" : scriptedModel();
 
 const manager = await SessionManager.open({ config: true, model: "claude-sonnet-5" }); // windrow.config.yaml
-const session = await openSession();
+const session = await openSession().catch(stop);
 const windows = windowProcessor({ session }); // every message to disk, the right ones to the model; adds recall
 
 const list_files = createTool({
@@ -55,6 +55,13 @@ async function openSession(): Promise<Session> {
     return manager.resume(metadata.uuid);
   }
   return manager.create({ taskKey: { task: question } });
+}
+
+/** Says in one sentence that another run has the session. */
+function stop(error: unknown): never {
+  if (!isWindrowError(error, "session-busy")) throw error;
+  console.error(error.message);
+  process.exit(1);
 }
 
 async function fileNames(): Promise<string[]> {

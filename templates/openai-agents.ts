@@ -5,7 +5,7 @@
 import { readFile, readdir } from "node:fs/promises";
 import { Agent, Runner, Usage, setTracingDisabled, tool } from "@openai/agents";
 import type { Model } from "@openai/agents";
-import { SessionManager } from "windrow";
+import { isWindrowError, SessionManager } from "windrow";
 import type { Session } from "windrow";
 import { AgentsSession } from "windrow/openai-agents";
 
@@ -15,7 +15,7 @@ const model = process.env.OPENAI_API_KEY ? id : scriptedModel();
 
 const profile = "openai-responses";
 const manager = await SessionManager.open({ config: true, model: id, profile }); // windrow.config.yaml
-const session = await openSession();
+const session = await openSession().catch(stop);
 const history = new AgentsSession(session); // the SDK's Session, on disk
 const runner = new Runner({ callModelInputFilter: history.filter }); // the right items to the model, on every call
 history.watch(runner); // tool starts to disk
@@ -53,6 +53,13 @@ async function openSession(): Promise<Session> {
     return manager.resume(metadata.uuid);
   }
   return manager.create({ taskKey: { task: question } });
+}
+
+/** Says in one sentence that another run has the session. */
+function stop(error: unknown): never {
+  if (!isWindrowError(error, "session-busy")) throw error;
+  console.error(error.message);
+  process.exit(1);
 }
 
 async function fileNames(): Promise<string[]> {

@@ -11,7 +11,7 @@ import {
   getModel,
   streamSimple,
 } from "@mariozechner/pi-ai";
-import { SessionManager } from "windrow";
+import { isWindrowError, SessionManager } from "windrow";
 import { createRecallTool, createTransformContext, journal, piMessages } from "windrow/pi";
 
 const question = process.argv[2] ?? "What is in this folder?";
@@ -21,7 +21,7 @@ const streamFn = process.env.ANTHROPIC_API_KEY ? streamSimple : scriptedStream()
 
 const profile = "pi"; // signed reasoning goes back as pi has it
 const manager = await SessionManager.open({ config: true, model: model.id, profile }); // windrow.config.yaml
-const session = await openSession();
+const session = await openSession().catch(stop);
 
 const path = { type: "string", description: "As list_files names it" };
 const text = (said) => ({ content: [{ type: "text", text: said }], details: undefined });
@@ -63,6 +63,13 @@ async function openSession() {
     return manager.resume(metadata.uuid);
   }
   return manager.create({ taskKey: { task: question } });
+}
+
+/** Says in one sentence that another run has the session. */
+function stop(error) {
+  if (!isWindrowError(error, "session-busy")) throw error;
+  console.error(error.message);
+  process.exit(1);
 }
 
 async function fileNames() {

@@ -12,7 +12,7 @@ import {
   getModel,
   streamSimple,
 } from "@mariozechner/pi-ai";
-import { SessionManager } from "windrow";
+import { isWindrowError, SessionManager } from "windrow";
 import type { Session } from "windrow";
 import { createRecallTool, createTransformContext, journal, piMessages } from "windrow/pi";
 
@@ -23,7 +23,7 @@ const streamFn = process.env.ANTHROPIC_API_KEY ? streamSimple : scriptedStream()
 
 const profile = "pi"; // signed reasoning goes back as pi has it
 const manager = await SessionManager.open({ config: true, model: model.id, profile }); // windrow.config.yaml
-const session = await openSession();
+const session = await openSession().catch(stop);
 
 const path = { type: "string", description: "As list_files names it" };
 const text = (said: string) => ({ content: [{ type: "text" as const, text: said }], details: undefined });
@@ -65,6 +65,13 @@ async function openSession(): Promise<Session> {
     return manager.resume(metadata.uuid);
   }
   return manager.create({ taskKey: { task: question } });
+}
+
+/** Says in one sentence that another run has the session. */
+function stop(error: unknown): never {
+  if (!isWindrowError(error, "session-busy")) throw error;
+  console.error(error.message);
+  process.exit(1);
 }
 
 async function fileNames(): Promise<string[]> {

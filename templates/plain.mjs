@@ -3,7 +3,7 @@
  * and it goes on. Without OPENAI_API_KEY the scripted model at the end of this file answers.
  */
 import { readFile, readdir } from "node:fs/promises";
-import { SessionManager } from "windrow";
+import { isWindrowError, SessionManager } from "windrow";
 import { recallTool } from "windrow/adapter";
 import { fromChat, toChat } from "windrow/chat";
 
@@ -13,7 +13,7 @@ const model = "gpt-5.4-mini";
 const ask = process.env.OPENAI_API_KEY ? askModel : askScript;
 
 const manager = await SessionManager.open({ config: true, model }); // windrow.config.yaml
-const session = await openSession();
+const session = await openSession().catch(stop);
 
 const path = { type: "string", description: "As list_files names it" };
 const none = { type: "object", properties: {} };
@@ -61,6 +61,13 @@ async function openSession() {
     return manager.resume(metadata.uuid);
   }
   return manager.create({ taskKey: { task: question } });
+}
+
+/** Says in one sentence that another run has the session. */
+function stop(error) {
+  if (!isWindrowError(error, "session-busy")) throw error;
+  console.error(error.message);
+  process.exit(1);
 }
 
 async function say(text) {

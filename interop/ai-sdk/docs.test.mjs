@@ -34,7 +34,7 @@ test("the pasted lines journal a run, and those for the next day go on with it",
   assert.match(log, /Done\./);
   const manager = `import { SessionManager } from "windrow";
 import { aiSdk } from "windrow/ai-sdk";
-const manager = await SessionManager.open({ store: "./contexts", model: "claude-sonnet-4-5" });
+const manager = await SessionManager.open({ store: "./contexts", model: "claude-sonnet-5" });
 const id = process.argv[2];`;
   const count = "console.log(session.stats().messages, messages.length, result.text);";
   const counts = host.run("second.mjs", `${given}${manager}\n${resumed}\n${count}\nawait manager.close();`, id);

@@ -38,6 +38,11 @@ export const catalogue: readonly CatalogueEntry[] = [
     load: async () => (await import("./commands/view.ts")).addView,
   },
   {
+    name: "serve",
+    summary: "a page in the browser: the window of every call, what became of each message, live",
+    load: async () => (await import("./commands/serve.ts")).addServe,
+  },
+  {
     name: "stats",
     summary: "how many sessions, what they take on disk, how they went, by user",
     load: async () => (await import("./commands/stats.ts")).addStats,

@@ -118,6 +118,14 @@ export function reportUnreadable(io: CliIo, sessions: readonly UnreadableSession
   return sessions.length === 0 ? exitStatus.done : exitStatus.failed;
 }
 
+/** Tells on stderr of places in a session's log that cannot be read, where it has such places. */
+export async function noteDamage(io: CliIo, store: Store, scope: Scope, sessionId: string): Promise<void> {
+  const { Unreadable } = await import("../ops/look/unreadable.ts");
+  const unreadable = new Unreadable();
+  await unreadable.damage(store, scope, sessionId);
+  reportUnreadable(io, unreadable.sessions());
+}
+
 /** A store as a command line names it. */
 export interface NamedStore {
   /** Folder or URL. */

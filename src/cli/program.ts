@@ -15,7 +15,8 @@ import { packageVersion } from "../version.ts";
  */
 export async function run(given: readonly string[], streams: CliIo, signal?: AbortSignal): Promise<ExitStatus> {
   const written = printableIo(streams, wantsDebug(given));
-  const argv = given.every((word) => word === debugFlag) && (await showsUsage(written)) ? ["usage", ...given] : given;
+  const isBare = given.every((word) => word === debugFlag);
+  const argv = isBare && (await showsUsage(written)) ? ["usage", ...given] : withoutHelpFor(given);
   if (argv.length === 1 && ["-V", "--version"].includes(argv[0] ?? "")) {
     written.stdout.write(`${packageVersion()}\n`);
     return exitStatus.done;
@@ -33,7 +34,10 @@ export async function run(given: readonly string[], streams: CliIo, signal?: Abo
     await program.parseAsync([...argv], { from: "user" });
     return status;
   } catch (error) {
-    if (isCommanderError(error)) return error.exitCode === 0 ? exitStatus.done : exitStatus.wrongUse;
+    if (isCommanderError(error)) {
+      if (isBare) io.stderr.write(`\n${await lookedFor(io)}`);
+      return error.exitCode === 0 ? exitStatus.done : exitStatus.wrongUse;
+    }
     reportError(io, error);
     return statusOf(error);
   }
@@ -41,6 +45,17 @@ export async function run(given: readonly string[], streams: CliIo, signal?: Abo
 
 async function showsUsage(io: CliIo): Promise<boolean> {
   return (await import("./usage/usage.ts")).hasSessions(io);
+}
+
+async function lookedFor(io: CliIo): Promise<string> {
+  return (await import("./usage/looked.ts")).lookedFor(io);
+}
+
+/** `help foo` of a command that there is not is refused as `foo` is, instead of the help of the program. */
+function withoutHelpFor(argv: readonly string[]): readonly string[] {
+  const [first, name = ""] = argv;
+  const isKnown = ["", "completion"].includes(name) || catalogue.some((command) => command.name === name);
+  return first !== "help" || isKnown || name.startsWith("-") ? argv : argv.slice(1);
 }
 
 const debugFlag = "--debug";

@@ -25,16 +25,39 @@ export function messagesOf(flag: string, text: string): { readonly from: number;
 }
 
 /**
- * Tokens: a whole number above 0; `16k` is 16,000.
+ * Tokens: a whole number above 0; `16k` is 16,000, and so is `16,000`.
  *
  * @throws WindrowError `bad-option`
  */
 export function tokensOf(flag: string, text: string): number {
   const thousands = /k$/i.test(text);
-  const value = wholeNumber(thousands ? text.slice(0, -1) : text) * (thousands ? 1_000 : 1);
+  const digits = grouped.test(text) ? text.replaceAll(",", "") : text;
+  const value = wholeNumber(thousands ? digits.slice(0, -1) : digits) * (thousands ? 1_000 : 1);
   if (Number.isSafeInteger(value) && value > 0) return value;
   throw wrong(flag, "a number of tokens above 0, for example 32000 or 32k", text);
 }
+
+/**
+ * Numbers of tokens, separated by commas. A comma that could separate thousands is refused: `32,500` would be two numbers.
+ *
+ * @throws WindrowError `bad-option`
+ */
+export function tokenListOf(flag: string, text: string): readonly number[] {
+  const [, one = ""] = /(?:^|,)([1-9]\d{0,2}(?:,\d{3})+)(?=,|$)/.exec(text) ?? [];
+  if (one !== "") {
+    const meant = one.replaceAll(",", "");
+    const short = meant.endsWith("000") ? ` or ${meant.slice(0, -3)}k` : "";
+    const message = `${flag} takes several numbers, separated by commas: "${one}" would be ${one.split(",").length} of them. Write ${meant}${short} for one, and a space behind the comma for several.`;
+    throw new WindrowError("bad-option", message, { flag, value: text });
+  }
+  const items = text.split(",").map((item) => item.trim());
+  const given = items.filter((item) => item !== "");
+  if (given.length > 0) return [...new Set(given.map((item) => tokensOf(flag, item)))];
+  throw new WindrowError("bad-option", `${flag} needs at least one value, for example ${flag} 32k.`, { flag });
+}
+
+/** A number with a comma between its thousands. */
+const grouped = /^[1-9]\d{0,2}(?:,\d{3})+$/;
 
 /**
  * Seconds as written, in milliseconds; undefined where nothing is given.

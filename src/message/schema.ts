@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { WindrowError } from "../errors.ts";
 import { foreignHint } from "./foreign.ts";
-import { copyJson, jsonFault } from "./json.ts";
+import { foreignUsageHint } from "./foreign-usage.ts";
+import { copyJson, isObject, jsonFault } from "./json.ts";
 import type { JsonValue, NewMessage } from "./message.ts";
 
 /** The schema of any JSON value. */
@@ -103,12 +104,17 @@ export const newMessageSchema = z.strictObject({
 export function checkMessage(value: unknown): NewMessage {
   const fault = jsonFault(value, { undefinedToo: true, whole: true });
   if (fault !== undefined)
-    throw new WindrowError("bad-message", `This is not a message: ${fault}.${foreignHint(value)}`, {});
+    throw new WindrowError("bad-message", `This is not a message: ${fault}.${hintFor(value)}`, {});
   const result = newMessageSchema.safeParse(value, { error: problemOf });
   if (result.success) return result.data as NewMessage;
   const issues = result.error.issues.map((issue) => ({ path: issue.path.join("."), problem: issue.message }));
   const problems = issues.map(({ path, problem }) => (path === "" ? problem : `${path}: ${problem}`)).join("; ");
-  throw new WindrowError("bad-message", `This is not a message: ${problems}.${foreignHint(value)}`, { issues });
+  throw new WindrowError("bad-message", `This is not a message: ${problems}.${hintFor(value)}`, { issues });
+}
+
+/** The sentence for a message of another shape, or with usage of another. */
+function hintFor(value: unknown): string {
+  return foreignHint(value) || (isObject(value) ? foreignUsageHint(value["usage"]) : "");
 }
 
 /** A fault of a message as its error says it, in the words of the message format. */

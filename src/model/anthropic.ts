@@ -2,7 +2,7 @@
 import { fieldsOf } from "../message/json.ts";
 import type { Usage } from "../message/message.ts";
 import { findModel } from "../tokens/models.ts";
-import { baseOf, keyOf, listOf, postJson, reported, sumOf, textOf } from "./http.ts";
+import { baseOf, keyOf, listOf, postJson, reported, sumOf, textOf, withModel } from "./http.ts";
 import type { HttpOptions } from "./http.ts";
 import type { Model, ModelFinish } from "./model.ts";
 
@@ -20,7 +20,7 @@ export interface AnthropicModelOptions extends HttpOptions {
  * @throws WindrowError `bad-option` without a key; its calls throw `aborted` and `model-failed`
  */
 export function anthropicModel(options: AnthropicModelOptions): Model {
-  const { model, headers, contextWindow = findModel(model)?.contextWindow } = options;
+  const { model, headers, contextWindow = findModel(model)?.contextWindow } = withModel("anthropicModel", options);
   const value = keyOf(options.apiKey, ["ANTHROPIC_API_KEY"], true) ?? "";
   const base = baseOf(options.baseUrl ?? process.env["ANTHROPIC_BASE_URL"], "https://api.anthropic.com");
   const ask: Model = async ({ system, prompt, maxOutput = options.maxOutput ?? 4_096 }, signal) => {

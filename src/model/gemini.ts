@@ -2,7 +2,7 @@
 import { fieldsOf } from "../message/json.ts";
 import type { Usage } from "../message/message.ts";
 import { findModel } from "../tokens/models.ts";
-import { baseOf, keyOf, listOf, postJson, reported, sumOf, textOf, vectorsOf } from "./http.ts";
+import { baseOf, keyOf, listOf, postJson, reported, sumOf, textOf, vectorsOf, withModel } from "./http.ts";
 import type { HttpOptions, JsonRequest } from "./http.ts";
 import type { Embedder, Model, ModelFinish } from "./model.ts";
 
@@ -18,7 +18,7 @@ export interface GeminiModelOptions extends HttpOptions {
  * @throws WindrowError `bad-option` without a key; its calls throw `aborted` and `model-failed`
  */
 export function geminiModel(options: GeminiModelOptions): Model {
-  const { model, contextWindow = findModel(model)?.contextWindow } = options;
+  const { model, contextWindow = findModel(model)?.contextWindow } = withModel("geminiModel", options);
   const request = requestsOf(options, "generateContent");
   const ask: Model = async ({ system, prompt, maxOutput }, signal) => {
     const body = {

@@ -33,6 +33,16 @@ export interface JsonRequest {
   readonly body: object;
 }
 
+/**
+ * The options of a model, which need its name.
+ *
+ * @throws WindrowError `bad-option`
+ */
+export function withModel<Options extends { readonly model: string }>(maker: string, options: Options): Options {
+  if (typeof (options as Options | undefined)?.model === "string" && options.model !== "") return options;
+  throw new WindrowError("bad-option", `${maker} takes { model: "the model's id" }.`, { option: "model" });
+}
+
 /** The fields of a server's JSON. */
 export type Fields = Readonly<Record<string, unknown>>;
 

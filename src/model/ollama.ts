@@ -4,7 +4,7 @@
 import { fieldsOf } from "../message/json.ts";
 import { countMessage } from "../tokens/counter.ts";
 import { estimate } from "../tokens/estimate.ts";
-import { baseOf, postJson, reported, sumOf, textOf, vectorsOf } from "./http.ts";
+import { baseOf, postJson, reported, sumOf, textOf, vectorsOf, withModel } from "./http.ts";
 import type { HttpOptions } from "./http.ts";
 import type { Embedder, Model, ModelRequest } from "./model.ts";
 import { modelFailed } from "./retry.ts";
@@ -24,7 +24,7 @@ const local = "http://127.0.0.1:11434";
  * @throws WindrowError its calls throw `aborted`, and `model-failed`, also where the prompt was cut: `data.evaluated`
  */
 export function ollamaModel(options: OllamaModelOptions): Model {
-  const { model, headers, contextWindow = 8_192 } = options;
+  const { model, headers, contextWindow = 8_192 } = withModel("ollamaModel", options);
   const url = `${serverOf(options.baseUrl)}/api/chat`;
   const ask: Model = async (request, signal) => {
     const { system, prompt, maxOutput } = request;

@@ -2,7 +2,7 @@
 import { fieldsOf } from "../message/json.ts";
 import type { Usage } from "../message/message.ts";
 import { findModel } from "../tokens/models.ts";
-import { baseOf, keyOf, listOf, postJson, reported, sumOf, textOf, vectorsOf } from "./http.ts";
+import { baseOf, keyOf, listOf, postJson, reported, sumOf, textOf, vectorsOf, withModel } from "./http.ts";
 import type { HttpOptions, JsonRequest } from "./http.ts";
 import type { Embedder, Model, ModelFinish } from "./model.ts";
 
@@ -25,7 +25,7 @@ const openai = "https://api.openai.com/v1";
  * @throws WindrowError `bad-option` without a key for OpenAI; its calls throw `aborted` and `model-failed`
  */
 export function openaiModel(options: OpenaiModelOptions): Model {
-  const { model, contextWindow = findModel(model)?.contextWindow } = options;
+  const { model, contextWindow = findModel(model)?.contextWindow } = withModel("openaiModel", options);
   const request = requestsOf(options, "chat/completions");
   const own = options.baseUrl === undefined;
   const ask: Model = async ({ system, prompt, maxOutput }, signal) => {

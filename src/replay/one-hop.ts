@@ -6,6 +6,7 @@ import { recallFrom } from "../window/recall/recall.ts";
 import type { RecallQuery } from "../window/recall/query.ts";
 import { isPath, recallId, stubsOf, subjectOf } from "../window/stub/stub.ts";
 import type { Edit, Stub } from "../window/window.ts";
+import { linesOf } from "./lines.ts";
 import { shownNames } from "./shown-names.ts";
 import type { ShownNames } from "./shown-names.ts";
 import { atomsOf } from "./recall-metric.ts";
@@ -41,16 +42,29 @@ export class OneHop {
    * @param window - the messages composed for the call
    */
   forCall(index: number, edits: readonly Edit[], window: readonly Message[]): (reference: Reference) => boolean {
+    const recalls = this.recallsFor(index, edits, window);
+    return ({ atom, places }) => recalls(places, atom) !== undefined;
+  }
+
+  /** As {@link forCall}, but it tells which recall that is; a text of several lines may stand in the place of an atom. */
+  recallsFor(
+    index: number,
+    edits: readonly Edit[],
+    window: readonly Message[],
+  ): (places: readonly number[], wanted: Atom | { readonly text: string }) => RecallQuery | undefined {
     let names: ShownNames | undefined;
-    return ({ atom, places }) => {
+    return (places, wanted) => {
       const shown = (names ??= shownNames(edits, window));
       const before = places.filter((place) => place < index);
+      const brings = (query: RecallQuery, at: number): boolean =>
+        typeof wanted === "string" ? this.#answer(query, at).has(wanted) : this.#says(query, at, wanted.text);
       const near = shown.ids.filter(({ from, to }) => before.some((place) => from <= place + 1 && place < to));
-      if (near.some(({ from, to }) => this.#answer({ id: recallId(from, to) }, 0).has(atom))) return true;
-      const wanted = new Set(
+      const byId = near.map(({ from, to }) => ({ id: recallId(from, to) })).find((query) => brings(query, 0));
+      if (byId) return byId;
+      const named = new Set(
         before.flatMap((place) => this.sourcesOf(place).flatMap((source) => shown.nameOf(source) ?? [])),
       );
-      return [...wanted].some((query) => this.#answer({ query }, index).has(atom));
+      return [...named].map((query) => ({ query })).find((query) => brings(query, index));
     };
   }
 
@@ -73,13 +87,20 @@ export class OneHop {
   #answer(query: RecallQuery, index: number): ReadonlySet<Atom> {
     const key = `${index} ${query.id ?? ""} ${query.query ?? ""}`;
     let atoms = this.#answers.get(key);
-    if (!atoms) {
-      const history = index === 0 ? this.#messages : this.#messages.slice(0, index);
-      const recalled = recallFrom(history, query, { maxTokens: oneHopTokens, counter: this.#counter });
-      atoms = recalled.tokens <= oneHopTokens ? atomsOf(recalled.text) : new Set();
-      this.#answers.set(key, atoms);
-    }
+    if (!atoms) this.#answers.set(key, (atoms = atomsOf(this.#recalled(query, index))));
     return atoms;
+  }
+
+  /** Whether a recall's answer has a text, all lines in order. */
+  #says(query: RecallQuery, index: number, text: string): boolean {
+    return `\n${linesOf(this.#recalled(query, index)).join("\n")}\n`.includes(`\n${text}\n`);
+  }
+
+  /** The text of a recall's answer; empty for one that is too long. */
+  #recalled(query: RecallQuery, index: number): string {
+    const history = index === 0 ? this.#messages : this.#messages.slice(0, index);
+    const recalled = recallFrom(history, query, { maxTokens: oneHopTokens, counter: this.#counter });
+    return recalled.tokens <= oneHopTokens ? recalled.text : "";
   }
 }
 

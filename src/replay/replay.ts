@@ -5,7 +5,7 @@ import type { Message } from "../message/message.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import { checkBudget } from "../window/budget.ts";
-import type { ComposeOptions } from "../window/compose-options.ts";
+import type { ComposeOptions, Shown } from "../window/compose-options.ts";
 import { Composer } from "../window/composer.ts";
 import { profileOf } from "../window/provider/profile.ts";
 import type { Profile } from "../window/provider/profile.ts";
@@ -14,6 +14,8 @@ import type { Composed, Strategy } from "../window/window.ts";
 import type { InputPrices } from "./cost-metric.ts";
 import { callsOf, readRecording, WindowTally } from "./measure.ts";
 import type { Recording, WindowFigures } from "./measure.ts";
+import { missesOf } from "./misses.ts";
+import type { Miss } from "./misses.ts";
 import { calibratedCounter, calibrationOf, recordedUse } from "./recorded.ts";
 import type { Calibration, RecordedUse } from "./recorded.ts";
 import { isBroken } from "./shape-metric.ts";
@@ -43,6 +45,8 @@ export interface ReplayOptions {
   readonly onProgress?: (progress: ReplayProgress) => void;
   /** Called with every composition, in the order of the calls. */
   readonly onWindow?: (window: ReplayedWindow) => void;
+  /** Called with each reference that a window does not answer by itself, behind its `onWindow`. Default: none is looked for. */
+  readonly onMiss?: (miss: ReplayedMiss) => void;
 }
 
 /** The progress of a replay, in compositions. */
@@ -59,6 +63,17 @@ export interface ReplayedWindow {
   /** The index of the assistant message that answered this request. */
   readonly index: number;
   readonly composed: Composed;
+  /** The window's messages as the log numbers them, and what was mended in it. Valid during the call. */
+  readonly shown: () => Shown;
+}
+
+/** One reference that a window of a replay does not answer by itself. */
+export interface ReplayedMiss extends Miss {
+  readonly strategy: string;
+  /** As {@link ReplayedWindow.budget}. */
+  readonly budget: number;
+  /** As {@link ReplayedWindow.index}. */
+  readonly index: number;
 }
 
 /** The results of one replayed session. */
@@ -205,7 +220,12 @@ async function runPlan(
     composer,
     limit,
   )) {
-    if (composed) options.onWindow?.({ strategy: strategy.name, budget: limit, index, composed });
+    const about = { strategy: strategy.name, budget: limit, index };
+    if (composed) options.onWindow?.({ ...about, composed, shown: () => composer.shown() });
+    if (options.onMiss) {
+      const window = { messages: composed?.messages ?? [], edits: composer.state.edits };
+      for (const miss of missesOf(recording, index, window)) options.onMiss({ ...about, ...miss });
+    }
     tally.add(
       index,
       composed && {

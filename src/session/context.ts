@@ -2,14 +2,14 @@
 import { WindrowError } from "../errors.ts";
 import type { SecretRules } from "../mask/text.ts";
 import type { Memory } from "../memory/memory.ts";
+import { foreignUsageHint } from "../message/foreign-usage.ts";
 import type { NewMessage, Usage } from "../message/message.ts";
 import type { NewRecord, StoredRecord } from "../message/record.ts";
 import type { Model } from "../model/model.ts";
 import type { Lock, Scope, SessionMetadata, SessionState, Store } from "../store/store.ts";
 import type { CorrectedCount } from "../tokens/calibrate.ts";
 import type { ComposerOptions } from "../window/compose-options.ts";
-import { checkGiven, count, fieldsOf, kinds } from "../window/options.ts";
-import type { Kind } from "../window/options.ts";
+import { checkGiven, kinds, usageReport } from "../window/options.ts";
 import type { Listener } from "./events.ts";
 import type { ConversationState } from "./state/state.ts";
 import type { CostTotals, UsageMeter } from "./usage.ts";
@@ -53,21 +53,17 @@ export interface StepUsed {
   readonly model?: string;
 }
 
-const usageKinds = {
-  input: count,
-  output: count,
-  cacheRead: count,
-  cacheWrite: count,
-  reasoning: count,
-} as const satisfies Record<keyof Usage, Kind>;
-
 /**
  * The report of a model call, checked.
  *
  * @throws WindrowError `bad-option`
  */
 export function checkedStep(used: StepUsed): StepUsed {
-  checkGiven("endStep", used, { usage: fieldsOf(usageKinds), model: kinds.text });
+  const unwrapped = foreignUsageHint(used);
+  if (unwrapped !== "") {
+    throw new WindrowError("bad-option", `endStep takes { usage, model }.${unwrapped}`, { option: "usage" });
+  }
+  checkGiven("endStep", used, { usage: usageReport, model: kinds.text });
   return used;
 }
 

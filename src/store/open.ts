@@ -1,8 +1,10 @@
 /** Opening a store by its path or URL; the code of a store is loaded only then. */
 import { existsSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { WindrowError } from "../errors.ts";
 import { nearest } from "../nearest.ts";
+import { shown } from "../shown.ts";
 import { withoutSecrets } from "../address.ts";
 import type { SqliteDatabase } from "./sqlite/connection/driver.ts";
 import type { DatabaseClass } from "./sqlite/connection/read-only.ts";
@@ -41,6 +43,10 @@ export async function openUnguarded(
   { create = true, folderPerUser = false, ...settings }: StoreOptions,
 ): Promise<Store> {
   if (typeof target !== "string") {
+    if (typeof target !== "object" || target === null) {
+      const message = `A store is a folder's path, an address such as sqlite:./agent.db, or a Store, not ${shown(target)}.`;
+      throw new WindrowError("bad-option", message);
+    }
     if (!("prepare" in target)) return target;
     return (await import("./sqlite/sqlite.ts")).sqliteStore({ database: target, ...settings });
   }
@@ -55,7 +61,7 @@ export async function openUnguarded(
     const { sqliteFileStore } = await import("./sqlite/sqlite.ts");
     const driver = await sqliteDriver();
     const path = pathOf(target, scheme);
-    if (!create) await checkDatabase(path);
+    if (!create || isFolder(path)) await checkDatabase(path);
     return sqliteFileStore(path, driver, settings);
   }
   if (scheme === "postgres" || scheme === "postgresql") {
@@ -63,7 +69,8 @@ export async function openUnguarded(
   }
   if (scheme === undefined || scheme === "file") {
     const folder = scheme === undefined ? target : pathOf(target, scheme);
-    if (!create) await checkFolder(folder, folderPerUser);
+    if (create) await checkNoFile(folder);
+    else await checkFolder(folder, folderPerUser);
     const { filesStore } = await import("./files/files.ts");
     const open = (place: string): Store => filesStore({ folder: place, ...settings });
     return folderPerUser ? (await import("./files/per-user/per-user.ts")).userFolders(folder, open) : open(folder);
@@ -108,11 +115,22 @@ async function checkFolder(path: string, folderPerUser: boolean): Promise<void> 
 
 async function checkDatabase(path: string): Promise<void> {
   checkThere(path);
-  if (!statSync(path).isDirectory()) return;
+  if (!isFolder(path)) return;
   const { isFilesStore, noStoreIn } = await import("./files/there.ts");
   if (!isFilesStore(path)) throw noStoreIn(path);
   const message = `${path} is a store of files: name it without "sqlite:".`;
   throw new WindrowError("store-unavailable", message, { path });
+}
+
+/** A folder can be made where nothing is and the nearest path above it that is there is no file. */
+async function checkNoFile(path: string): Promise<void> {
+  let there = resolve(path);
+  while (!existsSync(there) && dirname(there) !== there) there = dirname(there);
+  if (existsSync(there) && !isFolder(there)) throw (await import("./files/there.ts")).noStoreIn(there);
+}
+
+function isFolder(path: string): boolean {
+  return existsSync(path) && statSync(path).isDirectory();
 }
 
 function checkThere(path: string): void {

@@ -1,5 +1,6 @@
 /** The token counters by name, and the count of messages for hosts. */
 import { WindrowError } from "../errors.ts";
+import { isObject } from "../message/json.ts";
 import type { Message } from "../message/message.ts";
 import { nearest } from "../nearest.ts";
 import { chars4Ceil, chars4Floor } from "./chars4.ts";
@@ -66,12 +67,22 @@ export function checkCounterName(counter: string | TokenCounter | undefined): vo
  *
  * @param messages - ids are not needed
  * @param counter - a name (default `estimate`) or a {@link TokenCounter}
- * @throws WindrowError `unknown-counter`
+ * @throws WindrowError `unknown-counter`, `bad-message`
  */
 export function countTokens(
   messages: readonly Pick<Message, "parts">[],
   counter: string | TokenCounter = "estimate",
 ): number {
   const by = counterOf(counter);
+  if (!Array.isArray(messages) || !messages.every(hasParts)) {
+    const message =
+      'countTokens takes a list of messages such as { role, parts: [{ type: "text", text }] }; ' +
+      "fromChat of windrow/chat converts others.";
+    throw new WindrowError("bad-message", message);
+  }
   return messages.reduce((total, message) => total + countMessage(by, message), 0);
+}
+
+function hasParts(message: unknown): boolean {
+  return isObject(message) && Array.isArray(message["parts"]);
 }

@@ -60,6 +60,17 @@ export async function discoverUsage(options: DiscoverOptions): Promise<readonly 
   );
 }
 
+/** The folders, and the database, that {@link discoverUsage} looks into, whether they are there or not. */
+export function usageFolders(
+  options: DiscoverOptions,
+): readonly { readonly agent: UsageAgent; readonly path: string }[] {
+  const { data, database } = openCodePlaces(options);
+  return [
+    ...[...placesOf(options), ...usagePlaces(options)].map(({ agent, folder }) => ({ agent, path: folder })),
+    ...[database, join(data, "storage", "message")].map((path) => ({ agent: "opencode" as const, path })),
+  ];
+}
+
 /** Places of files that only usage is read from. */
 function usagePlaces({ home, env }: DiscoverOptions): readonly Place[] {
   const gemini = join(env["GEMINI_CLI_HOME"] || home, ".gemini", "tmp");
@@ -78,10 +89,9 @@ function isChat(path: string): boolean {
 }
 
 /** The database of opencode since 1.2, and the folders of messages that earlier versions left. */
-async function openCodeIn({ home, env }: DiscoverOptions): Promise<readonly FoundUsage[]> {
-  const data = join(env["XDG_DATA_HOME"] || join(home, ".local", "share"), "opencode");
-  const named = env["OPENCODE_DB"] || "opencode.db";
-  const database = await placeOf("opencode", join(named.startsWith(sep) ? "" : data, named));
+async function openCodeIn(options: DiscoverOptions): Promise<readonly FoundUsage[]> {
+  const { data, database: path } = openCodePlaces(options);
+  const database = await placeOf("opencode", path);
   const messages = join(data, "storage", "message");
   const files = await filesIn({ agent: "opencode", folder: messages, isSession: (path) => path.endsWith(".json") });
   const folders = new Map<string, FoundUsage>();
@@ -100,6 +110,12 @@ async function openCodeIn({ home, env }: DiscoverOptions): Promise<readonly Foun
   const log = await placeOf("opencode", `${database.path}-wal`);
   const modifiedMs = Math.max(database.modifiedMs, log?.modifiedMs ?? 0);
   return [{ ...database, bytes: database.bytes + (log?.bytes ?? 0), modifiedMs }, ...folders.values()];
+}
+
+function openCodePlaces({ home, env }: DiscoverOptions): { readonly data: string; readonly database: string } {
+  const data = join(env["XDG_DATA_HOME"] || join(home, ".local", "share"), "opencode");
+  const named = env["OPENCODE_DB"] || "opencode.db";
+  return { data, database: join(named.startsWith(sep) ? "" : data, named) };
 }
 
 function placesOf({ home, env }: DiscoverOptions): readonly Place<FoundSession["agent"]>[] {

@@ -1,5 +1,6 @@
 /** Budgets and triggers: how many tokens a window may use, and whether a strategy edits it now. */
 import { WindrowError } from "../errors.ts";
+import { shown } from "../shown.ts";
 import type { Trigger } from "./window.ts";
 
 /** The numbers that {@link budgetOf} computes a budget from. */
@@ -19,7 +20,9 @@ export interface BudgetOptions {
  *
  * @throws WindrowError `bad-option` when nothing is left
  */
-export function budgetOf({ contextWindow, maxOutput, ratio = 0.75, reserve = 0.02 }: BudgetOptions): number {
+export function budgetOf(options: BudgetOptions): number {
+  checkNumbers(options);
+  const { contextWindow, maxOutput, ratio = 0.75, reserve = 0.02 } = options;
   const budget = Math.floor(Math.min(contextWindow * ratio, contextWindow - maxOutput - contextWindow * reserve));
   if (Number.isFinite(budget) && budget > 0) return budget;
   throw new WindrowError(
@@ -27,6 +30,20 @@ export function budgetOf({ contextWindow, maxOutput, ratio = 0.75, reserve = 0.0
     `A contextWindow of ${contextWindow} tokens leaves nothing beside maxOutput ${maxOutput} and the reserve; lower maxOutput.`,
     { contextWindow, maxOutput, ratio, reserve },
   );
+}
+
+/** Both sizes are numbers; a share that is undefined has its default. */
+function checkNumbers(options: BudgetOptions): void {
+  if (typeof options !== "object" || options === null) {
+    throw new WindrowError("bad-option", `budgetOf takes { contextWindow, maxOutput }, not ${shown(options)}.`);
+  }
+  const { contextWindow, maxOutput, ratio = 0, reserve = 0 } = options;
+  for (const [name, value] of Object.entries({ contextWindow, maxOutput, ratio, reserve })) {
+    if (typeof value === "number" && value >= 0) continue;
+    throw new WindrowError("bad-option", `budgetOf: \`${name}\` is a number of at least 0, not ${shown(value)}.`, {
+      option: name,
+    });
+  }
 }
 
 /**

@@ -5,12 +5,12 @@ import type { CalibrationState } from "../tokens/calibrate.ts";
 import { modelOf } from "../tokens/models.ts";
 import { foreignHint } from "../message/foreign.ts";
 import { checkMessageJson, isObject } from "../message/json.ts";
-import type { Message, Usage } from "../message/message.ts";
+import type { Message } from "../message/message.ts";
 import { Composer } from "./composer.ts";
 import { hashName } from "../message/hash.ts";
 import { hashMessage } from "./hash.ts";
 import { composeKinds } from "./compose-options.ts";
-import { aboveZero, anyOf, checkGiven, count, fieldsOf, kinds, listOf, oneOf, whole } from "./options.ts";
+import { aboveZero, anyOf, checkGiven, count, kinds, listOf, oneOf, usageReport, whole } from "./options.ts";
 import type { Kind } from "./options.ts";
 import { profileOf } from "./provider/profile.ts";
 import { budgetFor, counterFor } from "./apply-settings.ts";
@@ -85,14 +85,6 @@ function objectOf(table: Readonly<Record<string, Kind>>): Kind {
   };
 }
 
-const usageKinds = {
-  input: count,
-  output: count,
-  cacheRead: count,
-  cacheWrite: count,
-  reasoning: count,
-} as const satisfies Record<keyof Usage, Kind>;
-
 const inputKinds = {
   ...composeKinds,
   messages: kinds.list,
@@ -100,7 +92,7 @@ const inputKinds = {
   model: anyOf(kinds.text, kinds.object),
   profile: anyOf(kinds.text, kinds.object),
   counter: anyOf(kinds.text, kinds.counter),
-  usage: fieldsOf(usageKinds),
+  usage: usageReport,
   ingestCap: aboveZero,
   mask: kinds.action,
   recallTools: listOf(kinds.text),

@@ -1,4 +1,6 @@
 /** Explanations: the fate of every message of the log in a window, with the pass, the reason and the tokens gained. */
+import { WindrowError } from "../errors.ts";
+import { isObject } from "../message/json.ts";
 import type { Message, Role } from "../message/message.ts";
 import type { RepairKind } from "../message/repair.ts";
 import { countPart } from "../tokens/counter.ts";
@@ -89,13 +91,17 @@ export interface ExplainOptions {
  *
  * @param state - as the composition returned it
  * @param messages - the history the composition was given
- * @throws WindrowError `unknown-profile`, `unknown-counter`
+ * @throws WindrowError `bad-option`, `unknown-profile`, `unknown-counter`
  */
 export function explainWindow(
   state: WindowState,
   messages: readonly Message[],
   options: ExplainOptions = {},
 ): Explanation {
+  if (!isObject(state) || !Array.isArray(messages)) {
+    const message = "explainWindow takes the `state` that composeWindow returned, and the messages it was given.";
+    throw new WindrowError("bad-option", message);
+  }
   const counter = counterOf(options.counter);
   const profile = profileOf(options.profile ?? "openai-chat");
   const composer = new Composer({ strategy: none(), profile, counter, state });

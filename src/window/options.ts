@@ -1,7 +1,10 @@
 /** Checks of options that come from outside: a configuration file, a command line, an untyped caller. */
 import { locales } from "../config/locale.ts";
 import { WindrowError } from "../errors.ts";
+import { foreignUsageHint } from "../message/foreign-usage.ts";
+import type { Usage } from "../message/message.ts";
 import { nearest } from "../nearest.ts";
+import { shown } from "../shown.ts";
 
 /**
  * Checks that options have only known names.
@@ -42,6 +45,8 @@ export function named<Options extends object, Made>(
 export interface Kind {
   readonly is: string;
   fits(value: unknown): boolean;
+  /** A sentence for the end of the error about a value that does not fit. */
+  hint?(value: unknown): string;
 }
 
 /** The kinds of options; a table `satisfies Record<keyof Options, Kind>` lets the compiler ask for every option. */
@@ -112,6 +117,18 @@ export function fieldsOf(table: Readonly<Record<string, Kind>>): Kind {
       isObject(value) && Object.entries(value).every(([name, one]) => one === undefined || table[name]?.fits(one)),
   };
 }
+
+/** The kind of usage reports; of a provider's own the error says how it is written. */
+export const usageReport: Kind = {
+  ...fieldsOf({
+    input: count,
+    output: count,
+    cacheRead: count,
+    cacheWrite: count,
+    reasoning: count,
+  } satisfies Record<keyof Usage, Kind>),
+  hint: foreignUsageHint,
+};
 
 /** The kind of values that fit one of several kinds. */
 export function anyOf(...choices: readonly Kind[]): Kind {
@@ -213,7 +230,7 @@ export function checkGiven(owner: string, options: object, table: Readonly<Recor
  */
 export function checkObject(owner: string, options: unknown): void {
   if (isObject(options)) return;
-  throw new WindrowError("bad-option", `${owner} takes an object of options, not ${shown(options)}.`, { owner });
+  throw new WindrowError("bad-option", `${owner} takes an object of options, not ${shownValue(options)}.`, { owner });
 }
 
 /**
@@ -226,21 +243,20 @@ export function checkTypes(owner: string, options: object, table: Readonly<Recor
   for (const [name, kind] of Object.entries(table)) {
     const value = given.get(name);
     if (value === undefined || kind.fits(value)) continue;
-    throw new WindrowError("bad-option", `${owner}: \`${name}\` is ${kind.is}, not ${shown(value)}.`, {
-      owner,
-      option: name,
-    });
+    throw new WindrowError(
+      "bad-option",
+      `${owner}: \`${name}\` is ${kind.is}, not ${shownValue(value)}.${kind.hint?.(value) ?? ""}`,
+      {
+        owner,
+        option: name,
+      },
+    );
   }
 }
 
-/** A value as an error shows it. */
-function shown(value: unknown): string {
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "such a list";
-  if (typeof value === "object") return "such an object";
-  if (typeof value === "number" || typeof value === "boolean") return String(value);
-  if (value === undefined) return "undefined";
-  return typeof value === "string" ? JSON.stringify(value.slice(0, 60)) : `a ${typeof value}`;
+/** A value as an error shows it: a list or an object may be of the right kind, and its items of a wrong one. */
+function shownValue(value: unknown): string {
+  return typeof value === "object" && value !== null ? `such ${shown(value)}` : shown(value);
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -76,6 +76,10 @@ const commands: Readonly<Record<string, (place: Place) => readonly Argv[]>> = {
   audit: ({ store }) => [["--store", store]],
   config: () => [["--config", hostile]],
   mcp: ({ store }) => [["--store", store, "--host", hostile, "--http", "0"]],
+  serve: ({ store }) => [
+    ["--store", store, "--host", hostile, "--no-open"],
+    [hostile, "--store", store, "--no-open"],
+  ],
   completion: () => [["bash"], [hostile]],
   export: ({ store, id }) => [[id, "--store", store, "--format", hostile]],
   import: ({ file, beside }) => [[file, "--store", join(beside, "imported")]],

@@ -74,6 +74,7 @@ const commands: Readonly<Record<string, readonly ((place: Place) => readonly str
   audit: [({ store }) => ["--store", store], () => ["--action", hostile]],
   config: [({ config }) => ["--config", config], () => ["--config", hostile]],
   mcp: [() => ["--http", hostile]],
+  serve: [() => ["--port", hostile], ({ store }) => [hostile, "--no-open", "--store", store]],
   completion: [() => [hostile]],
   bench: [() => [hostile], () => ["loop", "--policy", hostile], () => ["loop", "--family", hostile]],
   export: [

@@ -9,6 +9,7 @@ import { describe, expect, it } from "vitest";
 import { chooseHost, initHosts } from "../../src/cli/init/hosts.ts";
 import { agentName, planFiles } from "../../src/cli/init/files.ts";
 import { ignoreLine, readProject } from "../../src/cli/init/project.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
 import { dist } from "../support/build.ts";
 import { newFolder, put, windrow } from "./stage.ts";
 
@@ -146,6 +147,39 @@ describe("the language", () => {
   });
 });
 
+describe("the types of Node", () => {
+  const first = '/// <reference types="node" />\n';
+  const agentOf = async (config: string, more: object = {}): Promise<readonly [string, string]> => {
+    const folder = await projectWith([], more);
+    await put(folder, "tsconfig.json", config);
+    const { stdout } = await windrow(["init", folder]);
+    return [read(folder, "windrow-agent.ts"), stdout];
+  };
+
+  it.each([
+    ['{ "compilerOptions": { "types": [] } }', "^7.0.0"],
+    ['{\n  // none\n  "compilerOptions": { "types": ["vitest", /* "node" */], },\n}', "^5.9.0"],
+    ["{}", "^6.0.2"],
+  ])(
+    "are named by the agent itself where tsconfig.json leaves them out: %s, TypeScript %s",
+    async (config, typescript) => {
+      const [text, stdout] = await agentOf(config, { devDependencies: { typescript } });
+      expect(text.startsWith(first)).toBe(true);
+      expect(stdout).toContain('write "types": ["node"] there');
+    },
+  );
+
+  it.each([
+    ['{ "compilerOptions": { "types": ["node", "vitest"] } }', "^7.0.0"],
+    ['{ "compilerOptions": { "types": ["*"] } }', "^7.0.0"],
+    ['{ "extends": "./base.json" }', "^7.0.0"],
+    ['{ "compilerOptions": {} }', "~5.9.3"],
+  ])("are seen with %s and TypeScript %s", async (config, typescript) => {
+    const [text, stdout] = await agentOf(config, { devDependencies: { typescript } });
+    expect([text.startsWith(first), stdout.includes("Types of Node")]).toEqual([false, false]);
+  });
+});
+
 describe("files that are there", () => {
   it("are kept and named, and overwritten by force", async () => {
     const folder = await projectWith([], { devDependencies: { typescript: "*" } });
@@ -183,7 +217,7 @@ describe("files that are there", () => {
     const folder = join(await newFolder(), "not-there");
     const { stdout } = await windrow(["init", folder, "--dry-run"]);
     expect(stdout).toContain("\n--- windrow.config.yaml\n");
-    expect(stdout).toContain('import { SessionManager } from "windrow";');
+    expect(stdout).toContain('import { isWindrowError, SessionManager } from "windrow";');
     expect((await init(folder, "--dry-run")).files.map(({ text }) => text?.length ?? 0)).not.toContain(0);
     expect(existsSync(folder)).toBe(false);
   });
@@ -259,6 +293,14 @@ describe("is refused with a mend", () => {
     ]);
   });
 
+  it.skipIf(process.platform !== "linux")("a folder in a file system that takes none", async () => {
+    const refused = await windrow(["init", "/proc/windrow/agent"]);
+    expect([refused.status, refused.stderr]).toEqual([
+      1,
+      expect.stringMatching(/cannot be written: ENOENT.*or name another/),
+    ]);
+  });
+
   it("a wrong configuration, before anything is written", async () => {
     const folder = await newFolder();
     await put(folder, "windrow.config.yaml", "bugdet: 3\n");
@@ -273,21 +315,23 @@ describe("the plain agent", () => {
   async function runAgent(
     folder: string,
     killAt?: number,
-  ): Promise<{ readonly lines: string[]; readonly ended: unknown }> {
+  ): Promise<{ readonly lines: string[]; readonly ended: unknown; readonly said: string }> {
     const { OPENAI_API_KEY: _, ...env } = process.env;
     const child = spawn(process.execPath, ["windrow-agent.mjs"], {
       cwd: folder,
       env,
-      stdio: ["ignore", "pipe", "inherit"],
+      stdio: ["ignore", "pipe", "pipe"],
     });
     const exit = once(child, "exit");
     const lines: string[] = [];
+    let said = "";
+    child.stderr.on("data", (text: Buffer) => (said += text.toString()));
     for await (const line of createInterface({ input: child.stdout })) {
       lines.push(line);
       if (lines.length === killAt) child.kill("SIGKILL");
     }
     const [code, signal] = (await exit) as [number | null, string | null];
-    return { lines, ended: signal ?? code };
+    return { lines, ended: signal ?? code, said };
   }
 
   it("is killed in the middle, goes on, and finishes", { timeout: 60_000 }, async () => {
@@ -298,13 +342,28 @@ describe("the plain agent", () => {
     mkdirSync(join(folder, "node_modules"));
     symlinkSync(dirname(dist), join(folder, "node_modules/windrow"));
     const killed = await runAgent(folder, 2);
-    expect(killed).toEqual({ lines: ["list_files {}", 'read_file {"path":"package.json"}'], ended: "SIGKILL" });
+    expect(killed).toEqual({
+      lines: ["list_files {}", 'read_file {"path":"package.json"}'],
+      ended: "SIGKILL",
+      said: "",
+    });
     const store = join(folder, "contexts");
     const [id = ""] = await readdir(join(store, "running"));
     // A kill may come before the state is written for the first time: what the session is follows from its log.
     const statePath = join(store, "running", id, "state.json");
     const state = await readFile(statePath, "utf8");
     await writeFile(statePath, state.replace(/"status": ?"[a-z]+"/, '"status": "initializing"'));
+
+    // While another one writes the session, a run ends with one sentence, not with a stack.
+    const manager = await SessionManager.open({ store, budget: 1_000 });
+    const held = await manager.resume(id);
+    const refused = await runAgent(folder);
+    await held.close();
+    await manager.close();
+    expect([refused.ended, refused.said]).toEqual([
+      1,
+      expect.stringMatching(/^This session is being written by [^\n]*\n$/),
+    ]);
 
     const resumed = await runAgent(folder);
     expect(resumed.ended).toBe(0);

@@ -18,6 +18,7 @@ const commands = [
   ["compose", "latest", "--budget", "9000"],
   ["compact", "latest"],
   ["monitor", "--once"],
+  ["serve", "--no-open"],
   ["doctor", "--mend"],
   ["scan"],
   ["unlock", id],

@@ -1,4 +1,6 @@
 /** `windrow recall`: one message, a range, words and paths of a session, as its recall tool answers them. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { HistoryBuilder } from "../../src/message/samples.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
@@ -64,4 +66,23 @@ it("is one document of JSON, writes nothing, and says what is wrong", async () =
   expect((await windrow(["recall", id, "--store", store])).status).toBe(2);
   expect((await windrow(["recall", id, "m1", "--max-tokens", "few", "--store", store])).status).toBe(2);
   expect(await logs()).toBe(before);
+});
+
+it("tells of a damaged log on stderr, whether it finds something or not", async () => {
+  const { store, id } = await storeWith();
+  const path = join(store, "running", id, "messages.jsonl");
+  const lines = readFileSync(path, "utf8").split("\n");
+  writeFileSync(path, lines.with(1, "{broken").join("\n"));
+  for (const [what, expected] of [
+    ["m2", 1],
+    ["m3", 0],
+  ] as const) {
+    const { status, stderr } = await windrow(["recall", id, what, "--store", store]);
+    expect([status, stderr]).toEqual([
+      expected,
+      expect.stringMatching(/store-corrupt: session .*messages\.jsonl, bytes \d+/),
+    ]);
+  }
+  const composed = await windrow(["compose", id, "--store", store]);
+  expect([composed.status, composed.stderr]).toEqual([0, expect.stringContaining("messages.jsonl, bytes")]);
 });

@@ -68,6 +68,21 @@ it("looks again until it is stopped, each look over the last", async () => {
   for (const frame of frames) expect(frame.startsWith("\u001b[H\u001b[J")).toBe(true);
 });
 
+it("looks once in a pipe, and as often as --interval says where it is given", async () => {
+  const folder = await emptyStore();
+  const looks = await windrow(["top", "--store", folder]);
+  expect([looks.status, looks.stdout.match(/No session is running/g)?.length]).toEqual([0, 1]);
+  expect(JSON.parse((await windrow(["top", "--json", "--store", folder])).stdout)).toMatchObject({ running: 0 });
+  const stop = new AbortController();
+  const lines: string[] = [];
+  const write = (line: string): void => {
+    if (lines.push(line) === 2) stop.abort();
+  };
+  const io = { stdout: { write }, stderr: { write: () => undefined }, env: {} };
+  await run(["top", "--json", "--interval", "0.02", "--store", folder], io, stop.signal);
+  expect(lines.map((line) => (JSON.parse(line) as Top).running)).toEqual([0, 0]);
+});
+
 it("says what is wrong", async () => {
   const folder = await emptyStore();
   expect(await windrow(["top", "--once", "--store", folder])).toMatchObject({

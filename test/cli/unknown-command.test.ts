@@ -10,6 +10,15 @@ it.each([
   expect([status, stdout, stderr]).toEqual([2, "", `windrow: bad-option: ${said}\n`]);
 });
 
+it.each(["statz", "foo"])("windrow help %s is refused as the command is", async (name) => {
+  expect(await windrow(["help", name])).toEqual(await windrow([name]));
+});
+
+it.each(["stats", "completion", "help"])("windrow help %s is help", async (name) => {
+  const { status, stdout } = await windrow(["help", name]);
+  expect([status, stdout]).toEqual([0, expect.stringContaining("Usage: windrow")]);
+});
+
 it.each([
   [["view"], "missing required argument 'id'. See windrow view --help."],
   [["restore", "latest"], "required option '--from <backup>' not specified. See windrow restore --help."],

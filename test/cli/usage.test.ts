@@ -294,6 +294,17 @@ describe("windrow alone", () => {
     expect(`${stdout}${stderr}`).toContain("Usage: windrow [options] [command]");
   });
 
+  it("says where it looked, at 80 columns", async () => {
+    const { stderr } = await windrow([], { HOME: "/home/ann", CODEX_HOME: "/data/codex" }, true, 80);
+    const said = stderr.slice(stderr.indexOf("Where there are sessions"));
+    expect(said).toContain("  Claude Code  ~/.claude/projects\n");
+    expect(said).toContain("  Codex        /data/codex/sessions\n");
+    for (const place of ["~/.pi/agent/sessions", "~/.gemini/tmp", "~/.local/share/opencode", "./contexts"])
+      expect(said).toContain(place);
+    for (const line of said.split("\n")) expect(line.length, line).toBeLessThanOrEqual(80);
+    expect((await windrow(["--help"], { HOME: "/home/ann" })).stdout).not.toContain("It looked here");
+  });
+
   it("says so where sessions report no usage", async () => {
     const home = await newFolder();
     await put(home, ".claude/projects/p/a.jsonl", '{"type":"user","message":{"role":"user","content":"hi"}}');

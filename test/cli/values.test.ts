@@ -1,7 +1,17 @@
 /** Numbers on the command line: each flag's own kind, wrong ones refused by name, none that makes a command spin. */
 import { expect, it } from "vitest";
 import { openStore } from "../../src/access/open.ts";
-import { ageOf, countOf, intervalOf, messagesOf, numberOf, portOf, secondsOf, tokensOf } from "../../src/cli/values.ts";
+import {
+  ageOf,
+  countOf,
+  intervalOf,
+  messagesOf,
+  numberOf,
+  portOf,
+  secondsOf,
+  tokenListOf,
+  tokensOf,
+} from "../../src/cli/values.ts";
 import { chatLines, newFolder, put, windrow } from "./stage.ts";
 
 it("are read by their kind", () => {
@@ -18,6 +28,30 @@ it("are read by their kind", () => {
   expect([intervalOf("--interval", "0.01"), portOf("--http", "0"), numberOf("--failures", "percent", "12.5")]).toEqual([
     10, 0, 12.5,
   ]);
+});
+
+it("of tokens may have a comma between their thousands, where one number is meant", () => {
+  expect(["32,000", "1,048,576", "900"].map((text) => tokensOf("--budget", text))).toEqual([32_000, 1_048_576, 900]);
+  for (const text of ["32,00", "32,0000", "0,500", "32.000", "32,000k", ",000"])
+    expect(() => tokensOf("--budget", text), text).toThrow("a number of tokens above 0");
+});
+
+it("in a list are told apart, and a comma that may be between thousands is refused", () => {
+  expect(tokenListOf("-b", "16k,32000,16000")).toEqual([16_000, 32_000]);
+  expect(tokenListOf("-b", "500, 800")).toEqual([500, 800]);
+  for (const text of ["32,000", "16k,32,000", "1,048,576", "32,500"])
+    expect(() => tokenListOf("-b", text), text).toThrow(
+      /-b takes several numbers, separated by commas: "[\d,]+" would be/,
+    );
+  expect(() => tokenListOf("-b", "16k,32,000")).toThrow('"32,000" would be 2 of them. Write 32000 or 32k for one');
+});
+
+it.each([
+  ["replay", "FILE"],
+  ["bench", "loop"],
+])("windrow %s refuses --budget 32,000", async (command, subject) => {
+  const { status, stderr } = await windrow([command, subject, "--budget", "32,000"]);
+  expect([status, stderr]).toEqual([2, expect.stringContaining("Write 32000 or 32k")]);
 });
 
 /** The numeric flags of all commands, with what their errors say they are. */
@@ -47,6 +81,7 @@ const flags: readonly (readonly [argv: readonly string[], kind: string])[] = [
   [["monitor", "--once", "--long"], "a number of hours from 0, for example 10"],
   [["monitor", "--metrics"], "a port from 0 to 65535, for example 9464"],
   [["mcp", "--http"], "a port from 0 to 65535, for example 9464"],
+  [["serve", "--port"], "a port from 0 to 65535, for example 9464"],
   [["import", "FILE", "--max-bytes"], "a whole number above 0, for example 20"],
   [["import", "FILE", "--max-entries"], "a whole number above 0, for example 20"],
   [["replay", "FILE", "--max-bytes"], "a whole number above 0, for example 20"],

@@ -1,12 +1,22 @@
 /** What a newcomer hands in first: it is taken, or the error says how to mend it. */
 import { describe, expect, it } from "vitest";
-import { composeWindow, SessionManager } from "../../src/index.ts";
+import {
+  budgetOf,
+  composeWindow,
+  countTokens,
+  isWindrowError,
+  SessionManager,
+  validateWindow,
+} from "../../src/index.ts";
+import { openStore } from "../../src/access/open.ts";
 import type { ComposeInput } from "../../src/index.ts";
-import { fromAnthropic } from "../../src/adapter/anthropic/anthropic.ts";
-import { fromChat } from "../../src/adapter/chat/chat.ts";
-import { fromContents } from "../../src/adapter/gemini/gemini.ts";
+import { fromAnthropic, toAnthropic } from "../../src/adapter/anthropic/anthropic.ts";
+import { fromChat, toChat } from "../../src/adapter/chat/chat.ts";
+import { fromContents, toContents } from "../../src/adapter/gemini/gemini.ts";
 import { fromGenkit } from "../../src/adapter/genkit/genkit.ts";
 import { fromLangChain } from "../../src/adapter/langchain/langchain.ts";
+import { AgentsSession } from "../../src/adapter/openai-agents/openai-agents.ts";
+import { extractSummary, recallFrom } from "../../src/window/public.ts";
 import { ramStore } from "../../src/store/ram/ram.ts";
 
 const own = { role: "user", parts: [{ type: "text", text: "hi" }] };
@@ -190,3 +200,67 @@ async function session() {
     [Symbol.asyncDispose]: () => manager.close(),
   };
 }
+
+describe("usage of a provider's own", () => {
+  it.each([
+    [{ prompt_tokens: 5, completion_tokens: 1 }, "input: prompt_tokens, output: completion_tokens"],
+    [{ input_tokens: 5, cache_read_input_tokens: 3 }, "input: input_tokens + cache_read_input_tokens"],
+    [{ input_tokens: 5, output_tokens: 1 }, "input: input_tokens, output: output_tokens"],
+    [{ promptTokenCount: 5 }, "input: promptTokenCount"],
+    [{ inputTokens: 5, outputTokens: 1 }, "input: inputTokens"],
+  ])("%j is refused with the way it is written, wherever it is given", async (usage, written) => {
+    await using opened = await session();
+    const refused = { message: expect.stringContaining(`write usage: { ${written}`) };
+    await expect(opened.session.endStep({ usage } as never)).rejects.toMatchObject({ code: "bad-option", ...refused });
+    await expect(opened.session.endStep(usage as never)).rejects.toMatchObject({ code: "bad-option", ...refused });
+    const answer = { role: "assistant", parts: [{ type: "text", text: "hi" }], usage };
+    await expect(opened.session.append(answer as never)).rejects.toMatchObject({ code: "bad-message", ...refused });
+    const input = { messages: [own], budget: 1_000, usage } as unknown as ComposeInput;
+    expect(thrown(() => composeWindow(input))).toMatchObject({ code: "bad-option", ...refused });
+    expect(opened.session.stats().state.totalTokensUsed).toBe(0);
+  });
+});
+
+describe("in plain JavaScript", () => {
+  const mistakes: readonly (readonly [string, () => unknown, RegExp])[] = [
+    ["a manager made with new", () => Reflect.construct(SessionManager, [{}]), /await SessionManager\.open\(/],
+    ["a window in the place of its messages", () => toChat({ messages: [own] } as never), /toChat\(window\.messages\)/],
+    ["messages of the API's own", () => toAnthropic([{ role: "user", content: "hi" }] as never), /which have `parts`/],
+    ["no messages", () => toContents(undefined as never), /a list of Windrow's messages, not undefined/],
+    ["no messages to count", () => countTokens(undefined as never), /countTokens takes a list/],
+    ["no profile", () => validateWindow([own] as never, undefined as never), /and a profile/],
+    ["a context window in words", () => budgetOf({ contextWindow: "8k" as never, maxOutput: 1 }), /not "8k"/],
+    ["no room for the answer", () => budgetOf({ contextWindow: 8_000 } as never), /`maxOutput` is .* not undefined/],
+    [
+      "recall without a history",
+      () => recallFrom(undefined as never, { query: "hi" }),
+      /a list of messages, not undefined/,
+    ],
+    [
+      "NaN tokens to recall",
+      () => recallFrom([], { query: "hi" }, { maxTokens: Number.NaN }),
+      /`maxTokens` .* not NaN/,
+    ],
+    ["an unknown limit", () => recallFrom([], { query: "hi" }, { maxToken: 5 } as never), /Did you mean "maxTokens"/],
+    ["an extract of NaN tokens", () => extractSummary([], { maxTokens: Number.NaN } as never), /a number of tokens/],
+    ["a session that nobody waited for", () => new AgentsSession(Promise.resolve() as never), /write await before it/],
+  ];
+
+  it.each(mistakes)("%s is refused with a mend", (_, call, said) => {
+    const error = thrown(call);
+    expect([isWindrowError(error), String(error)]).toEqual([true, expect.stringMatching(said)]);
+  });
+
+  it("an id that is undefined is called so", async () => {
+    const manager = await SessionManager.open({ store: "ram:", budget: 1_000 });
+    await expect(manager.resume(undefined as never)).rejects.toThrow("this is none: undefined.");
+    await manager.close();
+  });
+
+  it("a store that is no store is refused when it is opened", async () => {
+    await expect(SessionManager.open({ store: "package.json" })).rejects.toThrow("package.json: it is a file");
+    await expect(SessionManager.open({ store: "package.json/below" })).rejects.toThrow("package.json: it is a file");
+    await expect(SessionManager.open({ store: "sqlite:src" })).rejects.toThrow('neither a folder "running"');
+    await expect(openStore(undefined as never)).rejects.toThrow("or a Store, not undefined");
+  });
+});

@@ -6,6 +6,7 @@ import type { Message, ToolDefinition } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
 import { checkGiven, fromZero, kinds } from "../../window/options.ts";
 import type { Kind } from "../../window/options.ts";
+import { asSession } from "../host/given-session.ts";
 import { HostConversation } from "../host/conversation.ts";
 import { windowKinds } from "../host/window-options.ts";
 import type { HostWindow } from "../host/conversation.ts";
@@ -191,6 +192,6 @@ export async function aiSdkUiMessages<M extends AiSdkUiMessage = AiSdkUiMessage>
 
 async function numbered(session: Session): Promise<readonly { readonly id: string; readonly message: AiSdkMessage }[]> {
   const messages: Message[] = [];
-  for await (const message of session.messages()) messages.push(message);
+  for await (const message of asSession(session, "aiSdkMessages").messages()) messages.push(message);
   return messages.flatMap((one) => aiSdkAdapter.encode([one]).map((message) => ({ id: one.id, message })));
 }

@@ -84,7 +84,7 @@ const openings = new Set(["stream-start", "response-metadata", "raw"]);
  *
  * @throws WindrowError `bad-option`, `unknown-strategy`
  * @example
- * const model = wrapLanguageModel({ model: anthropic("claude-sonnet-4-5"), middleware: aiSdkMiddleware() });
+ * const model = wrapLanguageModel({ model: anthropic("claude-sonnet-5"), middleware: aiSdkMiddleware() });
  */
 export function aiSdkMiddleware<Version extends "v2" | "v3" | "v4" = "v4">(
   options: AiSdkMiddlewareOptions = {},

@@ -14,6 +14,7 @@ import {
   hostMessages,
   keptOf,
   Originals,
+  ownMessages,
   WireIds,
 } from "../host/host-fields.ts";
 
@@ -103,6 +104,7 @@ function spoken(
 export function toAnthropic<Host extends AnthropicMessage = AnthropicMessage>(
   messages: readonly Message[],
 ): AnthropicRequest<Host> {
+  ownMessages(messages, "toAnthropic");
   const first = messages.findIndex((message) => message.role !== "system");
   const lead = first === -1 ? messages : messages.slice(0, first);
   const system = lead.flatMap(({ parts }) => parts.flatMap((part) => systemBlock(part)));

@@ -25,6 +25,7 @@ import {
   contentNote,
   hostMessage,
   hostMessages,
+  ownMessages,
   keep,
   keptOf,
   Originals,
@@ -192,7 +193,7 @@ function message(host: JsonObject, role: Role, parts: readonly Part[], kept: Jso
  */
 export function toChat<Host extends ChatMessage = ChatMessage>(messages: readonly Message[]): Host[] {
   const encoder = new ChatEncoder();
-  return messages.flatMap((message): readonly object[] => {
+  return ownMessages(messages, "toChat").flatMap((message): readonly object[] => {
     const built = encoder.encode(message);
     const original = originals.of(message);
     return original === undefined ? built : [original];

@@ -5,7 +5,7 @@ import { CallPairing } from "../../message/parts.ts";
 import { asArray, asName, without } from "../../message/json.ts";
 import type { Adapter } from "../adapter.ts";
 import { blockOf, google, partOf } from "./parts.ts";
-import { absent, badMessage, hostMessage, hostMessages, keptOf, Originals } from "../host/host-fields.ts";
+import { absent, badMessage, hostMessage, hostMessages, keptOf, Originals, ownMessages } from "../host/host-fields.ts";
 
 export type { RecallSource, RecallToolOptions } from "../host/recall-source.ts";
 export { geminiRecallTool } from "./recall.ts";
@@ -91,6 +91,7 @@ function roleOf(role: string | undefined, parts: readonly Part[]): Message["role
 export function toContents<Host extends GeminiContent = GeminiContent>(
   messages: readonly Message[],
 ): GeminiRequest<Host> {
+  ownMessages(messages, "toContents");
   const first = messages.findIndex((message) => message.role !== "system");
   const lead = first === -1 ? messages : messages.slice(0, first);
   const parts = lead.flatMap((message) =>

@@ -9,6 +9,7 @@ import type { Session } from "../../session/session.ts";
 import { estimate } from "../../tokens/estimate.ts";
 import { checkGiven, kinds } from "../../window/options.ts";
 import type { Kind } from "../../window/options.ts";
+import { asSession } from "../host/given-session.ts";
 import { windowKinds } from "../host/window-options.ts";
 import type { HostCall, WindowOptions } from "../public.ts";
 import { HostConversation, recallTool, toolDefinition } from "../public.ts";
@@ -145,7 +146,7 @@ export function windowMiddleware(options: WindowMiddlewareOptions = {}): WindowM
  */
 export async function genkitMessages<Host = GenkitMessage>(session: Session): Promise<Host[]> {
   const messages: Message[] = [];
-  for await (const message of session.messages()) messages.push(message);
+  for await (const message of asSession(session, "genkitMessages").messages()) messages.push(message);
   return toGenkit(messages) as Host[];
 }
 

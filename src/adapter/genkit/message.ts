@@ -14,6 +14,7 @@ import {
   Originals,
   present,
 } from "../public.ts";
+import { ownMessages } from "../host/host-fields.ts";
 import type { Adapter } from "../public.ts";
 
 /** A message of Genkit: its `MessageData`. */
@@ -54,7 +55,7 @@ export function fromGenkit(messages: readonly GenkitMessage[]): readonly Message
 
 /** Windrow's messages as Genkit's. One that `fromGenkit` gave and nothing changed comes back as the very object. */
 export function toGenkit(messages: readonly Message[]): GenkitMessage[] {
-  return messages.flatMap((message): readonly unknown[] => {
+  return ownMessages(messages, "toGenkit").flatMap((message): readonly unknown[] => {
     const original = originals.of(message);
     return original === undefined ? written(message) : [original];
   }) as GenkitMessage[];

@@ -145,6 +145,12 @@ export class HostConversation<Host extends object> {
   #newestBudget: number | undefined;
 
   constructor(host: ConversationHost<Host>, options: ConversationOptions = {}, shared: SharedParts = {}) {
+    if (typeof host?.adapter?.name !== "string") {
+      throw new WindrowError(
+        "bad-option",
+        "A HostConversation is made of { adapter }, as docs/writing-an-adapter.md says.",
+      );
+    }
     this.#host = host;
     this.#options = options;
     this.#strategy = ownStrategy(options);

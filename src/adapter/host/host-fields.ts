@@ -4,6 +4,7 @@
 import { WindrowError } from "../../errors.ts";
 import { isOwnShape } from "../../message/foreign.ts";
 import { isObject } from "../../message/json.ts";
+import { shown } from "../../shown.ts";
 import type { JsonObject, JsonValue, Message, Part } from "../../message/message.ts";
 
 /** Stands, in what is kept, for a field that the host's object did not have. No host writes it. */
@@ -57,6 +58,22 @@ export function hostMessages<Host>(given: readonly Host[], reader: string): read
   const index = given.findIndex(isOwnShape);
   if (index === -1) return given;
   throw badMessage(index, `it is a message of Windrow's own already, and goes on without ${reader}`);
+}
+
+/**
+ * Windrow's messages as they were given to a writer of the host's.
+ *
+ * @throws WindrowError `bad-message` for what is no list, such as the whole window, and for messages of another shape
+ */
+export function ownMessages(given: readonly Message[], writer: string): readonly Message[] {
+  if (!Array.isArray(given)) {
+    const mend = isObject(given) && "messages" in given ? `: write ${writer}(window.messages)` : "";
+    const message = `${writer} takes a list of Windrow's messages, not ${shown(given)}${mend}.`;
+    throw new WindrowError("bad-message", message, {});
+  }
+  const index = given.findIndex((message: unknown) => !isObject(message) || !Array.isArray(message["parts"]));
+  if (index === -1) return given;
+  throw badMessage(index, `it is none of Windrow's, which have \`parts\`; ${writer} writes those of a window`);
 }
 
 /** The host's message at a place as JSON; what JSON cannot carry (undefined fields, functions) is left out. */

@@ -2,6 +2,7 @@
  * The journal of a host's growing array of messages: each new message is appended to a session's log once, one write after
  * another. An array that does not continue the log is reported.
  */
+import { asSession } from "./given-session.ts";
 import { maskJson } from "../../mask/mask.ts";
 import type { SecretRules } from "../../mask/text.ts";
 import { hashText } from "../../message/hash.ts";
@@ -226,7 +227,7 @@ const journalKey = Symbol("windrow:journal");
 
 /** The journal of a session: the same one on every call, so that everything that feeds the session agrees. */
 export function journalOf<Host extends object>(session: Session, host: JournalHost<Host>): HostJournal<Host> {
-  return session.attach(journalKey, () => new HostJournal(session, host));
+  return asSession(session, host.adapter.name).attach(journalKey, () => new HostJournal(session, host));
 }
 
 /** Fingerprints of what messages say. Secrets are masked first, so a message has the same one before and after a resume. */

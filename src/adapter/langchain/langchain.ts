@@ -11,9 +11,10 @@ import { checkGiven } from "../../window/options.ts";
 import type { Kind } from "../../window/options.ts";
 import type { WindowState } from "../../window/window.ts";
 import type { Adapter } from "../adapter.ts";
+import { asSession } from "../host/given-session.ts";
 import { HostConversation } from "../host/conversation.ts";
 import type { RequestBlocks, WindowOptions } from "../host/conversation.ts";
-import { hostMessages, Originals } from "../host/host-fields.ts";
+import { hostMessages, Originals, ownMessages } from "../host/host-fields.ts";
 import { recallTool } from "../host/recall-tool.ts";
 import type { RecallTool } from "../host/recall-tool.ts";
 import { toolDefinition } from "../host/tool-definition.ts";
@@ -86,7 +87,7 @@ export function fromLangChain(messages: readonly LangChainMessage[]): readonly M
  * any other as a plain object with the fields of its `BaseMessage`, which agents, graphs and models take as a message.
  */
 export function toLangChain(messages: readonly Message[]): LangChainMessage[] {
-  return messages.flatMap((message): readonly unknown[] => {
+  return ownMessages(messages, "toLangChain").flatMap((message): readonly unknown[] => {
     const original = originals.of(message);
     return original === undefined ? toFields(message) : [original];
   }) as LangChainMessage[];
@@ -108,7 +109,7 @@ export const langchainAdapter: Adapter<LangChainMessage> = {
  */
 export async function langchainMessages<Host = LangChainMessage>(session: Session): Promise<Host[]> {
   const messages: Message[] = [];
-  for await (const message of session.messages()) messages.push(message);
+  for await (const message of asSession(session, "langchainMessages").messages()) messages.push(message);
   return toLangChain(messages) as Host[];
 }
 

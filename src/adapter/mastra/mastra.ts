@@ -16,6 +16,7 @@ import type { Adapter } from "../adapter.ts";
 import { aiSdkAdapter } from "../ai-sdk/message.ts";
 import { aiSdkUiMessagesOf } from "../ai-sdk/ui.ts";
 import type { AiSdkUiMessage } from "../ai-sdk/ui.ts";
+import { asSession } from "../host/given-session.ts";
 import { HostConversation } from "../host/conversation.ts";
 import type { WindowOptions } from "../host/conversation.ts";
 import { recallDeclaration, recallTool } from "../host/recall-tool.ts";
@@ -219,7 +220,7 @@ async function sessionFor(manager: SessionManager, threadId: string): Promise<Se
  */
 export async function mastraMessages<Host = AiSdkUiMessage>(session: Session): Promise<Host[]> {
   const messages: { id: string; message: MastraMessage }[] = [];
-  for await (const message of session.messages()) {
+  for await (const message of asSession(session, "mastraMessages").messages()) {
     for (const written of mastraAdapter.encode([message])) messages.push({ id: message.id, message: written });
   }
   return aiSdkUiMessagesOf(messages) as Host[];

@@ -11,6 +11,7 @@ import type { Kind } from "../../window/options.ts";
 import { HostConversation } from "../host/conversation.ts";
 import type { HostCall } from "../host/conversation.ts";
 import type { AdapterListener } from "../host/events.ts";
+import { asSession } from "../host/given-session.ts";
 import type { HostLog } from "../host/journal.ts";
 import { recallTool } from "../host/recall-tool.ts";
 import { windowKinds } from "../host/window-options.ts";
@@ -97,7 +98,7 @@ export class AgentsSession {
   /** @throws WindrowError `bad-option` */
   constructor(session: Session, options: AgentsSessionOptions = {}) {
     checkGiven("AgentsSession", options, sessionKinds);
-    this.session = session;
+    this.session = asSession(session, "AgentsSession");
     this.#history = new AgentHistory(session);
     this.#options = options;
     const { secretRules } = session.settings;

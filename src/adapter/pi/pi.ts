@@ -8,6 +8,7 @@ import { checkGiven, kinds } from "../../window/options.ts";
 import { HostConversation } from "../host/conversation.ts";
 import type { AdapterListener } from "../host/events.ts";
 import { asHostHas } from "../host/journal.ts";
+import { asSession } from "../host/given-session.ts";
 import { agentSlot, piAdapter, piHost } from "./host.ts";
 import type { PiAgent, PiAgentEvent, PiModel } from "./host.ts";
 import { piUsage } from "./message.ts";
@@ -31,7 +32,7 @@ export type { TransformContextOptions } from "./windows.ts";
  */
 export function journal(agent: PiAgent, session: Session, options: { readonly on?: AdapterListener } = {}): () => void {
   checkGiven("journal", options, { on: kinds.action });
-  const conversation = new HostConversation<PiMessage>(piHost, { ...options, session });
+  const conversation = new HostConversation<PiMessage>(piHost, { ...options, session: asSession(session, "journal") });
   const starts = new Map<string, number>();
   const slot = agentSlot(session);
   slot.agent = agent;
@@ -79,7 +80,7 @@ async function record(
  */
 export async function piMessages<M extends PiMessage = PiMessage>(session: Session): Promise<M[]> {
   const messages: Message[] = [];
-  for await (const message of session.messages()) messages.push(asHostHas(message));
+  for await (const message of asSession(session, "piMessages").messages()) messages.push(asHostHas(message));
   return [...piAdapter.encode(messages)] as M[];
 }
 

@@ -6,6 +6,7 @@ import type { Session } from "../../session/session.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { excerpt } from "../../window/digest/excerpt.ts";
 import { journalOf } from "../host/journal.ts";
+import { asSession } from "../host/given-session.ts";
 import { recallTool } from "../host/recall-tool.ts";
 import type { RecallDeclaration, RecallTool } from "../host/recall-tool.ts";
 import { piHost } from "./host.ts";
@@ -67,7 +68,7 @@ export function cutContent<Content extends PiContent>(
 export function createAfterToolCall(
   session: Session,
 ): <Content extends PiContent>(outcome: PiToolOutcome<Content>) => Promise<{ content: Content[] } | undefined> {
-  const { ingestCap, counter, mask } = session.settings;
+  const { ingestCap, counter, mask } = asSession(session, "createAfterToolCall").settings;
   if (ingestCap === undefined || ingestCap === Infinity) {
     throw new WindrowError("bad-option", "Open the manager with an `ingestCap`: the most tokens one result may have.");
   }

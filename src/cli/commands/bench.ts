@@ -8,7 +8,7 @@ import { exitStatus, writeReport } from "../command.ts";
 import type { CommandContext, CommandIo, ExitStatus } from "../command.ts";
 import { Progress } from "../text/progress.ts";
 import { plainTable } from "../text/table.ts";
-import { countOf, tokensOf } from "../values.ts";
+import { countOf, tokenListOf } from "../values.ts";
 
 interface BenchFlags {
   readonly policy?: string;
@@ -57,7 +57,7 @@ async function runBench(flags: BenchFlags, io: CommandIo, signal: AbortSignal | 
     families: familiesOf(flags.family?.split(",")),
     seeds: flags.seed.split(",").map((text) => countOf("--seed", text)),
     size: countOf("--size", flags.size),
-    budgets: flags.budget.split(",").map((text) => tokensOf("--budget", text)),
+    budgets: tokenListOf("--budget", flags.budget),
     counter: await loadCounter(flags.counter),
   };
   const progress = new Progress(io);

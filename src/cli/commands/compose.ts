@@ -9,7 +9,7 @@ import { profileOf } from "../../window/provider/profile.ts";
 import { loadCounterFor } from "../../window/apply-settings.ts";
 import { strategyNames, strategyOf } from "../../window/by-name.ts";
 import { printable } from "../../printable.ts";
-import { exitStatus, reportError, statusOf, onStore, writeReport } from "../command.ts";
+import { exitStatus, noteDamage, reportError, statusOf, onStore, writeReport } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { readComposeFlags } from "./compose-options.ts";
 import type { ComposeFlags, ComposeSettings } from "./compose-options.ts";
@@ -86,7 +86,9 @@ async function composeSession(target: string, settings: ComposeSettings, path: s
   const { findSession } = await import("../../ops/look/find.ts");
   return onStore(io, { store: path }, async (store) => {
     const session = await findSession(store, {}, target);
-    return { name: session.metadata.uuid, window: await composeStored(store, {}, session, settings) };
+    const window = await composeStored(store, {}, session, settings);
+    await noteDamage(io, store, {}, session.metadata.uuid);
+    return { name: session.metadata.uuid, window };
   });
 }
 

@@ -9,6 +9,7 @@ import { agentName, planFiles, writeFiles } from "../init/files.ts";
 import type { PlannedFile } from "../init/files.ts";
 import { chooseHost, initHostNames } from "../init/hosts.ts";
 import type { ChosenHost } from "../init/hosts.ts";
+import { missingNodeTypes } from "../init/node-types.ts";
 import { isInstalled, readProject } from "../init/project.ts";
 import type { Project } from "../init/project.ts";
 
@@ -102,12 +103,13 @@ function nextCommands({ folder, ...project }: Project, { host }: ChosenHost): re
 }
 
 function initText(
-  { folder }: Project,
+  project: Project,
   { host, why, shownBy, others }: ChosenHost,
   files: readonly PlannedFile[],
   next: readonly NextCommand[],
   dryRun: boolean,
 ): string {
+  const { folder } = project;
   const reasons = {
     chosen: "as --host says",
     found: `package.json has ${shownBy}`,
@@ -118,7 +120,18 @@ function initText(
   const shown = dryRun ? files.flatMap(({ name, text }) => (text === undefined ? [] : [`\n--- ${name}\n${text}`])) : [];
   return (
     `${host.label} (${reasons[why]})${also}\n\n${dryRun ? "Without --dry-run:\n" : ""}${columns(rows)}${shown.join("")}\n` +
-    `Next, in ${printable(folder)}:\n${columns(next.map(({ command, about }) => [command, `# ${about}`] as const))}`
+    `${typesHint(project, files)}Next, in ${printable(folder)}:\n${columns(next.map(({ command, about }) => [command, `# ${about}`] as const))}`
+  );
+}
+
+/** The line about types of Node that the project does not see, where an agent in TypeScript is written. */
+function typesHint(project: Project, files: readonly PlannedFile[]): string {
+  const { folder, isTypeScript } = project;
+  const missing = isTypeScript ? missingNodeTypes(folder) : undefined;
+  if (missing === undefined || files[0]?.text === undefined) return "";
+  return (
+    `Types of Node: ${missing}. The agent's first line names them for itself; for the\n` +
+    'project write "types": ["node"] there, with @types/node installed.\n\n'
   );
 }
 

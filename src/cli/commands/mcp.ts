@@ -5,6 +5,7 @@ import { withoutSecrets } from "../../address.ts";
 import type { McpTools } from "../../adapter/mcp/mcp.ts";
 import { exitStatus, reportError } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
+import { untilEnded } from "../until-ended.ts";
 import { portOf } from "../values.ts";
 
 interface McpFlags {
@@ -65,7 +66,7 @@ async function runMcp(flags: McpFlags, io: CommandIo, signal: AbortSignal | unde
   try {
     if (port === undefined) {
       const server = serveMcpStdio(tools, onError);
-      await ended(signal, (done) => process.stdin.once("close", done).once("end", done));
+      await untilEnded(signal, (done) => process.stdin.once("close", done).once("end", done));
       await server.close();
       return exitStatus.done;
     }
@@ -78,7 +79,7 @@ async function runMcp(flags: McpFlags, io: CommandIo, signal: AbortSignal | unde
       onError,
     });
     io.stderr.write(`windrow: MCP at ${server.url}${token === undefined ? "" : ", with a bearer token"}\n`);
-    await ended(signal);
+    await untilEnded(signal);
     await server.close();
     return exitStatus.done;
   } finally {
@@ -96,13 +97,4 @@ async function warnOfEmpty(tools: McpTools, target: string, io: CommandIo): Prom
   } catch (error) {
     reportError(io, error, place);
   }
-}
-
-/** Resolves when the command is to end: its signal, or what else is listened for. */
-function ended(signal: AbortSignal | undefined, listen?: (done: () => void) => void): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal?.aborted) return resolve();
-    signal?.addEventListener("abort", () => resolve(), { once: true });
-    listen?.(resolve);
-  });
 }

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { recalledText } from "../../adapter/host/recall-tool.ts";
 import { printableLines } from "../../printable.ts";
-import { exitStatus, onStoreAbout, writeReport } from "../command.ts";
+import { exitStatus, noteDamage, onStoreAbout, writeReport } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { tokensOf } from "../values.ts";
 import type { RecallQuery } from "../../window/recall/query.ts";
@@ -70,6 +70,7 @@ async function runRecall(
     const found = await session.recall(query, maxTokens === undefined ? {} : { maxTokens }, signal);
     const report = { session: session.id, query, ...found };
     await session.close();
+    await noteDamage(io, store, {}, metadata.uuid);
     writeReport(io, flags, report, () => `${printableLines(recalledText(found))}\n`);
     const isSummary = query.id?.startsWith("s") === true;
     return found.seqs.length > 0 || isSummary ? exitStatus.done : exitStatus.failed;

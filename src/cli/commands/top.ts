@@ -31,32 +31,34 @@ export function addTop(command: Command, { io, finish, signal }: CommandContext)
   command
     .description(
       "Shows the sessions that have not ended, the last active first, and looks again every two seconds until Ctrl-C.\n" +
-        "Nothing is locked and nothing written.",
+        "In a pipe it looks once, unless --interval says how often. Nothing is locked and nothing written.",
     )
     .option("--store <store>", "folder or URL of the store", "./contexts")
     .option("--user <name>", "only sessions of this user")
     .option("--once", "look once and end")
-    .option("--interval <seconds>", "seconds between two looks (default: 2)")
+    .option("--interval <seconds>", "seconds between two looks, also in a pipe (default: 2)")
     .option("--limit <n>", "most sessions to show", "50")
     .addOption(languageOption())
-    .option("--json", "one JSON document; without --once one a line for each look")
+    .option("--json", "one JSON document; with --interval one a line for each look")
     .addHelpText("after", "\nExamples:\n  windrow top\n  windrow top --once --json\n")
     .action(async (flags: TopFlags) => finish(await runTop(flags, io, signal)));
 }
 
 async function runTop(flags: TopFlags, io: CommandIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
   const words = await wordsFor(flags.lang, io);
-  const interval = intervalOf("--interval", flags.interval) ?? usualInterval;
+  const asked = intervalOf("--interval", flags.interval);
+  const interval = asked ?? usualInterval;
+  const once = flags.once === true || (asked === undefined && io.stdout.isTTY !== true);
   const limit = countOf("--limit", flags.limit);
   const { top } = await import("../../ops/monitor/top.ts");
   const { pause } = await import("../../ops/look/pause.ts");
   return onStore(io, { store: flags.store }, async (store) => {
     for (;;) {
       const look = await top(store, { limit, ...(flags.user !== undefined && { scope: { user: flags.user } }) });
-      if (flags.json) io.stdout.write(`${JSON.stringify(look, null, flags.once ? 2 : 0)}\n`);
-      else io.stdout.write(`${flags.once || !io.stdout.isTTY ? "" : clear}${topText(look, words)}\n`);
+      if (flags.json) io.stdout.write(`${JSON.stringify(look, null, once ? 2 : 0)}\n`);
+      else io.stdout.write(`${once || !io.stdout.isTTY ? "" : clear}${topText(look, words)}\n`);
       const status = reportUnreadable(io, look.unreadable);
-      if (flags.once) return status;
+      if (once) return status;
       if (signal?.aborted) return exitStatus.done;
       await pause(interval, signal);
       if (signal?.aborted) return exitStatus.done;

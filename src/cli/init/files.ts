@@ -1,11 +1,13 @@
 /** The files of `windrow init`: what each would be, what is there already, and writing them. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { configIn } from "../../config/find.ts";
 import { loadConfig } from "../../config/config.ts";
+import { makeFolders } from "../../disk/folders.ts";
 import { WindrowError } from "../../errors.ts";
 import type { ChosenHost } from "./hosts.ts";
+import { missingNodeTypes } from "./node-types.ts";
 import { ignoreLine } from "./project.ts";
 import type { Project } from "./project.ts";
 
@@ -71,7 +73,7 @@ export function agentName({ isTypeScript, isModule }: Pick<Project, "isTypeScrip
 export function writeFiles(folder: string, files: readonly PlannedFile[]): void {
   let path = folder;
   try {
-    mkdirSync(folder, { recursive: true });
+    makeFolders(folder);
     for (const { name, action, text } of files) {
       path = join(folder, name);
       if (text !== undefined) writeFileSync(path, text, { flag: action === "written" ? "wx" : "w" });
@@ -88,10 +90,13 @@ async function storeOf(folder: string): Promise<string> {
   return settings.store ?? "./contexts";
 }
 
-function templateText({ isTypeScript }: Project, { host, provider }: ChosenHost): string {
+function templateText({ folder, isTypeScript }: Project, { host, provider }: ChosenHost): string {
   const root = dirname(createRequire(import.meta.url).resolve("windrow/package.json"));
   const text = readFileSync(join(root, "templates", `${host.template}.${isTypeScript ? "ts" : "mjs"}`), "utf8");
-  return (provider?.changes ?? []).reduce((changed, [from, to]) => changed.replaceAll(from, to), text);
+  const changed = (provider?.changes ?? []).reduce((before, [from, to]) => before.replaceAll(from, to), text);
+  return isTypeScript && missingNodeTypes(folder) !== undefined
+    ? `/// <reference types="node" />\n${changed}`
+    : changed;
 }
 
 function ignoreFile(folder: string, store: string): readonly PlannedFile[] {

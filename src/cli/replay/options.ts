@@ -12,7 +12,7 @@ import type { Profile } from "../../window/provider/profile.ts";
 import { strategyNames, strategyOf } from "../../window/by-name.ts";
 import { isObject, parseJson } from "../../message/json.ts";
 import type { Strategy, StrategyChoice } from "../../window/window.ts";
-import { tokensOf } from "../values.ts";
+import { tokenListOf, tokensOf } from "../values.ts";
 
 /** The options as they stand on the command line. */
 export interface ReplayFlags {
@@ -63,7 +63,7 @@ export async function readReplayFlags(flags: ReplayFlags): Promise<ReplaySetting
   for (const strategy of strategies) strategyOf(strategy);
   const named = flags.model === undefined ? undefined : modelOf(flags.model);
   const profile = flags.profile === undefined ? undefined : profileOf(flags.profile);
-  const budgets = flags.budget === undefined ? undefined : budgetsOf(flags.budget);
+  const budgets = flags.budget === undefined ? undefined : tokenListOf("--budget", flags.budget);
   const known = (model: string | undefined): ReturnType<typeof modelOf> | undefined => named ?? knownModel(model);
   return {
     strategies,
@@ -140,8 +140,4 @@ function listOf(flag: string, text: string): readonly string[] {
   if (items.length === 0)
     throw new WindrowError("bad-option", `${flag} needs at least one value, for example ${flag} adaptive.`, { flag });
   return [...new Set(items)];
-}
-
-function budgetsOf(text: string): readonly number[] {
-  return listOf("--budget", text).map((item) => tokensOf("--budget", item));
 }

@@ -6,7 +6,7 @@ import { findSession, namesSession } from "../../ops/look/find.ts";
 import type { ReadLimits } from "../../transcript/limits.ts";
 import { readTranscripts } from "../../transcript/read.ts";
 import type { Transcript } from "../../transcript/transcript.ts";
-import { onStore } from "../command.ts";
+import { noteDamage, onStore } from "../command.ts";
 import type { CommandIo } from "../command.ts";
 
 /** A place that sessions are read from. */
@@ -101,7 +101,9 @@ function storedSource(name: string, { store: target }: SourceOptions, io: Comman
       onStore(io, { store: target }, async (store, scope) => {
         const { storedTranscript } = await import("../../ops/exchange/stored.ts");
         const { metadata } = await findSession(store, scope, name);
-        return storedTranscript(store, scope, metadata.uuid);
+        const transcripts = await storedTranscript(store, scope, metadata.uuid);
+        await noteDamage(io, store, scope, metadata.uuid);
+        return transcripts;
       }),
   };
 }

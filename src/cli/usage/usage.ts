@@ -33,7 +33,8 @@ interface UsageFlags {
 /** The agents by the name of the flag; `windrow` are the sessions of a store. */
 const agents = [...usageAgents, "windrow"] as const;
 
-const usualStore = "./contexts";
+/** The store that is used where none is named. */
+export const usualStore = "./contexts";
 const nothing: Collected = { files: [], failed: [] };
 
 /** Gives the command its options and its action. */
@@ -150,7 +151,8 @@ function agentsOf(files: readonly CollectedUsage[]): UsageReport["agents"] {
   });
 }
 
-function homeOf(env: CommandIo["env"]): string {
+/** The person's home folder. */
+export function homeOf(env: CommandIo["env"]): string {
   return env["HOME"] ?? homedir();
 }
 

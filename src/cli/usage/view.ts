@@ -39,7 +39,8 @@ const [namedModels, namedLength] = [5, 25];
 /** Columns that names have at least, where they need them. */
 const leastName = 22;
 
-const agentNames: Readonly<Record<string, string>> = {
+/** The agents for people. */
+export const agentNames: Readonly<Record<string, string>> = {
   "claude-code": "Claude Code",
   "codex": "Codex",
   "pi": "pi",
@@ -147,8 +148,13 @@ const otherRows: Readonly<Record<UsagePart, string>> = {
 
 function nameOf(part: UsagePart, name: string, home: string): string {
   if (name === "") return { day: "without a time", project: "no folder named", model: "no model named" }[part];
-  const isHome = part === "project" && home.length > 1 && (name === home || name.startsWith(`${home}/`));
-  return printable(isHome ? `~${name.slice(home.length)}` : name);
+  return printable(part === "project" ? shortPath(name, home) : name);
+}
+
+/** A path, with `~` for the home folder. */
+export function shortPath(path: string, home: string): string {
+  const isHome = home.length > 1 && (path === home || path.startsWith(`${home}/`));
+  return isHome ? `~${path.slice(home.length)}` : path;
 }
 
 function longest(rows: readonly UsageSum[]): number {

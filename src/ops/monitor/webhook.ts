@@ -31,7 +31,7 @@ export class Webhook {
 
   /** @throws WindrowError `bad-option` for what is no address */
   constructor(options: WebhookOptions) {
-    const address = parseAddress(options.url);
+    const address = parseAddress(options?.url);
     if (!address) {
       throw new WindrowError("bad-option", "A webhook is an address that begins with https:// or http://.");
     }

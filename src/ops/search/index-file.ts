@@ -5,9 +5,10 @@
  * A folder of 256 files of postings, eight bytes each: a term's hash and a stretch's number. `stretches.jsonl` is written
  * after them: a posting of a stretch that it does not name counts for nothing. No text of a session stands in it.
  */
-import { appendFileSync, chmodSync, closeSync, constants, existsSync, mkdirSync, openSync } from "node:fs";
+import { appendFileSync, chmodSync, closeSync, constants, existsSync, openSync } from "node:fs";
 import { readFileSync, renameSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { makeFolders } from "../../disk/folders.ts";
 import { systemDisk } from "../../disk/disk.ts";
 import { fileMode, systemCode } from "../../disk/safe-write.ts";
 import type { FinalStatus } from "../../store/store.ts";
@@ -220,7 +221,7 @@ const refusals: readonly unknown[] = ["EROFS", "EACCES", "EPERM", "ENOENT", "ENO
 
 function openLock(folder: string): number | undefined {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolders(folder, 0o700);
     chmodSync(folder, 0o700);
     return openSync(join(folder, lockFile), constants.O_RDWR | constants.O_CREAT, fileMode);
   } catch (error) {

@@ -53,7 +53,8 @@ export class SessionManager {
   readonly #options: ManagerOptions;
   readonly #stopLooking: () => void;
 
-  private constructor(store: Store, parts: ManagerParts, options: ManagerOptions) {
+  private constructor(store: Store, parts: ManagerParts | undefined, options: ManagerOptions) {
+    if (!parts?.check) throw notOpened();
     this.#store = store;
     this.#options = options;
     this.#check = parts.check;
@@ -339,6 +340,13 @@ interface ManagerParts {
   readonly check: (message: unknown) => NewMessage;
   readonly counter: TokenCounter;
   readonly strategy: Strategy;
+}
+
+/** The error for `new SessionManager()`, which plain JavaScript allows: opening waits for the store. */
+function notOpened(): WindrowError {
+  const message =
+    "A manager is opened, not made with new: await SessionManager.open({ store, model }), or open() alone.";
+  return new WindrowError("bad-option", message);
 }
 
 /** The scope of a manager; an admin's scope has every user's sessions. */

@@ -4,6 +4,7 @@
  */
 import { WindrowError } from "../../errors.ts";
 import { jsonFault } from "../../message/json.ts";
+import { shown } from "../../shown.ts";
 import { quoteHint, quoteText } from "../../message/quote.ts";
 import type { JsonObject, JsonValue, Message } from "../../message/message.ts";
 import type { EditRecord } from "../../message/record.ts";
@@ -162,7 +163,7 @@ function checkEnd(until: PinEnd): void {
 }
 
 function shownEnd(until: unknown): string {
-  return jsonFault(until) === undefined ? JSON.stringify(until) : `a ${typeof until}`;
+  return jsonFault(until) === undefined ? JSON.stringify(until) : shown(until);
 }
 
 /** A whole ISO 8601 time; `Date.parse` alone would ignore words in brackets. */

@@ -1,6 +1,7 @@
 /** The rules that every store shares: ids, scopes, queries, and the text of each refusal. */
 import { createHash } from "node:crypto";
 import { WindrowError } from "../../errors.ts";
+import { shown } from "../../shown.ts";
 import type { FinalStatus, ReadQuery, Scope, SessionMetadata, SessionStatus } from "../store.ts";
 
 /** The version of the disk format this code writes. Newer ones are read, never written. */
@@ -15,7 +16,7 @@ export function sessionId(id: string): string {
   if (isSessionId(id)) return id;
   throw new WindrowError(
     "session-id-invalid",
-    `A session id is a UUID in lowercase, as crypto.randomUUID() makes it; this is none: ${typeof id === "string" ? JSON.stringify(id) : `a ${typeof id}`}.`,
+    `A session id is a UUID in lowercase, as crypto.randomUUID() makes it; this is none: ${shown(id)}.`,
     { id },
   );
 }
@@ -55,10 +56,6 @@ export function checkEnd(status: unknown, error: unknown): void {
   }
   if (error === null || error === undefined || typeof error === "string") return;
   throw new WindrowError("bad-option", `finish: \`error\` is a text, not ${shown(error)}.`, { option: "error" });
-}
-
-function shown(value: unknown): string {
-  return typeof value === "string" ? JSON.stringify(value.slice(0, 60)) : value === null ? "null" : `a ${typeof value}`;
 }
 
 /**

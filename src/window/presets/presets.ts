@@ -66,6 +66,8 @@ export function presetFolder(name: string): string | undefined {
  * @throws WindrowError `unknown-strategy` with the nearest name, `bad-option` for an option the preset does not have
  */
 export function presetOf(name: string, options: object = {}): Preset {
+  if (typeof name !== "string")
+    throw new WindrowError("bad-option", `A preset is named by a text: ${presetNames.join(", ")}.`);
   const found = isPreset(name) ? presets[name] : undefined;
   if (!found) {
     throw new WindrowError("unknown-strategy", `There is no preset "${name}".${nearest(name, presetNames)}`, {

@@ -1,4 +1,5 @@
 /** The validator: the rules by which providers refuse a window. Each rule is a switch of the profile. */
+import { WindrowError } from "../../errors.ts";
 import { toolCalls, toolResults } from "../../message/message.ts";
 import type { Message, Part, ToolCallPart, ToolResultPart } from "../../message/message.ts";
 import type { Profile } from "./profile.ts";
@@ -16,8 +17,13 @@ export interface Fault {
 
 type Report = (rule: Fault["rule"], index: number, message: string) => void;
 
-/** Checks a whole window, system message included. An empty answer means the provider accepts its shape. */
+/** Checks a whole window, system message included. An empty answer means the provider accepts its shape. @throws WindrowError `bad-option` */
 export function validateWindow(messages: readonly Message[], profile: Profile): readonly Fault[] {
+  if (!Array.isArray(messages) || profile?.rules === undefined) {
+    const message =
+      'validateWindow takes a window\'s messages and a profile, such as profileOf("anthropic") of windrow/window.';
+    throw new WindrowError("bad-option", message);
+  }
   const { rules } = profile;
   const faults: Fault[] = [];
   const fault: Report = (rule, index, message) => {

@@ -1,6 +1,7 @@
 /** The query of a recall, its limits and its answer, and the stretch of the log that it asks about. */
 import { WindrowError } from "../../errors.ts";
 import { nearest } from "../../nearest.ts";
+import { shown } from "../../shown.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { parseRecallId, recallId } from "../stub/stub.ts";
 import type { TextMask } from "../window.ts";
@@ -94,6 +95,34 @@ export function checkQuery(query: RecallQuery): void {
   }
 }
 
+/**
+ * Checks the limits of a recall from a history; the counter has a check of its own.
+ *
+ * @throws WindrowError `bad-option`
+ */
+export function checkLimits(limits: RecallLimits): void {
+  if (typeof limits !== "object" || limits === null) {
+    throw new WindrowError("bad-option", `recallFrom takes an object of limits, not ${shown(limits)}.`);
+  }
+  for (const [name, value] of Object.entries(limits as Readonly<Record<string, unknown>>)) {
+    const isKnown = limitNames.includes(name);
+    const isCount = ["maxTokens", "budget"].includes(name) && value !== undefined;
+    if (isKnown && (!isCount || (typeof value === "number" && value >= 0))) continue;
+    const message = isKnown
+      ? `recallFrom: \`${name}\` is a number of at least 0, not ${shown(value)}.`
+      : `recallFrom has no option "${name}".${nearest(name, limitNames)}`;
+    throw new WindrowError("bad-option", message, { option: name });
+  }
+}
+
+const limitNames: readonly string[] = [
+  "maxTokens",
+  "budget",
+  "counter",
+  "mask",
+  "recallTools",
+] satisfies (keyof RecallLimits)[];
+
 function faultOf(name: string, value: unknown): string | undefined {
   const isText = textNames.includes(name);
   if (!isText && !numberNames.includes(name)) {
@@ -106,10 +135,6 @@ function faultOf(name: string, value: unknown): string | undefined {
 
 const textNames: readonly string[] = ["id", "query"] satisfies (keyof RecallQuery)[];
 const numberNames: readonly string[] = ["from", "to"] satisfies (keyof RecallQuery)[];
-
-function shown(value: unknown): string {
-  return typeof value === "object" ? "an object" : (JSON.stringify(value) ?? typeof value);
-}
 
 /** Characters of an id that is none, as its error shows them: the error is an answer for the model. */
 const shownCharacters = 80;

@@ -1,9 +1,11 @@
 /** Recall: brings back from the log what an edit took out of the window, offline. */
+import { WindrowError } from "../../errors.ts";
 import type { Message } from "../../message/message.ts";
+import { shown } from "../../shown.ts";
 import { counterOf } from "../../tokens/counters.ts";
 import { atOnce, Turns } from "../../turns.ts";
 import type { Work } from "../../turns.ts";
-import { recallRange } from "./query.ts";
+import { checkLimits, recallRange } from "./query.ts";
 import type { Recalled, RecallLimits, RecallQuery } from "./query.ts";
 import { Recalling } from "./recalling.ts";
 
@@ -32,6 +34,10 @@ export function recallInTurns(
 }
 
 function* recalled(history: readonly Message[], query: RecallQuery, limits: RecallLimits): Work<Recalled> {
+  if (!Array.isArray(history)) {
+    throw new WindrowError("bad-option", `recallFrom takes a list of messages, not ${shown(history)}.`);
+  }
+  checkLimits(limits);
   const range = recallRange(query, history.length);
   const recalling = new Recalling(query, range, { ...limits, counter: counterOf(limits.counter) });
   const messageAt = (seq: number): Message => history[seq - 1] as Message;

@@ -1,4 +1,5 @@
 /** The coverage of a log by a window: checks that summaries leave no gap and do not overlap. */
+import { WindrowError } from "../../errors.ts";
 import { recallId } from "../stub/stub.ts";
 import type { Summary } from "./summary.ts";
 
@@ -33,7 +34,14 @@ export interface Coverage {
 }
 
 /** Checks that every message is verbatim, under exactly one live summary, or dropped with a reason. */
-export function coverageOf({ length, verbatim, summaries, dropped }: CoverageInput): Coverage {
+export function coverageOf(input: CoverageInput): Coverage {
+  if (!Number.isSafeInteger(input?.length) || ![input.summaries, input.dropped].every(Array.isArray)) {
+    throw new WindrowError(
+      "bad-option",
+      "coverageOf takes { length, verbatim, summaries, dropped }, as its type says.",
+    );
+  }
+  const { length, verbatim, summaries, dropped } = input;
   const times = new Uint8Array(length + 1);
   const named = new Uint8Array(length + 1).fill(1);
   const counts = { verbatim: 0, summarised: 0, dropped: 0 };

@@ -2,6 +2,7 @@
  * Extractive summaries: sentences of the messages themselves, verbatim and in order. Without a model, for English,
  * Japanese and Chinese. Linear in the text but for a last sort.
  */
+import { WindrowError } from "../../errors.ts";
 import { splitLines } from "../../message/quote.ts";
 import type { Message, Part } from "../../message/message.ts";
 import { resultText } from "../../message/message.ts";
@@ -55,6 +56,16 @@ interface Candidate extends ExtractedSentence {
  * counting less with every sentence that has it already.
  */
 export function extractSummary(messages: readonly NumberedMessage[], options: ExtractOptions): Extract {
+  if (
+    !Array.isArray(messages) ||
+    typeof options?.maxTokens !== "number" ||
+    Number.isNaN(options.maxTokens) ||
+    typeof options.counter?.count !== "function"
+  ) {
+    const message =
+      "extractSummary takes a list of { seq, message }, and { maxTokens, counter }: a number of tokens, a TokenCounter.";
+    throw new WindrowError("bad-option", message);
+  }
   return choose(
     messages.flatMap((numbered) => candidatesOf(numbered, options.counter)),
     options,

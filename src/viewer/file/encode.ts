@@ -1,0 +1,173 @@
+/** The data of a single file, made from a source by its own questions. */
+import { maskJson } from "../../mask/mask.ts";
+import type { SecretRules } from "../../mask/text.ts";
+import type { JsonValue } from "../../message/message.ts";
+import type { CallRow, EpochRow, ViewerMessage, ViewerSource } from "../viewer.ts";
+import { fileVersion } from "./data.ts";
+import type { FileData, FileMessage, FileRow, FileSession } from "./data.ts";
+import { WindowPacker } from "./pack.ts";
+
+/** Messages, calls and characters that one question asks for. */
+const step = { messages: 200, calls: 1_000, characters: 500_000 } as const;
+
+/** The progress of an encoding, in windows. */
+export interface FileProgress {
+  readonly done: number;
+  readonly total: number;
+}
+
+/** The settings of an encoding. */
+export interface EncodeOptions {
+  /** Goes before everything that is put into the file. Default: nothing does. */
+  readonly mask?: SecretRules;
+  readonly onProgress?: (progress: FileProgress) => void;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Reads sessions out of a source, each with all of its windows.
+ *
+ * @throws WindrowError what the source throws; the signal's reason where it fires
+ */
+export async function encodeSessions(
+  source: ViewerSource,
+  ids: readonly string[],
+  options: EncodeOptions = {},
+): Promise<FileData> {
+  const sessions: FileSession[] = [];
+  for (const id of ids) sessions.push(await encodeSession(source, id, options));
+  return { version: fileVersion, sessions };
+}
+
+async function encodeSession(source: ViewerSource, id: string, options: EncodeOptions): Promise<FileSession> {
+  const masked = maskedBy(options.mask);
+  const session = masked(await source.session(id));
+  const messages = await messagesOf(source, id, session.messages, options);
+  const replays = await source.replay(id);
+  const packer = new WindowPacker();
+  const rows: FileRow[] = [];
+  const places = replays.length === 0 ? [undefined] : replays.keys();
+  for (const place of places) {
+    const replay = place === undefined ? undefined : replays[place];
+    const [calls, epochs] = [await callsOf(source, id, place), await source.epochs(id, place)];
+    const windows =
+      replay?.hasWindows === false ? [] : await windowsOf(source, id, place, { calls, epochs, packer }, options);
+    rows.push({ ...(replay && { replay }), calls, epochs, windows });
+  }
+  const recalls = masked(await source.recalls(id));
+  return { session, messages, recalls, rows: masked(rows), pool: masked(packer.pool()) };
+}
+
+/** The mask as a function of values; the data of a file are plain JSON. */
+function maskedBy(mask: SecretRules | undefined): <T>(value: T) => T {
+  return (value) => (mask ? (maskJson(mask, value as JsonValue) as typeof value) : value);
+}
+
+async function messagesOf(
+  source: ViewerSource,
+  id: string,
+  count: number,
+  { signal, mask }: EncodeOptions,
+): Promise<readonly FileMessage[]> {
+  const masked = maskedBy(mask);
+  const found: FileMessage[] = [];
+  for (let from = 1; from <= count; from += step.messages) {
+    signal?.throwIfAborted();
+    const to = Math.min(count, from + step.messages - 1);
+    const rows = new Map((await source.outline(id, from, to)).map((row) => [row.seq, row]));
+    for (const message of await source.messages(id, from, to)) {
+      const { head = "", tools = [], isError = false } = rows.get(message.seq) ?? {};
+      found.push(
+        masked({
+          head,
+          ...(tools.length > 0 && { tools }),
+          ...(isError && { isError }),
+          message: await wholeMessage(source, id, message),
+        }),
+      );
+    }
+  }
+  return found;
+}
+
+/** A message with the texts that were cut put back. */
+async function wholeMessage(source: ViewerSource, id: string, message: ViewerMessage): Promise<ViewerMessage> {
+  const { cut, ...rest } = message;
+  if (!cut) return message;
+  let whole: ViewerMessage = rest;
+  for (const [place, length] of Object.entries(cut)) {
+    let text = "";
+    for (let from = 0; from < length; from += step.characters) {
+      text += await source.text(id, message.seq, place, from, Math.min(length, from + step.characters));
+    }
+    whole = withText(whole, place, text);
+  }
+  return whole;
+}
+
+/** A message with another text at a place. */
+function withText(message: ViewerMessage, place: string, text: string): ViewerMessage {
+  const [index, piece] = place.split(".").map(Number);
+  const parts = message.parts.map((part, at) => {
+    if (at !== index) return part;
+    switch (part.type) {
+      case "text":
+      case "reasoning":
+        return { ...part, text };
+      case "tool-call":
+        return { ...part, argsText: text };
+      case "opaque":
+        return { ...part, data: text };
+      case "tool-result": {
+        if (piece === undefined || typeof part.content === "string") return { ...part, content: text };
+        const content = part.content.map((one, nth) =>
+          nth !== piece
+            ? one
+            : one.type === "text"
+              ? { ...one, text }
+              : one.type === "opaque"
+                ? { ...one, data: text }
+                : one,
+        );
+        return { ...part, content };
+      }
+      default:
+        return part;
+    }
+  });
+  return { ...message, parts };
+}
+
+async function callsOf(source: ViewerSource, id: string, row: number | undefined): Promise<readonly CallRow[]> {
+  const found: CallRow[] = [];
+  for (;;) {
+    const { total, calls } = await source.calls(id, found.length + 1, found.length + step.calls, row);
+    found.push(...calls);
+    if (found.length >= total || calls.length === 0) return found;
+  }
+}
+
+interface RowSoFar {
+  readonly calls: readonly CallRow[];
+  readonly epochs: readonly EpochRow[];
+  readonly packer: WindowPacker;
+}
+
+async function windowsOf(
+  source: ViewerSource,
+  id: string,
+  row: number | undefined,
+  { calls, epochs, packer }: RowSoFar,
+  { onProgress, signal }: EncodeOptions,
+): Promise<FileRow["windows"]> {
+  packer.begin();
+  const windows: FileRow["windows"][number][] = [];
+  for (const call of calls) {
+    signal?.throwIfAborted();
+    const window = await source.window(id, call.call, row === undefined ? {} : { row });
+    const epoch = epochs.findLast((one) => one.epoch === window.epoch);
+    windows.push(packer.pack(window, call, epoch));
+    onProgress?.({ done: windows.length, total: calls.length });
+  }
+  return windows;
+}
