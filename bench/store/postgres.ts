@@ -1,0 +1,249 @@
+/**
+ * Sessions in Postgres beside a plain loop of INSERTs and beside LangGraph's checkpointer, on one server of the bench's own
+ * (fsync on), in the same run. Ratios are of samples taken right after one another.
+ */
+import { randomUUID } from "node:crypto";
+import { createRequire } from "node:module";
+import { postgresStore } from "../../src/store/postgres/postgres.ts";
+import type { PostgresClient } from "../../src/store/postgres/postgres.ts";
+import type { Lock, Store } from "../../src/store/store.ts";
+import { hasPostgres, startPostgres } from "../../test/support/postgres.ts";
+import type { BenchReport, BenchRow } from "../bench.ts";
+import { median } from "../bench.ts";
+import { installedPeer } from "../peer.ts";
+import { messageRecord, rounded } from "./kit.ts";
+
+interface Pool extends PostgresClient {
+  query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly Record<string, unknown>[] }>;
+  end(): Promise<void>;
+}
+const { Pool } = createRequire(import.meta.url)("pg") as { Pool: new (options: object) => Pool };
+
+const pairs = 5;
+const lineBytes = 1_024;
+const plainCount = 300;
+const turns = 300;
+const longSession = 100_000;
+const manySessions = 1_000_000;
+
+/** LangGraph, with a graph of one node that answers at once. */
+const langGraph = [
+  "@langchain/langgraph-checkpoint-postgres@1",
+  "@langchain/langgraph@1",
+  "@langchain/core@1",
+  "pg@8.23.1",
+];
+const langGraphCode = `
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { MessagesAnnotation, StateGraph } from "@langchain/langgraph";
+import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
+export async function run(url, turns, text) {
+  const saver = PostgresSaver.fromConnString(url);
+  await saver.setup();
+  const graph = new StateGraph(MessagesAnnotation)
+    .addNode("answer", () => ({ messages: [new AIMessage(text)] }))
+    .addEdge("__start__", "answer")
+    .compile({ checkpointer: saver });
+  const before = performance.now();
+  for (let turn = 0; turn < turns; turn++) {
+    await graph.invoke({ messages: [new HumanMessage(text)] }, { configurable: { thread_id: "bench" } });
+  }
+  const seconds = (performance.now() - before) / 1000;
+  await saver.end();
+  return seconds;
+}`;
+
+/** Measures appends, sizes, reads and lists. Takes some five minutes. */
+export async function benchPostgres(): Promise<BenchReport> {
+  if (!hasPostgres) return { name: "postgres", rows: [], note: "no Postgres server can be had here" };
+  const server = await startPostgres();
+  const pool = new Pool({ connectionString: server.url, max: 10 });
+  try {
+    const rows: BenchRow[] = [];
+    for (const [sessions, goal] of [
+      [1, 0.7],
+      [16, 0],
+      [64, 30],
+      [256, 50],
+    ] as const) {
+      rows.push(await appends(pool, sessions, goal));
+    }
+    rows.push(...(await sizes(pool, server.url)), ...(await reads(pool)), await lists(pool));
+    return { name: "postgres", rows, note: `medians of ${pairs} pairs; lines of ${lineBytes} bytes; fsync on` };
+  } finally {
+    await pool.end();
+    server.close();
+  }
+}
+
+function storeOn(client: PostgresClient, schema = `bench_${randomUUID().replaceAll("-", "")}`): Store {
+  return postgresStore({ client, schema });
+}
+
+function newSession(): Parameters<Store["create"]>[1] {
+  return { uuid: randomUUID(), taskKey: {}, config: {}, createdAt: new Date().toISOString() };
+}
+
+async function appends(pool: Pool, sessions: number, goal: number): Promise<BenchRow> {
+  const store = storeOn(pool);
+  const locks: Lock[] = [];
+  for (let index = 0; index < sessions; index++) locks.push(await store.create({}, newSession()));
+  const each = Math.max(20, Math.round(Math.min(6_400, 300 * sessions) / sessions));
+  const samples: { readonly plain: number; readonly store: number }[] = [];
+  for (let pair = 0; pair < pairs; pair++) {
+    const plain = await plainLoop(pool);
+    const before = performance.now();
+    await Promise.all(
+      locks.map(async (lock) => {
+        for (let turn = 1; turn <= each; turn++) await store.append(lock, [messageRecord(turn, lineBytes)]);
+      }),
+    );
+    samples.push({ plain, store: (each * sessions) / ((performance.now() - before) / 1_000) });
+  }
+  await store.close();
+  return {
+    measure: `appends a second, ${sessions} at once`,
+    windrow: Math.round(median(samples.map((one) => one.store))),
+    beside: `${Math.round(median(samples.map((one) => one.plain)))} plain INSERTs`,
+    ratio: rounded(median(samples.map((one) => one.store / one.plain))),
+    goal: goal === 0 ? "–" : `≥ ${goal}`,
+  };
+}
+
+async function plainLoop(pool: Pool): Promise<number> {
+  await pool.query(
+    "CREATE TABLE IF NOT EXISTS plain (session uuid, seq bigint, body text, PRIMARY KEY (session, seq))",
+  );
+  const [session, body] = [randomUUID(), JSON.stringify(messageRecord(1, lineBytes))];
+  const before = performance.now();
+  for (let seq = 1; seq <= plainCount; seq++) {
+    await pool.query("INSERT INTO plain (session, seq, body) VALUES ($1, $2, $3)", [session, seq, body]);
+  }
+  return plainCount / ((performance.now() - before) / 1_000);
+}
+
+/** Bytes of a session of some turns in which question and answer are random words, which hardly compress. */
+async function sizes(pool: Pool, url: string): Promise<readonly BenchRow[]> {
+  const text = Array.from({ length: 32 }, () => randomUUID()).join(" ");
+  const textBytes = 2 * turns * text.length;
+  const store = storeOn(pool, "bench_size");
+  const lock = await store.create({}, newSession());
+  const before = performance.now();
+  for (let turn = 1; turn <= turns; turn++) {
+    for (const role of ["user", "assistant"] as const) {
+      const { message, ...record } = messageRecord(turn, lineBytes);
+      await store.append(lock, [{ ...record, message: { ...message, role, parts: [{ type: "text", text }] } }]);
+    }
+  }
+  const seconds = (performance.now() - before) / 1_000;
+  await store.close();
+  const own = await bytesOf(pool, "bench_size");
+  const goals = { measure: `bytes of a session of ${turns} turns, × its text`, goal: "≤ 2" };
+  const rows: BenchRow[] = [];
+  const peer = await besideLangGraph(url, text);
+  const beside =
+    peer === undefined ? "–" : `${rounded((await bytesOf(pool, "public", "checkpoint")) / textBytes)} LangGraph`;
+  rows.push({ ...goals, windrow: rounded(own / textBytes), beside, ratio: "", ...{ goal: goals.goal } });
+  rows.push({
+    measure: `seconds for ${turns} turns`,
+    windrow: rounded(seconds),
+    beside: peer === undefined ? "–" : `${rounded(peer)} LangGraph`,
+    ratio: peer === undefined ? "" : rounded(peer / seconds),
+    goal: "–",
+  });
+  return rows;
+}
+
+async function besideLangGraph(url: string, text: string): Promise<number | undefined> {
+  try {
+    const module = (await import(installedPeer(langGraph, langGraphCode))) as {
+      run(url: string, turns: number, text: string): Promise<number>;
+    };
+    return await module.run(url, turns, text);
+  } catch (error) {
+    console.error(`LangGraph was left out: ${error instanceof Error ? error.message.split("\n")[0] : String(error)}`);
+    return undefined;
+  }
+}
+
+async function bytesOf(pool: Pool, schema: string, prefix = ""): Promise<number> {
+  const sql =
+    "SELECT sum(pg_total_relation_size(c.oid)) AS bytes FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace " +
+    "WHERE n.nspname = $1 AND c.relkind = 'r' AND c.relname LIKE $2";
+  const { rows } = await pool.query(sql, [schema, `${prefix}%`]);
+  return Number(rows[0]?.["bytes"] ?? 0);
+}
+
+async function reads(pool: Pool): Promise<readonly BenchRow[]> {
+  let asked = 0;
+  const counting: PostgresClient = {
+    query: (text, values) => {
+      asked++;
+      return pool.query(text, values);
+    },
+  };
+  const store = storeOn(counting);
+  const lock = await store.create({}, newSession());
+  for (let from = 0; from < longSession; from += 5_000) {
+    await store.append(
+      lock,
+      Array.from({ length: 5_000 }, (_, index) => messageRecord(from + index, lineBytes)),
+    );
+  }
+  const [tails, floors]: [number[], number[]] = [[], []];
+  for (let round = 0; round < 200; round++) {
+    const floor = performance.now();
+    await pool.query("SELECT 1");
+    floors.push(performance.now() - floor);
+    const before = performance.now();
+    for await (const _record of store.read({}, lock.id, { kind: "message", last: 20 }));
+    tails.push(performance.now() - before);
+  }
+  await lock.release();
+  await store.info({}, lock.id);
+  asked = 0;
+  await (await store.lock({}, lock.id)).release();
+  const row = {
+    measure: `milliseconds for the last 20 of ${longSession} messages, over one round trip`,
+    windrow: rounded(median(tails) - median(floors)),
+    beside: `${rounded(median(floors))} a round trip`,
+    ratio: "",
+    goal: "≤ 1",
+  };
+  const trips = {
+    measure: "statements of a take-over and a release",
+    windrow: asked,
+    beside: "–",
+    ratio: "",
+    goal: "–",
+  };
+  await store.close();
+  return [row, trips];
+}
+
+async function lists(pool: Pool): Promise<BenchRow> {
+  const store = storeOn(pool, "bench_list");
+  const lock = await store.create({}, newSession());
+  await lock.release();
+  await pool.query(
+    `INSERT INTO bench_list.session (id, tenant, "user", status, created_ms, format, metadata, state, generation, head) ` +
+      `SELECT gen_random_uuid(), tenant, "user", status, created_ms - g, format, metadata, state, 1, 0 ` +
+      `FROM bench_list.session, generate_series(1, ${manySessions - 1}) g`,
+  );
+  await pool.query("UPDATE bench_list.session SET metadata = replace(metadata, $1, id::text)", [lock.id]);
+  await pool.query("ANALYZE bench_list.session");
+  const times: number[] = [];
+  for (let round = 0; round < 50; round++) {
+    const before = performance.now();
+    for await (const _session of store.list({}, { limit: 20 }));
+    times.push(performance.now() - before);
+  }
+  await store.close();
+  return {
+    measure: `milliseconds for a page of 20 of ${manySessions} sessions`,
+    windrow: rounded(median(times)),
+    beside: "–",
+    ratio: "",
+    goal: "≤ 5",
+  };
+}
