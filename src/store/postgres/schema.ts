@@ -52,8 +52,8 @@ function making(schema: string): string {
     ) WITH (fillfactor = 70);
     CREATE UNIQUE INDEX session_by_id ON ${name}.session (id) WHERE trashed_at IS NULL;
     CREATE UNIQUE INDEX session_in_trash ON ${name}.session (id) WHERE trashed_at IS NOT NULL;
-    CREATE INDEX session_by_creation ON ${name}.session (tenant, created_ms DESC, id) WHERE trashed_at IS NULL;
-    CREATE INDEX session_by_status ON ${name}.session (tenant, status, created_ms DESC, id) WHERE trashed_at IS NULL;
+    CREATE INDEX session_by_creation ON ${name}.session (coalesce(tenant, ''), created_ms DESC, id) WHERE trashed_at IS NULL;
+    CREATE INDEX session_by_status ON ${name}.session (coalesce(tenant, ''), status, created_ms DESC, id) WHERE trashed_at IS NULL;
     CREATE TABLE ${name}.record (
       session bigint NOT NULL,
       log smallint NOT NULL,

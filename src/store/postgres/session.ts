@@ -56,7 +56,9 @@ export async function* listRows(database: Database, scope: Scope, query: ListQue
   const values: unknown[] = [database.now()];
   const conditions = ["s.trashed_at IS NULL", "NOT s.restoring"];
   const given = (value: unknown): string => `$${values.push(value)}`;
-  conditions.push(scope.tenant === undefined ? "s.tenant IS NULL" : `s.tenant = ${given(scope.tenant)}`);
+  // The index is over this expression: rows where a column is null are in no order that an index gives.
+  conditions.push(`coalesce(s.tenant, '') = ${given(scope.tenant ?? "")}`);
+  conditions.push(`s.tenant IS ${scope.tenant === undefined ? "" : "NOT "}NULL`);
   if (scope.user !== undefined) conditions.push(`s."user" = ${given(scope.user)}`);
   if (query.status !== undefined) conditions.push(`s.status = ${given(query.status)}`);
   const [at, id, most] = [values.length + 1, values.length + 2, values.length + 3];
