@@ -15,30 +15,57 @@ export function isLabelled({ kind }: WindowEntry): boolean {
   return kind === "digest" || kind === "summary" || kind === "note";
 }
 
+/** Lines of a message in the log that a digest left out. */
+export interface Gap {
+  readonly seq: number;
+  /** The first and last line, from 1; `to` of 0 is the message's end. */
+  readonly from: number;
+  readonly to: number;
+}
+
 /** A line of a labelled text, with its origin in the log. */
 export interface OriginLine {
   readonly line: number;
   readonly text: string;
   readonly origin?: LineOrigin;
-  /** The lines of the log that an ellipsis in this line stands for; `to` of 0 means the message's end. */
-  readonly gap?: { readonly seq: number; readonly from: number; readonly to: number };
+  readonly gap?: Gap;
 }
 
-/** The lines of a labelled text; an ellipsis between lines of one message is a gap of that message. */
+/** The lines of a labelled text. One that begins with an ellipsis is a gap of the message that its neighbours are from. */
 export function originLines(text: string, origins: readonly LineOrigin[]): readonly OriginLine[] {
   const byLine = new Map<number, LineOrigin>();
   for (const origin of origins) if (!byLine.has(origin.line)) byLine.set(origin.line, origin);
   const lines = text.split("\n");
-  let before: LineOrigin | undefined;
   return lines.map((content, place) => {
     const line = place + 1;
     const origin = byLine.get(line);
-    if (origin) before = origin;
-    const source = origin ?? before;
-    if (!content.includes("…") || !source) return { line, text: content, ...(origin && { origin }) };
-    const after = byLine.get(line + 1);
-    const isSame = after?.seq === source.seq && after.at > 0;
-    const gap = { seq: source.seq, from: source.at + (origin ? 0 : 1), to: isSame ? after.at - 1 : 0 };
-    return { line, text: content, gap, ...(origin && { origin }) };
+    const gap = !origin && /^\s*…/.test(content) ? gapAt(lines, byLine, line) : undefined;
+    return { line, text: content, ...(origin && { origin }), ...(gap && { gap }) };
   });
+}
+
+/** The gap at a line: between the places of the lines before and after it, within the digest's section. */
+function gapAt(lines: readonly string[], byLine: ReadonlyMap<number, LineOrigin>, line: number): Gap | undefined {
+  const before = neighbour(lines, byLine, line, -1);
+  const after = neighbour(lines, byLine, line, 1);
+  if (after && (!before || before.seq !== after.seq || before.at >= after.at)) {
+    return after.at > 1 ? { seq: after.seq, from: 1, to: after.at - 1 } : undefined;
+  }
+  if (!before) return undefined;
+  return { seq: before.seq, from: before.at + 1, to: after ? after.at - 1 : 0 };
+}
+
+/** The nearest line whose place in the log is known; a line that begins a section ends the search. */
+function neighbour(
+  lines: readonly string[],
+  byLine: ReadonlyMap<number, LineOrigin>,
+  line: number,
+  step: 1 | -1,
+): LineOrigin | undefined {
+  for (let at = line + step; at >= 1 && at <= lines.length; at += step) {
+    if (lines[at - 1]?.startsWith("--- ")) return undefined;
+    const origin = byLine.get(at);
+    if (origin && origin.at > 0) return origin;
+  }
+  return undefined;
 }

@@ -1,12 +1,14 @@
 /** The source that the page has: the data of its own file, or the server it came from. */
 import type { ViewerSource } from "../../src/viewer/viewer.ts";
+import { fileSource, unpackFile } from "../../src/viewer/file/decode.ts";
 import { serverSource } from "./server-source.ts";
 
 const tokenKey = "windrow-token";
 
 /** The source of this page. The token of the link is kept for the tab, and the address shows the route alone. */
 export async function pickSource(): Promise<ViewerSource> {
-  return serverSource(takeToken());
+  const data = document.getElementById("windrow-data");
+  return data ? fileSource(await unpackFile(data.textContent ?? "")) : serverSource(takeToken());
 }
 
 function takeToken(): string {

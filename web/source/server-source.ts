@@ -66,7 +66,8 @@ export function serverSource(token: string, base = ""): ViewerSource {
       pending.push(controller);
       while (pending.length > mostPending) pending.shift()?.abort();
       try {
-        const answer = await json<ViewerWindow>(path, options, controller.signal);
+        const { origins = false, ...rest } = options;
+        const answer = await json<ViewerWindow>(path, { ...rest, ...(origins && { origins: 1 }) }, controller.signal);
         windows.set(key, answer);
         return answer;
       } finally {

@@ -17,6 +17,8 @@ import { chunksOf } from "./chunks.ts";
 import type { Chunks } from "./chunks.ts";
 import { loader } from "./loaded.ts";
 import type { Loaded } from "./loaded.ts";
+import type { Instead } from "./window-of-call.ts";
+import { followCall } from "./window-of-call.ts";
 import { go, route, slide } from "./navigation.ts";
 import { wordsOf } from "../source/fault.ts";
 
@@ -26,12 +28,6 @@ const callsAtOnce = 2_000;
 export interface Selection {
   readonly seq: number;
   readonly by: "log" | "window" | "link";
-}
-
-/** Another strategy and budget that the window is composed by. */
-export interface Instead {
-  readonly strategy: string;
-  readonly budget: number | undefined;
 }
 
 /** The state of a session's page. */
@@ -132,17 +128,7 @@ export function openSession(source: ViewerSource, id: string, row: number | unde
     });
   });
 
-  const stopWindow = effect(() => {
-    const wanted = call.value;
-    const other = instead.value;
-    if (wanted < 1) return;
-    const options = {
-      ...(row !== undefined && { row }),
-      ...(other && { strategy: other.strategy }),
-      ...(other?.budget !== undefined && { budget: other.budget }),
-    };
-    void window.ask(() => source.window(id, wanted, options));
-  });
+  const stopWindow = followCall({ source, id, row, call, instead, window });
 
   function toCall(to: number, way: "slide" | "go" = "slide"): void {
     const wanted = Math.max(1, Math.min(to, total.peek()));
@@ -194,7 +180,8 @@ export function openSession(source: ViewerSource, id: string, row: number | unde
             const known = head.state.peek().value;
             if (known) head.state.value = { isLoading: false, value: { ...known, status: event.status } };
           });
-          if (event.calls <= before.calls) return;
+          // The first calls are on their way without an event.
+          if (event.calls <= before.calls || calls.peek().length === 0) return;
           const wasNewest = call.peek() === before.calls;
           quiet(
             loadCalls().then(() => {

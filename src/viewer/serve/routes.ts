@@ -75,13 +75,14 @@ const ofSession: Readonly<Record<string, Route>> = {
     ask: (source, { id, query }) => source.epochs(id, query.number("row", anyNumber)),
   },
   windows: {
-    takes: ["row", "strategy", "budget"],
+    takes: ["row", "strategy", "budget", "origins"],
     parts: 1,
     ask(source, { id, path, rest: [call = ""], query }) {
       const options = defined({
         row: query.number("row", anyNumber),
         strategy: query.text("strategy", 200),
         budget: query.number("budget", { least: 1, most: 1e9 }),
+        ...(query.number("origins", { least: 0, most: 1 }) === 1 && { origins: true }),
       });
       return source.window(id, numberIn(path, call), options);
     },

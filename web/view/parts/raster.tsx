@@ -58,24 +58,30 @@ export function Raster({ calls, epochs, messages, height, call, label, onPick }:
   const shown = pointed.value;
   return (
     <div class="raster">
-      <div
-        ref={box}
-        class="raster-box"
-        role="img"
-        aria-label={label}
-        onPointerMove={(event) => {
-          pointed.value = placeOf(event);
-        }}
-        onPointerLeave={() => {
-          pointed.value = undefined;
-        }}
-        onClick={(event) => {
-          const place = placeOf(event as unknown as PointerEvent);
-          if (place) onPick(place.call, place.seq);
-        }}
-      >
-        <canvas ref={canvas} width={1} height={1} />
-        {call > 0 ? <div ref={cursor} class="raster-cursor" /> : null}
+      <div class="raster-frame">
+        <div class="raster-scale" aria-hidden="true">
+          <span>m1</span>
+          <span>m{messages}</span>
+        </div>
+        <div
+          ref={box}
+          class="raster-box"
+          role="img"
+          aria-label={label}
+          onPointerMove={(event) => {
+            pointed.value = placeOf(event);
+          }}
+          onPointerLeave={() => {
+            pointed.value = undefined;
+          }}
+          onClick={(event) => {
+            const place = placeOf(event as unknown as PointerEvent);
+            if (place) onPick(place.call, place.seq);
+          }}
+        >
+          <canvas ref={canvas} width={1} height={1} />
+          {call > 0 ? <div ref={cursor} class="raster-cursor" /> : null}
+        </div>
       </div>
       <p class="raster-foot quiet">
         {shown ? (

@@ -127,15 +127,17 @@ function Side(props: {
           {count(tokens)} tokens
         </span>
       </h3>
-      <ul class="plain lines">
+      <ul class="plain lines diff-lines">
         {entries.slice(0, mostRows).map((entry, place) => (
           <li key={place}>
             <b class="sign">{sign}</b>
             {entry.seq > 0 ? <MessageLink state={state} seq={entry.seq} to={entry.to} by="link" /> : <span>–</span>}
-            <span class={`kind tag-${entry.kind}`}>{kindWords[entry.kind]}</span>
+            <span>
+              <span class={`kind tag-${entry.kind}`}>{kindWords[entry.kind]}</span>
+            </span>
             <RoleMark role={entry.role} />
             <span class="row-tokens">{count(entry.tokens)}</span>
-            {at && entry.seq > 0 ? <Fate fate={fateAt(at.fates, entry.seq, at.lastSeq)} /> : null}
+            {at && entry.seq > 0 ? <Fate fate={fateAt(at.fates, entry.seq, at.lastSeq)} /> : <span />}
             <span class="clip quiet">{state.outline.at(entry.seq)?.head ?? ""}</span>
           </li>
         ))}

@@ -19,7 +19,7 @@ export function MapView({ state }: { readonly state: SessionState }): JSX.Elemen
           calls={calls}
           epochs={epochs}
           messages={state.messages.value}
-          height={420}
+          height={Math.max(260, innerHeight - 470)}
           call={state.call.value}
           label={`Map of ${calls.length} calls by ${state.messages.value} messages. The table below says the same in numbers.`}
           onPick={(call, seq) => {

@@ -12,28 +12,29 @@ import { Fault } from "../parts/badge.tsx";
 
 /** The text of the window at the call. */
 export function TextView({ state }: { readonly state: SessionState }): JSX.Element {
-  const text = useSignal<string | undefined>(undefined);
+  const found = useSignal<{ readonly window: ViewerWindow; readonly text: string } | undefined>(undefined);
   const fault = useSignal<unknown>(undefined);
   const copied = useSignal("");
   const place = useRef<HTMLPreElement>(null);
   const { value, error } = state.window.value;
   useEffect(() => {
-    text.value = undefined;
     copied.value = "";
     fault.value = undefined;
     if (!value) return;
     textOf(state, value).then(
-      (found) => {
-        if (state.window.peek().value === value) text.value = found;
+      (text) => {
+        if (state.window.peek().value === value) found.value = { window: value, text };
       },
       (problem: unknown) => {
         fault.value = problem;
       },
     );
   }, [value]);
+  // The text of another window is never shown under this one's call.
+  const text = found.value !== undefined && found.value.window === value ? found.value.text : undefined;
   const copy = async (): Promise<void> => {
     try {
-      await navigator.clipboard.writeText(text.value ?? "");
+      await navigator.clipboard.writeText(text ?? "");
       copied.value = "copied";
     } catch (problem) {
       const selection = getSelection();
@@ -46,10 +47,10 @@ export function TextView({ state }: { readonly state: SessionState }): JSX.Eleme
       <header class="pane-head">
         <h2>Text</h2>
         <span class="quiet">
-          {text.value === undefined ? "…" : `${count(text.value.length)} characters`}
+          {text === undefined ? "…" : `${count(text.length)} characters`}
           {value?.tools.length ? `, without ${count(value.tools.length)} tool definitions` : ""}
         </span>
-        <button type="button" class="small end" disabled={text.value === undefined} onClick={() => void copy()}>
+        <button type="button" class="small end" disabled={text === undefined} onClick={() => void copy()}>
           copy
         </button>
         <span class="quiet" aria-live="polite">
@@ -62,10 +63,10 @@ export function TextView({ state }: { readonly state: SessionState }): JSX.Eleme
           id="window-text"
           ref={place}
           class="raw"
-          data-call={text.value === undefined ? "" : (value?.call ?? "")}
-          aria-busy={text.value === undefined}
+          data-call={text === undefined ? "" : (value?.call ?? "")}
+          aria-busy={text === undefined}
         >
-          {text.value ?? ""}
+          {text ?? ""}
         </pre>
       </div>
     </section>
@@ -82,6 +83,5 @@ async function textOf(state: SessionState, window: ViewerWindow): Promise<string
   const messages = windowMessages(window.entries, (seq) => logged.get(seq));
   const own: ViewerMessage[] = [];
   for (const message of messages) own.push(message.cut ? await wholeMessage(state.source, state.id, message) : message);
-  const system = window.system === undefined ? "" : `--- system [prompt]\n${window.system}\n\n`;
-  return system + windowText(own);
+  return windowText(own);
 }
