@@ -4,6 +4,7 @@
  *
  *   npm run bench:record                          every file of the recorded data, at 16k and 32k
  *   RECORD_SESSIONS=50 npm run bench:record       up to so many sessions of each file (default 12)
+ *   RECORD_FILES=pi-,tau npm run bench:record     only files whose names have one of these
  *   RECORD_BUDGETS=16k npm run bench:record -- --json
  */
 import { readdirSync } from "node:fs";
@@ -23,6 +24,9 @@ import { dataFile } from "./kit.ts";
 /** Sessions of one file that are replayed at most: the first ones. */
 const mostSessions = Number(process.env["RECORD_SESSIONS"] ?? 12);
 const budgets = process.env["RECORD_BUDGETS"] ?? "16k,32k";
+
+/** Parts of names, of which a file has one. */
+const wanted = (process.env["RECORD_FILES"] ?? "").split(",");
 
 /** Differences from the record that are named with replay's own explanation: shares of tokens and of money. */
 const [farTokens, farMoney] = [0.1, 0.15];
@@ -54,6 +58,7 @@ function filesBelow(folder: string): readonly string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /\.jsonl?(?:\.gz)?$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => wanted.some((part) => relative(folder, path).includes(part)))
     .toSorted();
 }
 

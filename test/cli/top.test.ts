@@ -83,6 +83,22 @@ it("looks once in a pipe, and as often as --interval says where it is given", as
   expect(lines.map((line) => (JSON.parse(line) as Top).running)).toEqual([0, 0]);
 });
 
+it("fits a terminal of eighty columns, and says what it left out", async () => {
+  const folder = await newFolder();
+  const manager = await SessionManager.open({ store: folder, budget: 9_000, user: "alice" });
+  const session = await manager.create({ taskKey: { task: "read the code of all the rooms and say what they do" } });
+  await session.compose();
+  const { stdout } = await windrow(["top", "--once", "--store", folder], {}, true, 80);
+  for (const line of stdout.split("\n")) expect(line.length, line).toBeLessThanOrEqual(80);
+  expect(stdout).toContain(session.id.slice(0, 8));
+  expect(stdout).toContain("read the code of all");
+  expect(stdout).toMatch(/^The terminal is too narrow for .*Tools.*; --json has all\.$/m);
+  const wide = await windrow(["top", "--once", "--store", folder], {}, true, 160);
+  expect(wide.stdout).toMatch(/read the code of all the rooms/);
+  expect(wide.stdout).not.toContain("too narrow");
+  await manager.close();
+});
+
 it("says what is wrong", async () => {
   const folder = await emptyStore();
   expect(await windrow(["top", "--once", "--store", folder])).toMatchObject({

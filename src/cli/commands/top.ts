@@ -7,6 +7,8 @@ import { ownSequences } from "../terminal.ts";
 import { languageOption, wordsFor } from "../text/language.ts";
 import type { Words } from "../text/words.ts";
 import { count, oneLine, timeLabel } from "../text/text.ts";
+import { fittingColumns } from "../text/columns.ts";
+import type { FittedColumn } from "../text/columns.ts";
 import { plainTable } from "../text/table.ts";
 import { countOf, intervalOf } from "../values.ts";
 
@@ -56,7 +58,10 @@ async function runTop(flags: TopFlags, io: CommandIo, signal: AbortSignal | unde
     for (;;) {
       const look = await top(store, { limit, ...(flags.user !== undefined && { scope: { user: flags.user } }) });
       if (flags.json) io.stdout.write(`${JSON.stringify(look, null, once ? 2 : 0)}\n`);
-      else io.stdout.write(`${once || !io.stdout.isTTY ? "" : clear}${topText(look, words)}\n`);
+      else
+        io.stdout.write(
+          `${once || !io.stdout.isTTY ? "" : clear}${topText(look, words, io.stdout.isTTY === true ? (io.stdout.columns ?? 0) : 0)}\n`,
+        );
       const status = reportUnreadable(io, look.unreadable);
       if (once) return status;
       if (signal?.aborted) return exitStatus.done;
@@ -66,31 +71,59 @@ async function runTop(flags: TopFlags, io: CommandIo, signal: AbortSignal | unde
   });
 }
 
-/** The running sessions as a table for a terminal. */
-export function topText({ time, running, closed, tokens, sessions }: Top, words: Words): string {
+/**
+ * The running sessions as a table for a terminal.
+ *
+ * @param columns - of the terminal; what does not fit is left out, and named. 0 where there is no limit
+ */
+export function topText({ time, running, closed, tokens, sessions }: Top, words: Words, columns = 0): string {
   const { top: labels } = words;
   const head = labels.totals(count(running), closed > 0 ? count(closed) : undefined, count(tokens), timeLabel(time));
   if (running + closed === 0) return `${head}\n${labels.none}`;
-  const rows = sessions.map((session) => rowOf(session, time, words));
+  const all = columnsOf(time, words, columns);
+  const shown = fittingColumns(all, sessions, columns);
+  const rows = sessions.map((session) => shown.map((column) => column.cell(session)));
+  const right = shown.flatMap(({ isNumber }, place) => (isNumber === true ? [place] : []));
   const left = running + closed - sessions.length;
-  const more = left > 0 ? [labels.more(count(left))] : [];
-  return [head, "", plainTable(labels.head, rows, [5, 6, 7, 8]), ...more].join("\n");
+  const narrow = all.filter((column) => !shown.includes(column)).map(({ name }) => name);
+  const notes = [
+    ...(left > 0 ? [labels.more(count(left))] : []),
+    ...(narrow.length > 0 ? [labels.narrow(narrow.join(", "))] : []),
+  ];
+  const names = shown.map(({ name }) => name);
+  return [head, "", plainTable(names, rows, right), ...notes].join("\n");
 }
 
-function rowOf(session: RunningSession, time: string, { top: labels, duration }: Words): readonly string[] {
-  const { holder, budget, windowTokens } = session;
-  const who = holder?.owner ? ` ${holder.owner.processId}@${holder.owner.hostname}` : "";
-  const age = Math.max(0, Date.parse(time) - Date.parse(session.updatedAt));
-  return [
-    session.id.slice(0, 8),
-    session.user === null ? "–" : oneLine(session.user, 20),
-    session.task === "" ? "–" : oneLine(session.task, 40),
-    session.status,
-    holder === null ? "–" : oneLine(`${labels.holders[holder.state]}${holder.state === "none" ? "" : who}`, 36),
-    count(session.llmCalls),
-    count(session.toolCalls),
-    count(session.tokens),
-    budget === null ? count(windowTokens) : `${count(windowTokens)} / ${count(budget)}`,
-    `${session.lastActivity === "" ? "" : `${oneLine(session.lastActivity, 24)}, `}${labels.ago(duration(age))}`,
+interface TopColumn extends FittedColumn<RunningSession> {
+  readonly isNumber?: boolean;
+}
+
+function columnsOf(time: string, { top: labels, duration }: Words, columns: number): readonly TopColumn[] {
+  const taskLength = columns > 0 && columns < 120 ? 24 : 40;
+  const age = ({ updatedAt }: RunningSession): string =>
+    labels.ago(duration(Math.max(0, Date.parse(time) - Date.parse(updatedAt))));
+  const cells: readonly (readonly [rank: number, cell: (session: RunningSession) => string, isNumber?: boolean])[] = [
+    [0, ({ id }) => id.slice(0, 8)],
+    [8, ({ user }) => (user === null ? "–" : oneLine(user, 20))],
+    [3, ({ task }) => (task === "" ? "–" : oneLine(task, taskLength))],
+    [1, ({ status }) => status],
+    [4, (session) => holderCell(session, labels)],
+    [7, ({ llmCalls }) => count(llmCalls), true],
+    [9, ({ toolCalls }) => count(toolCalls), true],
+    [6, ({ tokens }) => count(tokens), true],
+    [5, ({ budget, windowTokens }) => `${count(windowTokens)}${budget === null ? "" : ` / ${count(budget)}`}`, true],
+    [2, (session) => `${session.lastActivity === "" ? "" : `${oneLine(session.lastActivity, 24)}, `}${age(session)}`],
   ];
+  return cells.map(([rank, cell, isNumber = false], place) => ({
+    name: labels.head[place] ?? "",
+    rank,
+    cell,
+    isNumber,
+  }));
+}
+
+function holderCell({ holder }: RunningSession, labels: Words["top"]): string {
+  if (holder === null) return "–";
+  const who = holder.owner ? ` ${holder.owner.processId}@${holder.owner.hostname}` : "";
+  return oneLine(`${labels.holders[holder.state]}${holder.state === "none" ? "" : who}`, 36);
 }

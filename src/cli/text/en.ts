@@ -158,6 +158,7 @@ export const english: Words = {
       `${running} running, ${closed === undefined ? "" : `${closed} closed, `}${tokens} tokens; ${time}`,
     none: "No session is running.",
     more: (count) => `and ${count} more (--limit)`,
+    narrow: (names) => `The terminal is too narrow for ${names}; --json has all.`,
     holders: { held: "held", gone: "died", none: "closed" },
     ago: (duration) => `${duration} ago`,
   },

@@ -164,6 +164,7 @@ export const japanese: Words = {
       `実行中${running}件、${closed === undefined ? "" : `閉${closed}件、`}${tokens}トークン、${time}`,
     none: "実行中のセッションはない。",
     more: (count) => `ほか${count}件（--limit）`,
+    narrow: (names) => `端末の幅が狭いため${names}を省いた。--jsonですべて表示`,
     holders: { held: "保持中", gone: "異常終了", none: "閉" },
     ago: (duration) => `${duration}前`,
   },

@@ -135,6 +135,8 @@ export interface Words {
     readonly totals: (running: string, closed: string | undefined, tokens: string, time: string) => string;
     readonly none: string;
     readonly more: (count: string) => string;
+    /** Names of columns for which the terminal has no room. */
+    readonly narrow: (names: string) => string;
     readonly holders: Readonly<Record<"held" | "gone" | "none", string>>;
     readonly ago: (duration: string) => string;
   };

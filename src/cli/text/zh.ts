@@ -151,6 +151,7 @@ export const chinese: Words = {
       `${running} 个运行中，${closed === undefined ? "" : `${closed} 个已关闭，`}${tokens} token；${time}`,
     none: "没有运行中的会话。",
     more: (count) => `另有 ${count} 个（--limit）`,
+    narrow: (names) => `终端太窄，未显示 ${names}；--json 显示全部`,
     holders: { held: "持有中", gone: "已崩溃", none: "已关闭" },
     ago: (duration) => `${duration}前`,
   },

@@ -148,7 +148,7 @@ async function write(
     if (isWindrowError(error, "bad-message")) await verify();
     const isInTheWay = isWindrowError(error, "session-exists") || isWindrowError(error, "store-corrupt");
     if (!isInTheWay) throw error;
-    if (!replace) throw isWindrowError(error, "session-exists") ? differs(id) : error;
+    if (!replace) throw isWindrowError(error, "session-exists") ? differs(id) : damaged(id, error);
     const { upkeep } = store;
     if (!upkeep?.putAside) throw error;
     await verify();
@@ -160,6 +160,14 @@ async function write(
     if (mark) await upkeep.keep(scope, id, mark);
     return { written, aside };
   }
+}
+
+/** The error for a session of the store that cannot be compared with the backup's. */
+function damaged(id: string, cause: WindrowError): WindrowError {
+  const message =
+    `The store's copy of session ${id} is damaged; nothing was changed. With --replace (in a program: \`replace: true\`) ` +
+    "it is put aside, never deleted, and the backup's takes its place.";
+  return new WindrowError("store-corrupt", message, { id }, { cause });
 }
 
 function differs(id: string): WindrowError {
