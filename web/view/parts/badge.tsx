@@ -30,7 +30,7 @@ export function MessageLink(props: {
   const { state, seq, to, by = "window" } = props;
   const words = to !== undefined && to !== seq ? `m${seq}–m${to}` : `m${seq}`;
   return (
-    <button type="button" class="link" aria-label={`message ${seq}`} onClick={() => state.select(seq, by)}>
+    <button type="button" class="link" title={`message ${seq} of the log`} onClick={() => state.select(seq, by)}>
       {words}
     </button>
   );

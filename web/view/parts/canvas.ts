@@ -1,13 +1,21 @@
 /** Canvases in the page's colours, sharp on any screen. */
 import { fateOrder } from "../../model/fates.ts";
+import { paints } from "../../state/preferences.ts";
+
+type Colour = readonly [number, number, number, number];
+
+/** The colours as they were read last: reading them makes the browser lay out the page. */
+let read: { readonly painted: number; readonly colours: readonly Colour[] } | undefined;
 
 /** The colours of fates in {@link fateOrder} as red, green, blue and opacity, as the style sheet has them now. */
-export function fateColours(): readonly (readonly [number, number, number, number])[] {
-  return fateOrder.map((fate) => colourOf(`--fate-${fate}`));
+function fateColours(): readonly Colour[] {
+  const painted = paints.peek();
+  if (read?.painted !== painted) read = { painted, colours: fateOrder.map((fate) => colourOf(`--fate-${fate}`)) };
+  return read.colours;
 }
 
 /** A colour of the style sheet by its variable. */
-export function colourOf(variable: string): readonly [number, number, number, number] {
+function colourOf(variable: string): Colour {
   const probe = document.createElement("span");
   probe.style.color = `var(${variable})`;
   document.body.append(probe);

@@ -81,7 +81,7 @@ function Line(props: {
           <button
             type="button"
             class="link"
-            aria-label={`from message ${origin.seq}${origin.at > 0 ? `, line ${origin.at}` : ""}`}
+            title={`from message ${origin.seq}${origin.at > 0 ? `, line ${origin.at}` : ""}`}
             onClick={() => state.select(origin.seq, "window")}
           >
             m{origin.seq}

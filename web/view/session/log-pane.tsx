@@ -28,7 +28,7 @@ export function LogPane({ state }: { readonly state: SessionState }): JSX.Elemen
   }, [selection, messages > 0]);
   useEffect(() => {
     if (!state.selection.peek() && value) reveal(list.current, value.lastSeq - 1);
-  }, [value?.lastSeq]);
+  }, [value?.lastSeq, messages > 0]);
 
   const shown = hovered.value ?? selection?.seq;
   return (
