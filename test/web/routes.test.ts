@@ -25,7 +25,11 @@ const routes: fc.Arbitrary<Route> = fc.oneof(
 
 describe("addresses", () => {
   it("lead back to the route they were made of", () => {
-    fc.assert(fc.property(routes, (route) => void expect(parseRoute(addressOf(route))).toEqual(route)));
+    fc.assert(
+      fc.property(routes, (route) => {
+        expect(parseRoute(addressOf(route))).toEqual(route);
+      }),
+    );
   });
 
   it("are those of the documents", () => {

@@ -51,7 +51,11 @@ describe("a long text", () => {
   });
 
   it("that is short is shown whole", () => {
-    fc.assert(fc.property(fc.string({ maxLength: 30 }), (text) => void expect(extentOf(text).shown).toBe(text.length)));
+    fc.assert(
+      fc.property(fc.string({ maxLength: 30 }), (text) => {
+        expect(extentOf(text).shown).toBe(text.length);
+      }),
+    );
   });
 });
 
