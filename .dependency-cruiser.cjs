@@ -104,10 +104,10 @@ module.exports = {
     },
     {
       name: "the-front-door-is-light",
-      comment: "Importing `windrow` must not load the command line, the MCP server or OpenTelemetry.",
+      comment: "Importing `windrow` must not load the command line, the MCP server, the viewer or OpenTelemetry.",
       severity: "error",
       from: { path: "^src/index\\.ts$" },
-      to: { path: "^src/(cli/|adapter/mcp/|telemetry/)", reachable: true },
+      to: { path: "^src/(cli/|adapter/mcp/|telemetry/|viewer/)", reachable: true },
     },
     {
       name: "operators-touch-stores-not-sessions",

@@ -28,6 +28,7 @@ const most = {
   "./transcript": 7,
   "./ops": 81,
   "./opentelemetry": 3,
+  "./viewer": 50,
   "./testing": 18,
 };
 const source = join(root, "src/");

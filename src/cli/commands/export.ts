@@ -1,5 +1,4 @@
 /** `windrow export`: a session as a file, in Windrow's format or another agent's. */
-import { open, rename, rm, stat } from "node:fs/promises";
 import type { Command } from "commander";
 import type { ExportedSession, Loss } from "../../ops/exchange/export.ts";
 import type { UnreadableSession } from "../../ops/look/unreadable.ts";
@@ -11,6 +10,7 @@ import type { ScopeFlags } from "../store-options.ts";
 import { reportUnreadable, onStoreAbout, writeReport } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import { rawStream } from "../terminal.ts";
+import { writeNewFile } from "../new-file.ts";
 import { count } from "../text/text.ts";
 
 interface ExportFlags extends ScopeFlags {
@@ -86,41 +86,4 @@ async function runExport(name: string, flags: ExportFlags, io: CommandIo): Promi
     writeReport(io, flags, report, () => `${printable(output)}: session ${id}, ${count(bytes)} bytes\n${notes}`);
     return reportUnreadable(io, await damageIn(store, scope, exported));
   });
-}
-
-/**
- * Writes lines into a file that must not exist. It is there when all of it is written.
- *
- * @returns its size in bytes
- * @throws WindrowError `bad-option` where it exists, `store-unavailable` where it cannot be written
- */
-export async function writeNewFile(path: string, lines: AsyncIterable<string>): Promise<number> {
-  if (await stat(path).catch(() => undefined)) {
-    throw new WindrowError("bad-option", `${path} exists already; it is not overwritten. Name another file.`, { path });
-  }
-  const draft = `${path}.${process.pid}.tmp`;
-  let bytes = 0;
-  try {
-    const file = await open(draft, "wx", 0o600);
-    try {
-      await file.chmod(0o600);
-      for await (const line of lines) {
-        const text = Buffer.from(`${line}\n`);
-        await file.writeFile(text);
-        bytes += text.length;
-      }
-      await file.sync();
-    } catch (error) {
-      await rm(draft, { force: true });
-      throw error;
-    } finally {
-      await file.close();
-    }
-    await rename(draft, path);
-  } catch (error) {
-    if (error instanceof WindrowError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new WindrowError("store-unavailable", `${path} cannot be written: ${reason}`, { path }, { cause: error });
-  }
-  return bytes;
 }

@@ -23,11 +23,12 @@ interface ViewFlags {
   readonly last?: string;
   readonly layout?: LayoutName;
   readonly lang?: string;
+  readonly html?: string;
   readonly json?: boolean;
 }
 
 /** Gives the command its options and its action. */
-export function addView(command: Command, { io, finish }: CommandContext): void {
+export function addView(command: Command, { io, finish, signal }: CommandContext): void {
   command
     .description(
       "Shows a session, whether it is being written, closed or finished. Nothing is written, and no lock is taken.\n" +
@@ -42,18 +43,33 @@ export function addView(command: Command, { io, finish }: CommandContext): void 
     .option("--epochs", "when the window was rewritten, why, and how far")
     .option("--system <file>", "take this file's text as the system prompt of --window (default: the one on disk)")
     .option("--last <n>", "only the newest n messages, tool runs or epochs (default: 10 messages without a section)")
+    .option(
+      "--html <file>",
+      "write the session with the window of every call as one file for a browser, which must not exist",
+    )
     .option("--store <path>", "where the sessions are", "./contexts")
     .addOption(layoutOption("coding-agent for sessions of that preset, else windrow"))
     .addOption(languageOption())
     .option("--json", "one JSON document on stdout")
     .addHelpText(
       "after",
-      "\nExamples:\n  windrow view latest\n  windrow view 550e --tools --last 20\n  windrow view 550e --message m12-m14\n",
+      "\nExamples:\n  windrow view latest\n  windrow view 550e --tools --last 20\n  windrow view 550e --message m12-m14\n" +
+        "  windrow view latest --html session.html\n",
     )
-    .action(async (id: string, flags: ViewFlags) => finish(await runView(id, flags, io)));
+    .action(async (id: string, flags: ViewFlags) => finish(await runView(id, flags, io, signal)));
 }
 
-async function runView(id: string, flags: ViewFlags, io: CommandIo): Promise<ExitStatus> {
+async function runView(
+  id: string,
+  flags: ViewFlags,
+  io: CommandIo,
+  signal: AbortSignal | undefined,
+): Promise<ExitStatus> {
+  const { html } = flags;
+  if (html !== undefined) {
+    const { writeViewHtml } = await import("./view-html.ts");
+    return writeViewHtml(id, { ...flags, html }, io, signal);
+  }
   const words = await wordsFor(flags.lang, io);
   const last = flags.last === undefined ? undefined : countOf("--last", flags.last);
   const only = flags.message === undefined ? undefined : messagesOf("--message", flags.message);

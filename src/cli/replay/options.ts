@@ -24,6 +24,7 @@ export interface ReplayFlags {
   readonly counter?: string;
   readonly store: string;
   readonly keep?: string;
+  readonly html?: string;
   readonly json?: boolean;
   readonly maxBytes?: string;
   readonly maxEntries?: string;
@@ -39,6 +40,8 @@ export interface ReplaySettings {
   readonly store: string;
   /** Folder of the file store that sessions are written to. */
   readonly keep?: string;
+  /** A new file for a browser, with every window. */
+  readonly html?: string;
   readonly json: boolean;
   /** The budgets for a session that was written by a model, named or not. */
   budgetsFor(model: string | undefined): readonly number[];
@@ -71,6 +74,7 @@ export async function readReplayFlags(flags: ReplayFlags): Promise<ReplaySetting
     ...(flags.far !== undefined && { farDistance: tokensOf("--far", flags.far) }),
     store: flags.store,
     ...(flags.keep !== undefined && { keep: flags.keep }),
+    ...(flags.html !== undefined && { html: flags.html }),
     ...readLimits(flags),
     json: flags.json === true,
     budgetsFor: (model) => {

@@ -3,12 +3,14 @@ import { homedir } from "node:os";
 import type { Command } from "commander";
 import { isWindrowError, WindrowError } from "../../errors.ts";
 import { replay } from "../../replay/replay.ts";
+import type { ReplayOptions } from "../../replay/replay.ts";
 import { totalsOf } from "../../replay/totals.ts";
 import { discoverSessions } from "../../transcript/discover.ts";
 import type { Transcript } from "../../transcript/transcript.ts";
 import { printable } from "../../printable.ts";
 import { exitStatus, reportError, wantsColour } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
+import type { ReplayHtml } from "./html.ts";
 import { recordSession } from "./record.ts";
 import { Progress } from "../text/progress.ts";
 import { withReadLimits } from "../read-limits.ts";
@@ -65,6 +67,10 @@ export function addReplay(command: Command, { io, finish, signal }: CommandConte
     .option("--counter <name>", "how tokens are counted: estimate, o200k, cl100k … (default: estimate)")
     .option("--store <store>", "folder or URL of the store that ids are of", "./contexts")
     .option("--keep <folder>", "also write each session through the file store in this folder")
+    .option(
+      "--html <file>",
+      "also write every window of every strategy as one file for a browser, which must not exist",
+    )
     .option("--json", "one JSON document on stdout")
     .addHelpText(
       "after",
@@ -75,7 +81,8 @@ export function addReplay(command: Command, { io, finish, signal }: CommandConte
         "  windrow replay ~/.codex/sessions/2026               every session in a folder\n" +
         "  windrow replay *.jsonl -s sliding-window,adaptive -b 16k,32k,64k\n" +
         "  windrow replay session.jsonl --json | jq '.sessions[].results[] | {strategy, budget, cost}'\n" +
-        "  windrow replay session.jsonl --keep ./contexts      and look at what is on disk\n",
+        "  windrow replay session.jsonl --keep ./contexts      and look at what is on disk\n" +
+        "  windrow replay session.jsonl --html replay.html     and look at every window in a browser\n",
     )
     .action(async (files: readonly string[], flags: ReplayFlags) => {
       finish(await runReplay(files, await readReplayFlags(flags), io, signal));
@@ -96,6 +103,7 @@ async function runReplay(
 ): Promise<ExitStatus> {
   const names = named.length > 0 ? named : await ownSessions(io);
   if (names.length === 0) return nothingFound(settings, io);
+  const html = await htmlOf(settings, io);
   const progress = new Progress(io);
   const sessions: NamedSession[] = [];
   const failed: FailedFile[] = [];
@@ -121,7 +129,7 @@ async function runReplay(
       for (const transcript of await source.read()) {
         read++;
         reportProblems(file, transcript, io);
-        sessions.push({ file, ...(await replayOne(transcript, settings, progress, signal)) });
+        sessions.push({ file, ...(await replayOne(transcript, settings, html, progress, signal)) });
         if (settings.keep === undefined) continue;
         const onProgress = (done: number, total: number): void =>
           progress.update(`keeping ${transcript.id}`, done, total);
@@ -139,34 +147,44 @@ async function runReplay(
     const message = `No file here is a session: ${count(sources.length)} were read.`;
     report(new WindrowError("not-a-transcript", message), names.join(" "));
   }
+  const bytes = await html?.write();
   progress.end();
+  const file = settings.html === undefined || bytes === undefined ? undefined : { path: settings.html, bytes };
   if (settings.json) {
-    writeJson(io, { sessions: sessions.map(withoutSeries), failed, ...(settings.keep !== undefined && { kept }) });
-  } else if (sessions.length > 0) show(sessions, named.length === 0, kept, io);
+    const extra = { ...(settings.keep !== undefined && { kept }), ...(file && { html: file }) };
+    writeJson(io, { sessions: sessions.map(withoutSeries), failed, ...extra });
+  } else {
+    if (sessions.length > 0) show(sessions, named.length === 0, kept, io);
+    if (file) io.stdout.write(`\n${printable(file.path)}: every window, ${count(file.bytes)} bytes\n`);
+  }
   return failed.length === 0 ? exitStatus.done : exitStatus.failed;
 }
 
 async function replayOne(
   transcript: Transcript,
   settings: ReplaySettings,
+  html: ReplayHtml | undefined,
   progress: Progress,
   signal: AbortSignal | undefined,
 ): ReturnType<typeof replay> {
   const prices = settings.pricesFor(transcript.model);
-  return await replay(
-    transcript,
-    {
-      strategies: settings.strategies.map(namedByOptions),
-      budgets: settings.budgetsFor(transcript.model),
-      profile: settings.profileFor(transcript.model),
-      counter: settings.counter,
-      series: true,
-      ...(prices && { prices }),
-      ...(settings.farDistance !== undefined && { farDistance: settings.farDistance }),
-      onProgress: ({ done, total }) => progress.update(transcript.id, done, total),
-    },
-    signal,
-  );
+  const options: ReplayOptions = {
+    strategies: settings.strategies.map(namedByOptions),
+    budgets: settings.budgetsFor(transcript.model),
+    profile: settings.profileFor(transcript.model),
+    counter: settings.counter,
+    series: true,
+    ...(prices && { prices }),
+    ...(settings.farDistance !== undefined && { farDistance: settings.farDistance }),
+    onProgress: ({ done, total }) => progress.update(transcript.id, done, total),
+  };
+  return html ? html.replay(transcript, options, signal) : replay(transcript, options, signal);
+}
+
+async function htmlOf({ html: path }: ReplaySettings, io: CommandIo): Promise<ReplayHtml | undefined> {
+  if (path === undefined) return undefined;
+  const { ReplayHtml } = await import("./html.ts");
+  return ReplayHtml.begin(path, io.storeOptions.mask);
 }
 
 async function ownSessions(io: CommandIo): Promise<readonly string[]> {

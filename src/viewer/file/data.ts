@@ -68,8 +68,8 @@ export interface FileRow {
   readonly replay?: ReplayRow;
   readonly calls: readonly CallRow[];
   readonly epochs: readonly EpochRow[];
-  /** One a call, as far as the row has windows. */
-  readonly windows: readonly FileWindow[];
+  /** One a call, as far as the row has windows; null for a call without one, whose blocks did not fit. */
+  readonly windows: readonly (FileWindow | null)[];
 }
 
 /** The fields of a window that its call's row says, or that stand in the pool. */

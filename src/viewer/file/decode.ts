@@ -212,9 +212,9 @@ class SessionReader {
     if (known) return known;
     const kept = new Map<number, readonly number[]>();
     let places: readonly number[] = [];
-    this.row(row).windows.forEach(({ keep, add }, place) => {
+    this.row(row).windows.forEach((window, place) => {
       if (place % keptEvery === 0) kept.set(place, places);
-      places = grown(places, keep, add);
+      if (window) places = grown(places, window.keep, window.add);
     });
     this.#windows.set(row, kept);
     return kept;

@@ -39,10 +39,20 @@ export async function encodeSessions(
   return { version: fileVersion, sessions };
 }
 
-async function encodeSession(source: ViewerSource, id: string, options: EncodeOptions): Promise<FileSession> {
+/** A session without its windows. */
+export type FileLog = Pick<FileSession, "session" | "messages" | "recalls">;
+
+/** Reads what a file holds of a session beside its windows. */
+export async function encodeLog(source: ViewerSource, id: string, options: EncodeOptions): Promise<FileLog> {
   const masked = maskedBy(options.mask);
   const session = masked(await source.session(id));
   const messages = await messagesOf(source, id, session.messages, options);
+  return { session, messages, recalls: masked(await source.recalls(id)) };
+}
+
+async function encodeSession(source: ViewerSource, id: string, options: EncodeOptions): Promise<FileSession> {
+  const masked = maskedBy(options.mask);
+  const log = await encodeLog(source, id, options);
   const replays = await source.replay(id);
   const packer = new WindowPacker();
   const rows: FileRow[] = [];
@@ -54,8 +64,7 @@ async function encodeSession(source: ViewerSource, id: string, options: EncodeOp
       replay?.hasWindows === false ? [] : await windowsOf(source, id, place, { calls, epochs, packer }, options);
     rows.push({ ...(replay && { replay }), calls, epochs, windows });
   }
-  const recalls = masked(await source.recalls(id));
-  return { session, messages, recalls, rows: masked(rows), pool: masked(packer.pool()) };
+  return { ...log, rows: masked(rows), pool: masked(packer.pool()) };
 }
 
 /** The mask as a function of values; the data of a file are plain JSON. */
@@ -138,7 +147,8 @@ function withText(message: ViewerMessage, place: string, text: string): ViewerMe
   return { ...message, parts };
 }
 
-async function callsOf(source: ViewerSource, id: string, row: number | undefined): Promise<readonly CallRow[]> {
+/** All calls of a session, or of a row of a replay. */
+export async function callsOf(source: ViewerSource, id: string, row?: number): Promise<readonly CallRow[]> {
   const found: CallRow[] = [];
   for (;;) {
     const { total, calls } = await source.calls(id, found.length + 1, found.length + step.calls, row);

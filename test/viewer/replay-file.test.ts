@@ -1,0 +1,98 @@
+/** A replay as a file: its rows, their windows as they were composed, and nothing of a secret. */
+import { describe, expect, it } from "vitest";
+import { loadCounter } from "../../src/tokens/exact.ts";
+import type { Message } from "../../src/message/message.ts";
+import { codingSession } from "../../src/message/samples.ts";
+import { replay } from "../../src/replay/replay.ts";
+import type { ReplayedWindow, ReplayOptions } from "../../src/replay/replay.ts";
+import type { Transcript } from "../../src/transcript/transcript.ts";
+import { cutParts } from "../../src/viewer/page/cut.ts";
+import { windowText } from "../../src/viewer/page/window-text.ts";
+import { fileSource } from "../../src/viewer/file/decode.ts";
+import { encodeReplay } from "../../src/viewer/file/replay-file.ts";
+import type { ViewerSource } from "../../src/viewer/viewer.ts";
+import { rebuiltMessages } from "./windows.ts";
+
+const transcript: Transcript = {
+  id: "made-by-hand",
+  format: "windrow",
+  model: "a-model",
+  messages: codingSession(40, 20),
+  problems: [],
+};
+
+async function options(): Promise<ReplayOptions> {
+  const counter = await loadCounter("estimate");
+  return { strategies: ["none", "sliding-window", "adaptive"], budgets: [4_000], profile: "anthropic", counter };
+}
+
+async function encoded(of: Transcript = transcript): Promise<{ source: ViewerSource; id: string; json: string }> {
+  const { file } = await encodeReplay(of, await options());
+  const json = JSON.stringify({ version: 1, sessions: [file] });
+  return { source: fileSource(JSON.parse(json)), id: file.session.id, json };
+}
+
+describe("a replay's file", () => {
+  it("has the recorded row, and one for each strategy and budget", async () => {
+    const { source, id } = await encoded();
+    const rows = await source.replay(id);
+    expect(rows.map(({ name, budget, hasWindows }) => [name, budget, hasWindows])).toEqual([
+      ["as recorded", null, false],
+      ["none", null, true],
+      ["sliding-window", 4_000, true],
+      ["adaptive", 4_000, true],
+    ]);
+    const { results } = await replay(transcript, await options());
+    expect(rows[3]?.figures).toMatchObject({ tokensAverage: results[2]?.tokens.average, epochs: results[2]?.epochs });
+    expect(rows[2]?.misses.length).toBeGreaterThan(0);
+    expect(await source.session(id)).toMatchObject({ windows: "replayed", calls: 40 });
+  });
+
+  it("shows each window as the replay composed it", async () => {
+    const windows: ReplayedWindow[] = [];
+    await replay(transcript, { ...(await options()), onWindow: (window) => windows.push(window) });
+    const { source, id } = await encoded();
+    for (const [row, strategy] of ["none", "sliding-window", "adaptive"].entries()) {
+      const own = windows.filter((window) => window.strategy === strategy);
+      expect((await source.calls(id, 1, 1, row + 1)).total).toBe(own.length);
+      for (const [place, { composed }] of own.entries()) {
+        const rowSource: ViewerSource = {
+          ...source,
+          window: (name, call) => source.window(name, call, { row: row + 1 }),
+        };
+        const shown = await rebuiltMessages(rowSource, id, place + 1);
+        const expected = composed.messages.map((message) => ({ ...message, ...cutParts(0, message.parts, Infinity) }));
+        expect(windowText(shown)).toBe(windowText(expected));
+        const window = await rowSource.window(id, place + 1);
+        expect([window.tokens, window.epoch]).toEqual([composed.tokens, composed.report.epoch]);
+      }
+    }
+  });
+
+  it("says of every message up to a call what became of it", async () => {
+    const { source, id } = await encoded();
+    const { calls } = await source.calls(id, 1, 40, 3);
+    for (const { call, lastSeq } of calls) {
+      const { fates } = await source.window(id, call, { row: 3 });
+      let next = 1;
+      for (const { from, to } of fates) {
+        expect(from).toBe(next);
+        next = to + 1;
+      }
+      expect(next).toBe(lastSeq + 1);
+    }
+    const epochs = await source.epochs(id, 3);
+    expect(epochs.length).toBeGreaterThan(1);
+    expect(epochs.at(-1)?.fates.some(({ fate }) => fate === "gone" || fate === "named" || fate === "quoted")).toBe(
+      true,
+    );
+  });
+
+  it("holds no secret, whole or in part of a digest", async () => {
+    const secret = `ghp_${"a1B2".repeat(9)}`;
+    const leak: Message = { id: "leak", role: "user", parts: [{ type: "text", text: `Use ${secret} for it.` }] };
+    const { json } = await encoded({ ...transcript, messages: [leak, ...transcript.messages] });
+    expect(json).not.toContain(secret.slice(0, 12));
+    expect(json).toContain("[GITHUB_TOKEN");
+  });
+});
