@@ -1,0 +1,12 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    include: ["test/viewer-browser/*.browser.ts"],
+    globalSetup: ["test/viewer-browser/kit/built.ts"],
+    pool: "forks",
+    maxWorkers: 1,
+    testTimeout: 120_000,
+    hookTimeout: 60_000,
+  },
+});
