@@ -3,7 +3,6 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import type { ManagerOptions } from "../../src/session/manager/options.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { Store } from "../../src/store/store.ts";
 import { readTranscripts } from "../../src/transcript/read.ts";
 import type { Transcript } from "../../src/transcript/transcript.ts";
 import { cutParts } from "../../src/viewer/page/cut.ts";
@@ -22,9 +21,9 @@ export function textHash(messages: readonly Message[]): string {
   return createHash("sha256").update(windowText(shown)).digest("hex");
 }
 
-/** Lives a transcript in a store. */
+/** Lives a transcript in a store, named by its folder. */
 export async function liveSession(
-  store: Store,
+  store: string,
   messages: readonly Message[],
   options: Omit<ManagerOptions, "store"> = {},
   taskKey: Readonly<Record<string, string>> = {},

@@ -59,8 +59,9 @@ describe.skipIf(!hasBrowser)("every window", () => {
   it.for(sessions)("of $name is in the document as it was sent, served and in one file", async (made, { skip }) => {
     const transcript = await transcriptOf(made.file, made.wanted);
     if (!transcript) return skip(`${made.file} is not there`);
-    const store = await openStore(await newFolder());
-    const { id, windows } = await liveSession(store, transcript.messages, made.options);
+    const folder = await newFolder();
+    const { id, windows } = await liveSession(folder, transcript.messages, made.options);
+    const store = await openStore(folder);
     const calls = windows.map((_, index) => index + 1);
     const source = storedSource(store, {});
     const server = await served(source);

@@ -10,8 +10,8 @@ import { cutParts } from "../../src/viewer/page/cut.ts";
 import { windowText } from "../../src/viewer/page/window-text.ts";
 import { fileSource } from "../../src/viewer/file/decode.ts";
 import { encodeReplay } from "../../src/viewer/file/replay-file.ts";
-import type { ViewerSource } from "../../src/viewer/viewer.ts";
-import { rebuiltMessages } from "./windows.ts";
+import type { ViewerMessage, ViewerSource } from "../../src/viewer/viewer.ts";
+import { wholeWindow } from "./windows.ts";
 
 const transcript: Transcript = {
   id: "made-by-hand",
@@ -52,18 +52,15 @@ describe("a replay's file", () => {
     const windows: ReplayedWindow[] = [];
     await replay(transcript, { ...(await options()), onWindow: (window) => windows.push(window) });
     const { source, id } = await encoded();
+    const logged = new Map<number, ViewerMessage>();
     for (const [row, strategy] of ["none", "sliding-window", "adaptive"].entries()) {
       const own = windows.filter((window) => window.strategy === strategy);
       expect((await source.calls(id, 1, 1, row + 1)).total).toBe(own.length);
       for (const [place, { composed }] of own.entries()) {
-        const rowSource: ViewerSource = {
-          ...source,
-          window: (name, call) => source.window(name, call, { row: row + 1 }),
-        };
-        const shown = await rebuiltMessages(rowSource, id, place + 1);
+        const window = await source.window(id, place + 1, { row: row + 1 });
+        const shown = await wholeWindow(source, id, window, logged);
         const expected = composed.messages.map((message) => ({ ...message, ...cutParts(0, message.parts, Infinity) }));
         expect(windowText(shown)).toBe(windowText(expected));
-        const window = await rowSource.window(id, place + 1);
         expect([window.tokens, window.epoch]).toEqual([composed.tokens, composed.report.epoch]);
       }
     }

@@ -174,7 +174,7 @@ async function windowsOf(
   const windows: FileRow["windows"][number][] = [];
   for (const call of calls) {
     signal?.throwIfAborted();
-    const window = await source.window(id, call.call, row === undefined ? {} : { row });
+    const window = await source.window(id, call.call, { origins: true, ...(row !== undefined && { row }) });
     const epoch = epochs.findLast((one) => one.epoch === window.epoch);
     windows.push(packer.pack(window, call, epoch));
     onProgress?.({ done: windows.length, total: calls.length });

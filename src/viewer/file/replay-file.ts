@@ -9,10 +9,11 @@ import { replay } from "../../replay/replay.ts";
 import type { ReplayedSession, ReplayOptions, ReplayResult } from "../../replay/replay.ts";
 import type { Store } from "../../store/store.ts";
 import type { Transcript } from "../../transcript/transcript.ts";
+import { originsOf } from "../stored/origins.ts";
 import { storedSource } from "../stored-source.ts";
 import type { CallRow, ReplayRow, ViewerSession } from "../viewer.ts";
 import { fileVersion } from "./data.ts";
-import type { FileData, FileRow, FileSession } from "./data.ts";
+import type { FileData, FileEntry, FilePool, FileRow, FileSession } from "./data.ts";
 import { encodeLog } from "./encode.ts";
 import { fileHtml } from "./html.ts";
 import { WindowPacker } from "./pack.ts";
@@ -52,7 +53,8 @@ export async function encodeReplay(
     const { rows, packer, replayed } = await replayRows(masked, options, signal);
     const session: ViewerSession = { ...log.session, windows: "replayed", budget: null, calls: replayed.calls };
     const { recalls, messages: shown } = log;
-    return { file: { session, messages: shown, recalls, rows, pool: packer.pool() }, replayed };
+    const pool = await withOrigins(packer.pool(), store, dump.id);
+    return { file: { session, messages: shown, recalls, rows, pool }, replayed };
   } finally {
     await store.close();
   }
@@ -66,6 +68,19 @@ export async function encodeReplay(
 export function replayFile(sessions: readonly FileSession[], title: string, pages?: string): Promise<string> {
   const data: FileData = { version: fileVersion, sessions };
   return fileHtml(data, { title, ...(pages !== undefined && { pages }) });
+}
+
+/** The pool with the origin of each line that a digest or a summary quotes. */
+async function withOrigins(pool: FilePool, store: Store, id: string): Promise<FilePool> {
+  const entries: FileEntry[] = [];
+  for (const entry of pool.entries) {
+    const quotes = entry.kind === "digest" || entry.kind === "summary";
+    const [part] = quotes ? (pool.shown[entry.shown ?? -1]?.parts ?? []) : [];
+    const lines = part?.type === "text" ? await originsOf({ store, scope: {}, id }, part.text) : [];
+    const origins = lines.flatMap(({ line, seq, at }) => [line, seq, at]);
+    entries.push(origins.length === 0 ? entry : { ...entry, origins });
+  }
+  return { ...pool, entries };
 }
 
 async function keptMessages(store: Store, id: string): Promise<readonly Message[]> {

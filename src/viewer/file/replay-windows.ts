@@ -10,6 +10,7 @@ import { strategyOf } from "../../window/by-name.ts";
 import { entriesOf } from "../stored/entries.ts";
 import { fatesOf } from "../stored/fates.ts";
 import type { Rebuilt } from "../stored/rebuild.ts";
+import { repairsIn } from "../stored/repairs.ts";
 import { rebuiltBlocks } from "../stored/window.ts";
 import type { CacheCard, CallRow, EpochRow, MissRow, ViewerWindow, WindowEntry } from "../viewer.ts";
 import type { FileWindow } from "./data.ts";
@@ -85,7 +86,7 @@ export class ReplayWindows {
       entries,
       fates: fatesOf(state.edits, index),
       cache: this.#card(entries, report),
-      repairs: rebuilt.shown.repairs.map(({ seq, kind }) => ({ seq, kind, reason: kind })),
+      repairs: repairsIn(rebuilt),
     };
     this.calls.push(row);
     this.windows.push(this.#log.packer.pack(window, row, this.epochs.at(-1)));
