@@ -34,10 +34,62 @@
     }, `The text of call ${call}`);
   }
 
+  /** Waits until nothing of the document changed for some frames. */
+  function settled(frames = 6) {
+    return new Promise((resolve) => {
+      let quiet = 0;
+      const watch = new MutationObserver(() => (quiet = 0));
+      watch.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+      const next = () => {
+        quiet += 1;
+        if (quiet < frames) return void requestAnimationFrame(next);
+        watch.disconnect();
+        resolve();
+      };
+      requestAnimationFrame(next);
+    });
+  }
+
+  /** The rows of the log that are drawn, by their numbers. */
+  const drawn = () => [...document.querySelectorAll("#log [aria-posinset]")];
+
   globalThis.windrowTest = {
     violations,
     until,
+    settled,
     windowText,
+    /** How many colours a canvas shows. */
+    colours(selector) {
+      const canvases = document.querySelectorAll(selector);
+      const canvas = canvases[canvases.length - 1];
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      const found = new Set();
+      for (let at = 0; at < data.length; at += 4) found.add(`${data[at]} ${data[at + 1]} ${data[at + 2]}`);
+      return found.size;
+    },
+    /** How many messages the log has. */
+    messages: () => Number(drawn()[0]?.getAttribute("aria-setsize") ?? 0),
+    /** Waits until the log has so many messages. */
+    reach: (count) => until(() => (windrowTest.messages() >= count ? true : undefined), `Message ${count}`),
+    /** Waits for a violation or a script that ran. */
+    violated: () => until(() => violations[0], "A violation"),
+    /** The texts of all rows of the log, scrolled through from the first to the last. */
+    async logRows(count) {
+      const list = document.querySelector("#log");
+      const found = new Map();
+      for (let top = 0; found.size < count && top <= list.scrollHeight; top += list.clientHeight / 2) {
+        list.scrollTop = top;
+        await settled(3);
+        await until(
+          () => (drawn().every((row) => row.querySelector(".row-text")?.textContent !== "…") ? true : undefined),
+          "A row",
+        );
+        for (const row of drawn()) {
+          found.set(Number(row.getAttribute("aria-posinset")), row.querySelector(".row-text").textContent);
+        }
+      }
+      return [...found].sort(([left], [right]) => left - right).map(([, text]) => text);
+    },
     /** What a text of a session calls if it runs. */
     ran: () => violations.push("a script of a text ran"),
     /** The SHA-256 of the window's text at each call. */

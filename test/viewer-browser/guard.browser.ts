@@ -1,0 +1,109 @@
+/** Who may ask the served page's server, tried with bytes on sockets and from pages of other origins. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { connect } from "node:net";
+import type { AddressInfo } from "node:net";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { openStore } from "../../src/access/open.ts";
+import { storedSource } from "../../src/viewer/stored-source.ts";
+import type { ViewerServer } from "../../src/viewer/serve/server.ts";
+import { newFolder } from "../cli/stage.ts";
+import { liveSession } from "../support/live-session.ts";
+import { hasBrowser, openChromium, served, watched } from "./kit/page.ts";
+
+async function statusOf({ url }: ViewerServer, ...lines: readonly string[]): Promise<number> {
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  let said = "";
+  socket.setEncoding("latin1").on("data", (text: string) => (said += text));
+  socket.on("error", () => undefined);
+  socket.write([...lines, "Connection: close", "", ""].join("\r\n"));
+  await once(socket, "close");
+  return Number(/^HTTP\/1\.1 (\d{3})/.exec(said)?.[1]);
+}
+
+describe.skipIf(!hasBrowser)("the server of a page", () => {
+  let browser: Browser;
+  beforeAll(async () => void (browser = await openChromium()));
+  afterAll(() => browser.close());
+
+  async function server(): Promise<ViewerServer & { readonly id: string }> {
+    const folder = await newFolder();
+    const { id } = await liveSession(folder, [
+      { id: "m", role: "user", parts: [{ type: "text", text: "secret plans" }] },
+    ]);
+    const store = await openStore(folder);
+    const made = await served(storedSource(store, {}));
+    onTestFinished(async () => {
+      await made.close();
+      await store.close();
+    });
+    return { ...made, id };
+  }
+
+  it("refuses wrong hosts, origins, tokens, methods and paths", async () => {
+    const made = await server();
+    const bearer = `Authorization: Bearer ${made.token}`;
+    const path = `/api/sessions/${made.id}`;
+    const local = "Host: 127.0.0.1";
+    expect(await statusOf(made, `GET ${path} HTTP/1.1`, local, bearer)).toBe(200);
+    expect(await statusOf(made, `GET ${path} HTTP/1.1`, local)).toBe(401);
+    expect(await statusOf(made, `GET ${path}?token=${made.token} HTTP/1.1`, local)).toBe(401);
+    expect(await statusOf(made, `GET ${path} HTTP/1.1`, local, "Authorization: Bearer x")).toBe(401);
+    expect(await statusOf(made, `GET ${path} HTTP/1.1`, local, `Cookie: token=${made.token}`)).toBe(401);
+    expect(await statusOf(made, `GET ${path} HTTP/1.1`, "Host: evil.example", bearer)).toBe(403);
+    expect(await statusOf(made, `GET ${path} HTTP/1.1`, local, bearer, "Origin: https://evil.example")).toBe(403);
+    for (const method of ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"]) {
+      expect(await statusOf(made, `${method} ${path} HTTP/1.1`, local, bearer, "Content-Length: 0")).toBe(405);
+    }
+    for (const trick of [
+      "/../package.json",
+      "/%2e%2e/package.json",
+      "/viewer.js/..%2f..%2fpackage.json",
+      "/.git/config",
+    ]) {
+      expect(await statusOf(made, `GET ${trick} HTTP/1.1`, local, bearer)).toBe(404);
+    }
+    for (const trick of ["/api/sessions/..%2f..", "/api/sessions/%2fetc%2fpasswd", "/api/sessions/a%00b"]) {
+      expect(await statusOf(made, `GET ${trick} HTTP/1.1`, local, bearer)).toBe(400);
+    }
+  });
+
+  it("gives a page of another origin nothing, even with the token", async () => {
+    const made = await server();
+    const other = createServer((_, response) => response.setHeader("content-type", "text/html").end("<p>other</p>"));
+    other.listen(0, "127.0.0.1");
+    await once(other, "listening");
+    onTestFinished(() => void other.close());
+    const page = await watched(browser, `http://127.0.0.1:${(other.address() as AddressInfo).port}/`);
+    const tries = `Promise.all([
+      fetch("${made.url}/api/sessions", { headers: { authorization: "Bearer ${made.token}" } }),
+      fetch("${made.url}/api/sessions"),
+      fetch("${made.url}/viewer.js"),
+    ].map((asked) => asked.then((answer) => answer.text(), () => "blocked")))`;
+    expect(await page.page.evaluate<readonly string[]>(tries)).toEqual(["blocked", "blocked", "blocked"]);
+    const framed = `new Promise((resolve) => {
+      const frame = document.createElement("iframe");
+      frame.onload = () => { try { resolve(frame.contentDocument === null ? "apart" : "open"); } catch { resolve("apart"); } };
+      frame.src = "${made.url}/";
+      document.body.append(frame);
+    })`;
+    expect(await page.page.evaluate<string>(framed)).toBe("apart");
+    expect(await page.page.frames()[1]?.evaluate("document.querySelector('#app')?.childElementCount ?? 0")).toBe(0);
+    await page.close();
+  });
+
+  it("takes the token out of the address, and keeps it for the tab alone", async () => {
+    const made = await server();
+    const page = await watched(browser, made.link(`/s/${made.id}`));
+    await page.page.waitForSelector("#log-1");
+    expect(page.page.url()).not.toContain(made.token);
+    expect(await page.page.evaluate<string>("JSON.stringify(localStorage) + document.cookie")).not.toContain(
+      made.token,
+    );
+    await page.page.reload();
+    await page.page.waitForSelector("#log-1");
+    expect(page.requests.some((url) => url.includes(made.token))).toBe(false);
+    await page.close();
+  });
+});
