@@ -40,6 +40,8 @@ export interface SessionState {
   readonly total: Signal<number>;
   readonly messages: Signal<number>;
   readonly epochs: Signal<Loaded<readonly EpochRow[]>>;
+  /** Tokens that a window may have, of the session or of the replay's row; null for no limit. */
+  readonly budget: ReadonlySignal<number | null>;
   /** The first call with a window of each epoch. */
   readonly starts: ReadonlySignal<ReadonlyMap<number, number>>;
   readonly window: Signal<Loaded<ViewerWindow>>;
@@ -212,6 +214,10 @@ export function openSession(source: ViewerSource, id: string, row: number | unde
     total,
     messages,
     epochs: epochs.state,
+    budget: computed(() => {
+      const own = row === undefined ? head.state.value.value?.budget : undefined;
+      return own ?? (instead.value ? null : window.state.value.value?.budget) ?? null;
+    }),
     starts: computed(() => {
       const found = new Map<number, number>();
       for (const row of calls.value) if (row.epoch !== null && !found.has(row.epoch)) found.set(row.epoch, row.call);

@@ -2,7 +2,8 @@
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import type { ViewerSource } from "../../src/viewer/viewer.ts";
-import { route } from "../state/navigation.ts";
+import type { SessionRoute } from "../model/route.ts";
+import { go, route } from "../state/navigation.ts";
 import { isHelpOpen, nextTheme, theme } from "../state/preferences.ts";
 import { FleetPage } from "./fleet/fleet-page.tsx";
 import { Help } from "./help.tsx";
@@ -14,12 +15,12 @@ export interface AppProps {
   readonly source: ViewerSource;
   /** The session whose replay this page shows; empty for none. */
   readonly replayed: string;
-  /** Whether the source has one session alone. */
-  readonly isAlone: boolean;
+  /** The names of the replay's rows. */
+  readonly rows: readonly string[];
 }
 
 /** The page as a whole. */
-export function App({ source, replayed, isAlone }: AppProps): JSX.Element {
+export function App({ source, replayed, rows }: AppProps): JSX.Element {
   useEffect(() => {
     const listen = (event: KeyboardEvent): void => {
       const isField = event.target instanceof HTMLInputElement && event.target.type !== "range";
@@ -34,16 +35,17 @@ export function App({ source, replayed, isAlone }: AppProps): JSX.Element {
   return (
     <>
       <header class="top">
-        <a class="brand" href={replayed ? "#/replay" : isAlone ? "#/s" : "#/"}>
+        <a class="brand" href={replayed ? "#/replay" : "#/"}>
           <svg width="18" height="14" viewBox="0 0 18 14" aria-hidden="true">
             <path d="M1 12c3-6 5-6 8 0M5 7c2-4 4-4 6 0M9 12c3-6 5-6 8 0" />
           </svg>
           Windrow
         </a>
         <nav aria-label="Pages">
-          {isAlone ? null : <a href="#/">Sessions</a>}
-          {replayed ? <a href="#/replay">Replay</a> : null}
-          {place.page === "session" ? <Crumb row={place.row} /> : null}
+          {replayed ? <a href="#/replay">Replay</a> : <a href="#/">Sessions</a>}
+          {place.page === "session" && place.row !== undefined ? (
+            <RowChoice place={place} row={place.row} rows={rows} />
+          ) : null}
         </nav>
         <button type="button" class="small end" title="theme" onClick={nextTheme}>
           theme: {theme.value}
@@ -70,6 +72,23 @@ export function App({ source, replayed, isAlone }: AppProps): JSX.Element {
   );
 }
 
-function Crumb({ row }: { readonly row: number | undefined }): JSX.Element {
-  return <span aria-current="page">{row === undefined ? "session" : `row ${row + 1} of the replay`}</span>;
+/** The choice of a replay's row; the call stays the same. */
+function RowChoice(props: {
+  readonly place: SessionRoute;
+  readonly row: number;
+  readonly rows: readonly string[];
+}): JSX.Element {
+  const { place, row, rows } = props;
+  return (
+    <label>
+      row{" "}
+      <select value={row} onChange={(event) => go({ ...place, row: Number(event.currentTarget.value) })}>
+        {rows.map((name, number) => (
+          <option key={number} value={number}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
 }

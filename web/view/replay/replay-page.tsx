@@ -22,7 +22,7 @@ interface Replay {
 /** The page of a replay. */
 export function ReplayPage({ source, id }: { readonly source: ViewerSource; readonly id: string }): JSX.Element {
   const replay = useMemo(() => loader<Replay>(), [source, id]);
-  const chosen = useSignal(0);
+  const picked = useSignal<number | undefined>(undefined);
   useEffect(() => {
     if (id === "") return;
     void replay.ask(async () => ({ session: await source.session(id), rows: await source.replay(id) }));
@@ -44,6 +44,15 @@ export function ReplayPage({ source, id }: { readonly source: ViewerSource; read
     );
   }
   const { session, rows } = value;
+  const chosen =
+    picked.value ??
+    Math.max(
+      0,
+      rows.findIndex(({ misses }) => misses.length > 0),
+    );
+  const choose = (row: number): void => {
+    picked.value = row;
+  };
   return (
     <main class="replay">
       <header class="pane-head">
@@ -56,7 +65,7 @@ export function ReplayPage({ source, id }: { readonly source: ViewerSource; read
       </header>
       <section class="card" aria-label="Figures">
         <div class="scroll-x" tabIndex={0} role="region" aria-label="Table of strategies">
-          <Figures rows={rows} chosen={chosen.value} onChoose={(row) => (chosen.value = row)} />
+          <Figures rows={rows} chosen={chosen} onChoose={choose} />
         </div>
       </section>
       <section class="card" aria-label="Maps">
@@ -70,7 +79,7 @@ export function ReplayPage({ source, id }: { readonly source: ViewerSource; read
           )}
         </div>
       </section>
-      <Misses rows={rows} chosen={chosen.value} onChoose={(row) => (chosen.value = row)} />
+      <Misses rows={rows} chosen={chosen} onChoose={choose} />
     </main>
   );
 }

@@ -23,7 +23,7 @@ export function Facts({ state }: { readonly state: SessionState }): JSX.Element 
         {value && !value.instead ? <Cache state={state} window={value} /> : null}
         {call ? <CallFacts state={state} call={call} /> : null}
         {value ? <Repairs state={state} window={value} /> : null}
-        <WhatIf state={state} />
+        {state.source.kind === "file" || state.row !== undefined ? null : <WhatIf state={state} />}
         <Redundancy state={state} />
       </div>
     </section>

@@ -164,7 +164,7 @@ function HeadFacts({ state }: { readonly state: SessionState }): JSX.Element | n
     value.strategy ?? "",
     several(state.messages.value, "message"),
     several(state.total.value || value.calls, "call"),
-    several(value.epochs, "epoch"),
+    several(state.row === undefined ? value.epochs : (state.epochs.value.value?.at(-1)?.epoch ?? 0), "epoch"),
     `${count(value.historyTokens)} tokens of history`,
     `cost ${dollars(value.dollars)}`,
     windowWords[value.windows],

@@ -71,7 +71,7 @@ function xOf({ left, inner, total }: Place, call: number): number {
 function Chart(props: { readonly state: SessionState; readonly width: number; readonly inner: number }): JSX.Element {
   const { state, width, inner } = props;
   const calls = state.calls.value;
-  const budget = state.head.value.value?.budget ?? null;
+  const budget = state.budget.value;
   const epochs = state.epochs.value.value ?? [];
   const drawn = useMemo(() => {
     const columns = columnsOf(calls, Math.max(50, Math.floor(inner / 2)));
