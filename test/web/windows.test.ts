@@ -92,6 +92,14 @@ describe("repeated lines", () => {
     expect(found?.tokens).toBeCloseTo((200 * (line.length + 1)) / text.length, 0);
   });
 
+  it("are the same under other line numbers", () => {
+    const found = repeatedLines([
+      { seq: 1, text: "   12    const answer = question.answered();", tokens: 20 },
+      { seq: 2, text: "   47    const answer = question.answered();", tokens: 20 },
+    ]);
+    expect(found.map(({ line, times }) => [line, times])).toEqual([["const answer = question.answered();", 2]]);
+  });
+
   it("are none where every line stands once", () => {
     expect(
       repeatedLines([{ seq: 1, text: "a line that is long enough\nanother one that is long", tokens: 5 }]),

@@ -19,6 +19,8 @@ export interface RepeatedLine {
 
 /** Shorter lines repeat in every text: brackets, blank lines, ends of blocks. */
 const shortest = 24;
+/** Tools that read files put the number of a line before it; the line is the same under another. */
+const lineNumber = /^\s*\d{1,6}(?:[:|→\t]| {2})/;
 /** The most lines that are looked at; a window has a few thousand. */
 const mostLines = 200_000;
 
@@ -30,7 +32,7 @@ export function repeatedLines(texts: readonly WindowText[], most = 50): readonly
     const price = text.length === 0 ? 0 : tokens / text.length;
     for (const raw of text.split("\n")) {
       if (++seen > mostLines) break;
-      const line = raw.trim();
+      const line = raw.replace(lineNumber, "").trim();
       if (line.length < shortest) continue;
       const known = lines.get(line);
       if (!known) lines.set(line, { seqs: [seq], times: 1, tokens: 0 });

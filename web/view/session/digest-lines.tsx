@@ -1,7 +1,7 @@
 /** The lines of a digest, each with the message and line that it is from; a gap opens from the log in its place. */
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { messageText } from "../../../src/message/message.ts";
 import type { LineOrigin, WindowEntry } from "../../../src/viewer/viewer.ts";
 import { several } from "../../model/numbers.ts";
@@ -26,11 +26,17 @@ const mostLines = 2_000;
 export function DigestLines({ state, entry, text, origins, selected }: DigestLinesProps): JSX.Element {
   const lines = useMemo(() => originLines(text, origins), [text, origins]);
   const name = `digest/${entry.key}`;
-  const isOpen = (state.opened.value.get(name) ?? 0) > 0;
+  const list = useRef<HTMLOListElement>(null);
+  const chosen = selected === undefined ? -1 : lines.findIndex(({ origin }) => origin?.seq === selected);
+  const isOpen = (state.opened.value.get(name) ?? 0) > 0 || chosen >= shownLines;
   const shown = lines.slice(0, isOpen ? mostLines : shownLines);
+  useEffect(() => {
+    if (chosen !== -1 && state.selection.peek()?.by !== "window")
+      list.current?.children[chosen]?.scrollIntoView({ block: "center" });
+  }, [chosen]);
   return (
     <>
-      <ol class="origins">
+      <ol class="origins" ref={list}>
         {shown.map((line) => (
           <Line
             key={line.line}

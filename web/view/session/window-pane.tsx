@@ -131,9 +131,10 @@ function Entries({ state, window }: { readonly state: SessionState; readonly win
 }
 
 function itemsOf(window: ViewerWindow): readonly Item[] {
+  const isDoubtful = window.missing.length > 0 || (!window.verified.isVerified && !window.instead);
   const hasSystem = window.entries[0]?.kind === "system";
   return [
-    ...(window.missing.length > 0 || !window.verified.isVerified ? [{ is: "missing" } as const] : []),
+    ...(isDoubtful ? [{ is: "missing" } as const] : []),
     ...(window.system === undefined || hasSystem ? [] : [{ is: "system" } as const]),
     ...(window.tools.length === 0 ? [] : [{ is: "tools" } as const]),
     ...window.entries.map((entry, place) => ({ is: "entry", entry, place }) as const),
