@@ -61,7 +61,7 @@ export class ReplayWindows {
     if (report.opened) {
       const { reason, tokensBefore, tokensAfter } = report.opened;
       const about = { epoch: report.epoch, reason, tokensBefore, tokensAfter, opened: state.opened, budget: limit };
-      const fates = fatesOf(state.edits, state.opened);
+      const fates = fatesOf(state, state.opened);
       this.epochs.push({ ...about, timestamp: this.#recorded(call).timestamp, firstCall: call, fates });
     }
     const row = this.#row(call, {
@@ -84,7 +84,7 @@ export class ReplayWindows {
       tools,
       missing: [],
       entries,
-      fates: fatesOf(state.edits, index),
+      fates: fatesOf(state, index),
       cache: this.#card(entries, report),
       repairs: repairsIn(rebuilt),
     };

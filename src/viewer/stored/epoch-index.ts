@@ -6,6 +6,7 @@ import type { StoredRecordOf } from "../../message/record.ts";
 import type { Scope, Store } from "../../store/store.ts";
 import { epochOf, withInsert } from "../../window/epoch-record.ts";
 import type { EpochData } from "../../window/epoch-record.ts";
+import { Turns } from "../../turns.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { countMessage } from "../../tokens/counter.ts";
 import { isRange } from "../../window/edits.ts";
@@ -78,6 +79,7 @@ export class EpochIndex {
   readonly #recalls: number[] = [];
   readonly #sent = new SentReader();
   #read = 0;
+  #isRead = false;
   #growing: Promise<void> = Promise.resolve();
 
   /** @param counter - the session's */
@@ -110,13 +112,16 @@ export class EpochIndex {
 
   async #grow(): Promise<void> {
     const { store, scope, id } = this.#place;
+    const turns = new Turns();
     for await (const record of store.read(scope, id, { kind: "edit", from: this.#read + 1 })) {
+      await turns.turn();
       this.#read = record.seq;
       if (record.type === "epoch") this.#epoch(record);
       else if (record.type === "insert") this.#insert(record);
       else if (record.type === "recall") this.#recalls.push(record.seq);
       else this.#sent.take(record);
     }
+    this.#isRead = true;
   }
 
   #epoch(record: StoredRecordOf<"edit">): void {
@@ -130,11 +135,10 @@ export class EpochIndex {
     else this.#byNumber.set(line.epoch, [line]);
   }
 
-  #insert({ seq, pos, data }: StoredRecordOf<"edit">): void {
+  #insert(record: StoredRecordOf<"edit">): void {
     const line = this.#lines.at(-1);
-    if (line && data["epoch"] === line.epoch && typeof data["text"] === "string") {
-      line.inserts.push({ seq, pos, tokens: textTokens(this.#counter, data["text"]) });
-    }
+    const insert = line && insertOf(record, line.epoch, this.#counter);
+    if (insert) line.inserts.push(insert);
   }
 
   /** The line of an epoch that was the newest before a place of the log. */
@@ -142,17 +146,60 @@ export class EpochIndex {
     return this.#byNumber.get(epoch)?.findLast((line) => line.pos < pos);
   }
 
-  /** The newest line before a place of the log, whatever its epoch. */
-  before(pos: number): EpochLine | undefined {
-    let low = 0;
-    let high = this.#lines.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#lines[middle]?.pos ?? 0) < pos) low = middle + 1;
-      else high = middle;
+  /** As {@link EpochIndex.lineAt}; until the index was read once, the line is looked for in the log by its place. */
+  async find(epoch: number, pos: number): Promise<EpochLine | undefined> {
+    if (this.#isRead) {
+      await this.grow();
+      return this.lineAt(epoch, pos);
     }
-    return this.#lines[low - 1];
+    // What is asked for next is mostly beside it, so the index is read meanwhile.
+    void this.grow().catch(() => undefined);
+    return findLine(this.#place, this.#counter, epoch, pos);
   }
+}
+
+/** Lines that are read at once, going back to the one that is looked for. */
+const stride = 8;
+
+/** The line of an epoch that was the newest before a place of the log, found without what stands before it. */
+async function findLine(
+  { store, scope, id }: Place,
+  counter: TokenCounter,
+  epoch: number,
+  pos: number,
+): Promise<EpochLine | undefined> {
+  let low = 0;
+  let high = 0;
+  for await (const { seq } of store.read(scope, id, { kind: "edit", last: 1 })) high = seq;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    let found = Infinity;
+    for await (const record of store.read(scope, id, { kind: "edit", from: middle, limit: 1 })) found = record.pos;
+    if (found < pos) low = middle;
+    else high = middle - 1;
+  }
+  const inserts: InsertLine[] = [];
+  for (let to = low; to > 0; to -= stride) {
+    const lines: StoredRecordOf<"edit">[] = [];
+    const query = { kind: "edit", from: Math.max(1, to - stride + 1), to } as const;
+    for await (const record of store.read(scope, id, query)) lines.push(record);
+    for (const record of lines.reverse()) {
+      const insert = record.type === "insert" ? insertOf(record, epoch, counter) : undefined;
+      if (insert) inserts.unshift(insert);
+      const state = record.type === "epoch" ? epochOf(record.data) : undefined;
+      if (state?.state.epoch === epoch) return { ...lineOf(record, state, counter), inserts };
+    }
+  }
+  return undefined;
+}
+
+function insertOf(
+  { seq, pos, data }: StoredRecordOf<"edit">,
+  epoch: number,
+  counter: TokenCounter,
+): InsertLine | undefined {
+  if (data["epoch"] !== epoch || typeof data["text"] !== "string") return undefined;
+  return { seq, pos, tokens: textTokens(counter, data["text"]) };
 }
 
 /** An epoch's whole data as it was before a place of the log: what was inserted until then is part of it. */

@@ -77,7 +77,7 @@ export async function insteadWindow(
     tools: sent.tools ?? [],
     missing: [],
     entries,
-    fates: fatesOf(composed.state.edits, lastSeq),
+    fates: fatesOf(composed.state, lastSeq),
     cache: null,
     repairs: repairsIn(rebuilt),
     instead: { strategy: strategy.name, budget: Number.isFinite(budget) ? budget : null },

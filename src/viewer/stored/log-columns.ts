@@ -3,6 +3,7 @@
  * assistant's messages, and a window is the log up to there. Read once, and later only what was added.
  */
 import type { Role, Usage } from "../../message/message.ts";
+import { Turns } from "../../turns.ts";
 import type { Place } from "./epoch-index.ts";
 
 const roles: readonly Role[] = ["system", "user", "assistant", "tool"];
@@ -65,7 +66,9 @@ export class LogColumns {
 
   async #grow(): Promise<void> {
     const { store, scope, id } = this.#place;
+    const turns = new Turns();
     for await (const record of store.read(scope, id, { kind: "message", from: this.#read + 1 })) {
+      await turns.turn();
       const { seq, pos, message, tokenCount, timestamp } = record;
       const { role, model, usage } = message;
       if (seq >= this.#roles.length) this.#widen(seq);

@@ -3,6 +3,8 @@ import { WindrowError } from "../../errors.ts";
 import { placeOf as damagedPlace } from "../../ops/look/unreadable.ts";
 import type { JsonObject } from "../../message/message.ts";
 import type { SessionInfo } from "../../store/store.ts";
+import { newestEpoch } from "../../session/log.ts";
+import { Turns } from "../../turns.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import type { CallPage, CallRow, EpochRow, LiveEvent, RecallRow, ViewerSession, ViewerWindow } from "../viewer.ts";
 import { answeredRows, FixedCounts, newestSeq, recordedRows, usageAt } from "./calls.ts";
@@ -44,6 +46,8 @@ export class StoredSession {
   #rows: { readonly read: number; readonly calls: number; readonly rows: readonly EpochRow[] } | undefined;
   /** Tokens of the messages up to one, behind the newest epoch. */
   #history = { opened: 0, to: 0, tokens: 0 };
+  /** The newest line of `edits.jsonl` that was looked at, and the newest epoch by then. */
+  #newest = { edits: 0, epoch: 0 };
   /** Whether a call was seen that names its window: no later one takes that back. */
   #isRecorded = false;
 
@@ -71,7 +75,7 @@ export class StoredSession {
     const { taskKey } = info.metadata;
     const { budget } = this.#config;
     const isRecorded = await this.#recorded();
-    await Promise.all([this.#epochs.grow(), this.#usage.grow()]);
+    await this.#usage.grow();
     const messages = await newestSeq(this.#place, "message");
     return {
       ...(await listed(store, scope, info)),
@@ -94,12 +98,15 @@ export class StoredSession {
   async counts(): Promise<LiveEvent> {
     const { store, scope, id } = this.#place;
     const isRecorded = await this.#recorded();
-    await this.#epochs.grow();
     const { state } = await store.info(scope, id);
+    const edits = await newestSeq(this.#place, "edit");
+    if (edits !== this.#newest.edits) {
+      this.#newest = { edits, epoch: (await newestEpoch(store, scope, id))?.state.epoch ?? 0 };
+    }
     return {
       messages: await newestSeq(this.#place, "message"),
       calls: await this.#callCount(isRecorded),
-      epochs: this.#epochs.lines.at(-1)?.epoch ?? 0,
+      epochs: this.#newest.epoch,
       status: state.status,
     };
   }
@@ -127,12 +134,15 @@ export class StoredSession {
   async #historyTokens(last: number): Promise<number> {
     if (this.#columns.read >= last) return this.#columns.total;
     const { store, scope, id } = this.#place;
-    const { opened = 0, historyTokens = 0 } = this.#epochs.lines.at(-1) ?? {};
+    const epoch = await newestEpoch(store, scope, id);
+    const { opened, historyTokens } = { opened: epoch?.state.opened ?? 0, historyTokens: epoch?.historyTokens ?? 0 };
     if (this.#history.opened < opened) this.#history = { opened, to: opened, tokens: historyTokens };
     let { to, tokens } = this.#history;
+    const turns = new Turns();
     for await (const { seq, tokenCount } of store.read(scope, id, { kind: "message", from: to + 1, to: last })) {
       tokens += tokenCount;
       to = seq;
+      await turns.turn();
     }
     this.#history = { opened, to, tokens };
     return tokens;
@@ -185,16 +195,16 @@ export class StoredSession {
       if (!row) throw this.#noCall(call);
       return isInstead ? this.#instead(call, row.lastSeq, undefined, options) : logWindow(row, this.#columns);
     }
-    await this.#epochs.grow();
     const line = await usageAt(this.#place, call);
     if (!line) throw this.#noCall(call);
     const { window: recorded, pos } = line;
+    if (recorded && !isInstead) return this.#windows.of(line, options);
+    await this.#epochs.grow();
     if (isInstead) {
       const [row] = await recordedRows(this.#parts, call, call);
       const epoch = recorded && this.#epochs.lineAt(recorded.epoch, pos);
       return this.#instead(call, row?.lastSeq ?? 0, epoch, options);
     }
-    if (recorded) return this.#windows.of(line, options);
     const [row] = await recordedRows(this.#parts, call, call);
     await this.#columns.grow();
     if (!row) throw this.#noCall(call);

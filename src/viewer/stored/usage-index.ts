@@ -2,6 +2,7 @@
 import type { JsonObject } from "../../message/message.ts";
 import type { StoredRecordOf } from "../../message/record.ts";
 import { findModel } from "../../tokens/models.ts";
+import { Turns } from "../../turns.ts";
 import { dollarsOf } from "../../tokens/price.ts";
 import type { Place } from "./epoch-index.ts";
 import { configText } from "./settings.ts";
@@ -80,7 +81,11 @@ export class UsageIndex {
 
   async #grow(): Promise<void> {
     const { store, scope, id } = this.#place;
-    for await (const line of store.read(scope, id, { kind: "usage", from: this.read + 1 })) this.#take(line);
+    const turns = new Turns();
+    for await (const line of store.read(scope, id, { kind: "usage", from: this.read + 1 })) {
+      this.#take(line);
+      await turns.turn();
+    }
   }
 
   #take(line: UsageLine): void {

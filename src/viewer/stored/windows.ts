@@ -22,6 +22,9 @@ import { missingIn, rebuiltBlocks, verifiedOf } from "./window.ts";
 /** Epochs whose messages are kept for the next window of theirs. */
 const keptEpochs = 4;
 
+/** Windows that are kept as they were made: that of a call is the earlier one of the next. */
+const keptViews = 4;
+
 /** Texts whose origins are kept, and the milliseconds that a window waits for those that are not known yet. */
 const keptOrigins = 64;
 const originsWait = 20;
@@ -50,6 +53,7 @@ export class StoredWindows {
   readonly #epochs: EpochIndex;
   readonly #counter: TokenCounter;
   readonly #windows = new Newest<string, Promise<EpochWindows>>(keptEpochs);
+  readonly #views = new Newest<number, Promise<Viewed>>(keptViews);
   readonly #origins = new Newest<string, Promise<readonly LineOrigin[]>>(keptOrigins);
 
   constructor(place: Place, config: JsonObject, epochs: EpochIndex, counter: TokenCounter) {
@@ -83,7 +87,7 @@ export class StoredWindows {
       tools: sent.tools ?? [],
       missing,
       entries: await this.#withOrigins(entries, origins),
-      fates: fatesOf(composed.state.edits, last),
+      fates: fatesOf(composed.state, last),
       cache: cacheCard(this.#call(line, epoch, entries), earlier),
       repairs: repairsIn(rebuilt),
     };
@@ -107,9 +111,15 @@ export class StoredWindows {
     return { line, epoch, entries, model: modelOf(this.#config, line) };
   }
 
-  async #view(line: UsageLine): Promise<Viewed> {
+  #view(line: UsageLine): Promise<Viewed> {
+    const view = this.#views.get(line.seq, () => this.#made(line));
+    void view.catch(() => this.#views.delete(line.seq));
+    return view;
+  }
+
+  async #made(line: UsageLine): Promise<Viewed> {
     const { window: recorded, pos } = line;
-    const epoch = recorded && this.#epochs.lineAt(recorded.epoch, pos);
+    const epoch = recorded && (await this.#epochs.find(recorded.epoch, pos));
     const windows = await this.#windowsOf(epoch, pos, false);
     const rebuilt = await windows.window(recorded?.last ?? 0);
     return { epoch, windows, rebuilt, entries: entriesOf(rebuilt) };
