@@ -50,6 +50,8 @@ function millions({ read, written, plain }: InputTokens, prices: InputPrices): n
 export interface CostConditions {
   /** Tokens of each request beside its messages, which stand before them. Default 0. */
   readonly overhead?: number;
+  /** Tokens of those that the first request finds in the cache. Default 0. */
+  readonly warm?: number;
   /** Whether requests are cached. Default true. */
   readonly cached?: boolean;
 }
@@ -86,6 +88,7 @@ export class MessageTokens {
 export class CostTally {
   readonly #tokens: MessageTokens;
   readonly #overhead: number;
+  #warm: number;
   readonly #cached: boolean;
   readonly #contents = new Map<string, number>();
   readonly #idsByMessage = new WeakMap<Message, number>();
@@ -96,9 +99,10 @@ export class CostTally {
   #written = 0;
   #plain = 0;
 
-  constructor(tokens: MessageTokens, { overhead = 0, cached = true }: CostConditions = {}) {
+  constructor(tokens: MessageTokens, { overhead = 0, warm = 0, cached = true }: CostConditions = {}) {
     this.#tokens = tokens;
     this.#overhead = overhead;
+    this.#warm = Math.min(warm, overhead);
     this.#cached = cached;
   }
 
@@ -115,6 +119,10 @@ export class CostTally {
     if (cold) this.#nodes.clear();
     let node = 0;
     let cached = this.#step("overhead", this.#overhead, true);
+    // The first request reads what an earlier session left in the cache.
+    this.#read += this.#warm;
+    this.#written -= this.#warm;
+    this.#warm = 0;
     for (const message of window) {
       const key = `${node}:${this.#contentOf(message)}`;
       cached = this.#step(key, this.#tokens.of(message), cached);

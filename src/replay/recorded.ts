@@ -25,6 +25,10 @@ export interface Calibration {
   readonly rate: number;
   /** Reported tokens of each request that its messages do not explain: system prompt, tools, framing. */
   readonly overhead: number;
+  /** Tokens of the overhead that the first request read from the cache already: an earlier session had left them there. */
+  readonly warm: number;
+  /** How often the reported requests shrank: the recorded program sent less of its history. */
+  readonly cuts: number;
   /** Indices of the assistant messages whose request found the provider's cache cold. */
   readonly cold: ReadonlySet<number>;
   /** Whether requests read from a cache at all. */
@@ -79,11 +83,15 @@ export function calibrationOf(messages: readonly Message[], counted: ReadonlyMap
   });
   const told = calls.filter((call): call is ToldCall => (call.usage?.input ?? 0) > 0);
   const cached = told.some(({ usage }) => (usage.cacheRead ?? 0) + (usage.cacheWrite ?? 0) > 0);
-  const rate = rateOf(stretchesOf(told));
+  const stretches = stretchesOf(told);
+  const rate = rateOf(stretches);
   const [first] = told;
+  const overhead = first ? Math.max(0, Math.round(first.usage.input - rate * first.counted)) : 0;
   return {
     rate,
-    overhead: first ? Math.max(0, Math.round(first.usage.input - rate * first.counted)) : 0,
+    overhead,
+    warm: first && first.index === calls[0]?.index ? Math.min(overhead, first.usage.cacheRead ?? 0) : 0,
+    cuts: Math.max(0, stretches.length - 1),
     cold: new Set(cached ? coldByUsage(told) : coldByPause(calls)),
     cached: cached || told.length < tellingCalls,
     reported: told.length > 0,

@@ -53,6 +53,13 @@ describe("cost", () => {
     expect(cost.result().equivalents).toBeCloseTo((1.25 * 2_500 + 0.1 * 1_500) / 1e6, 6);
   });
 
+  it("reads what an earlier session left in the cache, once", () => {
+    const cost = new CostTally(new MessageTokens(characters), { overhead: 500, warm: 400 });
+    cost.add([a]);
+    cost.add([a, b]);
+    expect(cost.result().equivalents).toBeCloseTo((1.25 * 2_100 + 0.1 * 1_900) / 1e6, 6);
+  });
+
   it("writes everything again where the cache is cold", () => {
     const cost = tally();
     cost.add([a, b]);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Message, Usage } from "../../src/message/message.ts";
+import { recordWords } from "../../src/cli/replay/words.ts";
 import { replay } from "../../src/replay/replay.ts";
 import type { ReplayedSession, ReplayOptions } from "../../src/replay/replay.ts";
 import { countMessage } from "../../src/tokens/counter.ts";
@@ -96,6 +97,27 @@ describe("a session that reports usage", () => {
     expect(calibration?.cached).toBe(false);
     expect(results[0]?.cachedShare).toBe(0);
     expect(Math.abs((results[0]?.cost.dollars ?? 0) / (record?.cost.dollars ?? 1) - 1)).toBeLessThan(0.1);
+  });
+
+  it("begins with what an earlier session left in the cache", async () => {
+    const session = recorded((_call, input, before) => warm(0, input, before === 0 ? 4_000 : before));
+    const { results, calibration } = await played(session);
+    expect(calibration).toMatchObject({ warm: 4_000, cuts: 0 });
+    const [cold] = (await played(recorded(warm))).results;
+    const saved = (cold?.cost.dollars ?? 0) - (results[0]?.cost.dollars ?? 0);
+    expect(saved).toBeCloseTo((4_000 * (3.75 - 0.3)) / 1e6, 5);
+  });
+
+  it("tells how often its requests shrank", async () => {
+    const cut = recorded((call, input, before) => {
+      return call < 15 ? warm(call, input, before) : warm(call, input - 8_000, Math.max(0, before - 8_000));
+    });
+    const session = await played(cut);
+    expect(session.calibration?.cuts).toBe(1);
+    expect(recordWords(session)[1]).toBe(
+      "The recorded requests shrank once; where the program cut its history, none still sends it.",
+    );
+    expect(recordWords({ ...session, compactions: 2 })[1]).toContain("cut or summarised its history twice");
   });
 
   it("is not misled by a call for something else, or by a history that its program cut", async () => {

@@ -39,24 +39,30 @@ export function recordedTotal(sessions: readonly ReplayedSession[]): RecordedUse
   };
 }
 
+/** How often the recorded program sent less than before, by its own marks, or else by what its calls report. */
+function cutWords(cuts: number, compactions: number): readonly string[] {
+  if (compactions > 0)
+    return [`The recorded program cut or summarised its history ${times(compactions)}; none sends what it did not.`];
+  if (cuts === 0) return [];
+  return [`The recorded requests shrank ${times(cuts)}; where the program cut its history, none still sends it.`];
+}
+
 /** The record that a session's figures rest on, or that there is none. */
 export function recordWords({ recorded, calibration, calls, compactions = 0 }: ReplayedSession): readonly string[] {
-  const cut =
-    compactions === 0
-      ? []
-      : [`The recorded program cut or summarised its history ${times(compactions)}; none sends what it did not.`];
+  const cut = cutWords(calibration?.cuts ?? 0, compactions);
   if (!recorded) {
     const cold = calibration ? `, cold before ${count(calibration.coldCalls)} calls after long pauses` : "";
     return [`The file reports no usage: tokens are counted, and the cache is taken to be warm${cold}.`, ...cut];
   }
   const told = recorded.calls === calls ? "" : ` of ${count(recorded.calls)} calls`;
   if (!calibration) return cut;
-  const { rate, overhead, cached, coldCalls } = calibration;
+  const { rate, overhead, warm, cached, coldCalls } = calibration;
+  const found = warm > 0 ? `, and held ${count(warm)} tokens before the first call` : "";
   const caching = !cached
     ? "no call was cached, so none is here"
     : coldCalls === 0
-      ? "the cache stayed warm"
-      : `the cache was cold for ${count(coldCalls)} calls`;
+      ? `the cache stayed warm${found}`
+      : `the cache was cold for ${count(coldCalls)} ${coldCalls === 1 ? "call" : "calls"}${found}`;
   return [
     `By the file's own usage${told}: ${decimals(rate, 2)} tokens for each counted one; ${caching}; ` +
       `${count(overhead)} tokens a request beside its messages, in average, peak and cost, not in the budget.`,
