@@ -5,7 +5,7 @@ import { codingSession } from "../../src/message/samples.ts";
 import type { WindowPreview } from "../../src/ops/look/compose.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
 import { composeWindow } from "../../src/window/compose.ts";
-import { chatLines, emptyStore, newFolder, put, windrow } from "./stage.ts";
+import { chatLines, claudeCodeLines, emptyStore, newFolder, put, windrow } from "./stage.ts";
 
 interface Document extends WindowPreview {
   readonly session: string;
@@ -96,6 +96,14 @@ it("composes for a session what its own process would, and leaves the files alon
     composeWindow({ messages: history, budget: 1e6, strategy: "none" }).report.windowHash,
   );
   await manager.close();
+});
+
+it("composes an imported session by the profile of its model", async () => {
+  const store = await newFolder();
+  const file = await put(await newFolder(), "session.jsonl", claudeCodeLines());
+  await windrow(["import", file, "--finished", "--store", store]);
+  const { stdout } = await windrow(["compose", "latest", "--json", "--store", store]);
+  expect((JSON.parse(stdout) as Document).report.profile).toBe("anthropic");
 });
 
 it("prints sums, and every fate with --explain", async () => {

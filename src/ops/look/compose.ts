@@ -3,6 +3,7 @@ import { isWindrowError, WindrowError } from "../../errors.ts";
 import type { JsonObject, Message, ToolDefinition } from "../../message/message.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
+import { findModel } from "../../tokens/models.ts";
 import { budgetFor, loadCounterFor } from "../../window/apply-settings.ts";
 import { Composer } from "../../window/composer.ts";
 import { explain, logged } from "../../window/explain.ts";
@@ -138,7 +139,7 @@ async function settingsOf({ metadata }: SessionInfo, options: StoredWindowOption
     ofPreset !== undefined && (options.strategy || ofPreset === text("counter")) ? undefined : text("counter");
   return {
     strategy,
-    profile: options.profile ?? profileOf(text("profile") ?? "openai-chat"),
+    profile: options.profile ?? profileOf(text("profile") ?? findModel(text("model") ?? "")?.profile ?? "openai-chat"),
     counter: await loadCounterFor(strategy.settings, options.counter ?? own),
     budget: options.budget ?? (typeof budget === "number" ? budget : modelBudget(text("model"), strategy)),
     ...(options.system !== undefined && { system: options.system }),
