@@ -3,14 +3,18 @@
  * epochs, and the window of one call, for calls in a row and for calls at random. Each is measured in a process of its
  * own, which opens the store and nothing else.
  */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openStore } from "../src/access/open.ts";
 import type { NewMessage } from "../src/message/message.ts";
+import { SessionManager } from "../src/index.ts";
 import type { Session } from "../src/index.ts";
 import { storedSource } from "../src/viewer/stored-source.ts";
 import { goalRow, median } from "./bench.ts";
 import type { BenchReport, BenchRow } from "./bench.ts";
-import { answerAs, inProcess, loadNote, memoryNow, withStored } from "./kit.ts";
+import { answerAs, inProcess, loadNote, memoryNow } from "./kit.ts";
 
 const self = fileURLToPath(import.meta.url);
 
@@ -48,12 +52,25 @@ interface Measured {
 export async function benchViewer(): Promise<BenchReport> {
   const rows: BenchRow[] = [];
   for (const { messages, characters } of sizes) {
-    const measured = await withStored("file", fillWith(messages, characters), (store, id) =>
-      inProcess<Measured>(self, store, id),
-    );
+    const measured = await measuredOf(messages, characters);
     rows.push({ messages, ...rowOf(measured) }, ...goals(messages, measured));
   }
   return { name: "viewer", rows, note: `Milliseconds in the server's process. ${loadNote()}` };
+}
+
+/** Fills a store; a power cut may take what it holds, so that filling it takes no day. */
+async function measuredOf(messages: number, characters: number): Promise<Measured> {
+  const folder = await mkdtemp(join(tmpdir(), "windrow-bench-"));
+  try {
+    const store = await openStore(folder, { durability: "group" });
+    const manager = await SessionManager.open({ store, budget: 128_000 });
+    const session = await manager.create();
+    await fill(session, messages, characters);
+    await manager.close();
+    return inProcess<Measured>(self, folder, session.id);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }
 
 function rowOf(measured: Measured): BenchRow {
@@ -85,21 +102,15 @@ function goals(messages: number, { head, outline, inARow, memory, bare }: Measur
   ];
 }
 
-export function fillWith(messages: number, characters: number): (session: Session) => Promise<void> {
-  return async (session) => {
-    for (let at = 0; at < messages; at++) {
-      const message = messageAt(at, characters);
-      if (message.role === "assistant") {
-        const { tokens } = await session.compose({
-          budget: 128_000,
-          system: "You mend code.",
-          tools: [{ name: "read" }],
-        });
-        await session.endStep({ usage: { input: tokens, output: 20 }, model: "claude-sonnet-4-5" });
-      }
-      await session.append(message);
+async function fill(session: Session, messages: number, characters: number): Promise<void> {
+  for (let at = 0; at < messages; at++) {
+    const message = messageAt(at, characters);
+    if (message.role === "assistant") {
+      const { tokens } = await session.compose({ system: "You mend code.", tools: [{ name: "read" }] });
+      await session.endStep({ usage: { input: tokens, output: 20 }, model: "claude-sonnet-4-5" });
     }
-  };
+    await session.append(message);
+  }
 }
 
 function messageAt(at: number, characters: number): NewMessage {

@@ -8,7 +8,7 @@ import { followSession } from "./stored/follow.ts";
 import { Newest } from "./stored/newest.ts";
 import { searchAll, searchSession } from "./stored/search.ts";
 import { StoredSession } from "./stored/session.ts";
-import { sessionsPage } from "./stored/sessions.ts";
+import { SessionPages } from "./stored/sessions.ts";
 import type { ViewerSource } from "./viewer.ts";
 
 /** Sessions whose indexes are kept at the same time. */
@@ -30,6 +30,7 @@ export interface StoredSourceOptions {
  */
 export function storedSource(store: Store, scope: Scope, options: StoredSourceOptions = {}): ViewerSource {
   const sessions = new Newest<string, Promise<StoredSession>>(options.keptSessions ?? keptSessions);
+  const pages = new SessionPages(store, scope);
   const place = (id: string): { store: Store; scope: Scope; id: string } => ({ store, scope, id });
   const session = async (id: string): Promise<StoredSession> => {
     try {
@@ -41,7 +42,7 @@ export function storedSource(store: Store, scope: Scope, options: StoredSourceOp
   };
   return {
     kind: "server",
-    sessions: (query) => sessionsPage(store, scope, query),
+    sessions: (query) => pages.page(query),
     session: async (id) => (await session(id)).head(),
     outline: (id, from, to) => outlineOf(place(id), from, to),
     messages: (id, from, to) => messagesOf(place(id), from, to),

@@ -3,6 +3,7 @@ import { sessionTitle } from "../../ops/look/title.ts";
 import { taskName } from "../../ops/look/task-name.ts";
 import type { Scope, SessionInfo, SessionStatus, Store } from "../../store/store.ts";
 import type { ListedSession, SessionPage } from "../viewer.ts";
+import { Newest } from "./newest.ts";
 import { configText } from "./settings.ts";
 
 /** The question for a page of sessions. */
@@ -18,7 +19,10 @@ const pageLength = 50;
 const mostOnPage = 500;
 
 /** Sessions looked at for one page where a text narrows them: a title takes a look into the session. */
-const mostLooked = 2_000;
+const mostLooked = 500;
+
+/** Places in lists that are kept, so that a later page is not counted from the beginning. */
+const keptCursors = 16;
 
 /** A session as the list shows it. */
 export async function listed(store: Store, scope: Scope, info: SessionInfo): Promise<ListedSession> {
@@ -42,37 +46,70 @@ export async function listed(store: Store, scope: Scope, info: SessionInfo): Pro
   };
 }
 
-/** A page of sessions, newest first. */
-export async function sessionsPage(store: Store, scope: Scope, query: SessionsQuery): Promise<SessionPage> {
-  const { after, status, text = "" } = query;
-  const limit = Math.max(1, Math.min(query.limit ?? pageLength, mostOnPage));
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const sessions: ListedSession[] = [];
-  const unreadable: { id: string; message: string }[] = [];
-  let looked = 0;
-  let isPast = after === undefined;
-  let last: string | undefined;
-  let next: string | undefined;
-  const list = store.list(scope, {
-    ...(status !== undefined && status !== "" && { status: status as SessionStatus }),
-    unreadable: (id, { message }) => unreadable.push({ id, message }),
-  });
-  for await (const info of list) {
-    const { uuid } = info.metadata;
-    if (!isPast) {
-      isPast = uuid === after;
-      continue;
-    }
-    if (sessions.length === limit || (words.length > 0 && looked === mostLooked)) {
-      next = last;
-      break;
-    }
-    looked++;
-    last = uuid;
-    const row = await listed(store, scope, info);
-    if (words.every((word) => textOf(row).includes(word))) sessions.push(row);
+/** The place in a list of sessions where its next page begins. */
+interface Cursor {
+  /** The sessions of the pages before; a store leaves out those of them that ended without a look. */
+  readonly seen: ReadonlySet<string>;
+  /** When the newest session of the first page was made: those made since are no part of later pages. */
+  readonly newest: string;
+}
+
+/** Lists the sessions of a store page by page, newest first. */
+export class SessionPages {
+  readonly #store: Store;
+  readonly #scope: Scope;
+  readonly #cursors = new Newest<string, Cursor | undefined>(keptCursors);
+
+  constructor(store: Store, scope: Scope) {
+    this.#store = store;
+    this.#scope = scope;
   }
-  return { sessions, ...(next !== undefined && { next }), looked, unreadable };
+
+  /** A page of sessions. */
+  async page(query: SessionsQuery): Promise<SessionPage> {
+    const { after, status = "", text = "" } = query;
+    const limit = Math.max(1, Math.min(query.limit ?? pageLength, mostOnPage));
+    const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+    const key = (last: string): string => [status, words.join(" "), last].join("\n");
+    const cursor = after === undefined ? undefined : this.#cursors.get(key(after), () => undefined);
+    const seen = new Set(cursor?.seen);
+    const sessions: ListedSession[] = [];
+    const unreadable: { id: string; message: string }[] = [];
+    let newest = cursor?.newest;
+    let looked = 0;
+    let isPast = after === undefined || cursor !== undefined;
+    let next: string | undefined;
+    let last = "";
+    const list = this.#store.list(this.#scope, {
+      ...(status !== "" && { status: status as SessionStatus }),
+      without: (id) => seen.has(id),
+      unreadable: (id, { message }) => unreadable.push({ id, message }),
+    });
+    for await (const info of list) {
+      const { uuid, createdAt } = info.metadata;
+      if (seen.has(uuid) || (cursor !== undefined && createdAt > cursor.newest)) continue;
+      newest ??= createdAt;
+      if (!isPast) {
+        isPast = uuid === after;
+        seen.add(uuid);
+        continue;
+      }
+      if (sessions.length === limit || (words.length > 0 && looked === mostLooked)) {
+        next = last;
+        break;
+      }
+      looked++;
+      last = uuid;
+      seen.add(uuid);
+      const row = await listed(this.#store, this.#scope, info);
+      if (words.every((word) => textOf(row).includes(word))) sessions.push(row);
+    }
+    if (next !== undefined && newest !== undefined) {
+      this.#cursors.delete(key(next));
+      this.#cursors.get(key(next), () => ({ seen, newest }));
+    }
+    return { sessions, ...(next !== undefined && { next }), looked, unreadable };
+  }
 }
 
 function textOf({ id, title, model, strategy, user, status, error }: ListedSession): string {
