@@ -1,13 +1,7 @@
-/** The lines of a session's logs in Postgres: encoding, and reading them page by page. */
-import type { JsonObject } from "../../message/message.ts";
-import type { NewRecord, RecordKind, StoredRecord } from "../../message/record.ts";
-import { decodeRecord, encodeRecord } from "../format/record.ts";
-import { BadLine } from "../format/fields.ts";
-import { lineText, parseLine } from "../format/lines.ts";
-import type { LineText } from "../format/lines.ts";
-import { kindLogs, logNames } from "../format/logs.ts";
+/** The lines of a session's logs in Postgres, read page by page. */
+import { logNames } from "../format/logs.ts";
 import { noCounts } from "../format/seal.ts";
-import { cannotStore } from "../shared/prepare.ts";
+import type { Counters } from "../shared/session-log.ts";
 import type { LogName, ReadQuery } from "../store.ts";
 import type { Database } from "./database.ts";
 import { logNumbers } from "./schema.ts";
@@ -25,35 +19,6 @@ export interface LogRow {
   /** The place among lines with one number, which only a restored session has. */
   readonly twin: number;
   readonly line: string;
-}
-
-/** A record ready to be written, but for its numbers. */
-export interface Encoded {
-  readonly record: NewRecord;
-  readonly log: LogName;
-  readonly text: LineText;
-}
-
-/** The last numbers of a session. */
-export interface Counters {
-  readonly seqs: Record<LogName, number>;
-  pos: number;
-}
-
-/**
- * A record as JSON; one that could not be read back is refused before anything is written.
- *
- * @throws WindrowError `bad-message`
- */
-export function encode(record: NewRecord): Encoded {
-  try {
-    const fields = encodeRecord(record);
-    const all: JsonObject = { ...fields.before, ...fields.after };
-    decodeRecord(record.kind, { seq: 1, ...all });
-    return { record, log: kindLogs[record.kind], text: lineText(fields) };
-  } catch (error) {
-    throw cannotStore(record.kind, error);
-  }
 }
 
 /** The last numbers of a session, as its lines have them. */
@@ -156,15 +121,4 @@ async function seqFromEnd(
 
 function logRow(row: Readonly<Record<string, unknown>>): LogRow {
   return { seq: Number(row["seq"]), twin: Number(row["twin"]), line: String(row["body"]) };
-}
-
-/** The record of a line; undefined for one that is damaged. */
-export function recordOf(kind: RecordKind, line: string): StoredRecord | undefined {
-  const [fields] = parseLine(Buffer.from(line)).objects;
-  try {
-    return fields && decodeRecord(kind, fields);
-  } catch (error) {
-    if (error instanceof BadLine) return undefined;
-    throw error;
-  }
 }

@@ -25,6 +25,8 @@ import {
 } from "../shared/prepare.ts";
 import { alreadyExists, checkQuery, finished, formatVersion, inScope, isFinal } from "../shared/rules.ts";
 import { newerFormat, notFound, sessionId, storeClosed } from "../shared/rules.ts";
+import { checkMessages, continuedFrom, encode, recordOf, sealOf } from "../shared/session-log.ts";
+import type { Continued } from "../shared/session-log.ts";
 import { busy, fenced, unlockEdit } from "../shared/unlock.ts";
 import type { ExamineOptions, Examined, StoreCheckup } from "../store.ts";
 import type { FinalStatus, Holding, ListQuery, Lock, NewSession, ReadQuery, Recovered, Scope } from "../store.ts";
@@ -35,18 +37,17 @@ import { askerOf } from "./client.ts";
 import type { Asker } from "./client.ts";
 import type { Database } from "./database.ts";
 import { Heart } from "./heart.ts";
-import { encode, recordOf, rowsOf } from "./log.ts";
+import { readCounters, rowsOf } from "./log.ts";
 import { checkPostgresOptions } from "./options.ts";
 import type { PostgresStoreOptions } from "./options.ts";
 import { recounted } from "./recount.ts";
 import { openSchema, quoted } from "./schema.ts";
-import { countersOf, goOn, sealOfSession } from "./seal.ts";
-import type { Continued } from "./seal.ts";
+import { hashOfSession } from "./seal.ts";
 import { findRow, heldBy, holdingOf, infoOf, listRows } from "./session.ts";
 import type { SessionRow } from "./session.ts";
 import { dumpSession, restoreSession } from "./transfer.ts";
 import { postgresUpkeep } from "./upkeep.ts";
-import { Writer, sealOf } from "./writer.ts";
+import { Writer } from "./writer.ts";
 import type { Held } from "./writer.ts";
 
 export type { PostgresClient, PostgresTag } from "./client.ts";
@@ -177,7 +178,10 @@ class PostgresStore implements Store {
     const state = String(taken["state"]);
     let lock: Lock | undefined;
     try {
-      const continued = await goOn(this.#database, row, state, Number(taken["head"]));
+      const found = await readCounters(this.#database, row.key);
+      const continued = continuedFrom(found, state);
+      checkMessages(row.id, found, continued);
+      continued.counters.pos = Number(taken["head"]);
       lock = this.#hold(scope, row, holder, continued);
       // Who let go of a session wrote its state last; of a writer that died or was passed over, the lines may say more.
       if (row.holder) await this.setState(lock, await recounted(this.#database, row, state));
@@ -222,7 +226,7 @@ class PostgresStore implements Store {
 
   async recovery(scope: Scope, id: string): Promise<readonly Recovered[]> {
     const row = await this.#find(scope, id);
-    const { missing } = await countersOf(this.#database, row.key, row.texts.state);
+    const { missing } = continuedFrom(await readCounters(this.#database, row.key), row.texts.state);
     return [...this.#damaged.of(id), ...missing];
   }
 
@@ -318,7 +322,7 @@ class PostgresStore implements Store {
   async #finish(held: Held, state: SessionState): Promise<void> {
     await this.#writer.settled();
     const { asker, schema } = this.#database;
-    const hash = await sealOfSession(this.#database, held.key);
+    const hash = await hashOfSession(this.#database, held.key);
     const sql =
       `UPDATE ${schema}.session SET state = $3, status = $4, holder = NULL, worker = NULL WHERE key = $1 AND ` +
       "generation = $2 RETURNING key";

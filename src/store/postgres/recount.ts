@@ -3,8 +3,9 @@ import { decodeState, parseDocument } from "../format/documents.ts";
 import { kindLogs } from "../format/logs.ts";
 import { StateCount, atLeast } from "../shared/state-count.ts";
 import type { SessionState } from "../store.ts";
+import { recordOf } from "../shared/session-log.ts";
 import type { Database } from "./database.ts";
-import { recordOf, rowsOf } from "./log.ts";
+import { rowsOf } from "./log.ts";
 import type { SessionRow } from "./session.ts";
 
 /** A session's state, with what its dead writer wrote last; a line that is damaged adds nothing. */

@@ -9,8 +9,9 @@ import { admit, compareExisting, parseDumped, weigh } from "../shared/transfer.t
 import type { Admitted } from "../shared/transfer.ts";
 import { busy } from "../shared/unlock.ts";
 import type { DumpedLine, Restored, Scope, SessionDump } from "../store.ts";
+import { recordOf } from "../shared/session-log.ts";
 import type { Database } from "./database.ts";
-import { newestOf, recordOf, rowsOf } from "./log.ts";
+import { newestOf, rowsOf } from "./log.ts";
 import { logNumbers } from "./schema.ts";
 import { findRow, heldBy } from "./session.ts";
 import type { SessionRow } from "./session.ts";

@@ -6,15 +6,14 @@ import { setTimeout as wait } from "node:timers/promises";
 import { WindrowError } from "../../errors.ts";
 import type { StoredRecord } from "../../message/record.ts";
 import { encodeState } from "../format/documents.ts";
-import { encodeLine } from "../format/lines.ts";
-import type { Seal } from "../format/seal.ts";
 import type { Holder } from "../shared/holder.ts";
+import { numberLine, sealOf } from "../shared/session-log.ts";
+import type { Counters, Encoded, NumberedLine } from "../shared/session-log.ts";
 import { fenced } from "../shared/unlock.ts";
 import type { SessionState } from "../store.ts";
 import { isUnknownOutcome } from "./client.ts";
 import type { PostgresRow } from "./client.ts";
 import type { Database } from "./database.ts";
-import type { Counters, Encoded } from "./log.ts";
 import { logNumbers } from "./schema.ts";
 
 /** Lines and characters in one statement, at most and about; one call may have more. */
@@ -55,7 +54,7 @@ interface Part {
   readonly jobs: Job[];
   readonly results: (readonly StoredRecord[])[];
   readonly after: Counters;
-  readonly lines: { readonly log: number; readonly seq: number; readonly pos: number; readonly body: string }[];
+  readonly lines: NumberedLine[];
   state: SessionState | undefined;
 }
 
@@ -128,7 +127,9 @@ export class Writer {
       const part = parts.get(held) ?? newPart(held);
       parts.set(held, part);
       part.jobs.push(job);
-      part.results.push(job.encoded.map((one) => number(part, one)));
+      const numbered = job.encoded.map((one) => numberLine(part.after, one));
+      part.lines.push(...numbered);
+      part.results.push(numbered.map(({ seq, pos, record }) => ({ seq, pos, ...record })));
       part.state = job.state ?? part.state;
     }
     this.#queue.splice(0, taken);
@@ -164,10 +165,10 @@ export class Writer {
       parts.map(({ state, after }) => (state ? encodeState(state, {}, sealOf(after)) : null)),
       parts.map(({ state }) => state?.status ?? null),
       lines.map(({ key }) => key),
-      lines.map(({ log }) => log),
+      lines.map(({ log }) => logNumbers[log]),
       lines.map(({ seq }) => seq),
       lines.map(({ pos }) => pos),
-      lines.map(({ body }) => body),
+      lines.map(({ line }) => line),
     ]);
     return new Set(rows.map((row: PostgresRow) => String(row["key"])));
   }
@@ -183,9 +184,9 @@ export class Writer {
       const sql =
         `SELECT s.generation, s.head, (SELECT r.body FROM ${schema}.record r WHERE r.session = s.key AND r.log = $2 AND ` +
         `r.seq = $3) AS body FROM ${schema}.session s WHERE s.key = $1`;
-      const [row] = await asker.ask(sql, [held.key, last?.log ?? 0, last?.seq ?? 0]);
+      const [row] = await asker.ask(sql, [held.key, last ? logNumbers[last.log] : 0, last?.seq ?? 0]);
       const isMine = row !== undefined && Number(row["generation"]) === held.holder.generation;
-      const isThere = Number(row?.["head"]) >= after.pos && last !== undefined && row?.["body"] === last.body;
+      const isThere = Number(row?.["head"]) >= after.pos && last !== undefined && row?.["body"] === last.line;
       outcomes.set(held.key, isThere ? "kept" : isMine ? "elsewhere" : "fenced");
     }
   }
@@ -208,18 +209,6 @@ function settle({ held, jobs, results, after }: Part, outcome: Outcome | undefin
 function newPart(held: Held): Part {
   const { seqs, pos } = held.counters;
   return { held, jobs: [], results: [], after: { seqs: { ...seqs }, pos }, lines: [], state: undefined };
-}
-
-function number({ after, lines }: Part, { log, text, record }: Encoded): StoredRecord {
-  const seq = ++after.seqs[log];
-  const pos = ++after.pos;
-  lines.push({ log: logNumbers[log], seq, pos, body: encodeLine(text, seq, pos).toString("utf8").trimEnd() });
-  return { seq, pos, ...record };
-}
-
-/** The seal of a session: its counters, and once it ended the hash over its logs. */
-export function sealOf({ seqs, pos }: Counters, hash?: string): Seal {
-  return { counts: seqs, pos, ...(hash !== undefined && { hash }) };
 }
 
 /** The statement that appends: the update of a session's row locks it, checks it, and says whether its lines are added. */

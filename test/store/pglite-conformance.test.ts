@@ -1,0 +1,18 @@
+import { createRequire } from "node:module";
+import { afterAll, describe, it } from "vitest";
+import { register } from "../../src/conformance.ts";
+import type { PostgresClient } from "../../src/store/postgres/postgres.ts";
+import { storeConformance } from "../../src/store/testing/conformance.ts";
+import { clientFixture } from "./postgres-fixtures.ts";
+
+describe("postgres, in the process by PGlite", () => {
+  const { PGlite } = createRequire(import.meta.url)("@electric-sql/pglite") as {
+    readonly PGlite: new () => PostgresClient & { close(): Promise<void> };
+  };
+  const client = new PGlite();
+  afterAll(async () => client.close());
+  register(
+    storeConformance({ durable: true, shared: true }, () => clientFixture(client)),
+    { describe, it },
+  );
+});
