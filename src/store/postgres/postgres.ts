@@ -43,7 +43,7 @@ import type { PostgresStoreOptions } from "./options.ts";
 import { recounted } from "./recount.ts";
 import { openSchema, quoted } from "./schema.ts";
 import { hashOfSession } from "./seal.ts";
-import { findRow, heldBy, holdingOf, infoOf, listRows } from "./session.ts";
+import { endRow, findRow, heldBy, holdingOf, infoOf, letGoOf, listRows } from "./session.ts";
 import type { SessionRow } from "./session.ts";
 import { dumpSession, restoreSession } from "./transfer.ts";
 import { postgresUpkeep } from "./upkeep.ts";
@@ -188,7 +188,7 @@ class PostgresStore implements Store {
       return lock;
     } catch (error) {
       if (lock) await lock.release();
-      else await this.#letGoOf(row.key, holder.generation);
+      else await letGoOf(this.#database, row.key, holder.generation);
       throw error;
     }
   }
@@ -321,24 +321,14 @@ class PostgresStore implements Store {
 
   async #finish(held: Held, state: SessionState): Promise<void> {
     await this.#writer.settled();
-    const { asker, schema } = this.#database;
     const hash = await hashOfSession(this.#database, held.key);
-    const sql =
-      `UPDATE ${schema}.session SET state = $3, status = $4, holder = NULL, worker = NULL WHERE key = $1 AND ` +
-      "generation = $2 RETURNING key";
     const text = encodeState(state, {}, sealOf(held.counters, hash));
-    const [row] = await asker.ask(sql, [held.key, held.holder.generation, text, state.status]);
-    if (!row) throw fenced({ owner: held.holder });
+    const isEnded = await endRow(this.#database, held.key, held.holder.generation, { text, status: state.status });
+    if (!isEnded) throw fenced({ owner: held.holder });
   }
 
   async #letGo(held: Held): Promise<void> {
     await this.#writer.settled();
-    await this.#letGoOf(held.key, held.holder.generation);
-  }
-
-  async #letGoOf(key: string, generation: number): Promise<void> {
-    const { asker, schema } = this.#database;
-    const sql = `UPDATE ${schema}.session SET holder = NULL, worker = NULL WHERE key = $1 AND generation = $2`;
-    await asker.ask(sql, [key, generation]);
+    await letGoOf(this.#database, held.key, held.holder.generation);
   }
 }

@@ -84,6 +84,25 @@ export async function* listRows(database: Database, scope: Scope, query: ListQue
 
 const lowestId = "00000000-0000-0000-0000-000000000000";
 
+/** Lets go of a session, where this holder still has it. */
+export async function letGoOf({ asker, schema }: Database, key: string, generation: number): Promise<void> {
+  const sql = `UPDATE ${schema}.session SET holder = NULL, worker = NULL WHERE key = $1 AND generation = $2`;
+  await asker.ask(sql, [key, generation]);
+}
+
+/** Ends a session; false where this holder has it no more. */
+export async function endRow(
+  { asker, schema }: Database,
+  key: string,
+  generation: number,
+  { text, status }: { readonly text: string; readonly status: string },
+): Promise<boolean> {
+  const sql =
+    `UPDATE ${schema}.session SET state = $3, status = $4, holder = NULL, worker = NULL WHERE key = $1 AND ` +
+    "generation = $2 RETURNING key";
+  return (await asker.ask(sql, [key, generation, text, status])).length > 0;
+}
+
 /** A row for people. */
 export function infoOf({ id, metadata, state, format }: SessionRow, location: string): SessionInfo {
   return {

@@ -8,8 +8,8 @@ import { encodeLine, lineText, parseLine } from "../format/lines.ts";
 import type { LineText } from "../format/lines.ts";
 import { kindLogs, logKinds, logNames } from "../format/logs.ts";
 import { decodeRecord, encodeRecord } from "../format/record.ts";
-import { SealHash, checksumOf, originalChecksum, sealIn } from "../format/seal.ts";
-import type { Seal } from "../format/seal.ts";
+import { checksumOf, originalChecksum, sealIn } from "../format/seal.ts";
+import type { Seal, SealHash } from "../format/seal.ts";
 import type { LogName, Recovered } from "../store.ts";
 import { cannotStore } from "./prepare.ts";
 
