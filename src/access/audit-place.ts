@@ -23,8 +23,8 @@ export function auditOf(
   { mask, clock }: Pick<OpenStoreOptions, "mask" | "clock">,
 ): Audit | undefined {
   const file = wanted === true ? target && auditFileOf(target) : wanted;
-  if (wanted === true && target !== undefined && /^postgres(?:ql)?:/i.test(target)) {
-    const message = "A store in Postgres keeps no audit of its own: name a file as `audit`.";
+  if (wanted === true && target !== undefined && /^(?:postgres(?:ql)?|rediss?):/i.test(target)) {
+    const message = "A store on a server keeps no audit of its own: name a file as `audit`.";
     throw new WindrowError("bad-option", message, { option: "audit" });
   }
   if (file === undefined || file === false || file === "") return undefined;

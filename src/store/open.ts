@@ -27,7 +27,7 @@ export interface StoreOptions {
 }
 
 /** The schemes a store's address may have. A path without a scheme is a folder. */
-export const storeSchemes: readonly string[] = ["file", "ram", "sqlite", "postgres", "postgresql"];
+export const storeSchemes: readonly string[] = ["file", "ram", "sqlite", "postgres", "postgresql", "redis", "rediss"];
 
 /** Packages that bring a SQLite database where Node has none, in the order they are tried. */
 const sqlitePackages: readonly string[] = ["libsql", "better-sqlite3"];
@@ -66,6 +66,9 @@ export async function openUnguarded(
   }
   if (scheme === "postgres" || scheme === "postgresql") {
     return (await import("./postgres/open.ts")).openPostgres(target, { create, ...settings });
+  }
+  if (scheme === "redis" || scheme === "rediss") {
+    return (await import("./redis/open.ts")).openRedis(target, settings);
   }
   if (scheme === undefined || scheme === "file") {
     const folder = scheme === undefined ? target : pathOf(target, scheme);

@@ -11,18 +11,23 @@ import type { CrashTarget } from "../../src/store/testing/conformance.ts";
 import { dist } from "../support/build.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import type { TestPostgres } from "../support/postgres.ts";
+import { hasRedis, startRedis } from "../support/redis.ts";
+import type { TestRedis } from "../support/redis.ts";
 import { driver } from "./sqlite-fixtures.ts";
 
 let folder: string;
 let server: TestPostgres | undefined;
+let redis: TestRedis | undefined;
 let built: { readonly storeCrashCases: typeof storeCrashCases };
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "windrow-crash-cases-"));
   built = (await import(pathToFileURL(join(dist, "store/testing/conformance.js")).href)) as typeof built;
   if (hasPostgres) server = await startPostgres();
+  if (hasRedis) redis = await startRedis();
 }, 60_000);
 afterAll(async () => {
   server?.close();
+  await redis?.close();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -75,6 +80,19 @@ describe.skipIf(process.platform === "win32")("crash cases", () => {
       const { module } = await target("postgres", "return windrow.openStore(where);");
       const place: CrashTarget["place"] = async () => ({
         where: `${server?.url}?schema=crash_${randomUUID().replaceAll("-", "")}&max=3`,
+        remove: () => Promise.resolve(),
+      });
+      await expect(caseOf({ module, place }, name).run()).resolves.toBeUndefined();
+    },
+    60_000,
+  );
+
+  it.skipIf(!hasRedis).each(names)(
+    "redis: %s",
+    async (name) => {
+      const { module } = await target("redis", "return windrow.openStore(where);");
+      const place: CrashTarget["place"] = async () => ({
+        where: `${redis?.url}?prefix=crash-${randomUUID()}:`,
         remove: () => Promise.resolve(),
       });
       await expect(caseOf({ module, place }, name).run()).resolves.toBeUndefined();

@@ -1,0 +1,61 @@
+/** The durability of a Redis server: what an acknowledged write survives, as far as the server says it. */
+import { WindrowError } from "../../errors.ts";
+import type { Sender } from "./client.ts";
+
+/** The way in which a strict write is made sure of: the server syncs it, or a replica acknowledges it. */
+export type Assurance = "synced" | "replicated" | "none";
+
+/** How long a replica may take to acknowledge, in milliseconds. */
+const replicaMs = 1_000;
+
+/**
+ * The assurance of a server.
+ *
+ * @throws WindrowError `bad-option` where `strict` is asked for, and the server promises too little for it
+ */
+export async function assuranceOf(
+  sender: Sender,
+  durability: "strict" | "group",
+  location: string,
+): Promise<Assurance> {
+  if (durability === "group") return "none";
+  const settings = await settingsOf(sender);
+  if (settings?.appendonly === "yes" && settings.appendfsync === "always") return "synced";
+  if ((await replicas(sender)) > 0) return "replicated";
+  const told = settings
+    ? `its settings are appendonly ${settings.appendonly}, appendfsync ${settings.appendfsync}`
+    : "it does not tell its settings";
+  const message =
+    `The Redis server ${location} may lose what it acknowledged: ${told}, and it has no replica. Set appendonly yes and ` +
+    'appendfsync always, or open the store with durability "group" and take the loss of what the server had not yet synced.';
+  throw new WindrowError("bad-option", message, { option: "durability", location });
+}
+
+/** Waits until a replica has what was written on this connection; false where none has it in time. */
+export async function isReplicated(sender: Sender): Promise<boolean> {
+  return Number(await sender.send("WAIT", 1, replicaMs)) >= 1;
+}
+
+/** Undefined where a managed server does not tell its settings. */
+async function settingsOf(
+  sender: Sender,
+): Promise<{ readonly appendonly: string; readonly appendfsync: string } | undefined> {
+  try {
+    const answers: string[] = [];
+    for (const name of ["appendonly", "appendfsync"]) {
+      const reply = (await sender.send("CONFIG", "GET", name)) as
+        | readonly unknown[]
+        | Readonly<Record<string, unknown>>;
+      answers.push(String(Array.isArray(reply) ? reply[1] : (reply as Readonly<Record<string, unknown>>)[name]));
+    }
+    const [appendonly = "", appendfsync = ""] = answers;
+    return { appendonly, appendfsync };
+  } catch {
+    return undefined;
+  }
+}
+
+async function replicas(sender: Sender): Promise<number> {
+  const text = await sender.send("INFO", "replication");
+  return Number(/connected_slaves:(\d+)/.exec(typeof text === "string" ? text : "")?.[1] ?? 0);
+}

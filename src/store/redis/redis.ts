@@ -1,0 +1,329 @@
+/**
+ * The Redis store: a hash and seven streams for each session, every record as the line a file store would write
+ * (docs/format.md). Each session has one writer; the script that adds its lines checks that it is still the one.
+ */
+import { createMask } from "../../mask/mask.ts";
+import type { Mask } from "../../mask/mask.ts";
+import type { NewRecord, RecordKind, StoredRecord, StoredRecordOf } from "../../message/record.ts";
+import { decodeState, encodeMetadata, encodeState, initialState, parseDocument } from "../format/documents.ts";
+import { kindLogs, logNames } from "../format/logs.ts";
+import { SealHash, noCounts } from "../format/seal.ts";
+import { systemClock, timestamp } from "../shared/clock.ts";
+import type { Clock } from "../shared/clock.ts";
+import { DamageList } from "../shared/damage-list.ts";
+import { HeldSessions } from "../shared/held-sessions.ts";
+import { ownIdentity, ownerOf } from "../shared/holder.ts";
+import type { Holder } from "../shared/holder.ts";
+import { cannotStore, durableCapabilities, prepareMetadata, prepareRecord } from "../shared/prepare.ts";
+import { prepareState, readRecord } from "../shared/prepare.ts";
+import { alreadyExists, checkQuery, finished, formatVersion, inScope, isFinal } from "../shared/rules.ts";
+import { newerFormat, notFound, sessionId, storeClosed } from "../shared/rules.ts";
+import { addLine, checkMessages, continuedFrom, encode, recordOf, sealOf } from "../shared/session-log.ts";
+import type { Continued } from "../shared/session-log.ts";
+import { StateCount, atLeast } from "../shared/state-count.ts";
+import { busy, fenced, unlockEdit } from "../shared/unlock.ts";
+import type { FinalStatus, Holding, ListQuery, Lock, NewSession, ReadQuery, Recovered, Scope } from "../store.ts";
+import type { SessionInfo, SessionState, Store, StoreCapabilities, StoreHolding, StoreTransfer } from "../store.ts";
+import type { UnlockOptions } from "../store.ts";
+import type { Upkeep } from "../upkeep.ts";
+import { senderOf } from "./client.ts";
+import { run } from "./database.ts";
+import type { RedisPlace } from "./database.ts";
+import { assuranceOf } from "./durability.ts";
+import type { Assurance } from "./durability.ts";
+import { Heart } from "./heart.ts";
+import { keysOf } from "./keys.ts";
+import { logKey, readCounters, rowsOf } from "./log.ts";
+import { checkRedisOptions } from "./options.ts";
+import type { RedisStoreOptions } from "./options.ts";
+import { createScript, letGoScript, takeScript } from "./scripts.ts";
+import { findRow, heldBy, holdingOf, infoOf, listRows } from "./session.ts";
+import type { SessionRow } from "./session.ts";
+import { dumpSession, restoreSession } from "./transfer.ts";
+import { redisUpkeep } from "./upkeep.ts";
+import { SessionWriter } from "./writer.ts";
+
+export type { IoRedisClient, NodeRedisClient } from "./client.ts";
+export type { RedisStoreOptions } from "./options.ts";
+
+/**
+ * Opens a Redis store on a client that the caller brings.
+ *
+ * @throws WindrowError `bad-option`; with its first use `bad-option` where the server cannot keep what `strict` promises,
+ *   `store-unavailable`
+ */
+export function redisStore(options: RedisStoreOptions): Store {
+  checkRedisOptions(options);
+  return redisStoreOn(options, { location: "redis:", owned: false });
+}
+
+/** As {@link redisStore}, with the address of the server, and perhaps with a client that ends with the store. */
+export function redisStoreOn(
+  options: RedisStoreOptions,
+  server: { readonly location: string; readonly owned: boolean },
+): Store {
+  return new RedisStore(options, server);
+}
+
+class RedisStore implements Store {
+  readonly name = "redis";
+  readonly capabilities: StoreCapabilities;
+  readonly holding: StoreHolding = {
+    holder: async (scope, id) => holdingOf(await this.#find(scope, id)),
+    unlock: async (scope, id, options = {}) => this.#unlock(scope, id, options),
+  };
+  readonly transfer: StoreTransfer = {
+    dump: async (scope, id) => dumpSession(this.#place, await this.#find(scope, id)),
+    restore: async (scope, dump, signal) => {
+      await this.#alive();
+      await this.#heart.beat();
+      const target = { place: this.#place, mask: this.#mask, holder: this.#newHolder(1), worker: this.#heart.id };
+      return restoreSession(target, scope, dump, signal);
+    },
+  };
+  readonly upkeep: Upkeep;
+  readonly #place: RedisPlace;
+  readonly #mask: Mask;
+  readonly #clock: Clock;
+  readonly #heart: Heart;
+  readonly #durability: "strict" | "group";
+  readonly #held = new HeldSessions<SessionWriter>(
+    () => this.#open(),
+    (writer) => this.#letGo(writer),
+  );
+  readonly #damaged = new DamageList();
+  #assurance: Promise<Assurance> | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: RedisStoreOptions, server: { readonly location: string; readonly owned: boolean }) {
+    const { client, prefix = "windrow:", mask = createMask(), clock, durability = "strict" } = options;
+    const sender = senderOf(client, server);
+    const serverTime = async (): Promise<number> => {
+      const [seconds, micros] = (await sender.send("TIME")) as readonly string[];
+      return 1_000 * Number(seconds) + Math.floor(Number(micros) / 1_000);
+    };
+    const now = clock ? async (): Promise<number> => clock.now() : serverTime;
+    this.#place = { sender, keys: keysOf(prefix), location: server.location, now };
+    this.#mask = mask;
+    this.#clock = clock ?? systemClock;
+    this.#durability = durability;
+    this.#heart = new Heart(this.#place, this.#clock);
+    this.capabilities = durableCapabilities(mask);
+    this.upkeep = redisUpkeep({
+      ...{ place: this.#place, mask, clock: this.#clock },
+      find: (scope, id) => this.#find(scope, id),
+      alive: async () => void (await this.#alive()),
+    });
+  }
+
+  async create(scope: Scope, session: NewSession): Promise<Lock> {
+    await this.#alive();
+    const id = sessionId(session.uuid);
+    const metadata = prepareMetadata(this.#mask, scope, session);
+    const state = initialState(session.createdAt);
+    const holder = this.#newHolder(1);
+    await this.#heart.beat();
+    const { sender, keys } = this.#place;
+    // First the list, then the session: a list that names a session that is not there is read past.
+    await sender.send("ZADD", keys.sessions(metadata), "NX", -(Date.parse(metadata.createdAt) || 0), id);
+    const fields = {
+      ...{ metadata: encodeMetadata(metadata), state: encodeState(state), status: state.status },
+      ...{ generation: 1, head: 0, holder: JSON.stringify(holder), worker: this.#heart.id },
+    };
+    const made = await run(this.#place, createScript, [keys.of(id).session], Object.entries(fields).flat());
+    if (Number(made) !== 1) throw alreadyExists(id);
+    return this.#hold(scope, id, holder, { counters: { seqs: noCounts(), pos: 0 }, missing: [] });
+  }
+
+  async info(scope: Scope, id: string): Promise<SessionInfo> {
+    return infoOf(await this.#find(scope, id), this.#place.location);
+  }
+
+  async *list(scope: Scope, query: ListQuery = {}): AsyncGenerator<SessionInfo> {
+    await this.#alive();
+    for await (const row of listRows(this.#place, scope, query)) {
+      yield infoOf(row, this.#place.location);
+      this.#open();
+    }
+  }
+
+  async lock(scope: Scope, id: string): Promise<Lock> {
+    await this.#alive();
+    const row = await this.#writable(scope, id);
+    const owner = heldBy(row);
+    if (owner) throw busy(owner);
+    return this.#take(scope, row);
+  }
+
+  /** Takes a session whose hash was read; one that another process took meanwhile is busy. */
+  async #take(scope: Scope, row: SessionRow): Promise<Lock> {
+    const holder = this.#newHolder(row.generation + 1);
+    await this.#heart.beat();
+    const keys = this.#place.keys.of(row.id);
+    const values = [row.generation, holder.generation, JSON.stringify(holder), this.#heart.id];
+    const taken = (await run(this.#place, takeScript, [keys.session], values)) as readonly string[] | null;
+    if (!taken) return this.lock(scope, row.id);
+    const [head, state = ""] = taken;
+    let lock: Lock | undefined;
+    try {
+      const found = await readCounters(this.#place, keys);
+      const continued = continuedFrom(found, state);
+      checkMessages(row.id, found, continued);
+      continued.counters.pos = Number(head);
+      lock = await this.#hold(scope, row.id, holder, continued);
+      // Who let go of a session wrote its state last; of a writer that died or was passed over, the lines may say more.
+      if (row.holder) await this.setState(lock, await this.#recounted(row, state));
+      return lock;
+    } catch (error) {
+      if (lock) await lock.release();
+      else await run(this.#place, letGoScript, [keys.session], [holder.generation, "", ""]);
+      throw error;
+    }
+  }
+
+  async append(lock: Lock, records: readonly NewRecord[]): Promise<readonly StoredRecord[]> {
+    const writer = this.#held.writable(lock);
+    const encoded = records.map((record) => encode(this.#prepared(record)));
+    return encoded.length === 0 ? [] : writer.write(encoded);
+  }
+
+  async *read<K extends RecordKind>(scope: Scope, id: string, query: ReadQuery<K>): AsyncGenerator<StoredRecordOf<K>> {
+    checkQuery(query);
+    await this.#find(scope, id);
+    const log = kindLogs[query.kind];
+    for await (const { seq, line } of rowsOf(this.#place, logKey(this.#place.keys.of(id), log), query)) {
+      const record = recordOf(query.kind, line);
+      if (record) yield readRecord(this.#mask, query, record as StoredRecordOf<K>);
+      else {
+        const span = { file: log, offset: seq, length: line.length, problem: "damaged", quarantine: "" } as const;
+        this.#damaged.add(id, span);
+      }
+      this.#open();
+    }
+  }
+
+  async setState(lock: Lock, state: SessionState): Promise<void> {
+    await this.#held.writable(lock).write([], prepareState(this.#mask, state));
+  }
+
+  async finish(lock: Lock, state: SessionState & { readonly status: FinalStatus }): Promise<void> {
+    const prepared = prepareState(this.#mask, state);
+    await this.#held.finish(lock, (writer) => this.#finish(writer, prepared));
+  }
+
+  async recovery(scope: Scope, id: string): Promise<readonly Recovered[]> {
+    const { texts } = await this.#find(scope, id);
+    const found = await readCounters(this.#place, this.#place.keys.of(id));
+    return [...this.#damaged.of(id), ...continuedFrom(found, texts.state).missing];
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #unlock(scope: Scope, id: string, options: UnlockOptions): Promise<Holding> {
+    await this.#alive();
+    const row = await this.#writable(scope, id);
+    const found = holdingOf(row);
+    const edit = unlockEdit(id, found, options, timestamp(this.#clock));
+    if (found.state === "none") return found;
+    const lock = await this.#take(scope, row);
+    try {
+      if (edit) await this.append(lock, [edit]);
+    } finally {
+      await lock.release();
+    }
+    return found;
+  }
+
+  async #close(): Promise<void> {
+    try {
+      await this.#held.releaseAll();
+    } finally {
+      await this.#heart.stop();
+      await this.#place.sender.end();
+    }
+  }
+
+  #open(): void {
+    if (this.#closing) throw storeClosed();
+  }
+
+  async #alive(): Promise<Assurance> {
+    this.#open();
+    this.#assurance ??= assuranceOf(this.#place.sender, this.#durability, this.#place.location);
+    try {
+      return await this.#assurance;
+    } catch (error) {
+      this.#assurance = undefined;
+      throw error;
+    } finally {
+      this.#open();
+    }
+  }
+
+  #prepared(record: NewRecord): NewRecord {
+    try {
+      return prepareRecord(this.#mask, record);
+    } catch (error) {
+      throw cannotStore(record.kind, error);
+    }
+  }
+
+  async #find(scope: Scope, id: string): Promise<SessionRow> {
+    this.#open();
+    sessionId(id);
+    await this.#alive();
+    const row = await findRow(this.#place, this.#place.keys.of(id).session, id);
+    this.#open();
+    if (!row || row.restoring !== undefined || !inScope(scope, row.metadata)) throw notFound(id);
+    return row;
+  }
+
+  /** A session that is not finished, and of a format that this version writes. */
+  async #writable(scope: Scope, id: string): Promise<SessionRow> {
+    const row = await this.#find(scope, id);
+    if (row.metadata.format > formatVersion) throw newerFormat(id, row.metadata.format);
+    if (isFinal(row.state.status)) throw finished(id);
+    return row;
+  }
+
+  #newHolder(generation: number): Holder {
+    const now = timestamp(this.#clock);
+    return { ...ownIdentity(), acquiredAt: now, heartbeatAt: now, generation };
+  }
+
+  async #hold(scope: Scope, id: string, holder: Holder, { counters, missing }: Continued): Promise<Lock> {
+    const writer = new SessionWriter(this.#place, { id, holder, counters }, await this.#alive());
+    return this.#held.add({ id, scope, recovery: missing, owner: () => ownerOf(holder) }, writer);
+  }
+
+  async #recounted({ id, metadata, state }: SessionRow, text: string): Promise<SessionState> {
+    const count = new StateCount(metadata.createdAt);
+    for (const kind of ["usage", "tool", "edit"] as const) {
+      for await (const { line } of rowsOf(this.#place, logKey(this.#place.keys.of(id), kindLogs[kind]))) {
+        const record = recordOf(kind, line);
+        if (record?.kind === "usage" || record?.kind === "tool" || record?.kind === "edit") count.take(record);
+      }
+    }
+    return atLeast(decodeState(parseDocument(text)) ?? state, count.numbers);
+  }
+
+  async #finish(writer: SessionWriter, state: SessionState): Promise<void> {
+    await writer.settled();
+    const hash = new SealHash();
+    for (const log of logNames) {
+      for await (const { line } of rowsOf(this.#place, logKey(writer.keys, log))) addLine(hash, log, line);
+    }
+    const text = encodeState(state, {}, sealOf(writer.counters, hash.digest()));
+    const values = [writer.holder.generation, text, state.status];
+    const ended = await run(this.#place, letGoScript, [writer.keys.session], values);
+    if (Number(ended) !== 1) throw fenced({ owner: writer.holder });
+  }
+
+  async #letGo(writer: SessionWriter): Promise<void> {
+    await writer.settled();
+    await run(this.#place, letGoScript, [writer.keys.session], [writer.holder.generation, "", ""]);
+  }
+}

@@ -1,0 +1,139 @@
+/** Dumping a session from Redis and restoring it, with its numbers. */
+import { randomUUID } from "node:crypto";
+import { WindrowError } from "../../errors.ts";
+import type { Mask } from "../../mask/mask.ts";
+import { page, parseDocument } from "../format/documents.ts";
+import { logKinds, logNames } from "../format/logs.ts";
+import type { Holder } from "../shared/holder.ts";
+import { alreadyExists, inScope } from "../shared/rules.ts";
+import { recordOf } from "../shared/session-log.ts";
+import { admit, compareExisting, parseDumped, weigh } from "../shared/transfer.ts";
+import { busy } from "../shared/unlock.ts";
+import type { DumpedLine, LogName, Restored, Scope, SessionDump } from "../store.ts";
+import { run } from "./database.ts";
+import type { RedisPlace } from "./database.ts";
+import { logKey, logNumber, rowsOf } from "./log.ts";
+import { createScript, dropStagedScript, showScript, stageScript } from "./scripts.ts";
+import { findRow, heldBy } from "./session.ts";
+import type { SessionRow } from "./session.ts";
+
+/** Characters and lines written by one script, about. */
+const batchCharacters = 2 * 1024 * 1024;
+const batchLines = 1_024;
+
+/** The place that a session is restored to. */
+export interface RestoreTarget {
+  readonly place: RedisPlace;
+  readonly mask: Mask;
+  /** This process. */
+  readonly holder: Holder;
+  /** Its heartbeat. */
+  readonly worker: string;
+}
+
+/** A session as it is now; what is added while it is read does not belong to it. */
+export async function dumpSession(place: RedisPlace, row: SessionRow): Promise<SessionDump> {
+  const keys = place.keys.of(row.id);
+  const newest = new Map<LogName, number>();
+  for (const log of logNames) {
+    for await (const { seq } of rowsOf(place, logKey(keys, log), { last: 1 })) newest.set(log, seq);
+  }
+  return {
+    id: row.id,
+    metadata: parseDocument(row.texts.metadata) ?? {},
+    state: parseDocument(row.texts.state) ?? {},
+    async *lines(): AsyncGenerator<DumpedLine> {
+      for (const [log, to] of newest) {
+        for await (const { line } of rowsOf(place, logKey(keys, log), { to })) {
+          if (recordOf(logKinds[log], line)) yield { log, line };
+        }
+      }
+    },
+  };
+}
+
+/**
+ * Writes a session that nobody sees until all of it is there. What an earlier try left is thrown away.
+ *
+ * @throws WindrowError as {@link Store.restore} says
+ */
+export async function restoreSession(
+  target: RestoreTarget,
+  scope: Scope,
+  dump: SessionDump,
+  signal?: AbortSignal,
+): Promise<Restored> {
+  const { place } = target;
+  const keys = place.keys.of(dump.id);
+  const all = [keys.session, ...keys.logs];
+  const admitted = admit(scope, target.mask, dump);
+  const existing = await findRow(place, keys.session, dump.id);
+  if (existing && existing.restoring === undefined) {
+    if (!inScope(scope, existing.metadata)) throw alreadyExists(dump.id);
+    return compareExisting(admitted, await dumpSession(place, existing));
+  }
+  const owner = existing && heldBy(existing);
+  if (owner) throw busy(owner);
+  if (existing) await run(place, dropStagedScript, all, [existing.restoring ?? ""]);
+  const { metadata, state } = admitted;
+  const mark = randomUUID();
+  // First the list, then the session: a list that names a session that is not there is read past.
+  await place.sender.send("ZADD", place.keys.sessions(scope), -(Date.parse(metadata.createdAt) || 0), dump.id);
+  const made = await run(
+    place,
+    createScript,
+    [keys.session],
+    [
+      ...["metadata", page(admitted.dump.metadata), "state", page(admitted.dump.state), "status", state.status],
+      ...["generation", 1, "head", 0, "holder", JSON.stringify(target.holder), "worker", target.worker],
+      ...["restoring", mark],
+    ],
+  );
+  if (Number(made) !== 1) throw alreadyExists(dump.id);
+  try {
+    const weighed = weigh(admitted.dump);
+    const head = await writeLines(place, weighed.dump, mark, signal);
+    if (Number(await run(place, showScript, [keys.session], [mark, head])) !== 1) throw takenOver(dump.id);
+    return { outcome: "written", masked: admitted.masked(), hash: weighed.summary().hash };
+  } catch (error) {
+    // What cannot be removed now is hidden from readers; the next try removes it.
+    await run(place, dropStagedScript, all, [mark]).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** @returns the highest place of all lines */
+async function writeLines(
+  place: RedisPlace,
+  dump: SessionDump,
+  mark: string,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const { session, logs } = place.keys.of(dump.id);
+  let batch: (string | number)[] = [];
+  let [characters, head] = [0, 0];
+  let before = { log: "", seq: 0, twin: 0 };
+  const write = async (): Promise<void> => {
+    const values = batch;
+    batch = [];
+    characters = 0;
+    if (values.length === 0) return;
+    if (Number(await run(place, stageScript, [session, ...logs], [mark, ...values])) !== 1) throw takenOver(dump.id);
+  };
+  for await (const { log, line } of dump.lines()) {
+    if (signal?.aborted) throw new WindrowError("aborted", "The restore was stopped; nothing of it was kept.");
+    const { seq, pos } = parseDumped({ log, line });
+    head = Math.max(head, pos);
+    // Lines of one number stand behind each other.
+    before = { log, seq, twin: before.log === log && before.seq === seq ? before.twin + 1 : 0 };
+    batch.push(logNumber(log), `${seq}-${before.twin}`, line);
+    characters += line.length;
+    if (characters >= batchCharacters || batch.length >= 3 * batchLines) await write();
+  }
+  await write();
+  return head;
+}
+
+function takenOver(id: string): WindrowError {
+  return new WindrowError("fenced", `Another process restores session ${id}; nothing of this try was kept.`, { id });
+}

@@ -1,0 +1,201 @@
+/** The upkeep of a Redis store: marks, a trash of renamed keys, and erasing. */
+import { maskJson } from "../../mask/mask.ts";
+import type { Mask } from "../../mask/mask.ts";
+import type { JsonObject } from "../../message/message.ts";
+import { parseDocument } from "../format/documents.ts";
+import { timestamp } from "../shared/clock.ts";
+import type { Clock } from "../shared/clock.ts";
+import { alreadyExists, inScope, isFinal, notFound, sessionId } from "../shared/rules.ts";
+import { busy } from "../shared/unlock.ts";
+import type { Scope } from "../scope.ts";
+import { inTrash, isKept, notFinished, notInTrash } from "../upkeep.ts";
+import type { ErasedPlace, KeepMark, Upkeep } from "../upkeep.ts";
+import { run } from "./database.ts";
+import type { RedisPlace } from "./database.ts";
+import type { SessionKeys } from "./keys.ts";
+import { rowsOf } from "./log.ts";
+import { moveScript } from "./scripts.ts";
+import { findRow, heldBy } from "./session.ts";
+import type { SessionRow } from "./session.ts";
+
+/** The place, the mask and the clock of a store's upkeep. */
+export interface RedisUpkeep {
+  readonly place: RedisPlace;
+  readonly mask: Mask;
+  readonly clock: Clock;
+  /** A session of the scope, or `session-not-found`; `closed` once the store is. */
+  readonly find: (scope: Scope, id: string) => Promise<SessionRow>;
+  readonly alive: () => Promise<void>;
+}
+
+/** What is known of a session in the trash, or of one that is being erased. */
+interface Known extends Scope {
+  readonly time?: string;
+}
+
+/** Makes the upkeep of a Redis store. */
+export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): Upkeep {
+  const { sender, keys } = place;
+  const trashed = async (scope: Scope, id: string): Promise<Known | undefined> => {
+    await alive();
+    const known = knownIn(await sender.send("HGET", keys.trash, sessionId(id)));
+    return known && inScope(scope, known) ? known : undefined;
+  };
+  return {
+    async size(scope, id) {
+      await find(scope, id);
+      const bytes = await bytesOf(place, keys.of(id));
+      return { bytes, plainBytes: bytes, compressed: false };
+    },
+    async keep(scope, id, mark) {
+      await find(scope, id);
+      const text = JSON.stringify(maskJson(mask, { ...mark } as unknown as JsonObject));
+      await sender.send("HSET", keys.of(id).session, "kept", text);
+    },
+    async unkeep(scope, id) {
+      await find(scope, id);
+      return Number(await sender.send("HDEL", keys.of(id).session, "kept")) === 1;
+    },
+    async kept(scope, id) {
+      const { kept } = await find(scope, id);
+      return kept === undefined ? undefined : (parseDocument(kept) as unknown as KeepMark);
+    },
+    async trash(scope, ids, time) {
+      const rows: SessionRow[] = [];
+      for (const id of new Set(ids)) {
+        const row = await find(scope, id);
+        if (!isFinal(row.state.status)) throw notFinished(id);
+        if (row.kept !== undefined) throw isKept(id);
+        if (await trashed(scope, id)) throw inTrash(id);
+        rows.push(row);
+      }
+      for (const { id, metadata } of rows) {
+        const { tenant, user } = metadata;
+        const known: Known = { ...(tenant !== undefined && { tenant }), ...(user !== undefined && { user }), time };
+        await sender.send("HSET", keys.trash, id, JSON.stringify(known));
+        if (!(await move(place, keys.of(id), keys.inTrash(id)))) throw inTrash(id);
+        await sender.send("ZREM", keys.sessions(known), id);
+      }
+    },
+    async *trashed(scope) {
+      await alive();
+      for (const [id, known] of await allOf(place, keys.trash)) {
+        if (!inScope(scope, known)) continue;
+        const row = await findRow(place, keys.inTrash(id).session, id);
+        if (!row) continue;
+        const { user, createdAt } = row.metadata;
+        const bytes = await bytesOf(place, keys.inTrash(id));
+        const trashedAt = known.time === undefined ? {} : { trashedAt: known.time };
+        yield { sessionId: id, ...trashedAt, ...(user !== undefined && { user }), createdAt, bytes };
+      }
+    },
+    async untrash(scope, id) {
+      const known = await trashed(scope, id);
+      const row = known && (await findRow(place, keys.inTrash(id).session, id));
+      if (!known || !row) throw notInTrash(id);
+      const created = -(Date.parse(row.metadata.createdAt) || 0);
+      if (await findRow(place, keys.of(id).session, id)) throw alreadyExists(id);
+      await sender.send("ZADD", keys.sessions(known), created, id);
+      if (!(await move(place, keys.inTrash(id), keys.of(id)))) throw alreadyExists(id);
+      await sender.send("HDEL", keys.trash, id);
+    },
+    async putAside(scope, id) {
+      await alive();
+      const own = keys.of(sessionId(id));
+      const metadata = parseDocument(String(await sender.send("HGET", own.session, "metadata")));
+      if (!metadata || !inScope(scope, metadata)) throw notFound(id);
+      const found = await findRow(place, own.session, id).catch(() => undefined);
+      const owner = found && heldBy(found);
+      if (owner) throw busy(owner);
+      const time = timestamp(clock);
+      const texts = (await sender.send("HMGET", own.session, "metadata", "state")) as readonly (string | null)[];
+      await sender.send("RPUSH", own.aside, JSON.stringify({ time, metadata: texts[0], state: texts[1] }));
+      for (const log of own.logs) {
+        for await (const { line } of rowsOf(place, log)) {
+          await sender.send("RPUSH", own.aside, JSON.stringify({ time, log, line }));
+        }
+      }
+      await sender.send("ZREM", keys.sessions(metadata), id);
+      await sender.send("UNLINK", own.session, ...own.logs);
+      return `list ${own.aside}, time ${time}`;
+    },
+    async erase(scope, ids, elsewhere = async () => []) {
+      await alive();
+      const known = [...new Set(ids.map(sessionId))];
+      const owners = new Map<string, Known>();
+      for (const id of known) owners.set(id, await mayErase(place, scope, id));
+      const places = new Map<string, readonly ErasedPlace[]>();
+      for (const [id, owner] of owners) {
+        await sender.send("HSET", keys.erasing, id, JSON.stringify(owner));
+        places.set(id, await remove(place, id, owner));
+      }
+      const others = known.length > 0 ? await elsewhere(known) : [];
+      for (const id of known) await sender.send("HDEL", keys.erasing, id);
+      return known.map((id) => ({ sessionId: id, places: [...(places.get(id) ?? []), ...others] }));
+    },
+    async unerased(scope) {
+      await alive();
+      return [...(await allOf(place, keys.erasing))].filter(([, known]) => inScope(scope, known)).map(([id]) => id);
+    },
+  };
+}
+
+async function move(place: RedisPlace, from: SessionKeys, to: SessionKeys): Promise<boolean> {
+  const names = [from.session, ...from.logs, to.session, ...to.logs];
+  return Number(await run(place, moveScript, names, [])) === 1;
+}
+
+function knownIn(text: unknown): Known | undefined {
+  return typeof text === "string" ? (JSON.parse(text) as Known) : undefined;
+}
+
+async function allOf({ sender }: RedisPlace, key: string): Promise<ReadonlyMap<string, Known>> {
+  const found = new Map<string, Known>();
+  for (const id of (await sender.send("HKEYS", key)) as readonly string[]) {
+    const known = knownIn(await sender.send("HGET", key, id));
+    if (known) found.set(id, known);
+  }
+  return found;
+}
+
+async function bytesOf(place: RedisPlace, { session, logs }: SessionKeys): Promise<number> {
+  let bytes = 0;
+  for (const key of [session, ...logs]) bytes += Number((await place.sender.send("MEMORY", "USAGE", key)) ?? 0);
+  return bytes;
+}
+
+/** Refuses what may not be erased; returns whose it is. */
+async function mayErase(place: RedisPlace, scope: Scope, id: string): Promise<Known> {
+  const { sender, keys } = place;
+  const begun = knownIn(await sender.send("HGET", keys.erasing, id));
+  const trashed = knownIn(await sender.send("HGET", keys.trash, id));
+  const row = await findRow(place, keys.of(id).session, id).catch(() => undefined);
+  const owner: Known | undefined = row?.metadata ?? trashed ?? begun;
+  if (!owner || !inScope(scope, owner)) throw notFound(id);
+  if (row?.kept !== undefined && !begun) throw isKept(id);
+  const holder = row && heldBy(row);
+  if (holder) throw busy(holder);
+  const { tenant, user } = owner;
+  return { ...(tenant !== undefined && { tenant }), ...(user !== undefined && { user }) };
+}
+
+async function remove(place: RedisPlace, id: string, owner: Known): Promise<readonly ErasedPlace[]> {
+  const { sender, keys } = place;
+  const places: ErasedPlace[] = [];
+  for (const [kind, found] of [
+    ["session", keys.of(id)],
+    ["trash", keys.inTrash(id)],
+  ] as const) {
+    const names = [found.session, ...found.logs];
+    const bytes = await bytesOf(place, found);
+    const count = Number(await sender.send("UNLINK", ...names));
+    places.push({ kind, place: found.session, count, bytes });
+  }
+  const { aside } = keys.of(id);
+  const bytes = Number((await sender.send("MEMORY", "USAGE", aside)) ?? 0);
+  places.push({ kind: "aside", place: aside, count: Number(await sender.send("UNLINK", aside)), bytes });
+  const listed = Number(await sender.send("ZREM", keys.sessions(owner), id));
+  places.push({ kind: "index", place: keys.sessions(owner), count: listed, bytes: listed * id.length });
+  await sender.send("HDEL", keys.trash, id);
+  return places;
+}

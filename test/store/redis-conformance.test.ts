@@ -1,0 +1,39 @@
+import { createRequire } from "node:module";
+import { afterAll, beforeAll, describe, it } from "vitest";
+import { register } from "../../src/conformance.ts";
+import type { NodeRedisClient } from "../../src/store/redis/redis.ts";
+import { storeConformance } from "../../src/store/testing/conformance.ts";
+import { hasRedis, startRedis } from "../support/redis.ts";
+import type { TestRedis } from "../support/redis.ts";
+import { redisClientFixture, redisFixture } from "./redis-fixtures.ts";
+
+const capabilities = { durable: true, shared: true };
+
+let server: TestRedis;
+beforeAll(async () => {
+  if (hasRedis) server = await startRedis();
+}, 60_000);
+afterAll(async () => server?.close());
+
+describe.skipIf(!hasRedis)("redis, by the address of a server", () => {
+  register(
+    storeConformance(capabilities, () => redisFixture(server.url)),
+    { describe, it },
+  );
+});
+
+describe.skipIf(!hasRedis)("redis, on a client of the package redis", () => {
+  const { createClient } = createRequire(import.meta.url)("redis") as {
+    createClient(options: object): NodeRedisClient & { connect(): Promise<unknown>; destroy(): void };
+  };
+  let client: ReturnType<typeof createClient>;
+  beforeAll(async () => {
+    client = createClient({ url: server.url });
+    await client.connect();
+  });
+  afterAll(() => client?.destroy());
+  register(
+    storeConformance(capabilities, () => redisClientFixture(client)),
+    { describe, it },
+  );
+});

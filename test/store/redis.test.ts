@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openStore } from "../../src/access/open.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
+import type { Store } from "../../src/store/store.ts";
+import { redisStore } from "../../src/store/redis/redis.ts";
+import { everybody, messageRecord, newSession } from "../../src/store/testing/kit.ts";
+import { hasPostgres, startPostgres } from "../support/postgres.ts";
+import { hasRedis, startRedis } from "../support/redis.ts";
+import type { TestRedis } from "../support/redis.ts";
+import { temporaryFolder } from "./fixtures.ts";
+import { driver } from "./sqlite-fixtures.ts";
+
+let server: TestRedis;
+beforeAll(async () => {
+  if (hasRedis) server = await startRedis();
+}, 60_000);
+afterAll(async () => server?.close());
+
+describe.skipIf(!hasRedis)("a store in Redis", () => {
+  it.skipIf(process.env["WINDROW_TEST_REDIS"] !== undefined)(
+    "promises what the server keeps: strict is refused where a write is not synced, and group is named",
+    async () => {
+      const lazy = await startRedis(["--appendonly", "yes", "--appendfsync", "everysec"]);
+      const strict = await openStore(lazy.url);
+      const error: unknown = await strict.create(everybody, newSession()).catch((reason: unknown) => reason);
+      expect(error).toMatchObject({ code: "bad-option", message: expect.stringContaining('durability "group"') });
+      await strict.close();
+      const group = await openStore(lazy.url, { durability: "group" });
+      const lock = await group.create(everybody, newSession());
+      await group.append(lock, [messageRecord("kept")]);
+      await lock.release();
+      await group.close();
+      const replica = await startRedis(["--replicaof", "127.0.0.1", new URL(lazy.url).port]);
+      const replicated = await openStore(lazy.url);
+      await expect.poll(async () => replicated.info(everybody, lock.id), { timeout: 20_000 }).toBeDefined();
+      const again = await replicated.lock(everybody, lock.id);
+      await expect(replicated.append(again, [messageRecord("two")])).resolves.toMatchObject([{ seq: 2, pos: 2 }]);
+      await replicated.close();
+      await replica.close();
+      await lazy.close();
+    },
+    60_000,
+  );
+
+  it("refuses addresses and options that it cannot use, without a word of the password", async () => {
+    await expect(openStore("redis:nowhere")).rejects.toMatchObject({ code: "bad-option" });
+    expect(() => redisStore({ client: {} as never })).toThrow(expect.objectContaining({ code: "bad-option" }));
+    const away = await openStore("redis://me:hush@127.0.0.1:1");
+    const error: unknown = await away.info(everybody, newSession().uuid).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "store-unavailable" });
+    expect(String((error as Error).message)).not.toContain("hush");
+    await away.close();
+  });
+
+  it("lists sessions newest first, also while others are made", async () => {
+    const store = await openStore(`${server.url}?prefix=list:`);
+    for (let index = 0; index < 450; index++) {
+      const createdAt = new Date(Date.UTC(2026, 0, 1, 0, 0, index)).toISOString();
+      await (await store.create(everybody, newSession({ createdAt }))).release();
+    }
+    const seen: string[] = [];
+    for await (const { metadata } of store.list(everybody)) {
+      seen.push(metadata.createdAt);
+      if (seen.length % 150 === 0)
+        await (await store.create(everybody, newSession({ createdAt: "2026-02-01T00:00:00.000Z" }))).release();
+    }
+    expect(seen).toHaveLength(450);
+    expect(seen).toEqual(seen.toSorted().toReversed());
+    await store.close();
+  });
+});
+
+describe.skipIf(!hasRedis || !hasPostgres || !driver)("a session that is copied from store to store", () => {
+  it("has the same lines and the same window in each of them", { timeout: 60_000 }, async () => {
+    const postgres = await startPostgres();
+    const [first, last] = [await temporaryFolder(), await temporaryFolder()];
+    const stores: Store[] = [];
+    for (const address of [
+      first,
+      postgres.url,
+      `sqlite:${await temporaryFolder()}/all.db`,
+      `${server.url}?prefix=copy:`,
+      last,
+    ]) {
+      stores.push(await openStore(address));
+    }
+    const [files, ...others] = stores as [Store, ...Store[]];
+    const manager = await SessionManager.open({ store: files, budget: 4_000, model: "gpt-4o" });
+    const session = await manager.create({ taskKey: { task: "long" } });
+    for (let turn = 0; turn < 40; turn++) {
+      await session.append(`question ${turn} ${"word ".repeat(300)}`);
+      await session.compose({ system: "You help." });
+      await session.append({ role: "assistant", parts: [{ type: "text", text: `answer ${turn}` }] });
+    }
+    await session.append("the last question");
+    await session.close();
+    const hashes: string[] = [];
+    let from = files;
+    for (const to of others) {
+      hashes.push((await to.transfer!.restore(everybody, await from.transfer!.dump(everybody, session.id))).hash);
+      from = to;
+    }
+    expect(new Set(hashes).size).toBe(1);
+    const windows: string[] = [];
+    for (const store of stores) {
+      const reader = await SessionManager.open({ store, budget: 4_000, model: "gpt-4o" });
+      const resumed = await reader.resume(session.id);
+      windows.push((await resumed.compose({ system: "You help." })).report.windowHash);
+      await resumed.close();
+    }
+    expect(new Set(windows).size).toBe(1);
+    for (const store of stores) await store.close();
+    postgres.close();
+  });
+});

@@ -1,0 +1,89 @@
+/** A Redis server for tests: the one that `WINDROW_TEST_REDIS` names, else one of their own on a free port. */
+import { spawn, spawnSync } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** A server that runs. */
+export interface TestRedis {
+  /** `redis://…` */
+  readonly url: string;
+  /** Kills it, as a crash does; own servers alone. */
+  crash(): Promise<void>;
+  /** Starts it again. */
+  start(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const program = ["redis-server", "valkey-server"].find((name) => spawnSync(name, ["--version"]).status === 0);
+
+/** Whether a server can be had. */
+export const hasRedis = process.env["WINDROW_TEST_REDIS"] !== undefined || program !== undefined;
+
+if (!hasRedis)
+  console.warn("No Redis: redis-server is not installed, and WINDROW_TEST_REDIS names none. Its tests are skipped.");
+
+/** Starts a server that syncs every write, or one with other settings; or names the one that runs. */
+export async function startRedis(settings: readonly string[] = syncing): Promise<TestRedis> {
+  const given = process.env["WINDROW_TEST_REDIS"];
+  if (given !== undefined) {
+    const none = (): Promise<void> => Promise.resolve();
+    return { url: given, crash: none, start: none, close: none };
+  }
+  if (program === undefined) throw new Error("no Redis server");
+  const folder = mkdtempSync(join(tmpdir(), "windrow-redis-"));
+  const port = await freePort();
+  let child: ChildProcess | undefined;
+  const start = async (): Promise<void> => {
+    const place = ["--port", `${port}`, "--bind", "127.0.0.1", "--dir", folder];
+    child = spawn(program, [...place, "--save", "", ...settings], { stdio: "ignore" });
+    while (!(await answers(port))) await sleep(20);
+  };
+  const crash = async (): Promise<void> => {
+    if (!child || child.exitCode !== null) return;
+    const exited = once(child, "exit");
+    child.kill("SIGKILL");
+    await exited;
+  };
+  await start();
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    start,
+    crash,
+    async close() {
+      await crash();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The settings of a server that syncs every write. */
+export const syncing: readonly string[] = ["--appendonly", "yes", "--appendfsync", "always"];
+
+async function answers(port: number): Promise<boolean> {
+  const socket = connect(port, "127.0.0.1");
+  try {
+    await once(socket, "connect");
+    socket.write("PING\r\n");
+    const [reply] = (await once(socket, "data")) as [Buffer];
+    return reply.toString().startsWith("+PONG");
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
