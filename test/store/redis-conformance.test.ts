@@ -23,12 +23,12 @@ describe.skipIf(!hasRedis)("redis, by the address of a server", () => {
 });
 
 describe.skipIf(!hasRedis)("redis, on a client of the package redis", () => {
-  const { createClient } = createRequire(import.meta.url)("redis") as {
+  const redis = createRequire(import.meta.url)("redis") as {
     createClient(options: object): NodeRedisClient & { connect(): Promise<unknown>; destroy(): void };
   };
-  let client: ReturnType<typeof createClient>;
+  let client: ReturnType<typeof redis.createClient>;
   beforeAll(async () => {
-    client = createClient({ url: server.url });
+    client = redis.createClient({ url: server.url });
     await client.connect();
   });
   afterAll(() => client?.destroy());

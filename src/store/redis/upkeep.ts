@@ -28,7 +28,7 @@ export interface RedisUpkeep {
   readonly alive: () => Promise<void>;
 }
 
-/** What is known of a session in the trash, or of one that is being erased. */
+/** The owner of a session in the trash, or of one that is being erased. */
 interface Known extends Scope {
   readonly time?: string;
 }

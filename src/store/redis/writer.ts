@@ -31,7 +31,7 @@ const patienceMs = 60_000;
 const shortestPause = 50;
 const longestPause = 2_000;
 
-/** What one call writes, and who waits for it. */
+/** The lines, and perhaps the state, of one call. */
 interface Job {
   readonly encoded: readonly Encoded[];
   readonly state: SessionState | undefined;
