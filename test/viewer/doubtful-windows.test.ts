@@ -76,7 +76,7 @@ describe("a window", () => {
     expect(JSON.stringify(entries)).not.toContain(secret);
   });
 
-  it("without its epoch's line says so", async () => {
+  it("without its epoch's line, or of a call that served no turn, says so", async () => {
     const store = await openStore("ram:");
     const lock = await store.create(
       {},
@@ -88,10 +88,18 @@ describe("a window", () => {
     await store.append(lock, [
       { kind: "message", message, tokenCount: 5, timestamp },
       { kind: "usage", purpose: "turn", usage: {}, window, timestamp },
+      { kind: "message", message: { ...message, id: "b" }, tokenCount: 5, timestamp },
+      { kind: "usage", purpose: "summary", usage: { input: 9 }, timestamp },
     ]);
     const source = storedSource(store, {});
     const { verified } = await source.window(lock.id, 1);
     expect(verified.problem).toContain("The line of its epoch is not on disk.");
+    const { calls } = await source.calls(lock.id, 1, 9);
+    expect(calls.map(({ purpose, lastSeq }) => [purpose, lastSeq])).toEqual([
+      ["turn", 1],
+      ["summary", 2],
+    ]);
+    expect(await source.window(lock.id, 2)).toMatchObject({ entries: [], fates: [], lastSeq: 2 });
     await store.close();
   });
 });

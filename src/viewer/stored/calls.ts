@@ -88,14 +88,21 @@ export async function recordedRows(parts: CallParts, from: number, to: number): 
   const { store, scope, id } = parts.place;
   const rows: CallRow[] = [];
   let before: UsageLine | undefined;
+  let last = 0;
   for await (const line of store.read(scope, id, { kind: "usage", from: Math.max(1, from - 1), to })) {
-    if (line.seq >= from) rows.push(await rowOf(parts, line, before));
+    last = line.window?.last ?? (await lastBefore(parts.place, line.pos, last));
+    if (line.seq >= from) rows.push(await rowOf(parts, line, before, last));
     before = line;
   }
   return rows;
 }
 
-async function rowOf(parts: CallParts, line: UsageLine, before: UsageLine | undefined): Promise<CallRow> {
+async function rowOf(
+  parts: CallParts,
+  line: UsageLine,
+  before: UsageLine | undefined,
+  lastSeq: number,
+): Promise<CallRow> {
   const { window, purpose, usage, timestamp, seq } = line;
   const epoch = window && parts.epochs.lineAt(window.epoch, line.pos);
   return {
@@ -103,7 +110,7 @@ async function rowOf(parts: CallParts, line: UsageLine, before: UsageLine | unde
     purpose,
     timestamp,
     model: modelOf(parts.config, line),
-    lastSeq: window?.last ?? (await lastBefore(parts.place, line.pos)),
+    lastSeq,
     epoch: window?.epoch ?? null,
     tokens: window?.tokens ?? null,
     blocks: window ? await blocksOf(parts.fixed, window, epoch, line.pos) : null,
@@ -168,10 +175,22 @@ async function blocksOf(
   return { system, tools, pinned, digest, stubs, history: Math.max(0, history), rest: rest + Math.min(0, history) };
 }
 
-/** The newest message before a place of the log. */
-export async function lastBefore(place: Place, pos: number): Promise<number> {
+/** Messages that are read at once behind a known one, where the one that is looked for is mostly near. */
+const stride = 8;
+
+/** The newest message before a place of the log; `known` is one before it, 0 for none. */
+async function lastBefore(place: Place, pos: number, known: number): Promise<number> {
   const { store, scope, id } = place;
-  let low = 0;
+  let low = known;
+  if (known > 0) {
+    let read = 0;
+    for await (const record of store.read(scope, id, { kind: "message", from: known + 1, limit: stride })) {
+      if (record.pos > pos) return low;
+      low = record.seq;
+      read++;
+    }
+    if (read < stride) return low;
+  }
   let high = await newestSeq(place, "message");
   while (low < high) {
     const middle = (low + high + 1) >> 1;

@@ -2,6 +2,12 @@
 import type { CallRow, ViewerWindow, WindowEntry } from "../viewer.ts";
 import type { LogColumns } from "./log-columns.ts";
 
+/** The window of a call that served no turn, such as a summary's: nothing of its request is on disk. */
+export function unknownWindow({ call, lastSeq, purpose }: CallRow): ViewerWindow {
+  const problem = `This call was no turn of the conversation (${purpose}): its request is not on disk.`;
+  return bareWindow({ call, lastSeq, entries: [], tokens: 0, system: 0, problem });
+}
+
 /** The log as the window of a call. */
 export function logWindow(row: CallRow, columns: LogColumns): ViewerWindow {
   const { call, lastSeq } = row;
@@ -17,6 +23,16 @@ export function logWindow(row: CallRow, columns: LogColumns): ViewerWindow {
     if (isLeading) system += own;
   }
   const problem = "The call's record names no window: this is the log up to there.";
+  return bareWindow({ call, lastSeq, entries, tokens, system, problem });
+}
+
+/** The figures of a window without an epoch. */
+interface Bare extends Pick<ViewerWindow, "call" | "lastSeq" | "entries" | "tokens"> {
+  readonly system: number;
+  readonly problem: string;
+}
+
+function bareWindow({ call, lastSeq, entries, tokens, system, problem }: Bare): ViewerWindow {
   return {
     call,
     lastSeq,
@@ -28,7 +44,7 @@ export function logWindow(row: CallRow, columns: LogColumns): ViewerWindow {
     tools: [],
     missing: [],
     entries,
-    fates: lastSeq > 0 ? [{ from: 1, to: lastSeq, fate: "whole", pass: "", reason: "" }] : [],
+    fates: entries.length > 0 ? [{ from: 1, to: lastSeq, fate: "whole", pass: "", reason: "" }] : [],
     cache: null,
     repairs: [],
   };

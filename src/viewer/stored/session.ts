@@ -14,7 +14,7 @@ import type { Place } from "./epoch-index.ts";
 import { epochRows } from "./epoch-rows.ts";
 import { insteadWindow } from "./instead.ts";
 import { LogColumns } from "./log-columns.ts";
-import { logWindow } from "./log-window.ts";
+import { logWindow, unknownWindow } from "./log-window.ts";
 import { recallRows } from "./recalls.ts";
 import { sentWithEpoch } from "./rebuild.ts";
 import { epochAt } from "./epoch-index.ts";
@@ -206,8 +206,9 @@ export class StoredSession {
       return this.#instead(call, row?.lastSeq ?? 0, epoch, options);
     }
     const [row] = await recordedRows(this.#parts, call, call);
-    await this.#columns.grow();
     if (!row) throw this.#noCall(call);
+    if (line.purpose !== "turn") return unknownWindow(row);
+    await this.#columns.grow();
     return logWindow(row, this.#columns);
   }
 
