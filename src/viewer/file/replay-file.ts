@@ -51,7 +51,13 @@ export async function encodeReplay(
     const messages = await keptMessages(store, dump.id);
     const masked = maskedTranscript(transcript, messages, mask);
     const { rows, packer, replayed } = await replayRows(masked, options, signal);
-    const session: ViewerSession = { ...log.session, windows: "replayed", budget: null, calls: replayed.calls };
+    const session: ViewerSession = {
+      ...log.session,
+      title: maskJson(mask, transcript.id),
+      windows: "replayed",
+      budget: null,
+      calls: replayed.calls,
+    };
     const { recalls, messages: shown } = log;
     const pool = await withOrigins(packer.pool(), store, dump.id);
     return { file: { session, messages: shown, recalls, rows, pool }, replayed };

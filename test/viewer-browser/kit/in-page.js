@@ -73,6 +73,32 @@
     reach: (count) => until(() => (windrowTest.messages() >= count ? true : undefined), `Message ${count}`),
     /** Waits for a violation or a script that ran. */
     violated: () => until(() => violations[0], "A violation"),
+    /** How many items the lists of the log and the window have in the document. */
+    itemsDrawn: () => drawn().length + document.querySelectorAll("#window-list [role=listitem]").length,
+    /** Scrolls the log to its end, until the last row has its text. */
+    async last(count) {
+      const list = document.querySelector("#log");
+      list.scrollTop = list.scrollHeight;
+      await until(() => {
+        const text = document.querySelector(`#log-${count} .row-text`)?.textContent;
+        return text === undefined || text === "…" ? undefined : text;
+      }, `Row ${count}`);
+    },
+    /** Goes from call to call; the milliseconds until each window stands in the document. */
+    async scrub(route, calls) {
+      const times = [];
+      for (const call of calls) {
+        const begun = performance.now();
+        location.hash = `${route}/call/${call}`;
+        await until(
+          () => document.querySelector(`#window-list[aria-label$=" call ${call}"] > *`) ?? undefined,
+          `The window of call ${call}`,
+        );
+        await new Promise((resolve) => requestAnimationFrame(resolve));
+        times.push(performance.now() - begun);
+      }
+      return times;
+    },
     /** The texts of all rows of the log, scrolled through from the first to the last. */
     async logRows(count) {
       const list = document.querySelector("#log");
