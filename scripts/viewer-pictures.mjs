@@ -79,7 +79,7 @@ try {
   await picture("viewer-call", server.link(`/s/${id}/call/${call}`));
   await picture("viewer-map", server.link(`/s/${id}/map`));
   await picture("viewer-diff", server.link(`/s/${id}/diff/${call - 1}/${call}`));
-  await picture("viewer-replay", `${pathToFileURL(replay)}#/replay`, 660);
+  await picture("viewer-replay", `${pathToFileURL(replay).href}#/replay`, 660);
 } finally {
   await browser.close();
   await server.close();

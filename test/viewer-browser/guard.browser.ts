@@ -6,6 +6,9 @@ import type { AddressInfo } from "node:net";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { openStore } from "../../src/access/open.ts";
+import { answerWith } from "../../src/http/fetch.ts";
+import { serveHttp } from "../../src/http/http.ts";
+import { viewerHandler } from "../../src/viewer/serve/handler.ts";
 import { storedSource } from "../../src/viewer/stored-source.ts";
 import type { ViewerServer } from "../../src/viewer/serve/server.ts";
 import { newFolder } from "../cli/stage.ts";
@@ -90,6 +93,23 @@ describe.skipIf(!hasBrowser)("the server of a page", () => {
     })`;
     expect(await page.page.evaluate<string>(framed)).toBe("apart");
     expect(await page.page.frames()[1]?.evaluate("document.querySelector('#app')?.childElementCount ?? 0")).toBe(0);
+    await page.close();
+  });
+
+  it("is mounted below a path of another server by its handler", async () => {
+    const folder = await newFolder();
+    const { id } = await liveSession(folder, [{ id: "m", role: "user", parts: [{ type: "text", text: "a task" }] }]);
+    const store = await openStore(folder);
+    const token = "a-token-of-enough-characters";
+    const handle = viewerHandler({ source: storedSource(store, {}), token, base: "/tools/windrow", pages: "dist/web" });
+    const host = await serveHttp({ port: 0, methods: ["GET"], handle: (call) => answerWith(handle, call) });
+    onTestFinished(async () => {
+      await host.close();
+      await store.close();
+    });
+    const page = await watched(browser, `${host.url}/tools/windrow/#token=${token}&to=/s/${id}`);
+    await page.page.waitForSelector("#log-1");
+    expect(page.requests.every((url) => url.startsWith(`${host.url}/tools/windrow/`))).toBe(true);
     await page.close();
   });
 

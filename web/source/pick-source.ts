@@ -8,7 +8,12 @@ const tokenKey = "windrow-token";
 /** The source of this page. The token of the link is kept for the tab, and the address shows the route alone. */
 export async function pickSource(): Promise<ViewerSource> {
   const data = document.getElementById("windrow-data");
-  return data ? fileSource(await unpackFile(data.textContent ?? "")) : serverSource(takeToken());
+  return data ? fileSource(await unpackFile(data.textContent ?? "")) : serverSource(takeToken(), mountedAt());
+}
+
+/** The path that the page is mounted at, without a slash at its end: empty for the root. */
+function mountedAt(): string {
+  return location.pathname.replace(/\/[^/]*$/, "");
 }
 
 function takeToken(): string {

@@ -53,17 +53,19 @@ async function runServe(
   signal: AbortSignal | undefined,
 ): Promise<ExitStatus> {
   const port = flags.port === undefined ? 0 : portOf("--port", flags.port);
-  const [{ serveViewer }, { storedSource }, { findSession }] = await Promise.all([
+  const [{ serveViewer }, { storedSource }, { findSession }, { searchFolderOf }] = await Promise.all([
     import("../../viewer/serve/server.ts"),
     import("../../viewer/stored-source.ts"),
     import("../../ops/look/find.ts"),
+    import("../../ops/search/search.ts"),
   ]);
   const given = io.env[tokenVariable];
+  const index = searchFolderOf(flags.store);
   return onStoreAbout(io, { store: flags.store }, flags.store, async (store) => {
     const scope = scopeOf(io, flags);
     const route = id === undefined ? undefined : `/s/${(await findSession(store, scope, id)).metadata.uuid}`;
     const server = await serveViewer({
-      source: storedSource(store, scope),
+      source: storedSource(store, scope, index === undefined ? {} : { searchIndex: index }),
       port,
       host: flags.host,
       token: given === undefined || given === "" ? newToken() : given,
