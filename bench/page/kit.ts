@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { appendFileSync, linkSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, copyFileSync, linkSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SessionManager } from "../../src/index.ts";
 import type { NewMessage } from "../../src/message/message.ts";
@@ -41,6 +41,9 @@ export function messageAt(at: number, characters: number): NewMessage {
   return { role: "tool", parts: [{ type: "tool-result", callId: `c${at - 1}`, name: "read", content }] };
 }
 
+/** Links of one file. */
+const mostLinks = 30_000;
+
 /** A store of so many finished sessions: one that was made, its files linked under other ids. */
 export async function fleetStore(store: string, count: number): Promise<void> {
   const manager = await SessionManager.open({ store, budget: 64_000 });
@@ -57,6 +60,7 @@ export async function fleetStore(store: string, count: number): Promise<void> {
   const begun = Date.parse("2026-01-01T00:00:00.000Z");
   const times = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
   let lines = "";
+  let linked = made;
   for (let number = 1; number < count; number += 1) {
     const uuid = randomUUID();
     const time = new Date(begun + 60_000 * number).toISOString();
@@ -68,7 +72,10 @@ export async function fleetStore(store: string, count: number): Promise<void> {
       .replace("module 7", `module ${number}`);
     writeFileSync(join(folder, "metadata.json"), own, { mode: 0o600 });
     writeFileSync(join(folder, "state.json"), (state ?? "").replaceAll(times, time), { mode: 0o600 });
-    for (const log of logs) linkSync(join(made, log), join(folder, log));
+    // A file system takes some ten thousand links of one file.
+    const isCopy = number % mostLinks === 0;
+    for (const log of logs) (isCopy ? copyFileSync : linkSync)(join(linked, log), join(folder, log));
+    if (isCopy) linked = folder;
     lines += `${JSON.stringify({ uuid, created_at: time })}\n${JSON.stringify({ uuid, status: "completed" })}\n`;
   }
   appendFileSync(join(store, "index.jsonl"), lines);

@@ -182,6 +182,7 @@ async function benchClaudeRun(
   }
 }
 
+/** A row; told at once too, as the whole takes minutes. */
 function row(name: string, figures: Readonly<Record<string, number>>): BenchRow {
   const words: Readonly<Record<string, string>> = {
     first: "first rows ms",
@@ -195,6 +196,7 @@ function row(name: string, figures: Readonly<Record<string, number>>): BenchRow 
     after: "server MB after",
     again: "again ms",
   };
+  console.error(name, JSON.stringify(figures));
   return {
     subject: name,
     ...Object.fromEntries(Object.entries(figures).map(([key, value]) => [words[key] ?? key, Math.round(value)])),
