@@ -92,13 +92,15 @@ function switchPane(): void {
   focus(keyPane.peek() === "log" ? "log" : "window-list");
 }
 
-/** Focuses an element, now or when it is drawn. */
+/** Focuses an element, at once where it is drawn, else when it is. */
 function focus(id: string): void {
-  requestAnimationFrame(() => {
+  const take = (): boolean => {
     const element = document.getElementById(id);
     element?.focus();
     if (element instanceof HTMLInputElement) element.select();
-  });
+    return element !== null;
+  };
+  if (!take()) requestAnimationFrame(take);
 }
 
 function isSlider(target: EventTarget | null): boolean {
