@@ -1,0 +1,163 @@
+/** A source with as many messages and calls as a test wants; each answer is made of the numbers that are asked for. */
+import type {
+  CallBlocks,
+  CallRow,
+  EpochRow,
+  FateRun,
+  OutlineRow,
+  ViewerMessage,
+  ViewerSession,
+  ViewerSource,
+  ViewerWindow,
+} from "../../../src/viewer/viewer.ts";
+
+const time = "2026-01-01T00:00:00.000Z";
+const shown = 200;
+const callsInEpoch = 50;
+
+/** A session called `large`: its windows hold the newest 200 messages, and what left has a fate. */
+export function largeSource(messages: number, calls: number): ViewerSource {
+  const perCall = messages / calls;
+  const session: ViewerSession = {
+    id: "large",
+    status: "completed",
+    title: "large",
+    model: "a-model",
+    strategy: "adaptive",
+    user: null,
+    startedAt: time,
+    updatedAt: time,
+    calls,
+    toolCalls: 0,
+    epochs: calls / callsInEpoch,
+    usedTokens: 1,
+    windowTokens: 1,
+    error: null,
+    taskKey: {},
+    profile: null,
+    counter: null,
+    budget: 32_000,
+    completedAt: time,
+    messages,
+    historyTokens: messages * 100,
+    isLive: false,
+    damage: [],
+    windows: "recorded",
+  };
+  const range = <Row>(from: number, to: number, most: number, row: (number: number) => Row): readonly Row[] =>
+    Array.from({ length: Math.max(0, Math.min(to, most) - from + 1) }, (_, place) => row(from + place));
+  return {
+    kind: "server",
+    sessions: async () => ({ sessions: [session], looked: 1, unreadable: [] }),
+    session: async () => session,
+    outline: async (_, from, to) => range(from, to, messages, outlineRow),
+    messages: async (_, from, to) => range(from, to, messages, message),
+    text: async () => "",
+    calls: async (_, from, to) => ({ total: calls, calls: range(from, to, calls, (call) => callRow(call, perCall)) }),
+    epochs: async () => range(0, calls / callsInEpoch - 1, calls, (epoch) => epochRow(epoch, perCall)),
+    window: async (_, call) => windowOf(call, perCall),
+    recalls: async () => [],
+    search: async () => [],
+    replay: async () => [],
+    follow: (_id, _onEvent, signal) => new Promise((resolve) => signal.addEventListener("abort", () => resolve())),
+  };
+}
+
+function outlineRow(seq: number): OutlineRow {
+  return { seq, role: "assistant", tokens: 100, timestamp: time, head: `message ${seq}`, tools: [], isError: false };
+}
+
+function message(seq: number): ViewerMessage {
+  const text = `message ${seq}\n`.repeat(1 + (seq % 60));
+  return {
+    seq,
+    id: `message-${seq}`,
+    role: "assistant",
+    tokens: 100,
+    timestamp: time,
+    parts: [{ type: "text", text }],
+  };
+}
+
+function blocksOf(tokens: number): CallBlocks {
+  return { system: 500, tools: 800, pinned: 0, digest: 2_000, stubs: 300, history: tokens - 3_600, rest: 0 };
+}
+
+function callRow(call: number, perCall: number): CallRow {
+  const tokens = 8_000 + (call % callsInEpoch) * 400;
+  return {
+    call,
+    purpose: "turn",
+    timestamp: time,
+    model: "a-model",
+    lastSeq: call * perCall,
+    epoch: Math.floor((call - 1) / callsInEpoch),
+    tokens,
+    blocks: blocksOf(tokens),
+    predictedCached: tokens - 500,
+    usage: { input: tokens, output: 10, cacheRead: tokens - 500, cacheWrite: 500 },
+    dollars: null,
+    idleMs: 10,
+  };
+}
+
+function epochRow(epoch: number, perCall: number): EpochRow {
+  const opened = epoch * callsInEpoch * perCall;
+  return {
+    epoch,
+    reason: "over-budget",
+    timestamp: time,
+    opened,
+    tokensBefore: 32_000,
+    tokensAfter: 8_000,
+    budget: 32_000,
+    firstCall: epoch * callsInEpoch + 1,
+    fates: fatesTo(opened),
+  };
+}
+
+/** Fates in at most 300 runs, and the newest messages whole. */
+function fatesTo(last: number): readonly FateRun[] {
+  const names = ["gone", "quoted", "named", "cut"] as const;
+  const left = Math.max(0, last - shown);
+  const step = Math.max(1, Math.ceil(left / 300));
+  const runs: FateRun[] = [];
+  for (let from = 1; from <= left; from += step) {
+    const fate = names[runs.length % names.length] ?? "gone";
+    runs.push({
+      from,
+      to: Math.min(left, from + step - 1),
+      fate,
+      pass: "digest",
+      reason: "older steps became a digest",
+    });
+  }
+  if (left < last) runs.push({ from: left + 1, to: last, fate: "whole", pass: "", reason: "" });
+  return runs;
+}
+
+function windowOf(call: number, perCall: number): ViewerWindow {
+  const lastSeq = call * perCall;
+  const first = Math.max(1, lastSeq - shown + 1);
+  return {
+    call,
+    lastSeq,
+    epoch: Math.floor((call - 1) / callsInEpoch),
+    tokens: 20_000,
+    budget: 32_000,
+    blocks: blocksOf(20_000),
+    verified: { isVerified: true, recorded: "0", rebuilt: "0" },
+    tools: [],
+    missing: [],
+    entries: Array.from({ length: lastSeq - first + 1 }, (_, place) => ({
+      seq: first + place,
+      role: "assistant" as const,
+      tokens: 100,
+      kind: "message" as const,
+      key: `${first + place}`,
+    })),
+    fates: fatesTo(lastSeq),
+    cache: null,
+    repairs: [],
+  };
+}
