@@ -45,7 +45,8 @@ describe.skipIf(!hasBrowser)("axe finds nothing", () => {
   it.for(views.flatMap(([route, drawn]) => (["light", "dark"] as const).map((theme) => ({ route, drawn, theme }))))(
     "in $route, $theme",
     async ({ route, drawn, theme }) => {
-      const { page, close } = await watched(browser, server.link(route.replace("ID", id)));
+      const opened = await watched(browser, server.link(route.replace("ID", id)));
+      const { page } = opened;
       await page.emulateMedia({ colorScheme: theme });
       await page.waitForSelector(drawn);
       await page.evaluate(axe);
@@ -53,7 +54,7 @@ describe.skipIf(!hasBrowser)("axe finds nothing", () => {
       expect(
         findings.map(({ id: rule, impact, nodes }) => `${impact} ${rule}: ${nodes[0]?.html.slice(0, 200)}`),
       ).toEqual([]);
-      await close();
+      await opened.close();
     },
   );
 });

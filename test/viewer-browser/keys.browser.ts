@@ -90,6 +90,7 @@ describe.skipIf(!hasBrowser)("the keys", () => {
       await at(rest);
       await page.keyboard.press(key);
       await page.waitForSelector("#window-list");
+      expect(await page.$(`section[aria-label="${label}"]`)).toBeNull();
     }
   });
 
@@ -120,6 +121,7 @@ describe.skipIf(!hasBrowser)("the keys", () => {
     await page.waitForSelector("dialog[open]");
     await page.keyboard.press("Escape");
     await page.waitForSelector("dialog", { state: "detached" });
+    expect(await page.$("dialog")).toBeNull();
   });
 
   it("reach everything by Tab as well", async () => {

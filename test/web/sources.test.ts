@@ -63,6 +63,23 @@ describe("what is kept", () => {
   });
 });
 
+describe("a question that another took the place of", () => {
+  it("is asked again while it is the newest of its view", async () => {
+    const answers = loader<string>();
+    let asked = 0;
+    await answers.ask(() =>
+      ++asked === 1 ? Promise.reject(new DOMException("left", "AbortError")) : Promise.resolve("there"),
+    );
+    expect([asked, answers.state.value]).toEqual([2, { value: "there", isLoading: false }]);
+  });
+
+  it("is not, where it failed", async () => {
+    const answers = loader<string>();
+    await answers.ask(() => Promise.reject(new Error("no session")));
+    expect(answers.state.value).toMatchObject({ error: new Error("no session"), isLoading: false });
+  });
+});
+
 describe("the events of a session", () => {
   const event = (messages: number): LiveEvent => ({ messages, calls: 1, epochs: 0, status: "processing" });
 

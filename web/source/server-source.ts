@@ -6,15 +6,17 @@ import { followEvents } from "./follow.ts";
 
 /** Windows that are kept: stepping back and forth asks once for each. */
 const keptWindows = 32;
-/** Windows that may be asked for at the same time; a difference needs two. */
-const mostPending = 2;
+/** Windows that may be asked for at the same time: the call's, two of a difference, and one with its origins. */
+const mostPending = 4;
 
+type WindowOptions = NonNullable<Parameters<ViewerSource["window"]>[2]>;
 type Query = Readonly<Record<string, string | number | undefined>>;
 
 /** A source that asks the server that the page came from. */
 export function serverSource(token: string, base = ""): ViewerSource {
   const headers = { authorization: `Bearer ${token}` };
   const windows = new Recent<string, ViewerWindow>(keptWindows);
+  const asked = new Map<string, Promise<ViewerWindow>>();
   const pending: AbortController[] = [];
 
   async function ask(path: string, query: Query = {}, signal?: AbortSignal): Promise<Response> {
@@ -41,6 +43,22 @@ export function serverSource(token: string, base = ""): ViewerSource {
     return (await response.json()) as Value;
   }
 
+  /** Asks for a window; the oldest question of too many is given up. */
+  async function askWindow(path: string, options: WindowOptions, key: string): Promise<ViewerWindow> {
+    const controller = new AbortController();
+    pending.push(controller);
+    while (pending.length > mostPending) pending.shift()?.abort();
+    try {
+      const { origins = false, ...rest } = options;
+      const answer = await json<ViewerWindow>(path, { ...rest, ...(origins && { origins: 1 }) }, controller.signal);
+      windows.set(key, answer);
+      return answer;
+    } finally {
+      const place = pending.indexOf(controller);
+      if (place !== -1) pending.splice(place, 1);
+    }
+  }
+
   const of = (id: string, rest: string): string => `sessions/${encodeURIComponent(id)}${rest}`;
 
   return {
@@ -57,23 +75,14 @@ export function serverSource(token: string, base = ""): ViewerSource {
     },
     calls: (id, from, to, row) => json(of(id, "/calls"), { from, to, row }),
     epochs: (id, row) => json(of(id, "/epochs"), { row }),
-    async window(id, call, options = {}) {
+    window(id, call, options = {}) {
       const path = of(id, `/windows/${call}`);
       const key = `${path} ${JSON.stringify(options)}`;
       const kept = windows.get(key);
-      if (kept) return kept;
-      const controller = new AbortController();
-      pending.push(controller);
-      while (pending.length > mostPending) pending.shift()?.abort();
-      try {
-        const { origins = false, ...rest } = options;
-        const answer = await json<ViewerWindow>(path, { ...rest, ...(origins && { origins: 1 }) }, controller.signal);
-        windows.set(key, answer);
-        return answer;
-      } finally {
-        const place = pending.indexOf(controller);
-        if (place !== -1) pending.splice(place, 1);
-      }
+      if (kept) return Promise.resolve(kept);
+      const running = asked.get(key) ?? askWindow(path, options, key).finally(() => asked.delete(key));
+      asked.set(key, running);
+      return running;
     },
     recalls: (id) => json(of(id, "/recalls")),
     search: (words, id) => json(id === undefined ? "search" : of(id, "/search"), { words }),

@@ -17,6 +17,8 @@ export interface Loader<Value> {
   ask(question: () => Promise<Value>): Promise<void>;
 }
 
+const againAfterMs = 150;
+
 /** A loader without an answer yet. */
 export function loader<Value>(): Loader<Value> {
   const state = signal<Loaded<Value>>({ isLoading: false });
@@ -26,11 +28,18 @@ export function loader<Value>(): Loader<Value> {
     async ask(question) {
       const own = ++newest;
       state.value = { ...state.peek(), isLoading: true };
-      try {
-        const value = await question();
-        if (own === newest) state.value = { value, isLoading: false };
-      } catch (error) {
-        if (own === newest) state.value = { error, isLoading: isOvertaken(error) };
+      for (;;) {
+        try {
+          const value = await question();
+          if (own === newest) state.value = { value, isLoading: false };
+          return;
+        } catch (error) {
+          if (own !== newest) return;
+          // The newest question of a view is asked again where questions of others took its place.
+          if (isOvertaken(error)) await new Promise((resolve) => setTimeout(resolve, againAfterMs));
+          else state.value = { error, isLoading: false };
+          if (own !== newest || !isOvertaken(error)) return;
+        }
       }
     },
   };
