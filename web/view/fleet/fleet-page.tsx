@@ -121,14 +121,16 @@ export function FleetPage({ source }: { readonly source: ViewerSource }): JSX.El
 
 function Sessions({ page }: { readonly page: SessionPage }): JSX.Element {
   return (
-    <div class="scroll">
+    <div class="scroll" tabIndex={0} role="region" aria-label="Table of sessions">
       {page.sessions.length === 0 ? <p class="quiet pad">No session fits.</p> : null}
       <table class="table sessions" hidden={page.sessions.length === 0}>
         <thead>
           <tr>
             <th scope="col">session</th>
             <th scope="col">status</th>
-            <th scope="col">model</th>
+            <th scope="col" class="model">
+              model
+            </th>
             <th scope="col">strategy</th>
             <th scope="col" class="number">
               calls
@@ -187,7 +189,7 @@ function SessionLine({ session }: { readonly session: ListedSession }): JSX.Elem
           </span>
         )}
       </td>
-      <td>{session.model ?? "–"}</td>
+      <td class="model">{session.model ?? "–"}</td>
       <td>{session.strategy ?? "–"}</td>
       <td class="number">{count(session.calls)}</td>
       <td class="number wide">{count(session.toolCalls)}</td>
