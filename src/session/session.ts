@@ -2,7 +2,7 @@
 import type { GivenMessage, GivenMessages, JsonObject, Message } from "../message/message.ts";
 import { usedTokens } from "../message/parts.ts";
 import type { NewRecord } from "../message/record.ts";
-import type { FinalStatus, SessionMetadata } from "../store/store.ts";
+import type { FinalStatus, ReadQuery, SessionMetadata } from "../store/store.ts";
 import { Turns } from "../turns.ts";
 import { callKinds } from "../window/compose-options.ts";
 import type { ComposeOptions } from "../window/compose-options.ts";
@@ -361,8 +361,8 @@ export class Session {
     return { ...composer, budget, secretRules, liveMask: store.capabilities.liveMask === true };
   }
 
-  /** The log's messages, oldest first, as the store keeps them. Streams. */
-  async *messages(range: { readonly from?: number; readonly to?: number } = {}): AsyncIterable<Message> {
+  /** The log's messages, or some of them, oldest first, as the store keeps them. Streams. */
+  async *messages(range: Pick<ReadQuery, "from" | "to" | "last"> = {}): AsyncIterable<Message> {
     this.#writer.checkOpen();
     const { store, scope } = this.#context;
     for await (const { message } of store.read(scope, this.id, { kind: "message", ...range })) yield message;

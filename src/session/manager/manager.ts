@@ -8,7 +8,7 @@ import type { NewestEdits } from "../log.ts";
 import { systemClock } from "../../store/shared/clock.ts";
 import { forkSession } from "../../store/fork.ts";
 import { checkEnd, isFinal } from "../../store/shared/rules.ts";
-import type { FinalStatus, ListQuery, Lock, Scope, SessionInfo, Store } from "../../store/store.ts";
+import type { FinalStatus, ListQuery, Lock, ReadQuery, Scope, SessionInfo, Store } from "../../store/store.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { modelOf } from "../../tokens/models.ts";
 import type { ModelFacts } from "../../tokens/models.ts";
@@ -205,12 +205,12 @@ export class SessionManager {
    * A session's messages, oldest first, as the store keeps them; of an open session, of one that another process writes,
    * and of one that has ended. Streams.
    *
-   * @param range - first and last message, by `seq` from 1
+   * @param range - first and last message, by `seq` from 1; or how many of the newest
    * @throws WindrowError `session-not-found`
    */
   async *messages(
     id: string,
-    range: { readonly from?: number; readonly to?: number } = {},
+    range: Pick<ReadQuery, "from" | "to" | "last"> = {},
   ): AsyncGenerator<Message, void, undefined> {
     for await (const { message } of this.#store.read(this.#scope, id, { kind: "message", ...range })) yield message;
   }
