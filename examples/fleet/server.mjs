@@ -56,7 +56,7 @@ function textOf(message) {
 /** A conversation that another server is just writing, or a database that is away: try again. */
 const later = new Set(["session-busy", "fenced", "store-unavailable", "not-durable"]);
 
-const server = createServer(async (request, response) => {
+async function handle(request, response) {
   const reply = (status, body) => {
     response.writeHead(status, { "content-type": "application/json" });
     response.end(JSON.stringify(body));
@@ -80,7 +80,9 @@ const server = createServer(async (request, response) => {
     const code = isWindrowError(error) ? error.code : "failed";
     reply(later.has(code) ? 503 : code === "session-not-found" ? 404 : 500, { error: code, message: error.message });
   }
-});
+}
+
+const server = createServer((request, response) => void handle(request, response));
 
 server.listen(Number(process.env.PORT ?? 0), "127.0.0.1", () => {
   const { port } = server.address();
@@ -88,10 +90,9 @@ server.listen(Number(process.env.PORT ?? 0), "127.0.0.1", () => {
 });
 
 for (const signal of ["SIGINT", "SIGTERM"]) {
-  process.on(signal, async () => {
+  process.on(signal, () => {
     server.close();
     server.closeAllConnections();
-    await manager.close();
-    process.exit(0);
+    void manager.close().then(() => process.exit(0));
   });
 }

@@ -11,7 +11,8 @@ const size = (process.env["WINDROW_FLEET"] ?? "20 10 5").split(" ");
 beforeAll(() => {
   // The servers import the package as its users do.
   if (existsSync("dist/index.js")) return;
-  expect(spawnSync(process.execPath, ["scripts/build.mjs"], { stdio: "inherit" }).status).toBe(0);
+  const { status } = spawnSync(process.execPath, ["scripts/build.mjs"], { stdio: "inherit" });
+  if (status !== 0) throw new Error("The package could not be built: npm run build says why.");
 });
 
 it.skipIf(!hasPostgres)(
