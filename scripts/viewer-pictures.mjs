@@ -12,10 +12,10 @@ import { chromium } from "playwright-core";
 import { root } from "./package-files.mjs";
 
 const [folder = join(root, "docs/pictures")] = process.argv.slice(2);
-const { SessionManager, loadCounter } = await import("../dist/index.js");
-const { readTranscripts } = await import("../dist/transcript.js");
-const { openStore } = await import("../dist/store.js");
-const { encodeReplay, replayFile, serveViewer, storedSource } = await import("../dist/viewer.js");
+const { SessionManager, loadCounter } = await import("windrow");
+const { readTranscripts } = await import("windrow/transcript");
+const { openStore } = await import("windrow/store");
+const { encodeReplay, replayFile, serveViewer, storedSource } = await import("windrow/viewer");
 
 const budget = 8_000;
 const [demo] = await readTranscripts(join(root, "fixtures/demo-session.jsonl"));
