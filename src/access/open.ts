@@ -1,7 +1,7 @@
 /** Opening a store by path or URL in the name of a principal: the guard before it, and the audit of its accesses. */
 import { guardedStore, isGuarded } from "./guarded.ts";
 import type { AccessOptions, OpenStoreOptions } from "./options.ts";
-import { openUnguarded } from "../store/open.ts";
+import { checkStoreOptions, openUnguarded } from "../store/open.ts";
 import type { SqliteDatabase } from "../store/sqlite/connection/driver.ts";
 import type { Store } from "../store/store.ts";
 import { auditOf, whoOf } from "./audit-place.ts";
@@ -19,6 +19,7 @@ export async function openStore(
   target: string | Store | SqliteDatabase,
   options: OpenStoreOptions = {},
 ): Promise<Store> {
+  checkStoreOptions(options);
   const { access, ...rest } = options;
   const store = await openUnguarded(target, rest);
   return access ? guardOpened(store, typeof target === "string" ? target : undefined, access, rest) : store;

@@ -3,8 +3,11 @@
  * a {@link Mask} when it is made and applies it itself, so that nothing reaches the disk around it.
  */
 import { createHmac, randomBytes } from "node:crypto";
+import { WindrowError } from "../errors.ts";
 import type { JsonObject, JsonValue, MaskFlag, Message, Part, ResultContent } from "../message/message.ts";
 import type { NewRecord } from "../message/record.ts";
+import { nearest } from "../nearest.ts";
+import { shown } from "../shown.ts";
 import { emailAddress } from "./rules.ts";
 import type { MaskRule } from "./rules.ts";
 import { createSeal } from "./seal.ts";
@@ -50,9 +53,11 @@ export interface MaskOptions {
 /**
  * Makes a mask from options.
  *
- * @throws WindrowError `bad-option` for a registered value that is too short, or a seal's key that is
+ * @throws WindrowError `bad-option` for an option that is misspelled or of another kind, for a registered value that is too
+ *   short, or a seal's key that is
  */
 export function createMask(options: MaskOptions = {}): Mask {
+  checkMaskOptions(options);
   const { email = false, values, rules = secretRules, seal, liveMask = false } = options;
   const sealed = seal === undefined ? undefined : createSeal(seal);
   const key = randomBytes(32);
@@ -63,6 +68,37 @@ export function createMask(options: MaskOptions = {}): Mask {
     ...(sealed && { seal: sealed }),
     liveMask,
   };
+}
+
+const optionKinds = {
+  email: ["true or false", (value) => typeof value === "boolean"],
+  values: ["an object of secrets by name", (value) => isPlain(value)],
+  rules: ["a list of rules", (value) => Array.isArray(value)],
+  seal: ["a text", (value) => typeof value === "string"],
+  liveMask: ["true or false", (value) => typeof value === "boolean"],
+} as const satisfies Record<keyof MaskOptions, readonly [is: string, fits: (value: unknown) => boolean]>;
+
+/** A misspelled option would leave secrets in clear, so none is passed over. */
+function checkMaskOptions(options: unknown): void {
+  if (!isPlain(options)) {
+    throw new WindrowError("bad-option", `createMask takes an object of options, not ${shown(options)}.`);
+  }
+  const known = Object.keys(optionKinds);
+  const wrong = Object.keys(options).find((name) => !known.includes(name));
+  if (wrong !== undefined) {
+    const message = `createMask has no option "${wrong}".${nearest(wrong, known)}`;
+    throw new WindrowError("bad-option", message, { option: wrong, known });
+  }
+  for (const [option, [is, fits]] of Object.entries(optionKinds)) {
+    const value: unknown = Reflect.get(options, option);
+    if (value === undefined || fits(value)) continue;
+    throw new WindrowError("bad-option", `createMask: \`${option}\` is ${is}, not ${shown(value)}.`, { option });
+  }
+}
+
+/** Whether a value is an object that somebody wrote down: no list, no promise, no map. */
+function isPlain(value: unknown): value is object {
+  return typeof value === "object" && value !== null && [Object.prototype, null].includes(Object.getPrototypeOf(value));
 }
 
 /** Replaces the secrets in every string of a JSON value, keys included. Returns the same value when it is clean. */

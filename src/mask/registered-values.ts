@@ -1,5 +1,6 @@
 /** Values that the host knows to be secret, masked in every text and every spelling. */
 import { WindrowError } from "../errors.ts";
+import { shown } from "../shown.ts";
 import type { MaskRule } from "./rules.ts";
 
 /** Secrets by their names: `{ DB_PASSWORD: "…" }` is masked as `[DB_PASSWORD]`. */
@@ -17,6 +18,10 @@ const longestKeyword = 24;
  */
 export function valueRules(values: SecretValues): readonly MaskRule[] {
   return Object.entries(values).map(([name, value]) => {
+    if (typeof value !== "string") {
+      const message = `The secret registered as "${name}" is a text, not ${shown(value)}. Leave it out where there is none.`;
+      throw new WindrowError("bad-option", message, { name });
+    }
     const placeholder = `[${name.toUpperCase().replaceAll(/[^A-Z0-9]+/g, "_")}]`;
     const forms = [...new Set(formsOf(value))].sort((a, b) => b.length - a.length);
     const anchors = forms.map((form) => anchorOf(form));

@@ -1,12 +1,16 @@
 /** Replay: runs a recorded session through strategies, call by call, and measures the cost and loss of each. */
 import { setImmediate } from "node:timers/promises";
 import { WindrowError, isWindrowError } from "../errors.ts";
+import { isObject } from "../message/json.ts";
 import type { Message } from "../message/message.ts";
+import { shown } from "../shown.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import type { Transcript } from "../transcript/transcript.ts";
 import { checkBudget } from "../window/budget.ts";
 import type { ComposeOptions, Shown } from "../window/compose-options.ts";
 import { Composer } from "../window/composer.ts";
+import { anyOf, checkGiven, count, kinds, listOf } from "../window/options.ts";
+import type { Kind } from "../window/options.ts";
 import { profileOf } from "../window/provider/profile.ts";
 import type { Profile } from "../window/provider/profile.ts";
 import { strategyOf } from "../window/by-name.ts";
@@ -129,6 +133,7 @@ export async function replay(
   options: ReplayOptions,
   signal?: AbortSignal,
 ): Promise<ReplayedSession> {
+  checkReplay(transcript, options);
   const { messages, sent = [] } = transcript;
   const calls = callsOf(messages);
   const budgets = options.budgets.map(checkBudget);
@@ -167,6 +172,35 @@ export async function replay(
     ...(newest && { sent: { system: newest.system !== undefined, tools: newest.tools?.length ?? 0 } }),
     results,
   };
+}
+
+const optionKinds = {
+  strategies: listOf(kinds.any),
+  budgets: listOf(kinds.any),
+  profile: anyOf(kinds.text, kinds.object),
+  counter: kinds.counter,
+  prices: kinds.object,
+  farDistance: count,
+  calibrate: kinds.flag,
+  series: kinds.flag,
+  onProgress: kinds.action,
+  onWindow: kinds.action,
+  onMiss: kinds.action,
+} as const satisfies Record<keyof ReplayOptions, Kind>;
+
+/** Refuses what an untyped caller hands in place of a transcript, or of its options. */
+function checkReplay(transcript: unknown, options: ReplayOptions): void {
+  const messages = isObject(transcript) ? transcript["messages"] : undefined;
+  if (!Array.isArray(messages)) {
+    const hint = "const [transcript] = await readTranscripts(path), or { id, format, messages, problems: [] }";
+    throw new WindrowError("bad-option", `replay takes a transcript, not ${shown(transcript)}: ${hint}.`);
+  }
+  checkGiven("replay", options, optionKinds);
+  for (const option of ["strategies", "budgets", "profile", "counter"] as const) {
+    if (options[option] !== undefined) continue;
+    const message = `replay needs \`${option}\`: { strategies: ["adaptive"], budgets: [32_000], profile, counter }.`;
+    throw new WindrowError("bad-option", message, { option });
+  }
 }
 
 /** A strategy at a limit. One without a limit is compared with several budgets at once. */

@@ -38,16 +38,20 @@ const sqlitePackages: readonly string[] = ["libsql", "better-sqlite3"];
  * @throws WindrowError `unknown-store` for another scheme, with the nearest known one; `store-unavailable` where
  *   `sqlite:` finds no driver, or `create` is false and nothing is there; what the store itself throws
  */
-export async function openUnguarded(
-  target: string | Store | SqliteDatabase,
-  { create = true, folderPerUser = false, ...settings }: StoreOptions,
-): Promise<Store> {
+export async function openUnguarded(target: string | Store | SqliteDatabase, options: StoreOptions): Promise<Store> {
+  checkStoreOptions(options);
+  const { create = true, folderPerUser = false, ...settings } = options;
   if (typeof target !== "string") {
     if (typeof target !== "object" || target === null) {
       const message = `A store is a folder's path, an address such as sqlite:./agent.db, or a Store, not ${shown(target)}.`;
       throw new WindrowError("bad-option", message);
     }
-    if (!("prepare" in target)) return target;
+    if (!("prepare" in target)) {
+      if (typeof fieldOf(target, "create") === "function") return target;
+      const message =
+        'This object is no Store, and no database of SQLite: hand a path, such as openStore("./contexts").';
+      throw new WindrowError("bad-option", message);
+    }
     return (await import("./sqlite/sqlite.ts")).sqliteStore({ database: target, ...settings });
   }
   // One letter before a colon is a drive on Windows, no scheme.
@@ -108,6 +112,33 @@ export async function sqliteDriver(): Promise<DatabaseClass> {
     { node: process.versions.node, tried: ["node:sqlite", ...sqlitePackages] },
     { cause: new AggregateError(causes) },
   );
+}
+
+const kindsOfOptions = {
+  mask: ["a mask that createMask made", (value) => Array.isArray(fieldOf(value, "rules"))],
+  clock: ["an object with the function now", (value) => typeof fieldOf(value, "now") === "function"],
+  create: ["true or false", (value) => typeof value === "boolean"],
+  folderPerUser: ["true or false", (value) => typeof value === "boolean"],
+} as const satisfies Record<string, readonly [is: string, fits: (value: unknown) => boolean]>;
+
+/**
+ * Checks the options that every store takes; each store checks the names of its own.
+ *
+ * @throws WindrowError `bad-option` for a value of another kind
+ */
+export function checkStoreOptions(options: unknown): void {
+  if (typeof options !== "object" || options === null || Array.isArray(options)) {
+    throw new WindrowError("bad-option", `openStore takes an object of options, not ${shown(options)}.`);
+  }
+  for (const [option, [is, fits]] of Object.entries(kindsOfOptions)) {
+    const value = fieldOf(options, option);
+    if (value === undefined || fits(value)) continue;
+    throw new WindrowError("bad-option", `openStore: \`${option}\` is ${is}, not ${shown(value)}.`, { option });
+  }
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 }
 
 async function checkFolder(path: string, folderPerUser: boolean): Promise<void> {

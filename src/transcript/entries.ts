@@ -61,6 +61,10 @@ export async function readEntries(
 }
 
 async function sizeOf(path: string): Promise<number> {
+  if (typeof path !== "string" || /\n|^(\{"|\[\{)/.test(path)) {
+    const message = "Transcripts are read from a file by its path, such as ./session.jsonl, not from its content.";
+    throw new WindrowError("bad-option", message);
+  }
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT" && error.code !== "ENOTDIR") throw unreadable(path, error);
     throw new WindrowError("input-not-found", `There is no file ${path}`, { path }, { cause: error });

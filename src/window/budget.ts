@@ -55,7 +55,7 @@ export function checkBudget(budget: number | undefined): number {
   if (typeof budget === "number" && budget > 0) return budget;
   throw new WindrowError(
     "bad-option",
-    `A budget is a positive number of tokens, such as 32_000, not ${JSON.stringify(budget) ?? "undefined"}.`,
+    `A budget is a positive number of tokens, such as 32_000, not ${shown(budget)}.`,
     { budget },
   );
 }

@@ -4,6 +4,7 @@ import { anthropicRecallTool, fromAnthropic } from "../../src/adapter/anthropic/
 import { chatRecallTool, fromChat, responsesRecallTool } from "../../src/adapter/chat/chat.ts";
 import type { RecallSource, RecallToolOptions } from "../../src/adapter/chat/chat.ts";
 import { fromContents, geminiRecallTool } from "../../src/adapter/gemini/gemini.ts";
+import { recallTool } from "../../src/adapter/host/recall-tool.ts";
 import { HistoryBuilder } from "../../src/message/samples.ts";
 import type { Message } from "../../src/message/message.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
@@ -217,4 +218,8 @@ describe.each(loops)("the recall tool of a loop over $provider", ({ declared, as
     expect(() => declared(() => messages, { maxTokens: 0 })).toThrow(/maxTokens/);
     expect(() => declared(() => messages, { maxToken: 9 } as never)).toThrow(/Did you mean|maxTokens/);
   });
+});
+
+it("windrow/adapter's tool without a function to ask is refused when it is made", () => {
+  expect(() => recallTool(undefined as never)).toThrow("recallTool takes a function, (query) => session.recall(query)");
 });

@@ -169,6 +169,18 @@ describe("the types of Node", () => {
     },
   );
 
+  it("are named by the agent itself where there is no tsconfig.json, from TypeScript 6 on", async () => {
+    const textOf = async (typescript: string): Promise<string> => {
+      const folder = await projectWith([], { devDependencies: { typescript } });
+      await windrow(["init", folder]);
+      return read(folder, "windrow-agent.ts");
+    };
+    expect([(await textOf("^7.0.0")).startsWith(first), (await textOf("^5.9.0")).startsWith(first)]).toEqual([
+      true,
+      false,
+    ]);
+  });
+
   it.each([
     ['{ "compilerOptions": { "types": ["node", "vitest"] } }', "^7.0.0"],
     ['{ "compilerOptions": { "types": ["*"] } }', "^7.0.0"],

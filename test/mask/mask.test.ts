@@ -3,6 +3,7 @@ import { gunzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createMask, maskJson, maskRecord } from "../../src/mask/mask.ts";
+import type { MaskOptions } from "../../src/mask/mask.ts";
 import { maskText } from "../../src/mask/text.ts";
 import type { NewRecord } from "../../src/message/record.ts";
 
@@ -273,3 +274,16 @@ if (!existsSync(corpus)) console.log(`skipped: ${corpus} is not there`);
 function placeholder(kind: string): number {
   return { "github-token": 14, "openai-key": 12, "gitlab-token": 14, "email": 7 }[kind]!;
 }
+
+describe("options that would leave secrets in clear are refused", () => {
+  it.each([
+    [{ value: { WIFI: "a-long-secret" } }, 'createMask has no option "value". Did you mean "values"?'],
+    [{ values: ["a-long-secret"] }, "createMask: `values` is an object of secrets by name, not a list."],
+    [{ values: { WIFI: undefined } }, 'The secret registered as "WIFI" is a text, not undefined.'],
+    [{ rules: {} }, "createMask: `rules` is a list of rules, not an object."],
+    [Promise.resolve({}), "createMask takes an object of options, not an object."],
+    [null, "createMask takes an object of options, not null."],
+  ])("%o", (options, message) => {
+    expect(() => createMask(options as unknown as MaskOptions)).toThrow(message);
+  });
+});

@@ -188,3 +188,18 @@ describe.skipIf(!existsSync(recorded))(`a recorded session (skipped where ${reco
 });
 
 if (!existsSync(recorded)) console.warn(`skipped: ${recorded} is absent`);
+
+describe("what is no transcript, and options of another kind, are refused", () => {
+  const right = { strategies: ["none"], budgets: [1_000], profile: "anthropic", counter: characters };
+  const history = transcript([user("mend it")]);
+  it.each([
+    [undefined, right, "replay takes a transcript, not undefined"],
+    [[user("mend it")], right, "replay takes a transcript, not a list"],
+    [history, { budget: 1_000 }, 'replay has no option "budget". Did you mean "budgets"?'],
+    [history, { ...right, budgets: 1_000 }, "replay: `budgets` is a list"],
+    [history, { ...right, counter: undefined }, "replay needs `counter`"],
+    [history, { ...right, budgets: [10n] }, "A budget is a positive number of tokens, such as 32_000, not a bigint."],
+  ])("%#", async (session, options, message) => {
+    await expect(replay(session as never, options as never)).rejects.toThrow(message);
+  });
+});

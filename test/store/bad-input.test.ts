@@ -15,6 +15,21 @@ beforeEach(async () => {
 afterEach(() => fixture.close());
 
 describe("bad input", () => {
+  it.each([
+    ["ram:", null, "openStore takes an object of options, not null."],
+    ["ram:", "strict", 'openStore takes an object of options, not "strict".'],
+    ["ram:", { mask: true }, "openStore: `mask` is a mask that createMask made, not true."],
+    ["ram:", { mask: { values: {} } }, "openStore: `mask` is a mask that createMask made, not an object."],
+    ["ram:", { create: "no" }, 'openStore: `create` is true or false, not "no".'],
+    [{ path: "./contexts" }, {}, "This object is no Store"],
+    [Promise.resolve("ram:"), {}, "This object is no Store"],
+  ])("openStore(%o, %o) is refused with its mend", async (target, options, message) => {
+    await expect(openStore(target as never, options as never)).rejects.toMatchObject({
+      code: "bad-option",
+      message: expect.stringContaining(message) as string,
+    });
+  });
+
   it("a base folder that is a file, or whose parent is one, is unavailable, and nothing is left behind", async () => {
     const file = join(fixture.folder, "file");
     await writeFile(file, "x");

@@ -31,6 +31,15 @@ describe("what is no transcript", () => {
   it("a file that is not there", async () => {
     expect(await failure(join(folder, "none.jsonl"))).toMatchObject({ code: "input-not-found" });
   });
+  it("the content in the path's place, which the error does not repeat", async () => {
+    for (const content of ['{"role":"user"}', "a\nb", Buffer.from("a")]) {
+      const { code, message } = await failure(content as string);
+      expect([code, message]).toEqual([
+        "bad-option",
+        expect.stringMatching(/^Transcripts are read .* not from its content\.$/),
+      ]);
+    }
+  });
   it("a folder", async () => {
     await mkdir(join(folder, "sub"));
     const { code, message } = await failure(join(folder, "sub"));

@@ -1,4 +1,5 @@
 /** The recall tool: with it the model brings back what left its window. Every host wraps this one in its own shape. */
+import { shown } from "../../shown.ts";
 import { WindrowError } from "../../errors.ts";
 import { parseJson } from "../../message/json.ts";
 import { inlineText } from "../../message/quote.ts";
@@ -60,6 +61,10 @@ export function recallTool(
   recall: (query: RecallQuery) => Recalled | Promise<Recalled>,
   { name = recallDeclaration.name }: { readonly name?: string } = {},
 ): RecallTool {
+  if (typeof recall !== "function") {
+    const message = `recallTool takes a function, (query) => session.recall(query), not ${shown(recall)}.`;
+    throw new WindrowError("bad-option", message);
+  }
   const answer = (args: unknown): Promise<RecallAnswer> => recallAnswer(async () => recall(recallQuery(args)));
   return { ...recallDeclaration, name, answer, execute: async (args) => (await answer(args)).text };
 }

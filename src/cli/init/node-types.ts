@@ -16,7 +16,8 @@ export function missingNodeTypes(folder: string): string | undefined {
     return `tsconfig.json has \`types\` without "node"`;
   }
   // A base that it extends may name them.
-  if (!config || "extends" in config || majorOf(folder) < namesTypesFrom) return undefined;
+  if ((config && "extends" in config) || majorOf(folder) < namesTypesFrom) return undefined;
+  if (!config) return "there is no tsconfig.json, and TypeScript from 6 on sees none that are not named";
   return "tsconfig.json has no `types`, and TypeScript from 6 on sees none that are not named";
 }
 

@@ -50,6 +50,7 @@ export function legend(
   const meanings: readonly (readonly [names: readonly string[], meaning: string])[] = [
     [["average", "peak"], "tokens of a request"],
     [["cost"], "million input tokens, cached ones at 0.1, written ones at 1.25"],
+    [["$"], "input at list prices, cache writes at those of five minutes; output is not in it"],
     [["recall"], "share of what tool calls refer back to that was still in the window"],
     [["far"], `of what lay more than ${either.format(far)} tokens back`],
     [["lines"], "exact lines of that"],
