@@ -256,11 +256,12 @@ export function checkTypes(owner: string, options: object, table: Readonly<Recor
 
 /** A value as an error shows it: a list or an object may be of the right kind, and its items of a wrong one. */
 function shownValue(value: unknown): string {
-  return typeof value === "object" && value !== null ? `such ${shown(value)}` : shown(value);
+  const isHeld = typeof value === "object" && value !== null && !(value instanceof Promise);
+  return isHeld ? `such ${shown(value)}` : shown(value);
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Promise);
 }
 
 function hasTexts(value: unknown, names: readonly string[]): boolean {

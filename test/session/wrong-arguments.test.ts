@@ -65,6 +65,15 @@ it.each([
   expect(session.stats().state).toMatchObject({ llmCallCount: 0, totalTokensUsed: 0 });
 });
 
+it("a promise that nobody awaited is refused as one, as usage and as options", async () => {
+  const late = Promise.resolve({ input: 5 });
+  const message = expect.stringContaining("not a promise: await it first") as string;
+  await expect(untyped.endStep({ usage: late })).rejects.toMatchObject({ ...refused("usage"), message });
+  const open = SessionManager.open(Promise.resolve({ store: "ram:" }) as never);
+  await expect(open).rejects.toMatchObject({ code: "bad-option", message });
+  await expect(manager.create(Promise.resolve({}) as never)).rejects.toMatchObject({ code: "bad-option", message });
+});
+
 it("endStep refuses other options by name and by value", async () => {
   await expect(untyped.endStep({ model: 5 })).rejects.toMatchObject(refused("model"));
   await expect(untyped.endStep({ error: "x" })).rejects.toMatchObject(refused("error"));
