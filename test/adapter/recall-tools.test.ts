@@ -8,6 +8,7 @@ import { recallTool } from "../../src/adapter/host/recall-tool.ts";
 import { HistoryBuilder } from "../../src/message/samples.ts";
 import type { Message } from "../../src/message/message.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
+import { recallFrom } from "../../src/window/recall/recall.ts";
 import { composeWindow } from "../../src/window/compose.ts";
 
 interface Loop {
@@ -222,4 +223,13 @@ describe.each(loops)("the recall tool of a loop over $provider", ({ declared, as
 
 it("windrow/adapter's tool without a function to ask is refused when it is made", () => {
   expect(() => recallTool(undefined as never)).toThrow("recallTool takes a function, (query) => session.recall(query)");
+});
+
+it("a history that was not converted is refused by name, in the model's answer too", async () => {
+  const history = [{ role: "user", content: "Why is the build red?" }] as never;
+  const message = /^Message 0 is no object with `role` and a list of `parts`\. .* `fromChat` of windrow\/chat\.$/;
+  expect(() => recallFrom(history, { query: "build" })).toThrow(message);
+  const call = { id: "c1", type: "function", function: { name: "recall", arguments: '{"query":"build"}' } } as const;
+  const answer = await chatRecallTool(() => history).answer(call);
+  expect(answer?.content).toMatch(message);
 });

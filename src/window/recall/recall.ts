@@ -1,5 +1,7 @@
 /** Recall: brings back from the log what an edit took out of the window, offline. */
 import { WindrowError } from "../../errors.ts";
+import { foreignHint } from "../../message/foreign.ts";
+import { isObject } from "../../message/json.ts";
 import type { Message } from "../../message/message.ts";
 import { shown } from "../../shown.ts";
 import { counterOf } from "../../tokens/counters.ts";
@@ -13,7 +15,7 @@ import { Recalling } from "./recalling.ts";
  * Recall from a whole history: message n of the array is `m<n>`. At once, in time that grows with the text.
  *
  * @throws WindrowError `not-found` when the id or the range names no message of the history, `bad-option` for no id,
- * `unknown-counter`
+ * `bad-message` for what is no message, `unknown-counter`
  */
 export function recallFrom(history: readonly Message[], query: RecallQuery, limits: RecallLimits = {}): Recalled {
   return atOnce(recalled(history, query, limits));
@@ -36,6 +38,11 @@ export function recallInTurns(
 function* recalled(history: readonly Message[], query: RecallQuery, limits: RecallLimits): Work<Recalled> {
   if (!Array.isArray(history)) {
     throw new WindrowError("bad-option", `recallFrom takes a list of messages, not ${shown(history)}.`);
+  }
+  const wrong = history.findIndex((message: unknown) => !(isObject(message) && Array.isArray(message["parts"])));
+  if (wrong !== -1) {
+    const message = `Message ${wrong} is no object with \`role\` and a list of \`parts\`.${foreignHint(history[wrong])}`;
+    throw new WindrowError("bad-message", message, { index: wrong });
   }
   checkLimits(limits);
   const range = recallRange(query, history.length);
