@@ -278,3 +278,11 @@ describe("following", () => {
     expect(text).toContain('event: error\ndata: {"error":{"code":"session-not-found","message":"Gone."}}');
   });
 });
+
+it("refuses a token that is too short, and does not quote it", () => {
+  const make = (): unknown => viewerHandler({ source: fakeSource({}).source, token: "short-secret" });
+  expect(make).toThrow(
+    expect.objectContaining({ code: "bad-option", message: expect.stringContaining("16 characters") }),
+  );
+  expect(make).toThrow(expect.objectContaining({ message: expect.not.stringContaining("short-secret") }));
+});

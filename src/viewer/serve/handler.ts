@@ -23,9 +23,12 @@ export interface ViewerHandlerOptions {
   readonly onError?: (error: Error) => void;
 }
 
+/** The fewest characters of a token. */
+const leastToken = 16;
+
 const optionKinds = {
   source: kinds.object,
-  token: { is: "a text of at least 16 characters", fits: (value) => typeof value === "string" && value.length >= 16 },
+  token: kinds.text,
   base: {
     is: "a path such as /viewer",
     fits: (value) => typeof value === "string" && /^(?:\/[\w.~-]+)*\/?$/.test(value),
@@ -70,6 +73,11 @@ export function viewerHandler(options: ViewerHandlerOptions): (request: Request)
   checkGiven("viewerHandler", options, optionKinds);
   const { token, onError } = options;
   if (token === undefined) throw new WindrowError("bad-option", "viewerHandler needs a token; newToken makes one.");
+  // A token is never quoted: whoever reads the error could use what stands there.
+  if (token.length < leastToken) {
+    const message = `viewerHandler: \`token\` is a text of at least ${leastToken} characters, not of ${token.length}.`;
+    throw new WindrowError("bad-option", message, { option: "token" });
+  }
   const base = `${(options.base ?? "").replace(/\/$/, "")}/`;
   return async (request) => {
     const isHead = request.method === "HEAD";
