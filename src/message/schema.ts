@@ -105,11 +105,21 @@ export function checkMessage(value: unknown): NewMessage {
   const fault = jsonFault(value, { undefinedToo: true, whole: true });
   if (fault !== undefined)
     throw new WindrowError("bad-message", `This is not a message: ${fault}.${hintFor(value)}`, {});
-  const result = newMessageSchema.safeParse(value, { error: problemOf });
+  const result = parsed(value);
   if (result.success) return result.data as NewMessage;
   const issues = result.error.issues.map((issue) => ({ path: issue.path.join("."), problem: issue.message }));
   const problems = issues.map(({ path, problem }) => (path === "" ? problem : `${path}: ${problem}`)).join("; ");
   throw new WindrowError("bad-message", `This is not a message: ${problems}.${hintFor(value)}`, { issues });
+}
+
+function parsed(value: unknown): ReturnType<typeof newMessageSchema.safeParse> {
+  try {
+    return newMessageSchema.safeParse(value, { error: problemOf });
+  } catch (error) {
+    // Bytes and other values of the host cannot be taken over as they are.
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new WindrowError("bad-message", `This is not a message: ${reason}.${hintFor(value)}`, {}, { cause: error });
+  }
 }
 
 /** The sentence for a message of another shape, or with usage of another. */

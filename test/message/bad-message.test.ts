@@ -19,3 +19,11 @@ it.each([
   await expect(wrong).rejects.toMatchObject({ code: "bad-message", message: `This is not a message: ${said}` });
   await manager.close();
 });
+
+it("refuses bytes in the place of parts by a code", async () => {
+  const manager = await SessionManager.open({ store: "ram:", budget: 8_000 });
+  const session = await manager.create();
+  const wrong = session.append({ role: "user", parts: Buffer.from("x") } as never);
+  await expect(wrong).rejects.toMatchObject({ code: "bad-message" });
+  await manager.close();
+});

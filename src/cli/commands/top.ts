@@ -9,6 +9,7 @@ import type { Words } from "../text/words.ts";
 import { count, oneLine, timeLabel } from "../text/text.ts";
 import { fittingColumns } from "../text/columns.ts";
 import type { FittedColumn } from "../text/columns.ts";
+import { wrapped } from "../text/paragraph.ts";
 import { plainTable } from "../text/table.ts";
 import { countOf, intervalOf } from "../values.ts";
 
@@ -88,7 +89,7 @@ export function topText({ time, running, closed, tokens, sessions }: Top, words:
   const narrow = all.filter((column) => !shown.includes(column)).map(({ name }) => name);
   const notes = [
     ...(left > 0 ? [labels.more(count(left))] : []),
-    ...(narrow.length > 0 ? [labels.narrow(narrow.join(", "))] : []),
+    ...(narrow.length > 0 ? wrapped([labels.narrow(narrow.join(", "))], columns) : []),
   ];
   const names = shown.map(({ name }) => name);
   return [head, "", plainTable(names, rows, right), ...notes].join("\n");
