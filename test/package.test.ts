@@ -48,6 +48,16 @@ describe("package.json", () => {
     expect(Number(stdout), `${specifier} exports nothing`).toBeGreaterThan(0);
   });
 
+  it("refuses a malformed address as its sources do: nothing that throws was left out of the bundle", () => {
+    const code = `
+      const { serveViewer } = await import("windrow/viewer");
+      const server = await serveViewer({ source: {} });
+      console.log((await fetch(server.url + "/api/%ff")).status);
+      await server.close();`;
+    const { stdout, stderr } = node(["--input-type=module", "-e", code]);
+    expect(stdout.trim(), stderr).toBe("400");
+  });
+
   it("does not open the rooms behind the subpaths", () => {
     const { status, stderr } = node(["--input-type=module", "-e", 'await import("windrow/dist/errors.js")']);
     expect(status).not.toBe(0);
