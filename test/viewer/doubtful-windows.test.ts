@@ -76,6 +76,22 @@ describe("a window", () => {
     expect(JSON.stringify(entries)).not.toContain(secret);
   });
 
+  it("whose tool definitions on disk are not those that were sent is not called verified", async () => {
+    const store = await openStore(await newFolder());
+    const manager = await SessionManager.open({ store, budget: 4_000 });
+    managers.push(manager);
+    const verifiedWith = async (description: string): Promise<readonly unknown[]> => {
+      const session = await manager.create();
+      await session.append("Begin.");
+      await session.compose({ system: "s", tools: [{ name: "look", description, parameters: { type: "object" } }] });
+      await session.endStep();
+      const { verified, tools } = await storedSource(store, {}).window(session.id, 1);
+      return [verified.isVerified, verified.problem, JSON.stringify(tools).includes(description)];
+    };
+    expect(await verifiedWith("Looks at a file.")).toEqual([true, undefined, true]);
+    expect(await verifiedWith(`Looks with ${secret}.`)).toEqual([false, expect.stringContaining("masked"), false]);
+  });
+
   it("without its epoch's line, or of a call that served no turn, says so", async () => {
     const store = await openStore("ram:");
     const lock = await store.create(

@@ -42,6 +42,13 @@ export interface Doubts {
   readonly opened: string | undefined;
   /** Whether its epoch is on disk. */
   readonly hasEpoch: boolean;
+  /** Whether the tool definitions on disk are not those of the request. The hash of a window does not cover them. */
+  readonly hasOtherTools: boolean;
+}
+
+/** Whether the tool definitions on disk have another hash than the epoch's record names. */
+export function hasOtherTools({ composed, sent }: Rebuilt, epoch: EpochLine | undefined): boolean {
+  return epoch !== undefined && sent.tools !== undefined && epoch.toolsHash !== composed.state.toolsHash;
 }
 
 /** Whether a rebuilt window is the one that a call's record names, and the reason in words where it is not. */
@@ -49,7 +56,13 @@ export function verifiedOf({ composed }: Rebuilt, recorded: UsedWindow | undefin
   const rebuilt = composed.report.windowHash;
   if (!recorded) return { isVerified: false, recorded: null, rebuilt, problem: "The call's record names no window." };
   const { hash, tail, tokens } = recorded;
-  if (hash === rebuilt || hash === doubts.opened) return { isVerified: true, recorded: hash, rebuilt };
+  if (hash === rebuilt || hash === doubts.opened) {
+    if (!doubts.hasOtherTools) return { isVerified: true, recorded: hash, rebuilt };
+    const problem =
+      "Its messages are as they were sent, but its tool definitions on disk are not those of the request: " +
+      "secrets in them were masked, or their line was changed.";
+    return { isVerified: false, recorded: hash, rebuilt, problem };
+  }
   if (tail && tail.before === beforeTail(composed.messages)) {
     const problem =
       `All of it is as it was sent, but for ${counted(tail.tokens)} of text at its end for this call alone: ` +

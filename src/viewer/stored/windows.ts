@@ -17,7 +17,7 @@ import { repairsIn } from "./repairs.ts";
 import { configText, rebuildSettings } from "./settings.ts";
 import { modelOf } from "./usage-index.ts";
 import type { UsageLine } from "./usage-index.ts";
-import { missingIn, rebuiltBlocks, verifiedOf } from "./window.ts";
+import { hasOtherTools, missingIn, rebuiltBlocks, verifiedOf } from "./window.ts";
 
 /** Epochs whose messages are kept for the next window of theirs. */
 const keptEpochs = 4;
@@ -138,7 +138,13 @@ export class StoredWindows {
       const originals = await (await this.#windowsOf(epoch, pos, true)).window(recorded.last);
       opened = originals.composed.report.windowHash;
     }
-    return verifiedOf(rebuilt, recorded, { missing, isMasked, opened, hasEpoch: epoch !== undefined });
+    return verifiedOf(rebuilt, recorded, {
+      missing,
+      isMasked,
+      opened,
+      hasEpoch: epoch !== undefined,
+      hasOtherTools: hasOtherTools(rebuilt, epoch),
+    });
   }
 
   /** The windows of an epoch as it was at a place of the log. */
