@@ -83,7 +83,7 @@ describe("a window", () => {
     const verifiedWith = async (description: string): Promise<readonly unknown[]> => {
       const session = await manager.create();
       await session.append("Begin.");
-      await session.compose({ system: "s", tools: [{ name: "look", description, parameters: { type: "object" } }] });
+      await session.compose({ system: "s", tools: [{ name: "look", description, inputSchema: { type: "object" } }] });
       await session.endStep();
       const { verified, tools } = await storedSource(store, {}).window(session.id, 1);
       return [verified.isVerified, verified.problem, JSON.stringify(tools).includes(description)];
