@@ -130,6 +130,20 @@ describe("a source over a store", () => {
     }
   });
 
+  it("lays a miss of a window that only grew to the provider", async () => {
+    const { store, manager } = await opened({ profile: "anthropic" });
+    const session = await manager.create();
+    await talk(session, sample.slice(0, 6));
+    const { tokens } = await session.compose({ system: "You mend code." });
+    const usage = { input: tokens, output: 10, cacheRead: 0, cacheWrite: tokens };
+    await session.endStep({ usage, model: "claude-sonnet-4-5" });
+    const source = storedSource(store, {});
+    const { total } = await source.calls(session.id, 1, 1);
+    const { cache } = await source.window(session.id, total);
+    expect(cache).toMatchObject({ isHit: false, divergence: { block: "none" } });
+    expect(cache?.cause).toBe("the window only grew: the provider did not read what it had");
+  });
+
   it("tells the fate of every message, and the origin of the digest's lines", async () => {
     const { store, manager } = await opened();
     const session = await manager.create();

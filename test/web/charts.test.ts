@@ -27,6 +27,18 @@ describe("columns", () => {
   });
 });
 
+describe("the cache row of many calls", () => {
+  it("shows the coldest call of a column, so that no miss is lost behind a larger call", () => {
+    const calls = Array.from({ length: 100 }, (_, place) =>
+      place === 51 ? call(52, 50, { input: 50, cacheWrite: 50 }) : call(place + 1, 90, { input: 90, cacheRead: 90 }),
+    );
+    const columns = columnsOf(calls, 50);
+    expect(columns.filter(({ coldest }) => coldest.call === 52)).toHaveLength(1);
+    expect(columns.every(({ shown }) => shown.tokens === 90)).toBe(true);
+    expect(cachePaths(columns, frame)?.written).not.toBe("");
+  });
+});
+
 describe("paths", () => {
   it("are as high as the tokens, and none for a block that has none", () => {
     const { history, digest } = areaPaths(columnsOf([call(1, 50), call(2, 100)], 50), frame);

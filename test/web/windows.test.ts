@@ -1,7 +1,7 @@
 /** Pure parts of the page over windows: fates by message, differences, repeated lines, the map. */
 import { describe, expect, it } from "vitest";
 import type { CallRow, EpochRow, FateRun, ViewerWindow, WindowEntry } from "../../src/viewer/viewer.ts";
-import { fateAt, fateCounts, fateOrder, runAt } from "../../web/model/fates.ts";
+import { fateAt, fateCounts, fateOrder, lossOf, runAt } from "../../web/model/fates.ts";
 import { entryFor } from "../../web/model/origins.ts";
 import { rasterOf } from "../../web/model/raster.ts";
 import { repeatedLines } from "../../web/model/redundancy.ts";
@@ -24,6 +24,17 @@ describe("the fate of a message", () => {
 
   it("is later for one that came after the call", () => {
     expect(fateAt(fates, 11, 10)).toBe("later");
+  });
+
+  it("is laid to the epoch that took the message out, of those up to the call", () => {
+    const row = (epoch: number, opened: number, runs: readonly FateRun[]): EpochRow =>
+      ({ epoch, opened, fates: runs, reason: "over-budget", firstCall: 10 * epoch }) as unknown as EpochRow;
+    const rows = [row(0, 2, []), row(1, 10, fates), row(2, 20, [run(1, 12, "gone")]), row(3, 30, [run(1, 20, "gone")])];
+    expect(lossOf(rows, 3, 3)?.epoch).toBe(1);
+    expect(lossOf(rows, 9, 3)?.epoch).toBe(2);
+    expect(lossOf(rows, 15, 3)?.epoch).toBe(3);
+    expect(lossOf(rows, 15, 2)).toBeUndefined();
+    expect(lossOf(rows, 25, 3)).toBeUndefined();
   });
 
   it("adds up to all messages", () => {

@@ -1,4 +1,4 @@
-/** Calls as columns of a chart: where there are more calls than columns, each column shows its largest call. */
+/** Calls as columns of a chart: where there are more calls than columns, each shows its largest and its coldest. */
 import type { CallBlocks, CallRow } from "../../src/viewer/viewer.ts";
 
 /** The blocks of a request, from the bottom of a column to its top. */
@@ -25,6 +25,8 @@ export interface Column {
   readonly to: number;
   /** The call that it shows: its largest. */
   readonly shown: CallRow;
+  /** The call that its cache row shows: the one of which the cache read the smallest share. */
+  readonly coldest: CallRow;
 }
 
 /** The tokens of a call as far as they are known: the window's, else those that the provider reported. */
@@ -45,8 +47,13 @@ export function columnsOf(calls: readonly CallRow[], most: number): readonly Col
   for (let at = 0; at < calls.length; at += size) {
     const end = Math.min(calls.length, at + size);
     let shown = calls[at]!;
-    for (let next = at + 1; next < end; next++) if (callTokens(calls[next]!) > callTokens(shown)) shown = calls[next]!;
-    columns.push({ from: calls[at]!.call, to: calls[end - 1]!.call, shown });
+    let coldest = shown;
+    for (let next = at + 1; next < end; next++) {
+      const call = calls[next]!;
+      if (callTokens(call) > callTokens(shown)) shown = call;
+      if (readShare(call) < readShare(coldest)) coldest = call;
+    }
+    columns.push({ from: calls[at]!.call, to: calls[end - 1]!.call, shown, coldest });
   }
   return columns;
 }
@@ -59,6 +66,13 @@ export function cacheParts({
   const read = usage.cacheRead ?? 0;
   const written = usage.cacheWrite ?? 0;
   return { read, written, fresh: Math.max(0, usage.input - read - written) };
+}
+
+/** The share that the cache read; above all shares where nothing was reported. */
+function readShare(call: CallRow): number {
+  const parts = cacheParts(call);
+  const whole = parts ? parts.read + parts.written + parts.fresh : 0;
+  return parts && whole > 0 ? parts.read / whole : 2;
 }
 
 /** A round number at or above a largest value, for the top of an axis. */

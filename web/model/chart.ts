@@ -27,7 +27,7 @@ export function cachePaths(
   columns: readonly Column[],
   frame: Frame,
 ): { readonly read: string; readonly written: string; readonly fresh: string } | undefined {
-  const parts = columns.map(({ shown }) => cacheParts(shown));
+  const parts = columns.map(({ coldest }) => cacheParts(coldest));
   if (parts.every((part) => part === undefined || part.read + part.written === 0)) return undefined;
   const shares = parts.map((part) => {
     const whole = part ? part.read + part.written + part.fresh : 0;

@@ -1,5 +1,5 @@
 /** Fates of messages: their letters and words, and the one of a message by its number. */
-import type { FateRun, ViewerFate } from "../../src/viewer/viewer.ts";
+import type { EpochRow, FateRun, ViewerFate } from "../../src/viewer/viewer.ts";
 
 /** The fates from most to least of a message that is left in the window. */
 export const fateOrder: readonly ViewerFate[] = ["whole", "cut", "quoted", "named", "gone", "later"];
@@ -55,4 +55,15 @@ export function fateCounts(
   }
   counts.whole += Math.max(0, lastSeq - known);
   return counts;
+}
+
+/** The epoch that took a message out of the window that it is not whole in now; undefined where it is, or none is known. */
+export function lossOf(epochs: readonly EpochRow[], seq: number, epochNow: number): EpochRow | undefined {
+  let loss: EpochRow | undefined;
+  for (const row of epochs) {
+    if (row.epoch > epochNow) break;
+    if (seq > row.opened || fateAt(row.fates, seq, row.opened) === "whole") loss = undefined;
+    else loss ??= row;
+  }
+  return loss;
 }

@@ -32,6 +32,7 @@ export function cacheCard(call: CachedCall, before: CachedCall | undefined): Cac
   const common = before ? commonEntries(before.entries, entries) : 0;
   const predicted = line.window?.cached ?? null;
   const reported = cacheRead ?? null;
+  const isHit = reported === null ? null : reported > 0 && reported >= hitShare * (predicted ?? 0);
   return {
     predicted,
     reported,
@@ -39,8 +40,8 @@ export function cacheCard(call: CachedCall, before: CachedCall | undefined): Cac
     commonEntries: common,
     commonTokens: entries.slice(0, common).reduce((sum, { tokens }) => sum + tokens, 0),
     divergence: divergenceOf(call, before, common),
-    cause: causeOf(call, before, common),
-    isHit: reported === null ? null : reported > 0 && reported >= hitShare * (predicted ?? 0),
+    cause: causeOf(call, before, common, isHit),
+    isHit,
   };
 }
 
@@ -65,7 +66,7 @@ function isOther(call: CachedCall, before: CachedCall, name: "systemHash" | "too
   return call.epoch !== undefined && before.epoch !== undefined && call.epoch[name] !== before.epoch[name];
 }
 
-function causeOf(call: CachedCall, before: CachedCall | undefined, common: number): string {
+function causeOf(call: CachedCall, before: CachedCall | undefined, common: number, isHit: boolean | null): string {
   if (!before) return "the first call";
   const { line, epoch, entries } = call;
   const causes: string[] = [];
@@ -81,7 +82,8 @@ function causeOf(call: CachedCall, before: CachedCall | undefined, common: numbe
   }
   const idle = idleCause(line, before.line, epoch?.profile ?? "");
   if (idle !== undefined) causes.push(idle);
-  return causes.length === 0 ? "the window only grew" : causes.join("; ");
+  if (causes.length > 0) return causes.join("; ");
+  return isHit === false ? "the window only grew: the provider did not read what it had" : "the window only grew";
 }
 
 /** The cause that lies in the time between two calls, where the provider keeps its cache for less. */

@@ -1,6 +1,6 @@
 /** The fate of one message in words: the pass, the reason, its tokens before and after. */
 import type { JSX } from "preact";
-import { fateAt, fateMeanings, runAt } from "../../model/fates.ts";
+import { fateAt, fateMeanings, lossOf, runAt } from "../../model/fates.ts";
 import { count } from "../../model/numbers.ts";
 import type { SessionState } from "../../state/session.ts";
 import { Fate } from "../parts/badge.tsx";
@@ -13,6 +13,9 @@ export function FateWords({ state, seq }: { readonly state: SessionState; readon
   const run = fate === "later" ? undefined : runAt(value.fates, seq);
   const range = run && run.to > run.from ? ` (m${run.from}–m${run.to})` : "";
   const before = run?.tokensBefore;
+  const isWhole = fate === "later" || fate === "whole";
+  const loss = isWhole || value.epoch === null ? undefined : lossOf(state.epochs.value.value ?? [], seq, value.epoch);
+  const lostAt = loss && (loss.firstCall ?? state.starts.value.get(loss.epoch));
   return (
     <>
       <b>m{seq}</b> <Fate fate={fate} /> {fateMeanings[fate]}
@@ -23,6 +26,20 @@ export function FateWords({ state, seq }: { readonly state: SessionState; readon
         </>
       ) : null}
       {run?.reason ? ` · ${run.reason}` : ""}
+      {loss === undefined ? null : (
+        <>
+          {" · whole until "}
+          {lostAt === undefined ? null : (
+            <>
+              <button type="button" class="link" title="to the call that lost it" onClick={() => state.toCall(lostAt)}>
+                call {lostAt}
+              </button>
+              {", "}
+            </>
+          )}
+          epoch {loss.epoch}, {loss.reason}
+        </>
+      )}
       {before === undefined ? null : (
         <>
           {" · "}

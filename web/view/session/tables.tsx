@@ -18,7 +18,9 @@ export function EpochsView({ state }: { readonly state: SessionState }): JSX.Ele
     <section class="pane wide-pane" aria-label="Epochs">
       <header class="pane-head">
         <h2>Epochs</h2>
-        <span class="quiet">{several(value.length, "time")} the window was made anew</span>
+        <span class="quiet">
+          {several(value.filter(({ epoch }) => epoch > 0).length, "time")} the window was made anew
+        </span>
       </header>
       {error === undefined ? null : <Fault error={error} />}
       <div class="scroll" tabIndex={0} role="region" aria-label="Table of epochs">
