@@ -8,9 +8,11 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { openStore } from "../../src/access/open.ts";
 import { answerWith } from "../../src/http/fetch.ts";
 import { serveHttp } from "../../src/http/http.ts";
+import { WindrowError } from "../../src/errors.ts";
 import { viewerHandler } from "../../src/viewer/serve/handler.ts";
 import { storedSource } from "../../src/viewer/stored-source.ts";
 import type { ViewerServer } from "../../src/viewer/serve/server.ts";
+import type { ViewerSource } from "../../src/viewer/viewer.ts";
 import { newFolder } from "../cli/stage.ts";
 import { liveSession } from "../support/live-session.ts";
 import { hasBrowser, openChromium, served, watched } from "./kit/page.ts";
@@ -70,6 +72,34 @@ describe.skipIf(!hasBrowser)("the server of a page", () => {
     for (const trick of ["/api/sessions/..%2f..", "/api/sessions/%2fetc%2fpasswd", "/api/sessions/a%00b"]) {
       expect(await statusOf(made, `GET ${trick} HTTP/1.1`, local, bearer)).toBe(400);
     }
+  });
+
+  it("tells no fate of a message where the window cannot be had", async () => {
+    const folder = await newFolder();
+    const { id } = await liveSession(
+      folder,
+      [
+        { id: "m", role: "user", parts: [{ type: "text", text: "a question" }] },
+        { id: "n", role: "assistant", parts: [{ type: "text", text: "an answer" }] },
+      ],
+      { budget: 4_000 },
+    );
+    const store = await openStore(folder);
+    const stored = storedSource(store, {});
+    const fates = async (source: ViewerSource): Promise<readonly number[]> => {
+      const made = await served(source);
+      const { page, close } = await watched(browser, made.link(`/s/${id}/call/1`));
+      await page.getByText("a question").first().waitFor();
+      await page.evaluate("windrowTest.settled()");
+      const found = [await page.locator(".log .row .fate-whole").count(), await page.locator(".log .tally").count()];
+      await close();
+      await made.close();
+      return found;
+    };
+    expect(await fates(stored)).toEqual([1, 1]);
+    const gone = new WindrowError("session-not-found", "It is gone.");
+    expect(await fates({ ...stored, window: () => Promise.reject(gone) })).toEqual([0, 0]);
+    await store.close();
   });
 
   it("gives a page of another origin nothing, even with the token", async () => {

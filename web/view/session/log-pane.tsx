@@ -36,7 +36,7 @@ export function LogPane({ state }: { readonly state: SessionState }): JSX.Elemen
       <header class="pane-head">
         <h2>Log</h2>
         <span class="quiet">{several(messages, "message")}</span>
-        <FateTally counts={fateCounts(fates, lastSeq, messages)} />
+        {value && <FateTally counts={fateCounts(fates, lastSeq, messages)} />}
       </header>
       <div class="log-body">
         <List
@@ -65,7 +65,7 @@ export function LogPane({ state }: { readonly state: SessionState }): JSX.Elemen
                 seq={seq}
                 total={messages}
                 row={state.outline.at(seq)}
-                fate={fateAt(fates, seq, lastSeq)}
+                fate={value && fateAt(fates, seq, lastSeq)}
                 pass={run && seq <= lastSeq ? run.pass : ""}
                 isSelected={selection?.seq === seq}
                 isLast={seq === lastSeq}

@@ -14,7 +14,8 @@ export interface LogRowProps {
   readonly seq: number;
   readonly total: number;
   readonly row: OutlineRow | undefined;
-  readonly fate: ViewerFate;
+  /** Undefined where the window is not known: nothing is said of what it held. */
+  readonly fate: ViewerFate | undefined;
   readonly pass: string;
   readonly isSelected: boolean;
   readonly isLast: boolean;
@@ -27,7 +28,7 @@ function Row({ seq, total, row, fate, pass, isSelected, isLast, onChoose, onHove
   return (
     <div
       id={`log-${seq}`}
-      class={`row is-${fate}${isSelected ? " is-selected" : ""}${isLast ? " is-last" : ""}${row?.isError ? " is-error" : ""}`}
+      class={`row is-${fate ?? "unknown"}${isSelected ? " is-selected" : ""}${isLast ? " is-last" : ""}${row?.isError ? " is-error" : ""}`}
       role="option"
       aria-selected={isSelected}
       aria-posinset={seq}
@@ -36,10 +37,14 @@ function Row({ seq, total, row, fate, pass, isSelected, isLast, onChoose, onHove
       onMouseEnter={() => onHover(seq)}
     >
       <span class="row-seq">m{seq}</span>
-      <span class={`fate fate-${fate}`} aria-label={pass ? `${fate}, by ${pass}` : fate}>
-        <b>{fateLetter(fate)}</b>
-        {fate}
-      </span>
+      {fate ? (
+        <span class={`fate fate-${fate}`} aria-label={pass ? `${fate}, by ${pass}` : fate}>
+          <b>{fateLetter(fate)}</b>
+          {fate}
+        </span>
+      ) : (
+        <span class="fate" />
+      )}
       <span class={`role role-${row?.role ?? "none"}`}>{row?.role ?? ""}</span>
       <span class="row-tokens">{row ? compact(row.tokens) : ""}</span>
       <span class="row-text">
