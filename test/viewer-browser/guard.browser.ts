@@ -88,11 +88,12 @@ describe.skipIf(!hasBrowser)("the server of a page", () => {
     const stored = storedSource(store, {});
     const fates = async (source: ViewerSource): Promise<readonly number[]> => {
       const made = await served(source);
-      const { page, close } = await watched(browser, made.link(`/s/${id}/call/1`));
+      const shown = await watched(browser, made.link(`/s/${id}/call/1`));
+      const { page } = shown;
       await page.getByText("a question").first().waitFor();
       await page.evaluate("windrowTest.settled()");
       const found = [await page.locator(".log .row .fate-whole").count(), await page.locator(".log .tally").count()];
-      await close();
+      await shown.close();
       await made.close();
       return found;
     };
