@@ -16,11 +16,15 @@ function mountedAt(): string {
   return location.pathname.replace(/\/[^/]*$/, "");
 }
 
+/**
+ * The token of the link, or the one that an earlier page of this server kept: a link that was copied opens in a new tab, too.
+ * The token of another server is refused, and the next link takes its place.
+ */
 function takeToken(): string {
   const given = new URLSearchParams(location.hash.slice(1));
   const token = given.get("token");
-  if (token === null) return sessionStorage.getItem(tokenKey) ?? "";
-  sessionStorage.setItem(tokenKey, token);
+  if (token === null) return localStorage.getItem(tokenKey) ?? "";
+  localStorage.setItem(tokenKey, token);
   history.replaceState(null, "", `#${given.get("to") ?? "/"}`);
   return token;
 }

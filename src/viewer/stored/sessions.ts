@@ -1,5 +1,6 @@
 /** The sessions of a store for a page: a page of the list, and one session's head. */
 import { sessionTitle } from "../../ops/look/title.ts";
+import { spentBy } from "../../ops/look/spent.ts";
 import { taskName } from "../../ops/look/task-name.ts";
 import type { Scope, SessionInfo, SessionStatus, Store } from "../../store/store.ts";
 import type { ListedSession, SessionPage } from "../viewer.ts";
@@ -20,6 +21,9 @@ const mostOnPage = 500;
 
 /** Sessions looked at for one page where a text narrows them: a title takes a look into the session. */
 const mostLooked = 500;
+
+/** Calls of a session whose price a list tells: each takes a look at its usage. */
+const mostPriced = 10_000;
 
 /** Places in lists that are kept, so that a later page is not counted from the beginning. */
 const keptCursors = 16;
@@ -74,6 +78,7 @@ export class SessionPages {
     const cursor = after === undefined ? undefined : this.#cursors.get(key(after), () => undefined);
     const seen = new Set(cursor?.seen);
     const sessions: ListedSession[] = [];
+    const infos = new Map<string, SessionInfo>();
     const unreadable: { id: string; message: string }[] = [];
     let newest = cursor?.newest;
     let looked = 0;
@@ -102,13 +107,23 @@ export class SessionPages {
       last = uuid;
       seen.add(uuid);
       const row = await listed(this.#store, this.#scope, info);
-      if (words.every((word) => textOf(row).includes(word))) sessions.push(row);
+      if (!words.every((word) => textOf(row).includes(word))) continue;
+      sessions.push(row);
+      infos.set(uuid, info);
     }
     if (next !== undefined && newest !== undefined) {
       this.#cursors.delete(key(next));
       this.#cursors.get(key(next), () => ({ seen, newest }));
     }
-    return { sessions, ...(next !== undefined && { next }), looked, unreadable };
+    const priced = await Promise.all(sessions.map((row) => this.#priced(row, infos.get(row.id))));
+    return { sessions: priced, ...(next !== undefined && { next }), looked, unreadable };
+  }
+
+  /** A session with the price of its calls; one whose usage cannot be read has none. */
+  async #priced(row: ListedSession, info: SessionInfo | undefined): Promise<ListedSession> {
+    if (!info || row.calls > mostPriced) return row;
+    const spent = await spentBy(this.#store, this.#scope, info).catch(() => undefined);
+    return { ...row, dollars: spent?.dollars ?? null };
   }
 }
 

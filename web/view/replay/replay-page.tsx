@@ -127,9 +127,13 @@ function Figures({ rows, chosen, onChoose }: FiguresProps): JSX.Element {
               </td>
             ))}
             <td>
-              <button type="button" class="small" aria-pressed={place === chosen} onClick={() => onChoose(place)}>
-                {several(misses.length, "miss", "misses")}
-              </button>
+              {hasWindows ? (
+                <button type="button" class="small" aria-pressed={place === chosen} onClick={() => onChoose(place)}>
+                  {several(misses.length, "miss", "misses")}
+                </button>
+              ) : (
+                "–"
+              )}
             </td>
           </tr>
         ))}

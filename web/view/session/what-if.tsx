@@ -29,9 +29,8 @@ export function WhatIf({ state }: { readonly state: SessionState }): JSX.Element
   const { value, error } = state.window.value;
   const submit = (event: Event): void => {
     event.preventDefault();
-    const name = strategy.value.trim();
-    const size = numberOf(budget.value);
-    state.instead.value = name === "" ? undefined : { strategy: name, budget: size };
+    const name = strategy.value.trim() || "adaptive";
+    state.instead.value = { strategy: name, budget: numberOf(budget.value) };
   };
   const counts = value?.instead ? fateCounts(value.fates, value.lastSeq, value.lastSeq) : undefined;
   return (
