@@ -3,6 +3,7 @@ import { render } from "preact";
 import type { ViewerSource } from "../src/viewer/viewer.ts";
 import { compact } from "./model/numbers.ts";
 import { addressOf, parseRoute } from "./model/route.ts";
+import { connectionTrouble } from "./state/connection.ts";
 import { pickSource } from "./source/pick-source.ts";
 import { startNavigation } from "./state/navigation.ts";
 import { startPreferences } from "./state/preferences.ts";
@@ -24,7 +25,9 @@ async function soleSession(source: ViewerSource): Promise<{ readonly id: string;
 async function start(place: HTMLElement): Promise<void> {
   startPreferences();
   try {
-    const source = await pickSource();
+    const source = await pickSource((words) => {
+      connectionTrouble.value = words;
+    });
     const { id, rows } = await soleSession(source);
     if (id !== "" && parseRoute(location.hash).page === "fleet") {
       history.replaceState(

@@ -1,7 +1,8 @@
 /** Means of the page to get its data: chunks, the least used forgotten, a stream that is opened again. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { LiveEvent, ViewerMessage } from "../../src/viewer/viewer.ts";
 import { Recent } from "../../web/model/lru.ts";
+import { SourceFault } from "../../web/source/fault.ts";
 import { followEvents } from "../../web/source/follow.ts";
 import { chunksOf } from "../../web/state/chunks.ts";
 import { loader } from "../../web/state/loaded.ts";
@@ -110,13 +111,38 @@ describe("the events of a session", () => {
       );
     await followEvents(
       open,
-      ({ messages }) => {
-        seen.push(messages);
-        if (messages === 3) left.abort();
+      {
+        onEvent({ messages }) {
+          seen.push(messages);
+          if (messages === 3) left.abort();
+        },
+        onTrouble: () => undefined,
       },
       left.signal,
     );
     expect(seen).toEqual([2, 3]);
+  });
+
+  it("tell of a lost connection and of a session that is gone, and when it is over", async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const told: (string | undefined)[] = [];
+    const left = new AbortController();
+    const answers = [
+      () => Promise.reject(new TypeError("fetch failed")),
+      () => Promise.reject(new SourceFault("status-401", "The token is old.")),
+      () => Promise.resolve(stream(`event: error\ndata: {"error":{"code":"session-not-found","message":"Gone."}}\n\n`)),
+      () => Promise.resolve(stream(`data: ${JSON.stringify(event(2))}\n\n`)),
+    ];
+    const followed = followEvents(
+      () => answers.shift()?.() ?? Promise.reject(new Error("no more")),
+      { onEvent: () => left.abort(), onTrouble: (words) => told.push(words) },
+      left.signal,
+    );
+    await vi.advanceTimersByTimeAsync(60_000);
+    await followed;
+    expect(told[0]).toMatch(/^No connection to the server since \d\d:\d\d:\d\d/);
+    expect(told.slice(1)).toEqual(["The token is old.", "Gone.", undefined]);
   });
 });
 

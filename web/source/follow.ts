@@ -1,26 +1,49 @@
 /** The events of a growing session, read from a stream that is opened again where it broke. */
 import type { LiveEvent } from "../../src/viewer/viewer.ts";
+import { SourceFault } from "./fault.ts";
 
 const shortestWait = 1_000;
 const longestWait = 15_000;
 
-/** Calls `onEvent` for every event until the signal fires. A lost connection is opened again, later and later. */
+/** The listeners of a stream of events. */
+export interface FollowListeners {
+  readonly onEvent: (event: LiveEvent) => void;
+  /** Called with the words of a trouble, and with undefined when it is over. */
+  readonly onTrouble: (words: string | undefined) => void;
+}
+
+/** Calls the listeners until the signal fires. A lost connection is opened again, later and later. */
 export async function followEvents(
   open: (signal: AbortSignal) => Promise<Response>,
-  onEvent: (event: LiveEvent) => void,
+  { onEvent, onTrouble }: FollowListeners,
   signal: AbortSignal,
 ): Promise<void> {
   let wait = shortestWait;
+  let since: string | undefined;
   while (!signal.aborted) {
     try {
       const response = await open(signal);
       for await (const text of dataOf(response)) {
+        const trouble = troubleOf(text);
+        if (trouble !== undefined) {
+          onTrouble(trouble);
+          continue;
+        }
         wait = shortestWait;
+        since = undefined;
+        onTrouble(undefined);
         const event = eventOf(text);
         if (event) onEvent(event);
       }
-    } catch {
+    } catch (error) {
       // A connection that broke is opened again below; one that was left ends the loop.
+      if (signal.aborted) return;
+      since ??= new Date().toTimeString().slice(0, 8);
+      onTrouble(
+        error instanceof SourceFault
+          ? error.message
+          : `No connection to the server since ${since}; the page tries again.`,
+      );
     }
     if (signal.aborted) return;
     await pause(wait, signal);
@@ -41,6 +64,16 @@ async function* dataOf({ body }: Response): AsyncGenerator<string> {
     const lines = rest.split("\n");
     rest = lines.pop() ?? "";
     for (const line of lines) if (line.startsWith("data: ")) yield line.slice(6);
+  }
+}
+
+/** The message of an error that the server tells in its stream. */
+function troubleOf(text: string): string | undefined {
+  try {
+    const { error } = JSON.parse(text) as { readonly error?: { readonly message?: string } };
+    return error?.message;
+  } catch {
+    return undefined;
   }
 }
 

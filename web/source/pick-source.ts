@@ -5,10 +5,16 @@ import { serverSource } from "./server-source.ts";
 
 const tokenKey = "windrow-token";
 
-/** The source of this page. The token of the link is kept for the tab, and the address shows the route alone. */
-export async function pickSource(): Promise<ViewerSource> {
+/**
+ * The source of this page. The token of the link is kept, and the address shows the route alone.
+ *
+ * @param onTrouble - called with the words of a trouble with the connection, and with undefined when it is over
+ */
+export async function pickSource(onTrouble: (words: string | undefined) => void): Promise<ViewerSource> {
   const data = document.getElementById("windrow-data");
-  return data ? fileSource(await unpackFile(data.textContent ?? "")) : serverSource(takeToken(), mountedAt());
+  return data
+    ? fileSource(await unpackFile(data.textContent ?? ""))
+    : serverSource(takeToken(), mountedAt(), onTrouble);
 }
 
 /** The path that the page is mounted at, without a slash at its end: empty for the root. */

@@ -13,7 +13,11 @@ type WindowOptions = NonNullable<Parameters<ViewerSource["window"]>[2]>;
 type Query = Readonly<Record<string, string | number | undefined>>;
 
 /** A source that asks the server that the page came from. */
-export function serverSource(token: string, base = ""): ViewerSource {
+export function serverSource(
+  token: string,
+  base = "",
+  onTrouble: (words: string | undefined) => void = () => undefined,
+): ViewerSource {
   const headers = { authorization: `Bearer ${token}` };
   const windows = new Recent<string, ViewerWindow>(keptWindows);
   const asked = new Map<string, Promise<ViewerWindow>>();
@@ -88,7 +92,7 @@ export function serverSource(token: string, base = ""): ViewerSource {
     search: (words, id) => json(id === undefined ? "search" : of(id, "/search"), { words }),
     replay: (id) => json(of(id, "/replay")),
     follow: (id, onEvent: (event: LiveEvent) => void, signal) =>
-      followEvents((inner) => ask(of(id, "/follow"), {}, inner), onEvent, signal),
+      followEvents((inner) => ask(of(id, "/follow"), {}, inner), { onEvent, onTrouble }, signal),
   };
 }
 

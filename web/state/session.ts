@@ -1,4 +1,5 @@
 /** One session as the page has it: its calls, its epochs, its window at a call, and the rows that came into view. */
+import { connectionTrouble } from "./connection.ts";
 import { batch, computed, effect, signal } from "@preact/signals";
 import type { ReadonlySignal, Signal } from "@preact/signals";
 import type {
@@ -245,6 +246,7 @@ export function openSession(source: ViewerSource, id: string, row: number | unde
     },
     dispose() {
       left.abort();
+      connectionTrouble.value = undefined;
       stopRoute();
       stopWindow();
     },

@@ -1,5 +1,6 @@
 /** The page of one session: its head, the timeline, the scrubber, and the view that the address names. */
 import type { JSX } from "preact";
+import { connectionTrouble } from "../../state/connection.ts";
 import { useEffect, useState } from "preact/hooks";
 import type { ViewerSource } from "../../../src/viewer/viewer.ts";
 import { count, dollars, several } from "../../model/numbers.ts";
@@ -58,6 +59,9 @@ function Opened({ state, route }: { readonly state: SessionState; readonly route
     <main class="session">
       <Head state={state} view={route.view} />
       {error === undefined ? null : <Fault error={error} />}
+      <p class="fault" role="status" hidden={connectionTrouble.value === undefined}>
+        {connectionTrouble.value}
+      </p>
       {isSearchOpen.value ? <Search source={state.source} state={state} /> : null}
       <Timeline state={state} />
       <View state={state} route={route} />
