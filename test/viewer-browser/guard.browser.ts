@@ -157,4 +157,21 @@ describe.skipIf(!hasBrowser)("the server of a page", () => {
     expect(page.requests.some((url) => url.includes(made.token))).toBe(false);
     await page.close();
   });
+
+  it("copies a link that opens the same place elsewhere", async () => {
+    const made = await server();
+    const page = await watched(browser, made.link(`/s/${made.id}`));
+    await page.page.waitForSelector("#log-1");
+    await page.page.evaluate(
+      "void (navigator.clipboard.writeText = (text) => Promise.resolve((globalThis.copied = text)))",
+    );
+    await page.page.getByRole("button", { name: "copy link" }).click();
+    const link = await page.page.evaluate<string>("globalThis.copied");
+    const place = new URL(page.page.url()).hash;
+    const other = await watched(browser, link);
+    await other.page.waitForSelector("#log-1");
+    expect(new URL(other.page.url()).hash).toBe(place);
+    await other.close();
+    await page.close();
+  });
 });

@@ -6,7 +6,7 @@ import { serverSource } from "./server-source.ts";
 const tokenKey = "windrow-token";
 
 /**
- * The source of this page. The token of the link is kept, and the address shows the route alone.
+ * The source of this page. The token of the link is kept for the tab, and the address shows the route alone.
  *
  * @param onTrouble - called with the words of a trouble with the connection, and with undefined when it is over
  */
@@ -23,14 +23,23 @@ function mountedAt(): string {
 }
 
 /**
- * The token of the link, or the one that an earlier page of this server kept: a link that was copied opens in a new tab, too.
- * The token of another server is refused, and the next link takes its place.
+ * The link that opens this place in another tab or browser of this machine, with the token. A page of a file has none: its
+ * address is the link.
  */
+export function linkHere(): string {
+  const token = sessionStorage.getItem(tokenKey);
+  const place = location.hash.slice(1);
+  const isFile = document.getElementById("windrow-data") !== null;
+  return isFile || token === null
+    ? location.href
+    : `${location.origin}${location.pathname}#token=${token}&to=${encodeURIComponent(place)}`;
+}
+
 function takeToken(): string {
   const given = new URLSearchParams(location.hash.slice(1));
   const token = given.get("token");
-  if (token === null) return localStorage.getItem(tokenKey) ?? "";
-  localStorage.setItem(tokenKey, token);
+  if (token === null) return sessionStorage.getItem(tokenKey) ?? "";
+  sessionStorage.setItem(tokenKey, token);
   history.replaceState(null, "", `#${given.get("to") ?? "/"}`);
   return token;
 }

@@ -5,6 +5,7 @@ import type { ViewerSource } from "../../src/viewer/viewer.ts";
 import type { SessionRoute } from "../model/route.ts";
 import { go, route } from "../state/navigation.ts";
 import { isHelpOpen, nextTheme, theme } from "../state/preferences.ts";
+import { CopyLink } from "./parts/copy-link.tsx";
 import { FleetPage } from "./fleet/fleet-page.tsx";
 import { Help } from "./help.tsx";
 import { ReplayPage } from "./replay/replay-page.tsx";
@@ -47,7 +48,8 @@ export function App({ source, replayed, rows }: AppProps): JSX.Element {
             <RowChoice place={place} row={place.row} rows={rows} />
           ) : null}
         </nav>
-        <button type="button" class="small end" title="theme" onClick={nextTheme}>
+        <CopyLink />
+        <button type="button" class="small" title="theme" onClick={nextTheme}>
           theme: {theme.value}
         </button>
         <button
