@@ -281,7 +281,7 @@ describe("options that would leave secrets in clear are refused", () => {
     [{ values: ["a-long-secret"] }, "createMask: `values` is an object of secrets by name, not a list."],
     [{ values: { WIFI: undefined } }, 'The secret registered as "WIFI" is a text, not undefined.'],
     [{ rules: {} }, "createMask: `rules` is a list of rules, not an object."],
-    [Promise.resolve({}), "createMask takes an object of options, not an object."],
+    [Promise.resolve({}), "createMask takes an object of options, not a promise: await it first."],
     [null, "createMask takes an object of options, not null."],
   ])("%o", (options, message) => {
     expect(() => createMask(options as unknown as MaskOptions)).toThrow(message);
