@@ -100,8 +100,3 @@ function codeOf(error: unknown): string | undefined {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return typeof code === "string" ? code : undefined;
 }
-
-/** Whether it is not known what a server did with a statement: it may have been carried out. */
-export function isUnknownOutcome(error: unknown): boolean {
-  return error instanceof WindrowError && error.code === "store-unavailable" && error.data?.["refused"] !== true;
-}

@@ -36,14 +36,14 @@ import type { Upkeep } from "../upkeep.ts";
 import { askerOf } from "./client.ts";
 import type { Asker } from "./client.ts";
 import type { Database } from "./database.ts";
-import { Heart } from "./heart.ts";
 import { readCounters, rowsOf } from "./log.ts";
 import { checkPostgresOptions } from "./options.ts";
 import type { PostgresStoreOptions } from "./options.ts";
 import { recounted } from "./recount.ts";
 import { openSchema, quoted } from "./schema.ts";
 import { hashOfSession } from "./seal.ts";
-import { endRow, findRow, heldBy, holdingOf, infoOf, letGoOf, listRows } from "./session.ts";
+import { Heart, heldBy, holdingOf } from "../shared/remote.ts";
+import { beat, endRow, findRow, forgetBeat, infoOf, letGoOf, listRows } from "./session.ts";
 import type { SessionRow } from "./session.ts";
 import { dumpSession, restoreSession } from "./transfer.ts";
 import { postgresUpkeep } from "./upkeep.ts";
@@ -116,7 +116,7 @@ class PostgresStore implements Store {
     const now = clock ? (): string => timestamp(clock) : (): null => null;
     this.#database = { asker, schema: quoted(schema), location, now };
     this.#writer = new Writer(this.#database);
-    this.#heart = new Heart(this.#database, this.#clock);
+    this.#heart = new Heart({ send: beat(this.#database), forget: forgetBeat(this.#database) }, this.#clock);
     this.#openTables = async () => openSchema(asker, schema, create, location);
     this.upkeep = postgresUpkeep({
       ...{ database: this.#database, mask, clock: this.#clock },

@@ -1,10 +1,10 @@
 /** The rows of sessions in Postgres. */
 import { WindrowError } from "../../errors.ts";
 import { decodeMetadata, decodeState, parseDocument } from "../format/documents.ts";
-import { livenessOf, ownerOf, staleMs } from "../shared/holder.ts";
 import type { Holder } from "../shared/holder.ts";
+import type { RemoteHolder } from "../shared/remote.ts";
 import { formatVersion, isFinal } from "../shared/rules.ts";
-import type { Holding, ListQuery, LockOwner, Scope, SessionInfo, SessionMetadata, SessionState } from "../store.ts";
+import type { ListQuery, Scope, SessionInfo, SessionMetadata, SessionState } from "../store.ts";
 import type { PostgresRow } from "./client.ts";
 import type { Database } from "./database.ts";
 
@@ -12,7 +12,7 @@ import type { Database } from "./database.ts";
 const pageSize = 100;
 
 /** A session as its row has it. */
-export interface SessionRow {
+export interface SessionRow extends RemoteHolder {
   readonly key: string;
   readonly id: string;
   readonly metadata: SessionMetadata;
@@ -21,9 +21,6 @@ export interface SessionRow {
   readonly generation: number;
   /** The highest place that was given out. */
   readonly head: number;
-  readonly holder: Holder | undefined;
-  /** Milliseconds since the holder's process said that it lives; Infinity where it never did. */
-  readonly silentMs: number;
   readonly restoring: boolean;
   readonly isKept: boolean;
   /** The texts that metadata.json and state.json of a file store have. */
@@ -84,6 +81,19 @@ export async function* listRows(database: Database, scope: Scope, query: ListQue
 
 const lowestId = "00000000-0000-0000-0000-000000000000";
 
+/** Says that a process lives, in its row. */
+export function beat({ asker, schema, now }: Database): (id: string) => Promise<unknown> {
+  const sql =
+    `INSERT INTO ${schema}.worker (id, beat) VALUES ($1, coalesce($2::timestamptz, now())) ` +
+    "ON CONFLICT (id) DO UPDATE SET beat = excluded.beat";
+  return async (id) => asker.ask(sql, [id, now()]);
+}
+
+/** Takes the row of a process away. */
+export function forgetBeat({ asker, schema }: Database): (id: string) => Promise<unknown> {
+  return async (id) => asker.ask(`DELETE FROM ${schema}.worker WHERE id = $1`, [id]);
+}
+
 /** Lets go of a session, where this holder still has it. */
 export async function letGoOf({ asker, schema }: Database, key: string, generation: number): Promise<void> {
   const sql = `UPDATE ${schema}.session SET holder = NULL, worker = NULL WHERE key = $1 AND generation = $2`;
@@ -111,23 +121,6 @@ export function infoOf({ id, metadata, state, format }: SessionRow, location: st
     location: `${location}#${id}`,
     readOnly: isFinal(state.status) || format > formatVersion,
   };
-}
-
-/** Whether a process writes a session. */
-export function holdingOf(row: SessionRow): Holding {
-  if (!row.holder) return { state: "none" };
-  return { state: isHeld(row) ? "held" : "gone", owner: ownerOf(row.holder) };
-}
-
-/** The process that has a session, where it has to be respected. */
-export function heldBy(row: SessionRow): LockOwner | undefined {
-  return row.holder && isHeld(row) ? ownerOf(row.holder) : undefined;
-}
-
-function isHeld({ holder, silentMs }: SessionRow): boolean {
-  if (!holder) return false;
-  const liveness = livenessOf(holder);
-  return liveness === "unknown" ? silentMs <= staleMs : liveness === "alive";
 }
 
 function rowOf(row: PostgresRow): SessionRow {

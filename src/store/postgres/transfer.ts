@@ -13,7 +13,8 @@ import { recordOf } from "../shared/session-log.ts";
 import type { Database } from "./database.ts";
 import { newestOf, rowsOf } from "./log.ts";
 import { logNumbers } from "./schema.ts";
-import { findRow, heldBy } from "./session.ts";
+import { heldBy } from "../shared/remote.ts";
+import { findRow } from "./session.ts";
 import type { SessionRow } from "./session.ts";
 
 /** Characters written in one statement, about. */

@@ -12,7 +12,8 @@ import { inTrash, isKept, notFinished, notInTrash } from "../upkeep.ts";
 import type { ErasedPlace, KeepMark, Upkeep } from "../upkeep.ts";
 import type { PostgresRow } from "./client.ts";
 import type { Database } from "./database.ts";
-import { findRow, heldBy } from "./session.ts";
+import { heldBy } from "../shared/remote.ts";
+import { findRow } from "./session.ts";
 import type { SessionRow } from "./session.ts";
 
 /** The database, the mask and the clock of a store's upkeep. */

@@ -77,8 +77,3 @@ function failureOf(error: unknown, location: string): unknown {
   const message = `The Redis server ${location} answered with an error: ${reason}.`;
   return new WindrowError("store-unavailable", message, { ...about, refused: true }, { cause: error });
 }
-
-/** Whether it is not known what a server did with a command: it may have been carried out. */
-export function isUnknownOutcome(error: unknown): boolean {
-  return error instanceof WindrowError && error.code === "store-unavailable" && error.data?.["refused"] !== true;
-}

@@ -31,13 +31,13 @@ import { run } from "./database.ts";
 import type { RedisPlace } from "./database.ts";
 import { assuranceOf } from "./durability.ts";
 import type { Assurance } from "./durability.ts";
-import { Heart } from "./heart.ts";
 import { keysOf } from "./keys.ts";
 import { logKey, readCounters, rowsOf } from "./log.ts";
 import { checkRedisOptions } from "./options.ts";
 import type { RedisStoreOptions } from "./options.ts";
 import { createScript, letGoScript, takeScript } from "./scripts.ts";
-import { findRow, heldBy, holdingOf, infoOf, listRows } from "./session.ts";
+import { Heart, heldBy, holdingOf } from "../shared/remote.ts";
+import { beat, findRow, forgetBeat, infoOf, listRows } from "./session.ts";
 import type { SessionRow } from "./session.ts";
 import { dumpSession, restoreSession } from "./transfer.ts";
 import { redisUpkeep } from "./upkeep.ts";
@@ -107,7 +107,7 @@ class RedisStore implements Store {
     this.#mask = mask;
     this.#clock = clock ?? systemClock;
     this.#durability = durability;
-    this.#heart = new Heart(this.#place, this.#clock);
+    this.#heart = new Heart({ send: beat(this.#place), forget: forgetBeat(this.#place) }, this.#clock);
     this.capabilities = durableCapabilities(mask);
     this.upkeep = redisUpkeep({
       ...{ place: this.#place, mask, clock: this.#clock },

@@ -1,10 +1,10 @@
 /** Sessions in Redis: a hash for each, and a sorted set of them for each tenant. */
 import { WindrowError } from "../../errors.ts";
 import { decodeMetadata, decodeState, parseDocument } from "../format/documents.ts";
-import { livenessOf, ownerOf, staleMs } from "../shared/holder.ts";
 import type { Holder } from "../shared/holder.ts";
+import type { RemoteHolder } from "../shared/remote.ts";
 import { formatVersion, inScope, isFinal } from "../shared/rules.ts";
-import type { Holding, ListQuery, LockOwner, Scope, SessionInfo, SessionMetadata, SessionState } from "../store.ts";
+import type { ListQuery, Scope, SessionInfo, SessionMetadata, SessionState } from "../store.ts";
 import type { RedisPlace } from "./database.ts";
 
 /** Sessions listed at once. */
@@ -13,16 +13,13 @@ const pageSize = 200;
 const fields = ["metadata", "state", "generation", "head", "holder", "worker", "restoring", "kept"] as const;
 
 /** A session as its hash has it. */
-export interface SessionRow {
+export interface SessionRow extends RemoteHolder {
   readonly id: string;
   readonly metadata: SessionMetadata;
   readonly state: SessionState;
   readonly generation: number;
   /** The highest place that was given out. */
   readonly head: number;
-  readonly holder: Holder | undefined;
-  /** Milliseconds since the holder's process said that it lives; Infinity where it never did. */
-  readonly silentMs: number;
   /** The mark of a restore that is under way. */
   readonly restoring: string | undefined;
   /** The mark by which it is kept, as JSON. */
@@ -80,27 +77,23 @@ async function rowOrFault(place: RedisPlace, id: string): Promise<SessionRow | W
   }
 }
 
+/** How long a heartbeat is kept, in milliseconds; long after it says anything. */
+const beatKeptMs = 86_400_000;
+
+/** Says that a process lives, in its key. */
+export function beat({ sender, keys, now }: RedisPlace): (id: string) => Promise<unknown> {
+  return async (id) => sender.send("SET", keys.worker(id), await now(), "PX", beatKeptMs);
+}
+
+/** Takes the key of a process away. */
+export function forgetBeat({ sender, keys }: RedisPlace): (id: string) => Promise<unknown> {
+  return async (id) => sender.send("DEL", keys.worker(id));
+}
+
 /** A session for people. */
 export function infoOf({ id, metadata, state }: SessionRow, location: string): SessionInfo {
   const readOnly = isFinal(state.status) || metadata.format > formatVersion;
   return { metadata, state, location: `${location}#${id}`, readOnly };
-}
-
-/** Whether a process writes a session. */
-export function holdingOf(row: SessionRow): Holding {
-  if (!row.holder) return { state: "none" };
-  return { state: isHeld(row) ? "held" : "gone", owner: ownerOf(row.holder) };
-}
-
-/** The process that has a session, where it has to be respected. */
-export function heldBy(row: SessionRow): LockOwner | undefined {
-  return row.holder && isHeld(row) ? ownerOf(row.holder) : undefined;
-}
-
-function isHeld({ holder, silentMs }: SessionRow): boolean {
-  if (!holder) return false;
-  const liveness = livenessOf(holder);
-  return liveness === "unknown" ? silentMs <= staleMs : liveness === "alive";
 }
 
 async function readRow(

@@ -14,7 +14,8 @@ import { run } from "./database.ts";
 import type { RedisPlace } from "./database.ts";
 import { logKey, logNumber, rowsOf } from "./log.ts";
 import { createScript, dropStagedScript, showScript, stageScript } from "./scripts.ts";
-import { findRow, heldBy } from "./session.ts";
+import { heldBy } from "../shared/remote.ts";
+import { findRow } from "./session.ts";
 import type { SessionRow } from "./session.ts";
 
 /** Characters and lines written by one script, about. */

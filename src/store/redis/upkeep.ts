@@ -15,7 +15,8 @@ import type { RedisPlace } from "./database.ts";
 import type { SessionKeys } from "./keys.ts";
 import { rowsOf } from "./log.ts";
 import { moveScript } from "./scripts.ts";
-import { findRow, heldBy } from "./session.ts";
+import { heldBy } from "../shared/remote.ts";
+import { findRow } from "./session.ts";
 import type { SessionRow } from "./session.ts";
 
 /** The place, the mask and the clock of a store's upkeep. */
