@@ -3,7 +3,7 @@
  * 100,000, a store of 100,000 sessions, and beside it claude-run on the same 10,000 messages in Claude Code's format.
  *
  *   npm run bench:viewer
- *   VIEWER_SIZES=10000:8000,100000:800 VIEWER_FLEET=100000 VIEWER_BESIDE=no
+ *   VIEWER_SIZES=10000:8000,100000:800 VIEWER_FLEET=100000 VIEWER_BESIDE=no (an empty VIEWER_SIZES: the fleet alone)
  */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -28,6 +28,7 @@ const scrubbed = 60;
 
 const sizes = (process.env["VIEWER_SIZES"] ?? "10000:8000,100000:800")
   .split(",")
+  .filter((one) => one !== "")
   .map((one) => one.split(":").map(Number));
 
 /** A row a size and a program. */

@@ -64,8 +64,11 @@ async function runServe(
   return onStoreAbout(io, { store: flags.store }, flags.store, async (store) => {
     const scope = scopeOf(io, flags);
     const route = id === undefined ? undefined : `/s/${(await findSession(store, scope, id)).metadata.uuid}`;
+    const source = storedSource(store, scope, index === undefined ? {} : { searchIndex: index });
+    // The list is read while the browser starts; whatever is wrong with it is told to the page that asks.
+    if (route === undefined) void source.sessions({}).catch(() => undefined);
     const server = await serveViewer({
-      source: storedSource(store, scope, index === undefined ? {} : { searchIndex: index }),
+      source,
       port,
       host: flags.host,
       token: given === undefined || given === "" ? newToken() : given,

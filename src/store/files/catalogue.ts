@@ -12,7 +12,8 @@ import type { Disk } from "../../disk/disk.ts";
 import { kindFiles } from "../format/logs.ts";
 import { readMetadata, readState } from "../format/documents.ts";
 import { FinishedSessions, settledMs } from "./finished-sessions.ts";
-import { entryOf, indexFile, lineOf, readEntry } from "./index-file.ts";
+import { entryOf, indexFile, lineOf } from "./index-file.ts";
+import { readIndex } from "./index-reader.ts";
 import type { EndEntry, IndexEntry } from "./index-file.ts";
 import { locate } from "./layout.ts";
 import { metadataFile } from "../format/documents.ts";
@@ -39,6 +40,7 @@ export class Catalogue {
   readonly #disk: Disk;
   readonly #path: string;
   readonly #entries = new Map<string, IndexEntry>();
+  #refreshing: Promise<unknown> = Promise.resolve();
   readonly #finished = new FinishedSessions((path) => this.#stat(path)?.mtimeMs);
   #newestFirst: readonly IndexEntry[] | undefined;
   #seen: Seen | undefined;
@@ -81,8 +83,7 @@ export class Catalogue {
     query: ListQuery,
     describe: (place: Place, metadata: SessionMetadata) => Promise<SessionInfo>,
   ): AsyncGenerator<SessionInfo> {
-    await this.#refresh();
-    for (const entry of this.#sorted()) {
+    for (const entry of await this.#refresh()) {
       if (!inScope(scope, entry)) continue;
       if (query.status !== undefined && (entry.status ?? query.status) !== query.status) continue;
       if (entry.status !== undefined && (query.unfinished === true || query.without?.(entry.id) === true)) continue;
@@ -129,8 +130,9 @@ export class Catalogue {
   /** Writes the index anew, from the sessions; returns how many there are. */
   async rebuild(): Promise<number> {
     const entries: IndexEntry[] = [];
-    for (const place of (await this.#places()).values()) {
-      const entry = hasNoLog(place, this.#disk) ? undefined : this.#look(place);
+    for (const [id, completed] of await this.#names()) {
+      const place = this.#placeOf(id, completed);
+      const entry = !isSessionId(id) || hasNoLog(place, this.#disk) ? undefined : this.#look(place);
       if (entry) entries.push(entry);
       if (entries.length % lookedAtOnce === 0) await nextTurn();
     }
@@ -144,38 +146,49 @@ export class Catalogue {
     return entries.length;
   }
 
-  #sorted(): readonly IndexEntry[] {
-    this.#newestFirst ??= [...this.#entries.values()].sort((a, b) => b.created - a.created || (a.id < b.id ? -1 : 1));
-    return this.#newestFirst;
+  /** The sessions newest first, as they are now. Those who ask at the same time are served one after the other. */
+  #refresh(): Promise<readonly IndexEntry[]> {
+    const next = this.#refreshing.then(() => this.#refreshed());
+    this.#refreshing = next.catch(() => undefined);
+    return next;
   }
 
-  async #refresh(): Promise<void> {
+  async #refreshed(): Promise<readonly IndexEntry[]> {
     const now = this.#glimpse();
-    if (this.#seen && sameLook(this.#seen, now) && isSettled(now)) {
+    if (this.#seen && this.#newestFirst && sameLook(this.#seen, now) && isSettled(now)) {
       // A caller that lists in a loop must give the event loop its turn.
       await nextTurn();
-      return;
+      return this.#newestFirst;
     }
     this.#newestFirst = undefined;
-    this.#readIndex(now);
-    const places = await this.#places();
-    for (const id of this.#entries.keys()) if (!places.has(id)) this.#entries.delete(id);
+    // The index is read up to the glimpse, so that its sessions were there before the names are.
+    const [names] = await Promise.all([this.#names(), this.#readIndex(now)]);
     const unknown: IndexEntry[] = [];
     const broken: Place[] = [];
-    let looked = 0;
-    for (const place of places.values()) {
-      if (this.#entries.has(place.id)) continue;
+    let [known, looked] = [0, 0];
+    for (const [id, completed] of names) {
+      if (this.#entries.has(id)) {
+        known += 1;
+        continue;
+      }
+      if (!isSessionId(id)) continue;
+      const place = this.#placeOf(id, completed);
       const entry = this.#look(place);
       if (entry) unknown.push(entry);
       else broken.push(place);
       looked += 1;
       if (looked % lookedAtOnce === 0) await nextTurn();
     }
+    if (known < this.#entries.size) {
+      for (const id of this.#entries.keys()) if (!names.has(id)) this.#entries.delete(id);
+    }
     for (const entry of unknown) this.#entries.set(entry.id, entry);
     // The index has a line only of what was made to its end: the doctor tells a cut-short making by that.
-    this.#append(unknown.filter(({ id }) => !hasNoLog(places.get(id)!, this.#disk)));
+    this.#append(unknown.filter(({ id }) => !hasNoLog(this.#placeOf(id, names.get(id) === true), this.#disk)));
     this.#broken = broken;
     this.#seen = now;
+    this.#newestFirst = [...this.#entries.values()].sort((a, b) => b.created - a.created || (a.id < b.id ? -1 : 1));
+    return this.#newestFirst;
   }
 
   #glimpse(): Seen {
@@ -197,37 +210,20 @@ export class Catalogue {
   }
 
   /** Reads what was added to the index since it was last read, or all of a new one. */
-  #readIndex(now: Seen): void {
+  async #readIndex(now: Seen): Promise<void> {
     const goesOn = this.#seen?.indexNode === now.indexNode && this.#seen.indexSize <= now.indexSize;
     if (!goesOn) this.#entries.clear();
     const from = goesOn ? (this.#seen?.indexSize ?? 0) : 0;
-    if (now.indexSize <= from) return;
-    const text = this.#indexText(from, now.indexSize - from);
-    for (const line of text.split("\n")) this.#apply(line);
+    await readIndex({ path: this.#path, from, to: now.indexSize, disk: this.#disk }, (entry) => this.#apply(entry));
   }
 
-  #indexText(from: number, length: number): string {
-    try {
-      const file = this.#disk.open(this.#path, constants.O_RDONLY);
-      try {
-        const bytes = Buffer.allocUnsafe(length);
-        return bytes.toString("utf8", 0, this.#disk.read(file, bytes, 0, length, from));
-      } finally {
-        this.#disk.close(file);
-      }
-    } catch {
-      return "";
+  #apply(entry: IndexEntry | EndEntry): void {
+    if ("created" in entry) {
+      this.#entries.set(entry.id, entry);
+      return;
     }
-  }
-
-  #apply(line: string): void {
-    const entry = readEntry(line);
-    if (!entry) return;
-    if ("created" in entry) this.#entries.set(entry.id, entry);
-    else {
-      const known = this.#entries.get(entry.id);
-      if (known) this.#entries.set(entry.id, { ...known, ...entry });
-    }
+    const known = this.#entries.get(entry.id);
+    if (known && entry.status !== undefined) known.status = entry.status;
   }
 
   #append(lines: readonly (IndexEntry | EndEntry)[]): void {
@@ -245,20 +241,23 @@ export class Catalogue {
     }
   }
 
-  /** The places of all sessions. Running ones first: one that moves meanwhile is then seen twice, and not missed. */
-  async #places(): Promise<ReadonlyMap<string, Place>> {
-    const places = new Map<string, Place>();
+  /** The names in both folders, with whether it is the one of ended sessions; some may be no session's. */
+  async #names(): Promise<ReadonlyMap<string, boolean>> {
+    const names = new Map<string, boolean>();
+    // Running ones come first: one that moves meanwhile is then seen twice, and not missed.
     for (const folder of [this.#layout.running, this.#layout.completed]) {
+      const completed = folder === this.#layout.completed;
       try {
-        for (const id of await this.#disk.readFolder(folder)) {
-          const completed = folder === this.#layout.completed;
-          if (isSessionId(id)) places.set(id, { id, folder: join(folder, id), completed });
-        }
+        for (const name of await this.#disk.readFolder(folder)) names.set(name, completed);
       } catch (error) {
         if (systemCode(error) !== "ENOENT") throw unavailable(error, "Listing the sessions", folder);
       }
     }
-    return places;
+    return names;
+  }
+
+  #placeOf(id: string, completed: boolean): Place {
+    return { id, folder: join(completed ? this.#layout.completed : this.#layout.running, id), completed };
   }
 
   #look(place: Place): IndexEntry | undefined {

@@ -15,8 +15,8 @@ export interface IndexEntry {
   readonly created: number;
   readonly user?: string;
   readonly tenant?: string;
-  /** The status of a session that ended. */
-  readonly status?: FinalStatus;
+  /** The status of a session that ended; an end that is read later sets it. */
+  status?: FinalStatus | undefined;
 }
 
 /** The end of a session that has an entry already. */
@@ -38,15 +38,32 @@ export function lineOf(entry: IndexEntry | EndEntry): string {
   return `${JSON.stringify({ uuid: id, ...made, ...optional("status", status) })}\n`;
 }
 
-/** The entry of a line; undefined for a line that has none. */
-export function readEntry(line: string): IndexEntry | EndEntry | undefined {
-  const { uuid: id, created_at: createdAt, user, tenant, status } = parsed(line) ?? {};
+/** The entries of lines, in their order; a line that has none is passed over. */
+export function readEntries(lines: readonly string[]): readonly (IndexEntry | EndEntry)[] {
+  const entries: (IndexEntry | EndEntry)[] = [];
+  for (const value of valuesOf(lines)) {
+    const entry = entryIn(value);
+    if (entry) entries.push(entry);
+  }
+  return entries;
+}
+
+/** All lines are parsed at once, in half the time; where one of them is damaged, each is parsed alone. */
+function valuesOf(lines: readonly string[]): readonly unknown[] {
+  const values = parsed(`[${lines.join(",")}]`);
+  return Array.isArray(values) && values.length === lines.length ? values : lines.map(parsed);
+}
+
+function entryIn(value: unknown): IndexEntry | EndEntry | undefined {
+  if (!isObject(value)) return undefined;
+  const { uuid: id, created_at: createdAt, user, tenant, status } = value;
   if (!isSessionId(id)) return undefined;
-  const ended = finalStatus(status);
-  if (typeof createdAt !== "string") return { id, ...ended };
+  if (typeof createdAt !== "string") return { id, ...finalStatus(status) };
+  const created = Date.parse(createdAt);
+  if (user === undefined && tenant === undefined && status === undefined) return { id, created, status };
   const ofUser = typeof user === "string" ? { user } : {};
   const ofTenant = typeof tenant === "string" ? { tenant } : {};
-  return { id, created: Date.parse(createdAt), ...ofUser, ...ofTenant, ...ended };
+  return { id, created, ...ofUser, ...ofTenant, ...finalStatus(status) };
 }
 
 function madeFields({ created, user, tenant }: IndexEntry): JsonObject {
@@ -58,10 +75,9 @@ function finalStatus(status: JsonValue | undefined): { readonly status?: FinalSt
   return status === "completed" || status === "failed" || status === "timeout" ? { status } : {};
 }
 
-function parsed(line: string): JsonObject | undefined {
+function parsed(text: string): unknown {
   try {
-    const value = JSON.parse(line) as JsonValue;
-    return isObject(value) ? value : undefined;
+    return JSON.parse(text) as unknown;
   } catch {
     return undefined;
   }

@@ -10,7 +10,7 @@ import { StateCount, atLeast } from "../../shared/state-count.ts";
 import { readState } from "../../format/documents.ts";
 import type { Disk } from "../../../disk/disk.ts";
 import { systemDisk } from "../../../disk/disk.ts";
-import { indexFile, readEntry } from "../index-file.ts";
+import { indexFile, readEntries } from "../index-file.ts";
 import type { Place } from "../layout.ts";
 import { systemCode } from "../../../disk/safe-write.ts";
 import { readRecords } from "../log/reader.ts";
@@ -59,9 +59,8 @@ function endedAs({ id, folder }: Place, disk: Disk): FinalStatus | undefined {
   } catch (error) {
     if (systemCode(error) !== "ENOENT") throw error;
   }
-  for (const line of index.split("\n")) {
-    const entry = line.includes(id) ? readEntry(line) : undefined;
-    if (entry?.id === id) status = entry.status ?? status;
+  for (const entry of readEntries(index.split("\n").filter((line) => line.includes(id)))) {
+    if (entry.id === id) status = entry.status ?? status;
   }
   return status;
 }
