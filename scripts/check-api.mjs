@@ -24,7 +24,7 @@ const most = {
   "./model": 21,
   "./store": 35,
   "./store/author": 62,
-  "./store/postgres": 4,
+  "./store/postgres": 7,
   "./store/redis": 4,
   "./transcript": 7,
   "./ops": 81,

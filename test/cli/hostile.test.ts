@@ -99,6 +99,11 @@ const commands: Readonly<Record<string, readonly ((place: Place) => readonly str
     () => ["latest", "--status", hostile],
     () => [hostile],
   ],
+  store: [
+    ({ store }) => ["migrate", "--store", store],
+    () => [hostile],
+    () => ["migrate", "--store", `postgres:${hostile}`],
+  ],
   archive: [({ store, finished }) => [finished, "--store", store], () => [hostile]],
   cleanup: [({ store }) => ["--store", store, "--dry-run"], () => ["--older-than", hostile]],
   erase: [

@@ -66,16 +66,6 @@ describe.skipIf(!hasPostgres)("a store in Postgres", () => {
     await absent.close();
   });
 
-  it("refuses tables of another version", async () => {
-    const fixture = await postgresFixture(server.url);
-    await (await fixture.store.create(everybody, newSession())).release();
-    const schema = new URL(fixture.address).searchParams.get("schema") ?? "";
-    await pool.query(`UPDATE "${schema}".migration SET version = 2`);
-    const newer = await fixture.reopen();
-    await expect(newer.info(everybody, newSession().uuid)).rejects.toMatchObject({ code: "format-newer" });
-    await fixture.close();
-  });
-
   it("keeps sessions that come from files as they were, and gives them back so", async () => {
     const fixture = await postgresFixture(server.url);
     const [files, back] = [await openStore(await temporaryFolder()), await openStore(await temporaryFolder())];

@@ -8,6 +8,8 @@ export interface Database {
   readonly schema: string;
   /** The server and its database in messages, without user and password. */
   readonly location: string;
+  /** The condition of a statement that the tables have the version this code works with. */
+  readonly atVersion: string;
   /** The time as a value of a statement: that of the store's clock; null for the server's. */
   readonly now: () => string | null;
 }

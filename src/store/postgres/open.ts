@@ -5,6 +5,8 @@ import type { Store } from "../store.ts";
 import type { PostgresClient } from "./client.ts";
 import { checkPostgresOptions } from "./options.ts";
 import type { PostgresStoreOptions } from "./options.ts";
+import { migrateTables } from "./migrate.ts";
+import type { MigrationReport } from "./migrate.ts";
 import { postgresStoreOn } from "./postgres.ts";
 
 /** Connections that a store has at most, where its address names no `max`. */
@@ -30,6 +32,32 @@ const ownParameters = ["schema", "max"] as const;
  * @throws WindrowError `package-missing` without `pg`; `bad-option` for an address that names no server
  */
 export async function openPostgres(address: string, options: Omit<PostgresStoreOptions, "client">): Promise<Store> {
+  const { location, ...named } = await connect(address);
+  const all = { ...options, ...named };
+  checkPostgresOptions(all);
+  return postgresStoreOn(all, { location, owned: true });
+}
+
+/**
+ * Migrates the tables of a store at an address, as `windrow store migrate` does.
+ *
+ * @param dryRun - change nothing, and report what would be done
+ * @throws WindrowError `bad-option` for an address of another scheme, or one that names no server; what
+ *   {@link migratePostgres} throws
+ */
+export async function migratePostgresAt(address: string, dryRun: boolean): Promise<MigrationReport> {
+  if (!/^postgres(?:ql)?:/i.test(address)) {
+    const message = "Only a store in Postgres has tables to migrate: name it, as postgres://user@host:5432/database.";
+    throw new WindrowError("bad-option", message, { option: "--store" });
+  }
+  const { location, ...named } = await connect(address);
+  return migrateTables({ ...named, dryRun }, { location, owned: true });
+}
+
+/** Makes the client of an address; it connects when it is asked first. */
+async function connect(
+  address: string,
+): Promise<Pick<PostgresStoreOptions, "schema"> & { readonly client: PostgresClient; readonly location: string }> {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (!url || !address.slice(address.indexOf(":") + 1).startsWith("//")) {
     const message = "The address names no server: write postgres://user@host:5432/database.";
@@ -55,8 +83,5 @@ export async function openPostgres(address: string, options: Omit<PostgresStoreO
   });
   // An idle connection that breaks is replaced; without a listener it would end the process.
   client.on("error", () => undefined);
-  const all = { ...options, client, ...(schema !== undefined && { schema }) };
-  checkPostgresOptions(all);
-  const location = `postgres://${url.host}${url.pathname}`;
-  return postgresStoreOn(all, { location, owned: true });
+  return { client, location: `postgres://${url.host}${url.pathname}`, ...(schema !== undefined && { schema }) };
 }

@@ -13,7 +13,7 @@ import { systemClock, timestamp } from "../shared/clock.ts";
 import type { Clock } from "../shared/clock.ts";
 import { DamageList } from "../shared/damage-list.ts";
 import { HeldSessions } from "../shared/held-sessions.ts";
-import { ownIdentity, ownerOf } from "../shared/holder.ts";
+import { heartbeatMs, ownIdentity, ownerOf } from "../shared/holder.ts";
 import type { Holder } from "../shared/holder.ts";
 import {
   cannotStore,
@@ -40,7 +40,8 @@ import { readCounters, rowsOf } from "./log.ts";
 import { checkPostgresOptions } from "./options.ts";
 import type { PostgresStoreOptions } from "./options.ts";
 import { recounted } from "./recount.ts";
-import { openSchema, quoted } from "./schema.ts";
+import { atVersion, migrations, openSchema, quoted } from "./schema.ts";
+import type { Migration } from "./schema.ts";
 import { hashOfSession } from "./seal.ts";
 import { Heart, heldBy, holdingOf } from "../shared/remote.ts";
 import { beat, endRow, findRow, forgetBeat, infoOf, letGoOf, listRows } from "./session.ts";
@@ -56,19 +57,26 @@ export type { PostgresStoreOptions } from "./options.ts";
 /**
  * Opens a Postgres store on a client that the caller brings. The tables are made on its first use.
  *
- * @throws WindrowError `bad-option`; with its first use `store-unavailable`, `format-newer`
+ * @throws WindrowError `bad-option`; with its first use `store-unavailable`; `format-newer` and `format-older` where its
+ *   tables have another version than this code works with, then or later
  */
 export function postgresStore(options: PostgresStoreOptions): Store {
   checkPostgresOptions(options);
   return postgresStoreOn(options, { location: "postgres:", owned: false });
 }
 
+/** The place of a store's tables, as messages name it, and how it is used. */
+export interface PostgresPlace {
+  readonly location: string;
+  /** Whether the client ends with the store. */
+  readonly owned: boolean;
+  /** For tests: the steps of the tables that this code knows. */
+  readonly steps?: readonly Migration[];
+}
+
 /** As {@link postgresStore}, with the address of the server, and perhaps with a client that ends with the store. */
-export function postgresStoreOn(
-  options: PostgresStoreOptions,
-  place: { readonly location: string; readonly owned: boolean },
-): Store {
-  return new PostgresStore(askerOf(options.client, place), options, place.location);
+export function postgresStoreOn(options: PostgresStoreOptions, place: PostgresPlace): Store {
+  return new PostgresStore(askerOf(options.client, place), options, place);
 }
 
 class PostgresStore implements Store {
@@ -106,18 +114,19 @@ class PostgresStore implements Store {
   );
   readonly #damaged = new DamageList();
   #ready: Promise<void> | undefined;
+  #lookedAt = 0;
   #closing: Promise<void> | undefined;
 
-  constructor(asker: Asker, options: PostgresStoreOptions, location: string) {
+  constructor(asker: Asker, options: PostgresStoreOptions, { location, steps = migrations }: PostgresPlace) {
     const { schema = "windrow", mask = createMask(), clock, create = true } = options;
     this.#clock = clock ?? systemClock;
     this.#mask = mask;
     this.capabilities = durableCapabilities(mask);
     const now = clock ? (): string => timestamp(clock) : (): null => null;
-    this.#database = { asker, schema: quoted(schema), location, now };
+    this.#database = { asker, schema: quoted(schema), location, now, atVersion: atVersion(schema, steps) };
     this.#writer = new Writer(this.#database);
     this.#heart = new Heart({ send: beat(this.#database), forget: forgetBeat(this.#database) }, this.#clock);
-    this.#openTables = async () => openSchema(asker, schema, create, location);
+    this.#openTables = async () => openSchema({ asker, schema, location, steps }, create);
     this.upkeep = postgresUpkeep({
       ...{ database: this.#database, mask, clock: this.#clock },
       find: (scope, id) => this.#find(scope, id),
@@ -132,15 +141,19 @@ class PostgresStore implements Store {
     const state = initialState(session.createdAt);
     const holder = this.#newHolder(1);
     await this.#heart.beat();
-    const { asker, schema } = this.#database;
+    const { asker, schema, atVersion: isCurrent } = this.#database;
     const sql =
       `INSERT INTO ${schema}.session (id, tenant, "user", status, created_ms, format, metadata, state, generation, head, ` +
-      "holder, worker) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, 0, $9, $10) ON CONFLICT DO NOTHING RETURNING key";
+      "holder, worker) SELECT $1, $2, $3, $4, $5, $6, $7, $8, 1, 0, $9, $10 " +
+      `WHERE ${isCurrent} ON CONFLICT DO NOTHING RETURNING key`;
     const [row] = await asker.ask(sql, [
       ...[id, metadata.tenant ?? null, metadata.user ?? null, state.status, Date.parse(metadata.createdAt) || 0],
       ...[metadata.format, encodeMetadata(metadata), encodeState(state), JSON.stringify(holder), this.#heart.id],
     ]);
-    if (!row) throw alreadyExists(id);
+    if (!row) {
+      await this.#openTables();
+      throw alreadyExists(id);
+    }
     const counters = { seqs: noCounts(), pos: 0 };
     return this.#hold(scope, { id, key: String(row["key"]) }, holder, { counters, missing: [] });
   }
@@ -169,12 +182,15 @@ class PostgresStore implements Store {
   async #take(scope: Scope, row: SessionRow): Promise<Lock> {
     const holder = this.#newHolder(row.generation + 1);
     await this.#heart.beat();
-    const { asker, schema } = this.#database;
+    const { asker, schema, atVersion: isCurrent } = this.#database;
     const sql =
       `UPDATE ${schema}.session SET generation = generation + 1, holder = $3, worker = $4 WHERE key = $1 AND ` +
-      "generation = $2 AND trashed_at IS NULL RETURNING head, state";
+      `generation = $2 AND trashed_at IS NULL AND ${isCurrent} RETURNING head, state`;
     const [taken] = await asker.ask(sql, [row.key, row.generation, JSON.stringify(holder), this.#heart.id]);
-    if (!taken) return this.lock(scope, row.id);
+    if (!taken) {
+      await this.#openTables();
+      return this.lock(scope, row.id);
+    }
     const state = String(taken["state"]);
     let lock: Lock | undefined;
     try {
@@ -273,7 +289,12 @@ class PostgresStore implements Store {
 
   async #alive(): Promise<void> {
     this.#open();
-    this.#ready ??= this.#openTables();
+    // Looked at again now and then, as another version may have migrated them.
+    const now = this.#clock.now();
+    if (this.#ready === undefined || Math.abs(now - this.#lookedAt) > heartbeatMs) {
+      this.#lookedAt = now;
+      this.#ready = this.#openTables();
+    }
     try {
       await this.#ready;
     } catch (error) {

@@ -1,10 +1,15 @@
-/** The tables of a store in Postgres (docs/format.md, "In Postgres"), and their making. */
+/** The tables of a store in Postgres (docs/format.md, "In Postgres"), their making, and their versions. */
 import { WindrowError } from "../../errors.ts";
 import type { LogName } from "../store.ts";
 import type { Asker } from "./client.ts";
 
-/** The version of the tables, an integer. */
-export const schemaVersion = 1;
+/** One step of the tables, from a version to the next. */
+export interface Migration {
+  /** For people: the change, in a few words. */
+  readonly about: string;
+  /** The statements of the step, for the schema of this name, which is quoted already. */
+  readonly statements: (schema: string) => string;
+}
 
 /** The number of each log in the table of records. */
 export const logNumbers: Readonly<Record<LogName, number>> = {
@@ -22,16 +27,13 @@ export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** The statement that makes what is not there yet. It is one statement, so all of it is there or nothing. */
-function making(schema: string): string {
-  const name = quoted(schema);
-  // Two that begin at the same time wait for each other: IF NOT EXISTS alone is not safe against that.
-  return `DO $make$ BEGIN
-  PERFORM pg_advisory_xact_lock(hashtextextended(${literal(`windrow:${schema}`)}, 0));
-  CREATE SCHEMA IF NOT EXISTS ${name};
-  CREATE TABLE IF NOT EXISTS ${name}.migration (version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now());
-  IF NOT EXISTS (SELECT FROM ${name}.migration) THEN
-    CREATE TABLE ${name}.worker (id uuid PRIMARY KEY, beat timestamptz NOT NULL) WITH (fillfactor = 50);
+/** Every step, oldest first; their number is the version of the tables that this code works with. */
+export const migrations: readonly Migration[] = [
+  {
+    about: "the tables of sessions, records, processes, and of what is put aside and erased",
+    statements: (
+      name,
+    ) => `CREATE TABLE ${name}.worker (id uuid PRIMARY KEY, beat timestamptz NOT NULL) WITH (fillfactor = 50);
     CREATE TABLE ${name}.session (
       key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
       id uuid NOT NULL,
@@ -68,40 +70,94 @@ function making(schema: string): string {
       content text NOT NULL
     );
     CREATE INDEX aside_by_session ON ${name}.aside (session_id);
-    CREATE TABLE ${name}.erasing (session_id uuid PRIMARY KEY, tenant text, "user" text);
-    INSERT INTO ${name}.migration (version) VALUES (${schemaVersion});
-  END IF;
-END $make$`;
+    CREATE TABLE ${name}.erasing (session_id uuid PRIMARY KEY, tenant text, "user" text);`,
+  },
+];
+
+/** A schema of a database, and the steps that this code knows. */
+export interface SchemaPlace {
+  readonly asker: Asker;
+  /** Its name, not quoted. */
+  readonly schema: string;
+  /** The server in messages, without user and password. */
+  readonly location: string;
+  /** Default: {@link migrations}. */
+  readonly steps?: readonly Migration[];
+}
+
+/** The condition of a statement that the tables have the version that the code works with, when it is carried out. */
+export function atVersion(schema: string, steps: readonly Migration[] = migrations): string {
+  return `(SELECT max(version) FROM ${quoted(schema)}.migration) = ${steps.length}`;
 }
 
 /**
  * Makes the tables where they are not there, and checks their version.
  *
  * @param create - whether tables that are not there are made
- * @throws WindrowError `store-unavailable` where `create` is false and there are none; `format-newer`
+ * @throws WindrowError `store-unavailable` where `create` is false and there are none; `format-newer`, `format-older`
  */
-export async function openSchema(asker: Asker, schema: string, create: boolean, location: string): Promise<void> {
-  let version = await versionOf(asker, schema);
+export async function openSchema(place: SchemaPlace, create: boolean): Promise<void> {
+  const { asker, schema, location, steps = migrations } = place;
+  let version = await versionOf(place);
   if (version === undefined && !create) {
     const message = `There is no store in schema ${schema} of ${location}. Check the address; an agent makes one with its first session.`;
     throw new WindrowError("store-unavailable", message, { location, schema });
   }
   if (version === undefined) {
-    await asker.ask(making(schema));
-    version = await versionOf(asker, schema);
+    await asker.ask(stepping(schema, 0, steps));
+    version = (await versionOf(place)) ?? 0;
   }
-  if (version === schemaVersion) return;
-  const message =
-    `The tables of schema ${schema} of ${location} have version ${version ?? "none"}, this version of Windrow works with ` +
-    `${schemaVersion}: update Windrow.`;
-  throw new WindrowError("format-newer", message, { location, schema, version: version ?? null });
+  if (version !== steps.length) throw otherVersion(place, version, steps.length);
 }
 
-async function versionOf(asker: Asker, schema: string): Promise<number | undefined> {
+/** The error for tables of another version than the code works with: `format-newer` or `format-older`. */
+export function otherVersion({ schema, location }: SchemaPlace, version: number, expected: number): WindrowError {
+  const isNewer = version > expected;
+  const help = isNewer
+    ? "update Windrow in this process."
+    : "`windrow store migrate` brings them up; processes of the older version write no more then.";
+  const message =
+    `The tables of schema ${schema} of ${location} have version ${version}, this version of Windrow works with ` +
+    `${expected}: ${help}`;
+  return new WindrowError(isNewer ? "format-newer" : "format-older", message, { location, schema, version, expected });
+}
+
+/** The version of the tables; undefined where there are none. */
+export async function versionOf({ asker, schema }: SchemaPlace): Promise<number | undefined> {
   const [there] = await asker.ask("SELECT to_regclass($1) IS NOT NULL AS yes", [`${quoted(schema)}.migration`]);
   if (there?.["yes"] !== true) return undefined;
   const [row] = await asker.ask(`SELECT max(version) AS version FROM ${quoted(schema)}.migration`);
   return row?.["version"] === null ? undefined : Number(row?.["version"]);
+}
+
+/**
+ * The statement that takes the tables from a version to the newest. It is one statement, so all of it is done or nothing,
+ * and does nothing where another process did it meanwhile.
+ *
+ * @param from - 0 where there are no tables
+ */
+export function stepping(schema: string, from: number, steps: readonly Migration[]): string {
+  const name = quoted(schema);
+  const versions = steps.slice(from).map((_, index) => `(${from + index + 1})`);
+  const statements = steps.slice(from).map((step) => step.statements(name));
+  // Two that begin at the same time wait for each other; what one sees of the other's catalogue may be old all the same.
+  const schemaThere = `IF to_regnamespace(${literal(name)}) IS NULL THEN
+    BEGIN CREATE SCHEMA ${name}; EXCEPTION WHEN duplicate_schema OR unique_violation THEN NULL; END;
+  END IF;
+  CREATE TABLE IF NOT EXISTS ${name}.migration (version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now());`;
+  // Waits for statements that run, and keeps others out; they see the new version and the new generations.
+  const alone = `LOCK TABLE ${name}.session IN ACCESS EXCLUSIVE MODE;`;
+  const fence = `UPDATE ${name}.session SET generation = generation + 1, holder = NULL, worker = NULL WHERE holder IS NOT NULL;`;
+  return `DO $make$ BEGIN
+  PERFORM pg_advisory_xact_lock(hashtextextended(${literal(`windrow:${schema}`)}, 0));
+  ${from === 0 ? schemaThere : ""}
+  IF coalesce((SELECT max(version) FROM ${name}.migration), 0) = ${from} THEN
+    ${from === 0 ? "" : alone}
+    ${statements.join("\n    ")}
+    ${from === 0 ? "" : fence}
+    INSERT INTO ${name}.migration (version) VALUES ${versions.join(", ")};
+  END IF;
+END $make$`;
 }
 
 function literal(text: string): string {

@@ -94,8 +94,8 @@ async function stage(
   if (found) await removeStaged(database, found.key);
   const sql =
     `INSERT INTO ${database.schema}.session (id, tenant, "user", status, created_ms, format, metadata, state, generation, ` +
-    "head, holder, worker, restoring) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, 0, $9, $10, true) " +
-    "ON CONFLICT DO NOTHING RETURNING key";
+    "head, holder, worker, restoring) SELECT $1, $2, $3, $4, $5, $6, $7, $8, 1, 0, $9, $10, true " +
+    `WHERE ${database.atVersion} ON CONFLICT DO NOTHING RETURNING key`;
   const [row] = await database.asker.ask(sql, [
     ...[metadata.uuid, metadata.tenant ?? null, metadata.user ?? null, state.status],
     ...[Date.parse(metadata.createdAt) || 0, metadata.format, page(dump.metadata), page(dump.state)],

@@ -1,0 +1,204 @@
+/** Tables of one version and code of another: both told, migrated while agents write, all of it or nothing. */
+import { randomUUID } from "node:crypto";
+import { createRequire } from "node:module";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { migrateTables } from "../../src/store/postgres/migrate.ts";
+import { postgresStoreOn } from "../../src/store/postgres/postgres.ts";
+import type { PostgresClient } from "../../src/store/postgres/postgres.ts";
+import { migrations } from "../../src/store/postgres/schema.ts";
+import type { Migration } from "../../src/store/postgres/schema.ts";
+import type { Store } from "../../src/store/store.ts";
+import { everybody, messageRecord, newSession, readAll, stateOf } from "../../src/store/testing/kit.ts";
+import { windrow } from "../cli/stage.ts";
+import { hasPostgres, startPostgres } from "../support/postgres.ts";
+import type { TestPostgres } from "../support/postgres.ts";
+
+interface Pool extends PostgresClient {
+  query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly Record<string, unknown>[] }>;
+  on(event: "error", listener: () => void): void;
+  end(): Promise<void>;
+}
+const { Pool } = createRequire(import.meta.url)("pg") as { Pool: new (options: object) => Pool };
+
+/** The code of a later version: a column and an index more. */
+const later: readonly Migration[] = [
+  ...migrations,
+  {
+    about: "the colour of a session",
+    statements: (name) =>
+      `ALTER TABLE ${name}.session ADD COLUMN colour text; CREATE INDEX session_by_colour ON ${name}.session (colour);`,
+  },
+];
+
+let server: TestPostgres;
+let pool: Pool;
+beforeAll(async () => {
+  if (!hasPostgres) return;
+  server = await startPostgres();
+  pool = new Pool({ connectionString: server.url, max: 20 });
+  pool.on("error", () => undefined);
+}, 60_000);
+afterAll(async () => {
+  await pool?.end();
+  server?.close();
+});
+
+const newSchema = (): string => `migrate_${randomUUID().replaceAll("-", "")}`;
+const location = "postgres:";
+
+/** A store as the code that knows these steps has it. */
+function storeOf(schema: string, steps: readonly Migration[] = migrations): Store {
+  return postgresStoreOn({ client: pool, schema }, { location, owned: false, steps });
+}
+
+async function versionsIn(schema: string): Promise<readonly unknown[]> {
+  const { rows } = await pool.query(`SELECT version FROM "${schema}".migration ORDER BY version`);
+  return rows.map(({ version }) => version);
+}
+
+async function made(schema: string): Promise<string> {
+  const store = storeOf(schema);
+  const lock = await store.create(everybody, newSession());
+  await store.append(lock, [messageRecord("one")]);
+  await store.close();
+  return lock.id;
+}
+
+describe.skipIf(!hasPostgres)("versions of the tables of a store in Postgres", () => {
+  it("makes them at the newest version where there are none, with every step on record", async () => {
+    const schema = newSchema();
+    const store = storeOf(schema, later);
+    await (await store.create(everybody, newSession())).release();
+    await store.close();
+    expect(await versionsIn(schema)).toEqual([1, 2]);
+    expect((await pool.query(`SELECT colour FROM "${schema}".session`)).rows).toEqual([{ colour: null }]);
+  });
+
+  it("tells newer code and older code what to do, and writes nothing with either", async () => {
+    const schema = newSchema();
+    const id = await made(schema);
+    const newer = storeOf(schema, later);
+    const outdated = { code: "format-older", data: { version: 1, expected: 2 } };
+    await expect(newer.lock(everybody, id)).rejects.toMatchObject(outdated);
+    await expect(newer.lock(everybody, id)).rejects.toThrow("windrow store migrate");
+    await expect(newer.create(everybody, newSession())).rejects.toMatchObject(outdated);
+    await migrateTables({ client: pool, schema }, { location, owned: false, steps: later });
+    // The same process goes on: it looked again.
+    await (await newer.lock(everybody, id)).release();
+    const older = storeOf(schema);
+    const tooOld = { code: "format-newer", data: { version: 2, expected: 1 } };
+    await expect(older.lock(everybody, id)).rejects.toMatchObject(tooOld);
+    await expect(older.info(everybody, id)).rejects.toThrow("update Windrow");
+    for (const store of [newer, older]) await store.close();
+  });
+
+  it("stops agents of the older code at once, loses nothing they were told is kept, and lets the newer go on", async () => {
+    for (let round = 0; round < 5; round++) {
+      const schema = newSchema();
+      const stores = [storeOf(schema), storeOf(schema)];
+      const ended: string[] = [];
+      const kept = new Map<string, string[]>();
+      let appended = 0;
+      let onEnough: () => void = () => undefined;
+      const enough = new Promise<void>((resolve) => (onEnough = resolve));
+      const work = async (store: Store, agent: number): Promise<void> => {
+        let lock = await store.create(everybody, newSession());
+        kept.set(lock.id, []);
+        for (let turn = 0; ; turn++) {
+          try {
+            await store.append(lock, [messageRecord(`${agent} ${turn}`)]);
+          } catch (error) {
+            ended.push((error as { readonly code: string }).code);
+            break;
+          }
+          kept.get(lock.id)?.push(`m-${agent} ${turn}`);
+          appended += 1;
+          if (appended === 100 + 40 * round) onEnough();
+          // Some agents hold on, and others let go and come again.
+          if (agent % 2 === 0 || turn % 7 !== 6) continue;
+          await lock.release();
+          const again = await store.lock(everybody, lock.id).catch((error: unknown) => error);
+          if (again instanceof Error) {
+            ended.push((again as unknown as { readonly code: string }).code);
+            break;
+          }
+          lock = again as typeof lock;
+        }
+        await lock.release().catch(() => undefined);
+        // Nor can it begin anew.
+        await expect(store.create(everybody, newSession())).rejects.toMatchObject({ code: "format-newer" });
+        await expect(store.lock(everybody, lock.id)).rejects.toMatchObject({ code: "format-newer" });
+      };
+      const agents = stores.flatMap((store, index) => [0, 1, 2, 3].map((agent) => work(store, 10 * index + agent)));
+      await enough;
+      const report = await migrateTables({ client: pool, schema }, { location, owned: false, steps: later });
+      await Promise.all(agents);
+      expect(report).toMatchObject({ from: 1, to: 2, steps: [{ version: 2, about: "the colour of a session" }] });
+      expect(ended.filter((code) => code !== "fenced" && code !== "format-newer")).toEqual([]);
+      expect(ended).toHaveLength(8);
+      expect(ended).toContain("fenced");
+      const newer = storeOf(schema, later);
+      for (const [id, messages] of kept) {
+        const lock = await newer.lock(everybody, id);
+        expect(lock.recovery).toEqual([]);
+        await newer.append(lock, [messageRecord("after")]);
+        await newer.finish(lock, stateOf("completed"));
+        const there = (await readAll(newer, id, { kind: "message" })).map(({ message }) => message.id);
+        expect(there).toEqual([...messages, "m-after"]);
+      }
+      for (const store of [...stores, newer]) await store.close();
+    }
+  }, 60_000);
+
+  it("is done once where several do it at the same time", async () => {
+    const schema = newSchema();
+    const id = await made(schema);
+    const place = { location, owned: false, steps: later };
+    await Promise.all([0, 1, 2, 3, 4].map(async () => migrateTables({ client: pool, schema }, place)));
+    expect(await versionsIn(schema)).toEqual([1, 2]);
+    const newer = storeOf(schema, later);
+    await (await newer.lock(everybody, id)).release();
+    await newer.close();
+  });
+
+  it("leaves the tables as they were where a step fails, or its connection is killed in the middle", async () => {
+    const schema = newSchema();
+    const id = await made(schema);
+    const failing = [...later, { about: "a slip", statements: () => "SELECT no_such_function();" }];
+    await expect(
+      migrateTables({ client: pool, schema }, { location, owned: false, steps: failing }),
+    ).rejects.toMatchObject({ code: "store-unavailable" });
+    const slow = [...later, { about: "long work", statements: () => "PERFORM pg_sleep(60);" }];
+    const killed = migrateTables({ client: pool, schema }, { location, owned: false, steps: slow });
+    const outcome = expect(killed).rejects.toMatchObject({ code: "store-unavailable" });
+    const kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
+    while ((await pool.query(kill)).rows.length === 0);
+    await outcome;
+    expect(await versionsIn(schema)).toEqual([1]);
+    const store = storeOf(schema);
+    const lock = await store.lock(everybody, id);
+    await store.append(lock, [messageRecord("two")]);
+    await store.close();
+  });
+
+  it("is a command, which says what it would do, and does it", async () => {
+    const schema = newSchema();
+    const address = `${server.url}?schema=${schema}`;
+    const tried = await windrow(["store", "migrate", "--store", address, "--dry-run", "--json"]);
+    expect(JSON.parse(tried.stdout)).toMatchObject({ schema, dryRun: true, from: 0, to: migrations.length });
+    const absent = await windrow(["stats", "--store", address]);
+    expect([absent.status, absent.stderr]).toEqual([1, expect.stringContaining("store-unavailable")]);
+    const done = await windrow(["store", "migrate", "--store", address]);
+    expect([done.status, done.stdout]).toEqual([0, expect.stringContaining("Done, version 0 → 1")]);
+    expect(done.stdout).toContain("1  the tables of sessions");
+    const again = await windrow(["store", "migrate", "--store", address]);
+    expect(again.stdout).toContain("Nothing to do");
+    await pool.query(`INSERT INTO "${schema}".migration (version) VALUES (9)`);
+    const newer = await windrow(["store", "migrate", "--store", address]);
+    expect([newer.status, newer.stderr]).toEqual([1, expect.stringContaining("format-newer")]);
+    const files = await windrow(["store", "migrate", "--store", "./contexts"]);
+    expect([files.status, files.stderr]).toEqual([2, expect.stringContaining("Only a store in Postgres")]);
+    const user = await windrow(["store", "migrate", "--store", address, "--user", "alice"]);
+    expect([user.status, user.stderr]).toEqual([1, expect.stringContaining("not-allowed")]);
+  });
+});
