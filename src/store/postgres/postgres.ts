@@ -6,7 +6,7 @@
 import { createMask } from "../../mask/mask.ts";
 import type { Mask } from "../../mask/mask.ts";
 import type { NewRecord, RecordKind, StoredRecord, StoredRecordOf } from "../../message/record.ts";
-import { encodeMetadata, encodeState, initialState } from "../format/documents.ts";
+import { encodeState, initialState } from "../format/documents.ts";
 import { kindLogs } from "../format/logs.ts";
 import { noCounts } from "../format/seal.ts";
 import { systemClock, timestamp } from "../shared/clock.ts";
@@ -44,7 +44,7 @@ import { atVersion, migrations, openSchema, quoted } from "./schema.ts";
 import type { Migration } from "./schema.ts";
 import { hashOfSession } from "./seal.ts";
 import { Heart, heldBy, holdingOf } from "../shared/remote.ts";
-import { beat, endRow, findRow, forgetBeat, infoOf, letGoOf, listRows } from "./session.ts";
+import { beat, endRow, findRow, forgetBeat, infoOf, insertRow, letGoOf, listRows, takeRow } from "./session.ts";
 import type { SessionRow } from "./session.ts";
 import { dumpSession, restoreSession } from "./transfer.ts";
 import { postgresUpkeep } from "./upkeep.ts";
@@ -141,21 +141,13 @@ class PostgresStore implements Store {
     const state = initialState(session.createdAt);
     const holder = this.#newHolder(1);
     await this.#heart.beat();
-    const { asker, schema, atVersion: isCurrent } = this.#database;
-    const sql =
-      `INSERT INTO ${schema}.session (id, tenant, "user", status, created_ms, format, metadata, state, generation, head, ` +
-      "holder, worker) SELECT $1, $2, $3, $4, $5, $6, $7, $8, 1, 0, $9, $10 " +
-      `WHERE ${isCurrent} ON CONFLICT DO NOTHING RETURNING key`;
-    const [row] = await asker.ask(sql, [
-      ...[id, metadata.tenant ?? null, metadata.user ?? null, state.status, Date.parse(metadata.createdAt) || 0],
-      ...[metadata.format, encodeMetadata(metadata), encodeState(state), JSON.stringify(holder), this.#heart.id],
-    ]);
-    if (!row) {
+    const key = await insertRow(this.#database, { metadata, state }, { holder, worker: this.#heart.id });
+    if (key === undefined) {
       await this.#openTables();
       throw alreadyExists(id);
     }
     const counters = { seqs: noCounts(), pos: 0 };
-    return this.#hold(scope, { id, key: String(row["key"]) }, holder, { counters, missing: [] });
+    return this.#hold(scope, { id, key }, holder, { counters, missing: [] });
   }
 
   async info(scope: Scope, id: string): Promise<SessionInfo> {
@@ -182,22 +174,18 @@ class PostgresStore implements Store {
   async #take(scope: Scope, row: SessionRow): Promise<Lock> {
     const holder = this.#newHolder(row.generation + 1);
     await this.#heart.beat();
-    const { asker, schema, atVersion: isCurrent } = this.#database;
-    const sql =
-      `UPDATE ${schema}.session SET generation = generation + 1, holder = $3, worker = $4 WHERE key = $1 AND ` +
-      `generation = $2 AND trashed_at IS NULL AND ${isCurrent} RETURNING head, state`;
-    const [taken] = await asker.ask(sql, [row.key, row.generation, JSON.stringify(holder), this.#heart.id]);
+    const taken = await takeRow(this.#database, row, { holder, worker: this.#heart.id });
     if (!taken) {
       await this.#openTables();
       return this.lock(scope, row.id);
     }
-    const state = String(taken["state"]);
+    const { state, head } = taken;
     let lock: Lock | undefined;
     try {
       const found = await readCounters(this.#database, row.key);
       const continued = continuedFrom(found, state);
       checkMessages(row.id, found, continued);
-      continued.counters.pos = Number(taken["head"]);
+      continued.counters.pos = head;
       lock = this.#hold(scope, row, holder, continued);
       // Who let go of a session wrote its state last; of a writer that died or was passed over, the lines may say more.
       if (row.holder) await this.setState(lock, await recounted(this.#database, row, state));

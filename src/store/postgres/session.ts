@@ -1,6 +1,6 @@
 /** The rows of sessions in Postgres. */
 import { WindrowError } from "../../errors.ts";
-import { decodeMetadata, decodeState, parseDocument } from "../format/documents.ts";
+import { decodeMetadata, decodeState, encodeMetadata, encodeState, parseDocument } from "../format/documents.ts";
 import type { Holder } from "../shared/holder.ts";
 import type { RemoteHolder } from "../shared/remote.ts";
 import { formatVersion, isFinal } from "../shared/rules.ts";
@@ -92,6 +92,52 @@ export function beat({ asker, schema, now }: Database): (id: string) => Promise<
 /** Takes the row of a process away. */
 export function forgetBeat({ asker, schema }: Database): (id: string) => Promise<unknown> {
   return async (id) => asker.ask(`DELETE FROM ${schema}.worker WHERE id = $1`, [id]);
+}
+
+/** A process that writes a session: how it is told to others, and its row among those that live. */
+export interface RowHolder {
+  readonly holder: Holder;
+  readonly worker: string;
+}
+
+/**
+ * Makes the row of a session, held.
+ *
+ * @returns its key; undefined where there is one with this id, or the tables have another version
+ */
+export async function insertRow(
+  { asker, schema, atVersion }: Database,
+  { metadata, state }: Pick<SessionInfo, "metadata" | "state">,
+  { holder, worker }: RowHolder,
+): Promise<string | undefined> {
+  const sql =
+    `INSERT INTO ${schema}.session (id, tenant, "user", status, created_ms, format, metadata, state, generation, head, ` +
+    "holder, worker) SELECT $1, $2, $3, $4, $5, $6, $7, $8, 1, 0, $9, $10 " +
+    `WHERE ${atVersion} ON CONFLICT DO NOTHING RETURNING key`;
+  const [row] = await asker.ask(sql, [
+    ...[metadata.uuid, metadata.tenant ?? null, metadata.user ?? null, state.status],
+    ...[Date.parse(metadata.createdAt) || 0, metadata.format, encodeMetadata(metadata), encodeState(state)],
+    ...[JSON.stringify(holder), worker],
+  ]);
+  return row && String(row["key"]);
+}
+
+/**
+ * Takes a session for the next generation.
+ *
+ * @returns its place and the text of its state; undefined where another process took it since its row was read, or the
+ *   tables have another version
+ */
+export async function takeRow(
+  { asker, schema, atVersion }: Database,
+  { key, generation }: SessionRow,
+  { holder, worker }: RowHolder,
+): Promise<{ readonly head: number; readonly state: string } | undefined> {
+  const sql =
+    `UPDATE ${schema}.session SET generation = generation + 1, holder = $3, worker = $4 WHERE key = $1 AND ` +
+    `generation = $2 AND trashed_at IS NULL AND ${atVersion} RETURNING head, state`;
+  const [taken] = await asker.ask(sql, [key, generation, JSON.stringify(holder), worker]);
+  return taken && { head: Number(taken["head"]), state: String(taken["state"]) };
 }
 
 /** Lets go of a session, where this holder still has it. */
