@@ -2,3 +2,9 @@
 export { LexicalIndex } from "./lexical.ts";
 export { lexicalMemory } from "./lexical-memory.ts";
 export type { Memory, MemoryPassage, MemoryQuery } from "./memory.ts";
+export type { MemoryEntry, MemoryLogOptions, NewMemoryEntry } from "./log/memory-log.ts";
+export { MemoryLog } from "./log/memory-log.ts";
+export { dueOffloads } from "./offload/due.ts";
+export type { DueOffload, DueOptions } from "./offload/due.ts";
+export { offloadDue } from "./offload/offload.ts";
+export type { OffloadOptions, OffloadOutcome, OffloadReport } from "./offload/offload.ts";

@@ -1,7 +1,6 @@
 /** The context of a session: the values its parts share, the options it is opened with, and its settings and numbers. */
 import { WindrowError } from "../errors.ts";
 import type { SecretRules } from "../mask/text.ts";
-import type { Memory } from "../memory/memory.ts";
 import { foreignUsageHint } from "../message/foreign-usage.ts";
 import type { NewMessage, Usage } from "../message/message.ts";
 import type { NewRecord, StoredRecord } from "../message/record.ts";
@@ -84,8 +83,8 @@ export interface SessionOptions extends Omit<SessionContext, "id" | "inTurn" | "
   readonly calibrate: boolean;
   /** Whether `endStep` waits for the strategy's work after a step. */
   readonly compaction: "background" | "blocking";
-  /** Receives the log when the session ends. */
-  readonly memory: Memory | undefined;
+  /** Called when the session has ended in its store; `finish` waits for it. */
+  readonly ended: () => Promise<void>;
   /** Writes summaries. */
   readonly summarizer: Model | undefined;
   /** Most tokens of a summary; undefined where the strategy decides. */

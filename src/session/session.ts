@@ -23,7 +23,6 @@ import { Hooks, hookWindow } from "./hooks.ts";
 import type { HookWindow } from "./hooks.ts";
 import { explainEpoch, explainNewest, openCalls, usagesBehind, windowRecords } from "./log.ts";
 import type { NewestEdits, OpenCall } from "./log.ts";
-import { offloadAtEnd } from "./memory.ts";
 import { recallOnRecord } from "./recall.ts";
 import { missingPins } from "./state/pins.ts";
 import type { PinOptions } from "./state/pins.ts";
@@ -189,7 +188,8 @@ export class Session {
       const time = now().toISOString();
       const pinned = conversation.blocks(time, composer.strategy.keepFirstUser);
       const counted = calibrate ? meter.countFor(budget) : budget;
-      const request = { ...options, budget: counted, pinned };
+      const { systemNote } = conversation;
+      const request = { ...options, budget: counted, pinned, ...(systemNote !== undefined && { systemNote }) };
       const { composed, opened } = await this.#epochs.compose(request, signal);
       meter.composed(composed, this.#epochs.composer.last);
       this.#window = hookWindow(composed, budget);
@@ -382,7 +382,7 @@ export class Session {
   }
 
   /**
-   * Ends the session: its memory receives its log, once, and nothing is written any more. It stays readable.
+   * Ends the session: nothing is written any more, and it stays readable. The manager's memory receives its log behind it.
    *
    * @throws WindrowError `closed` where it was closed or finished before; `bad-option` for a status that ends no session
    */
@@ -400,10 +400,9 @@ export class Session {
   async #finish(status: FinalStatus, error: string | null): Promise<void> {
     this.#writer.checkEnd(status, error);
     await this.#hooks.close();
-    const { memory, conversation } = this.#options;
-    if (memory && !conversation.offloaded) await offloadAtEnd(this.#context, memory, (plan) => this.#record(plan));
     await this.#writer.finish(status, error);
     tell(this.#context.on, { type: "session-finished", sessionId: this.id, status, error });
+    await this.#options.ended();
   }
 
   /**

@@ -171,13 +171,18 @@ export class SessionWriter {
     return this.#closing;
   }
 
+  /** The state of a session that nobody touched for long: a resume makes it `processing` again. */
+  get #atRest(): SessionState {
+    return { ...this.#state, status: "closed", lastActivity: "idle", updatedAt: this.#options.now().toISOString() };
+  }
+
   async #release(reason: CloseReason): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     await this.#queue;
     let isTaken = false;
     try {
-      await this.#options.store.setState(this.#options.lock, this.#state);
+      await this.#options.store.setState(this.#options.lock, reason === "idle" ? this.#atRest : this.#state);
     } catch (error) {
       isTaken = isWindrowError(error, "fenced");
       throw error;

@@ -27,6 +27,8 @@ export interface ComposerOptions {
 export interface ComposeOptions {
   readonly budget: number;
   readonly system?: string;
+  /** Text behind the system prompt, in a message of its own. Default: none. */
+  readonly systemNote?: string;
   readonly tools?: readonly ToolDefinition[];
   /** Tokens that all tool definitions together may use before the report warns. Default: any number. */
   readonly toolsBudget?: number;
@@ -38,15 +40,16 @@ export interface ComposeOptions {
 export const composeKinds = {
   budget: kinds.any,
   system: kinds.text,
+  systemNote: kinds.text,
   tools: listOf(withTexts("name")),
   toolsBudget: fromZero,
   dynamic: anyOf(kinds.text, listOf(withTexts("name", "text"))),
   pinned: listOf(withTexts("id", "text")),
 } as const satisfies Record<keyof ComposeOptions, Kind>;
 
-const { pinned: _pinned, ...unpinned } = composeKinds;
-/** The kinds of what a session's composition is given; the session itself brings what is pinned. */
-export const callKinds = unpinned;
+const { pinned: _pinned, systemNote: _systemNote, ...ofCalls } = composeKinds;
+/** The kinds of what a session's composition is given; the session itself brings what is pinned and noted. */
+export const callKinds = ofCalls;
 
 /**
  * Checks the values of what one composition is given.

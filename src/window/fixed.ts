@@ -12,6 +12,8 @@ import { countTools, countOnce } from "../tokens/counter.ts";
 export interface FixedInput {
   /** The system prompt. Absent: the history's own leading system messages. */
   readonly system?: string;
+  /** Text behind the system prompt. */
+  readonly systemNote?: string;
   readonly own: readonly Message[];
   readonly tools?: readonly ToolDefinition[];
   /** The most tokens of all definitions before there is a warning. */
@@ -53,8 +55,9 @@ export class FixedBlocks {
   }
 
   /** The blocks of a call. */
-  of({ system, own, tools = [], toolsBudget = Infinity, tail }: FixedInput): Fixed {
-    const systemMessages = system === undefined ? own : [this.#systemMessage(system)];
+  of({ system, systemNote, own, tools = [], toolsBudget = Infinity, tail }: FixedInput): Fixed {
+    const prompt = system === undefined ? own : [this.#systemMessage(system)];
+    const systemMessages = systemNote === undefined ? prompt : [...prompt, noteMessage(systemNote)];
     const dynamic = tailMessage(tail);
     const dynamicMessages = dynamic ? [dynamic] : [];
     // A host may change the array in place, so the JSON text is compared.
@@ -85,6 +88,10 @@ export class FixedBlocks {
   #count(messages: readonly Message[]): number {
     return messages.reduce((total, message) => total + countOnce(this.#counter, message), 0);
   }
+}
+
+function noteMessage(text: string): Message {
+  return { id: "windrow:system-note", role: "system", parts: [{ type: "text", text }] };
 }
 
 /**

@@ -36,7 +36,7 @@ function counting(memory: Memory): Memory & { received: number[] } {
 
 it("hands the whole log over at the end, once, and brings it back at the next start", async () => {
   const memory = counting(lexicalMemory());
-  const manager = await open({ memory });
+  const manager = await open({ memory, offload: { wait: true } });
   const session = await manager.create();
   for (const message of codingSession(60, 20)) {
     if (message.role === "assistant") await session.compose();
@@ -65,7 +65,7 @@ it("does not deliver twice where an end is tried again", async () => {
   let failing = true;
   const finish = store.finish.bind(store);
   store.finish = (...given) => (failing ? Promise.reject(new Error("disk")) : finish(...given));
-  const manager = await open({ memory, store });
+  const manager = await open({ memory, store, offload: { wait: true } });
   const session = await manager.create();
   await session.append({ role: "user", parts: [{ type: "text", text: "hello" }] });
   await expect(session.finish("completed")).rejects.toThrow("disk");
@@ -113,7 +113,7 @@ it("begins and ends without a memory that fails, and says so", async () => {
     close: async () => undefined,
   };
   const events: string[] = [];
-  const manager = await open({ memory: broken, on: ({ type }) => events.push(type) });
+  const manager = await open({ memory: broken, offload: { wait: true }, on: ({ type }) => events.push(type) });
   const session = await manager.create({ bootstrap: "anything" });
   await session.append({ role: "user", parts: [{ type: "text", text: "hello" }] });
   await session.finish("completed");

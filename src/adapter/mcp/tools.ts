@@ -12,6 +12,7 @@ import type { RecallQuery } from "../../window/recall/query.ts";
 import { answerTokens } from "../../window/recall/recalling.ts";
 import { recalledText } from "../host/recall-tool.ts";
 import { searchEverySession, searchSession } from "./search.ts";
+import { conversations } from "../../store/memory-logs.ts";
 
 /** The name that stands for every session, in a search. */
 const everySession = "all";
@@ -51,7 +52,7 @@ export class McpTools {
   /** The newest sessions, newest first. */
   async list(limit = 20): Promise<readonly SessionInfo[]> {
     const found: SessionInfo[] = [];
-    for await (const session of this.#options.store.list(this.#scope, { limit })) found.push(session);
+    for await (const session of conversations(this.#options.store, this.#scope, { limit })) found.push(session);
     return found;
   }
 

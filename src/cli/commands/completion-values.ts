@@ -10,6 +10,7 @@ import { models } from "../../tokens/models.ts";
 import { profileNames } from "../../window/provider/profile.ts";
 import { strategyNames } from "../../window/by-name.ts";
 import type { CommandIo } from "../command.ts";
+import { conversations } from "../../store/memory-logs.ts";
 
 /** Most ids that are offered, the newest. */
 const mostIds = 50;
@@ -67,7 +68,7 @@ async function sessionIds(words: readonly string[], io: CommandIo): Promise<read
     const target = given ?? (await loadConfig({ environment: io.env })).settings.store ?? "./contexts";
     const store = await io.openStore(target, { create: false });
     try {
-      for await (const { metadata, state } of store.list({}, { limit: mostIds })) {
+      for await (const { metadata, state } of conversations(store, {}, { limit: mostIds })) {
         const what = [state.status, metadata.createdAt.slice(0, 16), taskName(metadata.taskKey)];
         found.push([metadata.uuid, what.filter((text) => text !== "").join(" ")]);
       }

@@ -21,6 +21,7 @@ import { attempt, messageOf } from "./tally.ts";
 import type { CleanedSession, Tally } from "./tally.ts";
 import { pause } from "../look/pause.ts";
 import { lastRecordAt } from "../look/age.ts";
+import { conversations } from "../../store/memory-logs.ts";
 
 export { cleanupAges, emergencyAges } from "./ages.ts";
 export type { CleanedSession } from "./tally.ts";
@@ -104,7 +105,7 @@ export async function cleanup(
   const old: CleanedSession[] = [];
   const unreadable = (sessionId: string, { message }: WindrowError): void =>
     void tally.failures.push({ sessionId, message });
-  for await (const info of store.list(scope, { unreadable })) {
+  for await (const info of conversations(store, scope, { unreadable })) {
     if (signal?.aborted) throw new WindrowError("aborted", "The clean-up was stopped; what was done stays done.");
     if (!isFinal(info.state.status)) {
       await attempt(tally, info.metadata.uuid, () => rest(store, upkeep, info, ages, time, options, tally));

@@ -8,6 +8,7 @@ import { systemCode } from "../../disk/safe-write.ts";
 import { isFinal } from "../../store/shared/rules.ts";
 import type { Finding, SessionInfo, Store } from "../../store/store.ts";
 import { measureHealth } from "../monitor/metrics.ts";
+import { conversations } from "../../store/memory-logs.ts";
 
 /** Summaries that failed in a row; fewer are no news. */
 const leastFailures = 3;
@@ -46,7 +47,7 @@ async function freeOf(folder: string): Promise<number> {
 export async function runningTrouble(store: Store, now: Date): Promise<readonly Finding[]> {
   const found: (Finding | undefined)[] = [];
   // Not `info`, which ends a move that was cut short: the doctor changes nothing unless it is asked to.
-  for await (const info of store.list({}, { unfinished: true })) {
+  for await (const info of conversations(store, {}, { unfinished: true })) {
     if (isFinal(info.state.status)) continue;
     found.push(await orUnreadable(() => silentHolder(store, info.metadata.uuid, now)), outgrown(info));
     found.push(await orUnreadable(() => leftCompleting(store, info)));

@@ -13,6 +13,7 @@ import { logEntries } from "./logs.ts";
 import type { Unreadable } from "../look/unreadable.ts";
 import type { LogEntry, LogLevel, LoggedEvent } from "./logs.ts";
 import { pause } from "../look/pause.ts";
+import { conversations } from "../../store/memory-logs.ts";
 
 /** Which lines to read. */
 export interface StoredLogOptions {
@@ -77,7 +78,7 @@ export async function newestLog(
 ): Promise<readonly LogEntry[]> {
   const newest = new Newest(last);
   const query = unreadable ? { unreadable: unreadable.note } : {};
-  const sessions = sessionId === undefined ? store.list(scope, query) : [await store.info(scope, sessionId)];
+  const sessions = sessionId === undefined ? conversations(store, scope, query) : [await store.info(scope, sessionId)];
   for await (const info of sessions) {
     const { status, updatedAt } = info.state;
     if (isFinal(status) && newest.isNewerThan(updatedAt)) continue;
@@ -111,11 +112,12 @@ export async function* followLog(
   let begun = "";
   if (sessionId !== undefined) follow(await store.info(scope, sessionId));
   else {
-    for await (const info of store.list(scope, { limit: 1 })) {
+    for await (const info of conversations(store, scope, { limit: 1 })) {
       begun = info.metadata.createdAt;
       followed.set(info.metadata.uuid, { ...newCursor(info), ended: isFinal(info.state.status) });
     }
-    for await (const info of store.list(scope, { unfinished: true })) if (!isFinal(info.state.status)) follow(info);
+    for await (const info of conversations(store, scope, { unfinished: true }))
+      if (!isFinal(info.state.status)) follow(info);
   }
   let first: Newest | undefined = Number.isFinite(last) ? new Newest(last) : undefined;
   for (;;) {
@@ -145,7 +147,7 @@ async function followNew(
   follow: (info: SessionInfo) => unknown,
 ): Promise<string> {
   let newest = begun;
-  for await (const info of store.list(scope)) {
+  for await (const info of conversations(store, scope)) {
     const { createdAt } = info.metadata;
     if (createdAt > newest) newest = createdAt;
     if (createdAt < begun) break;

@@ -2,6 +2,7 @@
 import { WindrowError } from "../../errors.ts";
 import { isSessionId, notFound } from "../../store/shared/rules.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
+import { conversations } from "../../store/memory-logs.ts";
 
 /** Fewest characters of an id that name a session. */
 const shortestPrefix = 4;
@@ -23,7 +24,7 @@ export function namesSession(name: string): boolean {
 export async function findSession(store: Store, scope: Scope, name: string): Promise<SessionInfo> {
   if (isSessionId(name.toLowerCase())) return store.info(scope, name.toLowerCase());
   if (name === "latest") {
-    for await (const session of store.list(scope, { limit: 1 })) return session;
+    for await (const session of conversations(store, scope, { limit: 1 })) return session;
     throw new WindrowError("session-not-found", "There is no session in this store.", { id: name });
   }
   if (!namesSession(name)) {
@@ -31,7 +32,7 @@ export async function findSession(store: Store, scope: Scope, name: string): Pro
     throw new WindrowError("bad-option", message, { id: name });
   }
   const found: SessionInfo[] = [];
-  for await (const session of store.list(scope)) {
+  for await (const session of conversations(store, scope)) {
     if (session.metadata.uuid.startsWith(name.toLowerCase())) found.push(session);
   }
   const [only] = found;

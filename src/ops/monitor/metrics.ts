@@ -2,6 +2,7 @@
 import { isFinal } from "../../store/shared/rules.ts";
 import type { Scope, SessionState, SessionStatus, Store } from "../../store/store.ts";
 import { sizeOf } from "../stats/measure.ts";
+import { conversations } from "../../store/memory-logs.ts";
 
 /** Milliseconds after which a running session runs long (six hours). */
 export const defaultLongRunning = 6 * 3_600_000;
@@ -61,7 +62,7 @@ export async function measureHealth(store: Store, options: HealthOptions = {}): 
   const disk = { running: 0, completed: 0 };
   const ended = { sessions: 0, durationMs: 0 };
   let [sessions, sized, longer] = [0, 0, 0];
-  for await (const info of store.list(scope)) {
+  for await (const info of conversations(store, scope)) {
     const { status, startedAt, completedAt } = info.state;
     const isEnded = isFinal(status);
     sessions += 1;

@@ -8,6 +8,7 @@ import type { FinalStatus, Holding, LockOwner, Scope, SessionInfo, Store } from 
 import { lastRecordAt } from "../look/age.ts";
 import { pause } from "../look/pause.ts";
 import { isIdle, retire } from "./retire.ts";
+import { conversations } from "../../store/memory-logs.ts";
 
 /** Seconds between two scans (five minutes). */
 export const defaultMonitorInterval = 300;
@@ -135,7 +136,7 @@ async function scan(store: Store, options: MonitorOptions): Promise<MonitorScan>
     "session-retired": "retired",
     "monitor-failed": "errors",
   } as const;
-  for await (const info of store.list(options.scope ?? {}, { unfinished: true })) {
+  for await (const info of conversations(store, options.scope ?? {}, { unfinished: true })) {
     if (options.signal?.aborted) break;
     if (info.readOnly) continue;
     totals.looked += 1;

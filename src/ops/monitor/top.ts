@@ -5,6 +5,7 @@ import type { Holding, Scope, SessionInfo, SessionStatus, Store } from "../../st
 import { taskName } from "../look/task-name.ts";
 import { Unreadable } from "../look/unreadable.ts";
 import type { UnreadableSession } from "../look/unreadable.ts";
+import { conversations } from "../../store/memory-logs.ts";
 
 /** A session that has not ended. */
 export interface RunningSession {
@@ -63,7 +64,7 @@ export async function top(store: Store, options: TopOptions = {}): Promise<Top> 
   let closed = 0;
   let tokens = 0;
   const unreadable = new Unreadable();
-  for await (const info of store.list(scope, { unfinished: true, unreadable: unreadable.note })) {
+  for await (const info of conversations(store, scope, { unfinished: true, unreadable: unreadable.note })) {
     if (isFinal(info.state.status)) continue;
     if (info.state.status === "closed") closed += 1;
     else running += 1;

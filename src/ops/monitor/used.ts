@@ -3,6 +3,7 @@ import { isWindrowError } from "../../errors.ts";
 import type { Scope, SessionMetadata, Store } from "../../store/store.ts";
 import { dollarsOf } from "../../tokens/price.ts";
 import { findModel } from "../../tokens/models.ts";
+import { conversations } from "../../store/memory-logs.ts";
 
 /** The tokens that calls of one model used. */
 export interface ModelUsed {
@@ -44,7 +45,7 @@ export class UsedTokens {
   async measure(store: Store, scope: Scope = {}): Promise<Used> {
     const sums = new Map<string, ModelUsed>();
     const seen = new Set<string>();
-    for await (const { metadata, state } of store.list(scope)) {
+    for await (const { metadata, state } of conversations(store, scope)) {
       const id = metadata.uuid;
       const changed = `${state.status} ${state.updatedAt} ${state.llmCallCount} ${state.totalTokensUsed}`;
       const models = await this.#session(store, scope, metadata, changed);

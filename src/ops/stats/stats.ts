@@ -3,6 +3,7 @@
  * read one after the other; what is kept of them are sums by user, day and month.
  */
 import { WindrowError } from "../../errors.ts";
+import { conversations } from "../../store/memory-logs.ts";
 import type { Scope, SessionStatus, Store } from "../../store/store.ts";
 import { Unreadable } from "../look/unreadable.ts";
 import { measure } from "./measure.ts";
@@ -41,7 +42,7 @@ export async function stats(store: Store, options: StatsOptions = {}, signal?: A
   const to = options.to === undefined ? Infinity : timeOf("to", options.to, dayMs - 1);
   const sums = new Sums(now().getTime());
   const unreadable = new Unreadable();
-  for await (const info of store.list(scope, { ...(status && { status }), unreadable: unreadable.note })) {
+  for await (const info of conversations(store, scope, { ...(status && { status }), unreadable: unreadable.note })) {
     if (signal?.aborted) throw new WindrowError("aborted", "Counting was stopped.");
     const started = Date.parse(info.state.startedAt);
     if (started < from || started > to) continue;

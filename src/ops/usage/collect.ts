@@ -5,6 +5,7 @@ import { keyOf } from "../../transcript/usage/usage.ts";
 import type { CallUsage, FoundUsage } from "../../transcript/usage/usage.ts";
 import type { Scope, Store } from "../../store/store.ts";
 import { UsageCache } from "./cache.ts";
+import { conversations } from "../../store/memory-logs.ts";
 
 /** The calls of one place. */
 export interface CollectedUsage {
@@ -89,7 +90,7 @@ export async function storeUsage(
   const failed: { path: string; reason: string }[] = [];
   const unreadable = (id: string, { message }: Error): void =>
     void failed.push({ path: `session ${id}`, reason: message });
-  for await (const { metadata, location } of store.list(scope, { unreadable })) {
+  for await (const { metadata, location } of conversations(store, scope, { unreadable })) {
     signal?.throwIfAborted();
     try {
       const calls = await sessionUsage(store, scope, metadata.uuid, project);

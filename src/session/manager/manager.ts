@@ -1,11 +1,13 @@
 /** SessionManager: opens, resumes, lists and finishes the sessions of a store. */
 import { randomUUID } from "node:crypto";
 import { isWindrowError, WindrowError } from "../../errors.ts";
-import type { Message, NewMessage } from "../../message/message.ts";
+import type { JsonObject, Message, NewMessage } from "../../message/message.ts";
 import type { EditRecord } from "../../message/record.ts";
 import { newestEdits } from "../log.ts";
 import type { NewestEdits } from "../log.ts";
 import { systemClock } from "../../store/shared/clock.ts";
+import { engineSetting } from "../../memory/offload/due.ts";
+import { conversations } from "../../store/memory-logs.ts";
 import { forkSession } from "../../store/fork.ts";
 import { checkEnd, isFinal } from "../../store/shared/rules.ts";
 import type { FinalStatus, ListQuery, Lock, ReadQuery, Scope, SessionInfo, Store } from "../../store/store.ts";
@@ -22,15 +24,16 @@ import { maskedListener, readOnlyListener, tell } from "../events.ts";
 import type { Listener } from "../events.ts";
 import { ConversationState } from "../state/state.ts";
 import { configured } from "./config.ts";
-import { checkedQuery, checkManagerOptions, checkSessionOptions } from "./options.ts";
+import { checkedQuery, checkManagerOptions, checkSessionOptions, checkTimeout } from "./options.ts";
 import type { CreateOptions, ManagerOptions, ResumeOptions, SessionForkOptions } from "./options.ts";
 import type { TenantManagerOptions } from "./options.ts";
+import { Offloader } from "./offloader.ts";
 import { recordResume, runningState } from "./resumed.ts";
 import { settingsOf } from "./settings.ts";
 import type { ComposingParts } from "./settings.ts";
 import { withStatsLines } from "./stats-line.ts";
 import { UsageMeter } from "../usage.ts";
-import { bootstrapRecord, ownMemory } from "../memory.ts";
+import { bootstrap, ownMemory } from "../memory.ts";
 import { noLock, readOnlyStore } from "../read-only.ts";
 import { Session } from "../session.ts";
 
@@ -52,6 +55,7 @@ export class SessionManager {
   readonly #opening = new Map<string, Promise<Session>>();
   readonly #options: ManagerOptions;
   readonly #stopLooking: () => void;
+  readonly #offloader: Offloader | undefined;
 
   private constructor(store: Store, parts: ManagerParts | undefined, options: ManagerOptions) {
     if (!parts?.check) throw notOpened();
@@ -69,12 +73,15 @@ export class SessionManager {
     this.secretRules = store.capabilities.mask ?? knownSecrets;
     this.#on = maskedListener(options.on, this.secretRules);
     this.#now = options.now ?? (() => new Date());
-    const { idleTimeout } = options;
+    const { idleTimeout, memory, offload: settings = {} } = options;
     const every = options.every ?? ((milliseconds, run) => systemClock.every(milliseconds, run));
     this.#stopLooking =
       idleTimeout === undefined
         ? () => undefined
         : every(Math.ceil(checkTimeout(idleTimeout) / 4), () => void this.#closeIdle(idleTimeout));
+    const shared = { store, scope: this.#scope, settings, on: this.#on, every, now: this.#now };
+    this.#offloader = memory && new Offloader({ ...shared, memory });
+    this.#offloader?.look();
   }
 
   /**
@@ -110,11 +117,11 @@ export class SessionManager {
    */
   async create(given: CreateOptions = {}): Promise<Session> {
     checkSessionOptions("create", given);
-    const { taskKey = {}, config = {}, bootstrap, id = randomUUID() } = given;
+    const { taskKey = {}, config = {}, bootstrap: about, id = randomUUID() } = given;
     const createdAt = this.#now().toISOString();
-    const settings = { ...settingsOf(this.#composing), ...config };
+    const settings = { ...this.#settings, ...config };
     const lock = await this.#store.create(this.#scope, { uuid: id, taskKey, config: settings, createdAt });
-    const told = bootstrap === undefined ? undefined : await this.#bootstrap(lock, bootstrap);
+    const told = about === undefined ? undefined : await this.#bootstrap(lock, about);
     return this.#session(lock, { epoch: undefined, later: told ? [told] : [], pos: 0 }, false);
   }
 
@@ -159,7 +166,7 @@ export class SessionManager {
       at: at ?? newest,
       uuid,
       createdAt: this.#now().toISOString(),
-      config: { ...metadata.config, ...settingsOf(this.#composing), ...config },
+      config: { ...metadata.config, ...this.#settings, ...config },
     });
     try {
       return await this.#session(lock, await newestEdits(store, scope, uuid), false);
@@ -217,7 +224,7 @@ export class SessionManager {
 
   /** The sessions of the manager's scope, newest first. */
   list(query: ListQuery = {}): AsyncIterable<SessionInfo> {
-    return this.#store.list(this.#scope, checkedQuery(query));
+    return conversations(this.#store, this.#scope, checkedQuery(query));
   }
 
   /**
@@ -234,23 +241,17 @@ export class SessionManager {
     this.#stopLooking();
     for (const session of this.#sessions) await session.close();
     this.#sessions.clear();
+    await this.#offloader?.close();
     await this.#store.close();
   }
 
-  /** Queries the memory. A memory that fails, or has no passage, does not keep a session from beginning. */
   async #bootstrap(lock: Lock, text: string): Promise<EditRecord | undefined> {
-    const { memory, maxBootstrapTokens = 1_000 } = this.#options;
+    const { memory, maxBootstrapTokens = 1_000, bootstrapTimeout = 5_000, bootstrapPlace = "slot" } = this.#options;
     if (!memory) throw new WindrowError("bad-option", "`bootstrap` needs a manager with a `memory`.");
-    try {
-      const query = { text, maxTokens: maxBootstrapTokens, counter: this.#counter };
-      const record = await bootstrapRecord(memory, query, this.#now().toISOString());
-      if (record) await this.#store.append(lock, [record]);
-      return record;
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      tell(this.#on, { type: "bootstrap-failed", sessionId: lock.id, memory: memory.name, reason });
-      return undefined;
-    }
+    await this.#offloader?.settled(bootstrapTimeout);
+    const limits = { maxTokens: maxBootstrapTokens, timeout: bootstrapTimeout, place: bootstrapPlace };
+    const place = { store: this.#store, lock, on: this.#on, now: this.#now };
+    return bootstrap(memory, { text, ...limits, counter: this.#counter }, place);
   }
 
   async #session(
@@ -262,7 +263,7 @@ export class SessionManager {
     const { metadata, state } = await store.info(this.#scope, lock.id);
     const running = runningState(state, this.#now());
     const epoch = edits?.epoch;
-    const { workingSet = false, memory } = this.#options;
+    const { workingSet = false } = this.#options;
     const mask = textMask(this.secretRules);
     const maxTokens = workingSet === true ? 500 : Number(workingSet);
     const conversation = new ConversationState(maxTokens > 0 ? { maxTokens, counter: this.#counter, mask } : undefined);
@@ -290,7 +291,7 @@ export class SessionManager {
       secretRules: this.secretRules,
       calibrate: this.#options.calibrate ?? false,
       compaction: this.#options.compaction ?? "background",
-      memory,
+      ended: async () => this.#offloader?.ended({ metadata }),
       summarizer: this.#options.summarizer,
       maxSummaryTokens: this.#options.maxSummaryTokens,
       recorded: epoch !== undefined,
@@ -301,7 +302,10 @@ export class SessionManager {
       on: withStatsLines(on, this.#options),
     });
     if (edits) await session.restore(edits);
-    if (store === this.#store) this.#sessions.add(session);
+    if (store === this.#store) {
+      this.#sessions.add(session);
+      if (resumed) await this.#offloader?.enlist({ metadata });
+    }
     if (resumed && store === this.#store) {
       await recordResume(store, lock, running, { isRested: state.status === "closed", now: this.#now(), on });
     }
@@ -310,6 +314,12 @@ export class SessionManager {
       tell(on, { type: "session-recovered", sessionId: session.id, recovery: lock.recovery });
     }
     return session;
+  }
+
+  /** The settings that a new session keeps. */
+  get #settings(): JsonObject {
+    const { memory } = this.#options;
+    return { ...settingsOf(this.#composing), ...(memory && { [engineSetting]: memory.name }) };
   }
 
   get #composing(): ComposingParts {
@@ -328,6 +338,7 @@ export class SessionManager {
       if (since === undefined || this.#now().getTime() - since < timeout) continue;
       try {
         await session.close("idle");
+        await this.#offloader?.ended(await this.info(session.id));
       } catch (error) {
         if (isWindrowError(error)) tell(this.#on, { type: "append-failed", sessionId: session.id, error });
       }
@@ -352,11 +363,4 @@ function notOpened(): WindrowError {
 /** The scope of a manager; an admin's scope has every user's sessions. */
 function scopeOf({ user, tenant, admin = false }: ManagerOptions): Scope {
   return { ...(user !== undefined && !admin && { user }), ...(tenant !== undefined && { tenant }) };
-}
-
-function checkTimeout(idleTimeout: number): number {
-  if (Number.isFinite(idleTimeout) && idleTimeout > 0) return idleTimeout;
-  throw new WindrowError("bad-option", `idleTimeout is a number of milliseconds above 0, not ${idleTimeout}.`, {
-    idleTimeout,
-  });
 }

@@ -1,6 +1,8 @@
 /** The options of a SessionManager, and of the sessions it makes. */
+import { WindrowError } from "../../errors.ts";
 import type { JsonObject } from "../../message/message.ts";
 import type { Memory } from "../../memory/memory.ts";
+import type { OffloadSettings } from "./offloader.ts";
 import type { Model as Summarizer } from "../../model/model.ts";
 import type { Clock } from "../../store/shared/clock.ts";
 import type { Config } from "../../config/config.ts";
@@ -52,10 +54,19 @@ export interface ManagerOptions extends StatsLineOptions {
   readonly summarizer?: Summarizer;
   /** Most tokens of a summary, for strategies that do not say it themselves. Default: an eighth of the budget, at most 2,000. */
   readonly maxSummaryTokens?: number;
-  /** Outlives sessions: receives a session's log at its end, and is queried when one begins with `bootstrap`. */
+  /**
+   * Outlives sessions: receives a session's log when it ended in any way, and is queried when one begins with `bootstrap`.
+   * It is handed over in the background, tried again where it failed, by whichever process looks next (docs/memory.md).
+   */
   readonly memory?: Memory;
+  /** How sessions are handed to the memory. */
+  readonly offload?: OffloadSettings;
   /** Most tokens of what a memory tells at the start. Default 1,000. */
   readonly maxBootstrapTokens?: number;
+  /** Milliseconds a memory may take to tell it; the session then begins without. Default 5,000. */
+  readonly bootstrapTimeout?: number;
+  /** The place of it: a labelled slot before the history, or behind the system prompt. Default `slot`. */
+  readonly bootstrapPlace?: "slot" | "system";
   /**
    * Shows in every window which files were read and written, which commands ran and how they ended, and what is asked
    * and not answered: in at most so many tokens, `true` for 500. A resume then reads the whole log. Default false.
@@ -145,7 +156,10 @@ const optionKinds = {
   summarizer: kinds.action,
   maxSummaryTokens: whole(1),
   memory: withActions("receive", "query"),
+  offload: kinds.object,
   maxBootstrapTokens: fromZero,
+  bootstrapTimeout: aboveZero,
+  bootstrapPlace: oneOf("slot", "system"),
   workingSet: anyOf(kinds.flag, fromZero),
   compaction: oneOf("background", "blocking"),
   calibrate: kinds.flag,
@@ -168,6 +182,20 @@ const optionKinds = {
  */
 export function checkManagerOptions(options: object): void {
   checkGiven("SessionManager.open", options, optionKinds);
+  const { offload } = options as ManagerOptions;
+  if (offload !== undefined) checkGiven("SessionManager.open: offload", offload, offloadKinds);
+}
+
+const offloadKinds = {
+  wait: kinds.flag,
+  lookEvery: { is: "a number of milliseconds above 0, or Infinity", fits: isSpan },
+  timeout: aboveZero,
+  retryAfter: aboveZero,
+  longestWait: aboveZero,
+} as const satisfies Record<keyof OffloadSettings, Kind>;
+
+function isSpan(value: unknown): boolean {
+  return typeof value === "number" && value > 0;
 }
 
 const listKinds = {
@@ -211,6 +239,17 @@ const forkKinds = {
  */
 export function checkSessionOptions(owner: "create" | "resume" | "fork", options: object): void {
   checkGiven(owner, options, { create: createKinds, resume: resumeKinds, fork: forkKinds }[owner]);
+}
+
+/** An `idleTimeout`, checked.
+ *
+ * @throws WindrowError `bad-option`
+ */
+export function checkTimeout(idleTimeout: number): number {
+  if (Number.isFinite(idleTimeout) && idleTimeout > 0) return idleTimeout;
+  throw new WindrowError("bad-option", `idleTimeout is a number of milliseconds above 0, not ${idleTimeout}.`, {
+    idleTimeout,
+  });
 }
 
 function isConfig(value: unknown): boolean {

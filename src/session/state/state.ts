@@ -23,7 +23,7 @@ export class ConversationState {
   #steps = 0;
   /** The text of the memory's passages at the start. */
   #told = "";
-  #offloaded = false;
+  #toldInSystem = false;
   /** Placeholders that took the place of a secret in this session. */
   readonly #placeholders = new Set<string>();
   readonly #working:
@@ -38,11 +38,6 @@ export class ConversationState {
   /** Whether a resume must read messages that left the window, too. */
   get wantsAll(): boolean {
     return this.#working !== undefined;
-  }
-
-  /** Whether the session was handed to a memory. */
-  get offloaded(): boolean {
-    return this.#offloaded;
   }
 
   /** Adds the placeholders of a record that the store masked. */
@@ -78,9 +73,18 @@ export class ConversationState {
     this.pins.apply(record);
     this.#goal = goalWithRecord(this.#goal, record);
     const { text } = record.data;
-    if (record.type === "bootstrap" && typeof text === "string") this.#told = text;
+    if (record.type === "bootstrap" && typeof text === "string") this.#tell(text, record.data.place === "system");
     this.#entities = entitiesOf(record) ?? this.#entities;
-    this.#offloaded ||= record.type === "offloaded";
+  }
+
+  /** The text of the memory that stands behind the system prompt; undefined where none does. */
+  get systemNote(): string | undefined {
+    return this.#toldInSystem ? this.#told : undefined;
+  }
+
+  #tell(text: string, inSystem: boolean): void {
+    this.#told = text;
+    this.#toldInSystem = inSystem;
   }
 
   /** The time, and the turns and steps that have begun. */
@@ -115,7 +119,7 @@ export class ConversationState {
     if (this.#goal.revisions.length > 0) {
       blocks.unshift({ id: "goal", text: renderGoal(this.#goal, taskStays) });
     }
-    if (this.#told !== "") blocks.unshift({ id: "memory", text: this.#told });
+    if (this.#told !== "" && !this.#toldInSystem) blocks.unshift({ id: "memory", text: this.#told });
     const working = this.#working;
     if (working) {
       const text = working.set.render(working.maxTokens, working.counter);
@@ -133,7 +137,7 @@ export class ConversationState {
       turns: this.#turns,
       steps: this.#steps,
       ...(this.#told !== "" && { memory: this.#told }),
-      ...(this.#offloaded && { offloaded: true }),
+      ...(this.#toldInSystem && { memory_place: "system" }),
       ...(this.#entities && { entities: { ...this.#entities } }),
       ...(this.#placeholders.size > 0 && { masked: [...this.#placeholders] }),
       ...(pins.length > 0 && { pins }),
@@ -153,8 +157,7 @@ export class ConversationState {
     this.#steps = Number(data.steps ?? 0);
     const made = typeof data.pins_made === "number" ? data.pins_made : undefined;
     this.pins.restore(Array.isArray(data.pins) ? (data.pins as readonly JsonObject[]) : [], made);
-    if (typeof data.memory === "string") this.#told = data.memory;
-    this.#offloaded = data.offloaded === true;
+    if (typeof data.memory === "string") this.#tell(data.memory, data.memory_place === "system");
     if (isObject(data.entities)) this.#entities = entitiesOf({ type: "entities", data: data.entities });
     for (const one of Array.isArray(data.masked) ? data.masked : []) this.#placeholders.add(String(one));
     if (data.goal !== undefined) this.#goal = data.goal as unknown as Goal;

@@ -1,0 +1,183 @@
+/**
+ * Hands sessions that have ended to an engine. A try has a time limit; one that fails is written down and tried again by
+ * whoever looks next, later each time. An engine may be handed a message twice after a crash, and keeps it once.
+ */
+import { isWindrowError, WindrowError } from "../../errors.ts";
+import type { NumberedMessage } from "../../message/step.ts";
+import { systemClock } from "../../store/shared/clock.ts";
+import { isFinal } from "../../store/shared/rules.ts";
+import type { Scope, SessionInfo, Store } from "../../store/store.ts";
+import type { MemoryLogOptions } from "../log/memory-log.ts";
+import type { Memory } from "../memory.ts";
+import { dueOf, dueOffloads, engineOf, ownerOf, ReceiptsByOwner } from "./due.ts";
+import type { DueOffload } from "./due.ts";
+import { within } from "./limit.ts";
+import type { Entry } from "./receipts.ts";
+
+/** The end of one try. */
+export type OffloadOutcome =
+  | {
+      readonly type: "received";
+      readonly sessionId: string;
+      readonly memory: string;
+      /** Messages that were handed over in this try. */
+      readonly messages: number;
+    }
+  | {
+      readonly type: "failed";
+      readonly sessionId: string;
+      readonly memory: string;
+      readonly reason: string;
+      /** Tries that failed since the last success. */
+      readonly failures: number;
+      /** The time of the next try; ISO 8601, UTC. */
+      readonly notBefore: string;
+    };
+
+/** How sessions are handed over. */
+export interface OffloadOptions extends MemoryLogOptions {
+  /** Milliseconds an engine may take for one batch of messages. Default 30,000. */
+  readonly timeout?: number;
+  /** Milliseconds after the first failure, doubled by each further one. Default 60,000. */
+  readonly retryAfter?: number;
+  /** Most milliseconds between two tries. Default 86,400,000, a day. */
+  readonly longestWait?: number;
+  /** Tries what is to be tried later, too. Default false. */
+  readonly all?: boolean;
+  /** Hears the end of each try. */
+  readonly onOutcome?: (outcome: OffloadOutcome) => void;
+}
+
+/** A pass over the due sessions, in numbers of sessions. */
+export interface OffloadReport {
+  readonly received: number;
+  readonly failed: number;
+  /** Due, and left for later: the time has not come, or another process has it in hand. */
+  readonly waiting: number;
+}
+
+/** Messages that an engine gets at a time. */
+const batchSize = 256;
+
+const enlisted: Entry = { type: "enlisted", data: {} };
+
+const defaultTimeout = 30_000;
+const defaultRetryAfter = 60_000;
+const defaultLongestWait = 86_400_000;
+
+/**
+ * Hands every due session of a scope to its engine, one after the other.
+ *
+ * @throws WindrowError `aborted`, with what was handed over kept; `store-unavailable`
+ */
+export async function offloadDue(
+  store: Store,
+  scope: Scope,
+  memory: Memory,
+  options: OffloadOptions = {},
+  signal?: AbortSignal,
+): Promise<OffloadReport> {
+  const report = { received: 0, failed: 0, waiting: 0 };
+  const offloader = new Offloads(store, memory, options);
+  const now = (options.clock ?? systemClock).now();
+  const { clock, sleep } = options;
+  const due = dueOffloads(store, scope, { memory: memory.name, ...(clock && { clock }), ...(sleep && { sleep }) });
+  for await (const { sessionId, owner, notBefore } of due) {
+    const isLater = notBefore !== undefined && Date.parse(notBefore) > now && options.all !== true;
+    const outcome = isLater ? undefined : await offloader.hand(sessionId, owner, signal);
+    if (signal?.aborted) throw new WindrowError("aborted", "The offload was stopped; the rest is still due.");
+    report[outcome?.type ?? "waiting"] += 1;
+  }
+  return report;
+}
+
+/** Hands sessions to one engine. */
+export class Offloads {
+  readonly #store: Store;
+  readonly #memory: Memory;
+  readonly #options: OffloadOptions;
+  readonly #receipts: ReceiptsByOwner;
+
+  constructor(store: Store, memory: Memory, options: OffloadOptions = {}) {
+    this.#store = store;
+    this.#memory = memory;
+    this.#options = options;
+    this.#receipts = new ReceiptsByOwner(store, options);
+  }
+
+  /** Writes down that a session goes to the engine, where it named none or another one when it began. */
+  async enlist(info: Pick<SessionInfo, "metadata">): Promise<void> {
+    const { receipts } = this.#receipts.of(ownerOf(info.metadata));
+    const { uuid: id } = info.metadata;
+    const { name } = this.#memory;
+    if (engineOf(info) === name) return;
+    await receipts.add(id, name, async () => (receipts.enginesOf(id).has(name) ? undefined : enlisted));
+  }
+
+  /**
+   * Hands one session over, as far as the engine lacks it.
+   *
+   * @returns undefined where it is not due any more, another process has it in hand, or the signal fired
+   */
+  async hand(sessionId: string, owner: Scope, signal?: AbortSignal): Promise<OffloadOutcome | undefined> {
+    const { clock = systemClock, timeout = defaultTimeout, onOutcome } = this.#options;
+    const { receipts } = this.#receipts.of(owner);
+    const { name: memory } = this.#memory;
+    const time = (milliseconds: number): string => new Date(clock.now() + milliseconds).toISOString();
+    const claim = (to: number): Entry => ({ type: "claimed", data: { to, until: time(2 * timeout) } });
+    const info = await this.#info(owner, sessionId);
+    if (!info) return undefined;
+    let due: DueOffload | undefined;
+    await receipts.add(sessionId, memory, async (progress) => {
+      if (Date.parse(progress.claimedUntil ?? "") > clock.now()) return undefined;
+      due = await dueOf(this.#store, info, memory, progress);
+      return due && claim(progress.to);
+    });
+    if (!due) return undefined;
+    const { from, failures } = due;
+    let to = from - 1;
+    let outcome: OffloadOutcome | undefined;
+    let entry: Entry;
+    try {
+      for await (const batch of this.#batches(owner, sessionId, from)) {
+        if (to >= from) await receipts.add(sessionId, memory, async () => claim(to));
+        await within(timeout, (limit) => this.#memory.receive(sessionId, batch, limit), signal);
+        to = batch.at(-1)?.seq ?? to;
+      }
+      outcome = { type: "received", sessionId, memory, messages: to - from + 1 };
+      entry = { type: "received", data: { to, done: isFinal(info.state.status) } };
+    } catch (error) {
+      const { retryAfter = defaultRetryAfter, longestWait = defaultLongestWait } = this.#options;
+      const reason = error instanceof Error ? error.message : String(error);
+      const notBefore = time(Math.min(longestWait, retryAfter * 2 ** Math.min(failures, 30)));
+      entry = { type: "released", data: { to } };
+      if (signal?.aborted !== true) {
+        outcome = { type: "failed", sessionId, memory, reason, failures: failures + 1, notBefore };
+        entry = { type: "failed", data: { to, reason, failures: failures + 1, not_before: notBefore } };
+      }
+    }
+    await receipts.add(sessionId, memory, async () => entry);
+    if (outcome) onOutcome?.(outcome);
+    return outcome;
+  }
+
+  async #info(owner: Scope, sessionId: string): Promise<SessionInfo | undefined> {
+    try {
+      return await this.#store.info(owner, sessionId);
+    } catch (error) {
+      if (isWindrowError(error, "session-not-found")) return undefined;
+      throw error;
+    }
+  }
+
+  async *#batches(owner: Scope, id: string, from: number): AsyncGenerator<readonly NumberedMessage[], void, undefined> {
+    let batch: NumberedMessage[] = [];
+    for await (const { seq, message } of this.#store.read(owner, id, { kind: "message", from })) {
+      batch.push({ seq, message });
+      if (batch.length < batchSize) continue;
+      yield batch;
+      batch = [];
+    }
+    if (batch.length > 0) yield batch;
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * A manager's engine: sessions that ended are handed to it in the background, those of other processes too. Nobody waits
+ * for it unless asked; what could not be handed over stays due.
+ */
+import { isWindrowError } from "../../errors.ts";
+import { Offloads, offloadDue } from "../../memory/offload/offload.ts";
+import type { OffloadOptions, OffloadOutcome } from "../../memory/offload/offload.ts";
+import { ownerOf } from "../../memory/offload/due.ts";
+import { within } from "../../memory/offload/limit.ts";
+import type { Memory } from "../../memory/memory.ts";
+import type { Clock } from "../../store/shared/clock.ts";
+import type { Scope, SessionInfo, Store } from "../../store/store.ts";
+import { tell } from "../events.ts";
+import type { Listener } from "../events.ts";
+
+/** How a manager hands sessions to its memory. */
+export interface OffloadSettings extends Pick<OffloadOptions, "timeout" | "retryAfter" | "longestWait"> {
+  /** Whether `finish` and `destroy` wait for it. Default false. */
+  readonly wait?: boolean;
+  /** Milliseconds between two looks for what is due, of other processes too. Default 60,000; `Infinity` for none. */
+  readonly lookEvery?: number;
+}
+
+/** The parts of a manager that its offloader needs. */
+export interface OffloaderParts {
+  readonly store: Store;
+  readonly scope: Scope;
+  readonly memory: Memory;
+  readonly settings: OffloadSettings;
+  readonly on: Listener | undefined;
+  readonly every: Clock["every"];
+  readonly now: () => Date;
+}
+
+/** Milliseconds that closing a manager waits for what is being handed over. */
+const closingWait = 2_000;
+
+const defaultLook = 60_000;
+
+/** Hands the sessions of a manager's scope to its memory. */
+export class Offloader {
+  readonly #parts: OffloaderParts;
+  readonly #offloads: Offloads;
+  readonly #options: OffloadOptions;
+  readonly #running = new Set<Promise<unknown>>();
+  readonly #stop = new AbortController();
+  readonly #stopLooking: () => void;
+  #looking = false;
+
+  constructor(parts: OffloaderParts) {
+    const { store, memory, settings, every, now } = parts;
+    const { wait: _, lookEvery = defaultLook, ...limits } = settings;
+    const clock = { now: () => now().getTime(), every };
+    this.#parts = parts;
+    this.#options = { ...limits, clock, onOutcome: (outcome) => this.#tell(outcome) };
+    this.#offloads = new Offloads(store, memory, this.#options);
+    this.#stopLooking = lookEvery === Infinity ? () => undefined : every(lookEvery, () => this.look());
+  }
+
+  /** Writes down that a session goes to this memory, where it did not say so when it began. */
+  async enlist(info: Pick<SessionInfo, "metadata">): Promise<void> {
+    await this.#offloads.enlist(info);
+  }
+
+  /** Hands over a session that has just ended. Resolves at once, or with `wait` when it is done. */
+  async ended(info: Pick<SessionInfo, "metadata">): Promise<void> {
+    const { metadata } = info;
+    const work = this.#run(metadata.uuid, () =>
+      this.#offloads.hand(metadata.uuid, ownerOf(metadata), this.#stop.signal),
+    );
+    if (this.#parts.settings.wait === true) await work;
+  }
+
+  /** Hands over whatever is due, in the background. */
+  look(): void {
+    if (this.#looking || this.#stop.signal.aborted) return;
+    this.#looking = true;
+    const { store, scope, memory } = this.#parts;
+    void this.#run("", () => offloadDue(store, scope, memory, this.#options, this.#stop.signal)).finally(() => {
+      this.#looking = false;
+    });
+  }
+
+  /** Waits for what is being handed over, at most so many milliseconds. */
+  async settled(timeout: number): Promise<void> {
+    await within(timeout, async () => {
+      while (this.#running.size > 0) await Promise.all(this.#running);
+    }).catch(() => undefined);
+  }
+
+  /** Waits a little for what is being handed over, and stops the rest: it stays due. */
+  async close(): Promise<void> {
+    this.#stopLooking();
+    await this.settled(closingWait);
+    this.#stop.abort();
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  #run(sessionId: string, work: () => Promise<unknown>): Promise<void> {
+    const running = work()
+      .then(
+        () => undefined,
+        (error: unknown) => this.#failed(sessionId, error),
+      )
+      .finally(() => this.#running.delete(running));
+    this.#running.add(running);
+    return running;
+  }
+
+  #failed(sessionId: string, error: unknown): void {
+    if (this.#stop.signal.aborted && (isWindrowError(error, "aborted") || isWindrowError(error, "closed"))) return;
+    const reason = error instanceof Error ? error.message : String(error);
+    tell(this.#parts.on, { type: "offload-failed", sessionId, memory: this.#parts.memory.name, reason });
+  }
+
+  #tell(outcome: OffloadOutcome): void {
+    const { type, sessionId, memory } = outcome;
+    if (type === "received") {
+      tell(this.#parts.on, { type: "session-offloaded", sessionId, memory, messages: outcome.messages });
+    } else tell(this.#parts.on, { type: "offload-failed", sessionId, memory, reason: outcome.reason });
+  }
+}
