@@ -252,9 +252,14 @@ export class MemoryLog {
       config,
       createdAt,
     });
-    const { state } = await this.#store.info(this.#scope, id);
-    await this.#store.setState(lock, { ...state, status: "closed", updatedAt: createdAt });
-    return lock;
+    try {
+      const { state } = await this.#store.info(this.#scope, id);
+      await this.#store.setState(lock, { ...state, status: "closed", updatedAt: createdAt });
+      return lock;
+    } catch (error) {
+      await lock.release();
+      throw error;
+    }
   }
 
   /** Erases the log that was moved, while nobody else rewrites. */

@@ -1,0 +1,34 @@
+/**
+ * Makes sessions, ends them in several ways and hands them to an engine over HTTP, until it is killed.
+ * Arguments: the compiled package, the store, the engine's URL, a name for its messages. A line a session that was
+ * acknowledged: its id and its messages' ids.
+ */
+const [dist, store, url, name] = process.argv.slice(2);
+const { SessionManager } = await import(`${dist}/index.js`);
+
+const memory = {
+  name: "http",
+  async receive(sessionId, messages, signal) {
+    const body = JSON.stringify({ sessionId, messages: [...messages].map(({ seq, message }) => [seq, message.id]) });
+    const response = await fetch(url, { method: "POST", body, signal });
+    if (!response.ok) throw new Error(`the engine answered ${response.status}`);
+  },
+  query: async () => [],
+  close: async () => undefined,
+};
+
+const offload = { timeout: 150, retryAfter: 1, lookEvery: 40 };
+const manager = await SessionManager.open({ store, budget: 8_000, memory, offload, idleTimeout: 60 });
+for (let number = 0; ; number++) {
+  const session = await manager.create();
+  const ids = [];
+  const count = 1 + (number % 4);
+  for (let at = 0; at < count; at++) {
+    const id = `${name}-${number}-${at}`;
+    await session.append({ id, role: "user", parts: [{ type: "text", text: id }] });
+    ids.push(id);
+  }
+  process.stdout.write(`${session.id} ${ids.join(",")}\n`);
+  if (number % 3 !== 2) await session.finish(number % 3 === 0 ? "completed" : "failed");
+  await new Promise((resolve) => setTimeout(resolve, 5));
+}

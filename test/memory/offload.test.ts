@@ -1,0 +1,319 @@
+/** Sessions on their way to an engine: whatever ends them, whatever the engine does, and whenever a process is killed. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Memory } from "../../src/memory/memory.ts";
+import { dueOffloads } from "../../src/memory/offload/due.ts";
+import { offloadDue } from "../../src/memory/offload/offload.ts";
+import { monitor } from "../../src/ops/monitor/monitor.ts";
+import type { SessionEvent } from "../../src/session/events.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
+import type { ManagerOptions } from "../../src/session/manager/options.ts";
+import { filesStore } from "../../src/store/files/files.ts";
+import { ramStore } from "../../src/store/ram/ram.ts";
+import type { Store } from "../../src/store/store.ts";
+import { dist } from "../support/build.ts";
+import { startChild } from "../support/child.ts";
+
+const closers: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+/** A clock that a test sets, and work that it runs every so often. */
+class Time {
+  at = Date.parse("2026-01-01T00:00:00Z");
+  readonly runs = new Set<() => void>();
+  readonly now = (): Date => new Date(this.at);
+  readonly every = (_milliseconds: number, run: () => void): (() => void) => {
+    this.runs.add(run);
+    return () => void this.runs.delete(run);
+  };
+}
+
+type Receive = Memory["receive"];
+
+/** An engine that keeps what it received, and does as it is told. */
+function engine(
+  receive: Receive = async () => undefined,
+): Memory & { readonly has: Map<string, number[]>; calls: number } {
+  const has = new Map<string, number[]>();
+  const memory = {
+    name: "engine",
+    has,
+    calls: 0,
+    async receive(id: string, messages: Parameters<Receive>[1], signal?: AbortSignal): Promise<void> {
+      memory.calls++;
+      const list = [...messages];
+      await receive(id, list, signal);
+      has.set(id, [...(has.get(id) ?? []), ...list.map(({ seq }) => seq)]);
+    },
+    query: async () => [],
+    close: async () => undefined,
+  };
+  return memory;
+}
+
+async function open(options: ManagerOptions): Promise<SessionManager> {
+  const manager = await SessionManager.open({ budget: 8_000, ...options });
+  closers.push(() => manager.close());
+  return manager;
+}
+
+async function dueIn(store: Store): Promise<readonly { readonly sessionId: string; readonly failures: number }[]> {
+  const due: { sessionId: string; failures: number }[] = [];
+  for await (const { sessionId, failures } of dueOffloads(store, {})) due.push({ sessionId, failures });
+  return due;
+}
+
+const hello = { role: "user", parts: [{ type: "text", text: "hello" }] } as const;
+
+async function sessionWith(manager: SessionManager, messages = 1): Promise<string> {
+  const session = await manager.create();
+  for (let at = 0; at < messages; at++) await session.append(hello);
+  return session.id;
+}
+
+/** Waits until the background work of a manager has done something. */
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
+}
+
+it("does not hold finish while an engine hangs, and tries again after its time limit", async () => {
+  const store = ramStore();
+  let hangs = true;
+  const memory = engine((_id, _messages, signal) =>
+    hangs ? new Promise((_, reject) => signal?.addEventListener("abort", () => reject(new Error("cut")))) : ready(),
+  );
+  const time = new Time();
+  const events: SessionEvent[] = [];
+  const on = (event: SessionEvent): void => void events.push(event);
+  const manager = await open({
+    store,
+    memory,
+    on,
+    now: time.now,
+    every: time.every,
+    offload: { timeout: 20, retryAfter: 1_000 },
+  });
+  const id = await sessionWith(manager, 3);
+  await manager.destroy(id);
+  expect(events.map(({ type }) => type)).toContain("session-finished");
+  expect(memory.has.size).toBe(0);
+  await until(() => events.some(({ type }) => type === "offload-failed"));
+  expect(await dueIn(store)).toEqual([{ sessionId: id, failures: 1 }]);
+
+  hangs = false;
+  await offloadDue(store, {}, memory, { clock: { now: () => time.at, every: time.every } });
+  expect(memory.has.size, "its time has not come").toBe(0);
+  time.at += 1_001;
+  for (const run of time.runs) run();
+  await until(() => memory.has.size > 0);
+  await until(async () => (await dueIn(store)).length === 0);
+  expect(memory.has.get(id)).toEqual([1, 2, 3]);
+});
+
+async function ready(): Promise<void> {}
+
+it("waits twice as long after each failure, at most a day", async () => {
+  const store = ramStore();
+  const memory = engine(() => Promise.reject(new Error("down")));
+  const manager = await open({ store, memory, offload: { wait: true, lookEvery: Infinity } });
+  const id = await sessionWith(manager);
+  await manager.destroy(id);
+  const waits: number[] = [];
+  let now = Date.now() + 61_000;
+  for (let round = 0; round < 14; round++) {
+    const clock = { now: () => now, every: () => () => undefined };
+    const onOutcome = (outcome: { readonly type: string; readonly notBefore?: string }): void => {
+      waits.push(Math.round((Date.parse(outcome.notBefore ?? "") - now) / 60_000));
+    };
+    expect(await offloadDue(store, {}, memory, { clock, onOutcome })).toMatchObject({ failed: 1 });
+    now += 86_400_001;
+  }
+  expect(waits).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 1_440, 1_440, 1_440, 1_440]);
+});
+
+it("goes on behind the batches that an engine has", async () => {
+  const store = ramStore();
+  let left = 2;
+  const memory = engine(async () => {
+    if (--left < 0) throw new Error("full");
+  });
+  const manager = await open({ store, memory, offload: { wait: true, retryAfter: 1, lookEvery: Infinity } });
+  const session = await manager.create();
+  await session.append(Array.from({ length: 700 }, () => hello));
+  await session.finish("completed");
+  expect(memory.has.get(session.id)).toHaveLength(512);
+  left = 1;
+  await offloadDue(store, {}, memory, { all: true });
+  expect(memory.has.get(session.id)).toEqual(Array.from({ length: 700 }, (_, at) => at + 1));
+  expect(await dueIn(store)).toEqual([]);
+});
+
+describe("whatever ends a session", () => {
+  const ends: readonly (readonly [string, (manager: SessionManager, store: Store, time: Time) => Promise<string>])[] = [
+    [
+      "finish",
+      async (manager) => {
+        const id = await sessionWith(manager);
+        await (await manager.session(id)).finish("failed", "it broke");
+        return id;
+      },
+    ],
+    [
+      "an idle time-out",
+      async (manager, _store, time) => {
+        const id = await sessionWith(manager);
+        time.at += 10_000;
+        for (const run of time.runs) run();
+        return id;
+      },
+    ],
+    [
+      "a monitor's time-out",
+      async (manager, store, time) => {
+        const id = await sessionWith(manager);
+        await (await manager.session(id)).close();
+        const report = await monitor(store, {
+          once: true,
+          taskTimeout: 1_000,
+          now: () => new Date(time.at + 3_600_000),
+        });
+        expect(report.timedOut).toBe(1);
+        return id;
+      },
+    ],
+    [
+      "a monitor that puts it to rest",
+      async (manager, store, time) => {
+        const id = await sessionWith(manager);
+        await (await manager.session(id)).close();
+        const report = await monitor(store, {
+          once: true,
+          closedAfter: 1_000,
+          now: () => new Date(time.at + 3_600_000),
+        });
+        expect(report.retired).toBe(1);
+        return id;
+      },
+    ],
+  ];
+
+  it.each(ends)("%s hands it over", async (_name, end) => {
+    const store = ramStore();
+    const memory = engine();
+    const time = new Time();
+    const manager = await open({ store, memory, now: time.now, every: time.every, idleTimeout: 5_000 });
+    const id = await end(manager, store, time);
+    time.at += 3_700_000;
+    for (const run of time.runs) run();
+    await until(() => memory.has.has(id));
+    await until(async () => (await dueIn(store)).length === 0);
+    expect(memory.has.get(id)).toEqual([1]);
+    expect(memory.calls).toBe(1);
+  });
+
+  it("one that was put to rest and goes on is due again, from where it stood", async () => {
+    const store = ramStore();
+    const memory = engine();
+    const time = new Time();
+    const manager = await open({ store, memory, now: time.now, every: time.every, idleTimeout: 5_000 });
+    const id = await sessionWith(manager, 2);
+    for (const messages of [2, 3]) {
+      time.at += 10_000;
+      for (const run of time.runs) run();
+      await until(() => memory.has.get(id)?.length === messages);
+      if (messages === 2) await (await manager.session(id)).append(hello);
+    }
+    await until(async () => (await dueIn(store)).length === 0);
+    expect(memory.has.get(id)).toEqual([1, 2, 3]);
+  });
+
+  it("one that began without the engine goes to it once it is resumed with it", async () => {
+    const store = ramStore();
+    const before = await open({ store });
+    const id = await sessionWith(before);
+    await (await before.session(id)).close();
+    const memory = engine();
+    const manager = await open({ store, memory, offload: { wait: true } });
+    const session = await manager.resume(id);
+    await session.finish("completed");
+    expect(memory.has.get(id)).toEqual([1]);
+  });
+});
+
+const rounds = Number(process.env["WINDROW_FAULT_ROUNDS"] ?? 10);
+
+it(`loses nothing and keeps nothing twice over ${rounds} kills, with an engine that fails, hangs and forgets to answer`, async () => {
+  const folder = await mkdtemp(join(tmpdir(), "windrow-offload-"));
+  closers.push(() => rm(folder, { recursive: true, force: true }));
+  const has = new Map<string, Map<number, string>>();
+  let requests = 0;
+  let confused = 0;
+  let healthy = false;
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (piece: Buffer) => (body += piece.toString()));
+    request.on("end", () => {
+      const kind = healthy ? 9 : requests++ % 10;
+      if (kind === 0) return void response.writeHead(500).end();
+      // Kind 1 hangs without keeping anything, kind 2 keeps everything and never answers.
+      if (kind === 1) return undefined;
+      const { sessionId, messages } = JSON.parse(body) as { sessionId: string; messages: [number, string][] };
+      const kept = has.get(sessionId) ?? new Map<number, string>();
+      has.set(sessionId, kept);
+      for (const [seq, id] of messages) {
+        if ((kept.get(seq) ?? id) !== id) confused++;
+        kept.set(seq, id);
+      }
+      return kind === 2 ? undefined : void response.end("ok");
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closers.push(() => new Promise((resolve) => (server.closeAllConnections(), server.close(resolve))));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  const appended = new Map<string, readonly string[]>();
+  for (let round = 0; round < rounds; round++) {
+    const child = startChild("test/memory/child/ending.js", [dist, folder, url, `r${round}`]);
+    const least = 2 + ((5 * round) % 13);
+    await child.until((lines) => lines.length >= least);
+    // Some kills come while requests are under way.
+    if (round % 2 === 1) await until(() => requests % 7 === round % 7 || child.lines().length > least + 20);
+    await child.kill();
+    for (const line of child.lines()) {
+      const [id = "", ids = ""] = line.split(" ");
+      appended.set(id, ids.split(","));
+    }
+  }
+  healthy = true;
+  const store = filesStore({ folder });
+  closers.push(() => store.close());
+  const later = { now: () => new Date(Date.now() + 3_600_000) };
+  await monitor(store, { once: true, staleAfter: 1, closedAfter: 1, ...later });
+  const memory = httpEngine(url);
+  const clock = { now: () => later.now().getTime(), every: () => () => undefined };
+  await offloadDue(store, {}, memory, { all: true, clock });
+  expect(await dueIn(store)).toEqual([]);
+  for (const [id, ids] of appended) expect([...(has.get(id)?.values() ?? [])]).toEqual(ids);
+  expect(appended.size).toBeGreaterThan(rounds);
+  expect(confused).toBe(0);
+}, 600_000);
+
+function httpEngine(url: string): Memory {
+  return {
+    name: "http",
+    async receive(sessionId, messages, signal) {
+      const body = JSON.stringify({ sessionId, messages: [...messages].map(({ seq, message }) => [seq, message.id]) });
+      const response = await fetch(url, { method: "POST", body, ...(signal && { signal }) });
+      if (!response.ok) throw new Error(`the engine answered ${response.status}`);
+    },
+    query: async () => [],
+    close: async () => undefined,
+  };
+}
