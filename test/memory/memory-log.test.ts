@@ -49,7 +49,8 @@ describe.each([
     const store = open();
     const names = Array.from({ length: 24 }, (_, place) => `fact ${place}`);
     await Promise.all(names.map((name) => new MemoryLog(store, {}, "facts").append([fact(name)])));
-    expect((await textsOf(new MemoryLog(store, {}, "facts"))).toSorted()).toEqual(names.toSorted());
+    expect(new Set(await textsOf(new MemoryLog(store, {}, "facts")))).toEqual(new Set(names));
+    expect(await textsOf(new MemoryLog(store, {}, "facts"))).toHaveLength(names.length);
   });
 
   it("lets one writer decide at a time", async () => {

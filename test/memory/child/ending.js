@@ -3,7 +3,7 @@
  * Arguments: the compiled package, the store, the engine's URL, a name for its messages. A line a session that was
  * acknowledged: its id and its messages' ids.
  */
-const [dist, store, url, name] = process.argv.slice(2);
+const [dist, store, url, name = ""] = process.argv.slice(2);
 const { SessionManager } = await import(`${dist}/index.js`);
 
 const memory = {
@@ -19,7 +19,7 @@ const memory = {
 
 const offload = { timeout: 150, retryAfter: 1, lookEvery: 40 };
 const manager = await SessionManager.open({ store, budget: 8_000, memory, offload, idleTimeout: 60 });
-for (let number = 0; ; number++) {
+for (let number = 0; number < 1_000_000; number++) {
   const session = await manager.create();
   const ids = [];
   const count = 1 + (number % 4);
