@@ -8,6 +8,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { Memory } from "../../src/memory/memory.ts";
 import { dueOffloads } from "../../src/memory/offload/due.ts";
 import { offloadDue } from "../../src/memory/offload/offload.ts";
+import { doctor } from "../../src/ops/doctor/doctor.ts";
+import { stats } from "../../src/ops/stats/stats.ts";
 import { monitor } from "../../src/ops/monitor/monitor.ts";
 import type { SessionEvent } from "../../src/session/events.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
@@ -317,3 +319,21 @@ function httpEngine(url: string): Memory {
     close: async () => undefined,
   };
 }
+
+it("is told by stats and by the doctor while it is due, with the reason of a failure", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "windrow-due-"));
+  closers.push(() => rm(folder, { recursive: true, force: true }));
+  const store = filesStore({ folder });
+  const memory = engine(() => Promise.reject(new Error("the engine is down")));
+  const manager = await open({ store, memory, offload: { wait: true, lookEvery: Infinity } });
+  await manager.destroy(await sessionWith(manager));
+  const due = [{ memory: "engine", due: 1, failing: 1, reason: "the engine is down" }];
+  expect((await stats(store)).memories).toEqual(due);
+  const { findings, open: damage } = await doctor(store);
+  expect(findings.find(({ problem }) => problem === "offload-due")?.message).toContain("the engine is down");
+  expect(damage).toBe(0);
+  const well = engine();
+  await offloadDue(store, {}, well, { all: true });
+  expect((await stats(store)).memories).toEqual([]);
+  expect((await doctor(store)).findings).toEqual([]);
+});

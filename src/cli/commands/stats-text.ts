@@ -24,6 +24,7 @@ export function statsText(report: StatsReport, words: Words, { columns, colour }
     usageLines(report.usage, words),
     ...(report.users.length > 0 ? [list(`${words.codingAgentStats.byUser}:`, userLines(report, words))] : []),
     list(`${words.codingAgentStats.results}:`, shareLines(report, words)),
+    ...(report.memories.length > 0 ? [list(`${labels.memories}:`, memoryLines(report, words))] : []),
   ];
   const shown = blocks.map(([head = "", ...lines]) => {
     const fitted = lines.map(printable).flatMap((line) => hanging(line, columns));
@@ -75,6 +76,16 @@ function usageLines(usage: StatsUsage, { stats: labels, usage: { none } }: Words
     ...(lacks ? [lacking] : []),
   ]);
 }
+
+function memoryLines({ memories }: StatsReport, { stats: labels }: Words): readonly string[] {
+  return memories.map(({ memory, due, failing, reason }) => {
+    const failed = failing === 0 ? undefined : count(failing);
+    return `${memory}: ${labels.due(count(due), failed)}${reason === undefined ? "" : `: ${oneLine(reason, reasonLength)}`}`;
+  });
+}
+
+/** Characters of why an engine failed. */
+const reasonLength = 60;
 
 /** Models that are named, and the characters of each. */
 const [namedModels, namedLength] = [3, 25];

@@ -91,6 +91,8 @@ export const english: Words = {
     output: "Output tokens",
     money: "Money",
     listPrices: " at list prices",
+    memories: "Memories that lack ended sessions",
+    due: (due, failing) => `${due} due${failing === undefined ? "" : `, ${failing} of them failed`}`,
     lacking: (withoutUsage, unpriced, models) => {
       const parts = [
         ...(withoutUsage === undefined ? [] : [`${sessionCount(withoutUsage)} without usage`]),

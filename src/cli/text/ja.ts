@@ -86,6 +86,8 @@ export const japanese: Words = {
     output: "出力トークン",
     money: "金額",
     listPrices: "（定価）",
+    memories: "終了したセッションの引き渡し待ち",
+    due: (due, failing) => `${due}件${failing === undefined ? "" : `、うち失敗${failing}件`}`,
     lacking: (withoutUsage, unpriced, models) => {
       const parts = [
         ...(withoutUsage === undefined ? [] : [`使用量の報告なし${withoutUsage}件`]),

@@ -87,6 +87,8 @@ export interface Words {
     readonly money: string;
     readonly listPrices: string;
     /** The sessions whose usage or price is not known, in one line. */
+    readonly memories: string;
+    readonly due: (due: string, failing: string | undefined) => string;
     readonly lacking: (withoutUsage: string | undefined, unpriced: string | undefined, models: string) => string;
     readonly userSessions: (count: string, percent: string) => string;
     readonly userTokens: (tokens: string) => string;

@@ -86,6 +86,8 @@ export const chinese: Words = {
     output: "输出 token",
     money: "金额",
     listPrices: "（按标价）",
+    memories: "尚未交给记忆的已结束会话",
+    due: (due, failing) => `${due} 个${failing === undefined ? "" : `，其中失败 ${failing} 个`}`,
     lacking: (withoutUsage, unpriced, models) => {
       const parts = [
         ...(withoutUsage === undefined ? [] : [`未报告用量 ${withoutUsage} 个`]),

@@ -4,7 +4,7 @@
  */
 import { WindrowError } from "../../errors.ts";
 import type { Examined, Finding, Store } from "../../store/store.ts";
-import { diskTrouble, runningTrouble, summaryTrouble } from "./trouble.ts";
+import { diskTrouble, runningTrouble, offloadTrouble, summaryTrouble } from "./trouble.ts";
 import type { FreeBytes } from "./trouble.ts";
 
 /** The contents of a store, in numbers. */
@@ -122,7 +122,7 @@ async function examineAll(
     add(count, examined);
     onProgress?.(count.sessions);
   }
-  findings.push(...(await runningTrouble(store, now())));
+  findings.push(...(await runningTrouble(store, now())), ...(await offloadTrouble(store)));
   return { findings, count, mended: kept };
 }
 

@@ -7,6 +7,7 @@ import { isWindrowError } from "../../errors.ts";
 import { systemCode } from "../../disk/safe-write.ts";
 import { isFinal } from "../../store/shared/rules.ts";
 import type { Finding, SessionInfo, Store } from "../../store/store.ts";
+import { enginesDue } from "../look/offloads.ts";
 import { measureHealth } from "../monitor/metrics.ts";
 import { conversations } from "../../store/memory-logs.ts";
 
@@ -89,6 +90,17 @@ async function failingSummaries(store: Store, id: string): Promise<Finding | und
     `The last ${failures} summaries failed (${reason}). Look at the summarizer's address, key and contextWindow; ` +
     `\`windrow compact ${id}\` tries again.`;
   return notice("summaries-failing", message, id);
+}
+
+/** Memories that lack sessions which have ended. */
+export async function offloadTrouble(store: Store): Promise<readonly Finding[]> {
+  return (await enginesDue(store, {})).map(({ memory, due, failing, reason = "" }) => {
+    const failed = failing === 0 ? "" : `; ${failing} of them failed (${reason})`;
+    const message =
+      `${due} ended session${due === 1 ? " is" : "s are"} due to the memory "${memory}"${failed}. A manager that is ` +
+      "opened with this memory hands them over, or `offloadDue` does (docs/memory.md).";
+    return notice("offload-due", message);
+  });
 }
 
 /** A process that lives and has the session, and says nothing any more. */

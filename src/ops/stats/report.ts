@@ -2,6 +2,7 @@
 import type { FinalStatus, SessionStatus } from "../../store/store.ts";
 import type { Spent } from "../look/spent.ts";
 import type { UnreadableSession } from "../look/unreadable.ts";
+import type { EngineDue } from "../look/offloads.ts";
 import type { Goal } from "./goals.ts";
 
 /** Sessions and what they take. */
@@ -103,6 +104,8 @@ export interface StatsReport {
   readonly failed: { readonly sessions: number; readonly share: number | null };
   /** Summaries made, of all that were tried; null where none was. */
   readonly summaries: { readonly made: number; readonly failed: number; readonly share: number | null };
+  /** The memories that lack sessions which have ended (docs/memory.md); empty where none does. */
+  readonly memories: readonly EngineDue[];
   /** Only where they were asked for. */
   readonly goals?: readonly Goal[];
   /** Sessions that could not be read, and are not counted, and those of which only a part could be read. */

@@ -3,6 +3,7 @@
  * read one after the other; what is kept of them are sums by user, day and month.
  */
 import { WindrowError } from "../../errors.ts";
+import { enginesDue } from "../look/offloads.ts";
 import { conversations } from "../../store/memory-logs.ts";
 import type { Scope, SessionStatus, Store } from "../../store/store.ts";
 import { Unreadable } from "../look/unreadable.ts";
@@ -58,7 +59,7 @@ export async function stats(store: Store, options: StatsOptions = {}, signal?: A
     ...(user !== undefined && { user }),
   };
   const report = sums.report(filter, options.goals === true);
-  return { ...report, unreadable: unreadable.sessions() };
+  return { ...report, memories: await enginesDue(store, scope), unreadable: unreadable.sessions() };
 }
 
 /** A day or a time in milliseconds; a day begins with its first millisecond, and `later` is added to it. */

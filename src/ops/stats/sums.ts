@@ -101,7 +101,7 @@ export class Sums {
     }
   }
 
-  report(filter: StatsReport["filter"], withGoals: boolean): Omit<StatsReport, "unreadable"> {
+  report(filter: StatsReport["filter"], withGoals: boolean): Omit<StatsReport, "unreadable" | "memories"> {
     const users = [...this.#users].map(([user, { ended, durationMs, ...sums }]) => {
       return { user, ...sums, share: sums.sessions / this.total, averageDurationMs: ratio(durationMs, ended) };
     });

@@ -24,7 +24,7 @@ for (let number = 0; number < 1_000_000; number++) {
   const ids = [];
   const count = 1 + (number % 4);
   for (let at = 0; at < count; at++) {
-    const id = `${name}-${number}-${at}`;
+    const id = [name, number, at].join("-");
     await session.append({ id, role: "user", parts: [{ type: "text", text: id }] });
     ids.push(id);
   }
