@@ -14,6 +14,8 @@ import { installedPeer } from "../peer.ts";
 import { messageRecord, rounded } from "./kit.ts";
 
 interface Pool extends PostgresClient {
+  connect(): Promise<unknown>;
+  query(statement: Sent): Promise<{ readonly rows: readonly Record<string, unknown>[] }>;
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly Record<string, unknown>[] }>;
   end(): Promise<void>;
 }
@@ -69,7 +71,11 @@ export async function benchPostgres(): Promise<BenchReport> {
       rows.push(await appends(pool, sessions, goal));
     }
     rows.push(...(await sizes(pool, server.url)), ...(await reads(pool)), await lists(pool));
-    return { name: "postgres", rows, note: `medians of ${pairs} pairs; lines of ${lineBytes} bytes; fsync on` };
+    return {
+      name: "postgres",
+      rows,
+      note: `medians of ${pairs} pairs; lines of ${lineBytes} bytes; fsync on; floor: the store's statement in a bare loop`,
+    };
   } finally {
     await pool.end();
     server.close();
@@ -84,12 +90,19 @@ function newSession(): Parameters<Store["create"]>[1] {
   return { uuid: randomUUID(), taskKey: {}, config: {}, createdAt: new Date().toISOString() };
 }
 
+/** A statement that a store sent, and its values. */
+interface Sent {
+  readonly name: string;
+  readonly text: string;
+  readonly values: unknown[];
+}
+
 async function appends(pool: Pool, sessions: number, goal: number): Promise<BenchRow> {
   const store = storeOn(pool);
-  const locks: Lock[] = [];
-  for (let index = 0; index < sessions; index++) locks.push(await store.create({}, newSession()));
+  const locks = await newLocks(store, sessions);
+  const bare = await bareStatement(pool, sessions);
   const each = Math.max(20, Math.round(Math.min(6_400, 300 * sessions) / sessions));
-  const samples: { readonly plain: number; readonly store: number }[] = [];
+  const samples: { readonly plain: number; readonly bare: number; readonly store: number }[] = [];
   for (let pair = 0; pair < pairs; pair++) {
     const plain = await plainLoop(pool);
     const before = performance.now();
@@ -98,7 +111,8 @@ async function appends(pool: Pool, sessions: number, goal: number): Promise<Benc
         for (let turn = 1; turn <= each; turn++) await store.append(lock, [messageRecord(turn, lineBytes)]);
       }),
     );
-    samples.push({ plain, store: (each * sessions) / ((performance.now() - before) / 1_000) });
+    const seconds = (performance.now() - before) / 1_000;
+    samples.push({ plain, store: (each * sessions) / seconds, bare: await bare(each) });
   }
   await store.close();
   return {
@@ -107,7 +121,51 @@ async function appends(pool: Pool, sessions: number, goal: number): Promise<Benc
     beside: `${Math.round(median(samples.map((one) => one.plain)))} plain INSERTs`,
     ratio: rounded(median(samples.map((one) => one.store / one.plain))),
     goal: goal === 0 ? "–" : `≥ ${goal}`,
+    floor: rounded(median(samples.map((one) => one.bare / one.plain))),
   };
+}
+async function newLocks(store: Store, count: number): Promise<readonly Lock[]> {
+  const locks: Lock[] = [];
+  for (let index = 0; index < count; index++) locks.push(await store.create({}, newSession()));
+  return locks;
+}
+
+/**
+ * A loop that sends the statement of the store, one line of each session, again and again: the most that the statement
+ * can do, without a mask, JSON or checksums.
+ *
+ * @returns appends a second, for so many turns of each session
+ */
+async function bareStatement(pool: Pool, sessions: number): Promise<(turns: number) => Promise<number>> {
+  let sent: Sent = { name: "", text: "", values: [] };
+  const listening = {
+    connect: true,
+    query(statement: string | Sent, values: unknown[] = []) {
+      if (typeof statement === "string") return pool.query(statement, values);
+      sent = statement;
+      return pool.query(statement);
+    },
+  };
+  const store = storeOn(listening);
+  const locks = await newLocks(store, sessions);
+  await Promise.all(locks.map(async (lock) => store.append(lock, [messageRecord(1, lineBytes)])));
+  let turn = 0;
+  return async (turns) => {
+    const before = performance.now();
+    for (let end = turn + turns; turn < end;) {
+      turn++;
+      const values = sent.values.map((value, at) => (steps.has(at) ? raised(value, turn) : value));
+      await pool.query({ ...sent, values });
+    }
+    return (turns * sessions) / ((performance.now() - before) / 1_000);
+  };
+}
+
+/** The values of the statement that count: head before and after, number and place of each line. */
+const steps = new Set([2, 3, 8, 9]);
+
+function raised(value: unknown, by: number): unknown {
+  return (value as readonly number[]).map((one) => one + by);
 }
 
 async function plainLoop(pool: Pool): Promise<number> {

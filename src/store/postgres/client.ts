@@ -1,10 +1,14 @@
 /** The client of a Postgres server, which the user brings: a pool of `pg`, `postgres`, or PGlite. */
+import { createHash } from "node:crypto";
 import { WindrowError } from "../../errors.ts";
 
 /** A row of an answer. */
 export type PostgresRow = Readonly<Record<string, unknown>>;
 
-/** A client that takes a text and its values, as `Pool` and `Client` of `pg` and `PGlite` do. */
+/**
+ * A client that takes a text and its values, as `Pool` and `Client` of `pg` and `PGlite` do. One that has `connect`, as those
+ * of `pg`, also takes an object with `name`, `text` and `values`, and prepares that statement under its name.
+ */
 export interface PostgresClient {
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly object[] }>;
   /** Ends it. A `Pool` and a `Client` of `pg` have it. */
@@ -13,7 +17,7 @@ export interface PostgresClient {
 
 /** A client of the package `postgres`: a function with `unsafe`. */
 export interface PostgresTag {
-  unsafe(text: string, values?: never[]): PromiseLike<readonly object[]>;
+  unsafe(text: string, values?: never[], options?: { readonly prepare: boolean }): PromiseLike<readonly object[]>;
   end(): Promise<unknown>;
 }
 
@@ -24,6 +28,13 @@ export interface Asker {
    *   the statement is not known; `not-durable` where it refused to write
    */
   ask(text: string, values?: readonly unknown[]): Promise<readonly PostgresRow[]>;
+  /**
+   * As `ask`, for a statement that is sent again and again: the server parses it once a connection, where client and pooler
+   * can do that.
+   *
+   * @throws WindrowError as `ask`
+   */
+  askOften(text: string, values: readonly unknown[]): Promise<readonly PostgresRow[]>;
   end(): Promise<void>;
 }
 
@@ -44,22 +55,72 @@ export interface AskerOptions {
   readonly owned: boolean;
 }
 
+type Send = (text: string, values: readonly unknown[]) => PromiseLike<readonly object[]>;
+
 /** Asks through a client. */
 export function askerOf(client: PostgresClient | PostgresTag, { location, owned }: AskerOptions): Asker {
-  const send = isTag(client)
-    ? (text: string, values: readonly unknown[]) => client.unsafe(text, [...values] as never[])
-    : async (text: string, values: readonly unknown[]) => (await client.query(text, [...values])).rows;
+  const { send, sendPrepared } = isTag(client) ? sendersOfTag(client) : sendersOf(client);
+  let prepares = sendPrepared !== undefined;
+  const ask = async (by: Send, text: string, values: readonly unknown[]): Promise<readonly PostgresRow[]> => {
+    try {
+      return (await by(text, values)) as readonly PostgresRow[];
+    } catch (error) {
+      throw failureOf(error, location);
+    }
+  };
   return {
-    async ask(text, values = []) {
+    ask: async (text, values = []) => ask(send, text, values),
+    async askOften(text, values) {
+      if (!sendPrepared || !prepares) return ask(send, text, values);
       try {
-        return (await send(text, values)) as readonly PostgresRow[];
+        return (await sendPrepared(text, values)) as readonly PostgresRow[];
       } catch (error) {
-        throw failureOf(error, location);
+        if (!lostNames.has(codeOf(error) ?? "")) throw failureOf(error, location);
+        prepares = false;
+        return ask(send, text, values);
       }
     },
     async end() {
       if (owned) await client.end?.();
     },
+  };
+}
+
+/** A name that a connection does not know, or knows already: a pooler gave the statement to another one. Nothing was done. */
+const lostNames: ReadonlySet<string> = new Set(["26000", "42P05"]);
+
+interface Senders {
+  readonly send: Send;
+  /** Undefined for a client that prepares nothing. */
+  readonly sendPrepared: Send | undefined;
+}
+
+function sendersOfTag(client: PostgresTag): Senders {
+  return {
+    send: (text, values) => client.unsafe(text, [...values] as never[]),
+    sendPrepared: (text, values) => client.unsafe(text, [...values] as never[], { prepare: true }),
+  };
+}
+
+/** The way in which clients of `pg` take a statement with a name. */
+interface NamingClient {
+  query(statement: { readonly name: string; readonly text: string; readonly values: unknown[] }): Promise<{
+    readonly rows: readonly object[];
+  }>;
+}
+
+function sendersOf(client: PostgresClient): Senders {
+  const naming = "connect" in client ? (client as unknown as NamingClient) : undefined;
+  const names = new Map<string, string>();
+  const nameOf = (text: string): string => {
+    const name = names.get(text) ?? `windrow_${createHash("sha1").update(text).digest("hex").slice(0, 16)}`;
+    names.set(text, name);
+    return name;
+  };
+  return {
+    send: async (text, values) => (await client.query(text, [...values])).rows,
+    sendPrepared:
+      naming && (async (text, values) => (await naming.query({ name: nameOf(text), text, values: [...values] })).rows),
   };
 }
 

@@ -12,6 +12,7 @@ import { noCounts } from "../format/seal.ts";
 import { systemClock, timestamp } from "../shared/clock.ts";
 import type { Clock } from "../shared/clock.ts";
 import { DamageList } from "../shared/damage-list.ts";
+import { GroupWriter } from "../shared/group-writer.ts";
 import { HeldSessions } from "../shared/held-sessions.ts";
 import { heartbeatMs, ownIdentity, ownerOf } from "../shared/holder.ts";
 import type { Holder } from "../shared/holder.ts";
@@ -48,7 +49,7 @@ import { beat, endRow, findRow, forgetBeat, infoOf, insertRow, letGoOf, listRows
 import type { SessionRow } from "./session.ts";
 import { dumpSession, restoreSession } from "./transfer.ts";
 import { postgresUpkeep } from "./upkeep.ts";
-import { Writer } from "./writer.ts";
+import { appendTo } from "./writer.ts";
 import type { Held } from "./writer.ts";
 
 export type { PostgresClient, PostgresTag } from "./client.ts";
@@ -106,7 +107,7 @@ class PostgresStore implements Store {
   readonly #mask: Mask;
   readonly #clock: Clock;
   readonly #heart: Heart;
-  readonly #writer: Writer;
+  readonly #writer: GroupWriter<Held>;
   readonly #openTables: () => Promise<void>;
   readonly #held = new HeldSessions<Held>(
     () => this.#open(),
@@ -124,7 +125,7 @@ class PostgresStore implements Store {
     this.capabilities = durableCapabilities(mask);
     const now = clock ? (): string => timestamp(clock) : (): null => null;
     this.#database = { asker, schema: quoted(schema), location, now, atVersion: atVersion(schema, steps) };
-    this.#writer = new Writer(this.#database);
+    this.#writer = new GroupWriter(appendTo(this.#database));
     this.#heart = new Heart({ send: beat(this.#database), forget: forgetBeat(this.#database) }, this.#clock);
     this.#openTables = async () => openSchema({ asker, schema, location, steps }, create);
     this.upkeep = postgresUpkeep({
@@ -265,7 +266,6 @@ class PostgresStore implements Store {
     try {
       await this.#held.releaseAll();
     } finally {
-      await this.#writer.settled();
       await this.#heart.stop();
       await this.#database.asker.end();
     }
@@ -329,7 +329,7 @@ class PostgresStore implements Store {
   }
 
   async #finish(held: Held, state: SessionState): Promise<void> {
-    await this.#writer.settled();
+    await this.#writer.settled(held);
     const hash = await hashOfSession(this.#database, held.key);
     const text = encodeState(state, {}, sealOf(held.counters, hash));
     const isEnded = await endRow(this.#database, held.key, held.holder.generation, { text, status: state.status });
@@ -337,7 +337,7 @@ class PostgresStore implements Store {
   }
 
   async #letGo(held: Held): Promise<void> {
-    await this.#writer.settled();
+    await this.#writer.settled(held);
     await letGoOf(this.#database, held.key, held.holder.generation);
   }
 }

@@ -62,7 +62,12 @@ const refusals = /^(?:OOM|READONLY|MISCONF|NOREPLICAS)\b/;
 /** The first words of a server that has to be asked again later: it loads its data, or runs a script that takes long. */
 const later = /^(?:LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN)\b/;
 
-function failureOf(error: unknown, location: string): unknown {
+/** The error of a command inside a script, by the server's words. */
+export function refusalOf(words: string, location: string): WindrowError {
+  return failureOf(words.replace(/^-/, "").trim(), location);
+}
+
+function failureOf(error: unknown, location: string): WindrowError {
   const reason = error instanceof Error && error.message !== "" ? error.message : String(error);
   const code = /^[A-Z]{2,}\b/.exec(reason)?.[0];
   const about = { location, reason, ...(code !== undefined && { reply: code }) };

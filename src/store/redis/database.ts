@@ -1,4 +1,6 @@
 /** A store's place in Redis: how it is asked, what its keys are, and by whose clock it goes. */
+import { createHash } from "node:crypto";
+import { WindrowError } from "../../errors.ts";
 import type { Sender } from "./client.ts";
 import type { StoreKeys } from "./keys.ts";
 
@@ -12,12 +14,31 @@ export interface RedisPlace {
   readonly now: () => Promise<number>;
 }
 
-/** Runs a script: its keys, then its values. */
+/**
+ * Runs a script: its keys, then its values. The server is sent the text of a script once, and afterwards its name.
+ *
+ * @throws WindrowError as {@link Sender.send}
+ */
 export async function run(
-  { sender }: RedisPlace,
+  { sender }: Pick<RedisPlace, "sender">,
   script: string,
   keys: readonly string[],
   values: readonly (string | number)[],
 ): Promise<unknown> {
-  return sender.send("EVAL", script, keys.length, ...keys, ...values);
+  const name = nameOf(script);
+  try {
+    return await sender.send("EVALSHA", name, keys.length, ...keys, ...values);
+  } catch (error) {
+    if (!(error instanceof WindrowError) || error.data?.["reply"] !== "NOSCRIPT") throw error;
+    return sender.send("EVAL", script, keys.length, ...keys, ...values);
+  }
+}
+
+const names = new Map<string, string>();
+
+/** The name that a server knows a script by. */
+function nameOf(script: string): string {
+  const name = names.get(script) ?? createHash("sha1").update(script).digest("hex");
+  names.set(script, name);
+  return name;
 }

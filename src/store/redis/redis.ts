@@ -11,6 +11,7 @@ import { SealHash, noCounts } from "../format/seal.ts";
 import { systemClock, timestamp } from "../shared/clock.ts";
 import type { Clock } from "../shared/clock.ts";
 import { DamageList } from "../shared/damage-list.ts";
+import { GroupWriter } from "../shared/group-writer.ts";
 import { HeldSessions } from "../shared/held-sessions.ts";
 import { ownIdentity, ownerOf } from "../shared/holder.ts";
 import type { Holder } from "../shared/holder.ts";
@@ -41,7 +42,8 @@ import { beat, findRow, forgetBeat, infoOf, listRows } from "./session.ts";
 import type { SessionRow } from "./session.ts";
 import { dumpSession, restoreSession } from "./transfer.ts";
 import { redisUpkeep } from "./upkeep.ts";
-import { SessionWriter } from "./writer.ts";
+import { appendTo } from "./writer.ts";
+import type { Held } from "./writer.ts";
 
 export type { IoRedisClient, NodeRedisClient } from "./client.ts";
 export type { RedisStoreOptions } from "./options.ts";
@@ -87,9 +89,10 @@ class RedisStore implements Store {
   readonly #clock: Clock;
   readonly #heart: Heart;
   readonly #durability: "strict" | "group";
-  readonly #held = new HeldSessions<SessionWriter>(
+  readonly #writer: GroupWriter<Held>;
+  readonly #held = new HeldSessions<Held>(
     () => this.#open(),
-    (writer) => this.#letGo(writer),
+    (held) => this.#letGo(held),
   );
   readonly #damaged = new DamageList();
   #assurance: Promise<Assurance> | undefined;
@@ -107,12 +110,13 @@ class RedisStore implements Store {
     this.#mask = mask;
     this.#clock = clock ?? systemClock;
     this.#durability = durability;
+    this.#writer = new GroupWriter(appendTo(this.#place, () => this.#assured()));
     this.#heart = new Heart({ send: beat(this.#place), forget: forgetBeat(this.#place) }, this.#clock);
     this.capabilities = durableCapabilities(mask);
     this.upkeep = redisUpkeep({
       ...{ place: this.#place, mask, clock: this.#clock },
       find: (scope, id) => this.#find(scope, id),
-      alive: async () => void (await this.#alive()),
+      alive: () => this.#alive(),
     });
   }
 
@@ -170,7 +174,7 @@ class RedisStore implements Store {
       const continued = continuedFrom(found, state);
       checkMessages(row.id, found, continued);
       continued.counters.pos = Number(head);
-      lock = await this.#hold(scope, row.id, holder, continued);
+      lock = this.#hold(scope, row.id, holder, continued);
       // Who let go of a session wrote its state last; of a writer that died or was passed over, the lines may say more.
       if (row.holder) await this.setState(lock, await this.#recounted(row, state));
       return lock;
@@ -182,9 +186,9 @@ class RedisStore implements Store {
   }
 
   async append(lock: Lock, records: readonly NewRecord[]): Promise<readonly StoredRecord[]> {
-    const writer = this.#held.writable(lock);
+    const held = this.#held.writable(lock);
     const encoded = records.map((record) => encode(this.#prepared(record)));
-    return encoded.length === 0 ? [] : writer.write(encoded);
+    return encoded.length === 0 ? [] : this.#writer.write(held, encoded);
   }
 
   async *read<K extends RecordKind>(scope: Scope, id: string, query: ReadQuery<K>): AsyncGenerator<StoredRecordOf<K>> {
@@ -203,12 +207,13 @@ class RedisStore implements Store {
   }
 
   async setState(lock: Lock, state: SessionState): Promise<void> {
-    await this.#held.writable(lock).write([], prepareState(this.#mask, state));
+    const held = this.#held.writable(lock);
+    await this.#writer.write(held, [], prepareState(this.#mask, state));
   }
 
   async finish(lock: Lock, state: SessionState & { readonly status: FinalStatus }): Promise<void> {
     const prepared = prepareState(this.#mask, state);
-    await this.#held.finish(lock, (writer) => this.#finish(writer, prepared));
+    await this.#held.finish(lock, (held) => this.#finish(held, prepared));
   }
 
   async recovery(scope: Scope, id: string): Promise<readonly Recovered[]> {
@@ -250,16 +255,22 @@ class RedisStore implements Store {
     if (this.#closing) throw storeClosed();
   }
 
-  async #alive(): Promise<Assurance> {
+  async #alive(): Promise<void> {
     this.#open();
+    try {
+      await this.#assured();
+    } finally {
+      this.#open();
+    }
+  }
+
+  async #assured(): Promise<Assurance> {
     this.#assurance ??= assuranceOf(this.#place.sender, this.#durability, this.#place.location);
     try {
       return await this.#assurance;
     } catch (error) {
       this.#assurance = undefined;
       throw error;
-    } finally {
-      this.#open();
     }
   }
 
@@ -294,9 +305,9 @@ class RedisStore implements Store {
     return { ...ownIdentity(), acquiredAt: now, heartbeatAt: now, generation };
   }
 
-  async #hold(scope: Scope, id: string, holder: Holder, { counters, missing }: Continued): Promise<Lock> {
-    const writer = new SessionWriter(this.#place, { id, holder, counters }, await this.#alive());
-    return this.#held.add({ id, scope, recovery: missing, owner: () => ownerOf(holder) }, writer);
+  #hold(scope: Scope, id: string, holder: Holder, { counters, missing }: Continued): Lock {
+    const held: Held = { id, keys: this.#place.keys.of(id), holder, counters };
+    return this.#held.add({ id, scope, recovery: missing, owner: () => ownerOf(holder) }, held);
   }
 
   async #recounted({ id, metadata, state }: SessionRow, text: string): Promise<SessionState> {
@@ -310,20 +321,24 @@ class RedisStore implements Store {
     return atLeast(decodeState(parseDocument(text)) ?? state, count.numbers);
   }
 
-  async #finish(writer: SessionWriter, state: SessionState): Promise<void> {
-    await writer.settled();
+  async #finish(held: Held, state: SessionState): Promise<void> {
+    await this.#writer.settled(held);
     const hash = new SealHash();
     for (const log of logNames) {
-      for await (const { line } of rowsOf(this.#place, logKey(writer.keys, log))) addLine(hash, log, line);
+      for await (const { line } of rowsOf(this.#place, logKey(held.keys, log))) addLine(hash, log, line);
     }
-    const text = encodeState(state, {}, sealOf(writer.counters, hash.digest()));
-    const values = [writer.holder.generation, text, state.status];
-    const ended = await run(this.#place, letGoScript, [writer.keys.session], values);
-    if (Number(ended) !== 1) throw fenced({ owner: writer.holder });
+    const text = encodeState(state, {}, sealOf(held.counters, hash.digest()));
+    const ended = await run(
+      this.#place,
+      letGoScript,
+      [held.keys.session],
+      [held.holder.generation, text, state.status],
+    );
+    if (Number(ended) !== 1) throw fenced({ owner: held.holder });
   }
 
-  async #letGo(writer: SessionWriter): Promise<void> {
-    await writer.settled();
-    await run(this.#place, letGoScript, [writer.keys.session], [writer.holder.generation, "", ""]);
+  async #letGo(held: Held): Promise<void> {
+    await this.#writer.settled(held);
+    await run(this.#place, letGoScript, [held.keys.session], [held.holder.generation, "", ""]);
   }
 }

@@ -3,15 +3,39 @@
  * whose generation its hash names, and from the place that its hash names.
  */
 
-/** KEYS: session, logs. ARGV: generation, head before, head after, state or "", status, then log, id and line of each line. */
+/**
+ * Appends to several sessions. KEYS: of each its hash and the logs that get lines. ARGV: of each generation, head before,
+ * head after, state or "", status, how many logs, how many lines, and then log (its place behind the hash), id and text of
+ * each line. Answers two texts for each: `kept`; `fenced` or `moved`, and the head; `error`, and the server's words.
+ */
 export const appendScript = `
-local s = redis.call('HMGET', KEYS[1], 'generation', 'head')
-if not s[1] or s[1] ~= ARGV[1] then return {'fenced', s[2] or ''} end
-if s[2] ~= ARGV[2] then return {'moved', s[2]} end
-for i = 6, #ARGV, 3 do redis.call('XADD', KEYS[1 + tonumber(ARGV[i])], ARGV[i + 1], 'line', ARGV[i + 2]) end
-redis.call('HSET', KEYS[1], 'head', ARGV[3])
-if ARGV[4] ~= '' then redis.call('HSET', KEYS[1], 'state', ARGV[4], 'status', ARGV[5]) end
-return {'kept', ARGV[3]}`;
+local answers, key, at = {}, 1, 1
+while key <= #KEYS do
+  local logs, lines = tonumber(ARGV[at + 5]), tonumber(ARGV[at + 6])
+  local outcome, told = 'kept', ''
+  local s = redis.call('HMGET', KEYS[key], 'generation', 'head')
+  if s[1] ~= ARGV[at] then outcome, told = 'fenced', s[2] or ''
+  elseif s[2] ~= ARGV[at + 1] then outcome, told = 'moved', s[2] or ''
+  else
+    for i = at + 7, at + 6 + 3 * lines, 3 do
+      local added = redis.pcall('XADD', KEYS[key + tonumber(ARGV[i])], ARGV[i + 1], 'line', ARGV[i + 2])
+      if type(added) == 'table' and added.err then
+        outcome, told = 'error', added.err
+        break
+      end
+    end
+    if outcome == 'kept' then
+      local fields = { 'head', ARGV[at + 2] }
+      if ARGV[at + 3] ~= '' then fields = { 'head', ARGV[at + 2], 'state', ARGV[at + 3], 'status', ARGV[at + 4] } end
+      local set = redis.pcall('HSET', KEYS[key], unpack(fields))
+      if type(set) == 'table' and set.err then outcome, told = 'error', set.err end
+    end
+  end
+  answers[#answers + 1] = outcome
+  answers[#answers + 1] = told
+  key, at = key + 1 + logs, at + 7 + 3 * lines
+end
+return answers`;
 
 /** KEYS: session. ARGV: field and value of each field. Answers 0 where the session is there already. */
 export const createScript = `

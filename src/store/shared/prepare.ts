@@ -19,7 +19,9 @@ import type { NewSession, ReadQuery, Scope, SessionMetadata, SessionState, Store
 export function prepareRecord(mask: Mask, record: NewRecord): NewRecord {
   const fault = jsonFault(record, { undefinedToo: true, whole: true });
   if (fault !== undefined) throw new TypeError(fault);
-  const masked = mayHold(mask, record as unknown as JsonValue) ? maskRecord(mask, record) : record;
+  // Of a message's record the message alone is masked; the name of its count would be taken for a keyword.
+  const texts = record.kind === "message" ? record.message : record;
+  const masked = mayHold(mask, texts as unknown as JsonValue) ? maskRecord(mask, record) : record;
   if (masked.kind === "tool") return { ...masked, durationMs: Math.round(masked.durationMs) };
   if (masked.kind !== "message") return masked;
   const timestamp = masked.message.timestamp ?? masked.timestamp;
