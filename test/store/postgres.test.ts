@@ -13,6 +13,7 @@ import { temporaryFolder } from "./fixtures.ts";
 import { postgresFixture } from "./postgres-fixtures.ts";
 
 interface Pool {
+  connect(): Promise<unknown>;
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly Record<string, unknown>[] }>;
   end(): Promise<void>;
 }
@@ -50,6 +51,53 @@ describe.skipIf(!hasPostgres)("a store in Postgres", () => {
     await store.close();
     expect((await pool.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
     await fixture.close();
+  });
+
+  it("takes a session over with three statements", async () => {
+    let asked = 0;
+    const client = {
+      query: (text: string, values?: unknown[]) => {
+        asked++;
+        return pool.query(text, values);
+      },
+    };
+    const store = postgresStore({ client, schema: "counted" });
+    const lock = await store.create(everybody, newSession());
+    await store.append(lock, [messageRecord("one")]);
+    await lock.release();
+    asked = 0;
+    const again = await store.lock(everybody, lock.id);
+    expect(asked).toBe(3);
+    await store.append(again, [messageRecord("two")]);
+    expect(asked).toBe(4);
+    await store.close();
+  });
+
+  it("goes on behind a pooler that loses the names of prepared statements", async () => {
+    const store = postgresStore({ client: pool, schema: "names" });
+    const lock = await store.create(everybody, newSession());
+    const refused: (string | undefined)[] = [];
+    const losing = {
+      connect: pool.connect,
+      // One connection for each statement, as a pooler may give them: what another one prepared is not known to it.
+      async query(statement: string | { readonly name: string; readonly values: unknown[] }, values?: unknown[]) {
+        if (typeof statement === "string") return pool.query(statement, values);
+        try {
+          return await pool.query(`EXECUTE "${statement.name}"`);
+        } catch (error) {
+          refused.push((error as { readonly code?: string }).code);
+          throw error;
+        }
+      },
+    };
+    await lock.release();
+    const behind = postgresStore({ client: losing, schema: "names" });
+    const again = await behind.lock(everybody, lock.id);
+    await behind.append(again, [messageRecord("one")]);
+    await behind.append(again, [messageRecord("two")]);
+    expect(refused).toEqual(["26000"]);
+    await behind.close();
+    await store.close();
   });
 
   it("refuses addresses, options and schemas that it cannot use, without a word of the password", async () => {
