@@ -78,7 +78,7 @@ describe.skipIf(!hasPostgres)("a store in Postgres", () => {
     const lock = await store.create(everybody, newSession());
     const refused: (string | undefined)[] = [];
     const losing = {
-      connect: pool.connect,
+      connect: () => pool.connect(),
       // One connection for each statement, as a pooler may give them: what another one prepared is not known to it.
       async query(statement: string | { readonly name: string; readonly values: unknown[] }, values?: unknown[]) {
         if (typeof statement === "string") return pool.query(statement, values);

@@ -26,6 +26,7 @@ import {
 } from "../shared/prepare.ts";
 import { alreadyExists, checkQuery, finished, formatVersion, inScope, isFinal } from "../shared/rules.ts";
 import { newerFormat, notFound, sessionId, storeClosed } from "../shared/rules.ts";
+import { recounted } from "../shared/recount.ts";
 import { checkMessages, continuedFrom, encode, recordOf, sealOf } from "../shared/session-log.ts";
 import type { Continued } from "../shared/session-log.ts";
 import { busy, fenced, unlockEdit } from "../shared/unlock.ts";
@@ -40,7 +41,6 @@ import type { Database } from "./database.ts";
 import { readCounters, rowsOf } from "./log.ts";
 import { checkPostgresOptions } from "./options.ts";
 import type { PostgresStoreOptions } from "./options.ts";
-import { recounted } from "./recount.ts";
 import { atVersion, migrations, openSchema, quoted } from "./schema.ts";
 import type { Migration } from "./schema.ts";
 import { hashOfSession } from "./seal.ts";
@@ -189,7 +189,8 @@ class PostgresStore implements Store {
       continued.counters.pos = head;
       lock = this.#hold(scope, row, holder, continued);
       // Who let go of a session wrote its state last; of a writer that died or was passed over, the lines may say more.
-      if (row.holder) await this.setState(lock, await recounted(this.#database, row, state));
+      if (row.holder)
+        await this.setState(lock, await recounted(row, state, (log) => rowsOf(this.#database, row.key, log)));
       return lock;
     } catch (error) {
       if (lock) await lock.release();

@@ -44,7 +44,7 @@ export function appendTo({ asker, schema }: Database): SendBatch<Held> {
 }
 
 /**
- * What became of a session whose row was not as expected: an earlier sending of the same lines was carried out, or another
+ * The outcome of a session whose row was not as expected: an earlier sending of the same lines was carried out, or another
  * process took the session over.
  */
 async function judged(

@@ -5,7 +5,7 @@
 import { createMask } from "../../mask/mask.ts";
 import type { Mask } from "../../mask/mask.ts";
 import type { NewRecord, RecordKind, StoredRecord, StoredRecordOf } from "../../message/record.ts";
-import { decodeState, encodeMetadata, encodeState, initialState, parseDocument } from "../format/documents.ts";
+import { encodeMetadata, encodeState, initialState } from "../format/documents.ts";
 import { kindLogs, logNames } from "../format/logs.ts";
 import { SealHash, noCounts } from "../format/seal.ts";
 import { systemClock, timestamp } from "../shared/clock.ts";
@@ -19,9 +19,9 @@ import { cannotStore, durableCapabilities, prepareMetadata, prepareRecord } from
 import { prepareState, readRecord } from "../shared/prepare.ts";
 import { alreadyExists, checkQuery, finished, formatVersion, inScope, isFinal } from "../shared/rules.ts";
 import { newerFormat, notFound, sessionId, storeClosed } from "../shared/rules.ts";
+import { recounted } from "../shared/recount.ts";
 import { addLine, checkMessages, continuedFrom, encode, recordOf, sealOf } from "../shared/session-log.ts";
 import type { Continued } from "../shared/session-log.ts";
-import { StateCount, atLeast } from "../shared/state-count.ts";
 import { busy, fenced, unlockEdit } from "../shared/unlock.ts";
 import type { FinalStatus, Holding, ListQuery, Lock, NewSession, ReadQuery, Recovered, Scope } from "../store.ts";
 import type { SessionInfo, SessionState, Store, StoreCapabilities, StoreHolding, StoreTransfer } from "../store.ts";
@@ -176,7 +176,8 @@ class RedisStore implements Store {
       continued.counters.pos = Number(head);
       lock = this.#hold(scope, row.id, holder, continued);
       // Who let go of a session wrote its state last; of a writer that died or was passed over, the lines may say more.
-      if (row.holder) await this.setState(lock, await this.#recounted(row, state));
+      if (row.holder)
+        await this.setState(lock, await recounted(row, state, (log) => rowsOf(this.#place, logKey(keys, log))));
       return lock;
     } catch (error) {
       if (lock) await lock.release();
@@ -308,17 +309,6 @@ class RedisStore implements Store {
   #hold(scope: Scope, id: string, holder: Holder, { counters, missing }: Continued): Lock {
     const held: Held = { id, keys: this.#place.keys.of(id), holder, counters };
     return this.#held.add({ id, scope, recovery: missing, owner: () => ownerOf(holder) }, held);
-  }
-
-  async #recounted({ id, metadata, state }: SessionRow, text: string): Promise<SessionState> {
-    const count = new StateCount(metadata.createdAt);
-    for (const kind of ["usage", "tool", "edit"] as const) {
-      for await (const { line } of rowsOf(this.#place, logKey(this.#place.keys.of(id), kindLogs[kind]))) {
-        const record = recordOf(kind, line);
-        if (record?.kind === "usage" || record?.kind === "tool" || record?.kind === "edit") count.take(record);
-      }
-    }
-    return atLeast(decodeState(parseDocument(text)) ?? state, count.numbers);
   }
 
   async #finish(held: Held, state: SessionState): Promise<void> {

@@ -43,7 +43,7 @@ export interface Part<H extends Writable> {
 }
 
 /**
- * What became of a session's part. `elsewhere`: the session has this holder's generation and another place, which only a
+ * The end of a session's part. `elsewhere`: the session has this holder's generation and another place, which only a
  * foreign hand can have done. An error says that nothing of the part was kept.
  */
 export type Outcome = "kept" | "fenced" | "elsewhere" | WindrowError;

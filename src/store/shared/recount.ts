@@ -1,22 +1,24 @@
 /** The state behind a writer that died, its numbers counted again from the session's lines. */
 import { decodeState, parseDocument } from "../format/documents.ts";
 import { kindLogs } from "../format/logs.ts";
-import { StateCount, atLeast } from "../shared/state-count.ts";
-import type { SessionState } from "../store.ts";
-import { recordOf } from "../shared/session-log.ts";
-import type { Database } from "./database.ts";
-import { rowsOf } from "./log.ts";
-import type { SessionRow } from "./session.ts";
+import type { LogName, SessionMetadata, SessionState } from "../store.ts";
+import { recordOf } from "./session-log.ts";
+import { StateCount, atLeast } from "./state-count.ts";
 
-/** A session's state, with what its dead writer wrote last; a line that is damaged adds nothing. */
+/**
+ * A session's state, with what its dead writer wrote last; a line that is damaged adds nothing.
+ *
+ * @param text - of the state, read after the session was taken
+ * @param linesOf - every line of a log
+ */
 export async function recounted(
-  database: Database,
-  { key, metadata, state }: SessionRow,
+  { metadata, state }: { readonly metadata: SessionMetadata; readonly state: SessionState },
   text: string,
+  linesOf: (log: LogName) => AsyncIterable<{ readonly line: string }>,
 ): Promise<SessionState> {
   const count = new StateCount(metadata.createdAt);
   for (const kind of ["usage", "tool", "edit"] as const) {
-    for await (const { line } of rowsOf(database, key, kindLogs[kind])) {
+    for await (const { line } of linesOf(kindLogs[kind])) {
       const record = recordOf(kind, line);
       if (record?.kind === "usage" || record?.kind === "tool" || record?.kind === "edit") count.take(record);
     }
