@@ -18,7 +18,7 @@ const floors = [
   ],
   ["disk/", "mask/", "tokens/", "config/", "http/"],
   ["model/", "store/"],
-  ["access/", "window/", "memory/", "transcript/"],
+  ["access/", "window/", "search/", "memory/", "transcript/"],
   ["session/"],
   ["ops/"],
   ["replay/"],

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { search } from "../../src/ops/search/search.ts";
 import type { SearchHit } from "../../src/ops/search/search.ts";
-import { SearchIndex } from "../../src/ops/search/index-file.ts";
-import { searchTerms } from "../../src/ops/search/terms.ts";
+import { SearchIndex } from "../../src/search/search.ts";
+import { searchTerms } from "../../src/search/terms.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
 import type { Store } from "../../src/store/store.ts";
 import { storeFolder } from "./store-kit.ts";
@@ -109,15 +109,16 @@ it("finds the same without the index, with one that another process writes, and 
   const plain = await search(store, { query: "needle 3" });
   expect(plain.hits).toHaveLength(2);
   const other = new SearchIndex(index);
+  expect(other.open()).toBe(true);
   expect((await search(place.open(), { query: "needle 3", index })).hits).toEqual(plain.hits);
   other.close();
   expect((await search(store, { query: "needle 3", index })).hits).toEqual(plain.hits);
-  appendFileSync(join(index, "stretches.jsonl"), '{"session":"torn');
+  appendFileSync(join(index, "sessions.jsonl"), '{"session":"torn');
   for (const name of readdirSync(index)) if (name.endsWith(".postings")) appendFileSync(join(index, name), "abc");
   const late = await write(["needle 3 again"]);
   const after = await search(store, { query: "needle 3", index });
   expect(places(after.hits)).toEqual([[late, 1], ...places(plain.hits)]);
-  writeFileSync(join(index, "stretches.jsonl"), "");
+  writeFileSync(join(index, "sessions.jsonl"), "");
   expect(places((await search(store, { query: "needle 3", index })).hits)).toEqual(places(after.hits));
 });
 
@@ -152,6 +153,7 @@ it("forgets a session: no file of the index names it, and nothing else is lost",
   const kept = await write(["shared words"]);
   await search(store, { query: "shared", index });
   const open = new SearchIndex(index);
+  open.open();
   const changed = open.forget(new Set([gone]));
   expect(changed.length).toBeGreaterThan(1);
   expect(open.candidates(searchTerms("canary")).size).toBe(0);

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { cleanup, cleanupEvery } from "../../ops/cleanup/cleanup.ts";
 import type { CleanedSession, CleanupOptions, CleanupReport } from "../../ops/cleanup/cleanup.ts";
-import { searchFolderOf } from "../../ops/search/search.ts";
+import { searchFolderOf } from "../../search/folder.ts";
 import { printable } from "../../printable.ts";
 import { exitStatus, onStore, reportError, writeReport } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";

@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import type { Command } from "commander";
 import { erase, planErase } from "../../ops/cleanup/erase.ts";
 import type { EraseReceipt } from "../../ops/cleanup/erase.ts";
-import { searchFolderOf } from "../../ops/search/search.ts";
+import { searchFolderOf } from "../../search/folder.ts";
 import { WindrowError } from "../../errors.ts";
 import { printable } from "../../printable.ts";
 import { exitStatus, onStore } from "../command.ts";

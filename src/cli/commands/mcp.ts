@@ -52,7 +52,7 @@ async function runMcp(flags: McpFlags, io: CommandIo, signal: AbortSignal | unde
   );
   const store = await io.openStore(flags.store);
   const { user, session, readOnly } = flags;
-  const { searchFolderOf } = await import("../../ops/search/search.ts");
+  const { searchFolderOf } = await import("../../search/folder.ts");
   const index = searchFolderOf(flags.store);
   const tools = await McpTools.open({
     store,

@@ -53,8 +53,9 @@ async function runSearch(
   if (flags.status !== undefined && status === undefined) {
     throw new WindrowError("bad-option", `--status is one of ${sessionStatuses.join(", ")}, not "${flags.status}".`);
   }
-  const [{ search, searchFolderOf }, { findSession }] = await Promise.all([
+  const [{ search }, { searchFolderOf }, { findSession }] = await Promise.all([
     import("../../ops/search/search.ts"),
+    import("../../search/folder.ts"),
     import("../../ops/look/find.ts"),
   ]);
   return onStoreAbout(io, { store: flags.store }, flags.store, async (store, _scope, progress) => {

@@ -57,7 +57,7 @@ async function runServe(
     import("../../viewer/serve/server.ts"),
     import("../../viewer/stored-source.ts"),
     import("../../ops/look/find.ts"),
-    import("../../ops/search/search.ts"),
+    import("../../search/folder.ts"),
   ]);
   const given = io.env[tokenVariable];
   const index = searchFolderOf(flags.store);

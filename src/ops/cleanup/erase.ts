@@ -7,7 +7,7 @@ import type { Scope, Store } from "../../store/store.ts";
 import type { Erased, ErasedPlace, EraseElsewhere } from "../../store/upkeep.ts";
 import { liveId, trashedNamed } from "./archive.ts";
 import { upkeepOf } from "./keep.ts";
-import { SearchIndex } from "../search/index-file.ts";
+import { SearchIndex } from "../../search/search.ts";
 
 /** Options of erasing: the owner, and the places beside the store. */
 export interface EraseOptions {
@@ -108,7 +108,7 @@ function forget(folder: string, sessionIds: readonly string[]): ErasedPlace {
   if (!existsSync(folder)) return nothing;
   const index = new SearchIndex(folder);
   try {
-    if (!index.writable) {
+    if (!index.open()) {
       const message = `A search is just adding to the index ${folder}. Erase the same sessions again when it is done.`;
       throw new WindrowError("store-unavailable", message, { path: folder });
     }

@@ -1,18 +1,16 @@
 /** Full text over all sessions of a scope, in any language; and whether what was found still stands in its window. */
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { isWindrowError, WindrowError } from "../../errors.ts";
 import { messageText } from "../../message/message.ts";
 import type { Role } from "../../message/message.ts";
 import type { Edit } from "../../window/window.ts";
-import { inScope, isFinal } from "../../store/shared/rules.ts";
+import { inScope } from "../../store/shared/rules.ts";
 import type { Scope, SessionInfo, SessionStatus, Store } from "../../store/store.ts";
 import { EditIndex } from "../../window/edits.ts";
 import { newestEpoch } from "../../session/log.ts";
-import { SearchIndex } from "./index-file.ts";
-import type { Stretch } from "./index-file.ts";
-import { answers, parseQuery, placeOf, searchTerms } from "./terms.ts";
-import type { SearchQuery } from "./terms.ts";
+import { behind, catchUp } from "../../search/catch-up.ts";
+import { SearchIndex } from "../../search/search.ts";
+import { answers, parseQuery, placeOf } from "../../search/terms.ts";
+import type { SearchQuery } from "../../search/terms.ts";
 import { Unreadable } from "../look/unreadable.ts";
 import type { UnreadableSession } from "../look/unreadable.ts";
 
@@ -63,12 +61,10 @@ export interface SearchReport {
   readonly unreadable: readonly UnreadableSession[];
 }
 
-/** Most messages that the index knows as one. */
-const stretchLength = 64;
-
 const defaultLimit = 20;
 
-const searchFolder = "search-index";
+/** Messages between two that are asked for, up to which they are read in one go. */
+const readAlong = 8;
 
 /** Characters of an excerpt before and after the place. */
 const before = 60;
@@ -95,11 +91,11 @@ export async function search(store: Store, options: SearchOptions, signal?: Abor
       ? placesIn(index, store, scope, unread, query, options)
       : everywhere(store, scope, options, unreadable);
     const hits: SearchHit[] = [];
-    for await (const { session, stretches } of places) {
+    for await (const { session, seqs, from } of places) {
       if (options.status !== undefined && session.state.status !== options.status) continue;
       const left = limit + 1 - hits.length;
       const found = await unreadable.attempt(store, scope, session.metadata.uuid, () =>
-        hitsOf(store, scope, session, stretches, query, options.query, left),
+        hitsOf(store, scope, session, [...rangesOf(seqs), { from, to: Infinity }], query, options.query, left),
       );
       hits.push(...(found ?? []));
       if (hits.length > limit) break;
@@ -111,10 +107,11 @@ export async function search(store: Store, options: SearchOptions, signal?: Abor
   }
 }
 
-/** A place where hits may be: a session and some of its messages. */
+/** A place where hits may be: a session, some of its messages, and all from one on; Infinity for none. */
 interface Place {
   readonly session: SessionInfo;
-  readonly stretches: readonly Stretch[];
+  readonly seqs: readonly number[];
+  readonly from: number;
 }
 
 interface Update {
@@ -135,41 +132,29 @@ async function update(
   unreadable: Unreadable,
   signal: AbortSignal | undefined,
 ): Promise<Update> {
+  const options = {
+    ...(sessionId !== undefined && { sessionId }),
+    ...(onProgress && { onProgress }),
+    unreadable: unreadable.note,
+    attempt: <T>(id: string, read: () => Promise<T>) => unreadable.attempt(store, scope, id, read),
+  };
+  if (index.open()) return { unread: new Map(), ...(await catchUp(index, store, scope, options, signal)) };
   const unread = new Map<string, { readonly session: SessionInfo; readonly from: number }>();
-  let indexed = 0;
-  let done = 0;
-  for await (const session of listed(store, scope, sessionId, unreadable, (id) => index.isFinal(id))) {
+  for await (const session of behind(index, store, scope, options)) {
     const id = session.metadata.uuid;
-    if (index.isFinal(id)) continue;
-    if (signal?.aborted) throw new WindrowError("aborted", "The search was stopped; what it indexed is kept.");
-    if (index.writable) {
-      indexed += (await unreadable.attempt(store, scope, id, () => catchUp(index, store, scope, session))) ?? 0;
-      onProgress?.(++done);
-    } else unread.set(id, { session, from: index.covered(id) + 1 });
+    unread.set(id, { session, from: index.covered(id) + 1 });
   }
-  if (index.writable) index.flush();
-  return { unread, indexed };
-}
-
-async function* listed(
-  store: Store,
-  scope: Scope,
-  sessionId: string | undefined,
-  { note }: Unreadable,
-  without?: (id: string) => boolean,
-): AsyncGenerator<SessionInfo> {
-  if (sessionId === undefined) yield* store.list(scope, { unreadable: note, ...(without && { without }) });
-  else yield await store.info(scope, sessionId);
+  return { unread, indexed: 0 };
 }
 
 async function* everywhere(
   store: Store,
   scope: Scope,
   { sessionId }: SearchOptions,
-  unreadable: Unreadable,
+  { note }: Unreadable,
 ): AsyncGenerator<Place> {
-  for await (const session of listed(store, scope, sessionId, unreadable))
-    yield { session, stretches: [{ from: 1, to: Infinity }] };
+  const list = sessionId === undefined ? store.list(scope, { unreadable: note }) : [await store.info(scope, sessionId)];
+  for await (const session of list) yield { session, seqs: [], from: 1 };
 }
 
 /** The places where the index has all the terms, and those that it lacks; newest sessions first. */
@@ -183,19 +168,17 @@ async function* placesIn(
 ): AsyncGenerator<Place> {
   const candidates = index.candidates(query.terms);
   const found = new Map<string, number>();
-  for (const [id, session] of index.sessions()) {
-    if (!candidates.has(id) || !inScope(scope, session)) continue;
-    if (status === undefined || session.status === undefined || session.status === status)
-      found.set(id, session.created);
+  for (const id of candidates.keys()) {
+    const known = index.entry(id)?.session;
+    if (!known || !inScope(scope, known)) continue;
+    if (status === undefined || known.status === undefined || known.status === status) found.set(id, known.created);
   }
   for (const [id, { session }] of unread) found.set(id, Date.parse(session.metadata.createdAt));
   for (const [id] of [...found].toSorted(([, left], [, right]) => right - left)) {
     if (sessionId !== undefined && id !== sessionId) continue;
     const lacking = unread.get(id);
     const session = lacking?.session ?? (await infoOf(store, scope, id));
-    if (!session) continue;
-    const stretches = [...(candidates.get(id) ?? []), ...(lacking ? [{ from: lacking.from, to: Infinity }] : [])];
-    yield { session, stretches };
+    if (session) yield { session, seqs: candidates.get(id) ?? [], from: lacking?.from ?? Infinity };
   }
 }
 
@@ -209,39 +192,27 @@ async function infoOf(store: Store, scope: Scope, id: string): Promise<SessionIn
   }
 }
 
-/** Reads what the index does not know of a session yet. */
-async function catchUp(index: SearchIndex, store: Store, scope: Scope, session: SessionInfo): Promise<number> {
-  const { uuid: id, createdAt, user, tenant } = session.metadata;
-  const { status } = session.state;
-  const about = {
-    created: Date.parse(createdAt),
-    ...(user !== undefined && { user }),
-    ...(tenant !== undefined && { tenant }),
-  };
-  index.describe(id, about);
-  const from = index.covered(id) + 1;
-  let terms = new Set<string>();
-  let first = from;
-  let last = from - 1;
-  for await (const { seq, message } of store.read(scope, id, { kind: "message", from })) {
-    for (const term of searchTerms(messageText(message))) terms.add(term);
-    last = seq;
-    if (last - first + 1 < stretchLength) continue;
-    index.add(id, { from: first, to: last }, terms);
-    [terms, first] = [new Set(), last + 1];
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Messages that are read in one go, oldest first: those of one range stand near each other. */
+function rangesOf(seqs: readonly number[]): readonly Range[] {
+  const ranges: Range[] = [];
+  for (const seq of seqs) {
+    const last = ranges.at(-1);
+    if (last && seq - last.to <= readAlong) ranges[ranges.length - 1] = { from: last.from, to: seq };
+    else ranges.push({ from: seq, to: seq });
   }
-  if (last >= first) index.add(id, { from: first, to: last }, terms);
-  // A damaged session may be restored, and is then read again.
-  const isWhole = (await store.recovery(scope, id)).length === 0;
-  if (isFinal(status) && isWhole) index.describe(id, { ...about, status });
-  return last - from + 1;
+  return ranges;
 }
 
 async function hitsOf(
   store: Store,
   scope: Scope,
   session: SessionInfo,
-  stretches: readonly Stretch[],
+  ranges: readonly Range[],
   query: SearchQuery,
   words: string,
   limit: number,
@@ -249,7 +220,8 @@ async function hitsOf(
   const { uuid: id, user } = session.metadata;
   const hits: SearchHit[] = [];
   let place: ((seq: number) => SearchHit["window"]) | undefined;
-  for (const { from, to } of stretches.toReversed()) {
+  for (const { from, to } of ranges.toReversed()) {
+    if (from === Infinity) continue;
     const found: SearchHit[] = [];
     const range = { kind: "message", from, ...(Number.isFinite(to) && { to }) } as const;
     for await (const { seq, message, timestamp } of store.read(scope, id, range)) {
@@ -294,19 +266,4 @@ function excerptOf(text: string, words: string): string {
   const points = [...line];
   const whole = points.length <= excerptLength && start + 2 * excerptLength >= text.length;
   return `${start > 0 ? "…" : ""}${points.slice(0, excerptLength).join("")}${whole ? "" : "…"}`;
-}
-
-/**
- * The folder of a store's index: in a folder of the file store, beside a file of SQLite; undefined for a store in
- * memory or on a server, which is read whole.
- *
- * @param target - the store's path or URL, as `openStore` takes it
- */
-export function searchFolderOf(target: string): string | undefined {
-  const scheme = /^([A-Za-z][A-Za-z0-9+.-]+):/.exec(target)?.[1]?.toLowerCase();
-  if (scheme === undefined) return join(target, searchFolder);
-  if (scheme !== "file" && scheme !== "sqlite") return undefined;
-  const rest = target.slice(scheme.length + 1);
-  const path = rest.startsWith("//") ? fileURLToPath(`file:${rest}`) : rest;
-  return scheme === "file" ? join(path, searchFolder) : `${path}-${searchFolder}`;
 }

@@ -1,16 +1,36 @@
 /** The terms of a text for search: words in any script, pairs and single characters of Japanese and Chinese. */
-import { termsOf } from "../../window/recall/terms.ts";
+import { termsOf } from "../window/recall/terms.ts";
 
 /** Colours of a terminal, which would stand in the middle of words. */
 const colours = /\u001b\[[0-9;]*m/g;
+const mayHaveCharacters = /[\u2e80-\uffff]/;
 const characters = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]/gu;
+
+/** The terms of a text, with how often each stands there. */
+export interface CountedTerms {
+  readonly counts: ReadonlyMap<string, number>;
+  /** The length by which a message is ranked: its terms, without the single characters of longer stretches. */
+  readonly length: number;
+}
+
+/** The terms of a text, counted: those it is ranked by, and every single character of Japanese and Chinese. */
+export function countedTerms(text: string): CountedTerms {
+  const plain = text.includes("\u001b") ? text.replaceAll(colours, "") : text;
+  const terms = termsOf(plain);
+  const counts = new Map<string, number>();
+  for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
+  if (!mayHaveCharacters.test(plain)) return { counts, length: terms.length };
+  const singles = new Map<string, number>();
+  for (const [character] of plain.normalize("NFKC").matchAll(characters)) {
+    singles.set(character, (singles.get(character) ?? 0) + 1);
+  }
+  for (const [character, count] of singles) counts.set(character, count);
+  return { counts, length: terms.length };
+}
 
 /** The distinct terms of a text. */
 export function searchTerms(text: string): ReadonlySet<string> {
-  const plain = text.replaceAll(colours, "");
-  const terms = new Set(termsOf(plain));
-  for (const [character] of plain.normalize("NFKC").matchAll(characters)) terms.add(character);
-  return terms;
+  return new Set(countedTerms(text).counts.keys());
 }
 
 /** A query: what a message must hold. */

@@ -1,0 +1,172 @@
+/** The folder of an index: where it is, who may write it, and the file of its table. */
+import { appendFileSync, chmodSync, closeSync, constants, openSync, readFileSync, readSync, renameSync } from "node:fs";
+import { fstatSync, rmSync, writeFileSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { systemDisk } from "../disk/disk.ts";
+import { makeFolders } from "../disk/folders.ts";
+import { fileMode, systemCode } from "../disk/safe-write.ts";
+
+/** The file of the table. */
+export const tableFile = "sessions.jsonl";
+
+/** The version of the folder's format. An index of another one is built anew. */
+const format = 2;
+
+const lockFile = ".lock";
+const writerFile = ".writer";
+const searchFolder = "search-index";
+
+/** How the file of a table was when it was read. */
+export interface ReadTable {
+  /** A number that each new file has of its own. */
+  readonly made: string;
+  /** Bytes that were read, to the end of the last whole line. */
+  readonly size: number;
+  /** The lines behind those that were read before. */
+  readonly lines: readonly string[];
+}
+
+/** The right to write a folder. */
+export interface FolderLock {
+  readonly release: () => void;
+}
+
+/**
+ * The folder of a store's index: in a folder of the file store, beside a file of SQLite; undefined for a store in
+ * memory or on a server.
+ *
+ * @param target - the store's path or URL, as `openStore` takes it
+ */
+export function searchFolderOf(target: string): string | undefined {
+  const scheme = /^([A-Za-z][A-Za-z0-9+.-]+):/.exec(target)?.[1]?.toLowerCase();
+  if (scheme === undefined) return join(target, searchFolder);
+  if (scheme !== "file" && scheme !== "sqlite") return undefined;
+  const rest = target.slice(scheme.length + 1);
+  const path = rest.startsWith("//") ? fileURLToPath(`file:${rest}`) : rest;
+  return scheme === "file" ? join(path, searchFolder) : `${path}-${searchFolder}`;
+}
+
+/** How systems refuse to write; Node 20 says `ENOENT` of a folder to be made on a read-only file system. */
+const refusals: readonly unknown[] = ["EROFS", "EACCES", "EPERM", "ENOENT", "ENOSPC", "EDQUOT"];
+
+/** Whether the system refuses to write, as on a full or read-only disk. */
+export function isRefusal(error: unknown): boolean {
+  return refusals.includes(systemCode(error));
+}
+
+/** The lock of a folder; undefined while another process has it, or where it can be neither made nor written. */
+export function lockFolder(folder: string): FolderLock | undefined {
+  let file: number;
+  try {
+    makeFolders(folder, 0o700);
+    chmodSync(folder, 0o700);
+    file = openSync(join(folder, lockFile), constants.O_RDWR | constants.O_CREAT, fileMode);
+  } catch (error) {
+    if (isRefusal(error)) return undefined;
+    throw error;
+  }
+  const taken = systemDisk.tryLock(file, 0);
+  if (taken === true) return { release: () => closeSync(file) };
+  closeSync(file);
+  return taken === undefined ? lockByFile(join(folder, writerFile)) : undefined;
+}
+
+/** The lock where the system's kernel has none: a file that names its process, which may be dead. */
+function lockByFile(path: string): FolderLock | undefined {
+  for (let attempt = 0; attempt < 2; attempt++) {
+    try {
+      writeFileSync(path, String(process.pid), { flag: "wx", mode: fileMode });
+      return { release: () => rmSync(path, { force: true }) };
+    } catch (error) {
+      if (systemCode(error) !== "EEXIST") return undefined;
+      if (isAlive(Number(readText(path)))) return undefined;
+      rmSync(path, { force: true });
+    }
+  }
+  return undefined;
+}
+
+function isAlive(processId: number): boolean {
+  try {
+    return processId > 0 && process.kill(processId, 0);
+  } catch (error) {
+    return systemCode(error) !== "ESRCH";
+  }
+}
+
+/**
+ * Reads the table's file from where it was read before, or all of a new one.
+ *
+ * @returns undefined where there is none of this format
+ */
+export function readTable(folder: string, before: ReadTable | undefined): ReadTable | undefined {
+  let file: number;
+  try {
+    file = openSync(join(folder, tableFile), constants.O_RDONLY);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "EACCES"].includes(systemCode(error) ?? "")) return undefined;
+    throw error;
+  }
+  try {
+    const { size } = fstatSync(file);
+    const head = bytesOf(file, 0, Math.min(size, headLength));
+    const made = /^\{"format":(\d+),"made":"(\w+)"\}\n/.exec(head.toString("latin1"));
+    if (Number(made?.[1]) !== format) return undefined;
+    const [line, , name = ""] = made ?? [""];
+    const from = before?.made === name && before.size <= size ? before.size : line.length;
+    const bytes = bytesOf(file, from, size - from);
+    const whole = bytes.lastIndexOf(10) + 1;
+    const lines = bytes
+      .toString("utf8", 0, whole)
+      .split("\n")
+      .filter((one) => one !== "");
+    return { made: name, size: from + whole, lines };
+  } finally {
+    closeSync(file);
+  }
+}
+
+const headLength = 80;
+
+function bytesOf(file: number, from: number, length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(length);
+  let done = 0;
+  while (done < length) {
+    const got = readSync(file, bytes, done, length - done, from + done);
+    if (got === 0) break;
+    done += got;
+  }
+  return bytes.subarray(0, done);
+}
+
+/** Writes lines behind those of the table's file, of which this process has read or written all. */
+export function writeLines(folder: string, lines: readonly string[], read: ReadTable | undefined): ReadTable {
+  if (!read) return replaceTable(folder, lines);
+  const path = join(folder, tableFile);
+  const text = Buffer.from(`${lines.join("\n")}\n`);
+  // A line that a process died in has no end: this one ends it, and it counts for nothing.
+  const torn = systemDisk.statPath(path).size > read.size ? "\n" : "";
+  appendFileSync(path, Buffer.concat([Buffer.from(torn), text]), { mode: fileMode });
+  return { ...read, size: systemDisk.statPath(path).size, lines: [] };
+}
+
+/** Writes the table's file anew. */
+export function replaceTable(folder: string, lines: readonly string[]): ReadTable {
+  const path = join(folder, tableFile);
+  const made = randomBytes(8).toString("hex");
+  const text = [JSON.stringify({ format, made }), ...lines, ""].join("\n");
+  writeFileSync(`${path}.new`, text, { mode: fileMode });
+  chmodSync(`${path}.new`, fileMode);
+  renameSync(`${path}.new`, path);
+  return { made, size: Buffer.byteLength(text), lines: [] };
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * The ranking of messages: BM25 over their terms, with the rarity of a term among the messages that may be searched. A
+ * message also gets a share of its neighbours' scores, because an answer often stands beside the words that ask for it.
+ */
+import type { Work } from "../turns.ts";
+import type { Posted } from "./postings.ts";
+import type { IndexedEntry } from "./table.ts";
+
+/** The usual BM25 constants: the saturation of repeated terms, and the discount for long messages. */
+const saturation = 1.2;
+const lengthShare = 0.75;
+
+/** The share of a message's score that its neighbours get, by distance. */
+const neighbourShares = [0.5, 0.3, 0.2] as const;
+
+/** A message that was found. `score` compares within one search only. */
+export interface RankedMessage {
+  readonly entry: IndexedEntry;
+  /** The index's number of it. */
+  readonly number: number;
+  readonly seq: number;
+  readonly score: number;
+}
+
+/** The messages of an index, by number. */
+export interface Ranked {
+  /** One more than the largest number. */
+  readonly next: number;
+  /** Terms of a message. */
+  length(number: number): number;
+}
+
+/** The messages among which one search ranks. */
+export interface Field {
+  /** The sessions whose words count: no other's have any influence. */
+  readonly entries: readonly IndexedEntry[];
+  /** Whether a session of these may be answered. Default: each. */
+  readonly answers?: (entry: IndexedEntry) => boolean;
+  /** Whether a message may be answered. Default: each. */
+  readonly holds?: (number: number) => boolean;
+  readonly limit: number;
+}
+
+/** Scores of all messages by number: BM25 over the postings of each term of a query. Those of no session have 0. */
+export function* scored(
+  { next, length }: Ranked,
+  { entries }: Pick<Field, "entries">,
+  postings: readonly Posted[],
+): Work<Float64Array> {
+  const scores = new Float64Array(next);
+  const lengths = new Uint32Array(next);
+  const known = new Uint8Array(next);
+  let total = 0;
+  let sum = 0;
+  for (const { stretches } of entries) {
+    for (const { number, count } of stretches) {
+      known.fill(1, number, number + count);
+      total += count;
+      for (let one = number; one < number + count; one++) sum += lengths[one] = length(one);
+    }
+  }
+  const average = Math.max(1, sum / Math.max(1, total));
+  for (const { numbers, counts } of postings) {
+    yield;
+    let holding = 0;
+    for (let place = 0; place < numbers.length; place++) holding += known[numbers[place]!] ?? 0;
+    const rarity = Math.log(1 + (total - holding + 0.5) / (holding + 0.5));
+    for (let place = 0; place < numbers.length; place++) {
+      const number = numbers[place]!;
+      if (known[number] !== 1) continue;
+      const count = counts[place]!;
+      const weight = count + saturation * (1 - lengthShare + (lengthShare * lengths[number]!) / average);
+      scores[number]! += (rarity * count * (saturation + 1)) / weight;
+    }
+  }
+  return scores;
+}
+
+/** The scores of a session's messages in their order, each with its share of those around it; undefined where all are 0. */
+export function withNeighbours({ stretches }: IndexedEntry, scores: Float64Array): Float64Array | undefined {
+  let size = 0;
+  let any = false;
+  for (const { number, count } of stretches) {
+    size += count;
+    for (let one = number; !any && one < number + count; one++) any = scores[one]! > 0;
+  }
+  if (!any) return undefined;
+  const own = new Float64Array(size);
+  let place = 0;
+  for (const { number, count } of stretches) {
+    own.set(scores.subarray(number, number + count), place);
+    place += count;
+  }
+  const spread = own.slice();
+  for (let one = 0; one < size; one++) {
+    const score = own[one]!;
+    if (score <= 0) continue;
+    for (let distance = 1; distance <= neighbourShares.length; distance++) {
+      const share = neighbourShares[distance - 1]! * score;
+      if (one >= distance) spread[one - distance]! += share;
+      if (one + distance < size) spread[one + distance]! += share;
+    }
+  }
+  return spread;
+}
+
+/** The best messages, the best first; the newest first among equals. Those with a score of 0 are none. */
+export function* best(field: Field, scores: Float64Array): Work<readonly RankedMessage[]> {
+  const { entries, answers, holds, limit } = field;
+  let kept: RankedMessage[] = [];
+  let least = 0;
+  let looked = 0;
+  for (const entry of entries) {
+    if (answers?.(entry) === false) continue;
+    const spread = withNeighbours(entry, scores);
+    if (!spread) continue;
+    let place = 0;
+    for (const { number, from, count } of entry.stretches) {
+      for (let one = 0; one < count; one++, place++) {
+        const score = spread[place]!;
+        if (score <= least || holds?.(number + one) === false) continue;
+        kept.push({ entry, number: number + one, seq: from + one, score });
+      }
+    }
+    if (kept.length > 4 * limit + 256) {
+      kept = kept.sort(compare).slice(0, limit);
+      // Equals of the last that is kept may be newer, and stand in a later session.
+      least = kept.length === limit ? Math.max(0, kept.at(-1)!.score * (1 - Number.EPSILON)) : 0;
+    }
+    looked += place;
+    if (looked > 50_000) {
+      looked = 0;
+      yield;
+    }
+  }
+  return kept.sort(compare).slice(0, limit);
+}
+
+/** The better message first; of equals the one of the newer session, then the later one. */
+export function compare(left: RankedMessage, right: RankedMessage): number {
+  if (left.score !== right.score) return right.score - left.score;
+  const { entry: one } = left;
+  const { entry: other } = right;
+  if (one === other) return right.seq - left.seq;
+  return other.session.created - one.session.created || (one.id < other.id ? -1 : 1);
+}
