@@ -2,7 +2,7 @@
 import { closeSync, constants, fchmodSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { fileMode, systemCode } from "../disk/safe-write.ts";
 
-/** What the index knows about a message. */
+/** The facts of a message. */
 export interface MessageFacts {
   /** Terms of its text. */
   readonly length: number;

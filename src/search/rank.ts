@@ -27,7 +27,7 @@ export interface Ranked {
   /** One more than the largest number. */
   readonly next: number;
   /** Terms of a message. */
-  length(number: number): number;
+  readonly length: (number: number) => number;
 }
 
 /** The messages among which one search ranks. */
@@ -48,60 +48,76 @@ export function* scored(
   postings: readonly Posted[],
 ): Work<Float64Array> {
   const scores = new Float64Array(next);
-  const lengths = new Uint32Array(next);
-  const known = new Uint8Array(next);
+  // Zero for messages of other sessions, else how much the length of a message weighs against a term's count.
+  const weights = new Float64Array(next);
   let total = 0;
   let sum = 0;
   for (const { stretches } of entries) {
     for (const { number, count } of stretches) {
-      known.fill(1, number, number + count);
       total += count;
-      for (let one = number; one < number + count; one++) sum += lengths[one] = length(one);
+      for (let one = number; one < number + count; one++) sum += length(one);
     }
   }
   const average = Math.max(1, sum / Math.max(1, total));
+  for (const { stretches } of entries) {
+    for (const { number, count } of stretches) {
+      for (let one = number; one < number + count; one++) {
+        weights[one] = saturation * (1 - lengthShare + (lengthShare * length(one)) / average);
+      }
+    }
+  }
   for (const { numbers, counts } of postings) {
     yield;
     let holding = 0;
-    for (let place = 0; place < numbers.length; place++) holding += known[numbers[place]!] ?? 0;
-    const rarity = Math.log(1 + (total - holding + 0.5) / (holding + 0.5));
+    for (let place = 0; place < numbers.length; place++) if (weights[numbers[place]!]! > 0) holding++;
+    const rarity = Math.log(1 + (total - holding + 0.5) / (holding + 0.5)) * (saturation + 1);
     for (let place = 0; place < numbers.length; place++) {
       const number = numbers[place]!;
-      if (known[number] !== 1) continue;
+      const weight = weights[number]!;
       const count = counts[place]!;
-      const weight = count + saturation * (1 - lengthShare + (lengthShare * lengths[number]!) / average);
-      scores[number]! += (rarity * count * (saturation + 1)) / weight;
+      if (weight > 0) scores[number]! += (rarity * count) / (count + weight);
     }
   }
   return scores;
 }
 
-/** The scores of a session's messages in their order, each with its share of those around it; undefined where all are 0. */
-export function withNeighbours({ stretches }: IndexedEntry, scores: Float64Array): Float64Array | undefined {
-  let size = 0;
-  let any = false;
-  for (const { number, count } of stretches) {
-    size += count;
-    for (let one = number; !any && one < number + count; one++) any = scores[one]! > 0;
-  }
-  if (!any) return undefined;
-  const own = new Float64Array(size);
-  let place = 0;
-  for (const { number, count } of stretches) {
-    own.set(scores.subarray(number, number + count), place);
-    place += count;
-  }
-  const spread = own.slice();
-  for (let one = 0; one < size; one++) {
-    const score = own[one]!;
-    if (score <= 0) continue;
-    for (let distance = 1; distance <= neighbourShares.length; distance++) {
-      const share = neighbourShares[distance - 1]! * score;
-      if (one >= distance) spread[one - distance]! += share;
-      if (one + distance < size) spread[one + distance]! += share;
+/** Room for the scores of one session, used again for the next. */
+export class Spread {
+  #own = new Float64Array(256);
+  #spread = new Float64Array(256);
+
+  /**
+   * The scores of a session's messages in their order, each with its share of those around it; undefined where all are
+   * 0. Valid until the next session.
+   */
+  of({ stretches }: IndexedEntry, scores: Float64Array): Float64Array | undefined {
+    let size = 0;
+    let any = false;
+    for (const { number, count } of stretches) {
+      size += count;
+      for (let one = number; !any && one < number + count; one++) any = scores[one]! > 0;
     }
+    if (!any) return undefined;
+    if (this.#own.length < size) {
+      this.#own = new Float64Array(2 * size);
+      this.#spread = new Float64Array(2 * size);
+    }
+    const [own, spread] = [this.#own, this.#spread];
+    let place = 0;
+    for (const { number, count } of stretches) {
+      for (let one = number; one < number + count; one++) spread[place] = own[place++] = scores[one]!;
+    }
+    for (let one = 0; one < size; one++) {
+      const score = own[one]!;
+      if (score <= 0) continue;
+      for (let distance = 1; distance <= neighbourShares.length; distance++) {
+        const share = neighbourShares[distance - 1]! * score;
+        if (one >= distance) spread[one - distance]! += share;
+        if (one + distance < size) spread[one + distance]! += share;
+      }
+    }
+    return spread;
   }
-  return spread;
 }
 
 /** The best messages, the best first; the newest first among equals. Those with a score of 0 are none. */
@@ -110,9 +126,10 @@ export function* best(field: Field, scores: Float64Array): Work<readonly RankedM
   let kept: RankedMessage[] = [];
   let least = 0;
   let looked = 0;
+  const room = new Spread();
   for (const entry of entries) {
     if (answers?.(entry) === false) continue;
-    const spread = withNeighbours(entry, scores);
+    const spread = room.of(entry, scores);
     if (!spread) continue;
     let place = 0;
     for (const { number, from, count } of entry.stretches) {

@@ -35,8 +35,11 @@ export interface NewIndexed {
 /** Postings held in memory before they are written: 16 MB of numbers. */
 const heldPostings = 2_000_000;
 
+/** Terms of a query that are looked up to find messages with all of them; the others are looked for in those. */
+const mostWords = 64;
+
 /** Lines of the table that make it worth a new one: more than so many, and so many times as many as needed. */
-const manyLines = 10_000;
+const manyLines = 2_000;
 const linesTimes = 4;
 
 /** The share of numbers without a message at which the index is begun anew, and the least number for it. */
@@ -171,23 +174,24 @@ export class SearchIndex {
     }
   }
 
-  /** The messages that may hold all of the terms, by session, oldest first: hashes can be alike. */
-  candidates(terms: ReadonlySet<string>): ReadonlyMap<string, readonly number[]> {
+  /**
+   * The messages of a session that may hold all of the terms, by `seq`, oldest first: hashes can be alike. Each call looks
+   * the terms up once, for all sessions.
+   */
+  holding(terms: ReadonlySet<string>): (entry: IndexedEntry) => readonly number[] {
     const { next } = this.#table;
-    const marks = new Uint32Array(next);
-    const found = this.#postings.find([...terms]);
-    for (const [place, { numbers }] of found.entries()) {
+    const marks = new Uint8Array(next);
+    const lists = this.#postings.find([...terms].slice(0, mostWords)).map(({ numbers }) => numbers);
+    for (const [place, numbers] of lists.entries()) {
       for (const number of numbers) if (number < next && marks[number] === place) marks[number] = place + 1;
     }
-    const candidates = new Map<string, readonly number[]>();
-    for (const { id, stretches } of this.#table.entries()) {
+    return ({ stretches }) => {
       const seqs: number[] = [];
       for (const { number, from, count } of stretches) {
-        for (let one = 0; one < count; one++) if (marks[number + one] === found.length) seqs.push(from + one);
+        for (let one = 0; one < count; one++) if (marks[number + one] === lists.length) seqs.push(from + one);
       }
-      if (seqs.length > 0) candidates.set(id, seqs);
-    }
-    return candidates;
+      return seqs;
+    };
   }
 
   /** The messages that answer some terms best, the best first. */

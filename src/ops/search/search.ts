@@ -166,19 +166,22 @@ async function* placesIn(
   query: SearchQuery,
   { sessionId, status }: SearchOptions,
 ): AsyncGenerator<Place> {
-  const candidates = index.candidates(query.terms);
+  const holding = index.holding(query.terms);
   const found = new Map<string, number>();
-  for (const id of candidates.keys()) {
-    const known = index.entry(id)?.session;
-    if (!known || !inScope(scope, known)) continue;
-    if (status === undefined || known.status === undefined || known.status === status) found.set(id, known.created);
+  for (const { id, session } of index.entries()) {
+    if (!inScope(scope, session) || (sessionId !== undefined && id !== sessionId)) continue;
+    const isAsked = status === undefined || session.status === undefined || session.status === status;
+    if (isAsked) found.set(id, session.created);
   }
   for (const [id, { session }] of unread) found.set(id, Date.parse(session.metadata.createdAt));
-  for (const [id] of [...found].toSorted(([, left], [, right]) => right - left)) {
-    if (sessionId !== undefined && id !== sessionId) continue;
+  const newest = [...found].sort(([one, left], [other, right]) => right - left || (one < other ? -1 : 1));
+  for (const [id] of newest) {
     const lacking = unread.get(id);
+    const entry = index.entry(id);
+    const seqs = entry ? holding(entry) : [];
+    if (seqs.length === 0 && !lacking) continue;
     const session = lacking?.session ?? (await infoOf(store, scope, id));
-    if (session) yield { session, seqs: candidates.get(id) ?? [], from: lacking?.from ?? Infinity };
+    if (session) yield { session, seqs, from: lacking?.from ?? Infinity };
   }
 }
 
