@@ -68,6 +68,11 @@ export const catalogue: readonly CatalogueEntry[] = [
     load: async () => (await import("./commands/recall.ts")).addRecall,
   },
   {
+    name: "memory",
+    summary: "facts and files that outlive sessions: list, correct, take back, forget",
+    load: async () => (await import("./commands/memory.ts")).addMemory,
+  },
+  {
     name: "copy",
     summary: "copy sessions between two stores, and check every line of the copy",
     load: async () => (await import("./commands/copy.ts")).addCopy,

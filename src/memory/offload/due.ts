@@ -3,10 +3,11 @@
  * its own, a monitor's, or that it was put to rest. A receipt takes it off the list.
  */
 import { isAtRest, isFinal } from "../../store/shared/rules.ts";
-import { conversations } from "../../store/memory-logs.ts";
+import { isWindrowError } from "../../errors.ts";
+import { isMemoryLog } from "../../store/memory-logs.ts";
 import type { Scope, SessionInfo, SessionMetadata, Store } from "../../store/store.ts";
 import type { MemoryLogOptions } from "../log/memory-log.ts";
-import { Receipts } from "./receipts.ts";
+import { Receipts, receiptsName } from "./receipts.ts";
 import type { OffloadProgress } from "./receipts.ts";
 
 /** A session that has ended, and what its engine lacks of it. */
@@ -53,8 +54,19 @@ export class ReceiptsByOwner {
     this.#options = options;
   }
 
-  /** The receipts of an owner; `isNew` where they are asked for the first time. */
-  of(owner: Scope): { readonly receipts: Receipts; readonly isNew: boolean } {
+  /** The receipts of an owner, as far as they were read. */
+  of(owner: Scope): Receipts {
+    return this.#find(owner).receipts;
+  }
+
+  /** The receipts of an owner, all of them read. */
+  async read(owner: Scope): Promise<Receipts> {
+    const { receipts, isNew } = this.#find(owner);
+    if (isNew) await receipts.refresh();
+    return receipts;
+  }
+
+  #find(owner: Scope): { readonly receipts: Receipts; readonly isNew: boolean } {
     const key = JSON.stringify([owner.tenant, owner.user]);
     const known = this.#known.get(key);
     if (known) return { receipts: known, isNew: false };
@@ -76,16 +88,34 @@ export async function* dueOffloads(
 ): AsyncGenerator<DueOffload, void, undefined> {
   const { memory: only, unreadable, ...logOptions } = options;
   const owners = new ReceiptsByOwner(store, logOptions);
-  for await (const info of conversations(store, scope, { ...(unreadable && { unreadable }) })) {
-    const { uuid: id } = info.metadata;
-    const { receipts, isNew } = owners.of(ownerOf(info.metadata));
-    if (isNew) await receipts.refresh();
-    const named = engineOf(info);
-    for (const memory of new Set([...(named === undefined ? [] : [named]), ...receipts.enginesOf(id)])) {
-      if (only !== undefined && memory !== only) continue;
-      const due = await dueOf(store, info, memory, receipts.of(id, memory));
+  const isAsked = (memory: string): boolean => only === undefined || memory === only;
+  const withReceipts: Scope[] = [];
+  for await (const info of store.list(scope, { ...(unreadable && { unreadable }) })) {
+    const { metadata } = info;
+    if (isMemoryLog(metadata) && metadata.taskKey.memory === receiptsName) withReceipts.push(ownerOf(metadata));
+    const memory = isMemoryLog(metadata) ? undefined : engineOf(info);
+    if (memory === undefined || !isAsked(memory)) continue;
+    const receipts = await owners.read(ownerOf(metadata));
+    const due = await dueOf(store, info, memory, receipts.of(metadata.uuid, memory));
+    if (due) yield due;
+  }
+  for (const owner of withReceipts) {
+    const receipts = await owners.read(owner);
+    for (const [id, memory] of receipts.enlisted()) {
+      const info = isAsked(memory) ? await infoOf(store, owner, id) : undefined;
+      const due = info && engineOf(info) !== memory && (await dueOf(store, info, memory, receipts.of(id, memory)));
       if (due) yield due;
     }
+  }
+}
+
+/** A session; undefined where it is gone. */
+export async function infoOf(store: Store, owner: Scope, id: string): Promise<SessionInfo | undefined> {
+  try {
+    return await store.info(owner, id);
+  } catch (error) {
+    if (isWindrowError(error, "session-not-found")) return undefined;
+    throw error;
   }
 }
 

@@ -2,14 +2,14 @@
  * Hands sessions that have ended to an engine. A try has a time limit; one that fails is written down and tried again by
  * whoever looks next, later each time. An engine may be handed a message twice after a crash, and keeps it once.
  */
-import { isWindrowError, WindrowError } from "../../errors.ts";
+import { WindrowError } from "../../errors.ts";
 import type { NumberedMessage } from "../../message/step.ts";
 import { systemClock } from "../../store/shared/clock.ts";
 import { isFinal } from "../../store/shared/rules.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import type { MemoryLogOptions } from "../log/memory-log.ts";
 import type { Memory } from "../memory.ts";
-import { dueOf, dueOffloads, engineOf, ownerOf, ReceiptsByOwner } from "./due.ts";
+import { dueOf, dueOffloads, engineOf, infoOf, ownerOf, ReceiptsByOwner } from "./due.ts";
 import type { DueOffload } from "./due.ts";
 import { within } from "./limit.ts";
 import type { Entry } from "./receipts.ts";
@@ -107,11 +107,11 @@ export class Offloads {
 
   /** Writes down that a session goes to the engine, where it named none or another one when it began. */
   async enlist(info: Pick<SessionInfo, "metadata">): Promise<void> {
-    const { receipts } = this.#receipts.of(ownerOf(info.metadata));
+    const receipts = this.#receipts.of(ownerOf(info.metadata));
     const { uuid: id } = info.metadata;
     const { name } = this.#memory;
     if (engineOf(info) === name) return;
-    await receipts.add(id, name, async () => (receipts.enginesOf(id).has(name) ? undefined : enlisted));
+    await receipts.add(id, name, async () => (receipts.isEnlisted(id, name) ? undefined : enlisted));
   }
 
   /**
@@ -121,11 +121,11 @@ export class Offloads {
    */
   async hand(sessionId: string, owner: Scope, signal?: AbortSignal): Promise<OffloadOutcome | undefined> {
     const { clock = systemClock, timeout = defaultTimeout, onOutcome } = this.#options;
-    const { receipts } = this.#receipts.of(owner);
+    const receipts = this.#receipts.of(owner);
     const { name: memory } = this.#memory;
     const time = (milliseconds: number): string => new Date(clock.now() + milliseconds).toISOString();
     const claim = (to: number): Entry => ({ type: "claimed", data: { to, until: time(2 * timeout) } });
-    const info = await this.#info(owner, sessionId);
+    const info = await infoOf(this.#store, owner, sessionId);
     if (!info) return undefined;
     let due: DueOffload | undefined;
     await receipts.add(sessionId, memory, async (progress) => {
@@ -159,15 +159,6 @@ export class Offloads {
     await receipts.add(sessionId, memory, async () => entry);
     if (outcome) onOutcome?.(outcome);
     return outcome;
-  }
-
-  async #info(owner: Scope, sessionId: string): Promise<SessionInfo | undefined> {
-    try {
-      return await this.#store.info(owner, sessionId);
-    } catch (error) {
-      if (isWindrowError(error, "session-not-found")) return undefined;
-      throw error;
-    }
   }
 
   async *#batches(owner: Scope, id: string, from: number): AsyncGenerator<readonly NumberedMessage[], void, undefined> {

@@ -23,13 +23,13 @@ export interface OffloadProgress {
 export const noProgress: OffloadProgress = { to: 0, isDone: false, failures: 0 };
 
 /** The name of the log. */
-const receiptsName = "offloads";
+export const receiptsName = "offloads";
 
 /** The receipts of one owner. It reads each entry once. */
 export class Receipts {
   readonly log: MemoryLog;
   readonly #progress = new Map<string, OffloadProgress>();
-  readonly #engines = new Map<string, Set<string>>();
+  readonly #enlisted = new Map<string, Set<string>>();
   #generation = -1;
   #read = 0;
 
@@ -43,9 +43,14 @@ export class Receipts {
     return this.#progress.get(keyOf(sessionId, memory)) ?? noProgress;
   }
 
-  /** The engines that entries about a session name. */
-  enginesOf(sessionId: string): ReadonlySet<string> {
-    return this.#engines.get(sessionId) ?? new Set();
+  /** The sessions that were given to an engine after they began, with its name. */
+  *enlisted(): Generator<readonly [sessionId: string, memory: string], void, undefined> {
+    for (const [id, memories] of this.#enlisted) for (const memory of memories) yield [id, memory];
+  }
+
+  /** Whether a session was given to an engine after it began. */
+  isEnlisted(sessionId: string, memory: string): boolean {
+    return this.#enlisted.get(sessionId)?.has(memory) === true;
   }
 
   /** Reads what is there, without a lock. */
@@ -74,7 +79,7 @@ export class Receipts {
 
   #forget(): void {
     this.#progress.clear();
-    this.#engines.clear();
+    this.#enlisted.clear();
     this.#generation = -1;
     this.#read = 0;
   }
@@ -83,7 +88,9 @@ export class Receipts {
     const { session, memory } = entry.data;
     if (typeof session !== "string" || typeof memory !== "string") return;
     const key = keyOf(session, memory);
-    this.#engines.set(session, (this.#engines.get(session) ?? new Set()).add(memory));
+    if (entry.type === "enlisted") {
+      this.#enlisted.set(session, (this.#enlisted.get(session) ?? new Set()).add(memory));
+    }
     this.#progress.set(key, after(this.#progress.get(key) ?? noProgress, entry));
   }
 }

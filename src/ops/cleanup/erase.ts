@@ -5,6 +5,7 @@ import { WindrowError } from "../../errors.ts";
 import { isSessionId, notFound } from "../../store/shared/rules.ts";
 import type { Scope, Store } from "../../store/store.ts";
 import type { Erased, ErasedPlace, EraseElsewhere } from "../../store/upkeep.ts";
+import { forgetSessions } from "../../memory/log/forget.ts";
 import { liveId, trashedNamed } from "./archive.ts";
 import { upkeepOf } from "./keep.ts";
 import { SearchIndex } from "../../search/search.ts";
@@ -58,7 +59,9 @@ export async function erase(
   for (const name of names) ids.add((await planErase(store, name, { scope })).sessionId);
   if (ids.size === 0) return [];
   const forks = await forksOf(store, scope, ids);
-  const erased = await upkeep.erase(scope, [...ids], elsewhereOf(options));
+  // The memory first: killed behind it, the sessions are still there to be erased.
+  const memory = await forgetSessions(store, scope, [...ids]);
+  const erased = await upkeep.erase(scope, [...ids], elsewhereOf(options, memory));
   const erasedAt = now().toISOString();
   return erased.map(({ sessionId, places }) => ({
     sessionId,
@@ -94,9 +97,9 @@ export async function planErase(
 }
 
 /** The places outside the store. */
-function elsewhereOf({ index, elsewhere }: EraseOptions): EraseElsewhere {
+function elsewhereOf({ index, elsewhere }: EraseOptions, memory: readonly ErasedPlace[]): EraseElsewhere {
   return async (sessionIds) => {
-    const places: ErasedPlace[] = [];
+    const places = [...memory];
     if (index !== undefined) places.push(forget(index, sessionIds));
     if (elsewhere) places.push(...(await elsewhere(sessionIds)));
     return places;

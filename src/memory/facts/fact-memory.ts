@@ -1,0 +1,92 @@
+/** A memory that keeps facts, read by a model when a session has ended, and tells those that a text is about. */
+import type { Model } from "../../model/model.ts";
+import type { NumberedMessage } from "../../message/step.ts";
+import { inlineText } from "../../message/quote.ts";
+import { LexicalIndex } from "../lexical.ts";
+import type { Scope, Store } from "../../store/store.ts";
+import { recallId } from "../../window/stub/stub.ts";
+import { memoryTokens } from "../memory.ts";
+import type { Memory, MemoryPassage, MemoryQuery } from "../memory.ts";
+import { ownerOf } from "../offload/due.ts";
+import { extractFacts } from "./extract.ts";
+import { Facts } from "./facts.ts";
+import type { CurrentFact } from "./facts.ts";
+
+/** The options of {@link factMemory}. */
+export interface FactMemoryOptions {
+  readonly store: Store;
+  /** The tenant and the user whose facts are told. Default: those of sessions without a user. */
+  readonly scope?: Scope;
+  readonly model: Model;
+  /** Messages that the model reads at a time. Default 40. */
+  readonly batch?: number;
+  /** Most tokens of an answer. Default 2,000. */
+  readonly maxOutput?: number;
+  /** The passages beside the facts; asked for what the facts leave of the tokens. Default: none. */
+  readonly beside?: Memory;
+}
+
+/**
+ * Makes a memory of facts. It is handed ended sessions as any engine is, so what a model refuses is tried again, and a
+ * stretch that was read is not read twice. Facts stand apart for each owner of a session.
+ */
+export function factMemory(options: FactMemoryOptions): Memory {
+  const { store, scope = {}, model, batch = 40, maxOutput = 2_000, beside } = options;
+  return {
+    name: beside ? `facts+${beside.name}` : "facts",
+
+    async receive(sessionId, messages, signal) {
+      const list = [...messages];
+      await beside?.receive(sessionId, list, signal);
+      const { metadata } = await store.info(scope, sessionId);
+      const facts = new Facts(store, ownerOf(metadata));
+      const known = await facts.readTo(sessionId);
+      const fresh = list.filter(({ seq }) => seq > known);
+      for (let at = 0; at < fresh.length; at += batch) {
+        const part: readonly NumberedMessage[] = fresh.slice(at, at + batch);
+        const found = await extractFacts(model, sessionId, part, maxOutput, signal);
+        await facts.add(sessionId, part.at(-1)?.seq ?? 0, found.facts, { ...found.usage });
+      }
+    },
+
+    async query(query: MemoryQuery, signal) {
+      const { maxTokens = memoryTokens, counter } = query;
+      const kept = new Facts(store, scope);
+      const facts = await kept.list();
+      const told: MemoryPassage[] = [];
+      let left = maxTokens;
+      for (const fact of ranked(facts, query.text)) {
+        const text = passageOf(fact);
+        const tokens = counter.count(text);
+        if (tokens > left) continue;
+        left -= tokens;
+        const [source = { sessionId: kept.sessionId, seq: 0 }] = fact.sources;
+        told.push({ sessionId: source.sessionId, seq: source.seq, text, tokens });
+      }
+      const more = beside && left > 0 ? await beside.query({ ...query, maxTokens: left }, signal) : [];
+      return [...told, ...more];
+    },
+
+    async close() {
+      await beside?.close();
+    },
+  };
+}
+
+/** The facts that share a word with a text, best first. */
+function ranked(facts: readonly CurrentFact[], text: string): readonly CurrentFact[] {
+  const index = new LexicalIndex();
+  // A session for each fact: facts beside each other have nothing to do with each other.
+  for (const { id, about, text: says } of facts) {
+    index.add(id, 1, { id, role: "user", parts: [{ type: "text", text: `${about}: ${says}` }] });
+  }
+  const byId = new Map(facts.map((fact) => [fact.id, fact]));
+  return index.search(text).flatMap(({ sessionId }) => byId.get(sessionId) ?? []);
+}
+
+function passageOf({ text, sources, correctedBy, timestamp, history }: CurrentFact): string {
+  const [source] = sources;
+  const from = source ? `${source.sessionId} ${recallId(source.seq)}` : `corrected by ${correctedBy ?? "hand"}`;
+  const before = history[0] ? ` Before: ${inlineText(history[0].text)}` : "";
+  return `[${inlineText(from)} fact of ${timestamp.slice(0, 10)}] ${inlineText(text)}${before}`;
+}

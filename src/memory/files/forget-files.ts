@@ -1,0 +1,36 @@
+/** A log of memory files without what some sessions wrote. */
+import type { MemoryEntry } from "../log/memory-log.ts";
+
+/**
+ * The entries of a log of files without the versions that some sessions wrote. A version that goes on from such a version
+ * goes too, as it may hold its text: the file is as it was before.
+ */
+export async function* withoutFilesOf(
+  entries: AsyncIterable<MemoryEntry>,
+  sessionIds: ReadonlySet<string>,
+): AsyncGenerator<MemoryEntry, void, undefined> {
+  /** Which versions of a path stay, by their number before. */
+  const stays = new Map<string, boolean[]>();
+  for await (const entry of entries) {
+    const { path, change, session, from, to } = entry.data;
+    if (typeof path !== "string") {
+      yield entry;
+      continue;
+    }
+    const versions = stays.get(path) ?? [];
+    stays.set(path, versions);
+    const isOwn = typeof session === "string" && sessionIds.has(session);
+    const isOn = (source: boolean | undefined): boolean => source ?? true;
+    const base =
+      change === "create" || change === "delete"
+        ? true
+        : change === "undo"
+          ? isOn(versions[Number(to) - 1])
+          : isOn(typeof from === "string" ? stays.get(from)?.at(-1) : versions.at(-1));
+    const kept = !isOwn && base;
+    versions.push(kept);
+    if (!kept) continue;
+    if (change !== "undo") yield entry;
+    else yield { ...entry, data: { ...entry.data, to: versions.slice(0, Number(to)).filter(Boolean).length } };
+  }
+}

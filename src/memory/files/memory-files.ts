@@ -1,0 +1,271 @@
+/**
+ * Files that an agent keeps for later sessions. They are entries of a memory's log, in no folder of a disk: each version
+ * stays, passes the store's mask, names the session that wrote it, and can be taken back.
+ */
+import { WindrowError } from "../../errors.ts";
+import type { JsonObject } from "../../message/message.ts";
+import type { Scope, Store } from "../../store/store.ts";
+import { MemoryLog } from "../log/memory-log.ts";
+import type { MemoryEntry, MemoryLogOptions, NewMemoryEntry } from "../log/memory-log.ts";
+import { isWithin, memoryPath } from "./path.ts";
+
+/** The way a version came to be: `create` is written anew, all others go on from the version before. */
+export type FileChange = "create" | "replace" | "insert" | "rename" | "undo" | "delete";
+
+/** One version of a memory file. */
+export interface FileVersion {
+  readonly path: string;
+  /** From 1, by file. */
+  readonly version: number;
+  readonly change: FileChange;
+  /** The text; null where the file was deleted. */
+  readonly text: string | null;
+  /** The session that wrote it, where it was named. */
+  readonly sessionId?: string;
+  /** ISO 8601, UTC. */
+  readonly timestamp: string;
+}
+
+/** A file as a list shows it. */
+export interface ListedFile {
+  readonly path: string;
+  /** Bytes of its text in UTF-8. */
+  readonly bytes: number;
+  readonly version: number;
+  /** The time of its newest version; ISO 8601, UTC. */
+  readonly timestamp: string;
+}
+
+/** The options of {@link MemoryFiles}. */
+export interface MemoryFilesOptions extends MemoryLogOptions {
+  /** The session that writes, for the record of who wrote what. Default: none. */
+  readonly sessionId?: string;
+  /** Most bytes of a file. Default 262,144. */
+  readonly maxBytes?: number;
+  /** Most files. Default 1,000. */
+  readonly maxFiles?: number;
+}
+
+/** The name of the log, and the type of its entries. */
+export const filesName = "files";
+export const fileType = "file";
+
+const defaultMaxBytes = 262_144;
+const defaultMaxFiles = 1_000;
+
+type Files = Map<string, FileVersion[]>;
+
+/** The memory files of one owner. Several processes may write; each change sees the ones before it. */
+export class MemoryFiles {
+  readonly #log: MemoryLog;
+  readonly #options: MemoryFilesOptions;
+
+  /** @param owner - the tenant and the user whose files they are; without a user, those of sessions without one */
+  constructor(store: Store, owner: Scope, options: MemoryFilesOptions = {}) {
+    this.#log = new MemoryLog(store, owner, filesName, options);
+    this.#options = options;
+  }
+
+  /** The files at or below a path, by path. */
+  async list(folder = "/memories"): Promise<readonly ListedFile[]> {
+    const within = memoryPath(folder);
+    const listed: ListedFile[] = [];
+    for (const versions of (await this.#read()).values()) {
+      const newest = versions.at(-1);
+      if (typeof newest?.text !== "string" || !isWithin(newest.path, within)) continue;
+      const { path, version, timestamp } = newest;
+      listed.push({ path, bytes: Buffer.byteLength(newest.text), version, timestamp });
+    }
+    return listed.toSorted((left, right) => (left.path < right.path ? -1 : 1));
+  }
+
+  /**
+   * The text of a file.
+   *
+   * @throws WindrowError `not-found`
+   */
+  async read(path: string): Promise<string> {
+    return textOf(await this.#read(), memoryPath(path));
+  }
+
+  /** Every version of a file, oldest first; none for one that never was. */
+  async versions(path: string): Promise<readonly FileVersion[]> {
+    return (await this.#read()).get(memoryPath(path)) ?? [];
+  }
+
+  /**
+   * Makes a file, or with `overwrite` writes it anew.
+   *
+   * @throws WindrowError `bad-option` where it exists, is a folder, is too large, or there are too many
+   */
+  async create(path: string, text: string, { overwrite = false } = {}): Promise<void> {
+    const at = memoryPath(path);
+    await this.#change((files) => {
+      const isThere = isLive(files.get(at));
+      if (isThere && !overwrite) throw taken(at);
+      if (livePaths(files).some((one) => one !== at && (isWithin(one, at) || isWithin(at, one)))) throw taken(at);
+      const { maxFiles = defaultMaxFiles } = this.#options;
+      if (!isThere && livePaths(files).length >= maxFiles) {
+        throw new WindrowError("bad-option", `The memory holds ${maxFiles} files already; delete one first.`, {
+          maxFiles,
+        });
+      }
+      return [{ path: at, change: "create", text }];
+    });
+  }
+
+  /**
+   * Changes the text of a file.
+   *
+   * @param edit - gives the new text; what it throws changes nothing
+   * @throws WindrowError `not-found`, `bad-option`
+   */
+  async edit(path: string, change: "replace" | "insert", edit: (text: string) => string): Promise<string> {
+    const at = memoryPath(path);
+    let text = "";
+    await this.#change((files) => {
+      text = edit(textOf(files, at));
+      return [{ path: at, change, text }];
+    });
+    return text;
+  }
+
+  /**
+   * Deletes a file, or a folder with all files in it. Their versions stay, and `undo` brings each back.
+   *
+   * @returns the paths of the files
+   * @throws WindrowError `not-found`; `bad-option` for the root
+   */
+  async delete(path: string): Promise<readonly string[]> {
+    const at = memoryPath(path);
+    if (at === memoryPath("/memories")) throw new WindrowError("bad-option", `${at} itself cannot be deleted.`);
+    let deleted: readonly string[] = [];
+    await this.#change((files) => {
+      deleted = livePaths(files).filter((one) => isWithin(one, at));
+      if (deleted.length === 0) throw absent(at);
+      return deleted.map((one) => ({ path: one, change: "delete", text: null }));
+    });
+    return deleted;
+  }
+
+  /**
+   * Moves a file, or a folder with all files in it.
+   *
+   * @throws WindrowError `not-found`; `bad-option` where there is something at the new path
+   */
+  async rename(from: string, to: string): Promise<void> {
+    const [old, next] = [memoryPath(from), memoryPath(to)];
+    await this.#change((files) => {
+      const moved = livePaths(files).filter((one) => isWithin(one, old));
+      if (moved.length === 0) throw absent(old);
+      const others = livePaths(files).filter((one) => !isWithin(one, old));
+      if (isWithin(next, old) || others.some((one) => isWithin(one, next) || isWithin(next, one))) throw taken(next);
+      return moved.flatMap((one): readonly Change[] => {
+        const text = textOf(files, one);
+        const path = `${next}${one.slice(old.length)}`;
+        return [
+          { path, change: "rename", text, from: one },
+          { path: one, change: "delete", text: null },
+        ];
+      });
+    });
+  }
+
+  /**
+   * Takes the newest change of a file back, also its deletion: it is as in the version before.
+   *
+   * @returns the version that it is now
+   * @throws WindrowError `not-found` where there is no version before
+   */
+  async undo(path: string): Promise<number> {
+    const at = memoryPath(path);
+    let version = 0;
+    await this.#change((files) => {
+      const versions = files.get(at) ?? [];
+      const before = versions[undoneTo(versions)];
+      if (!before) throw absent(at);
+      version = versions.length + 1;
+      return [{ path: at, change: "undo", text: before.text, to: before.version }];
+    });
+    return version;
+  }
+
+  async #read(): Promise<Files> {
+    return filesIn(this.#log.read());
+  }
+
+  async #change(plan: (files: Files) => readonly Change[]): Promise<void> {
+    const { sessionId, maxBytes = defaultMaxBytes } = this.#options;
+    await this.#log.update(async (entries) => {
+      const changes = plan(await filesIn(entries()));
+      for (const { path, text } of changes) checkSize(path, text, maxBytes);
+      return changes.map((change): NewMemoryEntry => ({
+        type: fileType,
+        data: { ...change, ...(sessionId !== undefined && { session: sessionId }) },
+      }));
+    });
+  }
+}
+
+interface Change extends JsonObject {
+  readonly path: string;
+  readonly change: FileChange;
+  readonly text: string | null;
+}
+
+/** The place of the version that an undo goes back to: before the newest one, or before what an undo brought back. */
+function undoneTo(versions: readonly (FileVersion & { readonly to?: number })[]): number {
+  const newest = versions.at(-1);
+  return (newest?.to ?? versions.length) - 2;
+}
+
+async function filesIn(entries: AsyncIterable<MemoryEntry>): Promise<Files> {
+  const files: Files = new Map();
+  for await (const { type, data, timestamp } of entries) {
+    const { path, change, text, session, to } = data;
+    if (type !== fileType || typeof path !== "string") continue;
+    const versions = files.get(path) ?? [];
+    files.set(path, versions);
+    versions.push({
+      path,
+      version: versions.length + 1,
+      change: change as FileChange,
+      text: typeof text === "string" ? text : null,
+      ...(typeof session === "string" && { sessionId: session }),
+      ...(typeof to === "number" && { to }),
+      timestamp,
+    });
+  }
+  return files;
+}
+
+function isLive(versions: readonly FileVersion[] = []): boolean {
+  return typeof versions.at(-1)?.text === "string";
+}
+
+function livePaths(files: Files): readonly string[] {
+  return [...files.entries()].filter(([, versions]) => isLive(versions)).map(([path]) => path);
+}
+
+function textOf(files: Files, path: string): string {
+  const text = files.get(path)?.at(-1)?.text;
+  if (typeof text !== "string") throw absent(path);
+  return text;
+}
+
+function checkSize(path: string, text: string | null, maxBytes: number): void {
+  const bytes = text === null ? 0 : Buffer.byteLength(text);
+  if (bytes <= maxBytes) return;
+  const message = `${path} would have ${bytes} bytes; a memory file has at most ${maxBytes}. Split it, or write less.`;
+  throw new WindrowError("bad-option", message, { path, bytes, maxBytes });
+}
+
+function absent(path: string): WindrowError {
+  return new WindrowError("not-found", `The path ${path} does not exist. Please provide a valid path.`, { path });
+}
+
+function taken(path: string): WindrowError {
+  return new WindrowError("bad-option", `The path ${path} already exists, or a file stands where a folder should.`, {
+    path,
+  });
+}

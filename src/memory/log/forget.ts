@@ -1,0 +1,56 @@
+/** Taking sessions out of a memory: whatever its logs hold of them is erased, in every log of a scope. */
+import { isMemoryLog } from "../../store/memory-logs.ts";
+import type { Scope, SessionMetadata, Store } from "../../store/store.ts";
+import type { ErasedPlace } from "../../store/upkeep.ts";
+import { factsName, withoutFactsOf } from "../facts/facts.ts";
+import { withoutFilesOf } from "../files/forget-files.ts";
+import { filesName } from "../files/memory-files.ts";
+import { ownerOf } from "../offload/due.ts";
+import { isAbout, receiptsName } from "../offload/receipts.ts";
+import { MemoryLog } from "./memory-log.ts";
+import type { MemoryEntry } from "./memory-log.ts";
+
+type Filter = (entries: AsyncIterable<MemoryEntry>, ids: ReadonlySet<string>) => AsyncIterable<MemoryEntry>;
+
+const filters: Readonly<Record<string, Filter>> = {
+  [factsName]: withoutFactsOf,
+  [filesName]: withoutFilesOf,
+  [receiptsName]: withoutReceiptsOf,
+};
+
+/**
+ * Erases from the memory of a scope what it holds of some sessions: facts that they say, files and versions that they
+ * wrote, receipts. A log is written anew only where it holds something of them.
+ *
+ * @param scope - without a user, the logs of every user of the tenant
+ * @returns a place for each log of the scope
+ * @throws WindrowError `session-busy` where another process keeps a log locked
+ */
+export async function forgetSessions(
+  store: Store,
+  scope: Scope,
+  sessionIds: readonly string[],
+): Promise<readonly ErasedPlace[]> {
+  const logs = new Map<string, SessionMetadata>();
+  for await (const { metadata } of store.list(scope)) {
+    if (isMemoryLog(metadata)) logs.set(JSON.stringify([ownerOf(metadata), metadata.taskKey.memory]), metadata);
+  }
+  const ids = new Set(sessionIds);
+  const places: ErasedPlace[] = [];
+  for (const metadata of logs.values()) {
+    const { memory: name } = metadata.taskKey;
+    const filter = typeof name === "string" ? filters[name] : undefined;
+    if (typeof name !== "string" || !filter) continue;
+    const log = new MemoryLog(store, ownerOf(metadata), name);
+    const count = await log.rewrite((entries) => filter(entries, ids));
+    places.push({ kind: "memory", place: name, count, bytes: 0 });
+  }
+  return places;
+}
+
+async function* withoutReceiptsOf(
+  entries: AsyncIterable<MemoryEntry>,
+  ids: ReadonlySet<string>,
+): AsyncGenerator<MemoryEntry, void, undefined> {
+  for await (const entry of entries) if (!isAbout(entry, ids)) yield entry;
+}

@@ -1,0 +1,194 @@
+/** Facts: read by a model, each with a source; the newest wins, history stays, and what is forgotten is gone. */
+import { afterEach, expect, it } from "vitest";
+import { Facts } from "../../src/memory/facts/facts.ts";
+import { factMemory } from "../../src/memory/facts/fact-memory.ts";
+import { forgetSessions } from "../../src/memory/log/forget.ts";
+import { MemoryLog } from "../../src/memory/log/memory-log.ts";
+import { offloadDue } from "../../src/memory/offload/offload.ts";
+import { messageText } from "../../src/message/message.ts";
+import type { Model, ModelAnswer } from "../../src/model/model.ts";
+import { erase } from "../../src/ops/cleanup/erase.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
+import { ramStore } from "../../src/store/ram/ram.ts";
+import type { Store } from "../../src/store/store.ts";
+import { loadCounter } from "../../src/tokens/exact.ts";
+import { everyRecord } from "./kit.ts";
+
+const managers: SessionManager[] = [];
+afterEach(async () => {
+  for (const manager of managers.splice(0)) await manager.close();
+});
+
+/** A model that finds "NAME is called VALUE" in what it is given. */
+function scripted(change: (facts: object[]) => unknown = (facts) => facts): Model & { calls: number } {
+  const model = Object.assign(
+    async ({ prompt }: { readonly prompt: string }): Promise<ModelAnswer> => {
+      model.calls++;
+      const facts = [...prompt.matchAll(/\[m(\d+) \w+\] [^\n]*?(?:The )?([\w ]+) is called (\w+)/g)].map(
+        ([, seq, about, value]) => ({
+          about,
+          fact: `The ${about} is called ${value}.`,
+          source: `m${seq}`,
+          quote: `${about} is called ${value}`,
+        }),
+      );
+      return {
+        text: `Here they are:\n${JSON.stringify(change(facts))}`,
+        usage: { inputTokens: 10 } as never,
+        finish: "stop",
+      };
+    },
+    { calls: 0 },
+  );
+  return model;
+}
+
+async function told(store: Store, model: Model, texts: readonly string[], user?: string): Promise<string> {
+  const memory = factMemory({ store, model, scope: user === undefined ? {} : { user } });
+  const manager = await SessionManager.open({
+    store: unclosed(store),
+    memory,
+    budget: 8_000,
+    offload: { wait: true, lookEvery: Infinity },
+    ...(user !== undefined && { user }),
+  });
+  const session = await manager.create();
+  for (const text of texts) await session.append({ role: "user", parts: [{ type: "text", text }] });
+  await session.finish("completed");
+  await manager.close();
+  return session.id;
+}
+
+/** The store, which a manager may close and others still use. */
+function unclosed(store: Store): Store {
+  return new Proxy(store, {
+    get: (target, name) => {
+      if (name === "close") return async () => undefined;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === "function" ? (value as () => unknown).bind(target) : value;
+    },
+  });
+}
+
+const texts = async (facts: Facts): Promise<readonly string[]> => (await facts.list()).map(({ text }) => text);
+
+it("reads facts with their sources when a session has ended, once, and tells them at the next start", async () => {
+  const store = ramStore();
+  const model = scripted();
+  const id = await told(store, model, ["Hello", "The staging database is called heron", "The queue is called wren"]);
+  const facts = await new Facts(store, {}).list();
+  expect(facts.map(({ text, sources }) => [text, sources])).toEqual([
+    ["The staging database is called heron.", [{ sessionId: id, seq: 2, quote: "staging database is called heron" }]],
+    ["The queue is called wren.", [{ sessionId: id, seq: 3, quote: "queue is called wren" }]],
+  ]);
+  const memory = factMemory({ store, model });
+  const calls = model.calls;
+  await memory.receive(id, [
+    {
+      seq: 2,
+      message: { id: "m", role: "user", parts: [{ type: "text", text: "The staging database is called heron" }] },
+    },
+  ]);
+  expect(model.calls).toBe(calls);
+  const manager = await SessionManager.open({ store, memory, budget: 8_000 });
+  managers.push(manager);
+  const session = await manager.create({ bootstrap: "which staging database?" });
+  await session.append({ role: "user", parts: [{ type: "text", text: "go" }] });
+  const window = (await session.compose()).messages.map(messageText).join("\n");
+  expect(window).toContain("heron");
+  expect(window).toContain(`${id} m2`);
+  expect(window).not.toContain("wren");
+});
+
+it("lets the newest win, and keeps what it took the place of", async () => {
+  const store = ramStore();
+  await told(store, scripted(), ["The staging database is called heron"]);
+  await told(store, scripted(), ["The staging database is called osprey", "The staging database is called osprey"]);
+  const [fact, ...others] = await new Facts(store, {}).list();
+  expect(others).toEqual([]);
+  expect(fact?.text).toBe("The staging database is called osprey.");
+  expect(fact?.history.map(({ text }) => text)).toEqual(["The staging database is called heron."]);
+  expect(fact?.replaces).toBe(fact?.history[0]?.id);
+});
+
+it("keeps no fact without a source that says it", async () => {
+  const store = ramStore();
+  const wrong = [
+    { about: "a", fact: "No source.", quote: "hello" },
+    { about: "b", fact: "No such message.", source: "m99", quote: "hello" },
+    { about: "c", fact: "Words that nobody said.", source: "m1", quote: "goodbye" },
+    { about: "d", fact: "No words.", source: "m1", quote: " " },
+    { about: "", fact: "No subject.", source: "m1", quote: "hello" },
+    "text",
+    null,
+    { about: "e", fact: "Right.", source: "m1", quote: "HELLO  there" },
+  ];
+  await told(
+    store,
+    scripted(() => wrong),
+    ["Hello there"],
+  );
+  expect(await texts(new Facts(store, {}))).toEqual(["Right."]);
+});
+
+it("tries again where the model gives no list, and reads nothing twice after that", async () => {
+  const store = ramStore();
+  let broken = true;
+  const model = scripted((facts) => (broken ? "I cannot" : facts));
+  await told(store, model, ["The queue is called wren"]);
+  expect(await texts(new Facts(store, {}))).toEqual([]);
+  broken = false;
+  await offloadDue(store, {}, factMemory({ store, model }), { all: true });
+  expect(await texts(new Facts(store, {}))).toEqual(["The queue is called wren."]);
+  await offloadDue(store, {}, factMemory({ store, model }), { all: true });
+  expect(model.calls).toBe(2);
+});
+
+it("is corrected by hand, and forgotten with its history so that nothing of it is left", async () => {
+  const store = ramStore();
+  const kept = await told(store, scripted(), [
+    "The staging database is called canaryheron",
+    "The queue is called wren",
+  ]);
+  const facts = new Facts(store, {});
+  const [fact] = await facts.list();
+  await facts.correct(fact!.id, "The staging database is called canaryosprey.", "ann");
+  const corrected = (await facts.list()).find(({ text }) => text.includes("osprey"));
+  expect(corrected).toMatchObject({ correctedBy: "ann", sources: [], history: [{ id: fact!.id }] });
+  const counter = await loadCounter("o200k");
+  const passages = await factMemory({ store, model: scripted() }).query({ text: "staging database", counter });
+  expect(passages[0]?.text).toContain("canaryosprey");
+  expect(await facts.forget([fact!.id])).toHaveLength(2);
+  const { ids } = new MemoryLog(store, {}, "facts");
+  expect(JSON.stringify(await everyRecord(store, {}, ids))).not.toContain("canary");
+  expect(await texts(facts)).toEqual(["The queue is called wren."]);
+  expect((await facts.list())[0]?.sources[0]?.sessionId).toBe(kept);
+  await expect(facts.forget(["f-nothing"])).rejects.toMatchObject({ code: "not-found" });
+});
+
+it("goes with the session that said it, wherever it stands, and comes from no one else's", async () => {
+  const store = ramStore();
+  const ann = await told(store, scripted(), ["The staging database is called canaryheron"], "ann");
+  await told(store, scripted(), ["The staging database is called osprey"], "bob");
+  expect(await texts(new Facts(store, { user: "ann" }))).toEqual(["The staging database is called canaryheron."]);
+  expect(await texts(new Facts(store, { user: "bob" }))).toEqual(["The staging database is called osprey."]);
+  const [receipt] = await erase(store, [ann]);
+  expect(receipt?.places.filter(({ kind, count }) => kind === "memory" && count > 0).map(({ place }) => place)).toEqual(
+    expect.arrayContaining(["facts", "offloads"]),
+  );
+  expect(await texts(new Facts(store, { user: "ann" }))).toEqual([]);
+  expect(await texts(new Facts(store, { user: "bob" }))).toHaveLength(1);
+  const left: unknown[] = [];
+  for await (const { metadata } of store.list({})) {
+    left.push(metadata, ...(await everyRecord(store, {}, [metadata.uuid])));
+  }
+  expect(JSON.stringify(left)).not.toContain("canary");
+  expect(JSON.stringify(left)).not.toContain(ann);
+});
+
+it("forgets nothing where a session said nothing", async () => {
+  const store = ramStore();
+  await told(store, scripted(), ["The queue is called wren"]);
+  await forgetSessions(store, {}, [crypto.randomUUID()]);
+  expect(await texts(new Facts(store, {}))).toEqual(["The queue is called wren."]);
+});

@@ -1,0 +1,142 @@
+/** Memory files: what an agent keeps, its versions, what may not be, and what erasing a session leaves of them. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { MemoryFiles } from "../../src/memory/files/memory-files.ts";
+import { MemoryLog } from "../../src/memory/log/memory-log.ts";
+import { forgetSessions } from "../../src/memory/log/forget.ts";
+import { ramStore } from "../../src/store/ram/ram.ts";
+import { everyRecord } from "./kit.ts";
+
+it("keeps, changes, moves, deletes and lists files", async () => {
+  const files = new MemoryFiles(ramStore(), { user: "ann" });
+  await files.create("/memories/notes.md", "one\ntwo\n");
+  await files.create("/memories/project/plan.md", "build");
+  await files.edit("/memories/notes.md", "replace", (text) => text.replace("two", "2"));
+  await files.rename("/memories/project", "/memories/old/project");
+  expect(await files.read("/memories/notes.md")).toBe("one\n2\n");
+  expect((await files.list()).map(({ path, bytes, version }) => [path, bytes, version])).toEqual([
+    ["/memories/notes.md", 6, 2],
+    ["/memories/old/project/plan.md", 5, 1],
+  ]);
+  expect(await files.delete("/memories/old")).toEqual(["/memories/old/project/plan.md"]);
+  await expect(files.read("/memories/old/project/plan.md")).rejects.toMatchObject({ code: "not-found" });
+  expect((await files.list("/memories/old")).length).toBe(0);
+});
+
+it("takes changes back one after the other, deletions too, and keeps every version", async () => {
+  const files = new MemoryFiles(ramStore(), {});
+  const path = "/memories/a";
+  await files.create(path, "1");
+  await files.edit(path, "replace", () => "2");
+  await files.delete(path);
+  await files.undo(path);
+  expect(await files.read(path)).toBe("2");
+  await files.undo(path);
+  expect(await files.read(path)).toBe("1");
+  await expect(files.undo(path)).rejects.toMatchObject({ code: "not-found" });
+  expect((await files.versions(path)).map(({ change, text }) => [change, text])).toEqual([
+    ["create", "1"],
+    ["replace", "2"],
+    ["delete", null],
+    ["undo", "2"],
+    ["undo", "1"],
+  ]);
+});
+
+describe("a path", () => {
+  it.each([
+    "/etc/passwd",
+    "memories/a",
+    "/memories/../etc/passwd",
+    "/memories/a/../../b",
+    "/memories/%2e%2e/b",
+    "/memories/%2E%2E%2fb",
+    "/memories\\..\\b",
+    "/memories/a\u0000b",
+    "/memoriesb",
+    "/memories/..",
+    "",
+    5,
+    null,
+    `/memories/${"a".repeat(2_000)}`,
+  ])("outside the memory is refused: %j", async (path) => {
+    const files = new MemoryFiles(ramStore(), {});
+    await expect(files.create(path as string, "x")).rejects.toMatchObject({ code: "bad-option" });
+    expect(await files.list()).toEqual([]);
+  });
+
+  it("has one form", async () => {
+    const files = new MemoryFiles(ramStore(), {});
+    await files.create("/memories//a/./b/", "x");
+    expect(await files.read("/memories/a/b")).toBe("x");
+  });
+});
+
+it("refuses what is there, a file in the place of a folder, too much and too many", async () => {
+  const files = new MemoryFiles(ramStore(), {}, { maxBytes: 10, maxFiles: 2 });
+  await files.create("/memories/a", "x");
+  const bad = { code: "bad-option" };
+  await expect(files.create("/memories/a", "y")).rejects.toMatchObject(bad);
+  await expect(files.create("/memories/a/b", "y")).rejects.toMatchObject(bad);
+  await expect(files.create("/memories/b", "ä".repeat(6))).rejects.toMatchObject(bad);
+  await expect(files.edit("/memories/a", "insert", () => "x".repeat(11))).rejects.toMatchObject(bad);
+  await files.create("/memories/b", "y");
+  await expect(files.create("/memories/c", "z")).rejects.toMatchObject(bad);
+  await expect(files.rename("/memories/a", "/memories/b")).rejects.toMatchObject(bad);
+  await expect(files.delete("/memories")).rejects.toMatchObject(bad);
+  await files.create("/memories/a", "again", { overwrite: true });
+  expect(await files.read("/memories/a")).toBe("again");
+});
+
+it("are masked as the store masks", async () => {
+  const files = new MemoryFiles(ramStore(), {});
+  const key = `sk-ant-api03-${"a1B2c3D4".repeat(11)}-AAAAAAAA`;
+  await files.create("/memories/keys", `the key is ${key}`);
+  expect(await files.read("/memories/keys")).not.toContain(key);
+});
+
+it("loses no change of many writers", async () => {
+  const store = ramStore();
+  await new MemoryFiles(store, {}).create("/memories/a", "");
+  await Promise.all(
+    Array.from({ length: 12 }, (_, at) =>
+      new MemoryFiles(store, {}).edit("/memories/a", "insert", (text) => `${text}${at};`),
+    ),
+  );
+  const kept = await new MemoryFiles(store, {}).read("/memories/a");
+  expect(new Set(kept.split(";").filter(Boolean))).toEqual(new Set(Array.from({ length: 12 }, (_, at) => String(at))));
+});
+
+it("are as they were before an erased session wrote them, whatever it and others did", async () => {
+  const path = fc.constantFrom("/memories/a", "/memories/b", "/memories/c");
+  const operation = fc.record({
+    kind: fc.constantFrom("create", "overwrite", "append", "delete", "rename", "undo"),
+    path,
+    to: path,
+    isErased: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(operation, { maxLength: 14 }), async (operations) => {
+      const store = ramStore();
+      const by = (isErased: boolean): MemoryFiles =>
+        new MemoryFiles(store, {}, { sessionId: isErased ? "erased" : "stays" });
+      for (const [at, { kind, path: from, to, isErased }] of operations.entries()) {
+        const files = by(isErased);
+        const text = isErased ? `canary${at};` : `fine${at};`;
+        const work = {
+          create: () => files.create(from, text),
+          overwrite: () => files.create(from, text, { overwrite: true }),
+          append: () => files.edit(from, "insert", (before) => before + text),
+          delete: () => files.delete(from),
+          rename: () => files.rename(from, to),
+          undo: () => files.undo(from),
+        }[kind] as () => Promise<unknown>;
+        await work().catch(() => undefined);
+      }
+      await forgetSessions(store, {}, ["erased"]);
+      const { ids } = new MemoryLog(store, {}, "files");
+      expect(JSON.stringify(await everyRecord(store, {}, ids))).not.toMatch(/canary|erased/);
+      for (const { path: one } of await by(false).list()) expect(await by(false).read(one)).toMatch(/^(fine\d+;)+$/);
+    }),
+  );
+});
