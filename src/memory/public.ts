@@ -14,4 +14,4 @@ export { Facts } from "./facts/facts.ts";
 export type { CurrentFact, Fact, FactSource, NewFact } from "./facts/facts.ts";
 export { MemoryFiles } from "./files/memory-files.ts";
 export type { FileChange, FileVersion, ListedFile, MemoryFilesOptions } from "./files/memory-files.ts";
-export { forgetSessions } from "./log/forget.ts";
+export { forgetSessions } from "./forget.ts";

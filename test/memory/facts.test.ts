@@ -2,7 +2,7 @@
 import { afterEach, expect, it } from "vitest";
 import { Facts } from "../../src/memory/facts/facts.ts";
 import { factMemory } from "../../src/memory/facts/fact-memory.ts";
-import { forgetSessions } from "../../src/memory/log/forget.ts";
+import { forgetSessions } from "../../src/memory/forget.ts";
 import { MemoryLog } from "../../src/memory/log/memory-log.ts";
 import { offloadDue } from "../../src/memory/offload/offload.ts";
 import { messageText } from "../../src/message/message.ts";

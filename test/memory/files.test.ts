@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MemoryFiles } from "../../src/memory/files/memory-files.ts";
 import { MemoryLog } from "../../src/memory/log/memory-log.ts";
-import { forgetSessions } from "../../src/memory/log/forget.ts";
+import { forgetSessions } from "../../src/memory/forget.ts";
 import { ramStore } from "../../src/store/ram/ram.ts";
 import { everyRecord } from "./kit.ts";
 

@@ -48,7 +48,7 @@ export interface MemoryFilesOptions extends MemoryLogOptions {
 
 /** The name of the log, and the type of its entries. */
 export const filesName = "files";
-export const fileType = "file";
+const fileType = "file";
 
 const defaultMaxBytes = 262_144;
 const defaultMaxFiles = 1_000;

@@ -5,7 +5,7 @@ import { WindrowError } from "../../errors.ts";
 import { isSessionId, notFound } from "../../store/shared/rules.ts";
 import type { Scope, Store } from "../../store/store.ts";
 import type { Erased, ErasedPlace, EraseElsewhere } from "../../store/upkeep.ts";
-import { forgetSessions } from "../../memory/log/forget.ts";
+import { forgetSessions } from "../../memory/forget.ts";
 import { liveId, trashedNamed } from "./archive.ts";
 import { upkeepOf } from "./keep.ts";
 import { SearchIndex } from "../../search/search.ts";

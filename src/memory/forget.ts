@@ -1,14 +1,14 @@
 /** Taking sessions out of a memory: whatever its logs hold of them is erased, in every log of a scope. */
-import { isMemoryLog } from "../../store/memory-logs.ts";
-import type { Scope, SessionMetadata, Store } from "../../store/store.ts";
-import type { ErasedPlace } from "../../store/upkeep.ts";
-import { factsName, withoutFactsOf } from "../facts/facts.ts";
-import { withoutFilesOf } from "../files/forget-files.ts";
-import { filesName } from "../files/memory-files.ts";
-import { ownerOf } from "../offload/due.ts";
-import { isAbout, receiptsName } from "../offload/receipts.ts";
-import { MemoryLog } from "./memory-log.ts";
-import type { MemoryEntry } from "./memory-log.ts";
+import { isMemoryLog } from "../store/memory-logs.ts";
+import type { Scope, SessionMetadata, Store } from "../store/store.ts";
+import type { ErasedPlace } from "../store/upkeep.ts";
+import { factsName, withoutFactsOf } from "./facts/facts.ts";
+import { withoutFilesOf } from "./files/forget-files.ts";
+import { filesName } from "./files/memory-files.ts";
+import { ownerOf } from "./offload/due.ts";
+import { isAbout, receiptsName } from "./offload/receipts.ts";
+import { MemoryLog } from "./log/memory-log.ts";
+import type { MemoryEntry } from "./log/memory-log.ts";
 
 type Filter = (entries: AsyncIterable<MemoryEntry>, ids: ReadonlySet<string>) => AsyncIterable<MemoryEntry>;
 
