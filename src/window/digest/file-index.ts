@@ -60,7 +60,12 @@ export function* renderFiles(files: readonly IndexedFile[], counter: TokenCounte
   let folders = foldersOf(files, root);
   const cost = (text: string): number => counter.count(`\n${text}`);
   let room = cap - cost(title);
-  const bareCost = (folder: Folder): number => cost(lineOf(folder, root, new Set()));
+  const bareCosts = new Map<Folder, number>();
+  const bareCost = (folder: Folder): number => {
+    const tokens = bareCosts.get(folder) ?? cost(lineOf(folder, root, new Set()));
+    bareCosts.set(folder, tokens);
+    return tokens;
+  };
   let bare = sum(folders.map(bareCost));
   while (folders.length > 1 && bare > room * foldersShare) {
     folders = withoutLeast(folders, root, bareCost);
@@ -134,12 +139,12 @@ function foldersOf(files: readonly IndexedFile[], root: string): readonly Folder
 
 /** The folder that is wanted least for its tokens becomes part of the one above it. */
 function withoutLeast(folders: readonly Folder[], root: string, cost: (folder: Folder) => number): readonly Folder[] {
-  const below = folders
-    .filter(({ path }) => path !== root && path !== "")
-    .map((folder) => {
-      return { folder, worth: wantOf(folder) / cost(folder) };
-    });
-  const least = below.toSorted((left, right) => left.worth - right.worth)[0]?.folder;
+  let least: Folder | undefined;
+  let leastWorth = Infinity;
+  for (const folder of folders) {
+    const worth = folder.path === root || folder.path === "" ? Infinity : wantOf(folder) / cost(folder);
+    if (worth < leastWorth) [least, leastWorth] = [folder, worth];
+  }
   if (!least) return folders;
   const parent = folderOfPath(least.path.slice(0, -1));
   const above = parent.length < root.length ? root : parent;
