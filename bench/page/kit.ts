@@ -1,31 +1,39 @@
 /** Stores for the bench of the page, and the programs that serve them. */
 import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { appendFileSync, copyFileSync, linkSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
 import { SessionManager } from "../../src/index.ts";
 import type { NewMessage } from "../../src/message/message.ts";
 
-/** A session of so many messages, each result of so many characters, with 250 windows. */
-export async function fillStore(store: string, messages: number, characters: number): Promise<string> {
-  const manager = await SessionManager.open({ store, budget: 64_000 });
-  const session = await manager.create({ taskKey: { task: `${messages} messages` } });
-  const every = Math.max(40, 40 * Math.round(messages / 10_000));
-  let waiting: NewMessage[] = [];
-  for (let at = 0; at < messages; at += 1) {
-    waiting.push(messageAt(at, characters));
-    // A call and its result go together.
-    if (at % every !== 0 || at === 0) continue;
-    await session.append(waiting);
-    waiting = [];
-    const { tokens } = await session.compose({ system: "You mend code." });
-    await session.endStep({ usage: { input: tokens, output: 20 }, model: "claude-sonnet-4-5" });
-  }
-  if (waiting.length > 0) await session.append(waiting);
-  await manager.close();
-  return session.id;
+/** A session that was filled. */
+export interface Filled {
+  readonly id: string;
+  /** The messages that were acknowledged, at least. */
+  readonly messages: number;
+}
+
+/** A session of so many messages, each result of so many characters, with 250 windows. Its writer is killed. */
+export async function fillStore(store: string, messages: number, characters: number): Promise<Filled> {
+  const program = fileURLToPath(new URL("child/fill.js", import.meta.url));
+  const child = spawn(process.execPath, [program, store, `${messages}`, `${characters}`], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const exited = once(child, "exit");
+  let said = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    said += text;
+    const [line = ""] = said.trim().split("\n").slice(-1);
+    if (/"messages":(\d+)/.exec(line)?.[1] === `${messages}`) child.kill("SIGKILL");
+    process.stderr.write(`\r${messages} messages: ${line.slice(0, 80)}`);
+  });
+  await exited;
+  process.stderr.write("\n");
+  const last = said.trim().split("\n").at(-1) ?? "";
+  return JSON.parse(last) as Filled;
 }
 
 /** The messages of the sessions: a task, then calls and their results. */
@@ -114,29 +122,48 @@ export function claudeFolder(folder: string, messages: number, characters: numbe
   return id;
 }
 
+/** The memory of a program after a collection, in MB. */
+export interface Memory {
+  /** The heap in use, with what buffers hold outside of it. */
+  readonly heap: number;
+  readonly resident: number;
+}
+
 /** A program that serves. */
 export interface Serving {
   readonly url: string;
-  /** The memory that it has now, in MB. */
-  readonly memory: () => number;
+  readonly memory: () => Promise<Memory>;
   readonly end: () => Promise<void>;
 }
 
+/** Runs in a program before its own code: it tells its memory when it is asked by a signal. */
+const teller = `data:text/javascript,${encodeURIComponent(
+  "process.on('SIGUSR2', () => { gc(); gc(); const { heapUsed, external, rss } = process.memoryUsage();" +
+    "process.stderr.write(`memory ${heapUsed + external} ${rss}\\n`); });",
+)}`;
+
 /** Starts a program and waits until it printed an address. */
 export async function serving(argv: readonly string[], address: RegExp): Promise<Serving> {
-  const child: ChildProcess = spawn(process.execPath, [...argv], { stdio: ["ignore", "pipe", "pipe"] });
+  const flags = ["--expose-gc", "--import", teller, ...argv];
+  const child = spawn(process.execPath, flags, { stdio: ["ignore", "pipe", "pipe"] });
   let said = "";
-  child.stdout?.setEncoding("utf8").on("data", (text: string) => (said += text));
-  child.stderr?.setEncoding("utf8").on("data", (text: string) => (said += text));
-  while (!address.test(said)) {
-    if (child.exitCode !== null) throw new Error(`${argv.join(" ")} ended: ${said}`);
-    await Promise.race([once(child.stdout as NodeJS.ReadableStream, "data"), once(child, "exit")]);
-  }
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (said += text));
+  const until = async (words: RegExp, stream: Readable): Promise<RegExpExecArray> => {
+    for (;;) {
+      const found = words.exec(said);
+      if (found) return found;
+      if (child.exitCode !== null) throw new Error(`${argv.join(" ")} ended: ${said}`);
+      await Promise.race([once(stream, "data"), once(child, "exit")]);
+    }
+  };
   return {
-    url: address.exec(said)?.[1] ?? "",
-    memory: () => {
-      const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
-      return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1_024);
+    url: (await until(address, child.stdout))[1] ?? "",
+    async memory() {
+      said = "";
+      child.kill("SIGUSR2");
+      const [, heap, resident] = await until(/memory (\d+) (\d+)/, child.stderr);
+      return { heap: Math.round(Number(heap) / 1_048_576), resident: Math.round(Number(resident) / 1_048_576) };
     },
     async end() {
       const exited = once(child, "exit");

@@ -19,7 +19,7 @@ import { goalRow, median } from "../bench.ts";
 import type { BenchReport, BenchRow } from "../bench.ts";
 import { loadNote } from "../kit.ts";
 import { claudeFolder, fillStore, fleetStore, serving } from "./kit.ts";
-import type { Serving } from "./kit.ts";
+import type { Memory, Serving } from "./kit.ts";
 
 const inPage = "test/viewer-browser/kit/in-page.js";
 const command = "dist/cli.js";
@@ -62,12 +62,12 @@ async function benchSession(
   messages: number,
   characters: number,
 ): Promise<readonly BenchRow[]> {
-  const id = await fillStore(store, messages, characters);
+  const { id } = await fillStore(store, messages, characters);
   const opened = await openStore(store);
   const { calls } = await storedSource(opened, {}).calls(id, 1, 100_000);
   await opened.close();
   const server = await serving([command, "serve", id, "--store", store, "--no-open"], /(http:\S+)\n/);
-  const bare = server.memory();
+  const bare = await server.memory();
   const page = await newPage(browser);
   const first = await timed(async () => {
     await page.goto(server.url);
@@ -80,7 +80,7 @@ async function benchSession(
   const all = await page.evaluate<number>("document.querySelectorAll('*').length");
   const last = await timed(() => page.evaluate(`windrowTest.last(${messages})`));
   const heap = await heapOf(page);
-  const after = server.memory();
+  const after = await server.memory();
   await page.close();
   await server.end();
   const limit = messages > 10_000 ? 2_000 : 1_000;
@@ -95,8 +95,7 @@ async function benchSession(
       nodes,
       last,
       heap,
-      bare,
-      after,
+      ...memoryOf(bare, after),
     }),
     goalRow(`${messages}: first rows, ms`, first, { atMost: limit }),
     goalRow(`${messages}: rows drawn`, nodes, { atMost: 200 }),
@@ -109,7 +108,7 @@ async function benchFleet(browser: Browser, store: string, count: number): Promi
   if (count === 0) return [];
   await fleetStore(store, count);
   const server = await serving([command, "serve", "--store", store, "--no-open"], /(http:\S+)\n/);
-  const bare = server.memory();
+  const bare = await server.memory();
   const page = await newPage(browser);
   const first = await timed(async () => {
     await page.goto(server.url);
@@ -120,11 +119,11 @@ async function benchFleet(browser: Browser, store: string, count: number): Promi
     await page.waitForSelector("table.sessions tbody tr");
   });
   const heap = await heapOf(page);
-  const after = server.memory();
+  const after = await server.memory();
   await page.close();
   await server.end();
   return [
-    row(`windrow, ${count} sessions`, { first, again, heap, bare, after }),
+    row(`windrow, ${count} sessions`, { first, again, heap, ...memoryOf(bare, after) }),
     goalRow(`${count} sessions: first rows, ms`, first, { atMost: 1_000 }),
   ];
 }
@@ -148,7 +147,7 @@ async function benchClaudeRun(
   } catch (error) {
     return [row(`claude-run: ${error instanceof Error ? error.message.slice(0, 80) : "did not start"}`, {})];
   }
-  const bare = server.memory();
+  const bare = await server.memory();
   const page = await newPage(browser);
   try {
     await page.goto("http://127.0.0.1:12741/");
@@ -165,7 +164,7 @@ async function benchClaudeRun(
     const nodes = await page.evaluate<number>(rows);
     const heap = await heapOf(page);
     const all = await page.evaluate<number>("document.querySelectorAll('*').length");
-    const after = server.memory();
+    const after = await server.memory();
     return [
       row(`claude-run, ${messages} messages (${id.slice(0, 4)})`, {
         first,
@@ -173,8 +172,7 @@ async function benchClaudeRun(
         last,
         "all nodes": all,
         heap,
-        bare,
-        after,
+        ...memoryOf(bare, after),
       }),
     ];
   } finally {
@@ -193,8 +191,8 @@ function row(name: string, figures: Readonly<Record<string, number>>): BenchRow 
     nodes: "rows drawn",
     last: "last row ms",
     heap: "heap MB",
-    bare: "server MB before",
-    after: "server MB after",
+    held: "server heap MB",
+    resident: "server MB",
     again: "again ms",
   };
   console.error(name, JSON.stringify(figures));
@@ -202,6 +200,11 @@ function row(name: string, figures: Readonly<Record<string, number>>): BenchRow 
     subject: name,
     ...Object.fromEntries(Object.entries(figures).map(([key, value]) => [words[key] ?? key, Math.round(value)])),
   };
+}
+
+/** The memory that a server has more than before it was asked, and its whole. */
+function memoryOf(bare: Memory, after: Memory): { readonly held: number; readonly resident: number } {
+  return { held: after.heap - bare.heap, resident: after.resident };
 }
 
 async function newPage(browser: Browser): Promise<Page> {

@@ -144,6 +144,15 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer | "too-large" | 
   return Buffer.concat(chunks);
 }
 
+/** The headers of refusals: nothing of them is kept, guessed, run or framed. */
+const refusalHeaders = {
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cache-control": "no-store",
+  "connection": "close",
+} as const;
+
 function refuse(
   request: IncomingMessage,
   response: ServerResponse,
@@ -152,9 +161,8 @@ function refuse(
   allow?: readonly string[],
 ): void {
   response.writeHead(status, {
+    ...refusalHeaders,
     "content-type": "text/plain; charset=utf-8",
-    "x-content-type-options": "nosniff",
-    "connection": "close",
     ...(allow && { allow: allow.join(", ") }),
   });
   response.end(request.method === "HEAD" ? undefined : `${message}\n`);
@@ -181,6 +189,7 @@ function refuseMethod(_request: IncomingMessage, socket: Duplex): void {
 }
 
 function endSocket(socket: Duplex, status: number): void {
-  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
-  socket.end(head, () => socket.destroy());
+  const headers = Object.entries({ ...refusalHeaders, "content-length": "0" });
+  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`, ...headers.map((header) => header.join(": "))];
+  socket.end(`${lines.join("\r\n")}\r\n\r\n`, () => socket.destroy());
 }

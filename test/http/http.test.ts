@@ -72,6 +72,26 @@ describe("a request", () => {
     expect(await (await fetch(`${made.url}/on`)).text()).toBe("/on 0");
   });
 
+  it.each([
+    ["a malformed target", request("GET // HTTP/1.1", host)],
+    ["a foreign name", request("GET / HTTP/1.1", "Host: evil.example")],
+    ["another method", request("PUT / HTTP/1.1", host)],
+    ["what is no request", request("\u0016\u0003\u0001 garbage")],
+    ["a tunnel", request("CONNECT localhost:22 HTTP/1.1", host)],
+    ["headers that are too large", request("GET / HTTP/1.1", host, `X: ${"x".repeat(20_000)}`)],
+  ])("for %s is refused with headers that let nothing be kept, guessed, run or framed", async (_name, bytes) => {
+    const said = (await sent(await server(), bytes)).toLowerCase();
+    expect(said).toMatch(/^http\/1.1 4\d\d /);
+    expect(said).toContain("\r\ncontent-security-policy: default-src 'none'; frame-ancestors 'none';");
+    for (const header of [
+      "cache-control: no-store",
+      "x-content-type-options: nosniff",
+      "referrer-policy: no-referrer",
+    ]) {
+      expect(said).toContain(`\r\n${header}\r\n`);
+    }
+  });
+
   it("names what is allowed where its method is not", async () => {
     expect(await sent(await server(), request("PUT / HTTP/1.1", host))).toMatch(/\r\nallow: GET, POST\r\n/i);
   });

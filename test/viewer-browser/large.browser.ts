@@ -53,6 +53,27 @@ describe.skipIf(!hasBrowser)("a large session", () => {
     }
   });
 
+  it("stays where it was scrolled to when the window of the call comes, and goes with the next call", async () => {
+    const source = largeSource(messages, calls);
+    let release = (): void => undefined;
+    const late = new Promise<void>((resolve) => (release = resolve));
+    const slow = await served({
+      ...source,
+      window: async (id, call, options) => (await late, source.window(id, call, options)),
+    });
+    const own = await watched(browser, slow.link("/s/large/call/5000"));
+    await own.page.waitForSelector("#log-1");
+    await own.page.evaluate(`windrowTest.last(${messages})`);
+    release();
+    await own.page.waitForSelector("#window-list [role=listitem]");
+    await own.page.evaluate("windrowTest.settled()");
+    expect(await own.page.locator(`#log-${messages}`).count()).toBe(1);
+    await own.page.fill("#scrub", "4000");
+    await own.page.waitForSelector(`#log-${(4_000 * messages) / calls}`);
+    await own.close();
+    await slow.close();
+  });
+
   it("runs under the page's policy", async () => {
     expect(await violationsOf(opened)).toEqual([]);
   });

@@ -21,6 +21,8 @@ export interface ListProps<Item> {
   readonly active?: string | undefined;
   readonly onFocus?: () => void;
   readonly onLeave?: () => void;
+  /** Called with the pixels above the view whenever these change, whoever scrolled. */
+  readonly onScroll?: (offset: number) => void;
   readonly children: (item: Item, index: number) => JSX.Element;
 }
 
@@ -29,7 +31,7 @@ const Virtual = VList as unknown as ComponentType<Record<string, unknown>>;
 
 /** A list of items in view. */
 export function List<Item>(props: ListProps<Item>): JSX.Element {
-  const { handle, data, itemSize, bufferSize, id, role, label, active, onFocus, onLeave, children } = props;
+  const { handle, data, itemSize, bufferSize, id, role, label, active, onFocus, onLeave, onScroll, children } = props;
   return (
     <Virtual
       ref={handle}
@@ -44,6 +46,7 @@ export function List<Item>(props: ListProps<Item>): JSX.Element {
       aria-activedescendant={active}
       onFocusCapture={onFocus}
       onMouseLeave={onLeave}
+      onScroll={onScroll}
     >
       {children}
     </Virtual>

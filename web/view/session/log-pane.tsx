@@ -1,7 +1,7 @@
 /** The log: every message a line with its fate at the call, a strip of all fates beside it, and the words of one below. */
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { fateAt, fateCounts, fateOrder, runAt } from "../../model/fates.ts";
 import { compact, several } from "../../model/numbers.ts";
 import { keyPane } from "../../state/preferences.ts";
@@ -23,11 +23,19 @@ export function LogPane({ state }: { readonly state: SessionState }): JSX.Elemen
   const lastSeq = value?.lastSeq ?? messages;
   const fates = value?.fates ?? [];
 
+  /** The offset that the list was scrolled to by itself, and the call at which the reader scrolled last. */
+  const placed = useRef(0);
+  const scrolledAt = useRef(0);
+  const show = (seq: number): void => {
+    placed.current = reveal(list.current, seq - 1) ?? placed.current;
+  };
+
   useEffect(() => {
-    if (selection) reveal(list.current, selection.seq - 1);
+    if (selection) show(selection.seq);
   }, [selection, messages > 0]);
-  useEffect(() => {
-    if (!state.selection.peek() && value) reveal(list.current, value.lastSeq - 1);
+  // A window that comes late does not take the reader away from the place that they scrolled to, nor one that is drawn.
+  useLayoutEffect(() => {
+    if (!state.selection.peek() && value && value.call !== scrolledAt.current) show(value.lastSeq);
   }, [value?.lastSeq, messages > 0]);
 
   const shown = hovered.value ?? selection?.seq;
@@ -54,6 +62,9 @@ export function LogPane({ state }: { readonly state: SessionState }): JSX.Elemen
           }}
           onLeave={() => {
             hovered.value = undefined;
+          }}
+          onScroll={(offset) => {
+            if (Math.abs(offset - placed.current) > rowHeight) scrolledAt.current = state.call.peek();
           }}
         >
           {(_, index) => {
@@ -106,10 +117,13 @@ function FateTally({ counts }: { readonly counts: Readonly<Record<(typeof fateOr
   );
 }
 
-/** Scrolls a row into view where it is out of it. */
-function reveal(list: ListHandle | null, index: number): void {
-  if (!list || index < 0) return;
+/** Scrolls a row into view where it is out of it; the offset that the list then has, undefined where it stays. */
+function reveal(list: ListHandle | null, index: number): number | undefined {
+  if (!list || index < 0) return undefined;
   const top = list.getItemOffset(index);
   const isSeen = top >= list.scrollOffset && top + rowHeight <= list.scrollOffset + list.viewportSize;
-  if (!isSeen) list.scrollToIndex(index, { align: "center" });
+  if (isSeen) return undefined;
+  list.scrollToIndex(index, { align: "center" });
+  const centred = top - (list.viewportSize - rowHeight) / 2;
+  return Math.max(0, Math.min(centred, list.scrollSize - list.viewportSize));
 }
