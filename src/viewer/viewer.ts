@@ -4,6 +4,7 @@
  * the session's counter, all times ISO 8601 in UTC, all money in dollars.
  */
 import type { JsonObject, JsonValue, Part, Role, ToolDefinition, Usage } from "../message/message.ts";
+import type { SessionStanding } from "../ops/look/standing.ts";
 import type { SessionStatus } from "../store/store.ts";
 import type { SentChange } from "../window/sent.ts";
 
@@ -11,6 +12,8 @@ import type { SentChange } from "../window/sent.ts";
 export interface ListedSession {
   readonly id: string;
   readonly status: SessionStatus;
+  /** Whether it is written now, was let go, or died; absent where the store cannot tell. */
+  readonly standing?: SessionStanding;
   /** The task's key in words, or the user's first words; empty for none. */
   readonly title: string;
   readonly model: string | null;
@@ -228,6 +231,8 @@ export interface Verified {
   readonly rebuilt: string;
   /** Why it cannot be proved, in words; absent where it is verified. */
   readonly problem?: string;
+  /** A figure of the record that does not fit a window that is verified, in words. */
+  readonly remark?: string;
 }
 
 /** The cache's part in a call: what was expected, what was reported, and where it first differs from the call before. */
@@ -235,7 +240,10 @@ export interface CacheCard {
   readonly predicted: number | null;
   readonly reported: number | null;
   readonly written: number | null;
-  /** Messages at the beginning that equal those of the call before, and their tokens. */
+  /**
+   * Messages at the beginning that equal those of the call before, and their tokens, with those of the system prompt and
+   * the tools where these are the same too.
+   */
   readonly commonEntries: number;
   readonly commonTokens: number;
   /** The place where the two windows first differ: `system`, `tools`, an entry's place and its `seq`; null: it only grew. */
@@ -299,6 +307,8 @@ export interface LiveEvent {
   readonly calls: number;
   readonly epochs: number;
   readonly status: SessionStatus;
+  /** As in {@link ListedSession}. */
+  readonly standing?: SessionStanding;
 }
 
 /** One reference of a replayed session that a window did not answer by itself. */
@@ -345,7 +355,7 @@ export interface ViewerSource {
   messages(id: string, from: number, to: number): Promise<readonly ViewerMessage[]>;
   /** Characters `from` to `to` of a text that was cut, by the place in {@link ViewerMessage.cut}. */
   text(id: string, seq: number, place: string, from: number, to: number): Promise<string>;
-  /** An image's or a file's bytes, by its message and the place of its part. Absent where none are held, as in a single file. */
+  /** An image's or a file's bytes, by its message and the place of its part. Absent where none are held. */
   blob?(id: string, seq: number, place: string): Promise<ViewerBlob>;
   calls(id: string, from: number, to: number, row?: number): Promise<CallPage>;
   epochs(id: string, row?: number): Promise<readonly EpochRow[]>;
@@ -356,7 +366,7 @@ export interface ViewerSource {
       readonly row?: number;
       readonly strategy?: string;
       readonly budget?: number;
-      /** Waits for the origins of all lines of digests. Default false: those that are not found at once are absent. */
+      /** Finds the origins of all lines of digests. Default false: those that are not known yet are absent. */
       readonly origins?: boolean;
     },
   ): Promise<ViewerWindow>;

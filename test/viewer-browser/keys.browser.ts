@@ -111,6 +111,17 @@ describe.skipIf(!hasBrowser)("the keys", () => {
     await page.keyboard.press("Escape");
   });
 
+  it("leave a search behind where another page is opened", async () => {
+    await page.keyboard.press("/");
+    await page.waitForSelector("#search-words:focus");
+    await page.click("nav[aria-label=Pages] a");
+    await page.waitForSelector("table.sessions tbody tr");
+    expect(await page.$(".search")).toBeNull();
+    await page.goBack();
+    await page.waitForSelector("#window-list [role=listitem]");
+    expect(await page.$(".search")).toBeNull();
+  });
+
   it("move the focus between the panes, open the help and leave it", async () => {
     await page.focus("#log");
     await page.keyboard.press("l");

@@ -1,5 +1,6 @@
 /** A replay's single file from `file://`: its map is drawn, leads to a window, and every window is the one of the replay. */
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -42,6 +43,13 @@ describe.skipIf(!hasBrowser)("a replay's file", () => {
     expect(await page.locator("figure canvas").count()).toBeGreaterThanOrEqual(2);
     const colours = await page.evaluate<number>("windrowTest.colours('figure:last-of-type canvas')");
     expect(colours).toBeGreaterThan(2);
+    await page.evaluate(await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8"));
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.evaluate("windrowTest.settled()");
+      const findings = await page.evaluate("axe.run().then(({ violations }) => violations.map(({ id }) => id))");
+      expect(findings).toEqual([]);
+    }
     const canvas = page.locator("figure canvas").last();
     const box = await canvas.boundingBox();
     await canvas.click({ position: { x: (box?.width ?? 0) * 0.6, y: (box?.height ?? 0) * 0.2 } });

@@ -1,4 +1,6 @@
 /** Windows that the disk alone does not prove: text for one call, masked secrets, settings of an older version. */
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { openStore } from "../../src/access/open.ts";
 import { codingSession } from "../../src/message/samples.ts";
@@ -60,6 +62,24 @@ describe("a window", () => {
     expect(await assertWindows(source, session.id, seen)).toBe(20);
     const kinds = (await source.window(session.id, 20)).entries.map(({ kind }) => kind);
     expect(kinds).toContain("dynamic");
+  });
+
+  it("whose record names another number of tokens is verified, with a remark", async () => {
+    const folder = await newFolder();
+    const manager = await SessionManager.open({ store: folder, budget: 4_000 });
+    const session = await manager.create();
+    await session.append("Go.");
+    const { tokens } = await session.compose({ system: "s" });
+    await session.endStep({ usage: { input: 10 } });
+    await manager.close();
+    const path = join(folder, "running", session.id, "usage.jsonl");
+    const wrong = (await readFile(path, "utf8")).replace(`"tokens":${tokens}`, `"tokens":${tokens + 5}`);
+    await writeFile(path, wrong.replace(/,"crc":"[^"]*"/, ""));
+    const store = await openStore(folder);
+    const { verified, blocks } = await storedSource(store, {}).window(session.id, 1);
+    await store.close();
+    expect(blocks.rest).toBe(5);
+    expect(verified).toMatchObject({ isVerified: true, remark: expect.stringContaining(`${tokens + 5} tokens`) });
   });
 
   it("with a masked secret says so, and shows what is kept", async () => {

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openStore } from "../../src/access/open.ts";
 import { createMask } from "../../src/mask/mask.ts";
+import type { Part } from "../../src/message/message.ts";
 import { codingSession } from "../../src/message/samples.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
 import type { FileData } from "../../src/viewer/file/data.ts";
@@ -113,6 +114,33 @@ describe("the data of a file", () => {
     expect(hit).toMatchObject({ sessionId: id, seq: 1, role: "user" });
     expect(hit?.excerpt).toContain("long line");
     expect(await file.search("nothing-has-this-word")).toEqual([]);
+  });
+
+  it("find what a call answered by the words of the call", async () => {
+    const { source, id } = await session();
+    const file = fileSource(await dataOf(source, id));
+    const found = await source.search("src/m3.ts", id);
+    expect((await file.search("src/m3.ts")).map(({ seq }) => seq)).toEqual(found.map(({ seq }) => seq));
+  });
+
+  it("hold images up to a size, as they are stored, and say so of larger ones", async () => {
+    const store = await openStore("ram:");
+    const manager = await SessionManager.open({ store });
+    const shot = await manager.create();
+    const image = (bytes: number): Part => ({
+      type: "image",
+      mediaType: "image/png",
+      data: Buffer.alloc(bytes, 7).toString("base64"),
+    });
+    await shot.append([
+      { role: "user", parts: [{ type: "text", text: "Look." }, image(300)] },
+      { role: "user", parts: [image(600_000)] },
+    ]);
+    const source = storedSource(store, {});
+    const file = fileSource(await dataOf(source, shot.id, { mask: createMask() }));
+    expect(await file.blob?.(shot.id, 1, "1")).toEqual(await source.blob?.(shot.id, 1, "1"));
+    await expect(file.blob?.(shot.id, 2, "0")).rejects.toMatchObject({ code: "not-found" });
+    await manager.close();
   });
 
   it("say what a file cannot do", async () => {

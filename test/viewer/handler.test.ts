@@ -272,6 +272,13 @@ describe("following", () => {
     expect(events.at(-1)).toBe(`data: ${JSON.stringify(event(1_000))}`);
   });
 
+  it("of a session that is not there is answered with 404", async () => {
+    const { ask } = asker({ session: () => Promise.reject(new WindrowError("session-not-found", "Gone.")) });
+    for (const method of ["GET", "HEAD"]) {
+      expect((await ask(`/api/sessions/${id}/follow`, { method })).status).toBe(404);
+    }
+  });
+
   it("tells of an error and ends", async () => {
     const { ask } = asker({ follow: () => Promise.reject(new WindrowError("session-not-found", "Gone.")) });
     const text = await (await ask(`/api/sessions/${id}/follow`)).text();

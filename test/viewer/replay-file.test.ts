@@ -85,6 +85,31 @@ describe("a replay's file", () => {
     );
   });
 
+  it("says no time, no usage and no money that its windows never had", async () => {
+    const { source, id, json } = await encoded();
+    expect(json.match(/.{60}1970-.{20}/g)).toBeNull();
+    expect(await source.session(id)).toMatchObject({ startedAt: "", updatedAt: "" });
+    expect((await source.session(id)).dollars).toBeUndefined();
+    const timestamp = "2026-02-03T04:05:06.000Z";
+    const timed = await encoded({ ...transcript, messages: transcript.messages.map((one) => ({ ...one, timestamp })) });
+    expect((await timed.source.messages(timed.id, 1, 1))[0]?.timestamp).toBe(timestamp);
+    expect(await timed.source.session(timed.id)).toMatchObject({ startedAt: timestamp });
+  });
+
+  it("counts the prefix that two calls share as it was predicted, where the window only grew", async () => {
+    const sent = [{ at: 0, system: "You mend code. ".repeat(40) }];
+    const { source, id } = await encoded({ ...transcript, sent });
+    let grown = 0;
+    for (let call = 2; call <= 40; call++) {
+      const { cache, entries } = await source.window(id, call, { row: 3 });
+      if (cache?.cause !== "the window only grew") continue;
+      grown += 1;
+      expect(cache.commonEntries).toBeLessThan(entries.length);
+      expect(cache.commonTokens).toBe(cache.predicted);
+    }
+    expect(grown).toBeGreaterThan(5);
+  });
+
   it("holds no secret, whole or in part of a digest", async () => {
     const secret = `ghp_${"a1B2".repeat(9)}`;
     const leak: Message = { id: "leak", role: "user", parts: [{ type: "text", text: `Use ${secret} for it.` }] };

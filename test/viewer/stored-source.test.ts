@@ -224,6 +224,53 @@ describe("a source over a store", () => {
     expect(await source.replay(session.id)).toEqual([]);
   });
 
+  it("finds what a call answered by the words of the call, and shows the call before it", async () => {
+    const { store, manager } = await opened();
+    const session = await manager.create();
+    await session.append([
+      { role: "user", parts: [{ type: "text", text: "Look." }] },
+      {
+        role: "assistant",
+        parts: [{ type: "tool-call", callId: "c1", name: "read", args: { path: "src/lost.ts" } }],
+      },
+      { role: "tool", parts: [{ type: "tool-result", callId: "c1", name: "read", content: "export const a = 1;" }] },
+      { role: "assistant", parts: [{ type: "text", text: "Done." }] },
+    ]);
+    const hits = await storedSource(store, {}).search("lost.ts", session.id);
+    expect(hits.map(({ seq, role }) => [seq, role])).toEqual([
+      [2, "assistant"],
+      [3, "tool"],
+    ]);
+    expect(hits[1]?.excerpt).toBe('read({"path":"src/lost.ts"}) → export const a = 1;');
+  });
+
+  it("tells how sessions stand: written now, let go, ended", async () => {
+    const { store, manager } = await opened();
+    const session = await manager.create();
+    await session.append("Go.");
+    const ended = await manager.create();
+    await ended.finish("completed");
+    const source = storedSource(store, {});
+    const standings = async (): Promise<readonly unknown[]> =>
+      Promise.all([session, ended].map(async ({ id }) => (await source.session(id)).standing));
+    expect(await standings()).toEqual(["running", "completed"]);
+    await session.close();
+    expect(await standings()).toEqual(["closed", "completed"]);
+    const { sessions } = await source.sessions({});
+    expect(sessions.map(({ standing }) => standing).toSorted()).toEqual(["closed", "completed"]);
+  });
+
+  it("counts the prefix that two calls share with the system prompt and the tools", async () => {
+    const { store, manager } = await opened();
+    const session = await manager.create();
+    await talk(session, sample.slice(0, 12), "You mend code, and say what you did. ".repeat(20));
+    const source = storedSource(store, {});
+    const { cache, epoch } = await source.window(session.id, 3);
+    expect(epoch).toBe(0);
+    expect(cache?.predicted).toBe((await source.window(session.id, 2)).tokens);
+    expect(cache?.commonTokens).toBe(cache?.predicted);
+  });
+
   it("follows a session that grows, by its clock, until it is told to stop", async () => {
     const { store, manager } = await opened();
     const session = await manager.create();

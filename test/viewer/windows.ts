@@ -72,6 +72,7 @@ export async function assertWindows(source: ViewerSource, id: string, seen: read
     const at = `call ${index + 1}`;
     assert.deepEqual(window.verified.problem, undefined, at);
     assert.equal(window.verified.isVerified, true, at);
+    assert.equal(window.verified.remark, undefined, at);
     assert.equal(window.tokens, tokens, at);
     const { system, tools, pinned, digest, stubs, history, rest } = window.blocks;
     assert.equal(system + tools + pinned + digest + stubs + history + rest, tokens, at);

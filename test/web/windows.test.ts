@@ -1,10 +1,12 @@
 /** Pure parts of the page over windows: fates by message, differences, repeated lines, the map. */
 import { describe, expect, it } from "vitest";
 import type { CallRow, EpochRow, FateRun, ViewerWindow, WindowEntry } from "../../src/viewer/viewer.ts";
+import { cacheVerdict } from "../../web/model/cache.ts";
 import { fateAt, fateCounts, fateOrder, lossOf, runAt } from "../../web/model/fates.ts";
 import { entryFor } from "../../web/model/origins.ts";
 import { rasterOf } from "../../web/model/raster.ts";
 import { repeatedLines } from "../../web/model/redundancy.ts";
+import { groupedRepairs } from "../../web/model/repairs.ts";
 import { differenceOf } from "../../web/model/window-diff.ts";
 
 const run = (from: number, to: number, fate: FateRun["fate"]): FateRun => ({
@@ -146,4 +148,31 @@ describe("the map", () => {
     const { width, height } = rasterOf(calls, epochs, 5_000, 600, 300);
     expect([width, height]).toEqual([600, 300]);
   });
+});
+
+describe("a verdict on the cache", () => {
+  it.each([
+    [null, 50_000, "not reported"],
+    [true, 50_000, "hit"],
+    [false, 50_000, "miss"],
+    [true, 900, "little to read"],
+    [false, 900, "little to read"],
+    [true, null, "hit"],
+  ] as const)("of isHit %s with %s tokens expected of 60,000 is %s", (isHit, predicted, verdict) => {
+    expect(cacheVerdict({ isHit, predicted }, 60_000)).toBe(verdict);
+  });
+});
+
+it("mended faults of one kind are one line, with each message once", () => {
+  const repair = (seq: number, kind: string): ViewerWindow["repairs"][number] => ({ seq, kind, reason: `${kind} why` });
+  const repairs = [
+    repair(3, "closed-call"),
+    repair(4, "late-result"),
+    repair(9, "closed-call"),
+    repair(9, "closed-call"),
+  ];
+  expect(groupedRepairs(repairs)).toEqual([
+    { kind: "closed-call", reason: "closed-call why", seqs: [3, 9] },
+    { kind: "late-result", reason: "late-result why", seqs: [4] },
+  ]);
 });

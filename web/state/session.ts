@@ -181,7 +181,9 @@ export function openSession(source: ViewerSource, id: string, row: number | unde
           batch(() => {
             messages.value = event.messages;
             const known = head.state.peek().value;
-            if (known) head.state.value = { isLoading: false, value: { ...known, status: event.status } };
+            if (!known) return;
+            const { status, standing } = event;
+            head.state.value = { isLoading: false, value: { ...known, status, ...(standing && { standing }) } };
           });
           // The first calls are on their way without an event.
           if (event.calls <= before.calls || calls.peek().length === 0) return;

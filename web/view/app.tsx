@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 import type { ViewerSource } from "../../src/viewer/viewer.ts";
 import type { SessionRoute } from "../model/route.ts";
 import { go, route } from "../state/navigation.ts";
-import { isHelpOpen, nextTheme, theme } from "../state/preferences.ts";
+import { isHelpOpen, isSearchOpen, nextTheme, theme } from "../state/preferences.ts";
 import { CopyLink } from "./parts/copy-link.tsx";
 import { FleetPage } from "./fleet/fleet-page.tsx";
 import { Help } from "./help.tsx";
@@ -33,6 +33,9 @@ export function App({ source, replayed, rows }: AppProps): JSX.Element {
     return () => document.removeEventListener("keydown", listen);
   }, []);
   const place = route.value;
+  const shown = place.page === "session" ? `${place.row ?? place.id}` : place.page;
+  // A search belongs to the page that it was opened on.
+  useEffect(() => () => void (isSearchOpen.value = false), [shown]);
   return (
     <>
       <header class="top">

@@ -4,11 +4,11 @@ import { isAbsolute, join } from "node:path";
 import { isWindrowError } from "../../errors.ts";
 import type { RecordKind } from "../../message/record.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
-import { isFinal } from "../../store/shared/rules.ts";
 import type { SessionSize } from "../../store/upkeep.ts";
 import { spentBy } from "../look/spent.ts";
 import type { Spent } from "../look/spent.ts";
-import type { SessionStanding } from "./report.ts";
+import { standingOf } from "../look/standing.ts";
+import type { SessionStanding } from "../look/standing.ts";
 
 /** A session in numbers. */
 export interface Measured {
@@ -47,13 +47,6 @@ export async function measure(store: Store, scope: Scope, info: SessionInfo): Pr
     const standing = await standingOf(store, scope, info);
     return { messages, historyTokens, summaries, failedSummaries, spent, standing, ...(size && { size }) };
   });
-}
-
-async function standingOf(store: Store, scope: Scope, { metadata, state }: SessionInfo): Promise<SessionStanding> {
-  const { status } = state;
-  if (isFinal(status) || status === "closed") return status;
-  const holder = await store.holding?.holder(scope, metadata.uuid);
-  return holder?.state === "gone" ? "died" : holder?.state === "none" ? "closed" : "running";
 }
 
 /** How many records of a kind there are: the number of the newest. */

@@ -1,5 +1,6 @@
 /** The report of a store's statistics. */
-import type { FinalStatus, SessionStatus } from "../../store/store.ts";
+import type { SessionStanding } from "../look/standing.ts";
+import type { SessionStatus } from "../../store/store.ts";
 import type { Spent } from "../look/spent.ts";
 import type { UnreadableSession } from "../look/unreadable.ts";
 import type { EngineDue } from "../look/offloads.ts";
@@ -46,12 +47,6 @@ export interface UserStats {
   readonly averageDurationMs: number | null;
   readonly failed: number;
 }
-
-/**
- * How a session stands: a process writes it (`running`), its process is gone without letting go (`died`), it was let go in
- * order, long ago or just now, and can be resumed (`closed`), or it has ended.
- */
-export type SessionStanding = "running" | "died" | "closed" | FinalStatus;
 
 /** The usage of all counted sessions, and what is missing in it. */
 export interface StatsUsage extends Spent {

@@ -11,7 +11,8 @@ import { measure } from "./measure.ts";
 import type { StatsReport } from "./report.ts";
 import { Sums } from "./sums.ts";
 
-export type { DiskReport, DiskUse, SessionStanding, StatsReport, StatsUsage, UserStats } from "./report.ts";
+export type { SessionStanding } from "../look/standing.ts";
+export type { DiskReport, DiskUse, StatsReport, StatsUsage, UserStats } from "./report.ts";
 
 /** Which sessions to count. All conditions hold together. */
 export interface StatsOptions {

@@ -6,7 +6,8 @@ import { addedSpent, nothingSpent } from "../look/spent.ts";
 import type { Spent } from "../look/spent.ts";
 import { goalsOf } from "./goals.ts";
 import type { Measured } from "./measure.ts";
-import type { DiskReport, DiskUse, SessionStanding, StatsReport } from "./report.ts";
+import type { SessionStanding } from "../look/standing.ts";
+import type { DiskReport, DiskUse, StatsReport } from "./report.ts";
 
 /** Sessions that {@link DiskReport.largest} names. */
 const mostLargest = 10;

@@ -36,11 +36,19 @@ export interface FileMessage {
   readonly message: ViewerMessage;
 }
 
+/** An image, as base64. */
+export interface FileImage {
+  readonly mediaType: string;
+  readonly data: string;
+}
+
 /** A session with its windows. */
 export interface FileSession {
   readonly session: ViewerSession;
   readonly messages: readonly FileMessage[];
   readonly recalls: readonly RecallRow[];
+  /** Images by `SEQ/PLACE`; absent in files of older versions. */
+  readonly images?: Readonly<Record<string, FileImage>>;
   readonly rows: readonly FileRow[];
   /** The things that windows refer to by their places here. */
   readonly pool: FilePool;

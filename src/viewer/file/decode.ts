@@ -1,5 +1,7 @@
 /** The data of a single file as a source. It runs in the page: nothing here is of Node. */
 import { cutParts, cutText, partAt } from "../page/cut.ts";
+import { SearchedTexts, shownText } from "../page/searched.ts";
+import type { Searched } from "../page/searched.ts";
 import { partsText } from "../page/window-text.ts";
 import type {
   CallPage,
@@ -31,7 +33,7 @@ function fault(code: string, message: string): FileFault {
 export async function unpackFile(base64: string): Promise<FileData> {
   let data: FileData;
   try {
-    const bytes = Uint8Array.from(atob(base64.trim()), (character) => character.charCodeAt(0));
+    const bytes = bytesOf(base64.trim());
     const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
     data = (await new Response(unpacked).json()) as FileData;
   } catch {
@@ -39,6 +41,10 @@ export async function unpackFile(base64: string): Promise<FileData> {
   }
   if (data.version > fileVersion) throw fault("format-newer", "This file was made by a newer Windrow than its page.");
   return data;
+}
+
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 }
 
 /** Hits that a search gives at most, and characters around a match. */
@@ -67,6 +73,12 @@ export function fileSource(data: FileData): ViewerSource {
     outline: async (id, from, to) => reader(id).outline(from, to),
     messages: async (id, from, to) => reader(id).messages(from, to),
     text: async (id, seq, place, from, to) => reader(id).text(seq, place).slice(from, to),
+    async blob(id, seq, place) {
+      const image = reader(id).file.images?.[`${seq}/${place}`];
+      if (image) return { mediaType: image.mediaType, data: bytesOf(image.data) };
+      const message = "This file has no room for this image: it holds those of up to 512 KB, and 8 MB in all.";
+      throw fault("not-found", message);
+    },
     calls: async (id, from, to, row = 0) => reader(id).calls(from, to, row),
     epochs: async (id, row = 0) => reader(id).row(row).epochs,
     async window(id, call, { row = 0, strategy, budget } = {}) {
@@ -95,7 +107,7 @@ const keptEvery = 32;
 /** The answers about one session. */
 class SessionReader {
   readonly file: FileSession;
-  readonly #texts = new Map<number, string>();
+  #texts: readonly Searched[] | undefined;
   readonly #windows = new Map<number, ReadonlyMap<number, readonly number[]>>();
   readonly #entries = new Map<number, WindowEntry>();
 
@@ -162,11 +174,11 @@ class SessionReader {
     const [first] = wanted;
     if (first === undefined) return [];
     const hits: ViewerHit[] = [];
-    for (const { message } of this.file.messages) {
-      const text = this.#searched(message);
-      const lower = text.toLowerCase();
+    for (const [place, searched] of this.#searched().entries()) {
+      const { message } = this.file.messages[place] as FileMessage;
+      const lower = searched.text.toLowerCase();
       if (!wanted.every((word) => lower.includes(word))) continue;
-      const at = lower.indexOf(first);
+      const { text, at } = shownText(searched, first);
       const excerpt = text
         .slice(Math.max(0, at - aroundMatch), at + first.length + aroundMatch)
         .replaceAll(/\s+/g, " ");
@@ -175,12 +187,10 @@ class SessionReader {
     return hits;
   }
 
-  #searched(message: ViewerMessage): string {
-    const known = this.#texts.get(message.seq);
-    if (known !== undefined) return known;
-    const text = partsText(message.parts);
-    this.#texts.set(message.seq, text);
-    return text;
+  #searched(): readonly Searched[] {
+    if (this.#texts) return this.#texts;
+    const texts = new SearchedTexts();
+    return (this.#texts = this.file.messages.map(({ message: { parts } }) => texts.of(parts, partsText(parts))));
   }
 
   #range(from: number, to: number): readonly FileMessage[] {

@@ -5,6 +5,7 @@ import type { JsonValue } from "../../message/message.ts";
 import type { CallRow, EpochRow, ViewerMessage, ViewerSource } from "../viewer.ts";
 import { fileVersion } from "./data.ts";
 import type { FileData, FileMessage, FileRow, FileSession } from "./data.ts";
+import { FileImages } from "./images.ts";
 import { WindowPacker } from "./pack.ts";
 
 /** Messages, calls and characters that one question asks for. */
@@ -40,14 +41,21 @@ export async function encodeSessions(
 }
 
 /** A session without its windows. */
-export type FileLog = Pick<FileSession, "session" | "messages" | "recalls">;
+export type FileLog = Pick<FileSession, "session" | "messages" | "recalls" | "images">;
 
 /** Reads what a file holds of a session beside its windows. */
 export async function encodeLog(source: ViewerSource, id: string, options: EncodeOptions): Promise<FileLog> {
   const masked = maskedBy(options.mask);
   const session = masked(await source.session(id));
-  const messages = await messagesOf(source, id, session.messages, options);
-  return { session, messages, recalls: masked(await source.recalls(id)) };
+  const found = new FileImages();
+  const messages = await messagesOf(source, id, session.messages, options, found);
+  const { images } = found;
+  return {
+    session,
+    messages,
+    recalls: masked(await source.recalls(id)),
+    ...(Object.keys(images).length > 0 && { images }),
+  };
 }
 
 async function encodeSession(source: ViewerSource, id: string, options: EncodeOptions): Promise<FileSession> {
@@ -77,6 +85,7 @@ async function messagesOf(
   id: string,
   count: number,
   { signal, mask }: EncodeOptions,
+  images: FileImages,
 ): Promise<readonly FileMessage[]> {
   const masked = maskedBy(mask);
   const found: FileMessage[] = [];
@@ -85,6 +94,7 @@ async function messagesOf(
     const to = Math.min(count, from + step.messages - 1);
     const rows = new Map((await source.outline(id, from, to)).map((row) => [row.seq, row]));
     for (const message of await source.messages(id, from, to)) {
+      await images.take(source, id, message);
       const { head = "", tools = [], isError = false } = rows.get(message.seq) ?? {};
       found.push(
         masked({

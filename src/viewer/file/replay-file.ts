@@ -13,7 +13,7 @@ import { originsOf } from "../stored/origins.ts";
 import { storedSource } from "../stored-source.ts";
 import type { CallRow, ReplayRow, ViewerSession } from "../viewer.ts";
 import { fileVersion } from "./data.ts";
-import type { FileData, FileEntry, FilePool, FileRow, FileSession } from "./data.ts";
+import type { FileData, FileEntry, FileMessage, FilePool, FileRow, FileSession } from "./data.ts";
 import { encodeLog } from "./encode.ts";
 import { fileHtml } from "./html.ts";
 import { WindowPacker } from "./pack.ts";
@@ -48,19 +48,27 @@ export async function encodeReplay(
     await store.transfer?.restore({}, dump);
     const source = storedSource(store, {});
     const log = await encodeLog(source, dump.id, { mask });
-    const messages = await keptMessages(store, dump.id);
+    const kept = await keptMessages(store, dump.id);
+    const messages = kept.map((message, index) => timed(message, transcript.messages[index]));
     const masked = maskedTranscript(transcript, messages, mask);
     const { rows, packer, replayed } = await replayRows(masked, options, signal);
+    const { dollars: _, ...head } = log.session;
+    const times = transcript.messages.flatMap(({ timestamp }) => timestamp ?? []);
     const session: ViewerSession = {
-      ...log.session,
+      ...head,
+      startedAt: times[0] ?? "",
+      updatedAt: times.at(-1) ?? "",
+      completedAt: null,
       title: maskJson(mask, transcript.id),
       windows: "replayed",
       budget: null,
       calls: replayed.calls,
     };
-    const { recalls, messages: shown } = log;
     const pool = await withOrigins(packer.pool(), store, dump.id);
-    return { file: { session, messages: shown, recalls, rows, pool }, replayed };
+    const shown = log.messages.map((line): FileMessage => {
+      return { ...line, message: timed(line.message, transcript.messages[line.message.seq - 1]) };
+    });
+    return { file: { ...log, session, messages: shown, rows, pool }, replayed };
   } finally {
     await store.close();
   }
@@ -74,6 +82,13 @@ export async function encodeReplay(
 export function replayFile(sessions: readonly FileSession[], title: string, pages?: string): Promise<string> {
   const data: FileData = { version: fileVersion, sessions };
   return fileHtml(data, { title, ...(pages !== undefined && { pages }) });
+}
+
+/** A message with its time in the transcript: where that names none it has none, whenever it was read. */
+function timed<T extends { readonly timestamp?: string }>(message: T, original: Message | undefined): T {
+  const { timestamp: _, ...rest } = message;
+  const own = original?.timestamp;
+  return { ...rest, ...(own !== undefined && { timestamp: own }) } as T;
 }
 
 /** The pool with the origin of each line that a digest or a summary quotes. */

@@ -6,7 +6,9 @@ import type { Transcript } from "../../transcript/transcript.ts";
 import { EditIndex } from "../../window/edits.ts";
 import { profileOf } from "../../window/provider/profile.ts";
 import type { Profile } from "../../window/provider/profile.ts";
+import type { Composed } from "../../window/window.ts";
 import { strategyOf } from "../../window/by-name.ts";
+import { besideTokens } from "../stored/cache-card.ts";
 import { entriesOf } from "../stored/entries.ts";
 import { fatesOf } from "../stored/fates.ts";
 import type { Rebuilt } from "../stored/rebuild.ts";
@@ -29,6 +31,13 @@ export interface ReplayLog {
   readonly packer: WindowPacker;
 }
 
+/** The window of the call before. */
+interface Before {
+  readonly entries: readonly WindowEntry[];
+  readonly state: Composed["state"];
+  readonly beside: number;
+}
+
 /** The windows of one strategy at one budget. */
 export class ReplayWindows {
   readonly calls: CallRow[] = [];
@@ -38,7 +47,7 @@ export class ReplayWindows {
   readonly #log: ReplayLog;
   readonly #logged: ReadonlyMap<number, Message>;
   readonly #numbers: ReadonlyMap<number, number>;
-  #entries: readonly WindowEntry[] | undefined;
+  #before: Before | undefined;
   #sentAt = 0;
 
   /** @param indices - of the messages that answered, in the order of the calls */
@@ -85,12 +94,12 @@ export class ReplayWindows {
       missing: [],
       entries,
       fates: fatesOf(state, index),
-      cache: this.#card(entries, report),
+      cache: this.#card(entries, composed, besideTokens(blocks, entries)),
       repairs: repairsIn(rebuilt),
     };
     this.calls.push(row);
     this.windows.push(this.#log.packer.pack(window, row, this.epochs.at(-1)));
-    this.#entries = entries;
+    this.#before = { entries, state, beside: besideTokens(blocks, entries) };
   }
 
   /** Takes a reference that the newest window lacks. */
@@ -150,19 +159,33 @@ export class ReplayWindows {
     return { call, purpose: "turn", timestamp, model, ...own, usage: null, dollars: null, idleMs };
   }
 
-  #card(entries: readonly WindowEntry[], report: ReplayedWindow["composed"]["report"]): CacheCard {
-    const before = this.#entries;
-    const differs = entries.findIndex(({ key }, place) => key !== before?.[place]?.key);
+  #card(entries: readonly WindowEntry[], { report, state }: Composed, beside: number): CacheCard {
+    const before = this.#before;
+    const differs = entries.findIndex(({ key }, place) => key !== before?.entries[place]?.key);
     const common = differs === -1 ? entries.length : differs;
-    const grew = before === undefined || common >= before.length;
+    const grew = before === undefined || common >= before.entries.length;
     const seq = entries[common]?.seq;
+    const block =
+      before && before.state.toolsHash !== state.toolsHash
+        ? "tools"
+        : before && before.state.systemHash !== state.systemHash
+          ? "system"
+          : grew
+            ? "none"
+            : "message";
+    const isSame = before !== undefined && (block === "none" || block === "message");
     return {
       predicted: report.cost.cached,
       reported: null,
       written: null,
-      commonEntries: common,
-      commonTokens: entries.slice(0, common).reduce((sum, { tokens }) => sum + tokens, 0),
-      divergence: grew ? { block: "none" } : { block: "message", entry: common, ...(seq !== undefined && { seq }) },
+      commonEntries: before ? common : 0,
+      commonTokens: entries
+        .slice(0, before ? common : 0)
+        .reduce((sum, { tokens }) => sum + tokens, isSame ? Math.min(beside, before.beside) : 0),
+      divergence: {
+        block,
+        ...(block === "message" && { entry: common, ...(seq !== undefined && { seq }) }),
+      },
       cause: causeOf(report, before === undefined, grew),
       isHit: null,
     };

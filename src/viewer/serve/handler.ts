@@ -114,6 +114,8 @@ async function respond(request: Request, options: ViewerHandlerOptions, base: st
   if (answer === undefined) return json({ error: { code: "not-found", message: "No question has this path." } }, 404);
   if (answer.is === "value") return json(answer.value);
   if (answer.is === "blob") return blobResponse(answer.blob);
+  // A stream begins with 200: a session that is not there is told before it does.
+  await source.session(answer.id);
   if (request.method === "HEAD") return new Response(null, { headers: streamHeaders });
   const stream = followStream(source, answer.id, request.signal, (error) => JSON.stringify(told(error, onError).body));
   return new Response(stream, { headers: streamHeaders });

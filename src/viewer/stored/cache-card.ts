@@ -1,5 +1,5 @@
 /** The cache's part in a call: where its window first differs from that of the call before, and why. */
-import type { CacheCard, WindowEntry } from "../viewer.ts";
+import type { CacheCard, CallBlocks, WindowEntry } from "../viewer.ts";
 import type { EpochLine } from "./epoch-index.ts";
 import type { UsageLine } from "./usage-index.ts";
 
@@ -8,7 +8,15 @@ export interface CachedCall {
   readonly line: UsageLine;
   readonly epoch: EpochLine | undefined;
   readonly entries: readonly WindowEntry[];
+  /** Tokens of what is sent beside the entries: see {@link besideTokens}. */
+  readonly beside: number;
   readonly model: string | null;
+}
+
+/** Tokens of the system prompt and the tools, but for what stands among the entries. */
+export function besideTokens({ system, tools }: CallBlocks, entries: readonly WindowEntry[]): number {
+  const own = entries.reduce((sum, { kind, tokens }) => sum + (kind === "system" ? tokens : 0), 0);
+  return Math.max(0, system - own) + tools;
 }
 
 /**
@@ -38,11 +46,16 @@ export function cacheCard(call: CachedCall, before: CachedCall | undefined): Cac
     reported,
     written: cacheWrite ?? null,
     commonEntries: common,
-    commonTokens: entries.slice(0, common).reduce((sum, { tokens }) => sum + tokens, 0),
+    commonTokens: entries.slice(0, common).reduce((sum, { tokens }) => sum + tokens, commonBeside(call, before)),
     divergence: divergenceOf(call, before, common),
     cause: causeOf(call, before, common, isHit),
     isHit,
   };
+}
+
+function commonBeside(call: CachedCall, before: CachedCall | undefined): number {
+  if (!before || isOther(call, before, "toolsHash") || isOther(call, before, "systemHash")) return 0;
+  return Math.min(call.beside, before.beside);
 }
 
 function commonEntries(before: readonly WindowEntry[], after: readonly WindowEntry[]): number {

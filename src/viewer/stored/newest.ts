@@ -21,6 +21,11 @@ export class Newest<Key, Value> {
     return value;
   }
 
+  /** The value of a key where it is kept. */
+  peek(key: Key): Value | undefined {
+    return this.#values.get(key);
+  }
+
   /** Takes a value out. */
   delete(key: Key): void {
     this.#values.delete(key);

@@ -5,6 +5,7 @@ import type { DigestLine } from "../page/digest-lines.ts";
 import { partsText } from "../page/window-text.ts";
 import type { LineOrigin } from "../viewer.ts";
 import type { Place } from "./epoch-index.ts";
+import { Newest } from "./newest.ts";
 
 /** Messages that are read for the files of one digest; lines of older ones keep their head's newest message. */
 const mostRead = 512;
@@ -12,17 +13,59 @@ const mostRead = 512;
 /** Messages that are read at once, going back. */
 const stride = 32;
 
-/** The origins of all quoted lines of a digest. Reads the messages that its heads name. */
-export async function originsOf(place: Place, text: string): Promise<readonly LineOrigin[]> {
-  const lines = digestLines(text);
+/** The lines whose origins are kept: digests of neighbouring epochs have most of theirs in common. */
+const keptLines = 4_096;
+
+/** The origins of lines that were found, by what the lines say. */
+export class KnownOrigins {
+  readonly #found = new Newest<string, Omit<LineOrigin, "line"> | undefined>(keptLines);
+
+  /** The origin of a line, if it was found before. */
+  of(line: DigestLine): LineOrigin | undefined {
+    const found = this.#found.get(keyOf(line), () => undefined);
+    return found && { line: line.line, ...found };
+  }
+
+  /** Keeps the origin of a line. */
+  keep(line: DigestLine, { seq, at }: LineOrigin): LineOrigin {
+    this.#found.delete(keyOf(line));
+    this.#found.get(keyOf(line), () => ({ seq, at }));
+    return { line: line.line, seq, at };
+  }
+}
+
+function keyOf({ text, source: { kind, subject, from, to } }: DigestLine): string {
+  return [kind, from, to, subject, text].join("\n");
+}
+
+/**
+ * The origins of all quoted lines of a digest. Reads the messages that its heads name.
+ *
+ * @param known - lines that were found before, and those that are found now
+ */
+export async function originsOf(
+  place: Place,
+  text: string,
+  known: KnownOrigins = new KnownOrigins(),
+): Promise<readonly LineOrigin[]> {
   const texts = new LogTexts(place);
   const origins: LineOrigin[] = [];
+  const lines: DigestLine[] = [];
+  for (const line of digestLines(text)) {
+    const origin = known.of(line);
+    if (origin) origins.push(origin);
+    else lines.push(line);
+  }
   const records = lines.filter(({ source }) => source.kind === "record");
   await texts.read([...new Set(records.map(({ source }) => source.from))]);
-  for (const { line, text: shown, source } of records) {
-    origins.push({ line, seq: source.from, at: texts.find(source.from, shown) });
+  for (const line of records) {
+    const { from } = line.source;
+    origins.push(known.keep(line, { line: line.line, seq: from, at: texts.find(from, line.text) }));
   }
-  for (const group of byFile(lines)) origins.push(...(await fileOrigins(group, texts)));
+  for (const group of byFile(lines)) {
+    const found = await fileOrigins(group, texts);
+    group.forEach((line, place) => origins.push(known.keep(line, found[place] as LineOrigin)));
+  }
   return origins.sort((left, right) => left.line - right.line);
 }
 

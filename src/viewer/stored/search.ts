@@ -4,6 +4,7 @@ import { inlineText } from "../../message/quote.ts";
 import { search } from "../../ops/search/search.ts";
 import type { Scope, Store } from "../../store/store.ts";
 import { Turns } from "../../turns.ts";
+import { SearchedTexts, shownText } from "../page/searched.ts";
 import type { ViewerHit } from "../viewer.ts";
 import type { Place } from "./epoch-index.ts";
 
@@ -16,7 +17,7 @@ const excerptLength = 200;
 
 /**
  * Searches one session, oldest message first, and stops at 200 hits. Words are looked for as they stand, in any case; an
- * excerpt shows the longest of them.
+ * excerpt shows the longest of them. A result is found by the words of its call, too.
  */
 export async function searchSession(
   { store, scope, id }: Place,
@@ -28,13 +29,14 @@ export async function searchSession(
   if (wanted.length === 0) return hits;
   const longest = wanted.reduce((one, other) => (other.length > one.length ? other : one));
   const turns = new Turns(signal);
+  const texts = new SearchedTexts();
   for await (const { seq, message } of store.read(scope, id, { kind: "message" })) {
     await turns.turn();
-    const text = messageText(message);
-    const folded = text.toLowerCase();
+    const searched = texts.of(message.parts, messageText(message));
+    const folded = searched.text.toLowerCase();
     if (!wanted.every((word) => folded.includes(word))) continue;
     // A letter may be longer in lower case: the place is then a little off, and still in the text.
-    const at = folded.indexOf(longest);
+    const { text, at } = shownText(searched, longest);
     hits.push({ sessionId: id, seq, role: message.role, excerpt: excerptAt(text, at) });
     if (hits.length === mostHits) break;
   }

@@ -3,6 +3,7 @@ import { WindrowError } from "../../errors.ts";
 import { placeOf as damagedPlace } from "../../ops/look/unreadable.ts";
 import type { JsonObject } from "../../message/message.ts";
 import type { SessionInfo } from "../../store/store.ts";
+import { standingOf } from "../../ops/look/standing.ts";
 import { newestEpoch } from "../../session/log.ts";
 import { Turns } from "../../turns.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
@@ -98,7 +99,7 @@ export class StoredSession {
   async counts(): Promise<LiveEvent> {
     const { store, scope, id } = this.#place;
     const isRecorded = await this.#recorded();
-    const { state } = await store.info(scope, id);
+    const info = await store.info(scope, id);
     const edits = await newestSeq(this.#place, "edit");
     if (edits !== this.#newest.edits) {
       this.#newest = { edits, epoch: (await newestEpoch(store, scope, id))?.state.epoch ?? 0 };
@@ -107,7 +108,8 @@ export class StoredSession {
       messages: await newestSeq(this.#place, "message"),
       calls: await this.#callCount(isRecorded),
       epochs: this.#newest.epoch,
-      status: state.status,
+      status: info.state.status,
+      ...(store.holding && { standing: await standingOf(store, scope, info) }),
     };
   }
 

@@ -1,6 +1,7 @@
 /** The sessions of a store for a page: a page of the list, and one session's head. */
 import { sessionTitle } from "../../ops/look/title.ts";
 import { spentBy } from "../../ops/look/spent.ts";
+import { standingOf } from "../../ops/look/standing.ts";
 import { taskName } from "../../ops/look/task-name.ts";
 import type { Scope, SessionInfo, SessionStatus, Store } from "../../store/store.ts";
 import type { ListedSession, SessionPage } from "../viewer.ts";
@@ -35,6 +36,7 @@ export async function listed(store: Store, scope: Scope, info: SessionInfo): Pro
   return {
     id,
     status: state.status,
+    ...(store.holding && { standing: await standingOf(store, scope, info) }),
     title: taskName(taskKey) || ((await sessionTitle(store, scope, id)) ?? ""),
     model: configText(config, "model") ?? null,
     strategy: configText(config, "strategy") ?? null,

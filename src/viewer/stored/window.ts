@@ -42,6 +42,8 @@ export interface Doubts {
   readonly opened: string | undefined;
   /** Whether its epoch is on disk. */
   readonly hasEpoch: boolean;
+  /** The counter by which the record's tokens were counted; undefined where that is not known. */
+  readonly counter: string | undefined;
   /** Whether the tool definitions on disk are not those of the request. The hash of a window does not cover them. */
   readonly hasOtherTools: boolean;
 }
@@ -52,12 +54,19 @@ export function hasOtherTools({ composed, sent }: Rebuilt, epoch: EpochLine | un
 }
 
 /** Whether a rebuilt window is the one that a call's record names, and the reason in words where it is not. */
-export function verifiedOf({ composed }: Rebuilt, recorded: UsedWindow | undefined, doubts: Doubts): Verified {
+export function verifiedOf(
+  { composed, settings }: Rebuilt,
+  recorded: UsedWindow | undefined,
+  doubts: Doubts,
+): Verified {
   const rebuilt = composed.report.windowHash;
   if (!recorded) return { isVerified: false, recorded: null, rebuilt, problem: "The call's record names no window." };
   const { hash, tail, tokens } = recorded;
   if (hash === rebuilt || hash === doubts.opened) {
-    if (!doubts.hasOtherTools) return { isVerified: true, recorded: hash, rebuilt };
+    const isCountedSame = hash === rebuilt && !tail && settings.counter.name === doubts.counter;
+    const isOdd = isCountedSame && tokens !== composed.tokens;
+    const remark = `The call's record names ${counted(tokens)} for this window, which has ${counted(composed.tokens)}.`;
+    if (!doubts.hasOtherTools) return { isVerified: true, recorded: hash, rebuilt, ...(isOdd && { remark }) };
     const problem =
       "Its messages are as they were sent, but its tool definitions on disk are not those of the request: " +
       "secrets in them were masked, or their line was changed.";

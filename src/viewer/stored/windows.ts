@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../message/message.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import type { LineOrigin, Verified, ViewerWindow, WindowEntry } from "../viewer.ts";
-import { cacheCard } from "./cache-card.ts";
+import { besideTokens, cacheCard } from "./cache-card.ts";
 import type { CachedCall } from "./cache-card.ts";
 import { usageAt } from "./calls.ts";
 import { entriesOf } from "./entries.ts";
@@ -10,7 +10,7 @@ import { epochAt } from "./epoch-index.ts";
 import type { EpochIndex, EpochLine, Place } from "./epoch-index.ts";
 import { fatesOf } from "./fates.ts";
 import { Newest } from "./newest.ts";
-import { originsOf } from "./origins.ts";
+import { KnownOrigins, originsOf } from "./origins.ts";
 import { EpochWindows, sentWithEpoch } from "./rebuild.ts";
 import type { Rebuilt } from "./rebuild.ts";
 import { repairsIn } from "./repairs.ts";
@@ -25,16 +25,15 @@ const keptEpochs = 4;
 /** Windows that are kept as they were made: that of a call is the earlier one of the next. */
 const keptViews = 4;
 
-/** Texts whose origins are kept, and the milliseconds that a window waits for those that are not known yet. */
+/** Texts whose origins are kept. */
 const keptOrigins = 64;
-const originsWait = 20;
 
 /** Calls that are looked back at for the one whose window a call's is compared with. */
 const lookBack = 8;
 
 /** The options of a window beside its call. */
 export interface WindowQuestion {
-  /** Whether it waits for the origins of all lines, however long they take to find. Default: a moment. */
+  /** Whether it waits for the origins of all lines, however long they take to find. Default: it has those that are known. */
   readonly origins?: boolean;
 }
 
@@ -54,6 +53,7 @@ export class StoredWindows {
   readonly #counter: TokenCounter;
   readonly #windows = new Newest<string, Promise<EpochWindows>>(keptEpochs);
   readonly #views = new Newest<number, Promise<Viewed>>(keptViews);
+  readonly #known = new KnownOrigins();
   readonly #origins = new Newest<string, Promise<readonly LineOrigin[]>>(keptOrigins);
 
   constructor(place: Place, config: JsonObject, epochs: EpochIndex, counter: TokenCounter) {
@@ -88,7 +88,7 @@ export class StoredWindows {
       missing,
       entries: await this.#withOrigins(entries, origins),
       fates: fatesOf(composed.state, last),
-      cache: cacheCard(this.#call(line, epoch, entries), earlier),
+      cache: cacheCard(this.#call(line, viewed), earlier),
       repairs: repairsIn(rebuilt),
     };
   }
@@ -103,12 +103,12 @@ export class StoredWindows {
   }
 
   async #cached(line: UsageLine): Promise<CachedCall> {
-    const { epoch, entries } = await this.#view(line);
-    return this.#call(line, epoch, entries);
+    return this.#call(line, await this.#view(line));
   }
 
-  #call(line: UsageLine, epoch: EpochLine | undefined, entries: readonly WindowEntry[]): CachedCall {
-    return { line, epoch, entries, model: modelOf(this.#config, line) };
+  #call(line: UsageLine, { epoch, rebuilt, entries }: Viewed): CachedCall {
+    const beside = besideTokens(rebuiltBlocks(rebuilt, entries, 0), entries);
+    return { line, epoch, entries, beside, model: modelOf(this.#config, line) };
   }
 
   #view(line: UsageLine): Promise<Viewed> {
@@ -143,6 +143,7 @@ export class StoredWindows {
       isMasked,
       opened,
       hasEpoch: epoch !== undefined,
+      counter: epoch?.counter,
       hasOtherTools: hasOtherTools(rebuilt, epoch),
     });
   }
@@ -167,7 +168,7 @@ export class StoredWindows {
     return new EpochWindows(this.#place, settings, data, await sentWithEpoch(this.#place, data), originals);
   }
 
-  /** The entries with the origins of their digests' lines, as far as those are found in time. */
+  /** The entries with the origins of their digests' lines; without patience, of those that were asked for before. */
   async #withOrigins(entries: readonly WindowEntry[], isPatient: boolean): Promise<readonly WindowEntry[]> {
     const shown: WindowEntry[] = [];
     for (const entry of entries) {
@@ -176,23 +177,13 @@ export class StoredWindows {
         shown.push(entry);
         continue;
       }
-      const finding = this.#origins.get(entry.key, () => originsOf(this.#place, part.text));
-      const origins = isPatient ? await finding : await inTime(finding);
+      const { key } = entry;
+      const find = (): Promise<readonly LineOrigin[]> => originsOf(this.#place, part.text, this.#known);
+      const finding = isPatient ? this.#origins.get(key, find) : this.#origins.peek(key);
+      void finding?.catch(() => this.#origins.delete(key));
+      const origins = await finding;
       shown.push(origins ? { ...entry, origins } : entry);
     }
     return shown;
-  }
-}
-
-/** The value of a promise where it comes soon; the work goes on whatever. */
-async function inTime<Value>(value: Promise<Value>): Promise<Value | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), originsWait);
-  });
-  try {
-    return await Promise.race([value.catch(() => undefined), late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

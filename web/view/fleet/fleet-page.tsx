@@ -50,7 +50,7 @@ export function FleetPage({ source }: { readonly source: ViewerSource }): JSX.El
       <header class="pane-head">
         <h1>Sessions</h1>
         <label>
-          status{" "}
+          state{" "}
           <select
             value={status.value}
             onChange={(event) => {
@@ -182,7 +182,7 @@ function SessionLine({ session }: { readonly session: ListedSession }): JSX.Elem
         </a>
       </th>
       <td>
-        <StatusMark status={status} />
+        <StatusMark status={status} standing={session.standing} />
         {error === null ? null : (
           <span class="fault clip" title={error}>
             {error}

@@ -36,10 +36,15 @@ export function MessageLink(props: {
   );
 }
 
-/** The status of a session: a sign, and its word. */
-export function StatusMark({ status }: { readonly status: string }): JSX.Element {
-  const kind = status === "failed" || status === "timeout" ? "bad" : /^comple|closed/.test(status) ? "done" : "live";
-  return <span class={`status status-${kind}`}>{status}</span>;
+/** How a session stands, with its state where that says more: a sign, and words. */
+export function StatusMark(props: { readonly status: string; readonly standing?: string | undefined }): JSX.Element {
+  const { status, standing = status } = props;
+  const kind = /^(?:failed|timeout|died)$/.test(standing) ? "bad" : /^comple|closed/.test(standing) ? "done" : "live";
+  return (
+    <span class={`status status-${kind}`} title={`its state is ${status}`}>
+      {standing === "running" ? status : standing}
+    </span>
+  );
 }
 
 /** An error with its words. */

@@ -8,7 +8,7 @@ export type ListHandle = VListHandle;
 
 /** The properties of a list. */
 export interface ListProps<Item> {
-  readonly handle: Ref<ListHandle>;
+  readonly handle?: Ref<ListHandle>;
   readonly data: ArrayLike<Item>;
   /** The height of every item in pixels; absent where items differ. */
   readonly itemSize?: number;
@@ -34,7 +34,7 @@ export function List<Item>(props: ListProps<Item>): JSX.Element {
   const { handle, data, itemSize, bufferSize, id, role, label, active, onFocus, onLeave, onScroll, children } = props;
   return (
     <Virtual
-      ref={handle}
+      {...(handle && { ref: handle })}
       data={data}
       {...(itemSize !== undefined && { itemSize })}
       bufferSize={bufferSize}

@@ -104,7 +104,7 @@ function Media({ state, message, part, place }: PartProps): JSX.Element | null {
   const held = part.url?.startsWith("blob:") === true || part.data !== undefined;
   const load = async (): Promise<void> => {
     try {
-      if (!state.source.blob) throw new Error("This file holds no images; the session on disk has them.");
+      if (!state.source.blob) throw new Error("No images are held here; the session on disk has them.");
       const { data } = await state.source.blob(state.id, message.seq, place);
       shown.value = await dataAddress(data, part.mediaType);
       fault.value = `${count(data.length)} bytes`;

@@ -6,6 +6,7 @@ import type { ViewerWindow, WindowEntry } from "../../../src/viewer/viewer.ts";
 import { partsText } from "../../../src/viewer/page/window-text.ts";
 import { fateAt } from "../../model/fates.ts";
 import { count, several } from "../../model/numbers.ts";
+import { plainLine } from "../../model/visible.ts";
 import { differenceOf } from "../../model/window-diff.ts";
 import type { ChangedEntry } from "../../model/window-diff.ts";
 import { loader } from "../../state/loaded.ts";
@@ -15,6 +16,9 @@ import { TextDiff } from "../parts/text-diff.tsx";
 import { kindWords } from "./entry-card.tsx";
 
 const mostRows = 300;
+
+/** Characters of an entry's beginning. */
+const mostHead = 160;
 
 /** The difference between the window of `other` and that of the call. */
 export function DiffView({ state, other }: { readonly state: SessionState; readonly other: number }): JSX.Element {
@@ -138,13 +142,19 @@ function Side(props: {
             <RoleMark role={entry.role} />
             <span class="row-tokens">{count(entry.tokens)}</span>
             {at && entry.seq > 0 ? <Fate fate={fateAt(at.fates, entry.seq, at.lastSeq)} /> : <span />}
-            <span class="clip quiet">{state.outline.at(entry.seq)?.head ?? ""}</span>
+            <span class="clip quiet">{plainLine(headOf(state, entry))}</span>
           </li>
         ))}
       </ul>
       {entries.length > mostRows ? <p class="quiet">The first {mostRows} are shown.</p> : null}
     </section>
   );
+}
+
+/** The beginning of an entry as it was sent: of a digest its own, not that of the first message it stands for. */
+function headOf(state: SessionState, { message, seq }: WindowEntry): string {
+  if (!message) return state.outline.at(seq)?.head ?? "";
+  return partsText(message.parts).trimStart().slice(0, mostHead);
 }
 
 function Changed({ state, change }: { readonly state: SessionState; readonly change: ChangedEntry }): JSX.Element {

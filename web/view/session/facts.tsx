@@ -2,7 +2,9 @@
 import type { JSX } from "preact";
 import type { CallRow, ViewerWindow } from "../../../src/viewer/viewer.ts";
 import { blockOrder, blockWords } from "../../model/buckets.ts";
-import { count, dollars, duration, moment, percent, tokens } from "../../model/numbers.ts";
+import { cacheVerdict } from "../../model/cache.ts";
+import { count, dollars, duration, moment, percent, several, tokens } from "../../model/numbers.ts";
+import { groupedRepairs } from "../../model/repairs.ts";
 import type { SessionState } from "../../state/session.ts";
 import { MessageLink } from "../parts/badge.tsx";
 import { Redundancy } from "./redundancy.tsx";
@@ -71,12 +73,12 @@ function Blocks({ window }: { readonly window: ViewerWindow }): JSX.Element {
 function Cache({ state, window }: { readonly state: SessionState; readonly window: ViewerWindow }): JSX.Element | null {
   const { cache } = window;
   if (!cache) return null;
-  const { predicted, reported, written, commonEntries, commonTokens, divergence, cause, isHit } = cache;
-  const words = isHit === null ? "not reported" : isHit ? "hit" : "miss";
+  const { predicted, reported, written, commonEntries, commonTokens, divergence, cause } = cache;
+  const words = cacheVerdict(cache, window.tokens);
   return (
     <section class="card">
       <h3>
-        Cache <span class={`end verdict verdict-${words.replace(" ", "-")}`}>{words}</span>
+        Cache <span class={`end verdict verdict-${words.replaceAll(" ", "-")}`}>{words}</span>
       </h3>
       <dl>
         <dt>expected prefix</dt>
@@ -87,7 +89,7 @@ function Cache({ state, window }: { readonly state: SessionState; readonly windo
         <dd>{tokens(written)}</dd>
         <dt>same as the call before</dt>
         <dd>
-          {count(commonEntries)} entries, {count(commonTokens)} tokens
+          {several(commonEntries, "entry", "entries")}, {several(commonTokens, "token")}
         </dd>
         <dt>first difference</dt>
         <dd>
@@ -116,18 +118,28 @@ function CallFacts({ state, call }: { readonly state: SessionState; readonly cal
         <dd>{call.model ?? "unknown"}</dd>
         <dt>purpose</dt>
         <dd>{call.purpose}</dd>
-        <dt>reported input</dt>
-        <dd>{usage?.input === undefined ? "unknown" : count(usage.input)}</dd>
-        <dt>reported output</dt>
-        <dd>{usage?.output === undefined ? "unknown" : count(usage.output)}</dd>
-        <dt>cost of the call</dt>
-        <dd>{dollars(call.dollars)}</dd>
-        <dt>cost of the session</dt>
-        <dd>{dollars(value?.dollars)}</dd>
+        {state.row === undefined ? (
+          <>
+            <dt>reported input</dt>
+            <dd>{usage?.input === undefined ? "unknown" : count(usage.input)}</dd>
+            <dt>reported output</dt>
+            <dd>{usage?.output === undefined ? "unknown" : count(usage.output)}</dd>
+            <dt>cost of the call</dt>
+            <dd>{dollars(call.dollars)}</dd>
+            <dt>cost of the session</dt>
+            <dd>{dollars(value?.dollars)}</dd>
+          </>
+        ) : null}
       </dl>
+      {state.row === undefined ? null : (
+        <p class="quiet">Composed by a replay and never sent, so nothing was reported or paid for it.</p>
+      )}
     </section>
   );
 }
+
+/** Messages that a line of mended faults links to. */
+const mostLinks = 12;
 
 function Repairs({
   state,
@@ -143,9 +155,13 @@ function Repairs({
         Mended <span class="quiet end">{count(window.repairs.length)}</span>
       </h3>
       <ul class="plain">
-        {window.repairs.slice(0, 50).map(({ seq, kind, reason }, place) => (
-          <li key={place}>
-            <MessageLink state={state} seq={seq} by="link" /> <b>{kind}</b> {reason}
+        {groupedRepairs(window.repairs).map(({ kind, reason, seqs }) => (
+          <li key={kind}>
+            <b>{kind}</b> {reason}:{" "}
+            {seqs.slice(0, mostLinks).map((seq) => (
+              <span key={seq}>{seq > 0 ? <MessageLink state={state} seq={seq} by="link" /> : "the start"} </span>
+            ))}
+            {seqs.length > mostLinks ? <span class="quiet">and {count(seqs.length - mostLinks)} more</span> : null}
           </li>
         ))}
       </ul>

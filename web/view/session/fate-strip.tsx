@@ -6,6 +6,9 @@ import { paints } from "../../state/preferences.ts";
 import type { SessionState } from "../../state/session.ts";
 import { drawFates } from "../parts/canvas.ts";
 
+/** No place in the order of fates: nothing is drawn. */
+const unknown = 255;
+
 /** The strip; a press on it scrolls the log there. It repeats what the list says, so readers of screens pass over it. */
 export function FateStrip(props: {
   readonly state: SessionState;
@@ -21,7 +24,7 @@ export function FateStrip(props: {
     const rows = Math.min(messages, 1_200);
     const fates = Uint8Array.from({ length: rows }, (_, y) => {
       const seq = Math.floor(((y + 0.5) * messages) / rows) + 1;
-      return fateOrder.indexOf(value ? fateAt(value.fates, seq, value.lastSeq) : "later");
+      return value ? fateOrder.indexOf(fateAt(value.fates, seq, value.lastSeq)) : unknown;
     });
     drawFates(canvas.current, fates, 1, rows);
   }, [value, messages, painted]);

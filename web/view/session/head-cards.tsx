@@ -23,6 +23,7 @@ export function MissingCard({ window }: { readonly window: ViewerWindow }): JSX.
           is not on record either.
         </p>
       )}
+      {verified.remark === undefined ? null : <p>{verified.remark}</p>}
       {verified.isVerified || instead ? null : (
         <p>
           <b>Not proved to be what was sent:</b> {verified.problem ?? "the record names no hash to compare with."}

@@ -7,15 +7,16 @@ import { compact, several } from "../../model/numbers.ts";
 import { keyPane } from "../../state/preferences.ts";
 import type { SessionState } from "../../state/session.ts";
 import { List } from "../parts/list.tsx";
-import type { ListHandle } from "../parts/list.tsx";
 import { Detail } from "./detail.tsx";
 import { FateStrip } from "./fate-strip.tsx";
 import { FateWords } from "./fate-words.tsx";
 import { LogRow, rowHeight } from "./log-row.tsx";
 
+/** The `id` of the list. */
+const logId = "log";
+
 /** The pane of the log, with the selected message below. */
 export function LogPane({ state }: { readonly state: SessionState }): JSX.Element {
-  const list = useRef<ListHandle>(null);
   const hovered = useSignal<number | undefined>(undefined);
   const messages = state.messages.value;
   const selection = state.selection.value;
@@ -27,7 +28,7 @@ export function LogPane({ state }: { readonly state: SessionState }): JSX.Elemen
   const placed = useRef(0);
   const scrolledAt = useRef(0);
   const show = (seq: number): void => {
-    placed.current = reveal(list.current, seq - 1) ?? placed.current;
+    placed.current = reveal(seq - 1, false) ?? placed.current;
   };
 
   useEffect(() => {
@@ -48,10 +49,9 @@ export function LogPane({ state }: { readonly state: SessionState }): JSX.Elemen
       </header>
       <div class="log-body">
         <List
-          handle={list}
           class="rows"
           role="listbox"
-          id="log"
+          id={logId}
           label={`Messages of the log with their fate at call ${state.call.value}`}
           active={selection ? `log-${selection.seq}` : undefined}
           data={{ length: messages } as ArrayLike<undefined>}
@@ -88,7 +88,7 @@ export function LogPane({ state }: { readonly state: SessionState }): JSX.Elemen
             );
           }}
         </List>
-        <FateStrip state={state} onPick={(seq) => list.current?.scrollToIndex(seq - 1, { align: "center" })} />
+        <FateStrip state={state} onPick={(seq) => void reveal(seq - 1, true)} />
       </div>
       <p class="pane-foot" id="fate-words">
         {shown === undefined ? (
@@ -117,13 +117,17 @@ function FateTally({ counts }: { readonly counts: Readonly<Record<(typeof fateOr
   );
 }
 
-/** Scrolls a row into view where it is out of it; the offset that the list then has, undefined where it stays. */
-function reveal(list: ListHandle | null, index: number): number | undefined {
+/**
+ * Scrolls a row to the middle, where it is out of view or `always`; the offset that the list then has, undefined where it
+ * stays. The list's own way to a row goes on after it was left, and takes a reader back who scrolls at once.
+ */
+function reveal(index: number, always: boolean): number | undefined {
+  const list = document.getElementById(logId);
   if (!list || index < 0) return undefined;
-  const top = list.getItemOffset(index);
-  const isSeen = top >= list.scrollOffset && top + rowHeight <= list.scrollOffset + list.viewportSize;
-  if (isSeen) return undefined;
-  list.scrollToIndex(index, { align: "center" });
-  const centred = top - (list.viewportSize - rowHeight) / 2;
-  return Math.max(0, Math.min(centred, list.scrollSize - list.viewportSize));
+  const { clientHeight, scrollHeight, scrollTop } = list;
+  const top = index * rowHeight;
+  if (!always && top >= scrollTop && top + rowHeight <= scrollTop + clientHeight) return undefined;
+  const offset = Math.max(0, Math.min(top - (clientHeight - rowHeight) / 2, scrollHeight - clientHeight));
+  list.scrollTop = offset;
+  return offset;
 }

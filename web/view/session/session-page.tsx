@@ -170,13 +170,13 @@ function HeadFacts({ state }: { readonly state: SessionState }): JSX.Element | n
     several(state.total.value || value.calls, "call"),
     several(state.row === undefined ? value.epochs : (state.epochs.value.value?.at(-1)?.epoch ?? 0), "epoch"),
     `${count(value.historyTokens)} tokens of history`,
-    `cost ${dollars(value.dollars)}`,
+    state.row === undefined ? `cost ${dollars(value.dollars)}` : "",
     windowWords[value.windows],
   ].filter((fact) => fact !== "");
   return (
     <>
       <p class="facts-line">
-        <StatusMark status={value.status} />
+        <StatusMark status={value.status} standing={value.standing} />
         {value.isLive ? <span class="live">live</span> : null}
         {facts.map((fact, place) => (
           <span key={place}>{fact}</span>

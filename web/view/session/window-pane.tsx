@@ -131,7 +131,8 @@ function Entries({ state, window }: { readonly state: SessionState; readonly win
 }
 
 function itemsOf(window: ViewerWindow): readonly Item[] {
-  const isDoubtful = window.missing.length > 0 || (!window.verified.isVerified && !window.instead);
+  const { isVerified, remark } = window.verified;
+  const isDoubtful = window.missing.length > 0 || remark !== undefined || (!isVerified && !window.instead);
   const hasSystem = window.entries[0]?.kind === "system";
   return [
     ...(isDoubtful ? [{ is: "missing" } as const] : []),
