@@ -257,7 +257,7 @@ describe("a source over a store", () => {
     await session.close();
     expect(await standings()).toEqual(["closed", "completed"]);
     const { sessions } = await source.sessions({});
-    expect(sessions.map(({ standing }) => standing).toSorted()).toEqual(["closed", "completed"]);
+    expect(sessions.map(({ standing }) => standing ?? "").toSorted()).toEqual(["closed", "completed"]);
   });
 
   it("counts the prefix that two calls share with the system prompt and the tools", async () => {
