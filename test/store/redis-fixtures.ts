@@ -2,18 +2,18 @@ import { randomUUID } from "node:crypto";
 import type { OpenStoreOptions } from "../../src/access/options.ts";
 import { openStore } from "../../src/access/open.ts";
 import { redisStore } from "../../src/store/redis/redis.ts";
-import type { IoRedisClient, NodeRedisClient } from "../../src/store/redis/redis.ts";
+import type { RedisClient } from "../../src/store/redis/redis.ts";
 import type { StoreFixture } from "../../src/store/testing/conformance.ts";
 import type { Store } from "../../src/store/store.ts";
 
 /** A Redis store with a prefix of its own, and handles on it. */
-export async function redisFixture(url: string, options: OpenStoreOptions = {}): Promise<StoreFixture> {
-  const address = `${url}?prefix=test-${randomUUID()}:`;
+export async function redisFixture(url: string, options: OpenStoreOptions = {}, more = ""): Promise<StoreFixture> {
+  const address = `${url}?${more}prefix=test-${randomUUID()}:`;
   return fixtureOf(() => openStore(address, options));
 }
 
 /** As {@link redisFixture}, on a client that is open. */
-export async function redisClientFixture(client: IoRedisClient | NodeRedisClient): Promise<StoreFixture> {
+export async function redisClientFixture(client: RedisClient): Promise<StoreFixture> {
   const prefix = `test-${randomUUID()}:`;
   return fixtureOf(async () => redisStore({ client, prefix }));
 }

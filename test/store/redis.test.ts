@@ -1,14 +1,21 @@
+import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openStore } from "../../src/access/open.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
-import type { Store } from "../../src/store/store.ts";
+import { doctor } from "../../src/ops/doctor/doctor.ts";
+import type { Lock, Store } from "../../src/store/store.ts";
 import { redisStore } from "../../src/store/redis/redis.ts";
-import { everybody, messageRecord, newSession } from "../../src/store/testing/kit.ts";
+import type { IoRedisClient } from "../../src/store/redis/redis.ts";
+import { everybody, messageRecord, newSession, stateOf } from "../../src/store/testing/kit.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import { hasRedis, startRedis } from "../support/redis.ts";
 import type { TestRedis } from "../support/redis.ts";
 import { temporaryFolder } from "./fixtures.ts";
 import { driver } from "./sqlite-fixtures.ts";
+
+const { Redis } = createRequire(import.meta.url)("ioredis") as {
+  Redis: new (url: string) => IoRedisClient & { quit(): Promise<unknown> };
+};
 
 let server: TestRedis;
 beforeAll(async () => {
@@ -50,6 +57,65 @@ describe.skipIf(!hasRedis)("a store in Redis", () => {
     expect(error).toMatchObject({ code: "store-unavailable" });
     expect(String((error as Error).message)).not.toContain("hush");
     await away.close();
+  });
+
+  it("is examined: damaged and lost lines, unreadable documents and lists are told, and mended where that is possible", async () => {
+    const prefix = "examined[*]:";
+    const store = await openStore(`${server.url}?prefix=${encodeURIComponent(prefix)}`);
+    const locks: Lock[] = [];
+    for (let index = 0; index < 5; index++) {
+      const lock = await store.create({ tenant: "acme", user: "ann" }, newSession());
+      for (let turn = 0; turn < 5; turn++) await store.append(lock, [messageRecord(`${index} ${turn}`)]);
+      locks.push(lock);
+    }
+    for (const lock of locks.slice(0, 4)) await store.finish(lock, stateOf("completed"));
+    await locks[4]?.release();
+    expect((await doctor(store)).findings).toEqual([]);
+    const client = new Redis(server.url);
+    const key = (index: number, log = ""): string => `${prefix}session:{${locks[index]?.id}}${log}`;
+    const [[, [, line = ""]] = ["", []]] = (await client.call("XRANGE", key(0, ":messages"), 5, 5)) as [
+      string,
+      string[],
+    ][];
+    await client.call("XDEL", key(0, ":messages"), "5-0");
+    await client.call("XADD", key(0, ":messages"), "5-1", "line", line.replace("0 4", "0 X"));
+    await client.call("XDEL", key(1, ":messages"), "3-0");
+    await client.call("HSET", key(2), "state", "nonsense");
+    await client.call("ZREM", `${prefix}sessions:acme`, locks[3]?.id ?? "");
+    await client.call("HSET", key(4), "metadata", "{");
+    const found = await doctor(store);
+    const expected = ["damaged", "metadata-unreadable", "records-missing", "stale-index", "state-unreadable"];
+    expect(found.findings.map(({ problem }) => problem).toSorted()).toEqual(expected);
+    expect((await doctor(store, { mend: true })).addsUp).toBe(true);
+    const left = await doctor(store);
+    expect(left.findings.map(({ problem }) => problem).toSorted()).toEqual(["damaged", "records-missing"]);
+    const scope = { tenant: "acme" };
+    const listed: string[] = [];
+    for await (const { metadata } of store.list(scope)) listed.push(metadata.uuid);
+    expect(listed.toSorted()).toEqual(locks.map(({ id }) => id).toSorted());
+    expect((await store.info(scope, locks[2]?.id ?? "")).state.lastActivity).toBe("state_rebuilt");
+    const again = await store.lock(scope, locks[4]?.id ?? "");
+    expect(await store.append(again, [messageRecord("goes on")])).toMatchObject([{ seq: 6, pos: 6 }]);
+    await client.call("DEL", `${prefix}sessions:acme`);
+    expect(await store.checkup?.rebuildIndex()).toBe(5);
+    expect((await store.info(scope, locks[0]?.id ?? "")).metadata.user).toBe("ann");
+    await store.close();
+    await client.quit();
+  });
+
+  it("leaves what a live process of another machine writes alone when it is mended", async () => {
+    const store = await openStore(`${server.url}?prefix=away:`);
+    const lock = await store.create(everybody, newSession());
+    const client = new Redis(server.url);
+    const key = `away:session:{${lock.id}}`;
+    const holder = JSON.parse(String(await client.call("HGET", key, "holder"))) as object;
+    await client.call("HSET", key, "holder", JSON.stringify({ ...holder, hostname: "elsewhere" }), "state", "nonsense");
+    const { findings } = await doctor(store, { mend: true });
+    expect(findings.map(({ problem, mended }) => [problem, mended])).toEqual([["state-unreadable", false]]);
+    await client.call("DEL", `away:worker:${String(await client.call("HGET", key, "worker"))}`);
+    expect((await doctor(store, { mend: true })).findings.map(({ mended }) => mended)).toContain(true);
+    await store.close().catch(() => undefined);
+    await client.quit();
   });
 
   it("lists sessions newest first, also while others are made", async () => {

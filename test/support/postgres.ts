@@ -1,11 +1,9 @@
 /** A Postgres server for tests: the one that `WINDROW_TEST_POSTGRES` names, else one of their own on a free port. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
-import { once } from "node:events";
+import { freePort } from "./free-port.ts";
 
 /** A server that runs. */
 export interface TestPostgres {
@@ -81,13 +79,4 @@ function serverUser(): { readonly uid: number; readonly gid: number } | undefine
   const name = spawnSync("id", ["-u", "postgres"]).status === 0 ? "postgres" : "nobody";
   const idOf = (flag: string): number => Number(execFileSync("id", [flag, name], { encoding: "utf8" }));
   return { uid: idOf("-u"), gid: idOf("-g") };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

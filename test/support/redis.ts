@@ -3,11 +3,11 @@ import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { connect, createServer } from "node:net";
-import type { AddressInfo } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { freePort } from "./free-port.ts";
 
 /** A server that runs. */
 export interface TestRedis {
@@ -35,6 +35,10 @@ export async function startRedis(settings: readonly string[] = syncing): Promise
     const none = (): Promise<void> => Promise.resolve();
     return { url: given, crash: none, start: none, close: none };
   }
+  return ownRedis(settings);
+}
+
+async function ownRedis(settings: readonly string[]): Promise<TestRedis> {
   if (program === undefined) throw new Error("no Redis server");
   const folder = mkdtempSync(join(tmpdir(), "windrow-redis-"));
   const port = await freePort();
@@ -62,6 +66,30 @@ export async function startRedis(settings: readonly string[] = syncing): Promise
   };
 }
 
+/** Whether a cluster can be had: of servers of the tests' own alone. */
+export const hasRedisCluster = program !== undefined && spawnSync("redis-cli", ["--version"]).status === 0;
+
+/** Starts a cluster of three masters that sync every write. */
+export async function startRedisCluster(): Promise<{ readonly ports: readonly number[]; close(): Promise<void> }> {
+  const nodes = await Promise.all(
+    [1, 2, 3].map(async () => ownRedis([...syncing, "--cluster-enabled", "yes", "--cluster-node-timeout", "5000"])),
+  );
+  const ports = nodes.map(({ url }) => Number(new URL(url).port));
+  const made = spawnSync(
+    "redis-cli",
+    ["--cluster", "create", ...ports.map((port) => `127.0.0.1:${port}`), "--cluster-yes"],
+    { encoding: "utf8" },
+  );
+  if (made.status !== 0) throw new Error(`no cluster: ${made.stdout}${made.stderr}`);
+  // Each node learns of the slots of the others a little later.
+  for (const port of ports) {
+    const info = (): string =>
+      spawnSync("redis-cli", ["-p", `${port}`, "cluster", "info"], { encoding: "utf8" }).stdout;
+    while (!info().includes("cluster_state:ok")) await sleep(50);
+  }
+  return { ports, close: async () => void (await Promise.all(nodes.map((node) => node.close()))) };
+}
+
 /** The settings of a server that syncs every write. */
 export const syncing: readonly string[] = ["--appendonly", "yes", "--appendfsync", "always"];
 
@@ -77,13 +105,4 @@ async function answers(port: number): Promise<boolean> {
   } finally {
     socket.destroy();
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

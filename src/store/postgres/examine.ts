@@ -3,26 +3,22 @@
  * for. Nothing is deleted: rows that are taken out go into the table `aside`.
  */
 import { WindrowError } from "../../errors.ts";
-import type { JsonObject } from "../../message/message.ts";
-import { BadLine } from "../format/fields.ts";
-import { decodeMetadata, decodeState, encodeMetadata, encodeState, initialState } from "../format/documents.ts";
+import { decodeMetadata, decodeState, encodeMetadata, encodeState } from "../format/documents.ts";
 import { parseDocument } from "../format/documents.ts";
-import { parseLine } from "../format/lines.ts";
-import { logKinds, logNames } from "../format/logs.ts";
-import { decodeRecord } from "../format/record.ts";
-import { checksumOf, sealIn } from "../format/seal.ts";
-import { isHeld } from "../shared/holder.ts";
+import { sealIn } from "../format/seal.ts";
 import type { Holder } from "../shared/holder.ts";
-import { lossFindings } from "../shared/loss-findings.ts";
-import { LossCheck, impliedBy } from "../shared/losses.ts";
-import type { Run } from "../shared/losses.ts";
+import { addFinding, countedState, examineLines, examineLosses } from "../shared/examine-lines.ts";
+import type { LinesUnderExamination } from "../shared/examine-lines.ts";
+import { LossCheck } from "../shared/losses.ts";
+import { heldBy } from "../shared/remote.ts";
 import { formatVersion } from "../shared/rules.ts";
 import { StateCount } from "../shared/state-count.ts";
-import type { Examined, ExamineOptions, Finding, LogName, SessionMetadata, SessionState } from "../store.ts";
+import type { Examined, ExamineOptions, Finding, SessionMetadata, SessionState } from "../store.ts";
 import { putAside } from "./aside.ts";
 import type { PostgresRow } from "./client.ts";
 import type { Database } from "./database.ts";
 import { readCounters, rowsOf } from "./log.ts";
+import { sessionColumns } from "./session.ts";
 
 /** Sessions listed at once. */
 const pageSessions = 256;
@@ -32,20 +28,12 @@ export interface Examination {
   readonly database: Database;
   /** For the table `aside`: when this examination began. */
   readonly time: string;
-  /** Milliseconds since 1970. */
-  readonly now: number;
 }
 
 /** One session under examination. */
-interface ExaminedSession extends Examination {
-  readonly id: string;
+interface ExaminedSession extends Examination, LinesUnderExamination {
   readonly key: string;
   readonly mend: boolean;
-  readonly findings: Finding[];
-  readonly check: LossCheck;
-  /** Runs of numbers, by log, in whose place a damaged line stands. */
-  readonly inDamage: Set<string>;
-  readonly count: StateCount;
 }
 
 /**
@@ -59,10 +47,12 @@ export async function* examineDatabase(
   signal?: AbortSignal,
 ): AsyncGenerator<Examined> {
   const { asker, schema } = examination.database;
-  const sql = `SELECT * FROM ${schema}.session WHERE key > $1 AND trashed_at IS NULL ORDER BY key LIMIT ${pageSessions}`;
+  const sql =
+    `SELECT s.status, ${sessionColumns("$2")} FROM ${schema}.session s LEFT JOIN ${schema}.worker w ON w.id = s.worker ` +
+    `WHERE s.key > $1 AND s.trashed_at IS NULL ORDER BY s.key LIMIT ${pageSessions}`;
   const drafts: Finding[] = [];
   for (let after = "0"; ;) {
-    const page = await asker.ask(sql, [after]);
+    const page = await asker.ask(sql, [after, examination.database.now()]);
     for (const row of page) {
       if (signal?.aborted) {
         throw new WindrowError("aborted", "The examination was aborted; what was mended stays mended.");
@@ -70,19 +60,21 @@ export async function* examineDatabase(
       after = String(row["key"]);
       const id = String(row["id"]);
       const holder = holderIn(row);
-      const isAtWork = holder !== undefined && isHeld(holder, examination.now);
+      const silent = row["silent_ms"];
+      const isAtWork =
+        heldBy({ holder, silentMs: typeof silent === "number" ? silent : Number.POSITIVE_INFINITY }) !== undefined;
       const check = await checkOf(examination.database, after, row);
+      const key = after;
+      const mends = mend && !isAtWork;
+      const { database, time } = examination;
       const examined: ExaminedSession = {
-        ...{
-          ...examination,
-          id,
-          key: after,
-          mend: mend && !isAtWork,
-          findings: [],
-          check,
-          inDamage: new Set<string>(),
-        },
+        ...{ ...examination, id, key, mend: mends, findings: [], inDamage: new Set(), check },
         count: new StateCount(new Date(Number(row["created_ms"])).toISOString()),
+        putAside: mends
+          ? async (log, seq, line) => putAside(database, { time, source: `record.${log}.${seq}`, id, content: line })
+          : undefined,
+        linesOf: (log) => rowsOf(database, key, log),
+        placeOf: (log) => `record, ${log}`,
       };
       if (row["restoring"] === true) {
         await examineDraft(examined, isAtWork);
@@ -90,11 +82,11 @@ export async function* examineDatabase(
         continue;
       }
       const logs = await examineLines(examined);
-      examineLosses(examined);
+      examineLosses(examined, "session");
       await examineRow(examined, row);
       if (holder && !isAtWork) {
         const message = `Its process ${holder.processId} died without letting go. Resume it, or let the monitor end it.`;
-        find(examined, { problem: "holder-gone", severity: "notice", message });
+        addFinding(examined, { problem: "holder-gone", severity: "notice", message });
       }
       yield { sessionId: id, ...logs, findings: examined.findings };
     }
@@ -131,76 +123,6 @@ async function checkOf(database: Database, key: string, row: PostgresRow): Promi
   return check;
 }
 
-function examineLosses(examined: ExaminedSession): void {
-  const isTold = (log: LogName, run: Run): boolean => examined.inDamage.has(`${log} ${run.join("-")}`);
-  for (const { log, ...finding } of lossFindings(examined.check.result(), isTold, () => false)) {
-    find(examined, { ...finding, file: log === undefined ? "session" : `record, ${log}` });
-  }
-}
-
-async function examineLines(examined: ExaminedSession): Promise<Pick<Examined, "records" | "goodBytes" | "badBytes">> {
-  const total = { records: 0, goodBytes: 0, badBytes: 0 };
-  for (const log of logNames) {
-    let [highest, twice] = [0, 0];
-    for await (const { seq, line } of rowsOf(examined.database, examined.key, log)) {
-      const bytes = Buffer.byteLength(line);
-      const fields = fieldsOf(log, line);
-      total[fields ? "goodBytes" : "badBytes"] += bytes;
-      if (!fields) {
-        const run: Run | undefined = seq > highest ? [highest + 1, seq] : undefined;
-        if (run) {
-          examined.check.lose(log, run);
-          examined.inDamage.add(`${log} ${run.join("-")}`);
-        }
-        highest = Math.max(highest, seq);
-        await findDamaged(examined, log, { seq, line, bytes, run });
-        continue;
-      }
-      total.records += 1;
-      const record = decodeRecord(logKinds[log], fields);
-      if (record.kind === "usage" || record.kind === "tool" || record.kind === "edit") examined.count.take(record);
-      if (record.seq <= highest) twice += 1;
-      highest = Math.max(highest, record.seq);
-      examined.check.imply(impliedBy(record));
-      const pos = fields["pos"] === undefined ? undefined : record.pos;
-      examined.check.add(log, { seq: record.seq, pos, checksum: checksumOf({ fields, text: line }) });
-    }
-    if (twice > 0) {
-      const message = `${twice} lines carry a number that came before. Every one is read.`;
-      find(examined, { problem: "duplicate-seq", severity: "notice", file: `record, ${log}`, message });
-    }
-  }
-  return total;
-}
-
-function fieldsOf(log: LogName, line: string): JsonObject | undefined {
-  const [fields] = parseLine(Buffer.from(line)).objects;
-  try {
-    if (fields) decodeRecord(logKinds[log], fields);
-    return fields;
-  } catch (error) {
-    if (error instanceof BadLine) return undefined;
-    throw error;
-  }
-}
-
-/** A line that is no record stays where it is; what it held is lost. */
-async function findDamaged(
-  examined: ExaminedSession,
-  log: LogName,
-  { seq, line, bytes, run }: { seq: number; line: string; bytes: number; run: Run | undefined },
-): Promise<void> {
-  const { database, id, mend, time } = examined;
-  if (mend) await putAside(database, { time, source: `record.${log}.${seq}`, id, content: line });
-  const records = run ? run[1] - run[0] + 1 : 0;
-  const held = run ? `It held ${records === 1 ? `record ${run[0]}` : `records ${run[0]}–${run[1]}`}, ` : "";
-  find(examined, {
-    ...{ problem: "damaged", file: `record, ${log}`, offset: seq, length: bytes },
-    message: `A damaged line. ${held}${run ? "which" : "It is one that"} no reader finds any more; every line around it is read. Restore the session from a backup.`,
-    ...{ remedy: "backup", ...(run && { records }), ...(mend && { keptAs: "aside" }) },
-  });
-}
-
 /** The documents, and the columns that are copies of what they say. */
 async function examineRow(examined: ExaminedSession, row: PostgresRow): Promise<void> {
   const { database, id, key, mend, time } = examined;
@@ -209,7 +131,7 @@ async function examineRow(examined: ExaminedSession, row: PostgresRow): Promise<
     state: decodeState(parseDocument(String(row["state"]))),
   };
   const metadata = found.metadata ?? salvaged(id, row);
-  const state = found.state ?? counted(examined, metadata);
+  const state = found.state ?? countedState(examined, metadata);
   for (const [name, text] of [
     ["metadata", found.metadata ? undefined : encodeMetadata(metadata)],
     ["state", found.state ? undefined : encodeState(state)],
@@ -217,7 +139,7 @@ async function examineRow(examined: ExaminedSession, row: PostgresRow): Promise<
     if (text === undefined) continue;
     const from = name === "metadata" ? "what its columns say" : "the usage and tool calls, which are counted again";
     const message = `The ${name} cannot be read. It is written anew from ${from}; the old text goes aside.`;
-    find(examined, { problem: `${name}-unreadable`, file: "session", message, mended: mend });
+    addFinding(examined, { problem: `${name}-unreadable`, file: "session", message, mended: mend });
     if (!mend) continue;
     await putAside(database, { time, source: `session.${name}`, id, content: String(row[name]) });
     await database.asker.ask(`UPDATE ${database.schema}.session SET ${name} = $2 WHERE key = $1`, [key, text]);
@@ -230,7 +152,7 @@ async function examineRow(examined: ExaminedSession, row: PostgresRow): Promise<
   if (same) return;
   if (mend) await setColumns(database, key, metadata, state);
   const message = "The columns it is listed by say something else than its metadata and state. They are copied again.";
-  find(examined, { problem: "stale-index", file: "session", message, mended: mend });
+  addFinding(examined, { problem: "stale-index", file: "session", message, mended: mend });
 }
 
 async function setColumns(
@@ -262,11 +184,6 @@ function salvaged(id: string, row: PostgresRow): SessionMetadata {
   };
 }
 
-function counted({ count }: ExaminedSession, metadata: SessionMetadata): SessionState {
-  const { numbers } = count;
-  return { ...initialState(metadata.createdAt), ...numbers, status: "processing", lastActivity: "state_rebuilt" };
-}
-
 /** Examines the rows that a restore left when it was cut short. */
 async function examineDraft(examined: ExaminedSession, isAtWork: boolean): Promise<void> {
   const { database, key, mend } = examined;
@@ -280,18 +197,10 @@ async function examineDraft(examined: ExaminedSession, isAtWork: boolean): Promi
   const severity = isAtWork ? "notice" : "damage";
   const message =
     "The beginning of a session that a restore left when it was cut short. It is taken away: it was a copy.";
-  find(examined, { problem: "draft", severity, file: "session", message, mended: mend });
+  addFinding(examined, { problem: "draft", severity, file: "session", message, mended: mend });
 }
 
 function holderIn(row: PostgresRow): Holder | undefined {
   const text = row["holder"];
   return typeof text === "string" ? (parseDocument(text) as unknown as Holder | undefined) : undefined;
-}
-
-function find(
-  { id, findings }: ExaminedSession,
-  finding: Pick<Finding, "problem" | "message"> &
-    Partial<Pick<Finding, "severity" | "file" | "offset" | "length" | "mended" | "remedy" | "records" | "keptAs">>,
-): void {
-  findings.push({ severity: "damage", sessionId: id, mended: false, ...finding });
 }

@@ -259,8 +259,7 @@ class PostgresStore implements Store {
   async *#examine(options: ExamineOptions = {}, signal?: AbortSignal): AsyncGenerator<Examined> {
     await this.#alive();
     const { examineDatabase } = await import("./examine.ts");
-    const [time, now] = [timestamp(this.#clock), this.#clock.now()];
-    yield* examineDatabase({ database: this.#database, time, now }, options, signal);
+    yield* examineDatabase({ database: this.#database, time: timestamp(this.#clock) }, options, signal);
   }
 
   async #close(): Promise<void> {

@@ -1,7 +1,7 @@
 /** The client of a Redis or Valkey server, which the user brings: one of `ioredis` or of `redis`. */
 import { WindrowError } from "../../errors.ts";
 
-/** A client of `ioredis`. */
+/** A client of `ioredis`: a `Redis`, or a `Cluster`. */
 export interface IoRedisClient {
   call(command: string, ...args: (string | Buffer | number)[]): Promise<unknown>;
   quit?(): Promise<unknown>;
@@ -13,18 +13,36 @@ export interface NodeRedisClient {
   close?(): Promise<unknown> | void;
 }
 
-/** Sends commands to a server. */
+/** A cluster of the package `redis` that is connected. */
+export interface NodeRedisCluster<Node = unknown> {
+  sendCommand(firstKey: string | undefined, isReadonly: boolean | undefined, args: string[]): Promise<unknown>;
+  readonly masters: readonly Node[];
+  nodeClient(node: Node): Promise<NodeRedisClient> | NodeRedisClient;
+  close?(): Promise<unknown> | void;
+}
+
+/** A client that a store takes. */
+export type RedisClient = IoRedisClient | NodeRedisClient | NodeRedisCluster<never>;
+
+/** Sends a command to a server. */
+export type Send = (command: string, ...args: readonly (string | number)[]) => Promise<unknown>;
+
+/** Sends commands to a server, or to the nodes of a cluster. */
 export interface Sender {
   /**
    * @throws WindrowError `store-unavailable` where the server cannot be reached: what it did with the command is not known;
    *   `not-durable` where it refused to write
    */
-  send(command: string, ...args: readonly (string | number)[]): Promise<unknown>;
+  readonly send: Send;
+  /** Keys of several sessions lie on several nodes, and one script is for those of one session. */
+  readonly isCluster: boolean;
+  /** Every node that has keys: one, or the masters of a cluster. */
+  masters(): Promise<readonly Send[]>;
   end(): Promise<void>;
 }
 
 /** Whether something is a client of a Redis server. */
-export function isRedisClient(target: object): target is IoRedisClient | NodeRedisClient {
+export function isRedisClient(target: object): target is RedisClient {
   return isIoRedis(target) || ("sendCommand" in target && typeof target.sendCommand === "function");
 }
 
@@ -32,21 +50,83 @@ function isIoRedis(target: object): target is IoRedisClient {
   return "call" in target && typeof target.call === "function";
 }
 
+/** A `Cluster` of `ioredis`. */
+interface IoRedisCluster extends IoRedisClient {
+  readonly isCluster: true;
+  nodes(role: "master"): readonly IoRedisClient[];
+}
+
+function isIoRedisCluster(target: IoRedisClient): target is IoRedisCluster {
+  return "isCluster" in target && target.isCluster === true;
+}
+
+function isNodeCluster(target: NodeRedisClient | NodeRedisCluster<never>): target is NodeRedisCluster<never> {
+  return "nodeClient" in target;
+}
+
+/** The commands of a client, without a word on errors. */
+interface Commands {
+  readonly send: Send;
+  readonly masters?: () => Promise<readonly Send[]>;
+}
+
+function commandsOf(client: RedisClient): Commands {
+  if (isIoRedis(client)) {
+    const send: Send = async (command, ...args) => client.call(command, ...args);
+    if (!isIoRedisCluster(client)) return { send };
+    return {
+      send,
+      async masters() {
+        // Before the first answer a cluster knows no nodes.
+        if (client.nodes("master").length === 0) await client.call("TIME");
+        return client.nodes("master").map((node) => commandsOf(node).send);
+      },
+    };
+  }
+  if (!isNodeCluster(client)) return { send: async (command, ...args) => client.sendCommand(texts(command, args)) };
+  return {
+    send: async (command, ...args) => client.sendCommand(keyOf(command, args), false, texts(command, args)),
+    masters: async () =>
+      Promise.all(client.masters.map(async (node) => commandsOf(await client.nodeClient(node)).send)),
+  };
+}
+
+function texts(command: string, args: readonly (string | number)[]): string[] {
+  return [command, ...args.map(String)];
+}
+
+/** Where a command has its first key. */
+function keyOf(command: string, args: readonly (string | number)[]): string | undefined {
+  const at = command === "EVAL" || command === "EVALSHA" ? 2 : command === "MEMORY" ? 1 : 0;
+  const isKeyless = command === "TIME" || command === "CONFIG" || command === "INFO";
+  return isKeyless ? undefined : String(args[at]);
+}
+
 /** Sends through a client. */
 export function senderOf(
-  client: IoRedisClient | NodeRedisClient,
+  client: RedisClient,
   { location, owned }: { readonly location: string; readonly owned: boolean },
 ): Sender {
-  const send = isIoRedis(client)
-    ? (command: string, args: readonly (string | number)[]) => client.call(command, ...args)
-    : (command: string, args: readonly (string | number)[]) => client.sendCommand([command, ...args.map(String)]);
-  return {
-    async send(command, ...args) {
+  const { send, masters } = commandsOf(client);
+  const guarded =
+    (one: Send): Send =>
+    async (command, ...args) => {
       try {
-        return await send(command, args);
+        return await one(command, ...args);
       } catch (error) {
         throw failureOf(error, location);
       }
+    };
+  return {
+    send: guarded(send),
+    isCluster: masters !== undefined,
+    async masters() {
+      if (!masters) return [guarded(send)];
+      const all = await masters().catch((error: unknown) => {
+        throw failureOf(error, location);
+      });
+      if (all.length === 0) throw failureOf(new Error("the cluster names no master"), location);
+      return all.map(guarded);
     },
     async end() {
       if (!owned) return;
@@ -79,6 +159,8 @@ function failureOf(error: unknown, location: string): WindrowError {
     const message = `The Redis server ${location} cannot be asked: ${reason}. Check that it runs and can be reached.`;
     return new WindrowError("store-unavailable", message, about, { cause: error });
   }
-  const message = `The Redis server ${location} answered with an error: ${reason}.`;
+  const message = /^(?:MOVED|ASK|CROSSSLOT)\b/.test(reason)
+    ? `The Redis server ${location} is a node of a cluster: add cluster=true to the address, or hand in a client of the cluster.`
+    : `The Redis server ${location} answered with an error: ${reason}.`;
   return new WindrowError("store-unavailable", message, { ...about, refused: true }, { cause: error });
 }

@@ -1,6 +1,6 @@
 /** The durability of a Redis server: what an acknowledged write survives, as far as the server says it. */
 import { WindrowError } from "../../errors.ts";
-import type { Sender } from "./client.ts";
+import type { Send, Sender } from "./client.ts";
 
 /** The way in which a strict write is made sure of: the server syncs it, or a replica acknowledges it. */
 export type Assurance = "synced" | "replicated" | "none";
@@ -19,15 +19,23 @@ export async function assuranceOf(
   location: string,
 ): Promise<Assurance> {
   if (durability === "group") return "none";
-  const settings = await settingsOf(sender);
-  if (settings?.appendonly === "yes" && settings.appendfsync === "always") return "synced";
-  if ((await replicas(sender)) > 0) return "replicated";
-  const told = settings
-    ? `its settings are appendonly ${settings.appendonly}, appendfsync ${settings.appendfsync}`
-    : "it does not tell its settings";
+  const told: string[] = [];
+  for (const send of await sender.masters()) {
+    const settings = await settingsOf(send);
+    if (settings?.appendonly === "yes" && settings.appendfsync === "always") continue;
+    told.push(
+      settings
+        ? `its settings are appendonly ${settings.appendonly}, appendfsync ${settings.appendfsync}`
+        : "it does not tell its settings",
+    );
+  }
+  if (told.length === 0) return "synced";
+  // The acknowledgement of a replica is asked for on the connection that wrote, which a cluster has one of for each node.
+  if (!sender.isCluster && (await replicas(sender)) > 0) return "replicated";
+  const [where, lacks] = sender.isCluster ? [" on every master of the cluster", ""] : ["", ", and it has no replica"];
   const message =
-    `The Redis server ${location} may lose what it acknowledged: ${told}, and it has no replica. Set appendonly yes and ` +
-    'appendfsync always, or open the store with durability "group" and take the loss of what the server had not yet synced.';
+    `The Redis server ${location} may lose what it acknowledged: ${told[0]}${lacks}. Set appendonly yes and appendfsync ` +
+    `always${where}, or open the store with durability "group" and take the loss of what the server had not yet synced.`;
   throw new WindrowError("bad-option", message, { option: "durability", location });
 }
 
@@ -38,14 +46,12 @@ export async function isReplicated(sender: Sender): Promise<boolean> {
 
 /** Undefined where a managed server does not tell its settings. */
 async function settingsOf(
-  sender: Sender,
+  send: Send,
 ): Promise<{ readonly appendonly: string; readonly appendfsync: string } | undefined> {
   try {
     const answers: string[] = [];
     for (const name of ["appendonly", "appendfsync"]) {
-      const reply = (await sender.send("CONFIG", "GET", name)) as
-        | readonly unknown[]
-        | Readonly<Record<string, unknown>>;
+      const reply = (await send("CONFIG", "GET", name)) as readonly unknown[] | Readonly<Record<string, unknown>>;
       answers.push(String(Array.isArray(reply) ? reply[1] : (reply as Readonly<Record<string, unknown>>)[name]));
     }
     const [appendonly = "", appendfsync = ""] = answers;

@@ -1,7 +1,7 @@
 /** Opening a Redis store by its address, with the package `ioredis` or `redis` that the user installed. */
 import { WindrowError } from "../../errors.ts";
 import type { Store } from "../store.ts";
-import type { IoRedisClient, NodeRedisClient } from "./client.ts";
+import type { IoRedisClient, NodeRedisClient, NodeRedisCluster } from "./client.ts";
 import { checkRedisOptions } from "./options.ts";
 import type { RedisStoreOptions } from "./options.ts";
 import { redisStoreOn } from "./redis.ts";
@@ -15,13 +15,30 @@ interface Listening {
 }
 
 /** The parts of the packages that are used. */
-type IoRedisPackage = { readonly Redis: new (url: string, options: object) => IoRedisClient & Listening };
+interface IoRedisPackage {
+  readonly Redis: new (url: string, options: object) => IoRedisClient & Listening;
+  readonly Cluster: new (nodes: readonly object[], options: object) => IoRedisClient & Listening;
+}
+interface Connecting {
+  connect(): Promise<unknown>;
+}
 interface NodeRedisPackage {
-  createClient(options: object): NodeRedisClient & Listening & { connect(): Promise<unknown> };
+  createClient(options: object): NodeRedisClient & Listening & Connecting;
+  createCluster(options: object): NodeRedisCluster<never> & Listening & Connecting;
+}
+
+/** A server, or one node of the cluster that is meant. */
+interface Server {
+  readonly url: URL;
+  readonly timeout: number;
+  readonly isCluster: boolean;
+  /** Without user and password. */
+  readonly location: string;
 }
 
 /**
- * Opens a store by an address as `redis://user:password@host:6379/0?prefix=windrow:&timeout=60000`.
+ * Opens a store by an address as `redis://user:password@host:6379/0?prefix=windrow:&timeout=60000`. With `cluster=true` the
+ * host is one node of a cluster, which tells of the others.
  *
  * @throws WindrowError `package-missing` without `ioredis` and `redis`; `bad-option` for an address that names no server;
  *   `store-unavailable` where `redis` cannot connect
@@ -36,9 +53,14 @@ export async function openRedis(address: string, options: Omit<RedisStoreOptions
   if (!Number.isSafeInteger(timeout) || timeout < 1) {
     throw new WindrowError("bad-option", '"timeout" is a number of milliseconds from 1.', { option: "timeout" });
   }
-  for (const name of ["prefix", "timeout"]) url.searchParams.delete(name);
+  const cluster = url.searchParams.get("cluster") ?? "false";
+  if (cluster !== "true" && cluster !== "false") {
+    throw new WindrowError("bad-option", '"cluster" is true or false.', { option: "cluster" });
+  }
+  for (const name of ["prefix", "timeout", "cluster"]) url.searchParams.delete(name);
   const location = `${url.protocol}//${url.host}${url.pathname}`;
-  const client = (await ioRedis(url.href, timeout)) ?? (await nodeRedis(url.href, timeout, location));
+  const server: Server = { url, timeout, isCluster: cluster === "true", location };
+  const client = (await ioRedis(server)) ?? (await nodeRedis(server));
   if (!client) {
     const message =
       "A store in Redis needs the package ioredis or redis, and none is installed. Run: npm install ioredis";
@@ -49,30 +71,43 @@ export async function openRedis(address: string, options: Omit<RedisStoreOptions
   return redisStoreOn(all, { location, owned: true });
 }
 
-async function ioRedis(url: string, commandTimeout: number): Promise<IoRedisClient | undefined> {
+async function ioRedis({ url, timeout, isCluster }: Server): Promise<IoRedisClient | undefined> {
   const loaded = await loadedPackage<IoRedisPackage>("ioredis");
   if (!loaded) return undefined;
-  const client = new loaded.Redis(url, {
+  const options = {
     connectTimeout: connectMs,
-    commandTimeout,
+    commandTimeout: timeout,
     // A command fails soon after the server is gone; the store sends it again by itself.
     maxRetriesPerRequest: 1,
     connectionName: "windrow",
-  });
+  };
+  const { hostname: host, port, username, password, protocol } = url;
+  const redisOptions = {
+    ...options,
+    ...(username !== "" && { username: decodeURIComponent(username) }),
+    ...(password !== "" && { password: decodeURIComponent(password) }),
+    ...(protocol === "rediss:" && { tls: {} }),
+  };
+  const client = isCluster
+    ? new loaded.Cluster([{ host, port: Number(port || 6_379) }], { redisOptions })
+    : new loaded.Redis(url.href, options);
   // Without a listener, a lost connection would be written to the console.
   client.on("error", () => undefined);
   return client;
 }
 
-async function nodeRedis(url: string, timeout: number, location: string): Promise<NodeRedisClient | undefined> {
+async function nodeRedis(server: Server): Promise<NodeRedisClient | NodeRedisCluster<never> | undefined> {
+  const { url, timeout, isCluster, location } = server;
   const loaded = await loadedPackage<NodeRedisPackage>("redis");
   if (!loaded) return undefined;
-  const client = loaded.createClient({
-    url,
-    name: "windrow",
-    socket: { connectTimeout: connectMs },
-    commandOptions: { timeout },
-  });
+  const options = { name: "windrow", socket: { connectTimeout: connectMs }, commandOptions: { timeout } };
+  const { username, password } = url;
+  const client = isCluster
+    ? loaded.createCluster({
+        rootNodes: [{ url: url.href }],
+        defaults: { ...options, username: decodeURIComponent(username), password: decodeURIComponent(password) },
+      })
+    : loaded.createClient({ url: url.href, ...options });
   client.on("error", () => undefined);
   try {
     await client.connect();

@@ -4,12 +4,12 @@ import type { Mask } from "../../mask/mask.ts";
 import { nearest } from "../../nearest.ts";
 import type { Clock } from "../shared/clock.ts";
 import { isRedisClient } from "./client.ts";
-import type { IoRedisClient, NodeRedisClient } from "./client.ts";
+import type { RedisClient } from "./client.ts";
 
 /** How a Redis store works. */
 export interface RedisStoreOptions {
-  /** A `Redis` of `ioredis`, or a connected client of `redis`. It stays the caller's. */
-  readonly client: IoRedisClient | NodeRedisClient;
+  /** A `Redis` or `Cluster` of `ioredis`, or a connected client or cluster of `redis`. It stays the caller's. */
+  readonly client: RedisClient;
   /** The beginning of every key. Default `windrow:`. */
   readonly prefix?: string;
   /** Default: secrets of a known form are masked. */
@@ -38,7 +38,7 @@ export function checkRedisOptions(options: RedisStoreOptions): void {
   }
   const { client, prefix, durability } = options;
   if (typeof client !== "object" || client === null || !isRedisClient(client)) {
-    throw bad("`client` is a Redis of ioredis, or a connected client of redis.", "client");
+    throw bad("`client` is a Redis or Cluster of ioredis, or a connected client or cluster of redis.", "client");
   }
   if (prefix !== undefined && (typeof prefix !== "string" || /[{}]/.test(prefix))) {
     throw bad("`prefix` is a text without braces.", "prefix");

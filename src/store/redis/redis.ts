@@ -5,7 +5,7 @@
 import { createMask } from "../../mask/mask.ts";
 import type { Mask } from "../../mask/mask.ts";
 import type { NewRecord, RecordKind, StoredRecord, StoredRecordOf } from "../../message/record.ts";
-import { encodeMetadata, encodeState, initialState } from "../format/documents.ts";
+import { encodeState, initialState } from "../format/documents.ts";
 import { kindLogs, logNames } from "../format/logs.ts";
 import { SealHash, noCounts } from "../format/seal.ts";
 import { systemClock, timestamp } from "../shared/clock.ts";
@@ -23,12 +23,12 @@ import { recounted } from "../shared/recount.ts";
 import { addLine, checkMessages, continuedFrom, encode, recordOf, sealOf } from "../shared/session-log.ts";
 import type { Continued } from "../shared/session-log.ts";
 import { busy, fenced, unlockEdit } from "../shared/unlock.ts";
+import type { ExamineOptions, Examined, StoreCheckup } from "../store.ts";
 import type { FinalStatus, Holding, ListQuery, Lock, NewSession, ReadQuery, Recovered, Scope } from "../store.ts";
 import type { SessionInfo, SessionState, Store, StoreCapabilities, StoreHolding, StoreTransfer } from "../store.ts";
 import type { UnlockOptions } from "../store.ts";
 import type { Upkeep } from "../upkeep.ts";
 import { senderOf } from "./client.ts";
-import { run } from "./database.ts";
 import type { RedisPlace } from "./database.ts";
 import { assuranceOf } from "./durability.ts";
 import type { Assurance } from "./durability.ts";
@@ -36,16 +36,15 @@ import { keysOf } from "./keys.ts";
 import { logKey, readCounters, rowsOf } from "./log.ts";
 import { checkRedisOptions } from "./options.ts";
 import type { RedisStoreOptions } from "./options.ts";
-import { createScript, letGoScript, takeScript } from "./scripts.ts";
 import { Heart, heldBy, holdingOf } from "../shared/remote.ts";
-import { beat, findRow, forgetBeat, infoOf, listRows } from "./session.ts";
+import { beat, endRow, findRow, forgetBeat, infoOf, insertRow, letGoOf, listRows, takeRow } from "./session.ts";
 import type { SessionRow } from "./session.ts";
 import { dumpSession, restoreSession } from "./transfer.ts";
 import { redisUpkeep } from "./upkeep.ts";
 import { appendTo } from "./writer.ts";
 import type { Held } from "./writer.ts";
 
-export type { IoRedisClient, NodeRedisClient } from "./client.ts";
+export type { IoRedisClient, NodeRedisClient, NodeRedisCluster, RedisClient } from "./client.ts";
 export type { RedisStoreOptions } from "./options.ts";
 
 /**
@@ -73,6 +72,13 @@ class RedisStore implements Store {
   readonly holding: StoreHolding = {
     holder: async (scope, id) => holdingOf(await this.#find(scope, id)),
     unlock: async (scope, id, options = {}) => this.#unlock(scope, id, options),
+  };
+  readonly checkup: StoreCheckup = {
+    examine: (options, signal) => this.#examine(options, signal),
+    rebuildIndex: async () => {
+      await this.#alive();
+      return (await import("./examine.ts")).relist(this.#place);
+    },
   };
   readonly transfer: StoreTransfer = {
     dump: async (scope, id) => dumpSession(this.#place, await this.#find(scope, id)),
@@ -127,15 +133,8 @@ class RedisStore implements Store {
     const state = initialState(session.createdAt);
     const holder = this.#newHolder(1);
     await this.#heart.beat();
-    const { sender, keys } = this.#place;
-    // First the list, then the session: a list that names a session that is not there is read past.
-    await sender.send("ZADD", keys.sessions(metadata), "NX", -(Date.parse(metadata.createdAt) || 0), id);
-    const fields = {
-      ...{ metadata: encodeMetadata(metadata), state: encodeState(state), status: state.status },
-      ...{ generation: 1, head: 0, holder: JSON.stringify(holder), worker: this.#heart.id },
-    };
-    const made = await run(this.#place, createScript, [keys.of(id).session], Object.entries(fields).flat());
-    if (Number(made) !== 1) throw alreadyExists(id);
+    const isMade = await insertRow(this.#place, { metadata, state, holder, worker: this.#heart.id });
+    if (!isMade) throw alreadyExists(id);
     return this.#hold(scope, id, holder, { counters: { seqs: noCounts(), pos: 0 }, missing: [] });
   }
 
@@ -164,16 +163,15 @@ class RedisStore implements Store {
     const holder = this.#newHolder(row.generation + 1);
     await this.#heart.beat();
     const keys = this.#place.keys.of(row.id);
-    const values = [row.generation, holder.generation, JSON.stringify(holder), this.#heart.id];
-    const taken = (await run(this.#place, takeScript, [keys.session], values)) as readonly string[] | null;
+    const taken = await takeRow(this.#place, row, { holder, worker: this.#heart.id });
     if (!taken) return this.lock(scope, row.id);
-    const [head, state = ""] = taken;
+    const { head, state } = taken;
     let lock: Lock | undefined;
     try {
       const found = await readCounters(this.#place, keys);
       const continued = continuedFrom(found, state);
       checkMessages(row.id, found, continued);
-      continued.counters.pos = Number(head);
+      continued.counters.pos = head;
       lock = this.#hold(scope, row.id, holder, continued);
       // Who let go of a session wrote its state last; of a writer that died or was passed over, the lines may say more.
       if (row.holder)
@@ -181,7 +179,7 @@ class RedisStore implements Store {
       return lock;
     } catch (error) {
       if (lock) await lock.release();
-      else await run(this.#place, letGoScript, [keys.session], [holder.generation, "", ""]);
+      else await letGoOf(this.#place, row.id, holder.generation);
       throw error;
     }
   }
@@ -241,6 +239,12 @@ class RedisStore implements Store {
       await lock.release();
     }
     return found;
+  }
+
+  async *#examine(options: ExamineOptions = {}, signal?: AbortSignal): AsyncGenerator<Examined> {
+    await this.#alive();
+    const { examineRedis } = await import("./examine.ts");
+    yield* examineRedis(this.#place, timestamp(this.#clock), options, signal);
   }
 
   async #close(): Promise<void> {
@@ -318,17 +322,12 @@ class RedisStore implements Store {
       for await (const { line } of rowsOf(this.#place, logKey(held.keys, log))) addLine(hash, log, line);
     }
     const text = encodeState(state, {}, sealOf(held.counters, hash.digest()));
-    const ended = await run(
-      this.#place,
-      letGoScript,
-      [held.keys.session],
-      [held.holder.generation, text, state.status],
-    );
-    if (Number(ended) !== 1) throw fenced({ owner: held.holder });
+    const isEnded = await endRow(this.#place, held.id, held.holder.generation, { text, status: state.status });
+    if (!isEnded) throw fenced({ owner: held.holder });
   }
 
   async #letGo(held: Held): Promise<void> {
     await this.#writer.settled(held);
-    await run(this.#place, letGoScript, [held.keys.session], [held.holder.generation, "", ""]);
+    await letGoOf(this.#place, held.id, held.holder.generation);
   }
 }

@@ -77,6 +77,18 @@ if not mark or (ARGV[1] ~= '' and mark ~= ARGV[1]) then return 0 end
 redis.call('UNLINK', unpack(KEYS))
 return 1`;
 
+/**
+ * KEYS: session. ARGV: generation or "", the document's name and text, status, the highest place of the logs. Writes a
+ * document anew, unless a process took the session meanwhile; a hash that is gone is made again.
+ */
+export const mendScript = `
+if (redis.call('HGET', KEYS[1], 'generation') or '') ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[1], ARGV[2], ARGV[3])
+if ARGV[2] == 'state' then redis.call('HSET', KEYS[1], 'status', ARGV[4]) end
+redis.call('HSETNX', KEYS[1], 'generation', '0')
+redis.call('HSETNX', KEYS[1], 'head', ARGV[5])
+return 1`;
+
 /** KEYS: those to move, then those to move to. Moves a session where the places are free; answers 0 where one is taken. */
 export const moveScript = `
 local half = #KEYS / 2

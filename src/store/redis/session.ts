@@ -1,11 +1,13 @@
 /** Sessions in Redis: a hash for each, and a sorted set of them for each tenant. */
 import { WindrowError } from "../../errors.ts";
-import { decodeMetadata, decodeState, parseDocument } from "../format/documents.ts";
+import { decodeMetadata, decodeState, encodeMetadata, encodeState, parseDocument } from "../format/documents.ts";
 import type { Holder } from "../shared/holder.ts";
 import type { RemoteHolder } from "../shared/remote.ts";
 import { formatVersion, inScope, isFinal } from "../shared/rules.ts";
 import type { ListQuery, Scope, SessionInfo, SessionMetadata, SessionState } from "../store.ts";
+import { run } from "./database.ts";
 import type { RedisPlace } from "./database.ts";
+import { createScript, letGoScript, takeScript } from "./scripts.ts";
 
 /** Sessions listed at once. */
 const pageSize = 200;
@@ -35,11 +37,30 @@ export interface SessionRow extends RemoteHolder {
  * @throws WindrowError `store-corrupt` where it cannot be read
  */
 export async function findRow(place: RedisPlace, key: string, id: string): Promise<SessionRow | undefined> {
-  const values = (await place.sender.send("HMGET", key, ...fields)) as readonly (string | null)[];
-  if (values[0] === null || values[0] === undefined) return undefined;
-  const row = await readRow(place, id, values);
+  const hash = await readHash(place, key);
+  if (hash.metadata === undefined && hash.state === undefined) return undefined;
+  const row = await readRow(place, id, hash);
   if (row) return row;
   throw unreadable(id);
+}
+
+/** The fields of a session's hash, as texts. */
+export type SessionHash = Readonly<Partial<Record<(typeof fields)[number], string>>>;
+
+/** The hash of a session; without fields where there is none. */
+export async function readHash({ sender }: RedisPlace, key: string): Promise<SessionHash> {
+  const values = (await sender.send("HMGET", key, ...fields)) as readonly (string | null)[];
+  return Object.fromEntries(fields.flatMap((name, at) => (typeof values[at] === "string" ? [[name, values[at]]] : [])));
+}
+
+/** The holder that a hash names, and when it was heard last. */
+export async function holderOf(place: RedisPlace, { holder: text, worker }: SessionHash): Promise<RemoteHolder> {
+  const holder = text === undefined ? undefined : (parseDocument(text) as unknown as Holder | undefined);
+  const beat = holder && worker ? Number(await place.sender.send("GET", place.keys.worker(worker))) : 0;
+  return {
+    holder: holder && { ...holder, ...(beat > 0 && { heartbeatAt: new Date(beat).toISOString() }) },
+    silentMs: beat > 0 ? (await place.now()) - beat : Number.POSITIVE_INFINITY,
+  };
 }
 
 /** The sessions of a scope, newest creation first, page by page. */
@@ -90,36 +111,79 @@ export function forgetBeat({ sender, keys }: RedisPlace): (id: string) => Promis
   return async (id) => sender.send("DEL", keys.worker(id));
 }
 
+/** The process that is to have a session, and the name of its heartbeat. */
+export interface RowHolder {
+  readonly holder: Holder;
+  readonly worker: string;
+}
+
+/** Makes a session that its process holds; false where there is one. */
+export async function insertRow(
+  place: RedisPlace,
+  { metadata, state, holder, worker }: RowHolder & Pick<SessionRow, "metadata" | "state">,
+): Promise<boolean> {
+  const { sender, keys } = place;
+  const id = metadata.uuid;
+  // First the list, then the session: a list that names a session that is not there is read past.
+  await sender.send("ZADD", keys.sessions(metadata), "NX", -(Date.parse(metadata.createdAt) || 0), id);
+  const made = {
+    ...{ metadata: encodeMetadata(metadata), state: encodeState(state), status: state.status },
+    ...{ generation: 1, head: 0, holder: JSON.stringify(holder), worker },
+  };
+  return Number(await run(place, createScript, [keys.of(id).session], Object.entries(made).flat())) === 1;
+}
+
+/**
+ * Takes a session for the next generation.
+ *
+ * @returns its place and the text of its state; undefined where another process took it since its hash was read
+ */
+export async function takeRow(
+  place: RedisPlace,
+  { id, generation }: SessionRow,
+  { holder, worker }: RowHolder,
+): Promise<{ readonly head: number; readonly state: string } | undefined> {
+  const values = [generation, holder.generation, JSON.stringify(holder), worker];
+  const taken = (await run(place, takeScript, [place.keys.of(id).session], values)) as readonly string[] | null;
+  return taken ? { head: Number(taken[0]), state: taken[1] ?? "" } : undefined;
+}
+
+/** Lets go of a session, where this holder still has it. */
+export async function letGoOf(place: RedisPlace, id: string, generation: number): Promise<void> {
+  await run(place, letGoScript, [place.keys.of(id).session], [generation, "", ""]);
+}
+
+/** Ends a session; false where this holder has it no more. */
+export async function endRow(
+  place: RedisPlace,
+  id: string,
+  generation: number,
+  { text, status }: { readonly text: string; readonly status: string },
+): Promise<boolean> {
+  return Number(await run(place, letGoScript, [place.keys.of(id).session], [generation, text, status])) === 1;
+}
+
 /** A session for people. */
 export function infoOf({ id, metadata, state }: SessionRow, location: string): SessionInfo {
   const readOnly = isFinal(state.status) || metadata.format > formatVersion;
   return { metadata, state, location: `${location}#${id}`, readOnly };
 }
 
-async function readRow(
-  place: RedisPlace,
-  id: string,
-  values: readonly (string | null)[],
-): Promise<SessionRow | undefined> {
-  const [metadataText, stateText, generation, head, holderText, worker, restoring, kept] = values;
-  const texts = { metadata: metadataText ?? "", state: stateText ?? "" };
+async function readRow(place: RedisPlace, id: string, hash: SessionHash): Promise<SessionRow | undefined> {
+  const texts = { metadata: hash.metadata ?? "", state: hash.state ?? "" };
   const metadata = decodeMetadata(parseDocument(texts.metadata), id);
   const state = decodeState(parseDocument(texts.state));
   if (!metadata || !state) return undefined;
-  const holder = holderText ? (JSON.parse(holderText) as Holder) : undefined;
-  const beat = holder && worker ? Number(await place.sender.send("GET", place.keys.worker(worker))) : 0;
   return {
-    ...{ id, metadata, state, texts },
-    generation: Number(generation),
-    head: Number(head),
-    holder: holder && { ...holder, ...(beat > 0 && { heartbeatAt: new Date(beat).toISOString() }) },
-    silentMs: beat > 0 ? (await place.now()) - beat : Number.POSITIVE_INFINITY,
-    restoring: restoring ?? undefined,
-    kept: kept ?? undefined,
+    ...{ id, metadata, state, texts, ...(await holderOf(place, hash)) },
+    generation: Number(hash.generation),
+    head: Number(hash.head),
+    restoring: hash.restoring,
+    kept: hash.kept,
   };
 }
 
 function unreadable(id: string): WindrowError {
-  const message = `The hash of session ${id} is unreadable, so it cannot be opened. Restore the session from a backup.`;
+  const message = `The hash of session ${id} is unreadable, so it cannot be opened. \`windrow doctor --mend\` writes it anew.`;
   return new WindrowError("store-corrupt", message, { id });
 }

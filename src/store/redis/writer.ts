@@ -30,7 +30,8 @@ export function appendTo(place: RedisPlace, assurance: () => Promise<Assurance>)
   return async (parts) => {
     const outcomes = new Map<Held, Outcome>();
     const scripts: (readonly Part<Held>[])[] = [];
-    for (let at = 0; at < parts.length; at += mostSessions) scripts.push(parts.slice(at, at + mostSessions));
+    const size = place.sender.isCluster ? 1 : mostSessions;
+    for (let at = 0; at < parts.length; at += size) scripts.push(parts.slice(at, at + size));
     const sent = await Promise.allSettled(scripts.map(async (some) => sendScript(place, some)));
     for (const [index, one] of sent.entries()) {
       if (one.status === "fulfilled") for (const [held, outcome] of one.value) outcomes.set(held, outcome);
