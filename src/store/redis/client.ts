@@ -95,7 +95,7 @@ function texts(command: string, args: readonly (string | number)[]): string[] {
   return [command, ...args.map(String)];
 }
 
-/** Where a command has its first key. */
+/** The first key of a command. */
 function keyOf(command: string, args: readonly (string | number)[]): string | undefined {
   const at = command === "EVAL" || command === "EVALSHA" ? 2 : command === "MEMORY" ? 1 : 0;
   const isKeyless = command === "TIME" || command === "CONFIG" || command === "INFO";

@@ -143,7 +143,7 @@ async function putAside(
   const { aside } = keys.of(id);
   const text = JSON.stringify({ ...one, time: undefined });
   const there = (await sender.send("LRANGE", aside, 0, -1)) as readonly string[];
-  if (there.some((other) => JSON.stringify({ ...(parseDocument(other) ?? {}), time: undefined }) === text)) return;
+  if (there.some((other) => JSON.stringify({ ...parseDocument(other), time: undefined }) === text)) return;
   await sender.send("RPUSH", aside, JSON.stringify(one));
 }
 

@@ -8,9 +8,9 @@ import { decodeRecord } from "../format/record.ts";
 import { checksumOf } from "../format/seal.ts";
 import type { Examined, Finding, LogName, SessionMetadata, SessionState } from "../store.ts";
 import { lossFindings } from "./loss-findings.ts";
-import { LossCheck, impliedBy } from "./losses.ts";
-import type { Run } from "./losses.ts";
-import { StateCount } from "./state-count.ts";
+import { impliedBy } from "./losses.ts";
+import type { LossCheck, Run } from "./losses.ts";
+import type { StateCount } from "./state-count.ts";
 
 /** A session whose lines are examined, and the findings so far. */
 export interface LinesUnderExamination {
