@@ -25,7 +25,7 @@ const most = {
   "./store": 35,
   "./store/author": 62,
   "./store/postgres": 7,
-  "./store/redis": 4,
+  "./store/redis": 5,
   "./transcript": 7,
   "./ops": 81,
   "./opentelemetry": 3,

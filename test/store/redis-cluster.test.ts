@@ -14,12 +14,14 @@ import { redisClientFixture, redisFixture } from "./redis-fixtures.ts";
 const capabilities = { durable: true, shared: true };
 const require = createRequire(import.meta.url);
 
+let cluster: Awaited<ReturnType<typeof startRedisCluster>>;
 let ports: readonly number[] = [];
-let close = async (): Promise<void> => undefined;
 beforeAll(async () => {
-  if (hasRedisCluster) ({ ports, close } = await startRedisCluster());
+  if (!hasRedisCluster) return;
+  cluster = await startRedisCluster();
+  ports = cluster.ports;
 }, 60_000);
-afterAll(() => close());
+afterAll(async () => cluster?.close());
 
 describe.skipIf(!hasRedisCluster)("redis, a cluster by the address of one node", () => {
   register(
