@@ -20,7 +20,7 @@ const most = {
   "./mastra": 9,
   "./openstarry": 9,
   "./window": 59,
-  "./memory": 30,
+  "./memory": 40,
   "./model": 21,
   "./store": 35,
   "./store/author": 62,

@@ -27,8 +27,16 @@ export function lexicalMemory(): Memory {
       }
     },
 
-    async query({ text, maxTokens = memoryTokens, counter }: MemoryQuery): Promise<readonly MemoryPassage[]> {
-      const found = index.search(text, { limit: mostCandidates }).flatMap(({ sessionId, seq }) => {
+    async query({
+      text,
+      maxTokens = memoryTokens,
+      counter,
+      asking,
+      where,
+    }: MemoryQuery): Promise<readonly MemoryPassage[]> {
+      const only = where?.sessionId === undefined ? {} : { sessionId: where.sessionId };
+      const found = index.search(text, { limit: mostCandidates, ...only }).flatMap(({ sessionId, seq }) => {
+        if (sessionId === asking) return [];
         const message = sessions.get(sessionId)?.get(seq);
         return message ? [{ sessionId, seq, text: shownMessage(sessionId, seq, message, mask) }] : [];
       });

@@ -3,7 +3,24 @@
  * session asks before it begins, or at any call.
  */
 import type { NumberedMessage } from "../message/step.ts";
+import type { FinalStatus } from "../store/store.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
+
+/** The sessions and messages that a query asks about. All conditions hold together. */
+export interface MemoryFilter {
+  /** This session alone. */
+  readonly sessionId?: string;
+  /** Sessions that ended so, or have not ended. */
+  readonly status?: FinalStatus | "unfinished";
+  /** Sessions whose task's key names this project: as `project`, `project_id`, `repo` or `owner/repo`, `app_name`, `cwd`. */
+  readonly project?: string;
+  /** Messages written at this time or later. */
+  readonly since?: Date;
+  /** Messages written before this time. */
+  readonly until?: Date;
+  /** Messages that call this tool or hold a result that names it. */
+  readonly tool?: string;
+}
 
 /** A request for passages. */
 export interface MemoryQuery {
@@ -12,7 +29,14 @@ export interface MemoryQuery {
   /** Most tokens of all passages together. Default 2,000. */
   readonly maxTokens?: number;
   readonly counter: TokenCounter;
+  /** The session that asks: none of its own messages is an answer. */
+  readonly asking?: string;
+  /** What may be an answer, for a memory that can tell; others take no notice. Default: everything. */
+  readonly where?: MemoryFilter;
 }
+
+/** The reason a passage was found: it holds words of the query, or it means something like it. */
+export type MemorySignal = "words" | "meaning";
 
 /** A passage from a memory, in its original words. */
 export interface MemoryPassage {
@@ -24,12 +48,17 @@ export interface MemoryPassage {
    */
   readonly text: string;
   readonly tokens: number;
+  /** The signals by which the query was answered; absent where the memory does not say. */
+  readonly signals?: readonly MemorySignal[];
 }
 
 /** A memory that sessions hand their messages to. */
 export interface Memory {
   /** The name for people and logs. */
   readonly name: string;
+
+  /** Set for one that reads the sessions of the store itself: no session is handed over. */
+  readonly readsStore?: boolean;
 
   /**
    * Receives messages of a session, oldest first. Known messages are skipped, so receiving a session again, for example

@@ -1,7 +1,10 @@
 /** `windrow/memory`: knowledge that outlives sessions. */
 export { LexicalIndex } from "./lexical.ts";
 export { lexicalMemory } from "./lexical-memory.ts";
-export type { Memory, MemoryPassage, MemoryQuery } from "./memory.ts";
+export type { Memory, MemoryFilter, MemoryPassage, MemoryQuery, MemorySignal } from "./memory.ts";
+export { storeMemory } from "./store/store-memory.ts";
+export type { StoreMemoryOptions } from "./store/store-memory.ts";
+export { searchFolderOf } from "../search/folder.ts";
 export type { MemoryEntry, MemoryLogOptions, NewMemoryEntry } from "./log/memory-log.ts";
 export { MemoryLog } from "./log/memory-log.ts";
 export { dueOffloads } from "./offload/due.ts";

@@ -4,6 +4,7 @@ import { isWindrowError, WindrowError } from "../errors.ts";
 import type { JsonObject, Message } from "../message/message.ts";
 import { messageText, toolCalls, toolResults } from "../message/message.ts";
 import { isFinal } from "../store/shared/rules.ts";
+import { conversations } from "../store/memory-logs.ts";
 import type { Scope, SessionInfo, Store } from "../store/store.ts";
 import { Turns } from "../turns.ts";
 import { markOf } from "./search.ts";
@@ -33,7 +34,7 @@ export async function* behind(
   const without = (id: string): boolean => index.entry(id)?.session.status !== undefined;
   const list =
     sessionId === undefined
-      ? store.list(scope, { without, ...(unreadable && { unreadable }) })
+      ? conversations(store, scope, { without, ...(unreadable && { unreadable }) })
       : [await store.info(scope, sessionId)];
   for await (const info of list) {
     const known = index.entry(info.metadata.uuid)?.session;

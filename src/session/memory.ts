@@ -16,6 +16,8 @@ export interface BootstrapQuery {
   readonly text: string;
   readonly maxTokens: number;
   readonly counter: TokenCounter;
+  /** The session that begins. */
+  readonly asking: string;
   /** Milliseconds the memory may take. */
   readonly timeout: number;
   /** The place of its passages: the slot of pinned texts, or behind the system prompt. */
@@ -117,6 +119,7 @@ export function ownMemory(memory: Memory, store: Store, scope: Scope): Memory {
   };
   return {
     name: memory.name,
+    ...(memory.readsStore !== undefined && { readsStore: memory.readsStore }),
     receive: (sessionId, messages, signal) => memory.receive(sessionId, messages, signal),
     async query(query, signal) {
       const passages = await memory.query(query, signal);

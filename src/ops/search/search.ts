@@ -4,6 +4,7 @@ import { messageText } from "../../message/message.ts";
 import type { Role } from "../../message/message.ts";
 import type { Edit } from "../../window/window.ts";
 import { inScope } from "../../store/shared/rules.ts";
+import { conversations } from "../../store/memory-logs.ts";
 import type { Scope, SessionInfo, SessionStatus, Store } from "../../store/store.ts";
 import { EditIndex } from "../../window/edits.ts";
 import { newestEpoch } from "../../session/log.ts";
@@ -153,7 +154,7 @@ async function* everywhere(
   { sessionId }: SearchOptions,
   { note }: Unreadable,
 ): AsyncGenerator<Place> {
-  const list = sessionId === undefined ? store.list(scope, { unreadable: note }) : [await store.info(scope, sessionId)];
+  const list = sessionId === undefined ? conversations(store, scope, { unreadable: note }) : [await store.info(scope, sessionId)];
   for await (const session of list) yield { session, seqs: [], from: 1 };
 }
 

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { isWindrowError, WindrowError } from "../../errors.ts";
 import type { JsonObject, Message, NewMessage } from "../../message/message.ts";
 import type { EditRecord } from "../../message/record.ts";
+import type { Memory } from "../../memory/memory.ts";
 import { newestEdits } from "../log.ts";
 import type { NewestEdits } from "../log.ts";
 import { systemClock } from "../../store/shared/clock.ts";
@@ -33,7 +34,8 @@ import { settingsOf } from "./settings.ts";
 import type { ComposingParts } from "./settings.ts";
 import { withStatsLines } from "./stats-line.ts";
 import { UsageMeter } from "../usage.ts";
-import { bootstrap, ownMemory } from "../memory.ts";
+import { bootstrap } from "../memory.ts";
+import { memoryOf } from "./memory-choice.ts";
 import { noLock, readOnlyStore } from "../read-only.ts";
 import { Session } from "../session.ts";
 
@@ -53,11 +55,11 @@ export class SessionManager {
   readonly #now: () => Date;
   readonly #sessions = new Set<Session>();
   readonly #opening = new Map<string, Promise<Session>>();
-  readonly #options: ManagerOptions;
+  readonly #options: OpenedOptions;
   readonly #stopLooking: () => void;
   readonly #offloader: Offloader | undefined;
 
-  private constructor(store: Store, parts: ManagerParts | undefined, options: ManagerOptions) {
+  private constructor(store: Store, parts: ManagerParts | undefined, options: OpenedOptions) {
     if (!parts?.check) throw notOpened();
     this.#store = store;
     this.#options = options;
@@ -80,7 +82,7 @@ export class SessionManager {
         ? () => undefined
         : every(Math.ceil(checkTimeout(idleTimeout) / 4), () => void this.#closeIdle(idleTimeout));
     const shared = { store, scope: this.#scope, settings, on: this.#on, every, now: this.#now };
-    this.#offloader = memory && new Offloader({ ...shared, memory });
+    this.#offloader = memory && memory.readsStore !== true ? new Offloader({ ...shared, memory }) : undefined;
     this.#offloader?.look();
   }
 
@@ -101,12 +103,14 @@ export class SessionManager {
       import("../../message/schema.ts"),
     ]);
     const counter = await loadCounterFor(strategy.settings, options.counter);
-    const store = await openStore(options.store ?? strategy.settings?.folder ?? "./contexts", storeOptions);
-    const memory = options.memory && ownMemory(options.memory, store, scopeOf(options));
+    const target = options.store ?? strategy.settings?.folder ?? "./contexts";
+    const store = await openStore(target, storeOptions);
+    const { memory: chosen, ...others } = options;
+    const memory = await memoryOf(chosen, store, target, scopeOf(options));
     return new SessionManager(
       store,
       { check: checkMessage, counter, strategy },
-      { ...options, ...(memory && { memory }) },
+      { ...others, ...(memory && { memory }) },
     );
   }
 
@@ -236,6 +240,11 @@ export class SessionManager {
     return this.#store.info(this.#scope, id);
   }
 
+  /** The memory that was chosen, limited to the manager's scope; undefined for none. */
+  get memory(): Memory | undefined {
+    return this.#options.memory;
+  }
+
   /** Closes every open session and the store. Idempotent. */
   async close(): Promise<void> {
     this.#stopLooking();
@@ -251,7 +260,7 @@ export class SessionManager {
     await this.#offloader?.settled(bootstrapTimeout);
     const limits = { maxTokens: maxBootstrapTokens, timeout: bootstrapTimeout, place: bootstrapPlace };
     const place = { store: this.#store, lock, on: this.#on, now: this.#now };
-    return bootstrap(memory, { text, ...limits, counter: this.#counter }, place);
+    return bootstrap(memory, { text, ...limits, counter: this.#counter, asking: lock.id }, place);
   }
 
   async #session(
@@ -319,7 +328,8 @@ export class SessionManager {
   /** The settings that a new session keeps. */
   get #settings(): JsonObject {
     const { memory } = this.#options;
-    return { ...settingsOf(this.#composing), ...(memory && { [engineSetting]: memory.name }) };
+    const isHanded = memory !== undefined && memory.readsStore !== true;
+    return { ...settingsOf(this.#composing), ...(isHanded && { [engineSetting]: memory.name }) };
   }
 
   get #composing(): ComposingParts {
@@ -346,6 +356,9 @@ export class SessionManager {
   }
 }
 
+/** The options of a manager whose memory was chosen. */
+type OpenedOptions = Omit<ManagerOptions, "memory"> & { readonly memory?: Memory };
+
 /** The parts that are loaded before a manager is made. */
 interface ManagerParts {
   readonly check: (message: unknown) => NewMessage;
@@ -361,6 +374,6 @@ function notOpened(): WindrowError {
 }
 
 /** The scope of a manager; an admin's scope has every user's sessions. */
-function scopeOf({ user, tenant, admin = false }: ManagerOptions): Scope {
+function scopeOf({ user, tenant, admin = false }: Pick<ManagerOptions, "user" | "tenant" | "admin">): Scope {
   return { ...(user !== undefined && !admin && { user }), ...(tenant !== undefined && { tenant }) };
 }

@@ -57,8 +57,9 @@ export interface ManagerOptions extends StatsLineOptions {
   /**
    * Outlives sessions: receives a session's log when it ended in any way, and is queried when one begins with `bootstrap`.
    * It is handed over in the background, tried again where it failed, by whichever process looks next (docs/memory.md).
+   * `store`: the sessions of the store itself, searched by words, in the manager's scope; nothing is handed over.
    */
-  readonly memory?: Memory;
+  readonly memory?: Memory | "store";
   /** How sessions are handed to the memory. */
   readonly offload?: OffloadSettings;
   /** Most tokens of what a memory tells at the start. Default 1,000. */
@@ -155,7 +156,7 @@ const optionKinds = {
   recallTools: listOf(kinds.text),
   summarizer: kinds.action,
   maxSummaryTokens: whole(1),
-  memory: withActions("receive", "query"),
+  memory: anyOf(oneOf("store"), withActions("receive", "query")),
   offload: kinds.object,
   maxBootstrapTokens: fromZero,
   bootstrapTimeout: aboveZero,

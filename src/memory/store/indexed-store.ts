@@ -1,0 +1,137 @@
+/** A store with the index of its sessions: it is caught up before every question, and asked by one at a time. */
+import { knownSecrets, textMask } from "../../mask/text.ts";
+import type { Message } from "../../message/message.ts";
+import { catchUp, projectKey, toolMark } from "../../search/catch-up.ts";
+import type { Field, RankedMessage } from "../../search/rank.ts";
+import { SearchIndex } from "../../search/search.ts";
+import type { IndexedEntry } from "../../search/table.ts";
+import { inScope } from "../../store/shared/rules.ts";
+import type { Scope, Store } from "../../store/store.ts";
+import { isWindrowError } from "../../errors.ts";
+import type { TextMask } from "../../window/window.ts";
+import type { MemoryFilter } from "../memory.ts";
+
+/** Where the index of a store is, and whose sessions are asked. */
+export interface IndexedStoreOptions {
+  /**
+   * The folder of the index: that of `windrow search` is `searchFolderOf(target)`. One that another process writes just
+   * now, or that cannot be written, is read, and what it lacks is kept in memory. Default: an index in memory, built from
+   * the whole store at the first question.
+   */
+  readonly index?: string;
+  /** The owner of the sessions. Default: those of no tenant, of every user. */
+  readonly scope?: Scope;
+}
+
+/** Postings that are kept in memory beside a folder that another process writes: 16 MB. */
+const mostBeside = 2_000_000;
+
+/** Messages between two that are asked for, up to which they are read in one go. */
+const readAlong = 4;
+
+/** The sessions of a store's scope, and the index of them. */
+export class IndexedStore {
+  readonly store: Store;
+  readonly scope: Scope;
+  /** The store's own mask, for texts that are cut. */
+  readonly mask: TextMask;
+  readonly folder: string | undefined;
+  readonly #index: SearchIndex;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(store: Store, { index, scope = {} }: IndexedStoreOptions) {
+    this.store = store;
+    this.scope = scope;
+    this.folder = index;
+    this.mask = textMask(store.capabilities.mask ?? knownSecrets);
+    this.#index = new SearchIndex(index);
+  }
+
+  /** Brings the index up to date and does some work with it, alone. */
+  async ask<T>(work: (index: SearchIndex) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const before = this.#turn;
+    const mine = (async (): Promise<T> => {
+      await before.catch(() => undefined);
+      const index = this.#index;
+      index.open();
+      try {
+        const mostHeld = this.folder === undefined ? Infinity : mostBeside;
+        await catchUp(index, this.store, this.scope, { mostHeld }, signal);
+      } finally {
+        index.close();
+      }
+      return await work(index);
+    })();
+    this.#turn = mine;
+    return mine;
+  }
+
+  /** The sessions of the scope, and which of their messages may be an answer. */
+  field(index: SearchIndex, where: MemoryFilter = {}, asking?: string): Omit<Field, "limit"> {
+    const { sessionId, status, project, since, until, tool } = where;
+    const key = project === undefined ? undefined : projectKey(project);
+    const answers = ({ id, session }: IndexedEntry): boolean =>
+      id !== asking &&
+      (sessionId === undefined || id === sessionId) &&
+      (status === undefined || (session.status ?? "unfinished") === status) &&
+      (key === undefined || session.projects?.includes(key) === true);
+    const [from, to] = [seconds(since, -Infinity), seconds(until, Infinity)];
+    const marked = tool === undefined ? undefined : index.marked(toolMark(tool));
+    const isOpen = since === undefined && until === undefined && !marked;
+    const holds = (number: number): boolean => {
+      const time = index.timeOf(number);
+      return time >= from && time < to && (marked === undefined || marked[number] === 1);
+    };
+    const entries = [...index.entries()].filter(({ session }) => inScope(this.scope, session));
+    return { entries, answers, ...(!isOpen && { holds }) };
+  }
+
+  /** The messages of hits, by number: those that are still there, in this scope. */
+  async messages(hits: readonly RankedMessage[], signal?: AbortSignal): Promise<ReadonlyMap<number, Message>> {
+    const bySession = new Map<string, RankedMessage[]>();
+    for (const hit of hits) {
+      const known = bySession.get(hit.entry.id);
+      if (known) known.push(hit);
+      else bySession.set(hit.entry.id, [hit]);
+    }
+    const found = new Map<number, Message>();
+    for (const [id, wanted] of bySession) {
+      signal?.throwIfAborted();
+      const numbers = new Map(wanted.map(({ seq, number }) => [seq, number]));
+      for (const { from, to } of rangesOf([...numbers.keys()].sort((left, right) => left - right))) {
+        for (const [seq, message] of await this.#read(id, from, to)) {
+          const number = numbers.get(seq);
+          if (number !== undefined) found.set(number, message);
+        }
+      }
+    }
+    return found;
+  }
+
+  async #read(id: string, from: number, to: number): Promise<readonly (readonly [number, Message])[]> {
+    const messages: (readonly [number, Message])[] = [];
+    try {
+      for await (const { seq, message } of this.store.read(this.scope, id, { kind: "message", from, to })) {
+        messages.push([seq, message]);
+      }
+    } catch (error) {
+      // The session was taken away, or this place in it cannot be read: the others answer.
+      if (!isWindrowError(error, "session-not-found") && !isWindrowError(error, "store-corrupt")) throw error;
+    }
+    return messages;
+  }
+}
+
+function seconds(date: Date | undefined, otherwise: number): number {
+  return date === undefined ? otherwise : date.getTime() / 1_000;
+}
+
+function rangesOf(seqs: readonly number[]): readonly { readonly from: number; readonly to: number }[] {
+  const ranges: { from: number; to: number }[] = [];
+  for (const seq of seqs) {
+    const last = ranges.at(-1);
+    if (last && seq - last.to <= readAlong) last.to = seq;
+    else ranges.push({ from: seq, to: seq });
+  }
+  return ranges;
+}

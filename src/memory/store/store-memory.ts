@@ -1,0 +1,44 @@
+/** A memory of a store's own sessions, searched by words with the index of `windrow search`. */
+import type { Store } from "../../store/store.ts";
+import { Turns } from "../../turns.ts";
+import { termsOf } from "../../window/recall/terms.ts";
+import type { Memory, MemoryPassage, MemoryQuery } from "../memory.ts";
+import { IndexedStore } from "./indexed-store.ts";
+import type { IndexedStoreOptions } from "./indexed-store.ts";
+import { mostCandidates, passagesOf } from "./passages.ts";
+
+/** Options of {@link storeMemory}. */
+export interface StoreMemoryOptions extends IndexedStoreOptions {
+  /** The name for people and logs. Default `store`. */
+  readonly name?: string;
+}
+
+/**
+ * A memory over the sessions of a store. It is handed nothing: the log is its source, and every question first adds to the
+ * index what was written since. Closing it leaves the store open.
+ *
+ * @example
+ * const memory = storeMemory(store, { index: searchFolderOf("./contexts"), scope: { user: "ann" } });
+ * const passages = await memory.query({ text: "How did we fix the login?", counter: estimate });
+ */
+export function storeMemory(store: Store, options: StoreMemoryOptions = {}): Memory {
+  const { name = "store" } = options;
+  const sessions = new IndexedStore(store, options);
+  return {
+    name,
+    readsStore: true,
+    receive: async () => undefined,
+
+    async query(query: MemoryQuery, signal?: AbortSignal): Promise<readonly MemoryPassage[]> {
+      const terms = new Set(termsOf(query.text));
+      if (terms.size === 0) return [];
+      return sessions.ask(async (index) => {
+        const field = sessions.field(index, query.where, query.asking);
+        const ranked = await new Turns(signal).run(index.rank(terms, { ...field, limit: mostCandidates }));
+        return passagesOf(sessions, index, ranked, query, ["words"], signal);
+      }, signal);
+    },
+
+    close: async () => undefined,
+  };
+}
