@@ -2,6 +2,7 @@
 import type { Message } from "../message/message.ts";
 import { messageText } from "../message/message.ts";
 import { quoteRest } from "../message/quote.ts";
+import { isSessionId } from "../store/shared/rules.ts";
 import { indexedMessage } from "../search/catch-up.ts";
 import { SearchIndex } from "../search/search.ts";
 import type { IndexedEntry } from "../search/table.ts";
@@ -49,6 +50,14 @@ export class LexicalIndex {
     const found = this.#index.rankNow(new Set(termsOf(query)), { entries, answers, limit });
     return found.map(({ entry, seq, score }) => ({ sessionId: entry.id, seq, score }));
   }
+}
+
+/** Characters of an id that name a session: `windrow` and people find it by them. */
+const shortLength = 8;
+
+/** The beginning of a session's id, for labels: the whole of one costs more tokens than a line of talk. */
+export function shortId(sessionId: string): string {
+  return isSessionId(sessionId) ? sessionId.slice(0, shortLength) : sessionId;
 }
 
 /** A message as a passage: a label, then its text with marks, cut in the middle when it is too long. */

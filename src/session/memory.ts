@@ -2,6 +2,7 @@
 import { inlineText, isQuoted, quoteLine, quoteNotice, splitLines } from "../message/quote.ts";
 import type { JsonObject } from "../message/message.ts";
 import type { EditRecord } from "../message/record.ts";
+import { shortId } from "../memory/lexical.ts";
 import type { Memory, MemoryPassage } from "../memory/memory.ts";
 import type { Lock, Scope, Store } from "../store/store.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
@@ -98,7 +99,9 @@ function isPassage(value: unknown): value is MemoryPassage {
 function passageText({ sessionId, seq, text }: MemoryPassage): string {
   const source = inlineText(`${sessionId} ${recallId(seq)}`);
   const lines = splitLines(text);
-  const head = lines[0]?.startsWith(`[${source} `) ? lines.shift() : `[${source}]`;
+  const labels = [source, inlineText(`${shortId(sessionId)} ${recallId(seq)}`)];
+  const isLabelled = labels.some((label) => lines[0]?.startsWith(`[${label} `));
+  const head = isLabelled ? lines.shift() : `[${source}]`;
   return [head, ...lines.map((line) => (isQuoted(line) ? line : quoteLine(line)))].join("\n");
 }
 

@@ -2,7 +2,7 @@
 import { messageText } from "../../message/message.ts";
 import type { RankedMessage } from "../../search/rank.ts";
 import type { SearchIndex } from "../../search/search.ts";
-import { shownMessage } from "../lexical.ts";
+import { shortId, shownMessage } from "../lexical.ts";
 import type { MemoryPassage, MemoryQuery, MemorySignal } from "../memory.ts";
 import { memoryTokens } from "../memory.ts";
 import type { IndexedStore } from "./indexed-store.ts";
@@ -47,7 +47,7 @@ export async function passagesOf(
       if (!message) continue;
       const body = messageText(message);
       const { entry, seq } = hit;
-      const text = shownMessage(entry.id, seq, message, sessions.mask, longestPassage);
+      const text = shownMessage(shortId(entry.id), seq, message, sessions.mask, longestPassage);
       const tokens = counter.count(text);
       if (body === "" || told.has(body)) continue;
       if (tokens + 1 > left) {

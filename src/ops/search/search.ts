@@ -154,7 +154,8 @@ async function* everywhere(
   { sessionId }: SearchOptions,
   { note }: Unreadable,
 ): AsyncGenerator<Place> {
-  const list = sessionId === undefined ? conversations(store, scope, { unreadable: note }) : [await store.info(scope, sessionId)];
+  const list =
+    sessionId === undefined ? conversations(store, scope, { unreadable: note }) : [await store.info(scope, sessionId)];
   for await (const session of list) yield { session, seqs: [], from: 1 };
 }
 
