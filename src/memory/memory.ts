@@ -31,7 +31,7 @@ export interface MemoryQuery {
   readonly counter: TokenCounter;
   /** The session that asks: none of its own messages is an answer. */
   readonly asking?: string;
-  /** What may be an answer, for a memory that can tell; others take no notice. Default: everything. */
+  /** Conditions of an answer, for a memory that can tell; others take no notice. Default: none. */
   readonly where?: MemoryFilter;
 }
 

@@ -11,7 +11,7 @@ import { isWindrowError } from "../../errors.ts";
 import type { TextMask } from "../../window/window.ts";
 import type { MemoryFilter } from "../memory.ts";
 
-/** Where the index of a store is, and whose sessions are asked. */
+/** The place of a store's index, and the owner of the sessions that are asked. */
 export interface IndexedStoreOptions {
   /**
    * The folder of the index: that of `windrow search` is `searchFolderOf(target)`. One that another process writes just

@@ -33,7 +33,7 @@ export async function passagesOf(
   signals: readonly MemorySignal[],
   signal?: AbortSignal,
 ): Promise<readonly MemoryPassage[]> {
-  const taken: (MemoryPassage & { readonly hit: RankedMessage })[] = [];
+  const taken: { readonly hit: RankedMessage; readonly passage: MemoryPassage }[] = [];
   const told = new Set<string>();
   let left = maxTokens;
   let misses = 0;
@@ -57,7 +57,7 @@ export async function passagesOf(
       misses = 0;
       left -= tokens + 1;
       told.add(body);
-      taken.push({ hit, sessionId: entry.id, seq, text, tokens, signals });
+      taken.push({ hit, passage: { sessionId: entry.id, seq, text, tokens, signals } });
     }
   }
   taken.sort(({ hit: one }, { hit: other }) => {
@@ -66,7 +66,7 @@ export async function passagesOf(
       ? one.seq - other.seq
       : left.session.created - right.session.created || (left.id < right.id ? -1 : 1);
   });
-  return taken.map(({ hit: _, ...passage }) => passage);
+  return taken.map(({ passage }) => passage);
 }
 
 /** The next candidates that are read together: about as many as fill the room, none that cannot fit. */

@@ -25,8 +25,8 @@ import { maskedListener, readOnlyListener, tell } from "../events.ts";
 import type { Listener } from "../events.ts";
 import { ConversationState } from "../state/state.ts";
 import { configured } from "./config.ts";
-import { checkedQuery, checkManagerOptions, checkSessionOptions, checkTimeout } from "./options.ts";
-import type { CreateOptions, ManagerOptions, ResumeOptions, SessionForkOptions } from "./options.ts";
+import { checkedQuery, checkManagerOptions, checkSessionOptions, checkTimeout, notOpened, scopeOf } from "./options.ts";
+import type { CreateOptions, ManagerOptions, OpenedOptions, ResumeOptions, SessionForkOptions } from "./options.ts";
 import type { TenantManagerOptions } from "./options.ts";
 import { Offloader } from "./offloader.ts";
 import { recordResume, runningState } from "./resumed.ts";
@@ -356,24 +356,9 @@ export class SessionManager {
   }
 }
 
-/** The options of a manager whose memory was chosen. */
-type OpenedOptions = Omit<ManagerOptions, "memory"> & { readonly memory?: Memory };
-
 /** The parts that are loaded before a manager is made. */
 interface ManagerParts {
   readonly check: (message: unknown) => NewMessage;
   readonly counter: TokenCounter;
   readonly strategy: Strategy;
-}
-
-/** The error for `new SessionManager()`, which plain JavaScript allows: opening waits for the store. */
-function notOpened(): WindrowError {
-  const message =
-    "A manager is opened, not made with new: await SessionManager.open({ store, model }), or open() alone.";
-  return new WindrowError("bad-option", message);
-}
-
-/** The scope of a manager; an admin's scope has every user's sessions. */
-function scopeOf({ user, tenant, admin = false }: Pick<ManagerOptions, "user" | "tenant" | "admin">): Scope {
-  return { ...(user !== undefined && !admin && { user }), ...(tenant !== undefined && { tenant }) };
 }

@@ -8,7 +8,7 @@ import type { Clock } from "../../store/shared/clock.ts";
 import type { Config } from "../../config/config.ts";
 import type { TenantStore } from "../../access/guarded.ts";
 import { sessionStatuses } from "../../store/statuses.ts";
-import type { ListQuery, Store } from "../../store/store.ts";
+import type { ListQuery, Scope, Store } from "../../store/store.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import type { ModelDescription } from "../../tokens/models.ts";
 import type { Profile } from "../../window/provider/profile.ts";
@@ -107,6 +107,9 @@ export interface ManagerOptions extends StatsLineOptions {
   /** Runs the search for idle sessions every so often. Default: a timer that does not keep the process alive. */
   readonly every?: Clock["every"];
 }
+
+/** The options of a manager whose memory was chosen. */
+export type OpenedOptions = Omit<ManagerOptions, "memory"> & { readonly memory?: Memory };
 
 /** How a manager is opened over a store that tenants share: it says which one. */
 export type TenantManagerOptions = Omit<ManagerOptions, "store" | "tenant"> & {
@@ -255,4 +258,16 @@ export function checkTimeout(idleTimeout: number): number {
 
 function isConfig(value: unknown): boolean {
   return kinds.object.fits(value) && kinds.object.fits((value as Partial<Config>).settings);
+}
+
+/** The scope of a manager; an admin's scope has every user's sessions. */
+export function scopeOf({ user, tenant, admin = false }: Pick<ManagerOptions, "user" | "tenant" | "admin">): Scope {
+  return { ...(user !== undefined && !admin && { user }), ...(tenant !== undefined && { tenant }) };
+}
+
+/** The error for `new SessionManager()`, which plain JavaScript allows: opening waits for the store. */
+export function notOpened(): WindrowError {
+  const message =
+    "A manager is opened, not made with new: await SessionManager.open({ store, model }), or open() alone.";
+  return new WindrowError("bad-option", message);
 }
