@@ -193,13 +193,13 @@ export function memoryConformance(
 ): readonly ConformanceCase[] {
   return cases
     .filter(({ needs }) => needs === undefined || can[needs] === true)
-    .map(({ name, run }) => ({
+    .map((one) => ({
       group: "memory",
-      name,
+      name: one.name,
       run: async () => {
         const fixture = await make();
         try {
-          await run(fixture);
+          await one.run(fixture);
         } finally {
           await fixture.memory.close();
           await fixture.close?.();
