@@ -8,7 +8,7 @@ const most = {
   ".": 30,
   "./chat": 10,
   "./adapter": 28,
-  "./anthropic": 9,
+  "./anthropic": 12,
   "./adk": 11,
   "./gemini": 13,
   "./ai-sdk": 13,

@@ -140,3 +140,16 @@ it("are as they were before an erased session wrote them, whatever it and others
     }),
   );
 });
+
+it("brings nothing back to a place that something else has taken, and moves nothing there", async () => {
+  const files = new MemoryFiles(ramStore(), {});
+  await files.create("/memories/a", "a file");
+  await files.delete("/memories/a");
+  await files.create("/memories/a/b", "below it");
+  const bad = { code: "bad-option" };
+  await expect(files.undo("/memories/a")).rejects.toMatchObject(bad);
+  await expect(files.rename("/memories/a/b", "/memories")).rejects.toMatchObject(bad);
+  await expect(files.rename("/memories/a/b", `/memories/${"x".repeat(1_014)}/b`)).rejects.toMatchObject(bad);
+  await expect(files.create("/memories/", "the root")).rejects.toMatchObject(bad);
+  expect((await files.list()).map(({ path }) => path)).toEqual(["/memories/a/b"]);
+});

@@ -21,6 +21,8 @@ import {
 export type { RecallSource, RecallToolOptions } from "../host/recall-source.ts";
 export { anthropicRecallTool } from "./recall.ts";
 export type { AnthropicRecallTool } from "./recall.ts";
+export { anthropicMemoryTool } from "./memory-tool.ts";
+export type { AnthropicMemoryOptions, AnthropicMemoryTool } from "./memory-tool.ts";
 
 /**
  * A message of the Anthropic Messages API: what `fromAnthropic` reads and `toAnthropic` writes. The SDK's `MessageParam`

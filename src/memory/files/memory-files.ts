@@ -7,7 +7,7 @@ import type { JsonObject } from "../../message/message.ts";
 import type { Scope, Store } from "../../store/store.ts";
 import { MemoryLog } from "../log/memory-log.ts";
 import type { MemoryEntry, MemoryLogOptions, NewMemoryEntry } from "../log/memory-log.ts";
-import { isWithin, memoryPath } from "./path.ts";
+import { isWithin, memoryPath, memoryRoot } from "./path.ts";
 
 /** The way a version came to be: `create` is written anew, all others go on from the version before. */
 export type FileChange = "create" | "replace" | "insert" | "rename" | "undo" | "delete";
@@ -99,11 +99,11 @@ export class MemoryFiles {
    * @throws WindrowError `bad-option` where it exists, is a folder, is too large, or there are too many
    */
   async create(path: string, text: string, { overwrite = false } = {}): Promise<void> {
-    const at = memoryPath(path);
+    const at = filePath(path);
     await this.#change((files) => {
       const isThere = isLive(files.get(at));
-      if (isThere && !overwrite) throw taken(at);
-      if (livePaths(files).some((one) => one !== at && (isWithin(one, at) || isWithin(at, one)))) throw taken(at);
+      if (isThere && !overwrite) throw taken(at, at);
+      checkFree(files, at);
       const { maxFiles = defaultMaxFiles } = this.#options;
       if (!isThere && livePaths(files).length >= maxFiles) {
         throw new WindrowError("bad-option", `The memory holds ${maxFiles} files already; delete one first.`, {
@@ -137,8 +137,7 @@ export class MemoryFiles {
    * @throws WindrowError `not-found`; `bad-option` for the root
    */
   async delete(path: string): Promise<readonly string[]> {
-    const at = memoryPath(path);
-    if (at === memoryPath("/memories")) throw new WindrowError("bad-option", `${at} itself cannot be deleted.`);
+    const at = filePath(path);
     let deleted: readonly string[] = [];
     await this.#change((files) => {
       deleted = livePaths(files).filter((one) => isWithin(one, at));
@@ -151,18 +150,19 @@ export class MemoryFiles {
   /**
    * Moves a file, or a folder with all files in it.
    *
-   * @throws WindrowError `not-found`; `bad-option` where there is something at the new path
+   * @throws WindrowError `not-found`; `bad-option` where there is something at the new path, or it lies in the old one
    */
   async rename(from: string, to: string): Promise<void> {
-    const [old, next] = [memoryPath(from), memoryPath(to)];
+    const [old, next] = [filePath(from), filePath(to)];
     await this.#change((files) => {
       const moved = livePaths(files).filter((one) => isWithin(one, old));
       if (moved.length === 0) throw absent(old);
-      const others = livePaths(files).filter((one) => !isWithin(one, old));
-      if (isWithin(next, old) || others.some((one) => isWithin(one, next) || isWithin(next, one))) throw taken(next);
+      checkFree(files, next);
+      if (isLive(files.get(next)) || next === old) throw taken(next, next);
+      if (isWithin(next, old)) throw new WindrowError("bad-option", `${old} cannot be moved into itself, to ${next}.`);
       return moved.flatMap((one): readonly Change[] => {
         const text = textOf(files, one);
-        const path = `${next}${one.slice(old.length)}`;
+        const path = filePath(`${next}${one.slice(old.length)}`);
         return [
           { path, change: "rename", text, from: one },
           { path: one, change: "delete", text: null },
@@ -184,6 +184,7 @@ export class MemoryFiles {
       const versions = files.get(at) ?? [];
       const before = versions[undoneTo(versions)];
       if (!before) throw absent(at);
+      if (before.text !== null) checkFree(files, at);
       version = versions.length + 1;
       return [{ path: at, change: "undo", text: before.text, to: before.version }];
     });
@@ -264,8 +265,22 @@ function absent(path: string): WindrowError {
   return new WindrowError("not-found", `The path ${path} does not exist. Please provide a valid path.`, { path });
 }
 
-function taken(path: string): WindrowError {
-  return new WindrowError("bad-option", `The path ${path} already exists, or a file stands where a folder should.`, {
-    path,
-  });
+/** @param by - the path that stands in the way */
+function taken(path: string, by: string): WindrowError {
+  const exists = isWithin(by, path);
+  const message = exists ? `The path ${path} already exists.` : `${by} is a file, so ${path} cannot lie in it.`;
+  return new WindrowError("bad-option", message, { path, exists });
+}
+
+/** The path of a file or a folder; the root is neither made, moved nor deleted. */
+function filePath(path: string): string {
+  const at = memoryPath(path);
+  if (at === memoryRoot) throw new WindrowError("bad-option", `${at} itself is always there, and stays a folder.`);
+  return at;
+}
+
+/** Refuses a path for a file where a folder is, or a file in the place of one of its folders. */
+function checkFree(files: Files, at: string): void {
+  const by = livePaths(files).find((one) => one !== at && (isWithin(one, at) || isWithin(at, one)));
+  if (by !== undefined) throw taken(at, by);
 }
