@@ -100,14 +100,14 @@ async function installed(name: string): Promise<void> {
 }
 
 describe("a script of a page", () => {
-  it.each(scripts)(
+  it.for(scripts)(
     "of docs, page $page , block $at",
     { timeout: 60_000 },
-    async ({ page, at, before = "", behind = "", needs, prints }) => {
+    async ({ page, at, before = "", behind = "", needs, prints }, { skip }) => {
       const text = await readFile(`docs/${page}.md`, "utf8");
       const [, code = ""] = [...text.matchAll(/^```js\n([\s\S]*?)^```$/gm)][at - 1] ?? [];
       expect(code).not.toBe("");
-      if (needs === "postgres" && !server) return;
+      skip(needs === "postgres" && !server, "No Postgres server can be had here, and the script needs one.");
       const address = server?.url ?? "";
       const run = `${page}-${at}.mjs`;
       const placed = code.replace("postgres://agent@db.internal:5432/agents", address);

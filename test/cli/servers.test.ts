@@ -1,0 +1,130 @@
+/** The commands on stores in Postgres and Redis: everything that works on a folder works on a server's address. */
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { run } from "../../src/cli/program.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
+import { hasPostgres, startPostgres } from "../support/postgres.ts";
+import type { TestPostgres } from "../support/postgres.ts";
+import { hasRedis, startRedis } from "../support/redis.ts";
+import type { TestRedis } from "../support/redis.ts";
+import { newFolder, windrow } from "./stage.ts";
+
+let postgres: TestPostgres | undefined;
+let redis: TestRedis | undefined;
+beforeAll(async () => {
+  if (hasPostgres) postgres = await startPostgres();
+  if (hasRedis) redis = await startRedis();
+}, 60_000);
+afterAll(async () => {
+  postgres?.close();
+  await redis?.close();
+});
+
+const kinds = [
+  ...(hasPostgres
+    ? [{ kind: "postgres", at: (name: string): string => `${postgres?.url}?schema=${name.replaceAll("-", "_")}` }]
+    : []),
+  ...(hasRedis ? [{ kind: "redis", at: (name: string): string => `${redis?.url}?prefix=${name}:` }] : []),
+];
+
+/** Makes two sessions, one of them finished, and returns their ids. */
+async function filled(store: string): Promise<readonly [open: string, finished: string]> {
+  const manager = await SessionManager.open({ store, model: "gpt-4o", budget: 4_000 });
+  const ids: string[] = [];
+  for (const text of ["hello from the open one", "東京の天気を調べてください"]) {
+    const session = await manager.create({ taskKey: { task: text } });
+    await session.append(text);
+    await session.compose({ system: "You help." });
+    await session.append({ role: "assistant", parts: [{ type: "text", text: "晴れです。" }] });
+    await session.endStep({ usage: { input: 40, output: 5 } });
+    ids.push(session.id);
+    if (ids.length === 2) await session.finish("completed");
+    else await session.close();
+  }
+  await manager.close();
+  return ids as unknown as readonly [string, string];
+}
+
+async function fine(...argv: readonly string[]): Promise<string> {
+  const { status, stdout, stderr } = await windrow(argv);
+  expect([argv[0], status, stderr.includes("error")]).toEqual([argv[0], 0, false]);
+  return stdout;
+}
+
+describe.each(kinds)("the commands on $kind", ({ at }) => {
+  it("show, count, search, examine, save, copy, clean and erase its sessions", { timeout: 120_000 }, async () => {
+    const store = at(`all-${randomUUID()}`);
+    const [open, finished] = await filled(store);
+    const folder = await newFolder();
+    expect(await fine("view", open, "--store", store)).toContain("hello from the open one");
+    expect(JSON.parse(await fine("stats", "--json", "--store", store))).toMatchObject({ total: 2 });
+    for (const words of ["天気", "東京の天気", "hello"]) {
+      const { hits } = JSON.parse(await fine("search", words, "--json", "--store", store)) as {
+        readonly hits: readonly { readonly sessionId: string }[];
+      };
+      expect(hits.map(({ sessionId }) => sessionId)).toEqual([words === "hello" ? open : finished]);
+    }
+    await fine("monitor", "--once", "--store", store);
+    expect(JSON.parse(await fine("doctor", "--json", "--store", store))).toMatchObject({ findings: [] });
+    await fine("backup", join(folder, "saved"), "--running", "--store", store);
+    const back = at(`back-${randomUUID()}`);
+    await fine("restore", "--all", "--from", join(folder, "saved"), "--to", back);
+    const away = join(folder, "away");
+    await fine("copy", "--from", back, "--to", away);
+    for (const place of [back, away]) {
+      expect(await fine("view", finished, "--store", place)).toContain("東京の天気");
+    }
+    await fine("finish", open, "--error", "given up", "--store", store);
+    await fine("cleanup", "--older-than", "0", "--yes", "--store", store);
+    await fine("erase", open, finished, "--yes", "--store", back);
+    for (const place of [store, back]) {
+      expect(JSON.parse(await fine("stats", "--json", "--store", place))).toMatchObject({ total: 0 });
+    }
+  });
+
+  it("serve its sessions to MCP and to the viewer, which follows one as it grows", { timeout: 60_000 }, async () => {
+    const store = at(`served-${randomUUID()}`);
+    const [open] = await filled(store);
+    const stop = new AbortController();
+    const token = "open-sesame-for-the-tests-of-servers";
+    const env = { WINDROW_MCP_TOKEN: token, WINDROW_VIEWER_TOKEN: token };
+    const started = (argv: readonly string[]): { url: Promise<string>; ended: Promise<number> } => {
+      let told: (url: string) => void = () => undefined;
+      const url = new Promise<string>((resolve) => (told = resolve));
+      const write = (text: string): void => {
+        const found = /http:\/\/127\.0\.0\.1:\d+/.exec(text)?.[0];
+        if (found !== undefined) told(found);
+      };
+      return { url, ended: run(argv, { stdout: { write }, stderr: { write }, env }, stop.signal) };
+    };
+    const mcp = started(["mcp", "--http", "0", "--store", store]);
+    const viewer = started(["serve", "--no-open", "--store", store]);
+    const authorization = `Bearer ${token}`;
+    const asked = await fetch(`${await mcp.url}/mcp`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "accept": "application/json, text/event-stream", authorization },
+      body: JSON.stringify({
+        ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+        params: { name: "windrow_search", arguments: { query: "天気", session: "all" } },
+      }),
+    });
+    expect(await asked.text()).toContain("東京");
+    const url = await viewer.url;
+    const listed = await fetch(`${url}/api/sessions`, { headers: { authorization } });
+    expect(((await listed.json()) as { readonly sessions: readonly object[] }).sessions).toHaveLength(2);
+    const follow = await fetch(`${url}/api/sessions/${open}/follow`, { headers: { authorization } });
+    const events = follow.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let told = (await events?.read())?.value ?? "";
+    const manager = await SessionManager.open({ store });
+    const session = await manager.resume(open);
+    await session.append("one more, from another process");
+    await session.close();
+    await manager.close();
+    while (!told.includes("data: ")) told += (await events?.read())?.value ?? "";
+    expect(told).not.toContain("event: error");
+    await events?.cancel();
+    stop.abort();
+    expect(await Promise.all([mcp.ended, viewer.ended])).toEqual([0, 0]);
+  });
+});
