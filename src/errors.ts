@@ -5,6 +5,7 @@
 export const errorCodes = {
   "aborted": "The caller's AbortSignal fired; nothing was written.",
   "adapter-failed": "An adapter could not journal or compose; the host went on with its own messages.",
+  "archive-conflict": "An object of the archive has the name of a session's and holds something else.",
   "bad-message": "A message has a shape that cannot be stored or sent.",
   "bad-option": "An option, flag or argument is unknown or has the wrong type or range.",
   "budget-too-small": "Blocks that are never dropped (system, tools) are alone larger than the budget.",
@@ -25,6 +26,7 @@ export const errorCodes = {
   "over-budget": "The blocks a window must hold do not fit the budget together.",
   "package-missing": "A package that the user brings is not installed.",
   "read-only": "The session was opened for reading, or is finished, and cannot be written.",
+  "session-archived": "The session's records lie in an archive, and the store was opened without it.",
   "session-busy": "Another process holds the session's lock.",
   "session-exists": "A session with this id exists already and is never overwritten.",
   "session-id-invalid": "A session id must be a UUID; paths and other names are refused.",

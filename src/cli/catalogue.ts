@@ -149,7 +149,7 @@ export const catalogue: readonly CatalogueEntry[] = [
   },
   {
     name: "archive",
-    summary: "compress finished sessions now; with --undo bring them back, also from the trash",
+    summary: "put finished sessions into an archive, or compress them; --undo brings them back, also from the trash",
     load: async () => (await import("./commands/archive.ts")).addArchive,
   },
   {

@@ -14,6 +14,7 @@ const flags: readonly (readonly [flag: string, description: string])[] = [
   ["--user <name>", "on whose behalf: only sessions of this user (default: the config's)"],
   ["--tenant <name>", "the tenant (default: the config's, else none)"],
   ["--admin", "as an admin: sessions of every user"],
+  ["--archive <place>", "the archive of finished sessions: a folder, or s3://bucket/prefix (default: the config's)"],
 ];
 
 interface AccessFlags {
@@ -21,6 +22,7 @@ interface AccessFlags {
   readonly user?: string;
   readonly tenant?: string;
   readonly admin?: boolean;
+  readonly archive?: string;
 }
 
 /** Options of commands that a configuration can set where the command line does not. */
@@ -82,7 +84,7 @@ async function configure(command: Command, io: CommandIo): Promise<OpenStoreOpti
     import("../config/config.ts"),
     import("../access/from-config.ts"),
   ]);
-  const { config: file, user, tenant, admin } = command.opts<AccessFlags>();
+  const { config: file, user, tenant, admin, archive } = command.opts<AccessFlags>();
   const config = await loadConfig({ environment: io.env, ...(file !== undefined && { file }) });
   for (const path of config.files) io.log({ type: "configuration-read", ...{ path } });
   for (const note of config.notes) io.stderr.write(`windrow: note: ${note}\n`);
@@ -105,7 +107,7 @@ async function configure(command: Command, io: CommandIo): Promise<OpenStoreOpti
     ...(tenant !== undefined && { tenant }),
     ...(admin !== undefined && { admin }),
   };
-  return openOptionsOf(config.settings, asked);
+  return { ...openOptionsOf(config.settings, asked), ...(archive !== undefined && { archive }) };
 }
 
 /** The name of the strategy that a configuration names; undefined where it names none. */

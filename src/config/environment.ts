@@ -6,6 +6,7 @@ const keys = {
   "store": "text",
   "durability": "text",
   "folderPerUser": "flag",
+  "archive": "text",
   "user": "text",
   "tenant": "text",
   "admin": "flag",

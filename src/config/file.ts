@@ -125,10 +125,11 @@ async function importModule(path: string): Promise<Parsed> {
 
 /** Resolves paths in a file against its folder. */
 function fromFile(settings: Settings, folder: string): Settings {
-  const { store, strategy, audit } = settings;
+  const { store, archive, strategy, audit } = settings;
   return {
     ...settings,
     ...(store !== undefined && { store: absoluteStore(store, folder) }),
+    ...(archive !== undefined && { archive: absoluteStore(archive, folder) }),
     ...(typeof audit === "string" && { audit: resolve(folder, audit) }),
     ...(strategy !== undefined && { strategy: absoluteStrategy(strategy, folder) }),
   };

@@ -87,6 +87,7 @@ export const settings = z
     store: name.describe("Where sessions are: a folder (from this file) or a URL: file:, sqlite:, ram:."),
     durability: z.enum(["strict", "group"]).describe("What an acknowledged record survives."),
     folderPerUser: z.boolean().describe("For stores of files: a folder of its own for each user."),
+    archive: name.describe("Where finished sessions are archived: a folder (from this file) or s3://bucket/prefix."),
     user: name.describe("On whose behalf: sessions of others do not exist."),
     tenant: name.describe("The tenant on whose behalf."),
     admin: z.boolean().describe("Whether the user sees every user's sessions."),

@@ -6,6 +6,8 @@ export { restore } from "./backup/restore.ts";
 export type { RestoreOptions, RestoreReport } from "./backup/restore.ts";
 export { archive, unarchive } from "./cleanup/archive.ts";
 export type { ArchiveOptions, ArchiveReport } from "./cleanup/archive.ts";
+export { archiveOld } from "./cleanup/archive-old.ts";
+export type { ArchiveOldOptions, ArchiveOldReport } from "./cleanup/archive-old.ts";
 export { cleanup, cleanupEvery } from "./cleanup/cleanup.ts";
 export type { CleanupEveryOptions, CleanupOptions, CleanupReport } from "./cleanup/cleanup.ts";
 export { erase, planErase } from "./cleanup/erase.ts";

@@ -10,6 +10,7 @@ import type { SqliteDatabase } from "./sqlite/connection/driver.ts";
 import type { DatabaseClass } from "./sqlite/connection/read-only.ts";
 import type { Clock } from "./shared/clock.ts";
 import type { Mask } from "../mask/mask.ts";
+import type { ArchiveBucket } from "./archive/bucket.ts";
 import type { Store } from "./store.ts";
 
 /** The options of every store that is opened by path or URL. */
@@ -24,6 +25,11 @@ export interface StoreOptions {
   readonly create?: boolean;
   /** For stores of files: a folder of its own for each user, `users/<name>/` in the store's. Default false. */
   readonly folderPerUser?: boolean;
+  /**
+   * The archive of finished sessions (docs/retention.md): a folder's path, `s3://bucket/prefix`, or what `s3Archive` or
+   * `folderArchive` made. Sessions that lie there are read as if they lay in the store. Default: none.
+   */
+  readonly archive?: string | ArchiveBucket;
 }
 
 /** The schemes a store's address may have. A path without a scheme is a folder. */
@@ -40,6 +46,23 @@ const sqlitePackages: readonly string[] = ["libsql", "better-sqlite3"];
  */
 export async function openUnguarded(target: string | Store | SqliteDatabase, options: StoreOptions): Promise<Store> {
   checkStoreOptions(options);
+  const { archive, ...others } = options;
+  const store = await openAlone(target, others);
+  if (archive === undefined || store.archiving) return store;
+  const [{ archivedStore }, { openArchive }, { createMask }] = await Promise.all([
+    import("./archive/archived.ts"),
+    import("./archive/open.ts"),
+    import("../mask/mask.ts"),
+  ]);
+  const { mask = createMask(), clock } = options;
+  return archivedStore(store, await openArchive(archive), { mask, ...(clock && { clock }) });
+}
+
+/** Opens a store without an archive. */
+async function openAlone(
+  target: string | Store | SqliteDatabase,
+  options: Omit<StoreOptions, "archive">,
+): Promise<Store> {
   const { create = true, folderPerUser = false, ...settings } = options;
   if (typeof target !== "string") {
     if (typeof target !== "object" || target === null) {

@@ -81,6 +81,26 @@ export interface SessionState {
   readonly error: string | null;
   /** Epochs that opened, of every reason. */
   readonly epochCount: number;
+  /** The place of the records in an archive. Absent: they lie in the store. */
+  readonly archived?: ArchiveMark;
+}
+
+/** The object of an archive that holds a session's records. */
+export interface ArchiveMark {
+  /** The object's name in the archive. */
+  readonly key: string;
+  /** SHA-256, in hexadecimal, of the session's documents and lines: that of a copy of it. */
+  readonly hash: string;
+  /** Lines, of all logs. */
+  readonly lines: number;
+  /** Bytes of the lines. */
+  readonly bytes: number;
+  /** Bytes of the object. */
+  readonly objectBytes: number;
+  /** When the session was archived: ISO 8601, UTC. */
+  readonly archivedAt: string;
+  /** The time of its last record: ISO 8601, UTC. */
+  readonly lastRecordAt: string;
 }
 
 /** A session as `list` and `info` show it. */
@@ -314,6 +334,68 @@ export interface Store {
 
   /** Absent: sessions cannot be compressed, marked, trashed or erased. */
   readonly upkeep?: Upkeep;
+
+  /** Absent: the store cannot let go of records that an archive holds. */
+  readonly detaching?: StoreDetaching;
+
+  /** Absent: the store was opened without an archive. */
+  readonly archiving?: StoreArchiving;
+}
+
+/**
+ * A store that can let go of the records of a session, while an archive holds them. Reading such a session, dumping it and
+ * locking it is refused with `session-archived`, whose `data.mark` is its {@link ArchiveMark}, also in the middle of a
+ * stream whose records went away meanwhile.
+ */
+export interface StoreDetaching {
+  /**
+   * A number that grows whenever somebody takes the session, and with {@link StoreDetaching.detach} and
+   * {@link StoreDetaching.attach}.
+   *
+   * @throws WindrowError `bad-option` for a session that has not ended and is not `closed`, or that is kept;
+   *   `session-busy` while a process has it
+   */
+  writings(scope: Scope, id: string): Promise<number>;
+
+  /**
+   * Removes the records, and notes where they are. In one step, or so that a crash leaves the session as it was or
+   * archived, and the next call removes what is left.
+   *
+   * @param writings - as they were before the records were read
+   * @throws WindrowError `session-busy` where somebody wrote the session since; what {@link StoreDetaching.writings} throws
+   */
+  detach(scope: Scope, id: string, mark: ArchiveMark, writings: number): Promise<void>;
+
+  /**
+   * Writes the records back as they were, and takes the note away. Until all of it is there the session is archived.
+   *
+   * @throws WindrowError `session-busy` while another process does it
+   */
+  attach(scope: Scope, dump: SessionDump, signal?: AbortSignal): Promise<void>;
+}
+
+/** The outcome of archiving one session. */
+export interface ArchivedSession {
+  readonly sessionId: string;
+  /** `same`: it was archived before, or its object was there already. */
+  readonly outcome: "archived" | "same";
+  readonly mark: ArchiveMark;
+}
+
+/** A store with an archive beside it. */
+export interface StoreArchiving {
+  /**
+   * Writes a session that ended, or is `closed`, into one object of the archive, reads it back and compares it, and only
+   * then removes its records from the store. Everything reads it on as before. Killed at any point, nothing is lost, and
+   * the next call ends it.
+   *
+   * @throws WindrowError `bad-option` for a session that is neither, or that is kept; `session-busy`; `store-corrupt` for
+   *   one that lacks records; `archive-conflict` where its object is there and holds something else
+   */
+  archive(scope: Scope, id: string): Promise<ArchivedSession>;
+
+  /** Brings the records back into the store, and removes the object. As before for one that is not archived. */
+  unarchive(scope: Scope, id: string, signal?: AbortSignal): Promise<void>;
 }
 
 /** A store that can tell who writes a session, and take it from them. */

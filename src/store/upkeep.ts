@@ -40,8 +40,9 @@ export interface ErasedPlace {
   /**
    * `session`: its folder or rows. `trash`. `aside`: what a doctor or a cut-short move left. `index`: the list of all
    * sessions. `search-index`. `memory`: what it had offloaded. `free-space`: pages of a database that were in use.
+   * `archive`: its objects there.
    */
-  readonly kind: "session" | "trash" | "aside" | "index" | "search-index" | "memory" | "free-space";
+  readonly kind: "session" | "trash" | "aside" | "index" | "search-index" | "memory" | "free-space" | "archive";
   /** A path relative to the store's folder, the name of a table, or a path outside of the store. */
   readonly place: string;
   /** How many files, rows or lines were taken out; 0 where it held nothing. */
@@ -60,7 +61,11 @@ export interface Erased {
  * Erases sessions from places outside the store; they join the places of each. Called while the store still knows that
  * the erasure is under way: one that throws is tried again by the next.
  */
-export type EraseElsewhere = (sessionIds: readonly string[]) => Promise<readonly ErasedPlace[]>;
+export interface EraseElsewhere {
+  (sessionIds: readonly string[]): Promise<readonly ErasedPlace[]>;
+  /** Whether it erases what an archive has of them. A session that is archived is not erased without it. */
+  readonly reachesArchive?: boolean;
+}
 
 /**
  * The facet. Every method sees only sessions of its scope; others are `session-not-found`. Killed between any two steps,

@@ -65,6 +65,7 @@ const right = {
     usage: ["an object"],
   } satisfies Required<Record<keyof ComposeInput, readonly string[]>>,
   open: {
+    archive: ["a text"],
     store: ["a text"],
     strategy: [],
     model: [],

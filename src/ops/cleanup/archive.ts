@@ -3,13 +3,14 @@ import { isWindrowError, WindrowError } from "../../errors.ts";
 import type { Scope, Store } from "../../store/store.ts";
 import { notInTrash } from "../../store/upkeep.ts";
 import type { SessionSize, TrashedSession } from "../../store/upkeep.ts";
+import { archivingOf } from "./archive-old.ts";
 import { idOf, upkeepOf } from "./keep.ts";
 
 /** The outcome of archiving one session. */
 export interface ArchiveReport {
   readonly sessionId: string;
-  /** How the session changed; `restored` means that it came back from the trash. */
-  readonly done: "compressed" | "decompressed" | "restored";
+  /** How the session changed; `restored` means that it came back from the trash, `unarchived` from the archive. */
+  readonly done: "compressed" | "decompressed" | "restored" | "unarchived";
   readonly before: SessionSize;
   readonly after: SessionSize;
 }
@@ -36,7 +37,7 @@ export async function archive(store: Store, name: string, { scope = {} }: Archiv
 }
 
 /**
- * Undoes it; a session in the trash comes back from there first.
+ * Undoes it; a session in the archive comes back from there, and one in the trash comes back from there first.
  *
  * @param name - its id, or the beginning of it
  */
@@ -53,8 +54,12 @@ export async function unarchive(
     const size = await upkeep.size(scope, trashed.sessionId);
     return { sessionId: trashed.sessionId, done: "restored", before: size, after: size };
   }
-  if (!upkeep.decompress) throw cannotCompress(store);
   const before = await upkeep.size(scope, sessionId);
+  if ((await store.info(scope, sessionId)).state.archived) {
+    await archivingOf(store).unarchive(scope, sessionId);
+    return { sessionId, done: "unarchived", before, after: await upkeep.size(scope, sessionId) };
+  }
+  if (!upkeep.decompress) throw cannotCompress(store);
   return { sessionId, done: "decompressed", before, after: await upkeep.decompress(scope, sessionId) };
 }
 

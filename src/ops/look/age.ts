@@ -10,6 +10,7 @@ export async function lastRecordAt(
   scope: Scope,
   { metadata, state }: SessionInfo,
 ): Promise<number | undefined> {
+  if (state.archived) return Date.parse(state.archived.lastRecordAt) || Date.parse(state.updatedAt);
   const times: number[] = [];
   for (const kind of ["message", "tool", "call", "usage", "summary", "snapshot", "edit"] as const) {
     for await (const { timestamp } of store.read(scope, metadata.uuid, { kind, last: 1 }))

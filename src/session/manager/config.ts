@@ -63,7 +63,8 @@ export async function configured(given: ManagerOptions): Promise<{
   const { openOptionsOf } = await import("../../access/from-config.ts");
   const mask = strategy.settings?.maskEmail === true ? { mask: { email: true, ...settings.mask } } : {};
   const { strategy: _, ...rest } = settings;
-  return { options, strategy, storeOptions: openOptionsOf({ ...rest, ...mask, ...accessGiven(options) }) };
+  const storeOptions = openOptionsOf({ ...rest, ...mask, ...accessGiven(options) });
+  return { options, strategy, storeOptions: { ...storeOptions, ...archiveGiven(given) } };
 }
 
 /** A mask for strategies that mask e-mail addresses, too. */
@@ -84,9 +85,13 @@ async function configOf({ config, ...given }: ManagerOptions): Promise<Config | 
 
 /** Without an admin or an audit the manager's own scope is all there is to it. */
 async function storeOptionsOf(given: ManagerOptions): Promise<OpenStoreOptions> {
-  if (given.admin === undefined && given.audit === undefined) return {};
+  if (given.admin === undefined && given.audit === undefined) return archiveGiven(given);
   const { accessOf } = await import("../../access/from-config.ts");
-  return { access: accessOf(accessGiven(given)) };
+  return { ...archiveGiven(given), access: accessOf(accessGiven(given)) };
+}
+
+function archiveGiven({ archive }: ManagerOptions): Pick<OpenStoreOptions, "archive"> {
+  return archive === undefined ? {} : { archive };
 }
 
 function accessGiven({ user, tenant, admin, audit }: ManagerOptions): Settings {

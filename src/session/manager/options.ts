@@ -8,6 +8,7 @@ import type { Clock } from "../../store/shared/clock.ts";
 import type { Config } from "../../config/config.ts";
 import type { TenantStore } from "../../access/guarded.ts";
 import { sessionStatuses } from "../../store/statuses.ts";
+import type { ArchiveBucket } from "../../store/archive/bucket.ts";
 import type { ListQuery, Scope, Store } from "../../store/store.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import type { ModelDescription } from "../../tokens/models.ts";
@@ -33,6 +34,11 @@ import type { StatsLineOptions } from "./stats-line.ts";
 export interface ManagerOptions extends StatsLineOptions {
   /** A folder, a URL (`file:`, `sqlite:`, `ram:`), or a Store. Default: the strategy's folder, else `./contexts`. */
   readonly store?: string | (Store & { readonly tenants?: false });
+  /**
+   * The archive of finished sessions (docs/retention.md): a folder, `s3://bucket/prefix`, or what `s3Archive` made. A session
+   * that lies there is brought back when it is resumed. Default: none.
+   */
+  readonly archive?: string | ArchiveBucket;
   /** A name, a preset, `{ use, ...options }`, or a Strategy. Default `adaptive`. */
   readonly strategy?: string | Strategy | StrategyChoice;
   /** A known model's id, or `{ contextWindow, maxOutput, prices, profile }`. Sets the budget and the profile. */
@@ -150,6 +156,7 @@ export interface SessionForkOptions {
 
 const optionKinds = {
   store: anyOf(kinds.text, withActions("append", "read"), withActions("prepare")),
+  archive: anyOf(kinds.text, withActions("put", "get", "list", "delete")),
   strategy: anyOf(kinds.text, kinds.object),
   model: anyOf(kinds.text, kinds.object),
   budget: kinds.any,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { WindrowError } from "../../errors.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import { sessionStatuses } from "../statuses.ts";
-import type { SessionMetadata, SessionState } from "../store.ts";
+import type { ArchiveMark, SessionMetadata, SessionState } from "../store.ts";
 import type { Disk } from "../../disk/disk.ts";
 import { systemDisk } from "../../disk/disk.ts";
 import { optional } from "./fields.ts";
@@ -97,6 +97,39 @@ function stateFields(state: SessionState): JsonObject {
     last_activity: state.lastActivity,
     error: state.error,
     epoch_count: state.epochCount,
+    ...(state.archived && { [archivedField]: encodeMark(state.archived) }),
+  };
+}
+
+/** The field of `state.json` that says where an archive holds the records. */
+export const archivedField = "archived";
+
+/** An archive's mark as fields. */
+export function encodeMark(mark: ArchiveMark): JsonObject {
+  return {
+    key: mark.key,
+    hash: mark.hash,
+    lines: mark.lines,
+    bytes: mark.bytes,
+    object_bytes: mark.objectBytes,
+    archived_at: mark.archivedAt,
+    last_record_at: mark.lastRecordAt,
+  };
+}
+
+/** Fields as an archive's mark; undefined where they are none. */
+export function decodeMark(fields: JsonValue | undefined): ArchiveMark | undefined {
+  if (!isObject(fields)) return undefined;
+  const { key, hash } = fields;
+  if (typeof key !== "string" || typeof hash !== "string") return undefined;
+  return {
+    key,
+    hash,
+    lines: number(fields["lines"]),
+    bytes: number(fields["bytes"]),
+    objectBytes: number(fields["object_bytes"]),
+    archivedAt: string(fields["archived_at"], ""),
+    lastRecordAt: string(fields["last_record_at"], ""),
   };
 }
 
@@ -110,6 +143,7 @@ export function decodeState(fields: JsonObject | undefined): SessionState | unde
   const status = sessionStatuses.find((known) => known === fields?.["status"]);
   if (fields === undefined || status === undefined) return undefined;
   const startedAt = string(fields["started_at"], "");
+  const archived = decodeMark(fields[archivedField]);
   return {
     status,
     startedAt,
@@ -123,12 +157,13 @@ export function decodeState(fields: JsonObject | undefined): SessionState | unde
     lastActivity: string(fields["last_activity"], ""),
     error: typeof fields["error"] === "string" ? fields["error"] : null,
     epochCount: number(fields["epoch_count"]),
+    ...(archived && { archived }),
   };
 }
 
 /** The fields of state.json that this version does not know: a rewrite keeps them. */
 export function foreignState(folder: string, disk: Disk = systemDisk): JsonObject {
-  const known: JsonObject = { ...stateFields(initialState("")), [sealField]: {} };
+  const known: JsonObject = { ...stateFields(initialState("")), [sealField]: {}, [archivedField]: {} };
   const fields = readObject(join(folder, stateFile), disk) ?? {};
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !(name in known)));
 }

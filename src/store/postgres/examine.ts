@@ -82,7 +82,8 @@ export async function* examineDatabase(
         continue;
       }
       const logs = await examineLines(examined);
-      examineLosses(examined, "session");
+      // The records of an archived session are the archive's.
+      if (!decodeState(parseDocument(String(row["state"])))?.archived) examineLosses(examined, "session");
       await examineRow(examined, row);
       if (holder && !isAtWork) {
         const message = `Its process ${holder.processId} died without letting go. Resume it, or let the monitor end it.`;

@@ -7,7 +7,6 @@ import { createMask } from "../../mask/mask.ts";
 import type { Mask } from "../../mask/mask.ts";
 import type { NewRecord, RecordKind, StoredRecord, StoredRecordOf } from "../../message/record.ts";
 import { encodeState, initialState } from "../format/documents.ts";
-import { kindLogs } from "../format/logs.ts";
 import { noCounts } from "../format/seal.ts";
 import { systemClock, timestamp } from "../shared/clock.ts";
 import type { Clock } from "../shared/clock.ts";
@@ -24,29 +23,31 @@ import {
   prepareState,
   readRecord,
 } from "../shared/prepare.ts";
-import { alreadyExists, checkQuery, finished, formatVersion, inScope, isFinal } from "../shared/rules.ts";
+import { alreadyExists, checkQuery, finished, formatVersion, inArchive, inScope, isFinal } from "../shared/rules.ts";
 import { newerFormat, notFound, sessionId, storeClosed } from "../shared/rules.ts";
 import { recounted } from "../shared/recount.ts";
-import { checkMessages, continuedFrom, encode, recordOf, sealOf } from "../shared/session-log.ts";
+import { checkMessages, continuedFrom, encode, sealOf } from "../shared/session-log.ts";
 import type { Continued } from "../shared/session-log.ts";
 import { busy, fenced, unlockEdit } from "../shared/unlock.ts";
 import type { ExamineOptions, Examined, StoreCheckup } from "../store.ts";
 import type { FinalStatus, Holding, ListQuery, Lock, NewSession, ReadQuery, Recovered, Scope } from "../store.ts";
 import type { SessionInfo, SessionState, Store, StoreCapabilities, StoreHolding, StoreTransfer } from "../store.ts";
-import type { UnlockOptions } from "../store.ts";
+import type { StoreDetaching, UnlockOptions } from "../store.ts";
 import type { Upkeep } from "../upkeep.ts";
 import { askerOf } from "./client.ts";
 import type { Asker } from "./client.ts";
 import type { Database } from "./database.ts";
 import { readCounters, rowsOf } from "./log.ts";
+import { readRecords } from "./read.ts";
 import { checkPostgresOptions } from "./options.ts";
 import type { PostgresStoreOptions } from "./options.ts";
 import { atVersion, migrations, openSchema, quoted } from "./schema.ts";
 import type { Migration } from "./schema.ts";
+import { postgresDetaching } from "./detach.ts";
 import { hashOfSession } from "./seal.ts";
 import { Heart, heldBy, holdingOf } from "../shared/remote.ts";
 import { beat, endRow, findRow, forgetBeat, infoOf, insertRow, letGoOf, listRows, takeRow } from "./session.ts";
-import type { SessionRow } from "./session.ts";
+import type { RowHolder, SessionRow } from "./session.ts";
 import { dumpSession, restoreSession } from "./transfer.ts";
 import { postgresUpkeep } from "./upkeep.ts";
 import { appendTo } from "./writer.ts";
@@ -98,11 +99,12 @@ class PostgresStore implements Store {
     dump: async (scope, id) => dumpSession(this.#database, await this.#find(scope, id)),
     restore: async (scope, dump, signal) => {
       await this.#alive();
-      const target = { database: this.#database, mask: this.#mask, holder: this.#newHolder(1), worker: this.#heart.id };
+      const target = { database: this.#database, mask: this.#mask, ...(await this.#claim(1)) };
       return restoreSession(target, scope, dump, signal);
     },
   };
   readonly upkeep: Upkeep;
+  readonly detaching: StoreDetaching;
   readonly #database: Database;
   readonly #mask: Mask;
   readonly #clock: Clock;
@@ -133,6 +135,11 @@ class PostgresStore implements Store {
       find: (scope, id) => this.#find(scope, id),
       alive: () => this.#alive(),
     });
+    this.detaching = postgresDetaching({
+      database: this.#database,
+      find: (scope, id) => this.#find(scope, id),
+      newHolder: (generation) => this.#claim(generation),
+    });
   }
 
   async create(scope: Scope, session: NewSession): Promise<Lock> {
@@ -140,15 +147,14 @@ class PostgresStore implements Store {
     const id = sessionId(session.uuid);
     const metadata = prepareMetadata(this.#mask, scope, session);
     const state = initialState(session.createdAt);
-    const holder = this.#newHolder(1);
-    await this.#heart.beat();
-    const key = await insertRow(this.#database, { metadata, state }, { holder, worker: this.#heart.id });
+    const mine = await this.#claim(1);
+    const key = await insertRow(this.#database, { metadata, state }, mine);
     if (key === undefined) {
       await this.#openTables();
       throw alreadyExists(id);
     }
     const counters = { seqs: noCounts(), pos: 0 };
-    return this.#hold(scope, { id, key }, holder, { counters, missing: [] });
+    return this.#hold(scope, { id, key }, mine.holder, { counters, missing: [] });
   }
 
   async info(scope: Scope, id: string): Promise<SessionInfo> {
@@ -173,9 +179,8 @@ class PostgresStore implements Store {
 
   /** Takes a session whose row was read; one that another process took meanwhile is busy. */
   async #take(scope: Scope, row: SessionRow): Promise<Lock> {
-    const holder = this.#newHolder(row.generation + 1);
-    await this.#heart.beat();
-    const taken = await takeRow(this.#database, row, { holder, worker: this.#heart.id });
+    const mine = await this.#claim(row.generation + 1);
+    const taken = await takeRow(this.#database, row, mine);
     if (!taken) {
       await this.#openTables();
       return this.lock(scope, row.id);
@@ -187,14 +192,14 @@ class PostgresStore implements Store {
       const continued = continuedFrom(found, state);
       checkMessages(row.id, found, continued);
       continued.counters.pos = head;
-      lock = this.#hold(scope, row, holder, continued);
+      lock = this.#hold(scope, row, mine.holder, continued);
       // Who let go of a session wrote its state last; of a writer that died or was passed over, the lines may say more.
       if (row.holder)
         await this.setState(lock, await recounted(row, state, (log) => rowsOf(this.#database, row.key, log)));
       return lock;
     } catch (error) {
       if (lock) await lock.release();
-      else await letGoOf(this.#database, row.key, holder.generation);
+      else await letGoOf(this.#database, row.key, mine.holder.generation);
       throw error;
     }
   }
@@ -207,15 +212,11 @@ class PostgresStore implements Store {
 
   async *read<K extends RecordKind>(scope: Scope, id: string, query: ReadQuery<K>): AsyncGenerator<StoredRecordOf<K>> {
     checkQuery(query);
-    const { key } = await this.#find(scope, id);
-    const log = kindLogs[query.kind];
-    for await (const { seq, line } of rowsOf(this.#database, key, log, query)) {
-      const record = recordOf(query.kind, line);
-      if (record) yield readRecord(this.#mask, query, record as StoredRecordOf<K>);
-      else {
-        const span = { file: log, offset: seq, length: line.length, problem: "damaged", quarantine: "" } as const;
-        this.#damaged.add(id, span);
-      }
+    const row = await this.#find(scope, id);
+    const damaged = (span: Recovered): void => this.#damaged.add(id, span);
+    const isMine = (): boolean => this.#held.open(id) !== undefined;
+    for await (const record of readRecords(this.#database, row, query, { damaged, isMine })) {
+      yield readRecord(this.#mask, query, record);
       this.#open();
     }
   }
@@ -232,6 +233,7 @@ class PostgresStore implements Store {
 
   async recovery(scope: Scope, id: string): Promise<readonly Recovered[]> {
     const row = await this.#find(scope, id);
+    if (row.state.archived) return this.#damaged.of(id);
     const { missing } = continuedFrom(await readCounters(this.#database, row.key), row.texts.state);
     return [...this.#damaged.of(id), ...missing];
   }
@@ -315,12 +317,15 @@ class PostgresStore implements Store {
     const row = await this.#find(scope, id);
     if (row.format > formatVersion) throw newerFormat(id, row.format);
     if (isFinal(row.state.status)) throw finished(id);
+    if (row.state.archived) throw inArchive(id, row.state.archived);
     return row;
   }
 
-  #newHolder(generation: number): Holder {
+  /** This process as a holder, which says from now on that it lives. */
+  async #claim(generation: number): Promise<RowHolder> {
+    await this.#heart.beat();
     const now = timestamp(this.#clock);
-    return { ...ownIdentity(), acquiredAt: now, heartbeatAt: now, generation };
+    return { holder: { ...ownIdentity(), acquiredAt: now, heartbeatAt: now, generation }, worker: this.#heart.id };
   }
 
   #hold(scope: Scope, { id, key }: Pick<SessionRow, "id" | "key">, holder: Holder, continued: Continued): Lock {

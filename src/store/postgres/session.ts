@@ -3,7 +3,7 @@ import { WindrowError } from "../../errors.ts";
 import { decodeMetadata, decodeState, encodeMetadata, encodeState, parseDocument } from "../format/documents.ts";
 import type { Holder } from "../shared/holder.ts";
 import type { RemoteHolder } from "../shared/remote.ts";
-import { formatVersion, isFinal } from "../shared/rules.ts";
+import { formatVersion, inArchive, isFinal } from "../shared/rules.ts";
 import type { ListQuery, Scope, SessionInfo, SessionMetadata, SessionState } from "../store.ts";
 import type { PostgresRow } from "./client.ts";
 import type { Database } from "./database.ts";
@@ -45,6 +45,16 @@ export async function findRow(database: Database, id: string): Promise<SessionRo
     "WHERE s.id = $1 AND s.trashed_at IS NULL";
   const [row] = await asker.ask(sql, [id, database.now()]);
   return row && rowOf(row);
+}
+
+/**
+ * Refuses a session whose records lie in an archive.
+ *
+ * @throws WindrowError `session-archived`
+ */
+export async function checkAttached(database: Database, id: string): Promise<void> {
+  const { archived } = (await findRow(database, id))?.state ?? {};
+  if (archived) throw inArchive(id, archived);
 }
 
 /** The sessions of a scope, newest creation first, page by page. */

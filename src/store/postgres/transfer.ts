@@ -4,7 +4,7 @@ import type { Mask } from "../../mask/mask.ts";
 import { page, parseDocument } from "../format/documents.ts";
 import { logKinds, logNames } from "../format/logs.ts";
 import type { Holder } from "../shared/holder.ts";
-import { alreadyExists, inScope } from "../shared/rules.ts";
+import { alreadyExists, inArchive, inScope } from "../shared/rules.ts";
 import { admit, compareExisting, parseDumped, weigh } from "../shared/transfer.ts";
 import type { Admitted } from "../shared/transfer.ts";
 import { busy } from "../shared/unlock.ts";
@@ -14,7 +14,7 @@ import type { Database } from "./database.ts";
 import { newestOf, rowsOf } from "./log.ts";
 import { logNumbers } from "./schema.ts";
 import { heldBy } from "../shared/remote.ts";
-import { findRow } from "./session.ts";
+import { checkAttached, findRow } from "./session.ts";
 import type { SessionRow } from "./session.ts";
 
 /** Characters written in one statement, about. */
@@ -32,6 +32,7 @@ export interface RestoreTarget {
 
 /** A session as it is now; what is added while it is read does not belong to it. */
 export async function dumpSession(database: Database, row: SessionRow): Promise<SessionDump> {
+  if (row.state.archived) throw inArchive(row.id, row.state.archived);
   const newest = new Map<string, number>();
   for (const log of logNames) newest.set(log, await newestOf(database, row.key, log));
   return {
@@ -44,6 +45,8 @@ export async function dumpSession(database: Database, row: SessionRow): Promise<
           if (recordOf(logKinds[log], line)) yield { log, line };
         }
       }
+      // Records that an archive took meanwhile look like a log that ended.
+      await checkAttached(database, row.id);
     },
   };
 }
@@ -69,7 +72,7 @@ export async function restoreSession(
   const key = await stage(target, admitted, existing);
   try {
     const weighed = weigh(admitted.dump);
-    const head = await writeLines(target, weighed.dump, key, signal);
+    const head = await writeLines(target.database, weighed.dump, { key, condition: "restoring" }, signal);
     const sql =
       `UPDATE ${schema}.session SET restoring = false, holder = NULL, worker = NULL, generation = 0, head = $2 ` +
       "WHERE key = $1 AND restoring RETURNING key";
@@ -114,16 +117,28 @@ interface StagedLine {
   readonly body: string;
 }
 
-/** @returns the highest place of all lines */
-async function writeLines(
-  { database }: RestoreTarget,
+/** The row that lines are written to, and the condition of SQL that it is still this process that does. */
+export interface LinesTarget {
+  readonly key: string;
+  readonly condition: string;
+  /** The value of `$7` in the condition. */
+  readonly value?: number;
+}
+
+/**
+ * Writes the lines of a session.
+ *
+ * @returns the highest place of all lines
+ * @throws WindrowError `fenced` where the condition does not hold
+ */
+export async function writeLines(
+  { asker, schema }: Database,
   dump: SessionDump,
-  key: string,
+  { key, condition, value }: LinesTarget,
   signal: AbortSignal | undefined,
 ): Promise<number> {
-  const { asker, schema } = database;
   const sql =
-    `WITH mine AS (SELECT key FROM ${schema}.session WHERE key = $1 AND restoring FOR UPDATE), added AS (INSERT INTO ` +
+    `WITH mine AS (SELECT key FROM ${schema}.session WHERE key = $1 AND ${condition} FOR UPDATE), added AS (INSERT INTO ` +
     `${schema}.record (session, log, seq, twin, pos, body) SELECT mine.key, r.* FROM mine, ` +
     "unnest($2::smallint[], $3::bigint[], $4::smallint[], $5::bigint[], $6::text[]) AS r(log, seq, twin, pos, body) RETURNING 1) " +
     "SELECT count(*) AS n FROM mine";
@@ -142,6 +157,7 @@ async function writeLines(
       lines.map(({ twin }) => twin),
       lines.map(({ pos }) => pos),
       lines.map(({ body }) => body),
+      ...(value === undefined ? [] : [value]),
     ]);
     if (Number(mine?.["n"]) !== 1) throw takenOver(dump.id);
   };

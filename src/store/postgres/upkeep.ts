@@ -2,14 +2,15 @@
 import { maskJson } from "../../mask/mask.ts";
 import type { Mask } from "../../mask/mask.ts";
 import type { JsonObject } from "../../message/message.ts";
-import { decodeMetadata, parseDocument } from "../format/documents.ts";
+import { decodeMetadata, decodeState, parseDocument } from "../format/documents.ts";
 import { timestamp } from "../shared/clock.ts";
 import type { Clock } from "../shared/clock.ts";
 import { alreadyExists, inScope, isFinal, notFound, sessionId } from "../shared/rules.ts";
 import { busy } from "../shared/unlock.ts";
 import type { Scope } from "../scope.ts";
 import { inTrash, isKept, notFinished, notInTrash } from "../upkeep.ts";
-import type { ErasedPlace, KeepMark, Upkeep } from "../upkeep.ts";
+import { checkReach, nowhere, sizeInArchive } from "../shared/detach.ts";
+import type { EraseElsewhere, ErasedPlace, KeepMark, Upkeep } from "../upkeep.ts";
 import type { PostgresRow } from "./client.ts";
 import type { Database } from "./database.ts";
 import { heldBy } from "../shared/remote.ts";
@@ -46,7 +47,9 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
   };
   return {
     async size(scope, id) {
-      const bytes = await bytesOf((await find(scope, id)).key);
+      const { key, state } = await find(scope, id);
+      if (state.archived) return sizeInArchive(state.archived);
+      const bytes = await bytesOf(key);
       return { bytes, plainBytes: bytes, compressed: false };
     },
     async keep(scope, id, mark) {
@@ -84,13 +87,14 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
     },
     async *trashed(scope) {
       await alive();
-      const sql = `SELECT key, id, metadata, trashed_at FROM ${schema}.session WHERE trashed_at IS NOT NULL`;
+      const sql = `SELECT key, id, metadata, state, trashed_at FROM ${schema}.session WHERE trashed_at IS NOT NULL`;
       for (const row of await ask(sql)) {
         const id = String(row["id"]);
         const metadata = decodeMetadata(parseDocument(String(row["metadata"])), id);
         if (!metadata || !inScope(scope, metadata)) continue;
         const { user, createdAt } = metadata;
-        const bytes = await bytesOf(String(row["key"]));
+        const archived = decodeState(parseDocument(String(row["state"])))?.archived;
+        const bytes = archived?.objectBytes ?? (await bytesOf(String(row["key"])));
         const trashedAt = String(row["trashed_at"]);
         yield { sessionId: id, trashedAt, ...(user !== undefined && { user }), createdAt, bytes };
       }
@@ -122,11 +126,11 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
       await ask(sql, row["key"], time);
       return `table aside, time ${time}`;
     },
-    async erase(scope, ids, elsewhere = async () => []) {
+    async erase(scope, ids, elsewhere = nowhere) {
       await alive();
       const known = [...new Set(ids.map(sessionId))];
       if (known.length === 0) return [];
-      for (const id of known) await mayErase(database, scope, id);
+      for (const id of known) await mayErase(database, scope, id, elsewhere);
       const places = new Map<string, readonly ErasedPlace[]>();
       for (const id of known) places.set(id, await removeRows(database, id));
       const others = await elsewhere(known);
@@ -146,19 +150,20 @@ function scopeOf({ user, tenant }: PostgresRow): Scope {
 }
 
 async function ownerRow({ asker, schema }: Database, id: string): Promise<PostgresRow | undefined> {
-  const sql = `SELECT key, tenant, "user", kept FROM ${schema}.session WHERE id = $1 ORDER BY trashed_at NULLS FIRST LIMIT 1`;
+  const sql = `SELECT key, tenant, "user", kept, state FROM ${schema}.session WHERE id = $1 ORDER BY trashed_at NULLS FIRST LIMIT 1`;
   const [row] = await asker.ask(sql, [id]);
   return row;
 }
 
 /** Refuses what may not be erased. */
-async function mayErase(database: Database, scope: Scope, id: string): Promise<void> {
+async function mayErase(database: Database, scope: Scope, id: string, elsewhere: EraseElsewhere): Promise<void> {
   const { asker, schema } = database;
   const [begun] = await asker.ask(`SELECT tenant, "user" FROM ${schema}.erasing WHERE session_id = $1`, [id]);
   const row = await ownerRow(database, id);
   const owner = row ?? begun;
   if (!owner || !inScope(scope, scopeOf(owner))) throw notFound(id);
   if (typeof row?.["kept"] === "string" && !begun) throw isKept(id);
+  checkReach(id, row?.["state"], elsewhere);
   const found = await findRow(database, id).catch(() => undefined);
   const holder = found && heldBy(found);
   if (holder) throw busy(holder);

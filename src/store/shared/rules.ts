@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { WindrowError } from "../../errors.ts";
 import { shown } from "../../shown.ts";
-import type { FinalStatus, ReadQuery, Scope, SessionMetadata, SessionStatus } from "../store.ts";
+import type { ArchiveMark, FinalStatus, ReadQuery, Scope, SessionMetadata, SessionStatus } from "../store.ts";
 
 /** The version of the disk format this code writes. Newer ones are read, never written. */
 export const formatVersion = 1;
@@ -103,6 +103,14 @@ export function newerFormat(id: string, format: number): WindrowError {
     `Session ${id} has format ${format}, this version writes ${formatVersion}: read it, or update Windrow.`,
     { id, format },
   );
+}
+
+/** The session's records lie in an archive, which this store does not have beside it. */
+export function inArchive(id: string, mark: ArchiveMark): WindrowError {
+  const message =
+    `The records of session ${id} lie in an archive, and this store was opened without it. Name it: \`archive\` in ` +
+    "windrow.config.yaml or in the options of openStore, or --archive.";
+  return new WindrowError("session-archived", message, { id, mark });
 }
 
 /** The session is finished, or was. */

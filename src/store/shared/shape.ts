@@ -145,6 +145,27 @@ export const storeShape = {
     },
   },
   upkeep: { is: "facet", methods: upkeepShape },
+  detaching: {
+    is: "facet",
+    methods: {
+      writings: { ...ofOne, action: "read" },
+      detach: { ...ofOne, action: "write", changes: true },
+      attach: {
+        is: "call",
+        of: "scope",
+        action: "write",
+        sessions: (_scope: Scope, dump: SessionDump) => [dump.id],
+        changes: true,
+      },
+    },
+  },
+  archiving: {
+    is: "facet",
+    methods: {
+      archive: { ...ofOne, action: "write", changes: true },
+      unarchive: { ...ofOne, action: "write", changes: true },
+    },
+  },
 } as const satisfies Shape<Store>;
 
 type AnyShape = Readonly<Record<string, MethodShape | ValueShape | { readonly is: "facet"; readonly methods: object }>>;

@@ -3,7 +3,7 @@ import { WindrowError } from "../../errors.ts";
 import type { ErrorCode } from "../../errors.ts";
 import { inFrontOf, storeShape } from "../shared/shape.ts";
 import type { Call, MethodShape } from "../shared/shape.ts";
-import type { Store, StoreCheckup, StoreHolding, StoreTransfer } from "../store.ts";
+import type { Store, StoreArchiving, StoreCheckup, StoreDetaching, StoreHolding, StoreTransfer } from "../store.ts";
 import type { Upkeep } from "../upkeep.ts";
 
 type MethodsOf<T> = {
@@ -11,7 +11,9 @@ type MethodsOf<T> = {
 }[keyof T];
 
 /** A method of a store, or of one of its facets. */
-export type StoreMethod = MethodsOf<Store & StoreHolding & StoreCheckup & StoreTransfer & Upkeep>;
+export type StoreMethod = MethodsOf<
+  Store & StoreHolding & StoreCheckup & StoreTransfer & StoreDetaching & StoreArchiving & Upkeep
+>;
 
 /** How a method fails. */
 export interface Fault {

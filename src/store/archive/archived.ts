@@ -1,0 +1,291 @@
+/**
+ * A store with an archive beside it: finished sessions lie there as one object each, and are read on as if they lay in the
+ * store. It stands before any store that can let go of records ({@link StoreDetaching}).
+ */
+import { WindrowError, isWindrowError } from "../../errors.ts";
+import type { Mask } from "../../mask/mask.ts";
+import type { RecordKind, StoredRecordOf } from "../../message/record.ts";
+import { kindLogs, logNames } from "../format/logs.ts";
+import { systemClock, timestamp } from "../shared/clock.ts";
+import type { Clock } from "../shared/clock.ts";
+import { readRecord } from "../shared/prepare.ts";
+import { alreadyExists } from "../shared/rules.ts";
+import { recordOf } from "../shared/session-log.ts";
+import { inFrontOf, storeShape } from "../shared/shape.ts";
+import { summaryOf } from "../shared/transfer.ts";
+import type { ArchivedSession, ArchiveMark, DumpedLine, ReadQuery, Restored } from "../store.ts";
+import type { Scope, SessionDump, Store, StoreArchiving, StoreDetaching, StoreTransfer } from "../store.ts";
+import type { EraseElsewhere, ErasedPlace, Upkeep } from "../upkeep.ts";
+import type { ArchiveBucket } from "./bucket.ts";
+import { ObjectCache } from "./cache.ts";
+import type { FetchedSession } from "./cache.ts";
+import { packSession } from "./object.ts";
+
+/** How an archive is used. */
+export interface ArchivedStoreOptions {
+  /** The mask of the store behind, by which sealed originals are opened. */
+  readonly mask: Mask;
+  /** Default: the system's. */
+  readonly clock?: Clock;
+}
+
+/**
+ * Puts an archive beside a store.
+ *
+ * @throws WindrowError `bad-option` for a store that cannot let go of records
+ */
+export function archivedStore(behind: Store, bucket: ArchiveBucket, options: ArchivedStoreOptions): Store {
+  const { detaching, transfer, upkeep } = behind;
+  if (!detaching || !transfer || !upkeep) {
+    const message = `The ${behind.name} store keeps its sessions itself: it cannot have an archive.`;
+    throw new WindrowError("bad-option", message, { store: behind.name });
+  }
+  return new Archive({ store: behind, detaching, transfer, upkeep }, bucket, options).front();
+}
+
+interface Behind {
+  readonly store: Store;
+  readonly detaching: StoreDetaching;
+  readonly transfer: StoreTransfer;
+  readonly upkeep: Upkeep;
+}
+
+class Archive {
+  readonly #behind: Behind;
+  readonly #bucket: ArchiveBucket;
+  readonly #objects: ObjectCache;
+  readonly #mask: Mask;
+  readonly #clock: Clock;
+
+  constructor(behind: Behind, bucket: ArchiveBucket, { mask, clock = systemClock }: ArchivedStoreOptions) {
+    this.#behind = behind;
+    this.#bucket = bucket;
+    this.#objects = new ObjectCache(bucket);
+    this.#mask = mask;
+    this.#clock = clock;
+  }
+
+  /** The store as callers have it. */
+  front(): Store {
+    const { store, transfer, upkeep } = this.#behind;
+    const { detaching: _, ...front } = inFrontOf(store, storeShape, (_name, _method, call) => call);
+    const archiving: StoreArchiving = {
+      archive: (scope, id) => this.#archive(scope, id),
+      unarchive: (scope, id, signal) => this.#unarchive(scope, id, signal),
+    };
+    return {
+      ...front,
+      lock: async (scope, id) => this.#orBack(scope, id, () => store.lock(scope, id)),
+      read: (scope, id, query) => this.#read(scope, id, query),
+      transfer: {
+        ...transfer,
+        dump: (scope, id) => this.#dump(scope, id),
+        restore: (scope, dump, signal) => this.#restore(scope, dump, signal),
+      },
+      upkeep: {
+        ...front.upkeep!,
+        erase: (scope, ids, elsewhere) => upkeep.erase(scope, ids, this.#erasing(scope, elsewhere)),
+      },
+      archiving,
+    };
+  }
+
+  async #archive(scope: Scope, id: string): Promise<ArchivedSession> {
+    const { store, detaching, transfer } = this.#behind;
+    const { state } = await store.info(scope, id);
+    const writings = await detaching.writings(scope, id);
+    if (state.archived) {
+      // A store that lets go step by step may have been killed on the way.
+      await detaching.detach(scope, id, state.archived, writings);
+      return { sessionId: id, outcome: "same", mark: state.archived };
+    }
+    const dump = await transfer.dump(scope, id);
+    const damaged = await store.recovery(scope, id);
+    if (damaged.length > 0) throw hasDamage(id, damaged.length);
+    const packed = await packSession(dump);
+    const key = `${prefixOf(scope, id)}${writings}-${packed.hash}.jsonl.gz`;
+    const put = await this.#bucket.put(key, packed.bytes);
+    const { objectBytes } = await this.#verified(key, packed.hash, put);
+    const mark: ArchiveMark = {
+      ...{ key, hash: packed.hash, lines: packed.lines, bytes: packed.lineBytes, objectBytes },
+      archivedAt: timestamp(this.#clock),
+      lastRecordAt: packed.lastRecordAt ?? state.completedAt ?? state.updatedAt,
+    };
+    await detaching.detach(scope, id, mark, writings);
+    return { sessionId: id, outcome: put === "there" ? "same" : "archived", mark };
+  }
+
+  /** Reads an object back from the archive and compares it with what it should hold. */
+  async #verified(key: string, hash: string, put: "written" | "there"): Promise<{ readonly objectBytes: number }> {
+    const found = await this.#objects.fetch(key).catch((error: unknown) => {
+      if (put === "there" && isWindrowError(error, "store-corrupt")) throw conflict(this.#bucket, key, error);
+      throw error;
+    });
+    if (found.hash !== hash) throw conflict(this.#bucket, key);
+    return found;
+  }
+
+  async #unarchive(scope: Scope, id: string, signal?: AbortSignal): Promise<void> {
+    const { store, detaching } = this.#behind;
+    const { archived } = (await store.info(scope, id)).state;
+    const found = archived && (await this.#object(scope, id, archived));
+    if (!archived || !found) return;
+    const { dump } = found;
+    await detaching.attach(scope, dump, signal);
+    // The name of one that is archived from now on is another: what goes here is nobody's.
+    await this.#bucket.delete(archived.key);
+    this.#objects.drop(archived.key);
+  }
+
+  /** A call of the store behind; where the session is archived, it is brought back first. */
+  async #orBack<T>(scope: Scope, id: string, call: () => Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } catch (error) {
+      if (!isWindrowError(error, "session-archived")) throw error;
+      await this.#unarchive(scope, id);
+      return call();
+    }
+  }
+
+  async *#read<K extends RecordKind>(scope: Scope, id: string, query: ReadQuery<K>): AsyncGenerator<StoredRecordOf<K>> {
+    const lies = (): AsyncIterable<StoredRecordOf<K>> => this.#behind.store.read(scope, id, query);
+    const archived = ({ logs }: FetchedSession): Iterable<StoredRecordOf<K>> => {
+      const records = recordsOf(logs[kindLogs[query.kind]], query);
+      return records.map((record) => readRecord(this.#mask, query, record));
+    };
+    yield* this.#wherever(scope, id, lies, archived);
+  }
+
+  async #dump(scope: Scope, id: string): Promise<SessionDump> {
+    const { transfer } = this.#behind;
+    let dump: SessionDump | undefined;
+    while (!dump) {
+      try {
+        dump = await transfer.dump(scope, id);
+      } catch (error) {
+        dump = (await this.#object(scope, id, markIn(error)))?.dump;
+      }
+    }
+    const { lines } = dump;
+    const archived = ({ logs }: FetchedSession): Iterable<DumpedLine> =>
+      logNames.flatMap((log) => logs[log].map((line) => ({ log, line })));
+    return { ...dump, lines: () => this.#wherever(scope, id, lines, archived) };
+  }
+
+  /** Items from the store; where an archive took them, or takes them meanwhile, from there, and the other way round. */
+  async *#wherever<T>(
+    scope: Scope,
+    id: string,
+    lies: () => AsyncIterable<T>,
+    archived: (object: FetchedSession) => Iterable<T>,
+  ): AsyncGenerator<T> {
+    for (let given = 0; ;) {
+      let object: FetchedSession | undefined;
+      try {
+        let seen = 0;
+        for await (const item of lies()) {
+          seen += 1;
+          if (seen <= given) continue;
+          given = seen;
+          yield item;
+        }
+        return;
+      } catch (error) {
+        object = await this.#object(scope, id, markIn(error));
+      }
+      if (!object) continue;
+      let seen = 0;
+      for (const item of archived(object)) {
+        seen += 1;
+        if (seen > given) yield item;
+      }
+      return;
+    }
+  }
+
+  /** The object of a session; undefined where the session was brought back meanwhile. */
+  async #object(scope: Scope, id: string, mark: ArchiveMark): Promise<FetchedSession | undefined> {
+    try {
+      return await this.#objects.get(mark);
+    } catch (error) {
+      const { state } = await this.#behind.store.info(scope, id);
+      if (state.archived?.key === mark.key) throw error;
+      return undefined;
+    }
+  }
+
+  async #restore(scope: Scope, dump: SessionDump, signal?: AbortSignal): Promise<Restored> {
+    try {
+      return await this.#behind.transfer.restore(scope, dump, signal);
+    } catch (error) {
+      const { hash } = markIn(error);
+      if ((await summaryOf(dump)).hash !== hash) throw alreadyExists(dump.id);
+      return { outcome: "same", masked: 0, hash };
+    }
+  }
+
+  /** Erases the objects of sessions while the store still knows that their erasure is under way. */
+  #erasing(scope: Scope, elsewhere?: EraseElsewhere): EraseElsewhere {
+    const both = async (ids: readonly string[]): Promise<readonly ErasedPlace[]> => {
+      const places: ErasedPlace[] = [];
+      for (const id of ids) {
+        const removed = await this.#removeObjects(scope, id);
+        places.push({ kind: "archive", place: `${this.#bucket.location}/${prefixOf(scope, id)}`, ...removed });
+      }
+      return [...places, ...((await elsewhere?.(ids)) ?? [])];
+    };
+    return Object.assign(both, { reachesArchive: true });
+  }
+
+  /** Removes every object of a session, and looks again. */
+  async #removeObjects(scope: Scope, id: string): Promise<{ readonly count: number; readonly bytes: number }> {
+    const prefix = prefixOf(scope, id);
+    let [count, bytes] = [0, 0];
+    for await (const key of this.#bucket.list(prefix)) {
+      bytes += (await this.#bucket.get(key))?.length ?? 0;
+      await this.#bucket.delete(key);
+      this.#objects.drop(key);
+      count += 1;
+    }
+    for await (const key of this.#bucket.list(prefix)) {
+      const message = `The object ${key} of the archive ${this.#bucket.location} was removed and is there again. Try again.`;
+      throw new WindrowError("store-unavailable", message, { key });
+    }
+    return { count, bytes };
+  }
+}
+
+/** The names of a session's objects begin so: a tenant has a folder of its own. */
+function prefixOf({ tenant }: Scope, id: string): string {
+  return `${tenant === undefined ? "" : `tenant=${encodeURIComponent(tenant)}/`}${id}/`;
+}
+
+/** The records that a query asks for. */
+function recordsOf<K extends RecordKind>(
+  lines: readonly string[],
+  { kind, from = 0, to = Infinity, last, limit }: ReadQuery<K>,
+): readonly StoredRecordOf<K>[] {
+  const asked: StoredRecordOf<K>[] = [];
+  for (const line of lines) {
+    const record = recordOf(kind, line);
+    if (record && record.seq >= from && record.seq <= to) asked.push(record as StoredRecordOf<K>);
+  }
+  return last === undefined ? asked.slice(0, limit) : asked.slice(Math.max(0, asked.length - last));
+}
+
+/** The mark in a refusal of the store behind; any other error is thrown on. */
+function markIn(error: unknown): ArchiveMark {
+  if (!isWindrowError(error, "session-archived")) throw error;
+  return error.data["mark"] as ArchiveMark;
+}
+
+function conflict({ location }: ArchiveBucket, key: string, cause?: unknown): WindrowError {
+  const message = `The object ${key} of the archive ${location} is there already and holds something else. The session stays in the store; look at the object, and move it away.`;
+  return new WindrowError("archive-conflict", message, { key }, { cause });
+}
+
+function hasDamage(id: string, spans: number): WindrowError {
+  const message = `Session ${id} has ${spans} damaged places, and is not archived. \`windrow doctor\` says more; a backup brings it back whole.`;
+  return new WindrowError("store-corrupt", message, { id, spans });
+}

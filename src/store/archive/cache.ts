@@ -1,0 +1,71 @@
+/** Objects of an archive, unpacked, for readers that come again. */
+import { WindrowError } from "../../errors.ts";
+import type { ArchiveMark } from "../store.ts";
+import type { ArchiveBucket } from "./bucket.ts";
+import { unpackSession } from "./object.ts";
+import type { UnpackedSession } from "./object.ts";
+
+/** Bytes of lines that are kept in memory; the newest object is kept whatever its size. */
+const mostBytes = 64 * 1024 * 1024;
+
+/** A session as an object of the archive has it, unpacked, with the object's size. */
+export type FetchedSession = UnpackedSession & { readonly objectBytes: number };
+
+/** Fetches objects, and keeps those that were read last. */
+export class ObjectCache {
+  readonly #bucket: ArchiveBucket;
+  readonly #objects = new Map<string, Promise<FetchedSession>>();
+  readonly #sizes = new Map<string, number>();
+
+  constructor(bucket: ArchiveBucket) {
+    this.#bucket = bucket;
+  }
+
+  /**
+   * The object of a session.
+   *
+   * @throws WindrowError `store-corrupt` where it is gone, is damaged, or is not the one that was archived
+   */
+  async get({ key, hash, bytes }: ArchiveMark): Promise<FetchedSession> {
+    const known = this.#objects.get(key) ?? this.fetch(key);
+    this.#objects.delete(key);
+    this.#objects.set(key, known);
+    this.#sizes.set(key, bytes);
+    try {
+      const found = await known;
+      if (found.hash !== hash) throw this.#gone(key, "is not the one that was archived");
+      this.#shrink();
+      return found;
+    } catch (error) {
+      this.drop(key);
+      throw error;
+    }
+  }
+
+  /** An object as it lies in the archive now. */
+  async fetch(key: string): Promise<FetchedSession> {
+    const bytes = await this.#bucket.get(key);
+    if (!bytes) throw this.#gone(key, "is gone");
+    return { ...(await unpackSession(key, bytes)), objectBytes: bytes.length };
+  }
+
+  /** Forgets an object. */
+  drop(key: string): void {
+    this.#objects.delete(key);
+    this.#sizes.delete(key);
+  }
+
+  #shrink(): void {
+    let sum = [...this.#sizes.values()].reduce((total, size) => total + size, 0);
+    for (const key of [...this.#objects.keys()].slice(0, -1)) {
+      if (sum <= mostBytes) return;
+      sum -= this.#sizes.get(key) ?? 0;
+      this.drop(key);
+    }
+  }
+
+  #gone(key: string, how: string): WindrowError {
+    const message = `The object ${key} of the archive ${this.#bucket.location} ${how}. Bring it back from a backup of the archive.`;
+    return new WindrowError("store-corrupt", message, { key });
+  }
+}

@@ -1,0 +1,60 @@
+/** The contract of a store, kept by one whose finished sessions go into an archive at once. */
+import { describe, it } from "vitest";
+import { openStore } from "../../../src/access/open.ts";
+import { register } from "../../../src/conformance.ts";
+import { storeConformance } from "../../../src/store/testing/conformance.ts";
+import type { StoreFixture } from "../../../src/store/testing/conformance.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { newArchive, storeKinds } from "./kinds.ts";
+import type { StoreKind } from "./kinds.ts";
+
+/** A store that archives what is finished before anybody can look at it. */
+function archivingAtOnce(store: Store): Store {
+  return {
+    ...store,
+    async finish(lock, state) {
+      await store.finish(lock, state);
+      await store.archiving?.archive(lock.scope, lock.id);
+    },
+    async info(scope, id) {
+      const { state, ...info } = await store.info(scope, id);
+      // The suite compares a state with what was written; that it says where the records are is tested elsewhere.
+      const { archived: _, ...written } = state;
+      return { ...info, state: written };
+    },
+  };
+}
+
+async function fixtureOf(kind: StoreKind, wrap: (store: Store) => Store): Promise<StoreFixture> {
+  const [address, archive] = [await kind.address(), await newArchive()];
+  const stores: Store[] = [];
+  const open = async (): Promise<Store> => {
+    const store = await openStore(address, { archive });
+    stores.push(store);
+    return wrap(store);
+  };
+  return {
+    store: await open(),
+    reopen: open,
+    async close() {
+      for (const store of stores) await store.close();
+    },
+  };
+}
+
+const capabilities = { durable: true, shared: true };
+
+for (const kind of storeKinds()) {
+  describe.skipIf(!kind.isHere)(`${kind.name} with an archive`, () => {
+    register(
+      storeConformance(capabilities, () => fixtureOf(kind, (store) => store)),
+      { describe, it },
+    );
+  });
+  describe.skipIf(!kind.isHere)(`${kind.name}, whose finished sessions are archived at once`, () => {
+    register(
+      storeConformance(capabilities, () => fixtureOf(kind, archivingAtOnce)),
+      { describe, it },
+    );
+  });
+}

@@ -1,0 +1,50 @@
+/** Every kind of store that can have an archive beside it, each in a place of its own. */
+import { randomUUID } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll } from "vitest";
+import { hasPostgres, startPostgres } from "../../support/postgres.ts";
+import type { TestPostgres } from "../../support/postgres.ts";
+import { temporaryFolder } from "../fixtures.ts";
+
+/** A kind of store. */
+export interface StoreKind {
+  readonly name: string;
+  /** Whether it can be had here. */
+  readonly isHere: boolean;
+  /** The address of a new, empty store. */
+  address(): Promise<string>;
+}
+
+const folders: string[] = [];
+let postgres: TestPostgres | undefined;
+
+/** A folder that goes when the tests end. */
+export async function newFolder(): Promise<string> {
+  const folder = await temporaryFolder();
+  folders.push(folder);
+  return folder;
+}
+
+/** The kinds; their servers run while the tests of the file do. */
+export function storeKinds(): readonly StoreKind[] {
+  beforeAll(async () => {
+    if (hasPostgres) postgres = await startPostgres();
+  }, 60_000);
+  afterAll(async () => {
+    postgres?.close();
+    for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
+  });
+  return [
+    {
+      name: "postgres",
+      isHere: hasPostgres,
+      address: async () => `${postgres?.url}?schema=archive_${randomUUID().replaceAll("-", "")}&max=4`,
+    },
+  ];
+}
+
+/** The folder of an archive that is not there yet. */
+export async function newArchive(): Promise<string> {
+  return join(await newFolder(), "archive");
+}

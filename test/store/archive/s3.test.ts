@@ -1,0 +1,126 @@
+/** An archive in a bucket: conditional writes, answers that are lost, and a name that is taken. */
+import { gunzipSync, gzipSync } from "node:zlib";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openStore } from "../../../src/access/open.ts";
+import { s3Archive } from "../../../src/store/archive/s3.ts";
+import type { ArchiveBucket } from "../../../src/store/archive/bucket.ts";
+import { everybody, messageRecord, newSession, readAll, stateOf } from "../../../src/store/testing/kit.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { fakeS3Client, startFakeS3 } from "../../support/fake-s3.ts";
+import type { FakeS3, S3Fault } from "../../support/fake-s3.ts";
+import { storeKinds } from "./kinds.ts";
+
+let s3: FakeS3;
+beforeEach(async () => {
+  s3 = await startFakeS3();
+});
+afterEach(async () => s3.close());
+
+function bucketOf(pauses: number[] = []): ArchiveBucket {
+  const pause = async (milliseconds: number): Promise<void> => void pauses.push(milliseconds);
+  return s3Archive({ client: fakeS3Client(s3.url), bucket: "agents", prefix: "archive", pause });
+}
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+describe("a bucket of S3", () => {
+  it("writes an object once, gives it back, lists by page and removes", async () => {
+    const bucket = bucketOf();
+    expect(bucket.location).toBe("s3://agents/archive");
+    expect(await bucket.put("a&b/1", bytes("one"))).toBe("written");
+    expect(await bucket.put("a&b/1", bytes("two"))).toBe("there");
+    for (const key of ["a&b/2", "a&b/3", "b/1"]) await bucket.put(key, bytes(key));
+    expect(Buffer.from((await bucket.get("a&b/1"))!).toString()).toBe("one");
+    expect(await bucket.get("none")).toBeUndefined();
+    const keys = [];
+    for await (const key of bucket.list("a&b/")) keys.push(key);
+    expect(keys).toEqual(["a&b/1", "a&b/2", "a&b/3"]);
+    await bucket.delete("a&b/1");
+    await bucket.delete("a&b/1");
+    expect(await bucket.get("a&b/1")).toBeUndefined();
+    expect([...s3.objects.keys()].every((key) => key.startsWith("agents/archive/"))).toBe(true);
+  });
+
+  it("asks again where an answer is lost, with pauses that grow, and gives up in the end", async () => {
+    const pauses: number[] = [];
+    const bucket = bucketOf(pauses);
+    const faults: readonly S3Fault[] = [
+      { method: "PUT", how: "500", when: "before" },
+      { method: "PUT", how: "cut", when: "after" },
+    ];
+    s3.faults.push(...faults);
+    // The second write was carried out; the third finds it.
+    expect(await bucket.put("k", bytes("body"))).toBe("there");
+    expect([pauses, s3.objects.size]).toEqual([[200, 400], 1]);
+    for (let n = 0; n < 9; n++) s3.faults.push({ method: "GET", how: "500", when: "before" });
+    await expect(bucket.get("k")).rejects.toMatchObject({ code: "store-unavailable", data: { status: 500 } });
+    expect(pauses).toEqual([200, 400, 200, 400, 800, 1_600]);
+  });
+});
+
+for (const kind of storeKinds()) {
+  describe.skipIf(!kind.isHere)(`${kind.name} and a bucket`, () => {
+    async function finished(store: Store): Promise<string> {
+      const lock = await store.create(everybody, newSession());
+      for (let turn = 0; turn < 5; turn++) await store.append(lock, [messageRecord(`turn ${turn}`)]);
+      await store.finish(lock, { ...stateOf("completed"), llmCallCount: 0, toolCallCount: 0 });
+      return lock.id;
+    }
+    const objects = (): readonly string[] => [...s3.objects.keys()];
+
+    it.each(["500", "cut"] as const)("archive once, whatever answer is lost (%s)", async (how) => {
+      const store = await openStore(await kind.address(), { archive: bucketOf() });
+      s3.delay = 2;
+      for (const when of ["before", "after"] as const) {
+        for (const method of ["PUT", "GET", "DELETE"]) {
+          const id = await finished(store);
+          s3.faults.push({ method, how, when });
+          await store.archiving!.archive(everybody, id);
+          expect(objects()).toHaveLength(1);
+          expect(await readAll(store, id, { kind: "message" })).toHaveLength(5);
+          await store.upkeep!.erase(everybody, [id]);
+          expect([objects(), s3.faults.splice(0).length]).toEqual([[], 0]);
+        }
+      }
+      await store.close();
+    });
+
+    it("stay as they are where the bucket cannot be asked, or the object's name is taken", async () => {
+      const store = await openStore(await kind.address(), { archive: bucketOf() });
+      const id = await finished(store);
+      for (let n = 0; n < 5; n++) s3.faults.push({ method: "PUT", how: "500", when: "before" });
+      await expect(store.archiving!.archive(everybody, id)).rejects.toMatchObject({ code: "store-unavailable" });
+      expect((await store.info(everybody, id)).state.archived).toBeUndefined();
+      const { mark } = await store.archiving!.archive(everybody, id);
+      const name = `agents/archive/${mark.key}`;
+      const object = s3.objects.get(name)!;
+      const before = await readAll(store, id, { kind: "message" });
+      await store.archiving!.unarchive(everybody, id);
+      expect(objects()).toEqual([]);
+      // The name that it will have next, with another session's object, and with what is none.
+      const next = await nextName(store, id, name);
+      const other = gunzipSync(object).toString().replace("turn 2", "turn 9");
+      for (const wrong of [gzipSync(other), Buffer.from("nothing")]) {
+        s3.objects.set(next, wrong);
+        await expect(store.archiving!.archive(everybody, id)).rejects.toMatchObject({ code: "archive-conflict" });
+        expect(s3.objects.get(next)).toBe(wrong);
+        expect(await readAll(store, id, { kind: "message" })).toEqual(before);
+      }
+      // The right object, as an archiving that was killed left it.
+      s3.objects.set(next, object);
+      expect(await store.archiving!.archive(everybody, id)).toMatchObject({ outcome: "same" });
+      expect(await readAll(store, id, { kind: "message" })).toEqual(before);
+      await store.close();
+    });
+
+    /** Finds a name by having the archiving fail behind the write. */
+    async function nextName(store: Store, id: string, before: string): Promise<string> {
+      for (let n = 0; n < 5; n++) s3.faults.push({ method: "GET", how: "500", when: "before" });
+      await expect(store.archiving!.archive(everybody, id)).rejects.toMatchObject({ code: "store-unavailable" });
+      const [next = ""] = objects();
+      s3.objects.clear();
+      expect(next).not.toBe(before);
+      return next;
+    }
+  });
+}

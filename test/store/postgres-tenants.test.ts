@@ -1,0 +1,136 @@
+/** Row-level security as docs/fleet.md shows it: a role that sees one tenant, whatever its process asks for. */
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openStore } from "../../src/access/open.ts";
+import { migratePostgres } from "../../src/store/postgres/migrate.ts";
+import { postgresStore } from "../../src/store/postgres/postgres.ts";
+import type { PostgresClient } from "../../src/store/postgres/postgres.ts";
+import { listAll, messageRecord, newSession, readAll, stateOf } from "../../src/store/testing/kit.ts";
+import type { Store } from "../../src/store/store.ts";
+import { hasPostgres, startPostgres } from "../support/postgres.ts";
+import type { TestPostgres } from "../support/postgres.ts";
+import { temporaryFolder } from "./fixtures.ts";
+
+interface Pool extends PostgresClient {
+  query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly Record<string, unknown>[] }>;
+  end(): Promise<void>;
+}
+const { Pool } = createRequire(import.meta.url)("pg") as { Pool: new (options: object) => Pool };
+
+const schema = `rows_${randomUUID().replaceAll("-", "")}`;
+const role = `agent_${randomUUID().replaceAll("-", "")}`;
+const tenants = ["acme", "globex", "o'brien"];
+
+let server: TestPostgres;
+let owner: Pool;
+const pools: Pool[] = [];
+beforeAll(async () => {
+  if (!hasPostgres) return;
+  server = await startPostgres();
+  owner = new Pool({ connectionString: server.url });
+  await migratePostgres({ client: owner, schema });
+  // The very statements of the page, for this schema and role.
+  const page = readFileSync("docs/fleet.md", "utf8");
+  const sql = /```sql\n(CREATE ROLE[\s\S]*?)```/.exec(page)?.[1] ?? "";
+  await owner.query(
+    sql
+      .replaceAll("windrow.", `${schema}.`)
+      .replaceAll("SCHEMA windrow", `SCHEMA ${schema}`)
+      .replaceAll("agent", role)
+      .replaceAll(`${schema}.tenant`, "windrow.tenant"),
+  );
+}, 60_000);
+afterAll(async () => {
+  for (const pool of pools) await pool.end();
+  await owner?.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+  await owner?.end();
+  server?.close();
+});
+
+/** A pool of the role, whose connections name a tenant. */
+function poolOf(tenant: string | undefined): Pool {
+  const options = tenant === undefined ? "" : `-c windrow.tenant=${tenant.replaceAll(/[\\ ]/g, "\\$&")}`;
+  const url = new URL(server.url);
+  url.username = role;
+  const pool = new Pool({ connectionString: url.href, options, max: 3 });
+  pools.push(pool);
+  return pool;
+}
+
+const storeOf = (client: PostgresClient): Store => postgresStore({ client, schema, create: false });
+
+describe.skipIf(!hasPostgres)("a role under row-level security", () => {
+  it("does everything for its own tenant: makes, writes, finishes, reads, archives, trashes, erases", async () => {
+    for (const tenant of tenants) {
+      const scope = { tenant, user: "alice" };
+      const store = await openStore(storeOf(poolOf(tenant)), { archive: await temporaryFolder() });
+      const lock = await store.create(scope, newSession());
+      for (let turn = 0; turn < 5; turn++) await store.append(lock, [messageRecord(`${tenant} ${turn}`)]);
+      await store.finish(lock, { ...stateOf("completed"), llmCallCount: 0, toolCallCount: 0 });
+      expect(await readAll(store, lock.id, { kind: "message" }, scope)).toHaveLength(5);
+      await store.archiving!.archive(scope, lock.id);
+      expect(await readAll(store, lock.id, { kind: "message" }, scope)).toHaveLength(5);
+      await store.archiving!.unarchive(scope, lock.id);
+      await store.upkeep!.trash(scope, [lock.id], new Date().toISOString());
+      await store.upkeep!.untrash(scope, lock.id);
+      const again = await store.create(scope, newSession());
+      await again.release();
+      await store.upkeep!.erase(scope, [again.id]);
+      expect((await listAll(store, scope)).map(({ metadata }) => metadata.uuid)).toEqual([lock.id]);
+      await store.close();
+    }
+  });
+
+  it("reaches nothing of another tenant, by the store or by SQL, read or written", async () => {
+    const all = (await owner.query(`SELECT id, key, tenant FROM ${schema}.session`)).rows;
+    expect(all).toHaveLength(tenants.length);
+    let crossings = 0;
+    let attempts = 0;
+    const count = async (work: () => Promise<number>): Promise<void> => {
+      attempts += 1;
+      crossings += await work().catch(() => 0);
+    };
+    for (const tenant of [...tenants, undefined]) {
+      const pool = poolOf(tenant);
+      const store = storeOf(pool);
+      for (const { id, key, tenant: whose } of all.filter((row) => row["tenant"] !== tenant)) {
+        const scope = { tenant: String(whose) };
+        const session = String(id);
+        const rows = async (sql: string): Promise<number> => (await pool.query(sql)).rows.length;
+        await count(async () => (await listAll(store, scope)).length);
+        await count(async () => (await readAll(store, session, { kind: "message" }, scope)).length);
+        await count(async () => store.info(scope, session).then(() => 1));
+        await count(async () => store.lock(scope, session).then(() => 1));
+        await count(async () => store.upkeep!.erase(scope, [session]).then(() => 1));
+        await count(async () => store.create(scope, newSession()).then(() => 1));
+        await count(async () => rows(`SELECT 1 FROM ${schema}.session WHERE key = ${key}`));
+        await count(async () => rows(`SELECT 1 FROM ${schema}.record WHERE session = ${key}`));
+        await count(async () => rows(`UPDATE ${schema}.session SET head = 99 WHERE key = ${key} RETURNING 1`));
+        await count(async () => rows(`UPDATE ${schema}.record SET body = '' WHERE session = ${key} RETURNING 1`));
+        await count(async () => rows(`DELETE FROM ${schema}.record WHERE session = ${key} RETURNING 1`));
+        await count(async () => rows(`DELETE FROM ${schema}.session WHERE key = ${key} RETURNING 1`));
+        await count(async () =>
+          rows(
+            `INSERT INTO ${schema}.record (session, log, seq, pos, body) VALUES (${key}, 1, 90, 90, 'x') RETURNING 1`,
+          ),
+        );
+        await count(async () =>
+          rows(`UPDATE ${schema}.session SET tenant = '${String(whose).replaceAll("'", "''")}' RETURNING 1`),
+        );
+      }
+      await count(async () => (await pool.query(`SELECT 1 FROM ${schema}.aside`)).rows.length);
+      await count(
+        async () => (await pool.query(`ALTER TABLE ${schema}.session DISABLE ROW LEVEL SECURITY`)).rows.length + 1,
+      );
+      await count(async () => (await pool.query(`SET ROLE windrow`)).rows.length + 1);
+      await store.close();
+    }
+    expect([crossings, attempts]).toEqual([0, 9 * 14 + 4 * 3]);
+    const after = (await owner.query(`SELECT id, key, tenant FROM ${schema}.session`)).rows;
+    expect(after).toEqual(all);
+    const lines = await owner.query(`SELECT count(*)::int AS lines FROM ${schema}.record WHERE body <> ''`);
+    expect(lines.rows).toEqual([{ lines: 5 * tenants.length }]);
+  });
+});
