@@ -30,6 +30,12 @@ const scripts: readonly Script[] = [
     needs: "postgres",
     behind: "await (await manager.create()).close(); await manager.close(); await pool.end();",
   },
+  {
+    page: "retention",
+    at: 1,
+    needs: "postgres",
+    behind: "await (await manager.create()).close(); await manager.close();",
+  },
   { page: "format", at: 1, prints: /^damaged: \{"seq":3.*\n$/ },
   { page: "telemetry", at: 1 },
   {

@@ -95,7 +95,8 @@ describe.skipIf(!hasPostgres)("a role under row-level security", () => {
     for (const tenant of [...tenants, undefined]) {
       const pool = poolOf(tenant);
       const store = storeOf(pool);
-      for (const { id, key, tenant: whose } of all.filter((row) => row["tenant"] !== tenant)) {
+      for (const { id, key: number, tenant: whose } of all.filter((row) => row["tenant"] !== tenant)) {
+        const key = String(number);
         const scope = { tenant: String(whose) };
         const session = String(id);
         const rows = async (sql: string): Promise<number> => (await pool.query(sql)).rows.length;

@@ -167,10 +167,10 @@ class Archive {
         dump = (await this.#object(scope, id, markIn(error)))?.dump;
       }
     }
-    const { lines } = dump;
+    const kept = dump;
     const archived = ({ logs }: FetchedSession): Iterable<DumpedLine> =>
       logNames.flatMap((log) => logs[log].map((line) => ({ log, line })));
-    return { ...dump, lines: () => this.#wherever(scope, id, lines, archived) };
+    return { ...kept, lines: () => this.#wherever(scope, id, () => kept.lines(), archived) };
   }
 
   /** Items from the store; where an archive took them, or takes them meanwhile, from there, and the other way round. */
