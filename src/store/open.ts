@@ -10,7 +10,7 @@ import type { SqliteDatabase } from "./sqlite/connection/driver.ts";
 import type { DatabaseClass } from "./sqlite/connection/read-only.ts";
 import type { Clock } from "./shared/clock.ts";
 import type { Mask } from "../mask/mask.ts";
-import type { ArchiveBucket } from "./archive/bucket.ts";
+import type { ArchiveBucket } from "./shared/archive/bucket.ts";
 import type { Store } from "./store.ts";
 
 /** The options of every store that is opened by path or URL. */
@@ -50,8 +50,8 @@ export async function openUnguarded(target: string | Store | SqliteDatabase, opt
   const store = await openAlone(target, others);
   if (archive === undefined || store.archiving) return store;
   const [{ archivedStore }, { openArchive }, { createMask }] = await Promise.all([
-    import("./archive/archived.ts"),
-    import("./archive/open.ts"),
+    import("./shared/archive/archived.ts"),
+    import("./shared/archive/open.ts"),
     import("../mask/mask.ts"),
   ]);
   const { mask = createMask(), clock } = options;

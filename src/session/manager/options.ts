@@ -8,7 +8,7 @@ import type { Clock } from "../../store/shared/clock.ts";
 import type { Config } from "../../config/config.ts";
 import type { TenantStore } from "../../access/guarded.ts";
 import { sessionStatuses } from "../../store/statuses.ts";
-import type { ArchiveBucket } from "../../store/archive/bucket.ts";
+import type { ArchiveBucket } from "../../store/shared/archive/bucket.ts";
 import type { ListQuery, Scope, Store } from "../../store/store.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import type { ModelDescription } from "../../tokens/models.ts";

@@ -2,8 +2,8 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openStore } from "../../../src/access/open.ts";
-import { s3Archive } from "../../../src/store/archive/s3.ts";
-import type { ArchiveBucket } from "../../../src/store/archive/bucket.ts";
+import { s3Archive } from "../../../src/store/shared/archive/s3.ts";
+import type { ArchiveBucket } from "../../../src/store/shared/archive/bucket.ts";
 import { everybody, messageRecord, newSession, readAll, stateOf } from "../../../src/store/testing/kit.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { fakeS3Client, startFakeS3 } from "../../support/fake-s3.ts";

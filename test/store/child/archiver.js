@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 const [dist, address, archive, id, task, stop] = process.argv.slice(2);
 const load = (path) => import(pathToFileURL(`${dist}/${path}`).href);
 const { openStore } = await load("access/open.js");
-const { folderArchive } = await load("store/archive/bucket.js");
+const { folderArchive } = await load("store/shared/archive/bucket.js");
 
 let steps = 0;
 

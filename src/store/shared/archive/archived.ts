@@ -2,20 +2,20 @@
  * A store with an archive beside it: finished sessions lie there as one object each, and are read on as if they lay in the
  * store. It stands before any store that can let go of records ({@link StoreDetaching}).
  */
-import { WindrowError, isWindrowError } from "../../errors.ts";
-import type { Mask } from "../../mask/mask.ts";
-import type { RecordKind, StoredRecordOf } from "../../message/record.ts";
-import { kindLogs, logNames } from "../format/logs.ts";
-import { systemClock, timestamp } from "../shared/clock.ts";
-import type { Clock } from "../shared/clock.ts";
-import { readRecord } from "../shared/prepare.ts";
-import { alreadyExists } from "../shared/rules.ts";
-import { recordOf } from "../shared/session-log.ts";
-import { inFrontOf, storeShape } from "../shared/shape.ts";
-import { summaryOf } from "../shared/transfer.ts";
-import type { ArchivedSession, ArchiveMark, DumpedLine, ReadQuery, Restored } from "../store.ts";
-import type { Scope, SessionDump, Store, StoreArchiving, StoreDetaching, StoreTransfer } from "../store.ts";
-import type { EraseElsewhere, ErasedPlace, Upkeep } from "../upkeep.ts";
+import { WindrowError, isWindrowError } from "../../../errors.ts";
+import type { Mask } from "../../../mask/mask.ts";
+import type { RecordKind, StoredRecordOf } from "../../../message/record.ts";
+import { kindLogs, logNames } from "../../format/logs.ts";
+import { systemClock, timestamp } from "../clock.ts";
+import type { Clock } from "../clock.ts";
+import { readRecord } from "../prepare.ts";
+import { alreadyExists } from "../rules.ts";
+import { recordOf } from "../session-log.ts";
+import { inFrontOf, storeShape } from "../shape.ts";
+import { summaryOf } from "../transfer.ts";
+import type { ArchivedSession, ArchiveMark, DumpedLine, ReadQuery, Restored } from "../../store.ts";
+import type { Scope, SessionDump, Store, StoreArchiving, StoreDetaching, StoreTransfer } from "../../store.ts";
+import type { EraseElsewhere, ErasedPlace, Upkeep } from "../../upkeep.ts";
 import type { ArchiveBucket } from "./bucket.ts";
 import { ObjectCache } from "./cache.ts";
 import type { FetchedSession } from "./cache.ts";

@@ -1,6 +1,6 @@
 /** Objects of an archive, unpacked, for readers that come again. */
-import { WindrowError } from "../../errors.ts";
-import type { ArchiveMark } from "../store.ts";
+import { WindrowError } from "../../../errors.ts";
+import type { ArchiveMark } from "../../store.ts";
 import type { ArchiveBucket } from "./bucket.ts";
 import { unpackSession } from "./object.ts";
 import type { UnpackedSession } from "./object.ts";

@@ -1,8 +1,8 @@
 /** Opening an archive by its address: a folder, or a bucket with the SDK that the user installed. */
 import { fileURLToPath } from "node:url";
-import { WindrowError } from "../../errors.ts";
-import { withPackage } from "../../peer.ts";
-import { shown } from "../../shown.ts";
+import { WindrowError } from "../../../errors.ts";
+import { withPackage } from "../../../peer.ts";
+import { shown } from "../../../shown.ts";
 import { folderArchive } from "./bucket.ts";
 import type { ArchiveBucket } from "./bucket.ts";
 import { s3Archive } from "./s3.ts";

@@ -1,9 +1,9 @@
 /** The place of an archive: objects by name, each written once. A folder is one, an S3-compatible bucket another. */
 import { link, readdir, readFile, rm, rmdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { systemDisk } from "../../disk/disk.ts";
-import { draftOf, makeFolder, openNew, remove, syncFolder } from "../../disk/safe-write.ts";
-import { systemCode, unavailable, writeAll } from "../../disk/safe-write.ts";
+import { systemDisk } from "../../../disk/disk.ts";
+import { draftOf, makeFolder, openNew, remove, syncFolder } from "../../../disk/safe-write.ts";
+import { systemCode, unavailable, writeAll } from "../../../disk/safe-write.ts";
 
 /** Objects by name. Names have letters, digits, `-`, `_`, `.`, `%`, `=` and `/`. */
 export interface ArchiveBucket {

@@ -1,6 +1,6 @@
 /** An archive in a bucket of S3 or of a store that speaks its protocol, over a client that the user brings. */
 import { setTimeout as wait } from "node:timers/promises";
-import { WindrowError } from "../../errors.ts";
+import { WindrowError } from "../../../errors.ts";
 import type { ArchiveBucket } from "./bucket.ts";
 
 /** The part of a client that is used: an `S3` of the package `@aws-sdk/client-s3` has it. */

@@ -5,15 +5,15 @@
 import { pipeline } from "node:stream/promises";
 import { createGzip, gunzip } from "node:zlib";
 import { promisify } from "node:util";
-import { WindrowError } from "../../errors.ts";
-import { isObject } from "../../message/json.ts";
-import type { JsonObject } from "../../message/message.ts";
-import { parseDocument } from "../format/documents.ts";
-import { logNames } from "../format/logs.ts";
-import { isLossy, lossMessage, watchLosses } from "../shared/transfer-losses.ts";
-import { parseDumped, summaryOf, weigh } from "../shared/transfer.ts";
-import type { DumpSummary } from "../shared/transfer.ts";
-import type { LogName, SessionDump } from "../store.ts";
+import { WindrowError } from "../../../errors.ts";
+import { isObject } from "../../../message/json.ts";
+import type { JsonObject } from "../../../message/message.ts";
+import { parseDocument } from "../../format/documents.ts";
+import { logNames } from "../../format/logs.ts";
+import { isLossy, lossMessage, watchLosses } from "../transfer-losses.ts";
+import { parseDumped, summaryOf, weigh } from "../transfer.ts";
+import type { DumpSummary } from "../transfer.ts";
+import type { LogName, SessionDump } from "../../store.ts";
 
 /** The version of the object's form. */
 const objectVersion = 1;
