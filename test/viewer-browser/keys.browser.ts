@@ -122,6 +122,18 @@ describe.skipIf(!hasBrowser)("the keys", () => {
     expect(await page.$(".search")).toBeNull();
   });
 
+  it("leave the address to a page that is opened while they still move", async () => {
+    // A timer that is set after another one fires after it: then the address of the step would have been written.
+    const hash = await page.evaluate<string>(`new Promise((done) => {
+      document.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowLeft" }));
+      document.querySelector("nav[aria-label=Pages] a").click();
+      setTimeout(() => done(location.hash), 300);
+    })`);
+    expect(hash).toBe("#/");
+    await page.goBack();
+    await page.waitForSelector("#window-list [role=listitem]");
+  });
+
   it("move the focus between the panes, open the help and leave it", async () => {
     await page.focus("#log");
     await page.keyboard.press("l");

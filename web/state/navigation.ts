@@ -14,6 +14,8 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 export function startNavigation(): void {
   route.value = parseRoute(location.hash);
   addEventListener("hashchange", () => {
+    // An address that was to follow belongs to the place that was left.
+    clearTimeout(timer);
     route.value = parseRoute(location.hash);
   });
 }
