@@ -234,10 +234,11 @@ async function bytesOf(pool: Pool, schema: string, prefix = ""): Promise<number>
 
 async function reads(pool: Pool): Promise<readonly BenchRow[]> {
   let asked = 0;
-  const counting: PostgresClient = {
-    query: (text, values) => {
+  const counting = {
+    connect: true,
+    query(statement: string | Sent, values: unknown[] = []) {
       asked++;
-      return pool.query(text, values);
+      return typeof statement === "string" ? pool.query(statement, values) : pool.query(statement);
     },
   };
   const store = storeOn(counting);

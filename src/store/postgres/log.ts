@@ -103,7 +103,7 @@ async function newestRows(
   const sql =
     `SELECT seq, twin, body FROM ${schema}.record WHERE session = $1 AND log = $2 AND seq BETWEEN $3 AND $4 ` +
     "ORDER BY seq DESC, twin DESC LIMIT $5";
-  return (await asker.ask(sql, [key, logNumbers[log], from, to, last])).map(logRow).toReversed();
+  return (await asker.askOften(sql, [key, logNumbers[log], from, to, last])).map(logRow).toReversed();
 }
 
 async function seqFromEnd(

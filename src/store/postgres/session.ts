@@ -43,7 +43,7 @@ export async function findRow(database: Database, id: string): Promise<SessionRo
   const sql =
     `SELECT ${sessionColumns("$2")} FROM ${schema}.session s LEFT JOIN ${schema}.worker w ON w.id = s.worker ` +
     "WHERE s.id = $1 AND s.trashed_at IS NULL";
-  const [row] = await asker.ask(sql, [id, database.now()]);
+  const [row] = await asker.askOften(sql, [id, database.now()]);
   return row && rowOf(row);
 }
 
