@@ -9,7 +9,7 @@ const most = {
   "./chat": 10,
   "./adapter": 28,
   "./anthropic": 12,
-  "./adk": 11,
+  "./adk": 16,
   "./gemini": 13,
   "./ai-sdk": 13,
   "./pi": 10,

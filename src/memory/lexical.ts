@@ -23,8 +23,8 @@ export interface LexicalHit {
 export interface SearchOptions {
   /** The most hits. Default 50. */
   readonly limit?: number;
-  /** Restricts the search to this session. */
-  readonly sessionId?: string;
+  /** Restricts the search to this session, or these. */
+  readonly sessionId?: string | readonly string[];
 }
 
 /** An index of messages in memory, ranked as {@link SearchIndex} ranks them. Messages of one session are added in their order. */
@@ -45,8 +45,9 @@ export class LexicalIndex {
 
   /** The messages that match a query, best first, newest first among equals. Empty when no word of it is known. */
   search(query: string, { limit = 50, sessionId }: SearchOptions = {}): readonly LexicalHit[] {
-    const entries = [...this.#index.entries()];
-    const answers = (entry: IndexedEntry): boolean => sessionId === undefined || entry.id === sessionId;
+    const listed = Array.isArray(sessionId) ? new Set<string>(sessionId) : undefined;
+    const entries = [...this.#index.entries()].filter(({ id }) => !listed || listed.has(id));
+    const answers = ({ id }: IndexedEntry): boolean => typeof sessionId !== "string" || id === sessionId;
     const found = this.#index.rankNow(new Set(termsOf(query)), { entries, answers, limit });
     return found.map(({ entry, seq, score }) => ({ sessionId: entry.id, seq, score }));
   }

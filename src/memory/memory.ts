@@ -8,8 +8,8 @@ import type { TokenCounter } from "../tokens/counter.ts";
 
 /** The sessions and messages that a query asks about. All conditions hold together. */
 export interface MemoryFilter {
-  /** This session alone. */
-  readonly sessionId?: string;
+  /** This session alone, or these. Of a list, no other session's words have an influence on what ranks before what. */
+  readonly sessionId?: string | readonly string[];
   /** Sessions that ended so, or have not ended. */
   readonly status?: FinalStatus | "unfinished";
   /** Sessions whose task's key names this project: as `project`, `project_id`, `repo` or `owner/repo`, `app_name`, `cwd`. */

@@ -1,10 +1,12 @@
 /**
- * Google's Agent Development Kit (`@google/adk` 2): a plug-in that sends windows, a session service over any store, a
- * context compactor, a recall tool, and a ContextManager. ADK itself is never imported.
+ * Google's Agent Development Kit (`@google/adk` 2): a plug-in that sends windows, a session service and a memory service over
+ * any store, a context compactor, a recall tool, and a ContextManager. ADK itself is never imported.
  */
 export { ContextManager } from "./context.ts";
 export { contextCompactor } from "./compactor.ts";
 export type { ContextCompactorOptions } from "./compactor.ts";
+export { createMemoryService } from "./memory.ts";
+export type { AdkMemoryEntry, AdkMemoryOptions, AdkMemoryRequest, AdkMemoryService } from "./memory.ts";
 export { ContextManagementPlugin } from "./plugin.ts";
 export type { ContextManagementOptions } from "./plugin.ts";
 export { recallTool } from "./recall.ts";

@@ -70,9 +70,10 @@ export class IndexedStore {
   field(index: SearchIndex, where: MemoryFilter = {}, asking?: string): Omit<Field, "limit"> {
     const { sessionId, status, project, since, until, tool } = where;
     const key = project === undefined ? undefined : projectKey(project);
+    const listed = Array.isArray(sessionId) ? new Set<string>(sessionId) : undefined;
     const answers = ({ id, session }: IndexedEntry): boolean =>
       id !== asking &&
-      (sessionId === undefined || id === sessionId) &&
+      (typeof sessionId !== "string" || id === sessionId) &&
       (status === undefined || (session.status ?? "unfinished") === status) &&
       (key === undefined || session.projects?.includes(key) === true);
     const [from, to] = [seconds(since, -Infinity), seconds(until, Infinity)];
@@ -82,7 +83,9 @@ export class IndexedStore {
       const time = index.timeOf(number);
       return time >= from && time < to && (marked === undefined || marked[number] === 1);
     };
-    const entries = [...index.entries()].filter(({ session }) => inScope(this.scope, session));
+    const isSeen = ({ id, session }: IndexedEntry): boolean =>
+      inScope(this.scope, session) && (!listed || listed.has(id));
+    const entries = [...index.entries()].filter(isSeen);
     return { entries, answers, ...(!isOpen && { holds }) };
   }
 
