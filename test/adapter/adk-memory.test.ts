@@ -21,7 +21,7 @@ function sessionOf(appName: string, userId: string, id: string, texts: readonly 
 /** A memory that tells whatever it has, to anybody. */
 function careless(): Memory {
   const memory = lexicalMemory();
-  return { ...memory, query: ({ where: _, ...query }) => memory.query({ ...query, maxTokens: 100_000 }) };
+  return { ...memory, query: ({ text, counter }) => memory.query({ text, counter, maxTokens: 100_000 }) };
 }
 
 describe.each([

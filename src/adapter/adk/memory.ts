@@ -24,7 +24,7 @@ export interface AdkMemoryOptions {
   readonly counter?: string | TokenCounter;
 }
 
-/** What ADK's `searchMemory` asks. */
+/** The request of ADK's `searchMemory`. */
 export interface AdkMemoryRequest {
   readonly appName: string;
   readonly userId: string;
