@@ -14,6 +14,7 @@ import { Facts } from "./facts.ts";
 import { isRefusal, lockFolder, readTable, replaceTable, tableFile, writeLines } from "./folder.ts";
 import type { FolderLock, ReadTable } from "./folder.ts";
 import { Postings } from "./postings.ts";
+import type { Posted } from "./postings.ts";
 import { best, scored } from "./rank.ts";
 import type { Field, RankedMessage } from "./rank.ts";
 import { covered, Table } from "./table.ts";
@@ -73,6 +74,11 @@ export class SearchIndex {
   /** Whether this process may write the folder just now. */
   get writable(): boolean {
     return this.#lock !== undefined;
+  }
+
+  /** One more than the largest number of a message. */
+  get next(): number {
+    return this.#table.next;
   }
 
   /** Postings that are in memory alone. */
@@ -208,6 +214,11 @@ export class SearchIndex {
     return yield* scored({ next, length: (number) => facts.length(number) }, { entries }, postings);
   }
 
+  /** The messages that hold each of some terms. */
+  find(terms: readonly string[]): readonly Posted[] {
+    return this.#postings.find(terms);
+  }
+
   /** {@link rank} without a turn for the event loop. */
   rankNow(terms: ReadonlySet<string>, field: Field): readonly RankedMessage[] {
     return atOnce(this.rank(terms, field));
@@ -223,6 +234,11 @@ export class SearchIndex {
   /** Characters of a message. */
   charactersOf(number: number): number {
     return this.#facts.size(number);
+  }
+
+  /** Terms of a message. */
+  lengthOf(number: number): number {
+    return this.#facts.length(number);
   }
 
   /** Whether a user said a message. */

@@ -3,6 +3,8 @@ import type { Store } from "../../store/store.ts";
 import { Turns } from "../../turns.ts";
 import { termsOf } from "../../window/recall/terms.ts";
 import type { Memory, MemoryPassage, MemoryQuery } from "../memory.ts";
+import { similarTasks, taskScores, taskTerms } from "../similar/similar.ts";
+import type { SimilarQuery, SimilarTask } from "../similar/similar.ts";
 import { IndexedStore } from "./indexed-store.ts";
 import type { IndexedStoreOptions } from "./indexed-store.ts";
 import { mostCandidates, passagesOf } from "./passages.ts";
@@ -13,6 +15,16 @@ export interface StoreMemoryOptions extends IndexedStoreOptions {
   readonly name?: string;
 }
 
+/** A memory over a store's sessions, which also knows what was done in them. */
+export interface StoreMemory extends Memory {
+  /**
+   * Past sessions about a task, the most alike first: how each ended, what was done, and the passages that say so.
+   *
+   * @throws WindrowError `bad-option` without a text or a session, `session-not-found`
+   */
+  similar(query: SimilarQuery, signal?: AbortSignal): Promise<readonly SimilarTask[]>;
+}
+
 /**
  * A memory over the sessions of a store. It is handed nothing: the log is its source, and every question first adds to the
  * index what was written since. Closing it leaves the store open.
@@ -21,7 +33,7 @@ export interface StoreMemoryOptions extends IndexedStoreOptions {
  * const memory = storeMemory(store, { index: searchFolderOf("./contexts"), scope: { user: "ann" } });
  * const passages = await memory.query({ text: "How did we fix the login?", counter: estimate });
  */
-export function storeMemory(store: Store, options: StoreMemoryOptions = {}): Memory {
+export function storeMemory(store: Store, options: StoreMemoryOptions = {}): StoreMemory {
   const { name = "store" } = options;
   const sessions = new IndexedStore(store, options);
   return {
@@ -38,6 +50,18 @@ export function storeMemory(store: Store, options: StoreMemoryOptions = {}): Mem
         return passagesOf(sessions, index, ranked, query, ["words"], signal);
       }, signal);
     },
+
+    similar: (query, signal) =>
+      similarTasks(
+        sessions,
+        query,
+        async (index, text, entries) => {
+          const terms = taskTerms(text);
+          const messages = await new Turns(signal).run(index.scores(terms, entries));
+          return { sessions: taskScores(index, terms, entries), messages, signals: ["words"] };
+        },
+        signal,
+      ),
 
     close: async () => undefined,
   };
