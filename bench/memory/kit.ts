@@ -1,9 +1,12 @@
 /** Conversations with questions, stores made of them, and generated text of words as frequent as in language. */
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { openStore } from "../../src/access/open.ts";
 import type { Message, Role } from "../../src/message/message.ts";
+import type { Embedder } from "../../src/model/model.ts";
 import type { Store } from "../../src/store/store.ts";
 
 /** A session of a conversation, and when it was held. */
@@ -101,6 +104,23 @@ function dayOf(text: string): string | undefined {
   const of = name === undefined ? month : name === "April" ? "4" : "5";
   const at = number ?? day;
   return of === undefined || at === undefined ? undefined : `${of.padStart(2, "0")}-${at.padStart(2, "0")}`;
+}
+
+/** The sentence model that `npm run test:interop energetic` installs, each text embedded once; undefined without it. */
+export async function sentenceModel(): Promise<Embedder | undefined> {
+  const folder = resolve("interop/energetic");
+  if (!existsSync(`${folder}/node_modules/@energetic-ai/embeddings`)) return undefined;
+  const { energeticEmbedder } = (await import(pathToFileURL(`${folder}/embedder.mjs`).href)) as {
+    readonly energeticEmbedder: () => Promise<Embedder>;
+  };
+  const embed = await energeticEmbedder();
+  const known = new Map<string, readonly number[]>();
+  return async (texts) => {
+    const fresh = [...new Set(texts.filter((text) => !known.has(text)))];
+    const { vectors } = fresh.length > 0 ? await embed(fresh) : { vectors: [] };
+    for (const [place, text] of fresh.entries()) known.set(text, vectors[place] ?? []);
+    return { vectors: texts.map((text) => known.get(text) ?? []), usage: {} };
+  };
 }
 
 /** A store in memory that holds these sessions, ended. */

@@ -5,9 +5,10 @@
  */
 import { randomUUID } from "node:crypto";
 import { openStore } from "../../src/access/open.ts";
-import { storeMemory } from "../../src/memory/store/store-memory.ts";
+import { semanticMemory } from "../../src/memory/semantic-memory.ts";
+import { storeMemory } from "../../src/memory/store-memory.ts";
 import type { BenchReport, BenchRow } from "../bench.ts";
-import { percent, randomOf, wordsOf, writeSession } from "./kit.ts";
+import { percent, randomOf, sentenceModel, wordsOf, writeSession } from "./kit.ts";
 import { questionOf, sessionOf, taskOf } from "./tasks-kit.ts";
 import type { Task, Wording } from "./tasks-kit.ts";
 
@@ -45,9 +46,14 @@ async function rowsOf(seed: number): Promise<readonly BenchRow[]> {
       random() < 0.2 ? "failed" : "completed",
     );
   }
-  const memory = storeMemory(store);
+  const embedder = await sentenceModel();
+  const byMeaning = embedder && semanticMemory(store, { embedder, mostNew: Infinity, timeout: 600_000 });
   const rows: BenchRow[] = [];
-  for (const wording of wordings) {
+  const ways = [
+    ["words", storeMemory(store)] as const,
+    ...(byMeaning ? [["words and meaning", byMeaning] as const] : []),
+  ];
+  for (const [wording, [way, memory]] of wordings.flatMap((one) => ways.map((other) => [one, other] as const))) {
     const places: number[] = [];
     const started = performance.now();
     for (const [id, task] of [...tasks].slice(0, planted)) {
@@ -58,7 +64,7 @@ async function rowsOf(seed: number): Promise<readonly BenchRow[]> {
       seed,
       sessions,
       wording,
-      "way": "words",
+      way,
       "first %": percent(places.map((place) => (place === 0 ? 1 : 0))),
       "in 3 %": percent(places.map((place) => (place >= 0 ? 1 : 0))),
       "ms": Math.round((performance.now() - started) / planted),

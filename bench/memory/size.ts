@@ -7,7 +7,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { readdirSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { storeMemory } from "../../src/memory/store/store-memory.ts";
+import { storeMemory } from "../../src/memory/store-memory.ts";
 import { filesStore } from "../../src/store/files/files.ts";
 import { estimate } from "../../src/tokens/estimate.ts";
 import type { BenchReport, BenchRow } from "../bench.ts";

@@ -2,8 +2,8 @@
 export { LexicalIndex } from "./lexical.ts";
 export { lexicalMemory } from "./lexical-memory.ts";
 export type { Memory, MemoryFilter, MemoryPassage, MemoryQuery, MemorySignal } from "./memory.ts";
-export { storeMemory } from "./store/store-memory.ts";
-export type { StoreMemory, StoreMemoryOptions } from "./store/store-memory.ts";
+export { storeMemory } from "./store-memory.ts";
+export type { StoreMemory, StoreMemoryOptions } from "./store-memory.ts";
 export { similarText } from "./similar/text.ts";
 export type { SimilarQuery, SimilarTask } from "./similar/similar.ts";
 export type { MetError, SessionDeeds } from "./similar/done.ts";
@@ -21,3 +21,5 @@ export type { CurrentFact, Fact, FactSource, NewFact } from "./facts/facts.ts";
 export { MemoryFiles } from "./files/memory-files.ts";
 export type { FileChange, FileVersion, ListedFile, MemoryFilesOptions } from "./files/memory-files.ts";
 export { forgetSessions } from "./forget.ts";
+export { semanticMemory } from "./semantic-memory.ts";
+export type { SemanticMemory, SemanticMemoryOptions } from "./semantic-memory.ts";

@@ -12,3 +12,5 @@ export type { OllamaModelOptions } from "./ollama.ts";
 export { openModel } from "./open.ts";
 export { openaiEmbedder, openaiModel } from "./openai-compatible.ts";
 export type { OpenaiModelOptions } from "./openai-compatible.ts";
+export { transformersEmbedder } from "./transformers.ts";
+export type { FeatureExtractor, TransformersEmbedderOptions } from "./transformers.ts";

@@ -120,13 +120,50 @@ export class Spread {
   }
 }
 
-/** The best messages, the best first; the newest first among equals. Those with a score of 0 are none. */
-export function* best(field: Field, scores: Float64Array): Work<readonly RankedMessage[]> {
+/** As {@link Spread}, for scores that were spread before. */
+export class Gathered {
+  /** The scores of a session's messages in their order; undefined where all are 0. */
+  of({ stretches }: IndexedEntry, scores: Float64Array): Float64Array | undefined {
+    const gathered = new Float64Array(stretches.reduce((sum, { count }) => sum + count, 0));
+    let place = 0;
+    for (const { number, count } of stretches) {
+      gathered.set(scores.subarray(number, number + count), place);
+      place += count;
+    }
+    return gathered.some((score) => score > 0) ? gathered : undefined;
+  }
+}
+
+/** The scores of all messages by number, each with its share of those around it in its session. */
+export function neighbouring(entries: readonly IndexedEntry[], scores: Float64Array): Float64Array {
+  const spread = new Float64Array(scores.length);
+  const room = new Spread();
+  for (const entry of entries) {
+    const shared = room.of(entry, scores);
+    if (!shared) continue;
+    let place = 0;
+    for (const { number, count } of entry.stretches) {
+      spread.set(shared.subarray(place, place + count), number);
+      place += count;
+    }
+  }
+  return spread;
+}
+
+/**
+ * The best messages, the best first; the newest first among equals. Those with a score of 0 are none.
+ *
+ * @param room - how the scores of a session are read. Default: each with its share of those around it
+ */
+export function* best(
+  field: Field,
+  scores: Float64Array,
+  room: Pick<Spread, "of"> = new Spread(),
+): Work<readonly RankedMessage[]> {
   const { entries, answers, holds, limit } = field;
   let kept: RankedMessage[] = [];
   let least = 0;
   let looked = 0;
-  const room = new Spread();
   for (const entry of entries) {
     if (answers?.(entry) === false) continue;
     const spread = room.of(entry, scores);

@@ -20,6 +20,7 @@ import type { Field, RankedMessage } from "./rank.ts";
 import { covered, Table } from "./table.ts";
 import type { IndexedEntry, IndexedSession } from "./table.ts";
 import { countedTerms } from "./terms.ts";
+import { forgetVectors } from "./vectors.ts";
 
 /** A message on its way into the index. */
 export interface NewIndexed {
@@ -278,6 +279,7 @@ export class SearchIndex {
     }
     changed.push(...this.#postings.keep((number) => known[number] === 1));
     for (const { number, count } of gone) this.#facts.wipe(number, count);
+    changed.push(...forgetVectors(folder, sessionIds));
     this.#read = writeLines(folder, [this.#claim()], this.#read);
     const holes = next - this.size;
     if (holes >= leastHoles && holes > holesShare * next) this.#begin(folder);

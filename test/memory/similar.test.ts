@@ -1,7 +1,7 @@
 /** Similar tasks: which sessions, what was done in them, and the record that tells it. */
 import { expect, it } from "vitest";
 import { similarText } from "../../src/memory/similar/text.ts";
-import { storeMemory } from "../../src/memory/store/store-memory.ts";
+import { storeMemory } from "../../src/memory/store-memory.ts";
 import type { Message } from "../../src/message/message.ts";
 import { openStore } from "../../src/access/open.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";

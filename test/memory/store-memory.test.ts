@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { MemoryFilter } from "../../src/memory/memory.ts";
-import { storeMemory } from "../../src/memory/store/store-memory.ts";
+import { storeMemory } from "../../src/memory/store-memory.ts";
 import type { JsonObject, NewMessage } from "../../src/message/message.ts";
 import { messageText } from "../../src/message/message.ts";
 import { erase } from "../../src/ops/cleanup/erase.ts";

@@ -16,7 +16,7 @@ export async function memoryOf(
 ): Promise<Memory | undefined> {
   if (given !== "store") return given && ownMemory(given, store, scope);
   const [{ storeMemory }, { searchFolderOf }] = await Promise.all([
-    import("../../memory/store/store-memory.ts"),
+    import("../../memory/store-memory.ts"),
     import("../../search/folder.ts"),
   ]);
   const index = typeof target === "string" ? searchFolderOf(target) : undefined;

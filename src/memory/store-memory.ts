@@ -1,13 +1,13 @@
 /** A memory of a store's own sessions, searched by words with the index of `windrow search`. */
-import type { Store } from "../../store/store.ts";
-import { Turns } from "../../turns.ts";
-import { termsOf } from "../../window/recall/terms.ts";
-import type { Memory, MemoryPassage, MemoryQuery } from "../memory.ts";
-import { similarTasks, taskScores, taskTerms } from "../similar/similar.ts";
-import type { SimilarQuery, SimilarTask } from "../similar/similar.ts";
-import { IndexedStore } from "./indexed-store.ts";
-import type { IndexedStoreOptions } from "./indexed-store.ts";
-import { mostCandidates, passagesOf } from "./passages.ts";
+import type { Store } from "../store/store.ts";
+import { Turns } from "../turns.ts";
+import { termsOf } from "../window/recall/terms.ts";
+import type { Memory, MemoryPassage, MemoryQuery } from "./memory.ts";
+import { similarTasks, taskScores, taskTerms } from "./similar/similar.ts";
+import type { SimilarQuery, SimilarTask } from "./similar/similar.ts";
+import { IndexedStore } from "./store/indexed-store.ts";
+import type { IndexedStoreOptions } from "./store/indexed-store.ts";
+import { mostCandidates, passagesOf } from "./store/passages.ts";
 
 /** Options of {@link storeMemory}. */
 export interface StoreMemoryOptions extends IndexedStoreOptions {

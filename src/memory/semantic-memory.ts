@@ -1,0 +1,271 @@
+/** A memory of a store's own sessions, searched by words and by meaning. */
+import { WindrowError } from "../errors.ts";
+import { messageText } from "../message/message.ts";
+import type { Embedder } from "../model/model.ts";
+import { lockFolder } from "../search/folder.ts";
+import { best, Gathered, neighbouring } from "../search/rank.ts";
+import type { RankedMessage } from "../search/rank.ts";
+import type { SearchIndex } from "../search/search.ts";
+import type { IndexedEntry } from "../search/table.ts";
+import { Vectors } from "../search/vectors.ts";
+import type { MessageVector } from "../search/vectors.ts";
+import type { Store } from "../store/store.ts";
+import { Turns } from "../turns.ts";
+import { termsOf } from "../window/recall/terms.ts";
+import type { MemoryPassage, MemoryQuery } from "./memory.ts";
+import { within } from "./offload/limit.ts";
+import { similarTasks, taskScores, taskTerms } from "./similar/similar.ts";
+import { IndexedStore } from "./store/indexed-store.ts";
+import { mostCandidates, passagesOf } from "./store/passages.ts";
+import type { StoreMemory, StoreMemoryOptions } from "./store-memory.ts";
+
+/** Options of {@link semanticMemory}. */
+export interface SemanticMemoryOptions extends StoreMemoryOptions {
+  /** Makes vectors of texts. Those of one without an `id` are kept in memory alone. */
+  readonly embedder: Embedder;
+  /** The share of words in a score; the rest is meaning. Default 0.6. */
+  readonly lexicalShare?: number;
+  /** Whether the model understands a text; of others only the words count. Default: it understands all. */
+  readonly understands?: (text: string) => boolean;
+  /** Most messages that one question has embedded, newest first; {@link SemanticMemory.embed} does all. Default 1,000. */
+  readonly mostNew?: number;
+  /** Milliseconds that the embedder may take for one batch. Default 10,000. */
+  readonly timeout?: number;
+  /** Told why a question was answered by words alone. */
+  readonly onFallback?: (reason: string) => void;
+}
+
+/** A memory that also searches by meaning. */
+export interface SemanticMemory extends StoreMemory {
+  /**
+   * Embeds every message that has no vector yet, newest first. What was done is kept, whatever happens.
+   *
+   * @returns how many were embedded
+   * @throws what the embedder throws
+   */
+  embed(signal?: AbortSignal): Promise<number>;
+}
+
+/** Texts of one request to the embedder, and characters of each that it is given. */
+const batchSize = 64;
+const embeddedCharacters = 2_000;
+
+/**
+ * As `storeMemory`, by the sum of two scores: that of words, and the nearness of vectors. Each is spread on neighbours and
+ * brought to between 0 and 1. Texts go to the embedder as the store keeps them, masked. Where the embedder fails, words
+ * alone answer; each passage says by which signals.
+ */
+export function semanticMemory(store: Store, options: SemanticMemoryOptions): SemanticMemory {
+  const { name = "semantic", lexicalShare = 0.6, understands = () => true } = options;
+  const { mostNew = 1_000, onFallback } = options;
+  const sessions = new IndexedStore(store, options);
+  const meaning = new Meaning(sessions, options);
+
+  /** The nearness of each message to a text, by number; undefined where it cannot be had. */
+  const nearnessOf = async (
+    index: SearchIndex,
+    text: string,
+    entries: readonly IndexedEntry[],
+    signal: AbortSignal | undefined,
+  ): Promise<Float64Array | undefined> => {
+    if (!understands(text)) return undefined;
+    try {
+      const wanted = await meaning.vectorOf(text, signal);
+      await meaning.embed(index, entries, mostNew, signal);
+      return meaning.nearness(index, wanted, entries);
+    } catch (error) {
+      signal?.throwIfAborted();
+      onFallback?.(error instanceof Error ? error.message : String(error));
+      return undefined;
+    }
+  };
+
+  return {
+    name,
+    readsStore: true,
+    receive: async () => undefined,
+
+    query: (query: MemoryQuery, signal?: AbortSignal): Promise<readonly MemoryPassage[]> =>
+      sessions.ask(async (index) => {
+        const field = sessions.field(index, query.where, query.asking);
+        const terms = new Set(termsOf(query.text));
+        const words = await new Turns(signal).run(index.scores(terms, field.entries));
+        const near = await nearnessOf(index, query.text, field.entries, signal);
+        const asked = { ...field, limit: mostCandidates };
+        const ranked: readonly RankedMessage[] = near
+          ? await new Turns(signal).run(best(asked, combined(field.entries, words, near, lexicalShare), new Gathered()))
+          : await new Turns(signal).run(best(asked, words));
+        return passagesOf(sessions, index, ranked, query, near ? ["words", "meaning"] : ["words"], signal);
+      }, signal),
+
+    similar: (query, signal) =>
+      similarTasks(
+        sessions,
+        query,
+        async (index, text, entries) => {
+          const terms = taskTerms(text);
+          const messages = await new Turns(signal).run(index.scores(terms, entries));
+          const words = taskScores(index, terms, entries);
+          const near = await nearnessOf(index, text, entries, signal);
+          if (!near) return { sessions: words, messages, signals: ["words"] };
+          const nearest = entries.map(({ stretches }) => {
+            for (const { number, count } of stretches) {
+              for (let one = number; one < number + count; one++) if (index.isUser(one)) return near[one]!;
+            }
+            return 0;
+          });
+          const [top, most] = [largest(words), largest(nearest)];
+          const scores = words.map(
+            (score, place) => (lexicalShare * score) / top + ((1 - lexicalShare) * nearest[place]!) / most,
+          );
+          return { sessions: scores, messages, signals: ["words", "meaning"] };
+        },
+        signal,
+      ),
+
+    embed: (signal) =>
+      sessions.ask((index) => meaning.embed(index, sessions.field(index).entries, Infinity, signal), signal),
+
+    close: async () => undefined,
+  };
+
+  /** Two scores of messages as one; each spread on neighbours, then from 0 to 1. */
+  function combined(
+    entries: readonly IndexedEntry[],
+    words: Float64Array,
+    near: Float64Array,
+    share: number,
+  ): Float64Array {
+    const [one, other] = [neighbouring(entries, words), neighbouring(entries, near)];
+    const [top, most] = [largest(one), largest(other)];
+    return one.map((score, number) => (share * score) / top + ((1 - share) * other[number]!) / most);
+  }
+}
+
+/** The largest of scores from 0 on; at least a number that can be divided by. */
+function largest(scores: ArrayLike<number>): number {
+  let most = Number.MIN_VALUE;
+  for (let place = 0; place < scores.length; place++) most = Math.max(most, scores[place]!);
+  return most;
+}
+
+/** The vectors of a store's messages, made where they are missing. */
+class Meaning {
+  readonly #sessions: IndexedStore;
+  readonly #embedder: Embedder;
+  readonly #timeout: number;
+  #vectors: Vectors | undefined;
+
+  constructor(sessions: IndexedStore, { embedder, timeout = 10_000 }: SemanticMemoryOptions) {
+    this.#sessions = sessions;
+    this.#embedder = embedder;
+    this.#timeout = timeout;
+  }
+
+  /** The vector of a question. */
+  async vectorOf(text: string, signal?: AbortSignal): Promise<Float32Array> {
+    const [vector] = await this.#ask([this.#shown(text)], signal);
+    return vector!;
+  }
+
+  /** Embeds messages that have no vector, newest first; returns how many. */
+  async embed(
+    index: SearchIndex,
+    entries: readonly IndexedEntry[],
+    most: number,
+    signal?: AbortSignal,
+  ): Promise<number> {
+    // The dimension of the model's vectors says which file has them.
+    if (!this.#vectors) await this.#ask(["."], signal);
+    this.#vectors?.refresh();
+    const missing = this.#missing(index, entries, most);
+    for (let from = 0; from < missing.length; from += batchSize) {
+      signal?.throwIfAborted();
+      const batch = missing.slice(from, from + batchSize);
+      const messages = await this.#sessions.messages(batch, signal);
+      const given = batch.flatMap((hit) => {
+        const message = messages.get(hit.number);
+        return message ? [{ hit, text: this.#shown(messageText(message)) }] : [];
+      });
+      if (given.length === 0) continue;
+      const vectors = await this.#ask(
+        given.map(({ text }) => text),
+        signal,
+      );
+      const made = given.map(({ hit }, place): MessageVector => ({
+        sessionId: hit.entry.id,
+        seq: hit.seq,
+        vector: vectors[place]!,
+      }));
+      const { folder } = this.#sessions;
+      const lock = folder === undefined ? undefined : lockFolder(folder);
+      try {
+        this.#vectors?.add(made, lock !== undefined);
+      } finally {
+        lock?.release();
+      }
+    }
+    return missing.length;
+  }
+
+  /** How near each message is to a vector, above the mean of all; 0 for those without one. */
+  nearness(index: SearchIndex, wanted: Float32Array, entries: readonly IndexedEntry[]): Float64Array {
+    const near = new Float64Array(index.next);
+    let sum = 0;
+    let count = 0;
+    for (const { id, stretches } of entries) {
+      for (const { number, from, count: length } of stretches) {
+        for (let one = 0; one < length; one++) {
+          const vector = this.#vectors?.of(id, from + one);
+          if (!vector) continue;
+          let product = 0;
+          for (let at = 0; at < vector.length; at++) product += vector[at]! * wanted[at]!;
+          near[number + one] = product;
+          sum += product;
+          count++;
+        }
+      }
+    }
+    const mean = sum / Math.max(1, count);
+    return near.map((product) => (product === 0 ? 0 : Math.max(0, product - mean)));
+  }
+
+  #missing(index: SearchIndex, entries: readonly IndexedEntry[], most: number): readonly RankedMessage[] {
+    const missing: RankedMessage[] = [];
+    for (const entry of entries.toSorted((left, right) => right.session.created - left.session.created)) {
+      for (const { number, from, count } of entry.stretches.toReversed()) {
+        for (let one = count - 1; one >= 0; one--) {
+          if (missing.length >= most) return missing;
+          if (index.charactersOf(number + one) === 0 || this.#vectors?.of(entry.id, from + one)) continue;
+          missing.push({ entry, number: number + one, seq: from + one, score: 0 });
+        }
+      }
+    }
+    return missing;
+  }
+
+  #shown(text: string): string {
+    return this.#sessions.mask(text).slice(0, embeddedCharacters).toWellFormed();
+  }
+
+  /** Vectors of length 1; those of another dimension than before begin a file of their own. */
+  async #ask(texts: readonly string[], signal: AbortSignal | undefined): Promise<readonly Float32Array[]> {
+    const { vectors } = await within(this.#timeout, (limited) => this.#embedder(texts, limited), signal);
+    const [first] = vectors;
+    const dimensions = first?.length ?? 0;
+    const isEven = vectors.length === texts.length && vectors.every((vector) => vector.length === dimensions);
+    if (dimensions === 0 || !isEven || !vectors.every((vector) => vector.every((one) => Number.isFinite(one)))) {
+      const message = `The embedder answered ${vectors.length} vectors for ${texts.length} texts, or some that are no vectors.`;
+      throw new WindrowError("model-failed", message, { model: this.#embedder.id ?? "" });
+    }
+    if (this.#vectors?.dimensions !== dimensions) {
+      const { id } = this.#embedder;
+      this.#vectors = new Vectors(id === undefined ? undefined : this.#sessions.folder, id ?? "", dimensions);
+      this.#vectors.refresh();
+    }
+    return vectors.map((vector) => {
+      const length = Math.hypot(...vector) || 1;
+      return Float32Array.from(vector, (one) => one / length);
+    });
+  }
+}

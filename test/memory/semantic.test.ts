@@ -1,0 +1,172 @@
+/** Search by meaning: with vectors beside the index, and by words alone where the embedder fails. */
+import { appendFileSync, readdirSync, readFileSync, statSync, truncateSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { semanticMemory } from "../../src/memory/semantic-memory.ts";
+import type { SemanticMemoryOptions } from "../../src/memory/semantic-memory.ts";
+import { storeMemory } from "../../src/memory/store-memory.ts";
+import type { Embedder } from "../../src/model/model.ts";
+import { transformersEmbedder } from "../../src/model/transformers.ts";
+import { erase } from "../../src/ops/cleanup/erase.ts";
+import { openStore } from "../../src/access/open.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
+import type { Store } from "../../src/store/store.ts";
+import { estimate } from "../../src/tokens/estimate.ts";
+
+let folder: string;
+let index: string;
+let store: Store;
+let id: string;
+
+/** Words that mean the same, a dimension each; the last dimension is for all others. */
+const meanings = [
+  ["dog", "puppy", "hound"],
+  ["car", "vehicle"],
+  ["rain", "weather"],
+];
+
+const embeddings = (dimensions: number): Embedder & { texts: string[] } => {
+  const texts: string[] = [];
+  const embed: Embedder = async (given) => {
+    texts.push(...given);
+    const vectors = given.map((text) => {
+      const found = meanings.map((words) => (words.some((word) => text.includes(word)) ? 1 : 0));
+      return [...found, ...Array.from({ length: dimensions - meanings.length }, () => 0.1)];
+    });
+    return { vectors, usage: {} };
+  };
+  return Object.assign(embed, { id: "meanings", texts });
+};
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "windrow-semantic-"));
+  index = join(folder, "search-index");
+  store = await openStore(folder);
+  id = await write([
+    "my puppy eats",
+    "the vehicle is red",
+    "we had rain",
+    ...Array.from({ length: 30 }, (_, at) => `note ${at}`),
+  ]);
+});
+
+afterEach(async () => {
+  await store.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function write(texts: readonly string[]): Promise<string> {
+  const manager = await SessionManager.open({ store });
+  const session = await manager.create();
+  for (const text of texts) await session.append(text);
+  await session.finish("completed");
+  return session.id;
+}
+
+const ask = (text: string, options: SemanticMemoryOptions) =>
+  semanticMemory(store, { index, ...options }).query({ text, maxTokens: 40, counter: estimate });
+
+const vectorFiles = (): readonly string[] => readdirSync(index).filter((name) => name.startsWith("vectors-"));
+
+it("finds what shares no word, and embeds each message once", async () => {
+  const embedder = embeddings(8);
+  const told = await ask("a dog", { embedder });
+  expect(told.map(({ seq }) => seq)).toContain(1);
+  expect(told[0]?.signals).toEqual(["words", "meaning"]);
+  expect(embedder.texts).toHaveLength(1 + 33);
+  await ask("a hound", { embedder });
+  expect(embedder.texts).toHaveLength(2 + 33);
+  await write(["another puppy"]);
+  await ask("a hound", { embedder });
+  expect(embedder.texts).toHaveLength(4 + 33);
+});
+
+it.each<[string, Embedder | undefined, Partial<SemanticMemoryOptions>, RegExp | undefined]>([
+  ["throws", Object.assign(() => Promise.reject(new Error("no model")), { id: "a" }), {}, /no model/],
+  [
+    "never answers",
+    Object.assign(() => new Promise<never>(() => undefined), { id: "a" }),
+    { timeout: 20 },
+    /No answer/,
+  ],
+  ["answers too few vectors", Object.assign(async () => ({ vectors: [], usage: {} }), { id: "a" }), {}, /vectors/],
+  [
+    "answers no numbers",
+    Object.assign(async () => ({ vectors: [[Number.NaN]], usage: {} }), { id: "a" }),
+    {},
+    /vectors/,
+  ],
+  ["does not understand the text", undefined, { understands: () => false }, undefined],
+])("answers by words alone, and says so, where the embedder %s", async (_, embedder, options, reason) => {
+  const reasons: string[] = [];
+  const onFallback = (why: string): void => void reasons.push(why);
+  const told = await ask("rain", { embedder: embedder ?? embeddings(8), onFallback, ...options });
+  const query = { text: "rain", maxTokens: 40, counter: estimate };
+  expect(told).toEqual(await storeMemory(store, { index }).query(query));
+  expect(told[0]?.signals).toEqual(["words"]);
+  expect(reasons.filter((why) => reason?.test(why) === true)).toHaveLength(reason ? 1 : 0);
+  expect(reasons).toHaveLength(reason ? 1 : 0);
+});
+
+it("keeps the vectors of each model and dimension apart", async () => {
+  await ask("a dog", { embedder: embeddings(8) });
+  await ask("a dog", { embedder: embeddings(9) });
+  await ask("a dog", { embedder: Object.assign((texts: readonly string[]) => embeddings(8)(texts), { id: "other" }) });
+  expect(vectorFiles()).toHaveLength(3);
+  for (const name of vectorFiles()) expect(statSync(join(index, name)).mode & 0o777).toBe(0o600);
+});
+
+it("makes again what was torn or damaged", async () => {
+  await ask("a dog", { embedder: embeddings(8) });
+  const path = join(index, vectorFiles()[0]!);
+  truncateSync(path, statSync(path).size - 100);
+  appendFileSync(path, "torn");
+  const embedder = embeddings(8);
+  expect((await ask("a dog", { embedder })).map(({ seq }) => seq)).toContain(1);
+  expect(embedder.texts.length).toBeGreaterThan(1);
+  expect(embedder.texts.length).toBeLessThan(6);
+  expect((statSync(path).size - 256) % (48 + 4 * 8)).toBe(0);
+});
+
+it("goes on where it was stopped, and embeds all when it is told to", async () => {
+  const embedder = embeddings(8);
+  await ask("a dog", { embedder, mostNew: 10 });
+  expect(embedder.texts).toHaveLength(11);
+  expect(await semanticMemory(store, { index, embedder }).embed()).toBe(23);
+  expect(await semanticMemory(store, { index, embedder }).embed()).toBe(0);
+});
+
+it("is erased with the session, and what a store masks never reaches the embedder", async () => {
+  const secret = `ghp_${"a1B2".repeat(9)}`;
+  const gone = await write([`the token is ${secret} and my hound`]);
+  const embedder = embeddings(8);
+  await ask(`a hound with ${secret}`, { embedder });
+  expect(embedder.texts.join("\n")).not.toContain(secret);
+  const path = join(index, vectorFiles()[0]!);
+  expect(readFileSync(path, "latin1")).toContain(gone);
+  const memory = semanticMemory(store, { index, embedder });
+  await erase(store, [gone], { index });
+  for (const name of readdirSync(index)) expect(readFileSync(join(index, name), "latin1")).not.toContain(gone);
+  expect(readFileSync(path, "latin1")).toContain(id);
+  const told = await memory.query({ text: "hound", maxTokens: 40, counter: estimate });
+  expect(told.map(({ sessionId }) => sessionId)).not.toContain(gone);
+});
+
+it("takes an extractor of @huggingface/transformers, which the user brings", async () => {
+  const asked: unknown[] = [];
+  const pipeline = async (texts: readonly string[], options: object) => {
+    asked.push(options);
+    return { tolist: () => texts.map(() => [1, 0]) };
+  };
+  const embedder = transformersEmbedder({ pipeline, id: "a-model" });
+  expect(embedder.id).toBe("a-model");
+  expect((await embedder(["one", "two"])).vectors).toEqual([
+    [1, 0],
+    [1, 0],
+  ]);
+  expect(asked).toEqual([{ pooling: "mean", normalize: true }]);
+  const wrong = transformersEmbedder({ pipeline: async () => ({ tolist: () => ["x"] }), id: "wrong" });
+  await expect(wrong(["one"])).rejects.toMatchObject({ code: "model-failed" });
+});
