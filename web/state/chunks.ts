@@ -14,6 +14,8 @@ export interface Chunks<Row> {
   all(numbers: readonly number[]): Promise<ReadonlyMap<number, Row>>;
   /** Forgets the chunk of a row and those after it: the log grew. */
   forgetFrom(number: number): void;
+  /** Asks again for what could not be had: the server is back. */
+  retry(): void;
 }
 
 /** Rows in chunks of `size`, of which `most` chunks are kept. */
@@ -69,6 +71,11 @@ export function chunksOf<Row extends { readonly seq: number }>(
       const found = new Map<number, Row>();
       for (const chunk of chunks) for (const [number, row] of await load(chunk)) found.set(number, row);
       return found;
+    },
+    retry() {
+      if (failed.size === 0) return;
+      failed.clear();
+      version.value++;
     },
     forgetFrom(number) {
       generation++;

@@ -14,8 +14,8 @@ import type {
 } from "../../src/viewer/viewer.ts";
 import { fateAt, runAt } from "../model/fates.ts";
 import type { SessionRoute } from "../model/route.ts";
-import { chunksOf } from "./chunks.ts";
 import type { Chunks } from "./chunks.ts";
+import { growingLog } from "./growing-log.ts";
 import { loader } from "./loaded.ts";
 import type { Loaded } from "./loaded.ts";
 import type { Instead } from "./window-of-call.ts";
@@ -39,7 +39,7 @@ export interface SessionState {
   readonly head: Signal<Loaded<ViewerSession>>;
   readonly calls: Signal<readonly CallRow[]>;
   readonly total: Signal<number>;
-  readonly messages: Signal<number>;
+  readonly messages: ReadonlySignal<number>;
   readonly epochs: Signal<Loaded<readonly EpochRow[]>>;
   /** Tokens that a window may have, of the session or of the replay's row; null for no limit. */
   readonly budget: ReadonlySignal<number | null>;
@@ -72,14 +72,12 @@ export function openSession(source: ViewerSource, id: string, row: number | unde
   const window = loader<ViewerWindow>();
   const calls = signal<readonly CallRow[]>([]);
   const total = signal(0);
-  const messages = signal(0);
+  const growing = growingLog(source, id);
   const selection = signal<Selection | undefined>(undefined);
   const instead = signal<Instead | undefined>(undefined);
   const follows = signal(false);
   const unread = signal(0);
   const opened = signal<ReadonlyMap<string, number>>(new Map());
-  const outline = chunksOf(200, 600, (from, to) => source.outline(id, from, to));
-  const log = chunksOf(25, 80, (from, to) => source.messages(id, from, to));
   const isHere = (place: typeof route.value): place is SessionRoute =>
     place.page === "session" && place.row === row && (row !== undefined || place.id === id);
 
@@ -106,8 +104,7 @@ export function openSession(source: ViewerSource, id: string, row: number | unde
 
   async function loadHead(): Promise<void> {
     await head.ask(() => source.session(id));
-    const value = head.state.peek().value;
-    if (value) messages.value = Math.max(messages.peek(), value.messages);
+    growing.grow(head.state.peek().value?.messages ?? 0);
   }
 
   const loadEpochs = (): Promise<void> => epochs.ask(() => source.epochs(id, ...rowOf));
@@ -173,13 +170,10 @@ export function openSession(source: ViewerSource, id: string, row: number | unde
       .follow(
         id,
         (event) => {
-          const before = { calls: total.peek(), messages: messages.peek() };
-          if (event.messages > before.messages) {
-            outline.forgetFrom(before.messages + 1);
-            log.forgetFrom(before.messages + 1);
-          }
+          const before = { calls: total.peek() };
           batch(() => {
-            messages.value = event.messages;
+            growing.grow(event.messages);
+            growing.retry();
             const known = head.state.peek().value;
             if (!known) return;
             const { status, standing } = event;
@@ -215,7 +209,7 @@ export function openSession(source: ViewerSource, id: string, row: number | unde
     head: head.state,
     calls,
     total,
-    messages,
+    messages: growing.messages,
     epochs: epochs.state,
     budget: computed(() => {
       const own = row === undefined ? head.state.value.value?.budget : undefined;
@@ -227,8 +221,8 @@ export function openSession(source: ViewerSource, id: string, row: number | unde
       return found;
     }),
     window: window.state,
-    outline,
-    log,
+    outline: growing.outline,
+    log: growing.log,
     call: computed(() => call.value),
     selection,
     instead,
