@@ -63,6 +63,11 @@ export const catalogue: readonly CatalogueEntry[] = [
     load: async () => (await import("./commands/search.ts")).addSearch,
   },
   {
+    name: "similar",
+    summary: "find past sessions like a task: how they ended, what they did, what mended their errors",
+    load: async () => (await import("./commands/similar.ts")).addSimilar,
+  },
+  {
     name: "recall",
     summary: "print a session's messages by id, by words or by path, as its recall tool answers",
     load: async () => (await import("./commands/recall.ts")).addRecall,

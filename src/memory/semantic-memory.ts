@@ -67,12 +67,13 @@ export function semanticMemory(store: Store, options: SemanticMemoryOptions): Se
     text: string,
     entries: readonly IndexedEntry[],
     signal: AbortSignal | undefined,
+    asked?: (number: number) => boolean,
   ): Promise<Float64Array | undefined> => {
     if (!understands(text)) return undefined;
     try {
       const wanted = await meaning.vectorOf(text, signal);
-      await meaning.embed(index, entries, mostNew, signal);
-      return meaning.nearness(index, wanted, entries);
+      await meaning.embed(index, entries, { most: mostNew, ...(asked && { asked }) }, signal);
+      return meaning.nearness(index, wanted, entries, asked);
     } catch (error) {
       signal?.throwIfAborted();
       onFallback?.(error instanceof Error ? error.message : String(error));
@@ -106,14 +107,12 @@ export function semanticMemory(store: Store, options: SemanticMemoryOptions): Se
           const terms = taskTerms(text);
           const messages = await new Turns(signal).run(index.scores(terms, entries));
           const words = taskScores(index, terms, entries);
-          const near = await nearnessOf(index, text, entries, signal);
+          // A session's task is what its user asked first: nothing else of it is embedded for this.
+          const requests = entries.map((entry) => requestOf(index, entry));
+          const asked = new Set(requests);
+          const near = await nearnessOf(index, text, entries, signal, (number) => asked.has(number));
           if (!near) return { sessions: words, messages, signals: ["words"] };
-          const nearest = entries.map(({ stretches }) => {
-            for (const { number, count } of stretches) {
-              for (let one = number; one < number + count; one++) if (index.isUser(one)) return near[one]!;
-            }
-            return 0;
-          });
+          const nearest = requests.map((number) => (number === undefined ? 0 : near[number]!));
           const [top, most] = [largest(words), largest(nearest)];
           const scores = words.map(
             (score, place) => (lexicalShare * score) / top + ((1 - lexicalShare) * nearest[place]!) / most,
@@ -124,7 +123,7 @@ export function semanticMemory(store: Store, options: SemanticMemoryOptions): Se
       ),
 
     embed: (signal) =>
-      sessions.ask((index) => meaning.embed(index, sessions.field(index).entries, Infinity, signal), signal),
+      sessions.ask((index) => meaning.embed(index, sessions.field(index).entries, { most: Infinity }, signal), signal),
 
     close: async () => undefined,
   };
@@ -140,6 +139,22 @@ export function semanticMemory(store: Store, options: SemanticMemoryOptions): Se
     const [top, most] = [largest(one), largest(other)];
     return one.map((score, number) => (share * score) / top + ((1 - share) * other[number]!) / most);
   }
+}
+
+/** The number of what a session's user said first. */
+function requestOf(index: SearchIndex, { stretches }: IndexedEntry): number | undefined {
+  for (const { number, count } of stretches) {
+    for (let one = number; one < number + count; one++) if (index.isUser(one)) return one;
+  }
+  return undefined;
+}
+
+/** Messages that are to have vectors. */
+interface Wanted {
+  /** The most of them. */
+  readonly most: number;
+  /** Whether a message is one, by its number. Default: each. */
+  readonly asked?: (number: number) => boolean;
 }
 
 /** The largest of scores from 0 on; at least a number that can be divided by. */
@@ -172,13 +187,13 @@ class Meaning {
   async embed(
     index: SearchIndex,
     entries: readonly IndexedEntry[],
-    most: number,
+    wanted: Wanted,
     signal?: AbortSignal,
   ): Promise<number> {
     // The dimension of the model's vectors says which file has them.
     if (!this.#vectors) await this.#ask(["."], signal);
     this.#vectors?.refresh();
-    const missing = this.#missing(index, entries, most);
+    const missing = this.#missing(index, entries, wanted);
     for (let from = 0; from < missing.length; from += batchSize) {
       signal?.throwIfAborted();
       const batch = missing.slice(from, from + batchSize);
@@ -209,14 +224,19 @@ class Meaning {
   }
 
   /** How near each message is to a vector, above the mean of all; 0 for those without one. */
-  nearness(index: SearchIndex, wanted: Float32Array, entries: readonly IndexedEntry[]): Float64Array {
+  nearness(
+    index: SearchIndex,
+    wanted: Float32Array,
+    entries: readonly IndexedEntry[],
+    asked?: (number: number) => boolean,
+  ): Float64Array {
     const near = new Float64Array(index.next);
     let sum = 0;
     let count = 0;
     for (const { id, stretches } of entries) {
       for (const { number, from, count: length } of stretches) {
         for (let one = 0; one < length; one++) {
-          const vector = this.#vectors?.of(id, from + one);
+          const vector = asked?.(number + one) === false ? undefined : this.#vectors?.of(id, from + one);
           if (!vector) continue;
           let product = 0;
           for (let at = 0; at < vector.length; at++) product += vector[at]! * wanted[at]!;
@@ -230,13 +250,18 @@ class Meaning {
     return near.map((product) => (product === 0 ? 0 : Math.max(0, product - mean)));
   }
 
-  #missing(index: SearchIndex, entries: readonly IndexedEntry[], most: number): readonly RankedMessage[] {
+  #missing(index: SearchIndex, entries: readonly IndexedEntry[], { most, asked }: Wanted): readonly RankedMessage[] {
     const missing: RankedMessage[] = [];
     for (const entry of entries.toSorted((left, right) => right.session.created - left.session.created)) {
       for (const { number, from, count } of entry.stretches.toReversed()) {
         for (let one = count - 1; one >= 0; one--) {
           if (missing.length >= most) return missing;
-          if (index.charactersOf(number + one) === 0 || this.#vectors?.of(entry.id, from + one)) continue;
+          if (
+            asked?.(number + one) === false ||
+            index.charactersOf(number + one) === 0 ||
+            this.#vectors?.of(entry.id, from + one)
+          )
+            continue;
           missing.push({ entry, number: number + one, seq: from + one, score: 0 });
         }
       }

@@ -62,6 +62,11 @@ const commands: Readonly<Record<string, readonly ((place: Place) => readonly str
   logs: [({ store }) => ["--store", store, "--level", "DEBUG"], ({ store, session }) => [session, "--store", store]],
   top: [({ store }) => ["--once", "--store", store]],
   search: [({ store }) => ["FORGED", "--store", store], ({ store }) => [hostile, "--store", store]],
+  similar: [
+    ({ store }) => ["FORGED", "--store", store],
+    ({ store, session }) => ["--session", session, "--store", store],
+    ({ store }) => [hostile, "--store", store],
+  ],
   recall: [
     ({ store, session }) => [session, "m1-m99", "--store", store],
     ({ store, session }) => [session, "FORGED", "--store", store],

@@ -14,6 +14,7 @@ const commands = [
   ["logs"],
   ["top", "--once"],
   ["search", "word"],
+  ["similar", "word"],
   ["recall", "latest", "m1"],
   ["compose", "latest", "--budget", "9000"],
   ["compact", "latest"],
