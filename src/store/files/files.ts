@@ -16,9 +16,10 @@ import { initialState } from "../format/documents.ts";
 import { isFinal, newerFormat, notFound, sessionId, storeClosed } from "../shared/rules.ts";
 import type { ExamineOptions, Examined, FinalStatus, ListQuery, Lock, NewSession } from "../store.ts";
 import type { ReadQuery, Recovered, Scope, SessionInfo, SessionMetadata, SessionState } from "../store.ts";
-import type { Store, StoreCapabilities, StoreCheckup, StoreHolding, StoreTransfer } from "../store.ts";
+import type { Store, StoreCapabilities, StoreCheckup, StoreDetaching, StoreHolding, StoreTransfer } from "../store.ts";
 import type { Upkeep } from "../upkeep.ts";
 import { decompressFolder, hasArchives } from "./upkeep/compress.ts";
+import { filesDetaching } from "./upkeep/detach.ts";
 import { filesUpkeep } from "./upkeep/upkeep.ts";
 import { archiveDisk, systemArchives } from "../../disk/archive/archive-disk.ts";
 import { BlobFolder } from "./log/blobs.ts";
@@ -37,7 +38,7 @@ import { holderOf } from "../lock/lock.ts";
 import type { LockTools, SessionLock } from "../lock/lock.ts";
 import { endMove, moveToCompleted } from "./session/move.ts";
 import type { StoreInternals } from "../shared/internals.ts";
-import { openLog } from "./log/open-log.ts";
+import { checkNotArchived, isArchived, openLog } from "./log/open-log.ts";
 import { checkOptions } from "./options.ts";
 import type { Durability, FilesStoreOptions } from "./options.ts";
 import { readRecords } from "./log/reader.ts";
@@ -80,10 +81,11 @@ class FilesStore implements Store {
   };
   readonly transfer: StoreTransfer = {
     dump: async (scope, id) => {
-      const { metadata } = this.#find(scope, id);
+      const { place, metadata } = this.#find(scope, id);
+      checkNotArchived(place, this.#disk);
       return dumpFolder(this.#layout, metadata, {
         damaged: (...damage) => this.#recoveries.noteDamage(id, ...damage),
-        missing: (name) => this.#recoveries.noteMissing(id, name),
+        missing: (name) => this.#missing(this.#find(scope, id).place, name),
       });
     },
     restore: async (scope, dump, signal) => {
@@ -92,6 +94,7 @@ class FilesStore implements Store {
     },
   };
   readonly upkeep: Upkeep;
+  readonly detaching: StoreDetaching;
   readonly #layout: Layout;
   readonly #mask: Mask;
   readonly #durability: Durability;
@@ -120,6 +123,7 @@ class FilesStore implements Store {
     this.#catalogue = new Catalogue(this.#layout, this.#disk);
     const mend = async (scope: Scope, id: string): Promise<void> => (await this.lock(scope, id)).release();
     this.upkeep = filesUpkeep(this.#layout, this.#catalogue, this.#mask, this.#tools, mend, () => this.#alive());
+    this.detaching = filesDetaching(this.#layout, this.#tools, (scope, id) => this.#find(scope, id));
   }
 
   async create(scope: Scope, session: NewSession): Promise<Lock> {
@@ -203,7 +207,7 @@ class FilesStore implements Store {
         : "finished";
     try {
       const damaged = (span: Damage): void => this.#recoveries.noteDamage(id, query.kind, file, path, span);
-      const missing = (name: BlobName): void => this.#recoveries.noteMissing(id, name);
+      const missing = (name: BlobName): void => this.#missing(find(), name);
       const blobs = new BlobFolder(place.folder, this.#disk, missing, () => find().folder);
       const records = readRecords(file, query, extent, damaged, (name) => blobs.load(name), this.#disk);
       for await (const record of records) yield readRecord(this.#mask, query, record as StoredRecordOf<K>);
@@ -222,7 +226,9 @@ class FilesStore implements Store {
 
   async recovery(scope: Scope, id: string): Promise<readonly Recovered[]> {
     const { place } = this.#find(scope, id);
-    return this.#recoveries.of(id, place.folder);
+    const found = this.#recoveries.of(id, place.folder);
+    // The records of an archived session are the archive's.
+    return isArchived(place, this.#disk) ? found.filter(({ problem }) => problem !== "missing") : found;
   }
 
   async close(): Promise<void> {
@@ -237,6 +243,12 @@ class FilesStore implements Store {
   #find(scope: Scope, id: string): ReturnType<Catalogue["find"]> {
     this.#alive();
     return this.#catalogue.find(scope, id);
+  }
+
+  /** A large value that is missing went with its log into an archive, or is lost. */
+  #missing(place: Place, name: BlobName): void {
+    checkNotArchived(place, this.#disk);
+    this.#recoveries.noteMissing(place.id, name);
   }
 
   async *#examine(options: ExamineOptions = {}, signal?: AbortSignal): AsyncGenerator<Examined> {
@@ -254,6 +266,7 @@ class FilesStore implements Store {
         await moveToCompleted(this.#layout, id, disk);
         throw finished(id);
       }
+      checkNotArchived(place, disk);
       // A closed session may be compressed, and is written unpacked.
       if (await hasArchives(folder, disk)) await decompressFolder(folder, disk);
       const lock = this.#hold(scope, id, folder, sessionLock, readState(folder, disk));

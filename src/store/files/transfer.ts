@@ -116,6 +116,35 @@ export async function restoreFolder(
   }
 }
 
+/**
+ * Writes a session into a folder beside the others, hands that to the work, and takes away what is left of it.
+ *
+ * @throws WindrowError `session-busy` while another process writes the same draft
+ */
+export async function writeDraft(
+  layout: Layout,
+  clock: Clock,
+  dump: SessionDump,
+  signal: AbortSignal | undefined,
+  work: (draft: string) => Promise<void>,
+): Promise<void> {
+  const draft = join(layout.running, `.restore-${dump.id}`);
+  try {
+    for (const folder of [layout.running, draft]) await makeFolder(folder);
+    const lock = acquire(draft, { clock, disk: systemDisk });
+    try {
+      await removeLeftovers(draft);
+      await writeFolder(draft, dump, signal);
+      await work(draft);
+    } finally {
+      await rm(draft, { recursive: true, force: true });
+      lock.release();
+    }
+  } catch (error) {
+    throw unavailable(error, "Bringing a session back", draft);
+  }
+}
+
 async function writeFolder(folder: string, dump: SessionDump, signal: AbortSignal | undefined): Promise<void> {
   await writeNew(join(folder, metadataFile), page(dump.metadata));
   await writeNew(join(folder, stateFile), page(dump.state));

@@ -10,8 +10,11 @@ import type { StoreKind } from "./kinds.ts";
 
 /** A store that archives what is finished before anybody can look at it. */
 function archivingAtOnce(store: Store): Store {
+  // Nothing of what lies in an archive is compressed or unpacked in the store.
+  const { compress: _compress, decompress: _decompress, ...upkeep } = store.upkeep!;
   return {
     ...store,
+    upkeep,
     async finish(lock, state) {
       await store.finish(lock, state);
       await store.archiving?.archive(lock.scope, lock.id);

@@ -36,6 +36,7 @@ export function storeKinds(): readonly StoreKind[] {
     for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
   });
   return [
+    { name: "files", isHere: true, address: async () => join(await newFolder(), "store") },
     {
       name: "postgres",
       isHere: hasPostgres,

@@ -18,6 +18,7 @@ import { examineDocuments } from "./documents.ts";
 import { examineIndex } from "./index-lines.ts";
 import { examineLogs } from "./logs.ts";
 import type { Layout, Place } from "../layout.ts";
+import { noteIn } from "../session/archived.ts";
 import { lockFile } from "../../lock/owner-record.ts";
 import { systemCode } from "../../../disk/safe-write.ts";
 import { holdQuietly, holderOf } from "../../lock/lock.ts";
@@ -155,7 +156,10 @@ async function examineSession(common: Common, id: string): Promise<Examined | un
     for (const other of places) if (other !== place) await examineTwin(examination, other);
     await examineEntries(examination);
     await examineDocuments(examination);
-    const logs = await examineLogs(examination, hold === "busy");
+    // The records of an archived session are the archive's; logs beside its note are a cut-short move's.
+    const isArchived = noteIn(place.folder).mark !== undefined;
+    const none = { records: 0, goodBytes: 0, badBytes: 0 };
+    const logs = isArchived ? none : await examineLogs(examination, hold === "busy");
     if (hold !== "busy") examineHolder(examination);
     return { sessionId: id, ...logs, findings };
   } finally {

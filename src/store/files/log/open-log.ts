@@ -8,6 +8,8 @@ import type { Disk } from "../../../disk/disk.ts";
 import { systemCode, unavailable } from "../../../disk/safe-write.ts";
 import type { Place } from "../layout.ts";
 import { hasNoLog } from "../layout.ts";
+import { inArchive } from "../../shared/rules.ts";
+import { noteIn } from "../session/archived.ts";
 
 /** Looks at a folder before what it lacks counts as missing: it may have gone into the trash and come back meanwhile. */
 const looks = 3;
@@ -24,7 +26,7 @@ export interface OpenLog {
  * Opens a log, wherever its session lies by now.
  *
  * @param find - where the session lies now; throws where it is in no folder any more
- * @throws WindrowError `store-corrupt` where the messages of a session are missing; what `find` throws
+ * @throws WindrowError `store-corrupt` where the messages of a session are missing; `session-archived`; what `find` throws
  */
 export function openLog(find: () => Place, kind: RecordKind, disk: Disk): OpenLog {
   for (let look = 1; ; look += 1) {
@@ -35,6 +37,7 @@ export function openLog(find: () => Place, kind: RecordKind, disk: Disk): OpenLo
     } catch (error) {
       if (systemCode(error) !== "ENOENT") throw unavailable(error, "Reading a session", path);
     }
+    checkNotArchived(place, disk);
     if (!disk.exists(place.folder) || look < looks) continue;
     if (kind !== "message" || hasNoLog(place, disk)) return { place, path };
     const message =
@@ -42,4 +45,19 @@ export function openLog(find: () => Place, kind: RecordKind, disk: Disk): OpenLo
       "`windrow doctor` says what is left of it.";
     throw new WindrowError("store-corrupt", message, { id: place.id, path });
   }
+}
+
+/**
+ * Refuses a session whose records lie in an archive.
+ *
+ * @throws WindrowError `session-archived`
+ */
+export function checkNotArchived({ id, folder }: Pick<Place, "id" | "folder">, disk: Disk): void {
+  const { mark } = noteIn(folder, disk);
+  if (mark) throw inArchive(id, mark);
+}
+
+/** Whether an archive holds the records of a session. */
+export function isArchived({ folder }: Place, disk: Disk): boolean {
+  return noteIn(folder, disk).mark !== undefined;
 }

@@ -9,7 +9,7 @@ import { WindrowError } from "../../../errors.ts";
 import { layoutOf, locate } from "../layout.ts";
 import { alreadyExists, notFound, sessionId } from "../../shared/rules.ts";
 import type { Examined, ListQuery, Lock, Scope, SessionInfo, Store } from "../../store.ts";
-import type { StoreCheckup, StoreHolding, StoreTransfer } from "../../store.ts";
+import type { StoreCheckup, StoreDetaching, StoreHolding, StoreTransfer } from "../../store.ts";
 import type { Upkeep } from "../../upkeep.ts";
 import { LockMap } from "../../shared/held-sessions.ts";
 import { joinedUpkeep } from "./joined-upkeep.ts";
@@ -71,6 +71,11 @@ class UserFolders implements Store {
     },
   };
   readonly upkeep: Upkeep;
+  readonly detaching: StoreDetaching = {
+    writings: async (scope, id) => this.#find(id).detaching!.writings(scope, id),
+    detach: async (scope, id, ...rest) => this.#find(id).detaching!.detach(scope, id, ...rest),
+    attach: async (scope, dump, signal) => this.#find(dump.id).detaching!.attach(scope, dump, signal),
+  };
   readonly #base: string;
   readonly #open: (folder: string) => Store;
   readonly #stores = new Map<string, Store>();

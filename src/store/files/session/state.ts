@@ -14,6 +14,7 @@ import { indexFile, readEntries } from "../index-file.ts";
 import type { Place } from "../layout.ts";
 import { systemCode } from "../../../disk/safe-write.ts";
 import { readRecords } from "../log/reader.ts";
+import { noteIn } from "./archived.ts";
 
 /** Looks for a state before it counts as lost. */
 const looks = 3;
@@ -23,9 +24,14 @@ export async function stateOf(place: Place, metadata: SessionMetadata, disk: Dis
   // Gone from its folder, and there again: it was in the trash meanwhile.
   for (let look = 1; look <= looks; look += 1) {
     const state = readState(place.folder, disk);
-    if (state) return state;
+    if (state) return withMark(place, state, disk);
   }
-  return rebuildState(place, metadata, disk);
+  return withMark(place, await rebuildState(place, metadata, disk), disk);
+}
+
+function withMark({ folder }: Place, state: SessionState, disk: Disk): SessionState {
+  const { mark } = noteIn(folder, disk);
+  return mark ? { ...state, archived: mark } : state;
 }
 
 /**

@@ -17,6 +17,7 @@ import { blobsFolder } from "../../format/blobs.ts";
 import { metadataFile } from "../../format/documents.ts";
 import { draftOf, openNew, remove } from "../../../disk/safe-write.ts";
 import { stateLockFile } from "../layout.ts";
+import { archivedFile, noteIn } from "../session/archived.ts";
 import { stateFile } from "../../format/documents.ts";
 import { removeDrafts, syncFolder, systemCode, writeAll } from "../../../disk/safe-write.ts";
 
@@ -40,6 +41,7 @@ const plainFiles: ReadonlySet<string> = new Set([
   stateLockFile,
   keepFile,
   trashedFile,
+  archivedFile,
 ]);
 
 /**
@@ -193,7 +195,12 @@ function holdsSame(plain: number, archive: number, path: string, disk: Disk): bo
 export async function sizeOfFolder(folder: string, disk: Disk): Promise<SessionSize> {
   for (let look = 1; ; look += 1) {
     try {
-      return sizeOf(await filesIn(folder, disk), disk);
+      const { bytes, plainBytes, compressed } = sizeOf(await filesIn(folder, disk), disk);
+      const { mark } = noteIn(folder, disk);
+      if (!mark) return { bytes, plainBytes, compressed };
+      // Logs beside the note are what a cut-short archiving left.
+      const isAway = !(await disk.readFolder(folder)).some((name) => name.includes(".jsonl"));
+      return { bytes: bytes + mark.objectBytes, plainBytes: plainBytes + mark.bytes, compressed: isAway };
     } catch (error) {
       if (systemCode(error) !== "ENOENT" || look === looks || !disk.exists(folder)) throw error;
     }

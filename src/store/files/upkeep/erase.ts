@@ -14,6 +14,7 @@ import type { Disk } from "../../../disk/disk.ts";
 import { page, readMetadata, readObject } from "../../format/documents.ts";
 import { asideFolder } from "../examine/examination.ts";
 import { locate } from "../layout.ts";
+import { checkNotArchived } from "../log/open-log.ts";
 import { lockFile } from "../../lock/owner-record.ts";
 import { blobsFolder } from "../../format/blobs.ts";
 import { makeFolder, replaceFile, syncFolder, systemCode } from "../../../disk/safe-write.ts";
@@ -36,7 +37,11 @@ export async function eraseFolders(
   { clock, disk }: { readonly clock: Clock; readonly disk: Disk },
 ): Promise<readonly Erased[]> {
   const found = await pathsOf(layout, disk);
-  for (const id of ids) mayErase(layout, scope, id, found.get(id) ?? [], disk);
+  for (const id of ids) {
+    mayErase(layout, scope, id, found.get(id) ?? [], disk);
+    if (elsewhere.reachesArchive !== true)
+      for (const path of found.get(id) ?? []) checkNotArchived({ id, folder: path }, disk);
+  }
   const leases = new Leases(clock);
   const erased = new Map<string, ErasedPlace[]>();
   for (const id of ids) {
