@@ -5,13 +5,15 @@ import { register } from "../../../src/conformance.ts";
 import { storeConformance } from "../../../src/store/testing/conformance.ts";
 import type { StoreFixture } from "../../../src/store/testing/conformance.ts";
 import type { Store } from "../../../src/store/store.ts";
+import type { Upkeep } from "../../../src/store/upkeep.ts";
 import { newArchive, storeKinds } from "./kinds.ts";
 import type { StoreKind } from "./kinds.ts";
 
 /** A store that archives what is finished before anybody can look at it. */
 function archivingAtOnce(store: Store): Store {
   // Nothing of what lies in an archive is compressed or unpacked in the store.
-  const { compress: _compress, decompress: _decompress, ...upkeep } = store.upkeep!;
+  const methods = Object.entries(store.upkeep ?? {}).filter(([name]) => !["compress", "decompress"].includes(name));
+  const upkeep = Object.fromEntries(methods) as unknown as Upkeep;
   return {
     ...store,
     upkeep,

@@ -9,7 +9,7 @@ import type { ArchiveMark } from "../../store.ts";
 /** The file in a session's folder. It stays when the records come back, for its count. */
 export const archivedFile = "archived.json";
 
-/** The file's content. */
+/** The content of the file: where the records are, and how often they moved. */
 export interface ArchivedNote {
   /** The place of the records; undefined while they lie in the folder. */
   readonly mark: ArchiveMark | undefined;
