@@ -47,7 +47,8 @@ async function rowsOf(seed: number): Promise<readonly BenchRow[]> {
     );
   }
   const embedder = await sentenceModel();
-  const byMeaning = embedder && semanticMemory(store, { embedder, mostNew: Infinity, timeout: 600_000 });
+  const byMeaning =
+    embedder && semanticMemory(store, { embedder, similarByMeaning: true, mostNew: Infinity, timeout: 600_000 });
   const rows: BenchRow[] = [];
   const ways = [
     ["words", storeMemory(store)] as const,

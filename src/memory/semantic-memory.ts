@@ -27,6 +27,8 @@ export interface SemanticMemoryOptions extends StoreMemoryOptions {
   readonly lexicalShare?: number;
   /** Whether the model understands a text; of others only the words count. Default: it understands all. */
   readonly understands?: (text: string) => boolean;
+  /** Whether `similar` weighs meaning too. Default false: where it was measured, words alone found more. */
+  readonly similarByMeaning?: boolean;
   /** Most messages that one question has embedded, newest first; {@link SemanticMemory.embed} does all. Default 1,000. */
   readonly mostNew?: number;
   /** Milliseconds that the embedder may take for one batch. Default 10,000. */
@@ -57,7 +59,7 @@ const embeddedCharacters = 2_000;
  */
 export function semanticMemory(store: Store, options: SemanticMemoryOptions): SemanticMemory {
   const { name = "semantic", lexicalShare = 0.6, understands = () => true } = options;
-  const { mostNew = 1_000, onFallback } = options;
+  const { mostNew = 1_000, similarByMeaning = false, onFallback } = options;
   const sessions = new IndexedStore(store, options);
   const meaning = new Meaning(sessions, options);
 
@@ -107,6 +109,7 @@ export function semanticMemory(store: Store, options: SemanticMemoryOptions): Se
           const terms = taskTerms(text);
           const messages = await new Turns(signal).run(index.scores(terms, entries));
           const words = taskScores(index, terms, entries);
+          if (!similarByMeaning) return { sessions: words, messages, signals: ["words"] };
           // A session's task is what its user asked first: nothing else of it is embedded for this.
           const requests = entries.map((entry) => requestOf(index, entry));
           const asked = new Set(requests);

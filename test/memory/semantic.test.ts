@@ -130,6 +130,20 @@ it("makes again what was torn or damaged", async () => {
   expect((statSync(path).size - 256) % (48 + 4 * 8)).toBe(0);
 });
 
+it("finds similar tasks by words, and by meaning too where it is told to", async () => {
+  const embedder = embeddings(8);
+  const text = "a dog that eats";
+  const byWords = await semanticMemory(store, { index, embedder }).similar({ text });
+  expect(byWords[0]?.passages[0]?.signals).toEqual(["words"]);
+  expect(embedder.texts).toEqual([]);
+  const memory = semanticMemory(store, { index, embedder, similarByMeaning: true });
+  await write(["the vehicle needs fuel"]);
+  const [first] = await memory.similar({ text: "a car" });
+  expect(first?.deeds.task).toBe("the vehicle needs fuel");
+  expect(first?.passages.every(({ signals }) => signals?.includes("meaning"))).toBe(true);
+  expect(embedder.texts).toHaveLength(3);
+});
+
 it("goes on where it was stopped, and embeds all when it is told to", async () => {
   const embedder = embeddings(8);
   await ask("a dog", { embedder, mostNew: 10 });
