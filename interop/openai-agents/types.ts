@@ -7,8 +7,9 @@ import type {
   SessionHistoryRewriteAwareSession,
   SessionHistoryTransactionAwareSession,
 } from "@openai/agents";
-import { AgentsSession, groupItems, openaiAgentsAdapter } from "windrow/openai-agents";
+import { AgentsSession, agentsMemoryTools, groupItems, openaiAgentsAdapter } from "windrow/openai-agents";
 import { SessionManager } from "windrow";
+import { lexicalMemory } from "windrow/memory";
 
 const manager = await SessionManager.open({ profile: "openai-responses" });
 const history = new AgentsSession(await manager.create(), { budget: 60_000 });
@@ -16,7 +17,8 @@ const session: Session & SessionHistoryTransactionAwareSession & SessionHistoryR
 const filter: CallModelInputFilter = history.filter;
 const runner = new Runner({ callModelInputFilter: history.filter });
 const stop: () => void = history.watch(runner);
-const agent = new Agent({ name: "any", tools: [tool(history.recallTool())] });
+const memoryTools = agentsMemoryTools(lexicalMemory()).map((options) => tool(options));
+const agent = new Agent({ name: "any", tools: [tool(history.recallTool()), ...memoryTools] });
 history.watch(agent);
 const items: AgentInputItem[] = await history.getItems();
 console.log(openaiAgentsAdapter.decode(groupItems(items)).length, session, filter, stop);

@@ -1,4 +1,4 @@
-/** `windrow/adapter`: the contract, one host conversation, and the recall tool. */
+/** `windrow/adapter`: the contract, one host conversation, the recall tool, and the tools of a memory. */
 export { CallPairing } from "../message/parts.ts";
 export type { Adapter } from "./adapter.ts";
 export { HostConversation } from "./host/conversation.ts";
@@ -15,6 +15,8 @@ export type {
 } from "./host/conversation.ts";
 export type { AdapterEvent, AdapterListener } from "./host/events.ts";
 export { absent, badMessage, hostMessage, hostMessages, keep, keptOf, Originals, present } from "./host/host-fields.ts";
+export { memoryTools } from "./host/memory-tools.ts";
+export type { MemoryTool, MemoryToolsOptions } from "./host/memory-tools.ts";
 export { recallDeclaration, recallTool } from "./host/recall-tool.ts";
 export type { RecallAnswer, RecallDeclaration, RecallTool } from "./host/recall-tool.ts";
 export { toolDefinition } from "./host/tool-definition.ts";

@@ -18,6 +18,7 @@ export { factMemory } from "./facts/fact-memory.ts";
 export type { FactMemoryOptions } from "./facts/fact-memory.ts";
 export { Facts } from "./facts/facts.ts";
 export type { CurrentFact, Fact, FactSource, NewFact } from "./facts/facts.ts";
+export { fileMemory } from "./files/file-memory.ts";
 export { MemoryFiles } from "./files/memory-files.ts";
 export type { FileChange, FileVersion, ListedFile, MemoryFilesOptions } from "./files/memory-files.ts";
 export { forgetSessions } from "./forget.ts";

@@ -26,7 +26,9 @@ export { aiSdkMiddleware } from "./middleware.ts";
 export type { AiSdkMiddleware, AiSdkMiddlewareOptions } from "./middleware.ts";
 export { aiSdkAdapter } from "./message.ts";
 export type { AiSdkMessage } from "./message.ts";
-export type { AiSdkRecallTool } from "./tools.ts";
+export { aiSdkMemoryTools } from "./tools.ts";
+export type { AiSdkMemoryTool, AiSdkRecallTool } from "./tools.ts";
+export type { MemoryToolsOptions } from "../host/memory-tools.ts";
 
 /** How {@link aiSdk} makes windows. With a session its manager sets strategy, profile and counter. */
 export interface AiSdkOptions extends AiSdkWindowOptions {

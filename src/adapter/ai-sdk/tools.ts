@@ -1,6 +1,9 @@
-/** Tools of the AI SDK: what of them is counted, and the tool that brings back what left the window. */
+/** Tools of the AI SDK: what of them is counted, the tool that brings back what left the window, and those of a memory. */
 import type { JsonValue, ToolDefinition } from "../../message/message.ts";
 import type { Recalled, RecallQuery } from "../../window/recall/query.ts";
+import type { Memory } from "../../memory/memory.ts";
+import { memoryToolsOf } from "../host/memory-tools.ts";
+import type { MemoryToolsOptions } from "../host/memory-tools.ts";
 import { recallTool } from "../host/recall-tool.ts";
 
 /** The fields that are read of a tool of the SDK. */
@@ -65,21 +68,47 @@ export interface AiSdkRecallTool {
  */
 export function aiSdkRecallTool(recall: (query: RecallQuery) => Promise<Recalled>): AiSdkRecallTool {
   const { description, inputSchema, execute } = recallTool(recall);
-  return {
-    description,
-    inputSchema: {
-      [Symbol.for("vercel.ai.schema")]: true,
-      [Symbol.for("vercel.ai.validator")]: true,
-      jsonSchema: inputSchema,
-      validate: checked,
-    } as never,
-    execute,
-  };
+  return { description, inputSchema: schemaFor(inputSchema, "recall takes { id } or { query }, both texts."), execute };
 }
 
-function checked(value: unknown): { readonly success: boolean; readonly value?: unknown; readonly error?: Error } {
-  const fields = Object.entries(fieldsOf(value));
-  if (typeof value === "object" && fields.every(([, text]) => typeof text === "string"))
-    return { success: true, value };
-  return { success: false, error: new Error("recall takes { id } or { query }, both texts.") };
+/** A tool of a memory, as `tools` of the SDK takes it. */
+export interface AiSdkMemoryTool {
+  readonly description: string;
+  /** A `Schema` of the SDK. Typed so that every major's own type takes it. */
+  readonly inputSchema: never;
+  readonly execute: (input: object, options?: { readonly abortSignal?: AbortSignal | undefined }) => Promise<string>;
+}
+
+/**
+ * The tools of a memory in the SDK's shape, by name: `memory_search`, and with `files` also `remember`.
+ *
+ * @throws WindrowError `bad-option`, `unknown-counter`
+ * @example
+ * const tools = { ...own, ...aiSdkMemoryTools(manager.memory, { files: new MemoryFiles(store, { user }) }) };
+ */
+export function aiSdkMemoryTools(memory: Memory, options: MemoryToolsOptions = {}): Record<string, AiSdkMemoryTool> {
+  const tools = memoryToolsOf("aiSdkMemoryTools", memory, options);
+  return Object.fromEntries(
+    tools.map(({ name, description, inputSchema, execute }) => [
+      name,
+      {
+        description,
+        inputSchema: schemaFor(inputSchema, `${name} takes an object with texts.`),
+        execute: (input: object, { abortSignal } = {}) => execute(input, abortSignal),
+      } satisfies AiSdkMemoryTool,
+    ]),
+  );
+}
+
+/** A schema of the SDK, for tools whose fields are texts. */
+function schemaFor(jsonSchema: object, wrong: string): never {
+  return {
+    [Symbol.for("vercel.ai.schema")]: true,
+    [Symbol.for("vercel.ai.validator")]: true,
+    jsonSchema,
+    validate: (value: unknown) =>
+      typeof value === "object" && Object.values(fieldsOf(value)).every((text) => typeof text === "string")
+        ? { success: true, value }
+        : { success: false, error: new Error(wrong) },
+  } as never;
 }

@@ -20,6 +20,9 @@ import { AgentHistory, plainItem, printOf } from "./history.ts";
 import { groupItems, openaiAgentsAdapter } from "./item.ts";
 import type { AgentItem, AgentItems } from "./item.ts";
 
+export { agentsMemoryTools } from "./memory-tools.ts";
+export type { AgentsMemoryTool } from "./memory-tools.ts";
+export type { MemoryToolsOptions } from "../host/memory-tools.ts";
 export { groupItems, openaiAgentsAdapter } from "./item.ts";
 export type { AgentItem, AgentItems } from "./item.ts";
 

@@ -66,17 +66,28 @@ export class MemoryFiles {
     this.#options = options;
   }
 
+  /** The id of the session that holds them, for what has no other source. */
+  get sessionId(): string {
+    return this.#log.ids[0] ?? "";
+  }
+
   /** The files at or below a path, by path. */
-  async list(folder = "/memories"): Promise<readonly ListedFile[]> {
+  async list(folder = memoryRoot): Promise<readonly ListedFile[]> {
+    const newest = await this.newest(folder);
+    return newest.map(({ path, version, timestamp, text }) => ({
+      path,
+      bytes: Buffer.byteLength(text ?? ""),
+      version,
+      timestamp,
+    }));
+  }
+
+  /** The newest versions of the files at or below a path, by path, each with its text. */
+  async newest(folder = memoryRoot): Promise<readonly FileVersion[]> {
     const within = memoryPath(folder);
-    const listed: ListedFile[] = [];
-    for (const versions of (await this.#read()).values()) {
-      const newest = versions.at(-1);
-      if (typeof newest?.text !== "string" || !isWithin(newest.path, within)) continue;
-      const { path, version, timestamp } = newest;
-      listed.push({ path, bytes: Buffer.byteLength(newest.text), version, timestamp });
-    }
-    return listed.toSorted((left, right) => (left.path < right.path ? -1 : 1));
+    const newest = [...(await this.#read()).values()].flatMap((versions) => versions.at(-1) ?? []);
+    const live = newest.filter(({ path, text }) => text !== null && isWithin(path, within));
+    return live.toSorted((left, right) => (left.path < right.path ? -1 : 1));
   }
 
   /**
