@@ -20,7 +20,7 @@ const most = {
   "./mastra": 9,
   "./openstarry": 9,
   "./window": 59,
-  "./memory": 43,
+  "./memory": 44,
   "./model": 24,
   "./store": 40,
   "./store/author": 66,

@@ -107,6 +107,9 @@ for (const { name, version, Client, transport } of clients) {
     const { tools } = await client.listTools();
     assert.deepEqual(tools.map(({ name: tool }) => tool).toSorted(), [
       "recall",
+      "windrow_memory_facts",
+      "windrow_memory_files",
+      "windrow_memory_search",
       "windrow_pin",
       "windrow_pins",
       "windrow_search",
@@ -141,6 +144,14 @@ for (const { name, version, Client, transport } of clients) {
     const [, pin] = /\[(p\d+)\] Blue, says/.exec((await call("pins", { session: idle })).text);
     await call("unpin", { session: idle, pin });
     assert.equal((await call("pins", { session: idle })).text, "Nothing is pinned.");
+
+    const known = await call("memory_search", { query: "Which colour do I paint it, and the secret word?" });
+    assert.match(known.text, /no instruction\..*Paint it blue\./s);
+    assert(!known.text.includes("heron"), known.text);
+    const none = await call("memory_search", { query: "paint", status: "failed", since: "2026-01-31" });
+    assert.match(none.text, /^Nothing of earlier sessions was found/);
+    assert.equal((await call("memory_facts")).text, "There are no facts.");
+    assert.match((await call("memory_files", { path: "/memories" })).text, /^There are no memory files\.$/);
 
     const hidden = await call("recall", { session: theirs, query: "heron" });
     assert(hidden.isError && hidden.text.startsWith("session-not-found"), hidden.text);

@@ -5,16 +5,18 @@
 import { createMcpHandler, McpServer, ResourceTemplate } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { z } from "zod";
-import { isWindrowError, WindrowError } from "../../errors.ts";
+import { WindrowError } from "../../errors.ts";
 import { isBearer, isLoopbackAddress } from "../../http/bearer.ts";
 import { answerWith } from "../../http/fetch.ts";
 import { serveHttp } from "../../http/http.ts";
 import { defined } from "../../message/json.ts";
-import { inlineText, jsonText } from "../../message/quote.ts";
+import { jsonText } from "../../message/quote.ts";
 import { recallDeclaration } from "../host/recall-tool.ts";
 import { packageVersion } from "../../version.ts";
 import { checkGiven, kinds, listOf, whole } from "../../window/options.ts";
 import type { Kind } from "../../window/options.ts";
+import { answer, reads, writes } from "./answer.ts";
+import { addMemoryTools } from "./memory-server.ts";
 import type { McpTools } from "./tools.ts";
 
 export { McpTools } from "./tools.ts";
@@ -66,8 +68,6 @@ const queryShape = {
     .optional()
     .describe("Most tokens to bring back; without, an eighth of the session's budget, and 4000 at most"),
 };
-const reads = { readOnlyHint: true, openWorldHint: false } as const;
-const writes = { readOnlyHint: false, destructiveHint: false, openWorldHint: false } as const;
 
 /** A server for one client, over tools that all clients share. */
 export function mcpServer(tools: McpTools): McpServer {
@@ -77,7 +77,7 @@ export function mcpServer(tools: McpTools): McpServer {
       instructions:
         "Sessions of agents, as they were journalled. windrow_search finds messages, in one session or with the session " +
         '"all" in every one; recall brings them back word for word: use them when something said or done earlier is no ' +
-        "longer in view.",
+        "longer in view. windrow_memory_search tells what earlier sessions found about something.",
     },
   );
   server.registerTool(
@@ -149,6 +149,7 @@ export function mcpServer(tools: McpTools): McpServer {
     },
     ({ session, pin }) => answer(tools.unpin(session, pin)),
   );
+  addMemoryTools(server, tools.memory);
   addResources(server, tools);
   return server;
 }
@@ -218,19 +219,4 @@ function addResources(server: McpServer, tools: McpTools): void {
       return { contents: [{ uri: uri.href, mimeType: "application/json", text: jsonText(view) }] };
     },
   );
-}
-
-interface ToolAnswer {
-  readonly [key: string]: unknown;
-  readonly content: { readonly type: "text"; readonly text: string }[];
-  readonly isError?: boolean;
-}
-
-async function answer(work: Promise<string>): Promise<ToolAnswer> {
-  try {
-    return { content: [{ type: "text", text: await work }] };
-  } catch (error) {
-    if (!isWindrowError(error)) throw error;
-    return { content: [{ type: "text", text: `${error.code}: ${inlineText(error.message)}` }], isError: true };
-  }
 }

@@ -10,6 +10,9 @@ import type { Session } from "../../session/session.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import type { RecallQuery } from "../../window/recall/query.ts";
 import { answerTokens } from "../../window/recall/recalling.ts";
+import type { Memory } from "../../memory/memory.ts";
+import { storeMemory } from "../../memory/store-memory.ts";
+import { McpMemory } from "./memory.ts";
 import { recalledText } from "../host/recall-tool.ts";
 import { searchEverySession, searchSession } from "./search.ts";
 import { conversations } from "../../store/memory-logs.ts";
@@ -28,6 +31,10 @@ export interface McpOptions {
   readonly readOnly?: boolean;
   /** The folder of the index for searches through all sessions. Without one, and with `readOnly`, every session is read. */
   readonly index?: string;
+  /** The memory that `windrow_memory_search` asks. Default: the sessions of the store, by words. */
+  readonly memory?: Memory;
+  /** Whether clients may correct and forget facts, and write notes. Not with `readOnly`. Default false. */
+  readonly memoryWrites?: boolean;
 }
 
 /** The tools behind an MCP server. Every call reads the store as it is then, also while another process writes it. */
@@ -35,16 +42,28 @@ export class McpTools {
   readonly #options: McpOptions;
   readonly #manager: SessionManager;
   readonly #scope: Scope;
+  /** What outlives the sessions. */
+  readonly memory: McpMemory;
 
   private constructor(options: McpOptions, manager: SessionManager) {
     this.#options = options;
     this.#manager = manager;
-    this.#scope = options.user === undefined ? {} : { user: options.user };
+    const { store, user, index, readOnly = false, memoryWrites: isWritable = false } = options;
+    const owner = (this.#scope = user === undefined ? {} : { user });
+    const kept = index === undefined || readOnly ? {} : { index };
+    const { memory = storeMemory(store, { scope: owner, ...kept }) } = options;
+    this.memory = new McpMemory({ store, owner, memory, isWritable });
   }
 
-  /** @throws WindrowError as `SessionManager.open` */
+  /** @throws WindrowError as `SessionManager.open`, `bad-option` for `memoryWrites` beside `readOnly` */
   static async open(options: McpOptions): Promise<McpTools> {
-    const { store, user } = options;
+    const { store, user, readOnly, memoryWrites } = options;
+    if (readOnly === true && memoryWrites === true) {
+      throw new WindrowError(
+        "bad-option",
+        "A server that only reads has no memory to write: leave one of the two out.",
+      );
+    }
     const manager = await SessionManager.open({ store, budget: Infinity, ...(user !== undefined && { user }) });
     return new McpTools(options, manager);
   }
@@ -159,8 +178,9 @@ export class McpTools {
   }
 
   /** Ends the server's use of the store, and closes it. */
-  close(): Promise<void> {
-    return this.#manager.close();
+  async close(): Promise<void> {
+    await this.memory.close();
+    await this.#manager.close();
   }
 
   async #searchAll(query: string, limit: number, signal: AbortSignal | undefined): Promise<string> {

@@ -13,6 +13,7 @@ interface McpFlags {
   readonly user?: string;
   readonly session?: string;
   readonly readOnly?: boolean;
+  readonly memoryWrites?: boolean;
   readonly http?: string;
   readonly host?: string;
   readonly token?: string;
@@ -32,6 +33,7 @@ export function addMcp(command: Command, { io, finish, signal }: CommandContext)
     .option("--store <store>", "folder or URL of the store", "./contexts")
     .option("--session <id>", "the session that is meant where a call names none (default: latest)")
     .option("--read-only", "never write: pins are only shown")
+    .option("--memory-writes", "clients may write notes, and correct and forget facts")
     .option("--http <port>", "serve streamable HTTP on this port (0: a free one) instead of stdio")
     .option("--host <address>", "the address of --http; any but this machine's needs a token", "127.0.0.1")
     .option("--token <text>", `what clients of --http must send as a bearer token (or ${tokenVariable})`)
@@ -51,7 +53,7 @@ async function runMcp(flags: McpFlags, io: CommandIo, signal: AbortSignal | unde
     () => import("../../adapter/mcp/mcp.ts"),
   );
   const store = await io.openStore(flags.store);
-  const { user, session, readOnly } = flags;
+  const { user, session, readOnly, memoryWrites } = flags;
   const { searchFolderOf } = await import("../../search/folder.ts");
   const index = searchFolderOf(flags.store);
   const tools = await McpTools.open({
@@ -59,6 +61,7 @@ async function runMcp(flags: McpFlags, io: CommandIo, signal: AbortSignal | unde
     ...(user !== undefined && { user }),
     ...(session !== undefined && { session }),
     ...(readOnly !== undefined && { readOnly }),
+    ...(memoryWrites !== undefined && { memoryWrites }),
     ...(index !== undefined && { index }),
   });
   await warnOfEmpty(tools, flags.store, io);

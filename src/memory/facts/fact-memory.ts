@@ -55,7 +55,7 @@ export function factMemory(options: FactMemoryOptions): Memory {
       const facts = await kept.list();
       const told: MemoryPassage[] = [];
       let left = maxTokens;
-      for (const fact of ranked(facts, query.text)) {
+      for (const fact of rankedFacts(facts, query.text)) {
         const text = passageOf(fact);
         const tokens = counter.count(text);
         if (tokens > left) continue;
@@ -74,7 +74,7 @@ export function factMemory(options: FactMemoryOptions): Memory {
 }
 
 /** The facts that share a word with a text, best first. */
-function ranked(facts: readonly CurrentFact[], text: string): readonly CurrentFact[] {
+export function rankedFacts(facts: readonly CurrentFact[], text: string): readonly CurrentFact[] {
   const index = new LexicalIndex();
   // A session for each fact: facts beside each other have nothing to do with each other.
   for (const { id, about, text: says } of facts) {

@@ -64,7 +64,7 @@ function ranked(versions: readonly FileVersion[], text: string): readonly Paragr
     const own = paragraphsOf(written ?? "");
     paragraphs.set(path, own);
     for (const [at, paragraph] of own.entries()) {
-      // The words of its path are words of it: a note in deploy.md is about deploying.
+      // A note is about the words of its path, too.
       const said = `${path} ${paragraph}`;
       index.add(path, at + 1, { id: `m${at + 1}`, role: "user", parts: [{ type: "text", text: said }] });
     }
