@@ -42,7 +42,7 @@ export class McpTools {
   readonly #options: McpOptions;
   readonly #manager: SessionManager;
   readonly #scope: Scope;
-  /** What outlives the sessions. */
+  /** The memory: passages, facts and files that outlive sessions. */
   readonly memory: McpMemory;
 
   private constructor(options: McpOptions, manager: SessionManager) {
