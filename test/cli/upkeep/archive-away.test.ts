@@ -1,0 +1,91 @@
+/** `windrow archive` with an archive: what it takes, what it leaves, and the way back. */
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { SessionManager } from "../../../src/session/manager/manager.ts";
+import { newFolder, put, windrow } from "../stage.ts";
+
+/** Three sessions: one that ended, one that failed and is kept, one that goes on. */
+async function staged(): Promise<{ readonly folder: string; readonly store: string; readonly ids: readonly string[] }> {
+  const folder = await newFolder();
+  const store = join(folder, "contexts");
+  const manager = await SessionManager.open({ store });
+  const ids: string[] = [];
+  for (const status of ["completed", "failed", undefined] as const) {
+    const session = await manager.create();
+    for (let turn = 0; turn < 9; turn++) await session.append(`heron ${turn}`);
+    if (status) await session.finish(status);
+    ids.push(session.id);
+  }
+  await manager.close();
+  await windrow(["keep", ids[1] ?? "", "--store", store]);
+  return { folder, store, ids };
+}
+
+const objectsIn = (archive: string): readonly string[] =>
+  existsSync(archive)
+    ? readdirSync(archive, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".gz"))
+    : [];
+
+it("archives what is old enough, finished and not kept, and everything reads it on", async () => {
+  const { folder, store, ids } = await staged();
+  const [id = "", kept = "", open = ""] = ids;
+  const archive = join(folder, "archive");
+  const away = ["archive", "--store", store, "--archive", archive];
+  const young = await windrow([...away, "--json"]);
+  expect(JSON.parse(young.stdout)).toMatchObject({ looked: 2, before: 0, archived: [], failures: [] });
+  const tried = await windrow([...away, "--older-than", "0", "--dry-run"]);
+  expect(tried.stdout).toContain("To be archived: 1");
+  expect(objectsIn(archive)).toEqual([]);
+  const done = await windrow([...away, "--older-than", "0", "--json"]);
+  expect(done.status).toBe(0);
+  expect(JSON.parse(done.stdout)).toMatchObject({ kept: 1, archived: [{ sessionId: id, outcome: "archived" }] });
+  expect(objectsIn(archive)).toHaveLength(1);
+  expect(existsSync(join(store, "completed", id, "messages.jsonl"))).toBe(false);
+  const again = await windrow([...away, "--older-than", "0"]);
+  expect(again.stdout).toContain("1 were archived before, 1 are kept");
+
+  const file = await put(folder, "windrow.config.yaml", "version: 1\nstore: ./contexts\narchive: ./archive\n");
+  for (const argv of [
+    ["view", id, "--messages"],
+    ["search", '"heron 3"'],
+    ["recall", id, "m3"],
+    ["export", id],
+    ["stats"],
+  ]) {
+    const { status, stdout, stderr } = await windrow([...argv, "--config", file]);
+    expect([status, stderr], argv.join(" ")).toEqual([0, ""]);
+    expect(stdout.length).toBeGreaterThan(20);
+  }
+  const without = await windrow(["recall", id, "m3", "--store", store]);
+  expect([without.status, without.stderr]).toEqual([1, expect.stringContaining("session-archived")]);
+  const refused = await windrow(["erase", id, "--yes", "--store", store]);
+  expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining("session-archived")]);
+
+  const back = await windrow(["archive", id, "--undo", "--config", file]);
+  expect([back.status, back.stdout]).toEqual([0, expect.stringContaining("is back from the archive")]);
+  expect([objectsIn(archive), (await windrow(["recall", id, "m3", "--store", store])).status]).toEqual([[], 0]);
+
+  const named = await windrow(["archive", id, open, kept, "--config", file]);
+  expect(named.status).toBe(1);
+  expect(named.stdout).toContain("Archived: 1");
+  expect(named.stdout).toMatch(new RegExp(`Not done \\(${open}\\)[^\\n]*not finished`));
+  expect(named.stdout).toMatch(new RegExp(`Not done \\(${kept}\\)[^\\n]*kept`));
+  const erased = await windrow(["erase", id, "--yes", "--config", file, "--json"]);
+  expect([erased.status, objectsIn(archive)]).toEqual([0, []]);
+  expect(erased.stdout).toContain('"archive"');
+});
+
+it("is refused without an archive, with a wrong status, and with an archive that is none", async () => {
+  const { store, folder } = await staged();
+  const wrong = async (...argv: readonly string[]): Promise<string> => {
+    const { status, stderr } = await windrow(["archive", "--store", store, ...argv]);
+    expect([status, argv]).toEqual([2, argv]);
+    return stderr;
+  };
+  expect(await wrong()).toContain("--archive");
+  expect(await wrong("--status", "open", "--archive", folder)).toContain("--status takes");
+  expect(await wrong("--archive", "ftp://host/x", "--older-than", "0")).toContain('No archive handles "ftp:"');
+  expect(await wrong("latest", "--undo", "--dry-run")).toContain("--undo takes the ids");
+  expect((await windrow(["stats", "--store", "ram:", "--archive", folder])).stderr).toContain("cannot have an archive");
+});
