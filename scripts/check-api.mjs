@@ -16,7 +16,7 @@ const most = {
   "./mcp": 7,
   "./openai-agents": 13,
   "./genkit": 9,
-  "./langchain": 11,
+  "./langchain": 13,
   "./mastra": 9,
   "./openstarry": 9,
   "./window": 59,

@@ -12,15 +12,19 @@ import type { MemoryEntry } from "./log/memory-log.ts";
 
 type Filter = (entries: AsyncIterable<MemoryEntry>, ids: ReadonlySet<string>) => AsyncIterable<MemoryEntry>;
 
+/** The name of the log of a host's items, each of which may name the session that put it. */
+export const itemsName = "items";
+
 const filters: Readonly<Record<string, Filter>> = {
   [factsName]: withoutFactsOf,
   [filesName]: withoutFilesOf,
-  [receiptsName]: withoutReceiptsOf,
+  [itemsName]: withoutEntriesOf,
+  [receiptsName]: withoutEntriesOf,
 };
 
 /**
  * Erases from the memory of a scope what it holds of some sessions: facts that they say, files and versions that they
- * wrote, receipts. A log is written anew only where it holds something of them.
+ * wrote, receipts, items of hosts. A log is written anew only where it holds something of them.
  *
  * @param scope - without a user, the logs of every user of the tenant
  * @returns a place for each log of the scope
@@ -48,7 +52,7 @@ export async function forgetSessions(
   return places;
 }
 
-async function* withoutReceiptsOf(
+async function* withoutEntriesOf(
   entries: AsyncIterable<MemoryEntry>,
   ids: ReadonlySet<string>,
 ): AsyncGenerator<MemoryEntry, void, undefined> {

@@ -1,5 +1,6 @@
 /**
- * LangChain 1 (`createAgent`): its messages in and out, and one middleware that sends windows and journals what happens.
+ * LangChain 1 (`createAgent`): its messages in and out, one middleware that sends windows and journals what happens, and
+ * LangGraph's long-term store.
  * LangChain itself is never imported, and the agent's own messages are never removed or changed.
  */
 import { z } from "zod";
@@ -26,6 +27,8 @@ import { forLangChain, ToolResults } from "./tools.ts";
 import { Revived } from "./revived.ts";
 
 export type { LangChainMessage } from "./message.ts";
+export { createLangGraphStore } from "./store.ts";
+export type { LangGraphStoreOptions } from "./store.ts";
 
 /** How {@link windowMiddleware} makes windows, and where it journals. */
 export interface WindowMiddlewareOptions extends WindowOptions {
