@@ -69,6 +69,12 @@ export interface Memory {
   /** Passages about a text within the token limit, in the order of the conversations. Empty when nothing matches. */
   query(query: MemoryQuery, signal?: AbortSignal): Promise<readonly MemoryPassage[]>;
 
+  /**
+   * A text about earlier tasks like this one, for a session that begins: how they ended, what was done, which errors came
+   * and what mended them. A labelled record within the tokens; empty where there is none. Absent: it knows no tasks.
+   */
+  earlierTasks?(query: MemoryQuery, signal?: AbortSignal): Promise<string>;
+
   /** Releases open resources. Idempotent. */
   close(): Promise<void>;
 }

@@ -14,6 +14,7 @@ import { Turns } from "../turns.ts";
 import { termsOf } from "../window/recall/terms.ts";
 import type { MemoryPassage, MemoryQuery } from "./memory.ts";
 import { within } from "./offload/limit.ts";
+import { earlierTasks } from "./similar/earlier.ts";
 import { similarTasks, taskScores, taskTerms } from "./similar/similar.ts";
 import { IndexedStore } from "./store/indexed-store.ts";
 import { mostCandidates, passagesOf } from "./store/passages.ts";
@@ -83,7 +84,7 @@ export function semanticMemory(store: Store, options: SemanticMemoryOptions): Se
     }
   };
 
-  return {
+  const memory: SemanticMemory = {
     name,
     readsStore: true,
     receive: async () => undefined,
@@ -100,6 +101,8 @@ export function semanticMemory(store: Store, options: SemanticMemoryOptions): Se
           : await new Turns(signal).run(best(asked, words));
         return passagesOf(sessions, index, ranked, query, near ? ["words", "meaning"] : ["words"], signal);
       }, signal),
+
+    earlierTasks: (query, signal) => earlierTasks(memory.similar, query, signal),
 
     similar: (query, signal) =>
       similarTasks(
@@ -130,6 +133,7 @@ export function semanticMemory(store: Store, options: SemanticMemoryOptions): Se
 
     close: async () => undefined,
   };
+  return memory;
 
   /** Two scores of messages as one; each spread on neighbours, then from 0 to 1. */
   function combined(

@@ -3,6 +3,7 @@ import type { Store } from "../store/store.ts";
 import { Turns } from "../turns.ts";
 import { termsOf } from "../window/recall/terms.ts";
 import type { Memory, MemoryPassage, MemoryQuery } from "./memory.ts";
+import { earlierTasks } from "./similar/earlier.ts";
 import { similarTasks, taskScores, taskTerms } from "./similar/similar.ts";
 import type { SimilarQuery, SimilarTask } from "./similar/similar.ts";
 import { IndexedStore } from "./store/indexed-store.ts";
@@ -36,7 +37,7 @@ export interface StoreMemory extends Memory {
 export function storeMemory(store: Store, options: StoreMemoryOptions = {}): StoreMemory {
   const { name = "store" } = options;
   const sessions = new IndexedStore(store, options);
-  return {
+  const memory: StoreMemory = {
     name,
     readsStore: true,
     receive: async () => undefined,
@@ -50,6 +51,8 @@ export function storeMemory(store: Store, options: StoreMemoryOptions = {}): Sto
         return passagesOf(sessions, index, ranked, query, ["words"], signal);
       }, signal);
     },
+
+    earlierTasks: (query, signal) => earlierTasks(memory.similar, query, signal),
 
     similar: (query, signal) =>
       similarTasks(
@@ -65,4 +68,5 @@ export function storeMemory(store: Store, options: StoreMemoryOptions = {}): Sto
 
     close: async () => undefined,
   };
+  return memory;
 }

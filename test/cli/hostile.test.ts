@@ -62,6 +62,12 @@ const commands: Readonly<Record<string, readonly ((place: Place) => readonly str
   logs: [({ store }) => ["--store", store, "--level", "DEBUG"], ({ store, session }) => [session, "--store", store]],
   top: [({ store }) => ["--once", "--store", store]],
   search: [({ store }) => ["FORGED", "--store", store], ({ store }) => [hostile, "--store", store]],
+  memory: [
+    ({ store }) => ["--store", store],
+    ({ store }) => ["list", "--history", "--store", store, "--user", hostile],
+    ({ store }) => ["show", hostile, "--store", store],
+    ({ store }) => ["forget", hostile, "--store", store],
+  ],
   similar: [
     ({ store }) => ["FORGED", "--store", store],
     ({ store, session }) => ["--session", session, "--store", store],

@@ -27,6 +27,7 @@ const commands: Readonly<Record<string, (place: Place) => readonly string[]>> = 
   logs: ({ store }) => ["logs", "latest", "--store", store],
   top: ({ store }) => ["top", "--once", "--store", store],
   search: ({ store }) => ["search", "hello", "--store", store],
+  memory: ({ store }) => ["memory", "--store", store],
   similar: ({ store }) => ["similar", "hello", "--store", store],
   recall: ({ store }) => ["recall", "latest", "hello", "--store", store],
   scan: ({ store }) => ["scan", "--store", store],

@@ -164,6 +164,38 @@ it("is the memory `store` of a manager: a later session begins with what an earl
   await other.close();
 });
 
+it("tells a session that begins how an earlier task like it went, and what mended its error", async () => {
+  const manager = await SessionManager.open({ store: folder, memory: "store", budget: 8_000, now });
+  const call = (callId: string, name: string, args: Record<string, string>, content: string) =>
+    [
+      { role: "assistant", parts: [{ type: "tool-call", callId, name, args }] },
+      { role: "tool", parts: [{ type: "tool-result", callId, name, content }] },
+    ] as const;
+  const first = await manager.create();
+  await first.append("Make the nightly export of invoices work again.");
+  const failing = "Error: ENOENT: no such file or directory, open 'invoices/template.hbs'";
+  for (const message of [
+    ...call("c1", "bash", { command: "npm run export" }, failing),
+    ...call("c2", "write_file", { path: "invoices/template.hbs", content: "{{number}}" }, "written"),
+    ...call("c3", "bash", { command: "npm run export" }, "42 invoices exported"),
+  ]) {
+    await first.append(message);
+  }
+  await first.append({ role: "assistant", parts: [{ type: "text", text: "The template was missing; it is back." }] });
+  await first.finish("completed");
+  const next = await manager.create({ bootstrap: "The nightly export of invoices fails again, look at it." });
+  await next.append("go");
+  const told = messageText((await next.compose()).messages[0]!);
+  expect(told).toContain("Earlier tasks like this one");
+  expect(told).toContain("completed");
+  expect(told).toContain("invoices/template.hbs");
+  expect(told).toContain("ENOENT");
+  const other = await manager.create({ bootstrap: "Paint the fence of the garden green and water roses." });
+  await other.append("go");
+  expect(messageText((await other.compose()).messages[0]!)).not.toContain("Earlier tasks");
+  await manager.close();
+});
+
 it("is erased with the session: no file names it, and it is told no more", async () => {
   const store = await openStore(folder);
   const index = searchFolderOf(folder) ?? "";
