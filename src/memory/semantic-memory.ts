@@ -102,7 +102,7 @@ export function semanticMemory(store: Store, options: SemanticMemoryOptions): Se
         return passagesOf(sessions, index, ranked, query, near ? ["words", "meaning"] : ["words"], signal);
       }, signal),
 
-    earlierTasks: (query, signal) => earlierTasks(memory.similar, query, signal),
+    earlierTasks: (query, signal) => earlierTasks((asked, limit) => memory.similar(asked, limit), query, signal),
 
     similar: (query, signal) =>
       similarTasks(

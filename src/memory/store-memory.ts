@@ -52,7 +52,7 @@ export function storeMemory(store: Store, options: StoreMemoryOptions = {}): Sto
       }, signal);
     },
 
-    earlierTasks: (query, signal) => earlierTasks(memory.similar, query, signal),
+    earlierTasks: (query, signal) => earlierTasks((asked, limit) => memory.similar(asked, limit), query, signal),
 
     similar: (query, signal) =>
       similarTasks(
