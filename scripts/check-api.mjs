@@ -17,7 +17,7 @@ const most = {
   "./openai-agents": 13,
   "./genkit": 9,
   "./langchain": 13,
-  "./mastra": 9,
+  "./mastra": 14,
   "./openstarry": 9,
   "./window": 59,
   "./memory": 44,

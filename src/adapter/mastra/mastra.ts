@@ -1,13 +1,11 @@
 /**
- * Mastra 1: one processor that gives the model a window on every step and journals the run. Mastra itself is never
- * imported, and its messages, in the run and in its memory, stay as they are.
+ * Mastra 1: one processor that gives the model a window on every step and journals the run, and one that recalls what
+ * other threads said. Mastra itself is never imported, and its messages, in the run and in its memory, stay as they are.
  */
 import { z } from "zod";
-import { isWindrowError } from "../../errors.ts";
 import type { Message, ToolDefinition } from "../../message/message.ts";
 import type { SessionManager } from "../../session/manager/manager.ts";
 import type { Session } from "../../session/session.ts";
-import { uuidOf } from "../../store/shared/rules.ts";
 import { usage as usageFrom } from "../../message/parts.ts";
 import { asCount } from "../../message/json.ts";
 import { checkGiven } from "../../window/options.ts";
@@ -24,7 +22,13 @@ import { hostKinds } from "../host/window-options.ts";
 import { toolDefinition } from "../host/tool-definition.ts";
 import { readPrompt, systemText, writePrompt } from "./prompt.ts";
 import type { MastraMessage } from "./prompt.ts";
+import { sessionFor } from "./thread.ts";
+import type { MastraThread } from "./thread.ts";
 
+export { memoryProcessor } from "./memory.ts";
+export type { MastraSystemList, MemoryProcessor, MemoryProcessorOptions } from "./memory.ts";
+export { sessionIdOf } from "./thread.ts";
+export type { MastraThread } from "./thread.ts";
 export type { MastraMessage } from "./prompt.ts";
 
 /** How {@link windowProcessor} makes windows, and where it journals. */
@@ -42,7 +46,7 @@ export interface WindowProcessorOptions extends WindowOptions {
 export interface MastraMessageList {
   readonly get: {
     readonly all: {
-      readonly db: () => readonly { readonly threadId?: string | undefined }[];
+      readonly db: () => readonly MastraThread[];
       readonly aiV5: { readonly llmPrompt: () => Promise<readonly MastraMessage[]> };
     };
   };
@@ -128,8 +132,8 @@ export function windowProcessor(options: WindowProcessorOptions = {}): WindowPro
   const conversationOf = async (list: MastraMessageList | undefined): Promise<HostConversation<MastraMessage>> => {
     if (!manager) return only;
     try {
-      const thread = list?.get.all.db().findLast(({ threadId }) => threadId !== undefined)?.threadId;
-      const session = thread === undefined ? await manager.create() : await sessionFor(manager, thread);
+      const thread = list?.get.all.db().findLast(({ threadId }) => threadId !== undefined);
+      const session = await sessionFor(manager, thread ?? {});
       const conversation = bySession.get(session) ?? make(session);
       bySession.set(session, conversation);
       return conversation;
@@ -194,21 +198,6 @@ function usageOf(given: unknown): Message["usage"] {
     cacheWrite: undefined,
     reasoning: asCount(reasoningTokens),
   });
-}
-
-/** The id of the session that a manager given to {@link windowProcessor} keeps for a thread of Mastra's memory: a UUID. */
-export function sessionIdOf(threadId: string): string {
-  return uuidOf(["mastra", threadId]);
-}
-
-async function sessionFor(manager: SessionManager, threadId: string): Promise<Session> {
-  const id = sessionIdOf(threadId);
-  try {
-    return await manager.session(id);
-  } catch (error) {
-    if (!isWindrowError(error, "session-not-found")) throw error;
-    return manager.create({ id, taskKey: { thread: threadId } });
-  }
 }
 
 /**
