@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { appendFile, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { everybody, listAll, newSession, sessionWith, stateOf } from "../../src/store/testing/kit.ts";
+import type { Disk } from "../../src/disk/disk.ts";
 import { systemDisk } from "../../src/disk/disk.ts";
 import { filesStore } from "../../src/store/files/files.ts";
 import { filesFixture } from "./fixtures.ts";
@@ -68,6 +69,26 @@ describe("the index of all sessions", () => {
     const store = await fixture.reopen();
     const lists = await Promise.all([listAll(store), listAll(store), listAll(store)]);
     for (const list of lists) expect(ids(list)).toEqual([...made].sort());
+  });
+
+  it("that is cut within a line while it is read takes no more room than it had", async () => {
+    const made = [await sessionWith(fixture.store, 1), await sessionWith(fixture.store, 1)].map(({ id }) => id);
+    const path = join(fixture.folder, "index.jsonl");
+    await appendFile(path, "x".repeat(100_000));
+    const { size } = statSync(path);
+    let largest = 0;
+    const disk: Disk = {
+      ...systemDisk,
+      readLater(file, bytes, ...place) {
+        largest = Math.max(largest, bytes.length);
+        truncateSync(path, 10);
+        return systemDisk.readLater(file, bytes, ...place);
+      },
+    };
+    const store = filesStore({ folder: fixture.folder }, { disk });
+    expect(ids(await listAll(store))).toEqual([...made].sort());
+    expect(largest).toBeLessThanOrEqual(size);
+    await store.close();
   });
 
   it("saves looking into every session once it was read", async () => {

@@ -35,6 +35,8 @@ export async function readIndex(
       const whole = isLast ? read : bytes.lastIndexOf(lineEnd, read - 1) + 1;
       if (read === 0) return;
       if (whole === 0) {
+        // The file became shorter, and ends within a line.
+        if (read < bytes.length) return;
         // A line that is longer than the piece is read again with more room.
         bytes = Buffer.allocUnsafe(2 * bytes.length);
         continue;
