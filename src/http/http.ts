@@ -63,6 +63,8 @@ const limits = {
 export async function serveHttp(options: HttpServerOptions): Promise<HttpServer> {
   const { handle, methods, port, host = "127.0.0.1", allowedHosts = [], onError = () => undefined } = options;
   const rules: GuardRules = { host, allowedHosts, methods };
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void =>
+    void answer(request, response, rules, handle, onError);
   const server = createServer(
     {
       maxHeaderSize: limits.headerBytes,
@@ -70,9 +72,13 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
       requestTimeout: limits.requestMs,
       keepAliveTimeout: limits.keepAliveMs,
       connectionsCheckingInterval: limits.checkEveryMs,
+      // The guard asks for it, and refuses with the headers of a refusal.
+      requireHostHeader: false,
     },
-    (request, response) => void answer(request, response, rules, handle, onError),
+    onRequest,
   );
+  // An expectation that is not known is passed over; Node's own answer to it would go past the guard.
+  server.on("checkExpectation", onRequest);
   server.maxConnections = limits.connections;
   server.on("clientError", refuseSocket);
   server.on("connect", (request, socket) => refuseMethod(request, socket));

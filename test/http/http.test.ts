@@ -65,6 +65,8 @@ describe("a request", () => {
     ["by the same, written out", "GET / HTTP/1.1", ["Host: [0:0:0:0:0:0:0:1]"], 200],
     ["by a name that was allowed", "GET / HTTP/1.1", ["Host: Monitor:9464", "Origin: http://monitor:3000"], 200],
     ["by an address that was allowed", "GET / HTTP/1.1", ["Host: [2001:db8::1]"], 200],
+    ["that expects what is not known", "GET / HTTP/1.1", [host, "Expect: something"], 200],
+    ["that expects it by a foreign name", "GET / HTTP/1.1", ["Host: evil.example", "Expect: something"], 403],
     ["that would upgrade", "GET / HTTP/1.1", [host, "Upgrade: websocket"], 200],
   ] as const)("%s is answered", async (_name, line, headers, status) => {
     const made = await server({ allowedHosts: ["monitor", "2001:db8::1"] });
@@ -75,6 +77,8 @@ describe("a request", () => {
   it.each([
     ["a malformed target", request("GET // HTTP/1.1", host)],
     ["a foreign name", request("GET / HTTP/1.1", "Host: evil.example")],
+    ["no host", request("GET / HTTP/1.1")],
+    ["an expectation by a foreign name", request("GET / HTTP/1.1", "Host: evil.example", "Expect: something")],
     ["another method", request("PUT / HTTP/1.1", host)],
     ["what is no request", request("\u0016\u0003\u0001 garbage")],
     ["a tunnel", request("CONNECT localhost:22 HTTP/1.1", host)],
