@@ -70,6 +70,8 @@ describe.skipIf(!hasBrowser)("a large session", () => {
     expect(await own.page.locator(`#log-${messages}`).count()).toBe(1);
     await own.page.fill("#scrub", "4000");
     await own.page.waitForSelector(`#log-${(4_000 * messages) / calls}`);
+    await own.page.fill("#scrub", "5000");
+    await own.page.waitForSelector(`#log-${(5_000 * messages) / calls}`);
     await own.close();
     await slow.close();
   });

@@ -143,6 +143,21 @@ describe("the data of a file", () => {
     await manager.close();
   });
 
+  it("leave out images whose addresses name nothing, or cannot be decoded", async () => {
+    const store = await openStore("ram:");
+    const manager = await SessionManager.open({ store });
+    const shot = await manager.create();
+    const urls = ["blob:1/99", "blob:1/0", "blob:http://127.0.0.1/1", "data:image/png,%89PNG", "data:image/png;base64"];
+    const images = urls.map((url): Part => ({ type: "image", mediaType: "image/png", url }));
+    const svg: Part = { type: "image", mediaType: "image/svg+xml", data: Buffer.from("<svg/>").toString("base64") };
+    const kept: Part = { type: "image", mediaType: "image/png", data: "iVBORw0KGgo=" };
+    await shot.append([{ role: "user", parts: [{ type: "text", text: "Look." }, ...images, svg, kept] }]);
+    const data = await dataOf(storedSource(store, {}), shot.id);
+    expect(Object.keys(data.sessions[0]?.images ?? {})).toEqual(["1/7"]);
+    await expect(fileSource(data).blob?.(shot.id, 1, "1")).rejects.toMatchObject({ code: "not-found" });
+    await manager.close();
+  });
+
   it("say what a file cannot do", async () => {
     const { source, id } = await session();
     const file = fileSource(await dataOf(source, id));

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { openStore } from "../../src/access/open.ts";
 import { codingSession } from "../../src/message/samples.ts";
 import type { Message } from "../../src/message/message.ts";
+import { MemoryLog } from "../../src/memory/log/memory-log.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
 import type { ManagerOptions } from "../../src/session/manager/options.ts";
 import type { Session } from "../../src/session/session.ts";
@@ -58,6 +59,23 @@ describe("a source over a store", () => {
     expect(titles).toEqual([0, 1, 2, 3, 4].map((number) => `github/o/r#${number}`));
     expect((await source.sessions({ status: "completed" })).sessions).toHaveLength(2);
     expect((await source.sessions({ text: "r#3" })).sessions.map(({ title }) => title)).toEqual(["github/o/r#3"]);
+  });
+
+  it("lists no logs of a memory, and fills its pages without them", async () => {
+    const { store, manager } = await opened();
+    const ids: string[] = [];
+    for (let number = 0; number < 3; number++) {
+      const session = await manager.create();
+      ids.push(session.id);
+      await new MemoryLog(store, {}, `facts ${number}`).append([{ type: "fact", data: { text: "a fact" } }]);
+    }
+    const source = storedSource(store, {});
+    const first = await source.sessions({ limit: 2 });
+    const rest = await source.sessions({ limit: 2, after: first.next ?? "" });
+    expect(first.sessions).toHaveLength(2);
+    expect(rest.next).toBeUndefined();
+    expect([...first.sessions, ...rest.sessions].map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
+    expect((await source.sessions({ text: "memory" })).sessions).toEqual([]);
   });
 
   it("has a session's head, outline and messages by ranges", async () => {
@@ -242,6 +260,19 @@ describe("a source over a store", () => {
       [3, "tool"],
     ]);
     expect(hits[1]?.excerpt).toBe('read({"path":"src/lost.ts"}) → export const a = 1;');
+  });
+
+  it("shows the words of a long call where they stand in it", async () => {
+    const { store, manager } = await opened();
+    const session = await manager.create();
+    const args = { content: "x ".repeat(5_000), path: "src/lost.ts", more: "y ".repeat(5_000) };
+    await session.append([
+      { role: "assistant", parts: [{ type: "tool-call", callId: "c1", name: "write", args }] },
+      { role: "tool", parts: [{ type: "tool-result", callId: "c1", name: "write", content: "Written." }] },
+    ]);
+    const hits = await storedSource(store, {}).search("lost.ts", session.id);
+    expect(hits.map(({ seq }) => seq)).toEqual([1, 2]);
+    expect(hits[1]?.excerpt).toMatch(/^…x x .*"path":"src\/lost\.ts",.* y… Written\.$/);
   });
 
   it("tells how sessions stand: written now, let go, ended", async () => {

@@ -6,7 +6,7 @@ export const fateOrder: readonly ViewerFate[] = ["whole", "cut", "quoted", "name
 
 /** The meaning of each fate in one sentence. */
 export const fateMeanings: Readonly<Record<ViewerFate, string>> = {
-  whole: "in the window as it is in the log",
+  whole: "in the window as it is in the log, its reasoning aside",
   cut: "in the window, shortened to an excerpt",
   quoted: "left, but lines of it stand in a digest or summary",
   named: "left, and a line names it so that it can be recalled",

@@ -76,7 +76,8 @@ export function fileSource(data: FileData): ViewerSource {
     async blob(id, seq, place) {
       const image = reader(id).file.images?.[`${seq}/${place}`];
       if (image) return { mediaType: image.mediaType, data: bytesOf(image.data) };
-      const message = "This file has no room for this image: it holds those of up to 512 KB, and 8 MB in all.";
+      const message =
+        "This file does not hold this image: it holds those that can be read, of up to 512 KB, 8 MB in all.";
       throw fault("not-found", message);
     },
     calls: async (id, from, to, row = 0) => reader(id).calls(from, to, row),

@@ -1,6 +1,7 @@
 /** The images that a single file holds: those of a size that a file can be sent with. */
+import { isWindrowError } from "../../errors.ts";
 import type { Part, ResultContent } from "../../message/message.ts";
-import type { ViewerMessage, ViewerSource } from "../viewer.ts";
+import type { ViewerBlob, ViewerMessage, ViewerSource } from "../viewer.ts";
 import type { FileImage } from "./data.ts";
 
 /** Most bytes of one image, and of all in a file. */
@@ -18,11 +19,23 @@ export class FileImages {
   async take(source: ViewerSource, id: string, { seq, parts }: Pick<ViewerMessage, "seq" | "parts">): Promise<void> {
     for (const place of placesIn(parts)) {
       if (!source.blob || this.#bytes >= mostImageBytes.all) return;
-      const { mediaType, data } = await source.blob(id, seq, place);
+      const blob = await blobOf(source, id, seq, place);
+      if (!blob) continue;
+      const { mediaType, data } = blob;
       if (data.length > mostImageBytes.one || this.#bytes + data.length > mostImageBytes.all) continue;
       this.#bytes += data.length;
       this.images[`${seq}/${place}`] = { mediaType, data: Buffer.from(data).toString("base64") };
     }
+  }
+}
+
+/** An image's bytes; undefined where its address only looks like a reference, or cannot be decoded. */
+async function blobOf(source: ViewerSource, id: string, seq: number, place: string): Promise<ViewerBlob | undefined> {
+  try {
+    return await source.blob?.(id, seq, place);
+  } catch (error) {
+    if (isWindrowError(error, "not-found")) return undefined;
+    throw error;
   }
 }
 

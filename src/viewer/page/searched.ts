@@ -1,8 +1,9 @@
 /** The texts by which messages are found. It runs in the page, too. */
 import type { Part } from "../../message/message.ts";
 
-/** Characters of a call before its result in an excerpt. */
+/** Characters of a call before its result in an excerpt, and those of them before a match that is further on. */
 const callShown = 100;
+const callBefore = 40;
 
 /** A message as a search reads it. */
 export interface Searched {
@@ -36,5 +37,8 @@ export function shownText({ text, calls }: Searched, words: string): { readonly 
   const own = text.slice(calls);
   const at = own.toLowerCase().indexOf(words);
   if (at >= 0 || calls === 0) return { text: own, at: Math.max(0, at) };
-  return { text: `${text.slice(0, Math.min(calls, callShown))}${calls > callShown ? "… " : ""}${own}`, at: 0 };
+  const found = text.toLowerCase().indexOf(words);
+  const from = found + words.length <= callShown ? 0 : Math.max(0, found - callBefore);
+  const to = Math.min(calls, Math.max(from + callShown, found + words.length));
+  return { text: `${from > 0 ? "…" : ""}${text.slice(from, to)}${to < calls ? "… " : ""}${own}`, at: 0 };
 }

@@ -3,6 +3,7 @@ import { sessionTitle } from "../../ops/look/title.ts";
 import { spentBy } from "../../ops/look/spent.ts";
 import { standingOf } from "../../ops/look/standing.ts";
 import { taskName } from "../../ops/look/task-name.ts";
+import { conversations } from "../../store/memory-logs.ts";
 import type { Scope, SessionInfo, SessionStatus, Store } from "../../store/store.ts";
 import type { ListedSession, SessionPage } from "../viewer.ts";
 import { Newest } from "./newest.ts";
@@ -60,7 +61,7 @@ interface Cursor {
   readonly newest: string;
 }
 
-/** Lists the sessions of a store page by page, newest first. */
+/** Lists the sessions of a store page by page, newest first, without the logs of a memory. */
 export class SessionPages {
   readonly #store: Store;
   readonly #scope: Scope;
@@ -87,7 +88,7 @@ export class SessionPages {
     let isPast = after === undefined || cursor !== undefined;
     let next: string | undefined;
     let last = "";
-    const list = this.#store.list(this.#scope, {
+    const list = conversations(this.#store, this.#scope, {
       ...(status !== "" && { status: status as SessionStatus }),
       without: (id) => seen.has(id),
       unreadable: (id, { message }) => unreadable.push({ id, message }),

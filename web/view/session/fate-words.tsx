@@ -28,7 +28,7 @@ export function FateWords({ state, seq }: { readonly state: SessionState; readon
       {run?.reason ? ` · ${run.reason}` : ""}
       {loss === undefined ? null : (
         <>
-          {" · whole until "}
+          {" · whole before "}
           {lostAt === undefined ? null : (
             <>
               <button type="button" class="link" title="to the call that lost it" onClick={() => state.toCall(lostAt)}>

@@ -24,9 +24,9 @@ export function LogPane({ state }: { readonly state: SessionState }): JSX.Elemen
   const lastSeq = value?.lastSeq ?? messages;
   const fates = value?.fates ?? [];
 
-  /** The offset that the list was scrolled to by itself, and the call at which the reader scrolled last. */
+  /** The offset that the list was scrolled to by itself, and whether the reader scrolled since they came to the call. */
   const placed = useRef(0);
-  const scrolledAt = useRef(0);
+  const isScrolled = useRef(false);
   const show = (seq: number): void => {
     placed.current = reveal(seq - 1, false) ?? placed.current;
   };
@@ -34,9 +34,10 @@ export function LogPane({ state }: { readonly state: SessionState }): JSX.Elemen
   useEffect(() => {
     if (selection) show(selection.seq);
   }, [selection, messages > 0]);
+  useLayoutEffect(() => void (isScrolled.current = false), [state.call.value]);
   // A window that comes late does not take the reader away from the place that they scrolled to, nor one that is drawn.
   useLayoutEffect(() => {
-    if (!state.selection.peek() && value && value.call !== scrolledAt.current) show(value.lastSeq);
+    if (!state.selection.peek() && value && !isScrolled.current) show(value.lastSeq);
   }, [value?.lastSeq, messages > 0]);
 
   const shown = hovered.value ?? selection?.seq;
@@ -64,7 +65,7 @@ export function LogPane({ state }: { readonly state: SessionState }): JSX.Elemen
             hovered.value = undefined;
           }}
           onScroll={(offset) => {
-            if (Math.abs(offset - placed.current) > rowHeight) scrolledAt.current = state.call.peek();
+            if (Math.abs(offset - placed.current) > rowHeight) isScrolled.current = true;
           }}
         >
           {(_, index) => {
