@@ -1,11 +1,11 @@
-/** The tarball has at most 600 files; it installs at most 20 packages and 22 MB, and none of them with an install script. */
+/** The tarball has at most 700 files; it installs at most 20 packages and 22 MB, and none of them with an install script. */
 import { execFileSync } from "node:child_process";
 import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { conclude, root } from "./package-files.mjs";
 
-const mostFiles = 600;
+const mostFiles = 700;
 const mostPackages = 20;
 const mostBytes = 22_000_000;
 
