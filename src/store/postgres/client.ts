@@ -127,8 +127,8 @@ function sendersOf(client: PostgresClient): Senders {
 /** Classes of SQLSTATE that say the server refused a statement for want of room or because it may not write now. */
 const refusals = /^(?:53|25006|58|57014)/;
 
-/** Two statements that waited for each other; each can be sent again. */
-const deadlock = "40P01";
+/** Statements that stood in each other's way; each can be sent again. */
+const conflicts: ReadonlySet<string> = new Set(["40001", "40P01"]);
 
 /** Classes that say the connection, the server or the pool is gone. */
 const goneClasses = /^(?:08|57P)/;
@@ -137,7 +137,7 @@ function failureOf(error: unknown, location: string): unknown {
   const code = codeOf(error);
   const reason = error instanceof Error && error.message !== "" ? error.message : (code ?? String(error));
   const about = { location, reason, ...(code !== undefined && { sqlState: code }) };
-  if (code === undefined || goneClasses.test(code) || !/^[0-9A-Z]{5}$/.test(code) || code === deadlock) {
+  if (code === undefined || goneClasses.test(code) || !/^[0-9A-Z]{5}$/.test(code) || conflicts.has(code)) {
     const message = `The Postgres server ${location} cannot be asked: ${reason}. Check that it runs and can be reached.`;
     return new WindrowError("store-unavailable", message, about, { cause: error });
   }
@@ -149,8 +149,12 @@ function failureOf(error: unknown, location: string): unknown {
     const message = `The Postgres server ${location} refused the connection: ${reason}. Check user, password and database.`;
     return new WindrowError("store-unavailable", message, about, { cause: error });
   }
+  if (code === "22021") {
+    const message = `Postgres keeps no NUL character in a name: ${reason}. Take it out of the user or tenant.`;
+    return new WindrowError("bad-option", message, { location, reason, sqlState: code }, { cause: error });
+  }
   if (code === "42501") {
-    const message = `The Postgres server ${location} refused: ${reason}. Grant the role its rights on the schema.`;
+    const message = `The Postgres server ${location} refused: ${reason}. Grant the role its rights on the schema; under row-level security a role reaches its own tenant alone.`;
     return new WindrowError("store-unavailable", message, about, { cause: error });
   }
   const message = `The Postgres server ${location} answered with an error: ${reason}.`;

@@ -148,7 +148,7 @@ export function stepping(schema: string, from: number, steps: readonly Migration
   // Waits for statements that run, and keeps others out; they see the new version and the new generations.
   const alone = `LOCK TABLE ${name}.session IN ACCESS EXCLUSIVE MODE;`;
   const fence = `UPDATE ${name}.session SET generation = generation + 1, holder = NULL, worker = NULL WHERE holder IS NOT NULL;`;
-  return `DO $make$ BEGIN
+  const body = `BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended(${literal(`windrow:${schema}`)}, 0));
   ${from === 0 ? schemaThere : ""}
   IF coalesce((SELECT max(version) FROM ${name}.migration), 0) = ${from} THEN
@@ -157,7 +157,8 @@ export function stepping(schema: string, from: number, steps: readonly Migration
     ${from === 0 ? "" : fence}
     INSERT INTO ${name}.migration (version) VALUES ${versions.join(", ")};
   END IF;
-END $make$`;
+END`;
+  return `DO ${literal(body)}`;
 }
 
 function literal(text: string): string {
