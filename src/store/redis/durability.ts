@@ -11,13 +11,15 @@ const replicaMs = 1_000;
 /**
  * The assurance of a server.
  *
- * @throws WindrowError `bad-option` where `strict` is asked for, and the server promises too little for it
+ * @throws WindrowError `bad-option` where `strict` is asked for, and the server promises too little for it; whatever is
+ *   asked for, where the server throws keys away when its memory is full
  */
 export async function assuranceOf(
   sender: Sender,
   durability: "strict" | "group",
   location: string,
 ): Promise<Assurance> {
+  await checkEviction(sender, location);
   if (durability === "group") return "none";
   const told: string[] = [];
   for (const send of await sender.masters()) {
@@ -37,6 +39,24 @@ export async function assuranceOf(
     `The Redis server ${location} may lose what it acknowledged: ${told[0]}${lacks}. Set appendonly yes and appendfsync ` +
     `always${where}, or open the store with durability "group" and take the loss of what the server had not yet synced.`;
   throw new WindrowError("bad-option", message, { option: "durability", location });
+}
+
+/**
+ * Refuses a server that removes keys when its memory is full. Policies for keys that expire take no session: none expires.
+ * `INFO` says it where a managed server hides its settings.
+ */
+async function checkEviction(sender: Sender, location: string): Promise<void> {
+  for (const send of await sender.masters()) {
+    const text = await send("INFO", "memory");
+    const memory = typeof text === "string" ? text : "";
+    const policy = /maxmemory_policy:(\S+)/.exec(memory)?.[1] ?? "";
+    const limit = Number(/maxmemory:(\d+)/.exec(memory)?.[1] ?? 0);
+    if (limit === 0 || !policy.startsWith("allkeys-")) continue;
+    const message =
+      `The Redis server ${location} throws keys away when its memory is full, sessions too: maxmemory-policy ${policy}, ` +
+      `maxmemory ${limit}. Set maxmemory-policy noeviction, or take a server that is no cache.`;
+    throw new WindrowError("bad-option", message, { option: "store", location, policy });
+  }
 }
 
 /** Waits until a replica has what was written on this connection; false where none has it in time. */
