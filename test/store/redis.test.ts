@@ -49,6 +49,55 @@ describe.skipIf(!hasRedis)("a store in Redis", () => {
     60_000,
   );
 
+  it.skipIf(process.env["WINDROW_TEST_REDIS"] !== undefined)(
+    "refuses a server that throws sessions away when its memory is full, whatever is promised",
+    async () => {
+      const settings = ["--appendonly", "yes", "--appendfsync", "always", "--maxmemory", "64mb"];
+      const cache = await startRedis([...settings, "--maxmemory-policy", "allkeys-lru"]);
+      for (const durability of ["strict", "group"] as const) {
+        const store = await openStore(cache.url, { durability });
+        await expect(store.create(everybody, newSession())).rejects.toMatchObject({
+          code: "bad-option",
+          message: expect.stringContaining("noeviction"),
+        });
+        await store.close();
+      }
+      await cache.close();
+      const full = await startRedis([...settings, "--maxmemory-policy", "noeviction"]);
+      const store = await openStore(full.url);
+      await (await store.create(everybody, newSession())).release();
+      await store.close();
+      await full.close();
+    },
+    60_000,
+  );
+
+  it("leaves no session busy whose taking or letting go was cut off", async () => {
+    const direct = await openStore(server.url);
+    const client = new Redis(server.url);
+    let fails = false;
+    const cut: IoRedisClient = {
+      async call(command, ...args) {
+        const answer = await client.call(command, ...args);
+        if (!fails || !command.startsWith("EVAL")) return answer;
+        fails = false;
+        throw new Error("the connection was cut by the test");
+      },
+    };
+    const store = redisStore({ client: cut });
+    const lock = await store.create(everybody, newSession());
+    fails = true;
+    await expect(lock.release()).rejects.toMatchObject({ code: "store-unavailable" });
+    await expect.poll(async () => (await direct.holding?.holder(everybody, lock.id))?.state).toBe("none");
+    fails = true;
+    await expect(store.lock(everybody, lock.id)).rejects.toMatchObject({ code: "store-unavailable" });
+    await expect.poll(async () => (await direct.holding?.holder(everybody, lock.id))?.state).toBe("none");
+    await (await direct.lock(everybody, lock.id)).release();
+    await store.close();
+    await direct.close();
+    await client.quit();
+  });
+
   it("refuses addresses and options that it cannot use, without a word of the password", async () => {
     await expect(openStore("redis:nowhere")).rejects.toMatchObject({ code: "bad-option" });
     expect(() => redisStore({ client: {} as never })).toThrow(expect.objectContaining({ code: "bad-option" }));

@@ -1,18 +1,20 @@
 /** Letting go of the records of a session in Postgres while an archive holds them, and taking them back. */
 import { archivedField, encodeMark, page, parseDocument } from "../format/documents.ts";
 import { heldBy } from "../shared/remote.ts";
+import type { Heart } from "../shared/remote.ts";
 import { busy } from "../shared/unlock.ts";
 import type { Holder } from "../shared/holder.ts";
 import { checkDetachable, resumedMeanwhile } from "../shared/detach.ts";
 import type { Scope, SessionDump, StoreDetaching } from "../store.ts";
 import type { Database } from "./database.ts";
-import { letGoOf, takeRow } from "./session.ts";
+import { letGoOf, takeBackOf, takeRow } from "./session.ts";
 import type { RowHolder, SessionRow } from "./session.ts";
 import { writeLines } from "./transfer.ts";
 
 /** The database, and how its sessions are found and held. */
 export interface PostgresDetaching {
   readonly database: Database;
+  readonly heart: Heart;
   /** A session of the scope, or `session-not-found`. */
   readonly find: (scope: Scope, id: string) => Promise<SessionRow>;
   /** This process, as one that takes a session; it says from then on that it lives. */
@@ -20,7 +22,7 @@ export interface PostgresDetaching {
 }
 
 /** Makes the facet of a Postgres store. */
-export function postgresDetaching({ database, find, newHolder }: PostgresDetaching): StoreDetaching {
+export function postgresDetaching({ database, heart, find, newHolder }: PostgresDetaching): StoreDetaching {
   const { schema, asker } = database;
   const detachable = async (scope: Scope, id: string): Promise<SessionRow> => {
     const row = await find(scope, id);
@@ -48,8 +50,14 @@ export function postgresDetaching({ database, find, newHolder }: PostgresDetachi
       if (owner) throw busy(owner);
       if (!row.state.archived) return;
       const mine = await newHolder(row.generation + 1);
-      if (!(await takeRow(database, row, mine))) throw resumedMeanwhile(dump.id);
-      await fill(database, row.key, mine.holder, dump, signal);
+      const taken = heart.taking(takeRow(database, row, mine), () => takeBackOf(database, row.id, mine.holder));
+      if (!(await taken)) throw resumedMeanwhile(dump.id);
+      try {
+        await fill(database, row.key, mine.holder, dump, signal);
+      } catch (error) {
+        await heart.lettingGo(() => letGoOf(database, row.key, mine.holder.generation)).catch(() => undefined);
+        throw error;
+      }
     },
   };
 }
@@ -63,19 +71,14 @@ async function fill(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const { asker, schema } = database;
-  try {
-    // What an earlier try left, which may have been cut short.
-    const sweep =
-      `WITH mine AS (SELECT key FROM ${schema}.session WHERE key = $1 AND generation = $2 FOR UPDATE) ` +
-      `DELETE FROM ${schema}.record WHERE session IN (SELECT key FROM mine)`;
-    await asker.ask(sweep, [key, generation]);
-    await writeLines(database, dump, { key, condition: "generation = $7", value: generation }, signal);
-    const sql =
-      `UPDATE ${schema}.session SET state = $3, holder = NULL, worker = NULL WHERE key = $1 AND generation = $2 ` +
-      "RETURNING key";
-    if ((await asker.ask(sql, [key, generation, page(dump.state)])).length === 0) throw resumedMeanwhile(dump.id);
-  } catch (error) {
-    await letGoOf(database, key, generation).catch(() => undefined);
-    throw error;
-  }
+  // What an earlier try left, which may have been cut short.
+  const sweep =
+    `WITH mine AS (SELECT key FROM ${schema}.session WHERE key = $1 AND generation = $2 FOR UPDATE) ` +
+    `DELETE FROM ${schema}.record WHERE session IN (SELECT key FROM mine)`;
+  await asker.ask(sweep, [key, generation]);
+  await writeLines(database, dump, { key, condition: "generation = $7", value: generation }, signal);
+  const sql =
+    `UPDATE ${schema}.session SET state = $3, holder = NULL, worker = NULL WHERE key = $1 AND generation = $2 ` +
+    "RETURNING key";
+  if ((await asker.ask(sql, [key, generation, page(dump.state)])).length === 0) throw resumedMeanwhile(dump.id);
 }

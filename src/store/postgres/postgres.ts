@@ -46,7 +46,8 @@ import type { Migration } from "./schema.ts";
 import { postgresDetaching } from "./detach.ts";
 import { hashOfSession } from "./seal.ts";
 import { Heart, heldBy, holdingOf } from "../shared/remote.ts";
-import { beat, endRow, findRow, forgetBeat, infoOf, insertRow, letGoOf, listRows, takeRow } from "./session.ts";
+import { beat, endRow, findRow, forgetBeat, infoOf, insertRow, listRows } from "./session.ts";
+import { letGoOf, takeBackOf, takeRow } from "./session.ts";
 import type { RowHolder, SessionRow } from "./session.ts";
 import { dumpSession, restoreSession } from "./transfer.ts";
 import { postgresUpkeep } from "./upkeep.ts";
@@ -136,7 +137,7 @@ class PostgresStore implements Store {
       alive: () => this.#alive(),
     });
     this.detaching = postgresDetaching({
-      database: this.#database,
+      ...{ database: this.#database, heart: this.#heart },
       find: (scope, id) => this.#find(scope, id),
       newHolder: (generation) => this.#claim(generation),
     });
@@ -148,7 +149,8 @@ class PostgresStore implements Store {
     const metadata = prepareMetadata(this.#mask, scope, session);
     const state = initialState(session.createdAt);
     const mine = await this.#claim(1);
-    const key = await insertRow(this.#database, { metadata, state }, mine);
+    const inserted = insertRow(this.#database, { metadata, state }, mine);
+    const key = await this.#heart.taking(inserted, () => takeBackOf(this.#database, id, mine.holder));
     if (key === undefined) {
       await this.#openTables();
       throw alreadyExists(id);
@@ -180,7 +182,8 @@ class PostgresStore implements Store {
   /** Takes a session whose row was read; one that another process took meanwhile is busy. */
   async #take(scope: Scope, row: SessionRow): Promise<Lock> {
     const mine = await this.#claim(row.generation + 1);
-    const taken = await takeRow(this.#database, row, mine);
+    const taking = takeRow(this.#database, row, mine);
+    const taken = await this.#heart.taking(taking, () => takeBackOf(this.#database, row.id, mine.holder));
     if (!taken) {
       await this.#openTables();
       return this.lock(scope, row.id);
@@ -199,7 +202,7 @@ class PostgresStore implements Store {
       return lock;
     } catch (error) {
       if (lock) await lock.release();
-      else await letGoOf(this.#database, row.key, mine.holder.generation);
+      else await this.#heart.lettingGo(() => letGoOf(this.#database, row.key, mine.holder.generation));
       throw error;
     }
   }
@@ -343,6 +346,6 @@ class PostgresStore implements Store {
 
   async #letGo(held: Held): Promise<void> {
     await this.#writer.settled(held);
-    await letGoOf(this.#database, held.key, held.holder.generation);
+    await this.#heart.lettingGo(() => letGoOf(this.#database, held.key, held.holder.generation));
   }
 }

@@ -3,7 +3,7 @@ import { WindrowError } from "../../errors.ts";
 import { decodeMetadata, decodeState, encodeMetadata, encodeState, parseDocument } from "../format/documents.ts";
 import type { Holder } from "../shared/holder.ts";
 import type { RemoteHolder } from "../shared/remote.ts";
-import { formatVersion, inArchive, isFinal } from "../shared/rules.ts";
+import { formatVersion, inArchive, inScope, isFinal } from "../shared/rules.ts";
 import type { ListQuery, Scope, SessionInfo, SessionMetadata, SessionState } from "../store.ts";
 import type { PostgresRow } from "./client.ts";
 import type { Database } from "./database.ts";
@@ -81,6 +81,8 @@ export async function* listRows(database: Database, scope: Scope, query: ListQue
     for (const row of page) {
       after = { createdMs: Number(row["created_ms"]), id: String(row["id"]) };
       const found = readRow(row);
+      // Columns hold what the server's encoding can; two names that differ only in the rest are one there.
+      if (found && !inScope(scope, found.metadata)) continue;
       if (found) yield found;
       else query.unreadable?.(after.id, unreadable(after.id));
     }
@@ -154,6 +156,14 @@ export async function takeRow(
 export async function letGoOf({ asker, schema }: Database, key: string, generation: number): Promise<void> {
   const sql = `UPDATE ${schema}.session SET holder = NULL, worker = NULL WHERE key = $1 AND generation = $2`;
   await asker.ask(sql, [key, generation]);
+}
+
+/** As {@link letGoOf}, of a session that this very taking has; false where it has not. */
+export async function takeBackOf({ asker, schema }: Database, id: string, holder: Holder): Promise<boolean> {
+  const sql =
+    `UPDATE ${schema}.session SET holder = NULL, worker = NULL WHERE id = $1 AND generation = $2 AND holder = $3 ` +
+    "AND trashed_at IS NULL RETURNING key";
+  return (await asker.ask(sql, [id, holder.generation, JSON.stringify(holder)])).length > 0;
 }
 
 /** Ends a session; false where this holder has it no more. */

@@ -4,6 +4,7 @@
  */
 import { encodeState } from "../format/documents.ts";
 import type { Outcome, Part, SendBatch, Writable } from "../shared/group-writer.ts";
+import { unknownOutcome } from "../shared/remote.ts";
 import { sealOf } from "../shared/session-log.ts";
 import type { Database } from "./database.ts";
 import { logNumbers } from "./schema.ts";
@@ -37,7 +38,13 @@ export function appendTo({ asker, schema }: Database): SendBatch<Held> {
     const moved = new Set((await asker.askOften(sql, values)).map((row) => String(row["key"])));
     const outcomes = new Map<Held, Outcome>();
     for (const part of parts) {
-      outcomes.set(part.held, moved.has(part.held.key) ? "kept" : await judged({ asker, schema }, part));
+      const isKept = moved.has(part.held.key);
+      // Other parts are committed by now, and of this one it is what is asked.
+      const asked = async (): Promise<Outcome> =>
+        judged({ asker, schema }, part).catch((error: unknown) => {
+          throw unknownOutcome(error);
+        });
+      outcomes.set(part.held, isKept ? "kept" : await asked());
     }
     return outcomes;
   };

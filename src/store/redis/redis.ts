@@ -37,7 +37,8 @@ import { logKey, readCounters, rowsOf } from "./log.ts";
 import { checkRedisOptions } from "./options.ts";
 import type { RedisStoreOptions } from "./options.ts";
 import { Heart, heldBy, holdingOf } from "../shared/remote.ts";
-import { beat, endRow, findRow, forgetBeat, infoOf, insertRow, letGoOf, listRows, takeRow } from "./session.ts";
+import { beat, endRow, findRow, forgetBeat, infoOf, insertRow, listRows } from "./session.ts";
+import { letGoOf, takeBackOf, takeRow } from "./session.ts";
 import type { SessionRow } from "./session.ts";
 import { dumpSession, restoreSession } from "./transfer.ts";
 import { redisUpkeep } from "./upkeep.ts";
@@ -133,7 +134,8 @@ class RedisStore implements Store {
     const state = initialState(session.createdAt);
     const holder = this.#newHolder(1);
     await this.#heart.beat();
-    const isMade = await insertRow(this.#place, { metadata, state, holder, worker: this.#heart.id });
+    const inserted = insertRow(this.#place, { metadata, state, holder, worker: this.#heart.id });
+    const isMade = await this.#heart.taking(inserted, () => takeBackOf(this.#place, id, holder));
     if (!isMade) throw alreadyExists(id);
     return this.#hold(scope, id, holder, { counters: { seqs: noCounts(), pos: 0 }, missing: [] });
   }
@@ -163,7 +165,8 @@ class RedisStore implements Store {
     const holder = this.#newHolder(row.generation + 1);
     await this.#heart.beat();
     const keys = this.#place.keys.of(row.id);
-    const taken = await takeRow(this.#place, row, { holder, worker: this.#heart.id });
+    const taking = takeRow(this.#place, row, { holder, worker: this.#heart.id });
+    const taken = await this.#heart.taking(taking, () => takeBackOf(this.#place, row.id, holder));
     if (!taken) return this.lock(scope, row.id);
     const { head, state } = taken;
     let lock: Lock | undefined;
@@ -179,7 +182,7 @@ class RedisStore implements Store {
       return lock;
     } catch (error) {
       if (lock) await lock.release();
-      else await letGoOf(this.#place, row.id, holder.generation);
+      else await this.#heart.lettingGo(() => letGoOf(this.#place, row.id, holder.generation));
       throw error;
     }
   }
@@ -328,6 +331,6 @@ class RedisStore implements Store {
 
   async #letGo(held: Held): Promise<void> {
     await this.#writer.settled(held);
-    await letGoOf(this.#place, held.id, held.holder.generation);
+    await this.#heart.lettingGo(() => letGoOf(this.#place, held.id, held.holder.generation));
   }
 }

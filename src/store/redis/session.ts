@@ -153,6 +153,14 @@ export async function letGoOf(place: RedisPlace, id: string, generation: number)
   await run(place, letGoScript, [place.keys.of(id).session], [generation, "", ""]);
 }
 
+/** As {@link letGoOf}, of a session that this very taking has; false where it has not. */
+export async function takeBackOf(place: RedisPlace, id: string, holder: Holder): Promise<boolean> {
+  const { session } = place.keys.of(id);
+  const isMine = (await place.sender.send("HGET", session, "holder")) === JSON.stringify(holder);
+  if (isMine) await letGoOf(place, id, holder.generation);
+  return isMine;
+}
+
 /** Ends a session; false where this holder has it no more. */
 export async function endRow(
   place: RedisPlace,

@@ -5,7 +5,7 @@
 import { encodeState } from "../format/documents.ts";
 import { logNames } from "../format/logs.ts";
 import type { Outcome, Part, SendBatch, Writable } from "../shared/group-writer.ts";
-import { isUnknownOutcome } from "../shared/remote.ts";
+import { isUnknownOutcome, unknownOutcome } from "../shared/remote.ts";
 import { sealOf } from "../shared/session-log.ts";
 import { WindrowError } from "../../errors.ts";
 import { refusalOf } from "./client.ts";
@@ -38,9 +38,11 @@ export function appendTo(place: RedisPlace, assurance: () => Promise<Assurance>)
       else if (!(one.reason instanceof WindrowError) || isUnknownOutcome(one.reason)) throw one.reason;
       else for (const { held } of scripts[index] ?? []) outcomes.set(held, one.reason);
     }
-    if ((await assurance()) === "replicated" && !(await isReplicated(place.sender))) {
-      throw new WindrowError("store-unavailable", "No replica acknowledged the write in time.", {});
-    }
+    const isSafe = async (): Promise<boolean> => (await assurance()) !== "replicated" || isReplicated(place.sender);
+    const reached = await isSafe().catch((error: unknown) => {
+      throw unknownOutcome(error);
+    });
+    if (!reached) throw new WindrowError("store-unavailable", "No replica acknowledged the write in time.", {});
     return outcomes;
   };
 }
@@ -57,8 +59,13 @@ async function sendScript(place: RedisPlace, parts: readonly Part<Held>[]): Prom
   }
   const answers = (await run(place, appendScript, keys, values)) as readonly string[];
   const outcomes = new Map<Held, Outcome>();
-  for (const [index, part] of parts.entries()) {
-    outcomes.set(part.held, await outcomeOf(place, part, answers[2 * index], answers[2 * index + 1] ?? ""));
+  try {
+    for (const [index, part] of parts.entries()) {
+      outcomes.set(part.held, await outcomeOf(place, part, answers[2 * index], answers[2 * index + 1] ?? ""));
+    }
+  } catch (error) {
+    // The script ran: other parts are written.
+    throw unknownOutcome(error);
   }
   return outcomes;
 }

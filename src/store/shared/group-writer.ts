@@ -7,7 +7,7 @@ import { WindrowError } from "../../errors.ts";
 import type { StoredRecord } from "../../message/record.ts";
 import type { SessionState } from "../store.ts";
 import type { Holder } from "./holder.ts";
-import { isUnknownOutcome } from "./remote.ts";
+import { isUnknownOutcome, unknownOutcome } from "./remote.ts";
 import { numberLine } from "./session-log.ts";
 import type { Counters, Encoded, NumberedLine } from "./session-log.ts";
 import { fenced } from "./unlock.ts";
@@ -155,11 +155,18 @@ export class GroupWriter<H extends Writable> {
   /** Sends a batch until its outcome is known. */
   async #send(parts: readonly Collected<H>[]): Promise<ReadonlyMap<H, Outcome>> {
     const began = performance.now();
+    let mayBeKept = false;
     for (let pause = shortestPause; ; pause = Math.min(2 * pause, longestPause)) {
       try {
-        return await this.#sendBatch(parts);
+        const outcomes = await this.#sendBatch(parts);
+        const refusal = [...outcomes.values()].find((outcome) => outcome instanceof WindrowError);
+        if (!mayBeKept || !refusal) return outcomes;
+        throw refusal;
       } catch (error) {
-        if (!isUnknownOutcome(error) || performance.now() - began > patienceMs) throw error;
+        // A refusal says that this sending was not kept; an earlier one may have been.
+        mayBeKept ||= isUnknownOutcome(error);
+        if (!mayBeKept) throw error;
+        if (performance.now() - began > patienceMs) throw unknownOutcome(error);
         await wait(pause);
       }
     }

@@ -1,5 +1,6 @@
 /** The parts that stores on a server share: the heartbeat of a process, who holds a session, and outcomes that are not known. */
 import { randomUUID } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
 import { WindrowError } from "../../errors.ts";
 import type { Holding, LockOwner } from "../store.ts";
 import type { Clock } from "./clock.ts";
@@ -35,11 +36,29 @@ export function isUnknownOutcome(error: unknown): boolean {
   return error instanceof WindrowError && error.code === "store-unavailable" && error.data?.["refused"] !== true;
 }
 
+/**
+ * The error for a write that may have been carried out, by what stopped the answer: a refusal of a later statement says
+ * nothing about an earlier one.
+ */
+export function unknownOutcome(cause: unknown): WindrowError {
+  if (cause instanceof WindrowError && isUnknownOutcome(cause)) return cause;
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const message = `It is not known whether the write was kept: ${reason} Open the session again, and look at its end.`;
+  return new WindrowError("store-unavailable", message, { reason }, { cause });
+}
+
 /** The ways in which a server is told that a process lives, and that it is done. */
 export interface HeartSenders {
   readonly send: (id: string) => Promise<unknown>;
   readonly forget: (id: string) => Promise<unknown>;
 }
+
+/** The pause before a letting go is tried again, in milliseconds: first, and at most. */
+const shortestPause = 50;
+const longestPause = 2_000;
+
+/** How long a taking whose answer did not come may still be carried out, in milliseconds. */
+const takingMs = 60_000;
 
 /** Says that this process lives: once for all sessions that it writes, by the server's clock. */
 export class Heart {
@@ -48,6 +67,7 @@ export class Heart {
   readonly #senders: HeartSenders;
   readonly #clock: Clock;
   #stop: (() => void) | undefined;
+  #isStopped = false;
 
   constructor(senders: HeartSenders, clock: Clock) {
     this.#senders = senders;
@@ -63,10 +83,45 @@ export class Heart {
     this.#stop ??= this.#clock.every(heartbeatMs, () => void send(this.id).catch(() => undefined));
   }
 
+  /**
+   * The outcome of a taking. Where its answer did not come, it is taken back: a session that names this process, and that
+   * nobody writes, would stay busy for everybody while the process lives.
+   *
+   * @param takeBack - false where the session is not taken; the taking may still be on its way
+   */
+  async taking<T>(taken: Promise<T>, takeBack: () => Promise<boolean>): Promise<T> {
+    try {
+      return await taken;
+    } catch (error) {
+      if (isUnknownOutcome(error)) void this.#untilDone(takeBack);
+      throw error;
+    }
+  }
+
+  /** Lets go of a session now; where that fails, the error is thrown, and it is tried until the server carries it out. */
+  async lettingGo(letGo: () => Promise<void>): Promise<void> {
+    try {
+      await letGo();
+    } catch (error) {
+      void this.#untilDone(async () => letGo().then(() => true));
+      throw error;
+    }
+  }
+
   /** Beats no more, and takes away what was said. */
   async stop(): Promise<void> {
+    this.#isStopped = true;
     if (!this.#stop) return;
     this.#stop();
     await this.#senders.forget(this.id).catch(() => undefined);
+  }
+
+  async #untilDone(work: () => Promise<boolean>): Promise<void> {
+    const began = performance.now();
+    for (let pause = shortestPause; !this.#isStopped; pause = Math.min(2 * pause, longestPause)) {
+      const isDone = await work().catch(() => undefined);
+      if (isDone === true || (isDone === false && performance.now() - began > takingMs)) return;
+      await wait(pause, undefined, { ref: false });
+    }
   }
 }

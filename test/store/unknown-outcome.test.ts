@@ -1,0 +1,150 @@
+import { randomUUID } from "node:crypto";
+import { createRequire } from "node:module";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { postgresStore } from "../../src/store/postgres/postgres.ts";
+import type { PostgresClient } from "../../src/store/postgres/postgres.ts";
+import { everybody, messageRecord, newSession, readAll } from "../../src/store/testing/kit.ts";
+import type { Store } from "../../src/store/store.ts";
+import { hasPostgres, startPostgres } from "../support/postgres.ts";
+import type { TestPostgres } from "../support/postgres.ts";
+
+type Answer = { readonly rows: readonly object[] };
+interface Pool {
+  query(text: string, values?: unknown[]): Promise<Answer>;
+  end(): Promise<void>;
+}
+const { Pool } = createRequire(import.meta.url)("pg") as { Pool: new (options: object) => Pool };
+
+let server: TestPostgres;
+let pool: Pool;
+beforeAll(async () => {
+  if (!hasPostgres) return;
+  server = await startPostgres();
+  pool = new Pool({ connectionString: server.url, max: 4 });
+}, 60_000);
+afterAll(async () => {
+  await pool?.end();
+  server?.close();
+});
+
+/** An error as a server, or a connection that broke, gives it. */
+function failing(code: string): Error {
+  return Object.assign(new Error(`failed by the test: ${code}`), { code });
+}
+
+/** How a statement is treated: what goes wrong before it, and after it was carried out. */
+interface Fault {
+  readonly of: RegExp;
+  readonly before?: string;
+  readonly after?: string;
+}
+
+/** A store whose statements meet the faults that are left, each once and in order, and another that meets none. */
+function stores(): { readonly store: Store; readonly other: Store; readonly faults: Fault[] } {
+  const schema = `unknown_${randomUUID().replaceAll("-", "")}`;
+  const faults: Fault[] = [];
+  const client: PostgresClient = {
+    async query(text: string, values?: unknown[]): Promise<Answer> {
+      const fault = faults[0]?.of.test(text) === true ? faults.shift() : undefined;
+      if (fault?.before !== undefined) throw failing(fault.before);
+      const answer = await pool.query(text, values);
+      if (fault?.after !== undefined) throw failing(fault.after);
+      return answer;
+    },
+  };
+  return { store: postgresStore({ client, schema }), other: postgresStore({ client: pool as never, schema }), faults };
+}
+
+const idsOf = async (store: Store, id: string): Promise<readonly string[]> =>
+  (await readAll(store, id, { kind: "message" })).map(({ message }) => message.id);
+
+const appending = /^WITH asked/;
+const taking = /SET generation = generation \+ 1/;
+const lettingGo = /SET holder = NULL/;
+
+describe.skipIf(!hasPostgres)("a statement that was carried out, and whose answer did not come", () => {
+  it.each(["25006", "53300", "57014"])("is not called refused where it is then refused with %s", async (refusal) => {
+    const { store, faults } = stores();
+    const lock = await store.create(everybody, newSession());
+    faults.push({ of: appending, after: "ECONNRESET" }, { of: appending, before: refusal });
+    await store.append(lock, [messageRecord("one")]);
+    await store.append(lock, [messageRecord("two")]);
+    expect(faults).toEqual([]);
+    expect(await idsOf(store, lock.id)).toEqual(["m-one", "m-two"]);
+    await store.close();
+  });
+
+  it("is kept for every session of the batch, where it cannot be asked what became of one", async () => {
+    const { store, other, faults } = stores();
+    const [mine, lost] = [await store.create(everybody, newSession()), await store.create(everybody, newSession())];
+    await other.holding?.unlock(everybody, lost.id, { force: true, reason: "a test" });
+    faults.push({ of: /r\.body FROM/, before: "57014" });
+    const outcomes = await Promise.allSettled([
+      store.append(mine, [messageRecord("one")]),
+      store.append(lost, [messageRecord("late")]),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+    expect(faults).toEqual([]);
+    expect(await idsOf(other, mine.id)).toEqual(["m-one"]);
+    expect(await idsOf(other, lost.id)).toEqual([]);
+    await store.close();
+    await other.close();
+  });
+
+  it.each([
+    ["taking", { of: taking, after: "ECONNRESET" }],
+    ["taking that was not carried out", { of: taking, before: "ECONNRESET" }],
+    ["making", { of: /^INSERT INTO \S+session/, after: "ECONNRESET" }],
+    ["letting go", { of: lettingGo, before: "ECONNRESET" }],
+    ["letting go while the server refuses to write", { of: lettingGo, before: "25006" }],
+  ])("leaves no session busy: %s", async (_what, fault) => {
+    const { store, other, faults } = stores();
+    const session = newSession();
+    const isMaking = fault.of.test("INSERT INTO x.session");
+    if (isMaking) {
+      // The tables are made first.
+      expect(await store.upkeep?.unerased(everybody)).toEqual([]);
+    } else {
+      const lock = await store.create(everybody, session);
+      if (fault.of === taking) await lock.release();
+      faults.push(fault);
+      const failed = fault.of === taking ? store.lock(everybody, session.uuid) : lock.release();
+      await expect(failed).rejects.toMatchObject({ name: "WindrowError" });
+    }
+    if (isMaking) {
+      faults.push(fault);
+      await expect(store.create(everybody, session)).rejects.toMatchObject({ code: "store-unavailable" });
+    }
+    expect(faults).toEqual([]);
+    await vi.waitFor(async () => (await other.lock(everybody, session.uuid)).release(), { timeout: 10_000 });
+    await store.close();
+    await other.close();
+  });
+});
+
+describe.skipIf(!hasPostgres)("names of users, tenants and schemas", () => {
+  it("reach no statement as SQL, whatever they are", async () => {
+    const schema = `a"; DROP SCHEMA x; --'$make$ $1 \\`;
+    const store = postgresStore({ client: pool as never, schema });
+    const scope = { tenant: "t'; DROP SCHEMA x; --", user: `"u' $make$` };
+    const lock = await store.create(scope, newSession());
+    await store.append(lock, [messageRecord("one")]);
+    expect(await readAll(store, lock.id, { kind: "message" }, scope)).toHaveLength(1);
+    await store.close();
+  });
+
+  it("are told apart where the server cannot keep the difference, and refused where it cannot keep them", async () => {
+    const { store } = stores();
+    const [one, two] = [{ tenant: "t\ud800" }, { tenant: "t\ud801" }];
+    await (await store.create(one, newSession())).release();
+    const listed = async (scope: { readonly tenant: string }): Promise<number> => {
+      let count = 0;
+      for await (const info of store.list(scope)) if (info.metadata.tenant !== undefined) count++;
+      return count;
+    };
+    expect([await listed(one), await listed(two), await listed({ tenant: "t\ufffd" })]).toEqual([1, 0, 0]);
+    const withNul = { tenant: "t\0" };
+    await expect(store.create(withNul, newSession())).rejects.toMatchObject({ code: "bad-option" });
+    await store.close();
+  });
+});
