@@ -11,6 +11,7 @@ import { search } from "../../../src/ops/search/search.ts";
 import { stats } from "../../../src/ops/stats/stats.ts";
 import { viewSession } from "../../../src/ops/look/view.ts";
 import { SessionManager } from "../../../src/session/manager/manager.ts";
+import { folderArchive } from "../../../src/store/shared/archive/bucket.ts";
 import { summaryOf } from "../../../src/store/shared/transfer.ts";
 import { everybody, messageRecord, newSession, readAll, stateOf } from "../../../src/store/testing/kit.ts";
 import type { Scope, Store } from "../../../src/store/store.ts";
@@ -64,6 +65,36 @@ async function isThere(store: Store, id: string): Promise<boolean> {
 
 for (const kind of storeKinds()) {
   describe.skipIf(!kind.isHere)(`an archive beside ${kind.name}`, () => {
+    it("leaves no object of a session that is erased while it is archived, and keeps that of one in the trash", async () => {
+      const [address, archive] = [await kind.address(), await newFolder()];
+      const other = await openStore(address, { archive });
+      const bucket = folderArchive(archive);
+      let meanwhile = async (_id: string): Promise<unknown> => undefined;
+      const store = await openStore(address, {
+        archive: {
+          ...bucket,
+          async put(key, body) {
+            await meanwhile(key.split("/")[0] ?? "");
+            return bucket.put(key, body);
+          },
+        },
+      });
+      const [erased, trashed] = [await finished(other), await finished(other)];
+      meanwhile = async (id) => other.upkeep?.erase(everybody, [id]);
+      await expect(store.archiving?.archive(everybody, erased)).rejects.toMatchObject({ code: "session-not-found" });
+      expect(objectsIn(archive)).toEqual([]);
+      const before = await contents(other, trashed);
+      meanwhile = async (id) => {
+        await other.archiving?.archive(everybody, id);
+        await other.upkeep?.trash(everybody, [id], new Date().toISOString());
+      };
+      await expect(store.archiving?.archive(everybody, trashed)).rejects.toMatchObject({ code: "session-not-found" });
+      await other.upkeep?.untrash(everybody, trashed);
+      expect(await contents(other, trashed)).toEqual({ ...(before as object), state: expect.anything() });
+      await store.close();
+      await other.close();
+    });
+
     it("takes a finished session, and everything reads it on, to the byte", async () => {
       const [address, archive] = [await kind.address(), await newArchive()];
       const store = await openStore(address, { archive });

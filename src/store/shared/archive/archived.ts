@@ -20,6 +20,7 @@ import type { ArchiveBucket } from "./bucket.ts";
 import { ObjectCache } from "./cache.ts";
 import type { FetchedSession } from "./cache.ts";
 import { packSession } from "./object.ts";
+import { isSomewhere } from "./somewhere.ts";
 
 /** How an archive is used. */
 export interface ArchivedStoreOptions {
@@ -111,7 +112,16 @@ class Archive {
       archivedAt: timestamp(this.#clock),
       lastRecordAt: packed.lastRecordAt ?? state.completedAt ?? state.updatedAt,
     };
-    await detaching.detach(scope, id, mark, writings);
+    try {
+      await detaching.detach(scope, id, mark, writings);
+    } catch (error) {
+      if (isWindrowError(error, "session-not-found") && !(await isSomewhere(this.#behind, scope, id))) {
+        // The session was erased meanwhile, and its erasure did not see this object.
+        await this.#bucket.delete(key);
+        this.#objects.drop(key);
+      }
+      throw error;
+    }
     return { sessionId: id, outcome: put === "there" ? "same" : "archived", mark };
   }
 
