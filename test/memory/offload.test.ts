@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Memory } from "../../src/memory/memory.ts";
 import { dueOffloads } from "../../src/memory/offload/due.ts";
+import { MemoryLog } from "../../src/memory/log/memory-log.ts";
 import { offloadDue } from "../../src/memory/offload/offload.ts";
 import { doctor } from "../../src/ops/doctor/doctor.ts";
 import { stats } from "../../src/ops/stats/stats.ts";
@@ -344,4 +345,95 @@ it("is told by stats and by the doctor while it is due, with the reason of a fai
   await offloadDue(store, {}, well, { all: true });
   expect((await stats(store)).memories).toEqual([]);
   expect((await doctor(store)).findings).toEqual([]);
+});
+
+it("goes on behind what it was handed, also where the engine changes that", async () => {
+  const store = ramStore();
+  const seen: number[] = [];
+  const memory = engine();
+  memory.receive = async (_id, messages) => {
+    for (const one of messages as { seq: number }[]) {
+      seen.push(one.seq);
+      one.seq = 1_000_000;
+    }
+  };
+  const time = new Time();
+  const manager = await open({ store, memory, now: time.now, every: time.every, idleTimeout: 5_000 });
+  const id = await sessionWith(manager);
+  for (const count of [1, 2]) {
+    time.at += 10_000;
+    for (const run of time.runs) run();
+    await until(() => seen.length === count);
+    if (count === 1) await (await manager.session(id)).append(hello);
+  }
+  expect(seen).toEqual([1, 2]);
+});
+
+it("does not wait for years where a clock was ahead and went back", async () => {
+  const store = ramStore();
+  const memory = engine(() => Promise.reject(new Error("down")));
+  const ahead = new Date("2036-01-01T00:00:00Z");
+  const manager = await open({ store, memory, now: () => ahead, offload: { wait: true, lookEvery: Infinity } });
+  const failed = await sessionWith(manager);
+  await manager.destroy(failed);
+  const claimed = await sessionWith(manager);
+  const receipts = new MemoryLog(store, {}, "offloads", { clock: { now: () => ahead.getTime(), every: () => ready } });
+  const until = new Date(ahead.getTime() + 60_000).toISOString();
+  await receipts.append([{ type: "claimed", data: { session: claimed, memory: "engine", to: 0, until } }]);
+  await (await manager.session(claimed)).close();
+  await monitor(store, { once: true, closedAfter: 1, now: () => new Date(ahead.getTime() + 3_600_000) });
+  const well = engine();
+  expect(await offloadDue(store, {}, well)).toMatchObject({ received: 2, waiting: 0 });
+  expect([...well.has.keys()].toSorted()).toEqual([failed, claimed].toSorted());
+});
+
+it("neither fails nor holds a resume for long while another process keeps the receipts locked", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "windrow-receipts-"));
+  closers.push(() => rm(folder, { recursive: true, force: true }));
+  const other = filesStore({ folder });
+  const receipts = new MemoryLog(other, {}, "offloads");
+  await receipts.append([{ type: "none", data: {} }]);
+  const [id = ""] = receipts.ids;
+  const lock = await other.lock({}, id);
+  const before = await SessionManager.open({ store: folder, budget: 8_000 });
+  const begun = await sessionWith(before);
+  await before.close();
+
+  const memory = engine();
+  const manager = await SessionManager.open({ store: folder, budget: 8_000, memory, offload: { lookEvery: Infinity } });
+  const session = await manager.resume(begun);
+  await session.append(hello);
+  await session.finish("completed");
+  expect((await other.info({}, begun)).state.status).toBe("completed");
+  expect(memory.has.size).toBe(0);
+  await lock.release();
+  await until(() => memory.has.size > 0);
+  expect(memory.has.get(begun)).toEqual([1, 2]);
+  await manager.close();
+  expect(await dueIn(other)).toEqual([]);
+  await other.close();
+});
+
+it("hands over what others are due while the receipts of one owner are locked", async () => {
+  const store = ramStore();
+  const ids: string[] = [];
+  for (const user of ["ann", "bob"]) {
+    const manager = await SessionManager.open({
+      store,
+      user,
+      budget: 8_000,
+      memory: engine(() => Promise.reject(new Error("down"))),
+      offload: { wait: true, lookEvery: Infinity },
+    });
+    ids.push(await sessionWith(manager));
+    await manager.destroy(ids.at(-1) ?? "");
+  }
+  const [locked = ""] = new MemoryLog(store, { user: "bob" }, "offloads").ids;
+  const lock = await store.lock({ user: "bob" }, locked);
+  const well = engine();
+  const report = await offloadDue(store, {}, well, { all: true, sleep: async () => undefined });
+  expect(report).toEqual({ received: 1, failed: 0, waiting: 1 });
+  expect([...well.has.keys()]).toEqual([ids[0]]);
+  await lock.release();
+  await store.close();
 });

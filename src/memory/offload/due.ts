@@ -3,7 +3,7 @@
  * its own, a monitor's, or that it was put to rest. A receipt takes it off the list.
  */
 import { isAtRest, isFinal } from "../../store/shared/rules.ts";
-import { isWindrowError } from "../../errors.ts";
+import { isWindrowError, WindrowError } from "../../errors.ts";
 import { isMemoryLog } from "../../store/memory-logs.ts";
 import type { Scope, SessionInfo, SessionMetadata, Store } from "../../store/store.ts";
 import type { MemoryLogOptions } from "../log/memory-log.ts";
@@ -80,17 +80,20 @@ export class ReceiptsByOwner {
  * The sessions of a scope that are due, newest first.
  *
  * @param scope - without a user, those of every user of the tenant
+ * @throws WindrowError `aborted`
  */
 export async function* dueOffloads(
   store: Store,
   scope: Scope,
   options: DueOptions = {},
+  signal?: AbortSignal,
 ): AsyncGenerator<DueOffload, void, undefined> {
   const { memory: only, unreadable, ...logOptions } = options;
   const owners = new ReceiptsByOwner(store, logOptions);
   const isAsked = (memory: string): boolean => only === undefined || memory === only;
   const withReceipts: Scope[] = [];
   for await (const info of store.list(scope, { ...(unreadable && { unreadable }) })) {
+    checkStop(signal);
     const { metadata } = info;
     if (isMemoryLog(metadata) && metadata.taskKey.memory === receiptsName) withReceipts.push(ownerOf(metadata));
     const memory = isMemoryLog(metadata) ? undefined : engineOf(info);
@@ -102,11 +105,16 @@ export async function* dueOffloads(
   for (const owner of withReceipts) {
     const receipts = await owners.read(owner);
     for (const [id, memory] of receipts.enlisted()) {
+      checkStop(signal);
       const info = isAsked(memory) ? await infoOf(store, owner, id) : undefined;
       const due = info && engineOf(info) !== memory && (await dueOf(store, info, memory, receipts.of(id, memory)));
       if (due) yield due;
     }
   }
+}
+
+function checkStop(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new WindrowError("aborted", "The offload was stopped; the rest is still due.");
 }
 
 /** A session; undefined where it is gone. */

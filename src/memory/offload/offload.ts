@@ -2,7 +2,7 @@
  * Hands sessions that have ended to an engine. A try has a time limit; one that fails is written down and tried again by
  * whoever looks next, later each time. An engine may be handed a message twice after a crash, and keeps it once.
  */
-import { WindrowError } from "../../errors.ts";
+import { isWindrowError, WindrowError } from "../../errors.ts";
 import type { NumberedMessage } from "../../message/step.ts";
 import { systemClock } from "../../store/shared/clock.ts";
 import { isFinal } from "../../store/shared/rules.ts";
@@ -12,6 +12,7 @@ import type { Memory } from "../memory.ts";
 import { dueOf, dueOffloads, engineOf, infoOf, ownerOf, ReceiptsByOwner } from "./due.ts";
 import type { DueOffload } from "./due.ts";
 import { within } from "./limit.ts";
+import { isClaimed } from "./receipts.ts";
 import type { Entry } from "./receipts.ts";
 
 /** The end of one try. */
@@ -80,11 +81,23 @@ export async function offloadDue(
   const report = { received: 0, failed: 0, waiting: 0 };
   const offloader = new Offloads(store, memory, options);
   const now = (options.clock ?? systemClock).now();
-  const { clock, sleep } = options;
-  const due = dueOffloads(store, scope, { memory: memory.name, ...(clock && { clock }), ...(sleep && { sleep }) });
+  const { clock, sleep, longestWait = defaultLongestWait } = options;
+  const limits = { memory: memory.name, ...(clock && { clock }), ...(sleep && { sleep }) };
+  const due = dueOffloads(store, scope, limits, signal);
+  // Owners whose receipts another process keeps locked; the others do not wait for them.
+  const busy = new Set<string>();
   for await (const { sessionId, owner, notBefore } of due) {
-    const isLater = notBefore !== undefined && Date.parse(notBefore) > now && options.all !== true;
-    const outcome = isLater ? undefined : await offloader.hand(sessionId, owner, signal);
+    const wait = Date.parse(notBefore ?? "") - now;
+    // A wait that is longer than any was written by a clock that was ahead.
+    const isLater = wait > 0 && wait <= longestWait && options.all !== true;
+    const key = JSON.stringify([owner.tenant, owner.user]);
+    let outcome: OffloadOutcome | undefined;
+    try {
+      if (!isLater && !busy.has(key)) outcome = await offloader.hand(sessionId, owner, signal);
+    } catch (error) {
+      if (!isWindrowError(error, "session-busy")) throw error;
+      busy.add(key);
+    }
     if (signal?.aborted) throw new WindrowError("aborted", "The offload was stopped; the rest is still due.");
     report[outcome?.type ?? "waiting"] += 1;
   }
@@ -129,7 +142,7 @@ export class Offloads {
     if (!info) return undefined;
     let due: DueOffload | undefined;
     await receipts.add(sessionId, memory, async (progress) => {
-      if (Date.parse(progress.claimedUntil ?? "") > clock.now()) return undefined;
+      if (isClaimed(progress, clock.now())) return undefined;
       due = await dueOf(this.#store, info, memory, progress);
       return due && claim(progress.to);
     });
@@ -141,8 +154,10 @@ export class Offloads {
     try {
       for await (const batch of this.#batches(owner, sessionId, from)) {
         if (to >= from) await receipts.add(sessionId, memory, async () => claim(to));
+        // An engine may change what it is handed.
+        const newest = batch.at(-1)?.seq ?? to;
         await within(timeout, (limit) => this.#memory.receive(sessionId, batch, limit), signal);
-        to = batch.at(-1)?.seq ?? to;
+        to = newest;
       }
       outcome = { type: "received", sessionId, memory, messages: to - from + 1 };
       entry = { type: "received", data: { to, done: isFinal(info.state.status) } };

@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import type { Scope, Store } from "../../store/store.ts";
 import { MemoryLog } from "../log/memory-log.ts";
-import type { MemoryEntry, MemoryLogOptions, NewMemoryEntry } from "../log/memory-log.ts";
+import type { MemoryEntry, MemoryLogOptions } from "../log/memory-log.ts";
 
 /** The progress of the offload of one session to one engine. */
 export interface OffloadProgress {
@@ -17,6 +17,19 @@ export interface OffloadProgress {
   readonly notBefore?: string;
   /** The time until which a process has it in hand; ISO 8601, UTC. */
   readonly claimedUntil?: string;
+  /** The time when it was taken in hand; ISO 8601, UTC. */
+  readonly claimedAt?: string;
+}
+
+/**
+ * Whether a process has a session in hand. A claim of a clock that was ahead lasts as long as it was meant to, on both
+ * sides of its time.
+ *
+ * @param now - milliseconds since 1970
+ */
+export function isClaimed({ claimedAt = "", claimedUntil = "" }: OffloadProgress, now: number): boolean {
+  const [begin, end] = [Date.parse(claimedAt), Date.parse(claimedUntil)];
+  return end > now && begin - now < end - begin;
 }
 
 /** The progress of a session that nobody handed over yet. */
@@ -84,7 +97,7 @@ export class Receipts {
     this.#read = 0;
   }
 
-  #apply(entry: NewMemoryEntry): void {
+  #apply(entry: MemoryEntry): void {
     const { session, memory } = entry.data;
     if (typeof session !== "string" || typeof memory !== "string") return;
     const key = keyOf(session, memory);
@@ -105,10 +118,10 @@ function keyOf(sessionId: string, memory: string): string {
   return `${sessionId} ${memory}`;
 }
 
-function after(before: OffloadProgress, { type, data }: NewMemoryEntry): OffloadProgress {
-  const { claimedUntil: _, ...free } = before;
+function after(before: OffloadProgress, { type, data, timestamp }: MemoryEntry): OffloadProgress {
+  const { claimedUntil: _, claimedAt: __, ...free } = before;
   const to = Math.max(before.to, typeof data.to === "number" ? data.to : 0);
-  if (type === "claimed") return { ...before, to, claimedUntil: textOf(data.until) };
+  if (type === "claimed") return { ...free, to, claimedAt: timestamp, claimedUntil: textOf(data.until) };
   if (type === "released") return { ...free, to };
   if (type === "received") return { to, isDone: data.done === true, failures: 0 };
   if (type !== "failed") return before;

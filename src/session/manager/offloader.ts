@@ -2,7 +2,7 @@
  * A manager's engine: sessions that ended are handed to it in the background, those of other processes too. Nobody waits
  * for it unless asked; what could not be handed over stays due.
  */
-import { isWindrowError } from "../../errors.ts";
+import { isWindrowError, WindrowError } from "../../errors.ts";
 import { Offloads, offloadDue } from "../../memory/offload/offload.ts";
 import type { OffloadOptions, OffloadOutcome } from "../../memory/offload/offload.ts";
 import { ownerOf } from "../../memory/offload/due.ts";
@@ -32,7 +32,7 @@ export interface OffloaderParts {
   readonly now: () => Date;
 }
 
-/** Milliseconds that closing a manager waits for what is being handed over. */
+/** Milliseconds that closing a manager waits for what is being handed over, and a resume for its receipt. */
 const closingWait = 2_000;
 
 const defaultLook = 60_000;
@@ -52,22 +52,28 @@ export class Offloader {
     const { wait: _, lookEvery = defaultLook, ...limits } = settings;
     const clock = { now: () => now().getTime(), every };
     this.#parts = parts;
-    this.#options = { ...limits, clock, onOutcome: (outcome) => this.#tell(outcome) };
+    const sleep = (milliseconds: number): Promise<void> => this.#sleep(milliseconds);
+    this.#options = { ...limits, clock, sleep, onOutcome: (outcome) => this.#tell(outcome) };
     this.#offloads = new Offloads(store, memory, this.#options);
     this.#stopLooking = lookEvery === Infinity ? () => undefined : every(lookEvery, () => this.look());
   }
 
-  /** Writes down that a session goes to this memory, where it did not say so when it began. */
+  /**
+   * Writes down that a session goes to this memory, where it did not say so when it began. Resolves at the latest after
+   * two seconds; where the receipts cannot be written, the session's end tries again.
+   */
   async enlist(info: Pick<SessionInfo, "metadata">): Promise<void> {
-    await this.#offloads.enlist(info);
+    const work = this.#run(info.metadata.uuid, () => this.#offloads.enlist(info));
+    await within(closingWait, () => work).catch(() => undefined);
   }
 
   /** Hands over a session that has just ended. Resolves at once, or with `wait` when it is done. */
   async ended(info: Pick<SessionInfo, "metadata">): Promise<void> {
     const { metadata } = info;
-    const work = this.#run(metadata.uuid, () =>
-      this.#offloads.hand(metadata.uuid, ownerOf(metadata), this.#stop.signal),
-    );
+    const work = this.#run(metadata.uuid, async () => {
+      await this.#offloads.enlist(info);
+      await this.#offloads.hand(metadata.uuid, ownerOf(metadata), this.#stop.signal);
+    });
     if (this.#parts.settings.wait === true) await work;
   }
 
@@ -94,6 +100,13 @@ export class Offloader {
     await this.settled(closingWait);
     this.#stop.abort();
     while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  /** Waits for a lock of the receipts; not while the manager closes. */
+  async #sleep(milliseconds: number): Promise<void> {
+    if (this.#stop.signal.aborted)
+      throw new WindrowError("aborted", "The offload was stopped; the session is still due.");
+    await new Promise((resolve) => setTimeout(resolve, milliseconds));
   }
 
   #run(sessionId: string, work: () => Promise<unknown>): Promise<void> {
