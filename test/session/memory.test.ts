@@ -1,5 +1,5 @@
 /** Memory at both ends of a session, and the working set. */
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { lexicalMemory } from "../../src/memory/lexical-memory.ts";
 import type { Memory } from "../../src/memory/memory.ts";
 import { messageText } from "../../src/message/message.ts";
@@ -135,4 +135,36 @@ it("shows the working set from the first epoch on, the same after a restart", as
   await session.close();
   const resumed = await manager.resume(session.id);
   expect((await resumed.compose()).report.windowHash).toBe(window.report.windowHash);
+});
+
+it("shows no more tokens than it may at the beginning, labels counted, and waits once for an engine that hangs", async () => {
+  const never = new Promise<never>(() => undefined);
+  const ids = Array.from({ length: 2_000 }, (_, place) => `${"x".repeat(40)}${place}`);
+  const empty: Memory = {
+    name: "empty",
+    receive: async () => undefined,
+    query: async () => [
+      { sessionId: "huge", seq: 1, text: "word ".repeat(4_000_000), tokens: 1 },
+      ...ids.map((sessionId, seq) => ({ sessionId, seq, text: "", tokens: 0 })),
+    ],
+    close: async () => undefined,
+  };
+  const manager = await open({ memory: empty, maxBootstrapTokens: 200 });
+  const shown = JSON.stringify(await (await manager.create({ bootstrap: "anything" })).compose());
+  expect(shown).toContain(ids[0]);
+  expect(ids.filter((id) => shown.includes(id)).length).toBeLessThan(50);
+
+  const hung: Memory = { ...empty, name: "hung", receive: () => never, query: () => never };
+  const failed = vi.fn();
+  const slow = await open({
+    memory: hung,
+    bootstrapTimeout: 200,
+    on: (event) => void (event.type === "bootstrap-failed" && failed(event.reason)),
+  });
+  const session = await slow.create();
+  await session.append({ role: "user", parts: [{ type: "text", text: "hello" }] });
+  await session.finish("completed");
+  await slow.create({ bootstrap: "anything" });
+  const [[reason]] = failed.mock.calls as [[string]];
+  expect(Number(/within ([\d.]+) ms/.exec(reason)?.[1])).toBeLessThanOrEqual(100);
 });

@@ -257,8 +257,10 @@ export class SessionManager {
   async #bootstrap(lock: Lock, text: string): Promise<EditRecord | undefined> {
     const { memory, maxBootstrapTokens = 1_000, bootstrapTimeout = 5_000, bootstrapPlace = "slot" } = this.#options;
     if (!memory) throw new WindrowError("bad-option", "`bootstrap` needs a manager with a `memory`.");
-    await this.#offloader?.settled(bootstrapTimeout);
-    const limits = { maxTokens: maxBootstrapTokens, timeout: bootstrapTimeout, place: bootstrapPlace };
+    const begun = performance.now();
+    await this.#offloader?.settled(bootstrapTimeout / 2);
+    const timeout = Math.ceil(bootstrapTimeout - (performance.now() - begun));
+    const limits = { maxTokens: maxBootstrapTokens, timeout, place: bootstrapPlace };
     const place = { store: this.#store, lock, on: this.#on, now: this.#now };
     return bootstrap(memory, { text, ...limits, counter: this.#counter, asking: lock.id }, place);
   }
@@ -311,13 +313,11 @@ export class SessionManager {
       on: withStatsLines(on, this.#options),
     });
     if (edits) await session.restore(edits);
-    if (store === this.#store) {
-      this.#sessions.add(session);
-      if (resumed) await this.#offloader?.enlist({ metadata });
-    }
     if (resumed && store === this.#store) {
+      await this.#offloader?.enlist({ metadata });
       await recordResume(store, lock, running, { isRested: state.status === "closed", now: this.#now(), on });
     }
+    if (store === this.#store) this.#sessions.add(session);
     tell(on, { type: "session-opened", sessionId: session.id, resumed, taskKey: metadata.taskKey });
     if (lock.recovery.length > 0) {
       tell(on, { type: "session-recovered", sessionId: session.id, recovery: lock.recovery });
