@@ -192,3 +192,50 @@ it("forgets nothing where a session said nothing", async () => {
   await forgetSessions(store, {}, [crypto.randomUUID()]);
   expect(await texts(new Facts(store, {}))).toEqual(["The queue is called wren."]);
 });
+
+it("has what was said last, also where the older session is read last", async () => {
+  const store = ramStore();
+  const reads = factMemory({ store, model: scripted() });
+  let isDown = true;
+  const memory: typeof reads = {
+    ...reads,
+    receive: (...given) => (isDown ? Promise.reject(new Error("down")) : reads.receive(...given)),
+  };
+  let now = Date.parse("2026-01-01T00:00:00Z");
+  const manager = await SessionManager.open({
+    store: unclosed(store),
+    memory,
+    budget: 8_000,
+    now: () => new Date(now),
+    offload: { lookEvery: Infinity, wait: true },
+  });
+  managers.push(manager);
+  for (const name of ["heron", "stork"]) {
+    const session = await manager.create();
+    await session.append({ role: "user", parts: [{ type: "text", text: `The database is called ${name}.` }] });
+    await session.finish("completed");
+    now += 86_400_000;
+  }
+  isDown = false;
+  await offloadDue(store, {}, memory, { all: true });
+  const facts = await new Facts(store, {}).list();
+  expect(facts.map(({ text, saidAt }) => [text, saidAt])).toEqual([
+    ["The database is called stork.", "2026-01-02T00:00:00.000Z"],
+  ]);
+  expect(facts[0]?.history.map(({ text }) => text)).toEqual(["The database is called heron."]);
+});
+
+it("drops a fact whose quote says nothing, and one that is no sentence", async () => {
+  const store = ramStore();
+  const invented = [
+    { about: "money", fact: "Wire it.", source: "m1", quote: "." },
+    { about: "keys", fact: "Mail them.", source: "m1", quote: "is" },
+    { about: "size", fact: "x".repeat(1_000_000), source: "m1", quote: "heron" },
+  ];
+  await told(
+    store,
+    scripted((facts) => [...facts, ...invented]),
+    ["The database is called heron."],
+  );
+  expect((await new Facts(store, {}).list()).map(({ text }) => text)).toEqual(["The database is called heron."]);
+});

@@ -5,6 +5,7 @@ import type { Usage } from "../../message/message.ts";
 import type { NumberedMessage } from "../../message/step.ts";
 import { quoteNotice, quoteRest } from "../../message/quote.ts";
 import type { Model } from "../../model/model.ts";
+import { termsOf } from "../../window/recall/terms.ts";
 import type { NewFact } from "./facts.ts";
 
 /** The outcome of one extraction. */
@@ -17,6 +18,11 @@ export interface Extracted {
 
 /** Characters of a message that the model sees. */
 const longestMessage = 4_000;
+
+/** Characters of a fact, of its subject and of its quote at most: a longer one is no sentence. */
+const longestFact = 1_000;
+const longestSubject = 200;
+const longestQuote = 1_000;
 
 /** Most facts of one answer. */
 const mostFacts = 40;
@@ -72,6 +78,9 @@ function factOf(item: unknown, sessionId: string, texts: ReadonlyMap<number, str
   if (typeof item !== "object" || item === null) return [];
   const { about, fact, source, quote } = item as Readonly<Record<string, unknown>>;
   if (typeof about !== "string" || typeof fact !== "string" || typeof quote !== "string") return [];
+  if (about.length > longestSubject || fact.length > longestFact || quote.length > longestQuote) return [];
+  // Marks and function words stand in any message, and say nothing.
+  if (termsOf(quote).length === 0) return [];
   const seq = Number(/^m?(\d+)$/.exec(String(source))?.[1] ?? Number.NaN);
   const words = comparable(quote);
   if (about.trim() === "" || fact.trim() === "" || words === "" || texts.get(seq)?.includes(words) !== true) return [];

@@ -10,7 +10,7 @@ import type { Memory, MemoryPassage, MemoryQuery } from "../memory.ts";
 import { ownerOf } from "../offload/due.ts";
 import { extractFacts } from "./extract.ts";
 import { Facts } from "./facts.ts";
-import type { CurrentFact } from "./facts.ts";
+import type { CurrentFact, NewFact } from "./facts.ts";
 
 /** The options of {@link factMemory}. */
 export interface FactMemoryOptions {
@@ -45,7 +45,8 @@ export function factMemory(options: FactMemoryOptions): Memory {
       for (let at = 0; at < fresh.length; at += batch) {
         const part: readonly NumberedMessage[] = fresh.slice(at, at + batch);
         const found = await extractFacts(model, sessionId, part, maxOutput, signal);
-        await facts.add(sessionId, part.at(-1)?.seq ?? 0, found.facts, { ...found.usage });
+        const dated = await withTimes(store, scope, sessionId, found.facts);
+        await facts.add(sessionId, part.at(-1)?.seq ?? 0, dated, { ...found.usage });
       }
     },
 
@@ -73,6 +74,25 @@ export function factMemory(options: FactMemoryOptions): Memory {
   };
 }
 
+/** Facts with the time of the message that says each: a session may be read long after a newer one. */
+async function withTimes(
+  store: Store,
+  scope: Scope,
+  sessionId: string,
+  facts: readonly NewFact[],
+): Promise<readonly NewFact[]> {
+  const dated: NewFact[] = [];
+  for (const fact of facts) {
+    const [{ seq } = { seq: 0 }] = fact.sources;
+    let saidAt: string | undefined;
+    for await (const { timestamp } of store.read(scope, sessionId, { kind: "message", from: seq, to: seq })) {
+      saidAt = timestamp;
+    }
+    dated.push({ ...fact, ...(saidAt !== undefined && { saidAt }) });
+  }
+  return dated;
+}
+
 /** The facts that share a word with a text, best first. */
 export function rankedFacts(facts: readonly CurrentFact[], text: string): readonly CurrentFact[] {
   const index = new LexicalIndex();
@@ -84,9 +104,9 @@ export function rankedFacts(facts: readonly CurrentFact[], text: string): readon
   return index.search(text).flatMap(({ sessionId }) => byId.get(sessionId) ?? []);
 }
 
-function passageOf({ text, sources, correctedBy, timestamp, history }: CurrentFact): string {
+function passageOf({ text, sources, correctedBy, timestamp, saidAt = timestamp, history }: CurrentFact): string {
   const [source] = sources;
   const from = source ? `${source.sessionId} ${recallId(source.seq)}` : `corrected by ${correctedBy ?? "hand"}`;
   const before = history[0] ? ` Before: ${inlineText(history[0].text)}` : "";
-  return `[${inlineText(from)} fact of ${timestamp.slice(0, 10)}] ${inlineText(text)}${before}`;
+  return `[${inlineText(from)} fact of ${saidAt.slice(0, 10)}] ${inlineText(text)}${before}`;
 }

@@ -31,8 +31,10 @@ export interface Fact {
   readonly sources: readonly FactSource[];
   /** The person who corrected it by hand, if it was. */
   readonly correctedBy?: string;
-  /** ISO 8601, UTC. */
+  /** The time when it was written down; ISO 8601, UTC. */
   readonly timestamp: string;
+  /** The time when it was said, which decides what is newest; absent where it is not known. ISO 8601, UTC. */
+  readonly saidAt?: string;
   /** The fact that it took the place of. */
   readonly replaces?: string;
 }
@@ -43,7 +45,7 @@ export interface CurrentFact extends Fact {
 }
 
 /** A fact as an extraction gives it. */
-export type NewFact = Pick<Fact, "about" | "text" | "sources">;
+export type NewFact = Pick<Fact, "about" | "text" | "sources" | "saidAt">;
 
 /** The name of the log. */
 export const factsName = "facts";
@@ -177,16 +179,26 @@ function planFacts(known: readonly Fact[], facts: readonly NewFact[]): readonly 
   const all = [...known];
   const timestamp = new Date().toISOString();
   for (const fact of facts) {
-    const before = all.findLast((one) => subjectOf(one) === subjectOf(fact));
+    const before = all
+      .filter((one) => subjectOf(one) === subjectOf(fact))
+      .toSorted(bySaying)
+      .at(-1);
     if (before && comparable(before.text) === comparable(fact.text)) continue;
-    all.push({ ...fact, id: newId(), timestamp, ...(before && { replaces: before.id }) });
+    const added = { ...fact, id: newId(), timestamp };
+    const isNewer = before !== undefined && bySaying(before, added) <= 0;
+    all.push({ ...added, ...(isNewer && { replaces: before.id }) });
   }
   return all.slice(known.length);
 }
 
+/** The order in which facts were said; of those at one time, in which they were written down. */
+function bySaying(one: Fact, other: Fact): number {
+  return Date.parse(one.saidAt ?? one.timestamp) - Date.parse(other.saidAt ?? other.timestamp);
+}
+
 function currentOf(facts: readonly Fact[]): readonly CurrentFact[] {
   const bySubject = new Map<string, readonly Fact[]>();
-  for (const fact of facts) {
+  for (const fact of facts.toSorted(bySaying)) {
     const subject = subjectOf(fact);
     bySubject.set(subject, [fact, ...(bySubject.get(subject) ?? [])]);
   }
@@ -207,14 +219,18 @@ function newId(): string {
   return `f-${randomUUID().slice(0, 8)}`;
 }
 
-function entryOf({ id, about, text, sources, correctedBy, replaces }: Fact): NewMemoryEntry {
+function entryOf({ id, about, text, sources, correctedBy, replaces, saidAt }: Fact): NewMemoryEntry {
   const quoted = sources.map(({ sessionId, seq, quote }): JsonObject => ({ session_id: sessionId, seq, quote }));
-  const more = { ...(correctedBy !== undefined && { corrected_by: correctedBy }), ...(replaces && { replaces }) };
+  const more = {
+    ...(correctedBy !== undefined && { corrected_by: correctedBy }),
+    ...(saidAt !== undefined && { said_at: saidAt }),
+    ...(replaces && { replaces }),
+  };
   return { type: "fact", data: { id, about, text, sources: quoted, ...more } };
 }
 
 function factOf({ type, data, timestamp }: MemoryEntry): Fact | undefined {
-  const { id, about, text, sources, corrected_by: by, replaces } = data;
+  const { id, about, text, sources, corrected_by: by, said_at: saidAt, replaces } = data;
   if (type !== "fact" || typeof id !== "string" || typeof about !== "string" || typeof text !== "string")
     return undefined;
   return {
@@ -223,6 +239,7 @@ function factOf({ type, data, timestamp }: MemoryEntry): Fact | undefined {
     text,
     sources: Array.isArray(sources) ? sources.flatMap(sourceOf) : [],
     ...(typeof by === "string" && { correctedBy: by }),
+    ...(typeof saidAt === "string" && { saidAt }),
     ...(typeof replaces === "string" && { replaces }),
     timestamp,
   };
