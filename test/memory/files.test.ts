@@ -153,3 +153,18 @@ it("brings nothing back to a place that something else has taken, and moves noth
   await expect(files.create("/memories/", "the root")).rejects.toMatchObject(bad);
   expect((await files.list()).map(({ path }) => path)).toEqual(["/memories/a/b"]);
 });
+
+it("keeps no name of what an erased session wrote and another one deleted or moved", async () => {
+  const store = ramStore();
+  const erased = new MemoryFiles(store, {}, { sessionId: "erased" });
+  const other = new MemoryFiles(store, {}, { sessionId: "other" });
+  await erased.create("/memories/canary-1.md", "canary");
+  await erased.create("/memories/canary-2.md", "canary");
+  await other.delete("/memories/canary-1.md");
+  await other.rename("/memories/canary-2.md", "/memories/moved.md");
+  await other.create("/memories/own.md", "own");
+  await forgetSessions(store, {}, ["erased"]);
+  const { ids } = new MemoryLog(store, {}, "files");
+  expect(JSON.stringify(await everyRecord(store, {}, ids))).not.toMatch(/canary|erased/);
+  expect((await other.list()).map(({ path }) => path)).toEqual(["/memories/own.md"]);
+});

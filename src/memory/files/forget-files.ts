@@ -22,11 +22,14 @@ export async function* withoutFilesOf(
     const isOwn = typeof session === "string" && sessionIds.has(session);
     const isOn = (source: boolean | undefined): boolean => source ?? true;
     const base =
-      change === "create" || change === "delete"
+      change === "create"
         ? true
-        : change === "undo"
-          ? isOn(versions[Number(to) - 1])
-          : isOn(typeof from === "string" ? stays.get(from)?.at(-1) : versions.at(-1));
+        : // A deletion of what is gone would leave nothing but its name.
+          change === "delete"
+          ? versions.some(Boolean)
+          : change === "undo"
+            ? isOn(versions[Number(to) - 1])
+            : isOn(typeof from === "string" ? stays.get(from)?.at(-1) : versions.at(-1));
     const kept = !isOwn && base;
     versions.push(kept);
     if (!kept) continue;
