@@ -2,7 +2,7 @@
 import { WindrowError } from "../errors.ts";
 import { toolResults } from "../message/message.ts";
 import type { JsonValue } from "../message/message.ts";
-import type { EditRecord, StoredRecordOf } from "../message/record.ts";
+import type { EditRecord, StoredRecord, StoredRecordOf } from "../message/record.ts";
 import type { Lock, Scope, Store } from "../store/store.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { Composer } from "../window/composer.ts";
@@ -50,7 +50,7 @@ export async function newestEdits(store: Store, scope: Scope, id: string): Promi
     let later: EditRecord[] = [];
     let pos = 0;
     let read = 0;
-    const query = { kind: "edit", originals: true, last } as const;
+    const query = { kind: "edit", originals: true, last, enough: opensEpoch } as const;
     for await (const record of store.read(scope, id, query)) {
       read++;
       const opened = record.type === "epoch" ? epochOf(record.data) : undefined;
@@ -63,6 +63,10 @@ export async function newestEdits(store: Store, scope: Scope, id: string): Promi
   }
 }
 
+function opensEpoch(record: StoredRecord): boolean {
+  return record.kind === "edit" && record.type === "epoch" && epochOf(record.data) !== undefined;
+}
+
 /** The usages that were recorded behind a place of the log, oldest first. Reads the end of `usage.jsonl` alone. */
 export async function usagesBehind(
   store: Store,
@@ -70,9 +74,10 @@ export async function usagesBehind(
   id: string,
   pos: number,
 ): Promise<readonly StoredRecordOf<"usage">[]> {
+  const enough = (record: StoredRecord): boolean => record.pos < pos;
   for (let last = 64; ; last *= 16) {
     const records: StoredRecordOf<"usage">[] = [];
-    for await (const record of store.read(scope, id, { kind: "usage", last })) records.push(record);
+    for await (const record of store.read(scope, id, { kind: "usage", last, enough })) records.push(record);
     if (records.length < last || (records[0]?.pos ?? 0) < pos) return records.filter((record) => record.pos > pos);
   }
 }

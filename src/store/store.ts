@@ -183,6 +183,11 @@ export interface ReadQuery<K extends RecordKind = RecordKind> {
   readonly last?: number;
   /** Only the first N. */
   readonly limit?: number;
+  /**
+   * With `last`: records older than the newest for which this is true need not be told. A store may leave them out without
+   * a look, and may give them all the same. It is given records as they are kept.
+   */
+  enough?(record: StoredRecord): boolean;
   /** Records as they came, where the store's mask sealed what it took out and has the key. Default: as they are kept. */
   readonly originals?: boolean;
 }

@@ -11,6 +11,8 @@ export interface CutProxy {
   /** Keeps what the server answers to itself, until `flow`. */
   stall(): void;
   flow(): void;
+  /** How often a client sent something and had got an answer to all that it sent before on that connection, or sent nothing. */
+  readonly roundTrips: number;
   close(): Promise<void>;
 }
 
@@ -18,6 +20,7 @@ export interface CutProxy {
 export async function startCutProxy(port: number): Promise<CutProxy> {
   const pairs = new Set<{ readonly inner: Socket; readonly outer: Socket }>();
   let stalled = false;
+  let roundTrips = 0;
   const server = createServer((outer) => {
     const inner = connect(port, "127.0.0.1");
     const pair = { inner, outer };
@@ -28,8 +31,16 @@ export async function startCutProxy(port: number): Promise<CutProxy> {
       outer.destroy();
     };
     for (const socket of [inner, outer]) socket.on("error", end).on("close", end);
+    let isAnswered = true;
     outer.pipe(inner);
-    inner.on("data", (bytes) => void outer.write(bytes));
+    outer.on("data", () => {
+      if (isAnswered) roundTrips++;
+      isAnswered = false;
+    });
+    inner.on("data", (bytes) => {
+      isAnswered = true;
+      outer.write(bytes);
+    });
     if (stalled) inner.pause();
   });
   server.listen(0, "127.0.0.1");
@@ -50,6 +61,9 @@ export async function startCutProxy(port: number): Promise<CutProxy> {
     flow() {
       stalled = false;
       for (const { inner } of pairs) inner.resume();
+    },
+    get roundTrips() {
+      return roundTrips;
     },
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));

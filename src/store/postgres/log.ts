@@ -4,22 +4,21 @@ import { noCounts } from "../format/seal.ts";
 import type { Counters } from "../shared/session-log.ts";
 import type { LogName, ReadQuery } from "../store.ts";
 import type { Database } from "./database.ts";
+import type { KnownRows, LogRow } from "./ends.ts";
 import { logNumbers } from "./schema.ts";
 
-/** Characters read at once, about; a single line may have more. */
-const pageCharacters = 1024 * 1024;
-
-/** Lines read at once: first, and at most. */
-const firstPage = 32;
-const longestPage = 1024;
-
-/** A line as it lies in its table. */
-export interface LogRow {
-  readonly seq: number;
-  /** The place among lines with one number, which only a restored session has. */
-  readonly twin: number;
-  readonly line: string;
+/** Lines and bytes read at once, at most; a single line may have more. */
+interface Page {
+  readonly lines: number;
+  readonly bytes: number;
 }
+
+/** The pages of a reader, who may stop at any line: the first, and those behind it. */
+const firstPage: Page = { lines: 32, bytes: 1024 * 1024 };
+const longestPage: Page = { lines: 1024, bytes: 1024 * 1024 };
+
+/** The pages of who takes a session and needs its window: mostly one. */
+const windowPage: Page = { lines: 8192, bytes: 4 * 1024 * 1024 };
 
 /** The last numbers of a session, as its lines have them. */
 export async function readCounters({ asker, schema }: Database, key: string): Promise<Counters> {
@@ -52,13 +51,25 @@ export async function* rowsOf(
 ): AsyncGenerator<LogRow> {
   const { from = 0, to = Number.MAX_SAFE_INTEGER, last, limit = Number.POSITIVE_INFINITY } = query;
   if (last === 0 || limit === 0) return;
-  if (last !== undefined && last <= longestPage) {
+  if (last !== undefined && last <= longestPage.lines) {
     yield* await newestRows(database, key, log, { from, to, last });
     return;
   }
   const newest = Math.min(to, await newestOf(database, key, log));
   const first = last === undefined ? from : await seqFromEnd(database, key, log, { from, to: newest, last });
-  yield* following(database, key, log, { from: first, to: newest, left: limit });
+  yield* following(database, key, log, { from: first, to: newest, left: limit }, firstPage, longestPage);
+}
+
+/** The rows of a session that this process took: those that are not known are asked for. */
+export async function* knownRows(
+  database: Database,
+  key: string,
+  log: LogName,
+  { before, rows }: KnownRows,
+): AsyncGenerator<LogRow> {
+  if (before)
+    yield* following(database, key, log, { ...before, left: Number.POSITIVE_INFINITY }, windowPage, windowPage);
+  yield* rows;
 }
 
 async function* following(
@@ -66,25 +77,27 @@ async function* following(
   key: string,
   log: LogName,
   range: { readonly from: number; readonly to: number; readonly left: number },
+  first: Page,
+  later: Page,
 ): AsyncGenerator<LogRow> {
   const sql =
-    `SELECT seq, twin, body FROM ${schema}.record WHERE session = $1 AND log = $2 AND (seq, twin) > ($3, $4) AND seq <= $5 ` +
-    "ORDER BY seq, twin LIMIT $6";
+    "SELECT seq, twin, body, found FROM (SELECT seq, twin, body, count(*) OVER () AS found, sum(octet_length(body)) OVER " +
+    "(ORDER BY seq, twin) - octet_length(body) AS before FROM (SELECT seq, twin, body FROM " +
+    `${schema}.record WHERE session = $1 AND log = $2 AND (seq, twin) > ($3, $4) AND seq <= $5 ORDER BY seq, twin ` +
+    "LIMIT $6) AS page) AS sized WHERE before < $7 ORDER BY seq, twin";
   let { left } = range;
   let place = { seq: range.from, twin: -1 };
-  for (let size = firstPage; left > 0;) {
-    const asked = Math.min(size, left);
-    const page = await asker.ask(sql, [key, logNumbers[log], place.seq, place.twin, range.to, asked]);
-    let characters = 0;
-    for (const row of page) {
+  for (let page = first; left > 0; page = later) {
+    const asked = Math.min(page.lines, left);
+    const values = [key, logNumbers[log], place.seq, place.twin, range.to, asked, page.bytes];
+    const rows = await asker.askOften(sql, values);
+    for (const row of rows) {
       const found = logRow(row);
       place = found;
-      characters += found.line.length;
       yield found;
     }
-    if (page.length < asked) return;
-    left -= page.length;
-    size = Math.max(1, Math.min(longestPage, Math.floor((pageCharacters * page.length) / Math.max(1, characters))));
+    if (rows.length < asked && rows.length === Number(rows[0]?.["found"] ?? 0)) return;
+    left -= rows.length;
   }
 }
 

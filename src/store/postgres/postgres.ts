@@ -13,8 +13,6 @@ import type { Clock } from "../shared/clock.ts";
 import { DamageList } from "../shared/damage-list.ts";
 import { GroupWriter } from "../shared/group-writer.ts";
 import { HeldSessions } from "../shared/held-sessions.ts";
-import { heartbeatMs, ownIdentity, ownerOf } from "../shared/holder.ts";
-import type { Holder } from "../shared/holder.ts";
 import {
   cannotStore,
   durableCapabilities,
@@ -23,21 +21,19 @@ import {
   prepareState,
   readRecord,
 } from "../shared/prepare.ts";
-import { alreadyExists, checkQuery, finished, formatVersion, inArchive, inScope, isFinal } from "../shared/rules.ts";
-import { newerFormat, notFound, sessionId, storeClosed } from "../shared/rules.ts";
-import { recounted } from "../shared/recount.ts";
-import { checkMessages, continuedFrom, encode, sealOf } from "../shared/session-log.ts";
-import type { Continued } from "../shared/session-log.ts";
-import { busy, fenced, unlockEdit } from "../shared/unlock.ts";
+import { alreadyExists, checkQuery, inScope, notFound, sessionId, storeClosed } from "../shared/rules.ts";
+import { continuedFrom, encode, sealOf } from "../shared/session-log.ts";
+import { fenced } from "../shared/unlock.ts";
 import type { ExamineOptions, Examined, StoreCheckup } from "../store.ts";
-import type { FinalStatus, Holding, ListQuery, Lock, NewSession, ReadQuery, Recovered, Scope } from "../store.ts";
+import type { FinalStatus, ListQuery, Lock, NewSession, ReadQuery, Recovered, Scope } from "../store.ts";
 import type { SessionInfo, SessionState, Store, StoreCapabilities, StoreHolding, StoreTransfer } from "../store.ts";
-import type { StoreDetaching, UnlockOptions } from "../store.ts";
+import type { StoreDetaching } from "../store.ts";
 import type { Upkeep } from "../upkeep.ts";
 import { askerOf } from "./client.ts";
 import type { Asker } from "./client.ts";
 import type { Database } from "./database.ts";
-import { readCounters, rowsOf } from "./log.ts";
+import { PostgresLocks } from "./locks.ts";
+import { readCounters } from "./log.ts";
 import { readRecords } from "./read.ts";
 import { checkPostgresOptions } from "./options.ts";
 import type { PostgresStoreOptions } from "./options.ts";
@@ -45,10 +41,10 @@ import { atVersion, migrations, openSchema, quoted } from "./schema.ts";
 import type { Migration } from "./schema.ts";
 import { postgresDetaching } from "./detach.ts";
 import { hashOfSession } from "./seal.ts";
-import { Heart, heldBy, holdingOf } from "../shared/remote.ts";
-import { beat, endRow, findRow, forgetBeat, infoOf, insertRow, listRows } from "./session.ts";
-import { letGoOf, takeBackOf, takeRow } from "./session.ts";
-import type { RowHolder, SessionRow } from "./session.ts";
+import { Heart, holdingOf } from "../shared/remote.ts";
+import { beat, endRow, findRow, forgetBeat, infoOf, insertRow, letGoOf, listRows, takeBackOf } from "./session.ts";
+import type { SessionRow } from "./session.ts";
+import { Tables } from "./tables.ts";
 import { dumpSession, restoreSession } from "./transfer.ts";
 import { postgresUpkeep } from "./upkeep.ts";
 import { appendTo } from "./writer.ts";
@@ -87,7 +83,7 @@ class PostgresStore implements Store {
   readonly capabilities: StoreCapabilities;
   readonly holding: StoreHolding = {
     holder: async (scope, id) => holdingOf(await this.#find(scope, id)),
-    unlock: async (scope, id, options = {}) => this.#unlock(scope, id, options),
+    unlock: async (scope, id, options = {}) => this.#locks.unlock(scope, id, options),
   };
   readonly checkup: StoreCheckup = {
     examine: (options, signal) => this.#examine(options, signal),
@@ -100,7 +96,7 @@ class PostgresStore implements Store {
     dump: async (scope, id) => dumpSession(this.#database, await this.#find(scope, id)),
     restore: async (scope, dump, signal) => {
       await this.#alive();
-      const target = { database: this.#database, mask: this.#mask, ...(await this.#claim(1)) };
+      const target = { database: this.#database, mask: this.#mask, ...(await this.#locks.claim(1)) };
       return restoreSession(target, scope, dump, signal);
     },
   };
@@ -111,14 +107,13 @@ class PostgresStore implements Store {
   readonly #clock: Clock;
   readonly #heart: Heart;
   readonly #writer: GroupWriter<Held>;
-  readonly #openTables: () => Promise<void>;
+  readonly #tables: Tables;
+  readonly #locks: PostgresLocks;
   readonly #held = new HeldSessions<Held>(
     () => this.#open(),
     (held) => this.#letGo(held),
   );
   readonly #damaged = new DamageList();
-  #ready: Promise<void> | undefined;
-  #lookedAt = 0;
   #closing: Promise<void> | undefined;
 
   constructor(asker: Asker, options: PostgresStoreOptions, { location, steps = migrations }: PostgresPlace) {
@@ -130,7 +125,13 @@ class PostgresStore implements Store {
     this.#database = { asker, schema: quoted(schema), location, now, atVersion: atVersion(schema, steps) };
     this.#writer = new GroupWriter(appendTo(this.#database));
     this.#heart = new Heart({ send: beat(this.#database), forget: forgetBeat(this.#database) }, this.#clock);
-    this.#openTables = async () => openSchema({ asker, schema, location, steps }, create);
+    this.#tables = new Tables(() => openSchema({ asker, schema, location, steps }, create), this.#clock);
+    this.#locks = new PostgresLocks({
+      ...{ database: this.#database, clock: this.#clock, heart: this.#heart, tables: this.#tables, held: this.#held },
+      store: this,
+      checkOpen: () => this.#open(),
+      find: (scope, id) => this.#find(scope, id),
+    });
     this.upkeep = postgresUpkeep({
       ...{ database: this.#database, mask, clock: this.#clock },
       find: (scope, id) => this.#find(scope, id),
@@ -139,7 +140,7 @@ class PostgresStore implements Store {
     this.detaching = postgresDetaching({
       ...{ database: this.#database, heart: this.#heart },
       find: (scope, id) => this.#find(scope, id),
-      newHolder: (generation) => this.#claim(generation),
+      newHolder: (generation) => this.#locks.claim(generation),
     });
   }
 
@@ -148,19 +149,20 @@ class PostgresStore implements Store {
     const id = sessionId(session.uuid);
     const metadata = prepareMetadata(this.#mask, scope, session);
     const state = initialState(session.createdAt);
-    const mine = await this.#claim(1);
+    const mine = await this.#locks.claim(1);
     const inserted = insertRow(this.#database, { metadata, state }, mine);
     const key = await this.#heart.taking(inserted, () => takeBackOf(this.#database, id, mine.holder));
     if (key === undefined) {
-      await this.#openTables();
+      await this.#tables.look();
       throw alreadyExists(id);
     }
     const counters = { seqs: noCounts(), pos: 0 };
-    return this.#hold(scope, { id, key }, mine.holder, { counters, missing: [] });
+    return this.#locks.hold(scope, { id, key }, mine.holder, { counters, missing: [] });
   }
 
   async info(scope: Scope, id: string): Promise<SessionInfo> {
-    return infoOf(await this.#find(scope, id), this.#database.location);
+    const row = this.#locks.taken(scope, id)?.row ?? (await this.#find(scope, id));
+    return infoOf(row, this.#database.location);
   }
 
   async *list(scope: Scope, query: ListQuery = {}): AsyncGenerator<SessionInfo> {
@@ -171,61 +173,30 @@ class PostgresStore implements Store {
     }
   }
 
-  async lock(scope: Scope, id: string): Promise<Lock> {
-    await this.#alive();
-    const row = await this.#writable(scope, id);
-    const owner = heldBy(row);
-    if (owner) throw busy(owner);
-    return this.#take(scope, row);
-  }
-
-  /** Takes a session whose row was read; one that another process took meanwhile is busy. */
-  async #take(scope: Scope, row: SessionRow): Promise<Lock> {
-    const mine = await this.#claim(row.generation + 1);
-    const taking = takeRow(this.#database, row, mine);
-    const taken = await this.#heart.taking(taking, () => takeBackOf(this.#database, row.id, mine.holder));
-    if (!taken) {
-      await this.#openTables();
-      return this.lock(scope, row.id);
-    }
-    const { state, head } = taken;
-    let lock: Lock | undefined;
-    try {
-      const found = await readCounters(this.#database, row.key);
-      const continued = continuedFrom(found, state);
-      checkMessages(row.id, found, continued);
-      continued.counters.pos = head;
-      lock = this.#hold(scope, row, mine.holder, continued);
-      // Who let go of a session wrote its state last; of a writer that died or was passed over, the lines may say more.
-      if (row.holder)
-        await this.setState(lock, await recounted(row, state, (log) => rowsOf(this.#database, row.key, log)));
-      return lock;
-    } catch (error) {
-      if (lock) await lock.release();
-      else await this.#heart.lettingGo(() => letGoOf(this.#database, row.key, mine.holder.generation));
-      throw error;
-    }
+  lock(scope: Scope, id: string): Promise<Lock> {
+    return this.#locks.lock(scope, id);
   }
 
   async append(lock: Lock, records: readonly NewRecord[]): Promise<readonly StoredRecord[]> {
-    const held = this.#held.writable(lock);
+    const held = this.#locks.writing(lock);
     const encoded = records.map((record) => encode(this.#prepared(record)));
     return encoded.length === 0 ? [] : this.#writer.write(held, encoded);
   }
 
   async *read<K extends RecordKind>(scope: Scope, id: string, query: ReadQuery<K>): AsyncGenerator<StoredRecordOf<K>> {
     checkQuery(query);
-    const row = await this.#find(scope, id);
+    const taken = this.#locks.taken(scope, id);
+    const row = taken?.row ?? (await this.#find(scope, id));
     const damaged = (span: Recovered): void => this.#damaged.add(id, span);
     const isMine = (): boolean => this.#held.open(id) !== undefined;
-    for await (const record of readRecords(this.#database, row, query, { damaged, isMine })) {
+    for await (const record of readRecords(this.#database, row, query, { damaged, isMine }, taken?.ends)) {
       yield readRecord(this.#mask, query, record);
       this.#open();
     }
   }
 
   async setState(lock: Lock, state: SessionState): Promise<void> {
-    const held = this.#held.writable(lock);
+    const held = this.#locks.writing(lock);
     await this.#writer.write(held, [], prepareState(this.#mask, state));
   }
 
@@ -244,21 +215,6 @@ class PostgresStore implements Store {
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
-  }
-
-  async #unlock(scope: Scope, id: string, options: UnlockOptions): Promise<Holding> {
-    await this.#alive();
-    const row = await this.#writable(scope, id);
-    const found = holdingOf(row);
-    const edit = unlockEdit(id, found, options, timestamp(this.#clock));
-    if (found.state === "none") return found;
-    const lock = await this.#take(scope, row);
-    try {
-      if (edit) await this.append(lock, [edit]);
-    } finally {
-      await lock.release();
-    }
-    return found;
   }
 
   async *#examine(options: ExamineOptions = {}, signal?: AbortSignal): AsyncGenerator<Examined> {
@@ -282,18 +238,7 @@ class PostgresStore implements Store {
 
   async #alive(): Promise<void> {
     this.#open();
-    // Looked at again now and then, as another version may have migrated them.
-    const now = this.#clock.now();
-    if (this.#ready === undefined || Math.abs(now - this.#lookedAt) > heartbeatMs) {
-      this.#lookedAt = now;
-      this.#ready = this.#openTables();
-    }
-    try {
-      await this.#ready;
-    } catch (error) {
-      this.#ready = undefined;
-      throw error;
-    }
+    await this.#tables.ready();
     this.#open();
   }
 
@@ -315,28 +260,8 @@ class PostgresStore implements Store {
     return row;
   }
 
-  /** A session that is not finished, and of a format that this version writes. */
-  async #writable(scope: Scope, id: string): Promise<SessionRow> {
-    const row = await this.#find(scope, id);
-    if (row.format > formatVersion) throw newerFormat(id, row.format);
-    if (isFinal(row.state.status)) throw finished(id);
-    if (row.state.archived) throw inArchive(id, row.state.archived);
-    return row;
-  }
-
-  /** This process as a holder, which says from now on that it lives. */
-  async #claim(generation: number): Promise<RowHolder> {
-    await this.#heart.beat();
-    const now = timestamp(this.#clock);
-    return { holder: { ...ownIdentity(), acquiredAt: now, heartbeatAt: now, generation }, worker: this.#heart.id };
-  }
-
-  #hold(scope: Scope, { id, key }: Pick<SessionRow, "id" | "key">, holder: Holder, continued: Continued): Lock {
-    const held: Held = { id, key, holder, counters: continued.counters };
-    return this.#held.add({ id, scope, recovery: continued.missing, owner: () => ownerOf(held.holder) }, held);
-  }
-
   async #finish(held: Held, state: SessionState): Promise<void> {
+    held.taken = undefined;
     await this.#writer.settled(held);
     const hash = await hashOfSession(this.#database, held.key);
     const text = encodeState(state, {}, sealOf(held.counters, hash));

@@ -5,7 +5,8 @@ import { inArchive } from "../shared/rules.ts";
 import { recordOf } from "../shared/session-log.ts";
 import type { ReadQuery, Recovered } from "../store.ts";
 import type { Database } from "./database.ts";
-import { rowsOf } from "./log.ts";
+import type { LogEnds } from "./ends.ts";
+import { knownRows, rowsOf } from "./log.ts";
 import { checkAttached } from "./session.ts";
 import type { SessionRow } from "./session.ts";
 
@@ -20,6 +21,7 @@ export interface ReadListener {
 /**
  * The records that a query asks for, oldest first, as they are kept.
  *
+ * @param ends - of a session that this process took, where they may be used
  * @throws WindrowError `session-archived`, also in the middle
  */
 export async function* readRecords<K extends RecordKind>(
@@ -27,11 +29,14 @@ export async function* readRecords<K extends RecordKind>(
   { key, id, state }: SessionRow,
   query: ReadQuery<K>,
   { damaged, isMine }: ReadListener,
+  ends: LogEnds | undefined,
 ): AsyncGenerator<StoredRecordOf<K>> {
   if (state.archived) throw inArchive(id, state.archived);
   const file = kindLogs[query.kind];
   let [count, newest] = [0, 0];
-  for await (const { seq, line } of rowsOf(database, key, file, query)) {
+  const known = ends?.known(query);
+  const rows = known ? knownRows(database, key, file, known) : rowsOf(database, key, file, query);
+  for await (const { seq, line } of rows) {
     [count, newest] = [count + 1, seq];
     const record = recordOf(query.kind, line);
     if (record) yield record as StoredRecordOf<K>;

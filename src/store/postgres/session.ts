@@ -189,7 +189,11 @@ export function infoOf({ id, metadata, state, format }: SessionRow, location: st
   };
 }
 
-function rowOf(row: PostgresRow): SessionRow {
+/** A row of the table.
+ *
+ * @throws WindrowError `store-corrupt` where its documents cannot be read
+ */
+export function rowOf(row: PostgresRow): SessionRow {
   const found = readRow(row);
   if (found) return found;
   throw unreadable(String(row["id"]));

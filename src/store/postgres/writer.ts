@@ -7,12 +7,24 @@ import type { Outcome, Part, SendBatch, Writable } from "../shared/group-writer.
 import { unknownOutcome } from "../shared/remote.ts";
 import { sealOf } from "../shared/session-log.ts";
 import type { Database } from "./database.ts";
+import type { LogEnds } from "./ends.ts";
 import { logNumbers } from "./schema.ts";
+import type { SessionRow } from "./session.ts";
+
+/** A session as it was when this process took it. */
+export interface Taken {
+  /** When, by the store's clock. */
+  readonly at: number;
+  readonly row: SessionRow;
+  readonly ends: LogEnds;
+}
 
 /** A session that a store writes. */
 export interface Held extends Writable {
   /** The session's key in its table. */
   readonly key: string;
+  /** Undefined once it was written. */
+  taken: Taken | undefined;
 }
 
 /** Sends batches to a database, each as one statement. */

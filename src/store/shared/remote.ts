@@ -68,6 +68,7 @@ export class Heart {
   readonly #clock: Clock;
   #stop: (() => void) | undefined;
   #isStopped = false;
+  #heardAt = Number.NEGATIVE_INFINITY;
 
   constructor(senders: HeartSenders, clock: Clock) {
     this.#senders = senders;
@@ -77,10 +78,29 @@ export class Heart {
   /** Beats now, and from now on. */
   async beat(): Promise<void> {
     if (this.#stop) return;
-    const { send } = this.#senders;
-    await send(this.id);
+    await this.#send();
+    this.begun();
+  }
+
+  /** Whether it beats, so that no first beat is needed. */
+  get beats(): boolean {
+    return this.#stop !== undefined;
+  }
+
+  /**
+   * Beats from now on; the first beat was sent, and is known to the server.
+   *
+   * @param at - when it was sent, by the store's clock
+   */
+  begun(at?: number): void {
+    if (at !== undefined) this.#heardAt = Math.max(this.#heardAt, at);
     // A beat that is missed is made up for by the next; who is silent for long is passed over, and fenced.
-    this.#stop ??= this.#clock.every(heartbeatMs, () => void send(this.id).catch(() => undefined));
+    this.#stop ??= this.#clock.every(heartbeatMs, () => void this.#send().catch(() => undefined));
+  }
+
+  /** Whether the server heard it lately, so that no process passes this one over for its silence. */
+  get isHeard(): boolean {
+    return Math.abs(this.#clock.now() - this.#heardAt) < staleMs;
   }
 
   /**
@@ -123,5 +143,11 @@ export class Heart {
       if (isDone === true || (isDone === false && performance.now() - began > takingMs)) return;
       await wait(pause, undefined, { ref: false });
     }
+  }
+
+  async #send(): Promise<void> {
+    const sent = this.#clock.now();
+    await this.#senders.send(this.id);
+    this.#heardAt = sent;
   }
 }

@@ -1,0 +1,78 @@
+/**
+ * Taking a session that nobody has with one statement, which also gives its documents, its last numbers and the ends of its
+ * logs.
+ */
+import { archivedField } from "../format/documents.ts";
+import type { ProcessIdentity } from "../shared/holder.ts";
+import { formatVersion } from "../shared/rules.ts";
+import type { Scope } from "../store.ts";
+import type { PostgresRow } from "./client.ts";
+import type { Database } from "./database.ts";
+import { LogEnds, endsOf } from "./ends.ts";
+import { letGoOf, rowOf, sessionColumns } from "./session.ts";
+import type { SessionRow } from "./session.ts";
+
+/** A session that was taken. */
+export interface Claimed {
+  /** Its row as it was before, with the state as it is. */
+  readonly row: SessionRow;
+  readonly ends: LogEnds;
+}
+
+/** The process that takes a session. */
+export interface Claimant {
+  readonly holder: ProcessIdentity & { readonly acquiredAt: string; readonly heartbeatAt: string };
+  /** Its row among those that live, and whether that one is written, too. */
+  readonly worker: string;
+  readonly isFirst: boolean;
+}
+
+/** The part of the answer that is the row. */
+const rowPart = -2;
+
+/**
+ * Takes a session that nobody has, that has not ended and whose records lie in the store.
+ *
+ * @returns undefined where it was not taken, for whatever reason
+ */
+export async function claimFree(
+  database: Database,
+  { tenant, user }: Scope,
+  id: string,
+  { holder, worker, isFirst }: Claimant,
+): Promise<Claimed | undefined> {
+  const values = [id, database.now(), JSON.stringify(holder), worker, isFirst];
+  const rows = await database.asker.askOften(claiming(database), [...values, tenant ?? null, user ?? null]);
+  const found = rows.find((row) => Number(row["part"]) === rowPart);
+  if (!found) return undefined;
+  const row = JSON.parse(String(found["body"])) as PostgresRow;
+  try {
+    return { row: rowOf(row), ends: new LogEnds(rows) };
+  } catch (error) {
+    await letGoOf(database, String(row["key"]), Number(row["generation"]) + 1).catch(() => undefined);
+    throw error;
+  }
+}
+
+/**
+ * The statement. All that it reads is of one moment. The update may have waited for another writer: it takes the row only
+ * where generation and head are those of that moment, so that no line is missing.
+ */
+function claiming({ schema, atVersion }: Database): string {
+  return (
+    `WITH seen AS MATERIALIZED (SELECT ${sessionColumns("$2")} FROM ${schema}.session s LEFT JOIN ${schema}.worker w ` +
+    "ON w.id = s.worker WHERE s.id = $1 AND s.trashed_at IS NULL), " +
+    `taken AS (UPDATE ${schema}.session s SET generation = s.generation + 1, worker = $4, ` +
+    "holder = ($3::text::jsonb || jsonb_build_object('generation', s.generation + 1))::text FROM seen " +
+    "WHERE s.key = seen.key AND s.generation = seen.generation AND s.head = seen.head AND s.holder IS NULL " +
+    "AND s.trashed_at IS NULL AND NOT s.restoring AND s.status NOT IN ('completed', 'failed', 'timeout') " +
+    `AND s.format <= ${formatVersion} AND position('"${archivedField}"' IN s.state) = 0 ` +
+    `AND s.tenant IS NOT DISTINCT FROM $6::text AND ($7::text IS NULL OR s."user" = $7::text) AND ${atVersion} ` +
+    "RETURNING s.key, s.state), " +
+    `alive AS (INSERT INTO ${schema}.worker (id, beat) SELECT $4::uuid, coalesce($2::timestamptz, now()) FROM taken ` +
+    "WHERE $5::boolean ON CONFLICT (id) DO UPDATE SET beat = excluded.beat) " +
+    `SELECT ${rowPart} AS part, 0 AS log, 0::bigint AS seq, 0::smallint AS twin, 0::bigint AS pos, ` +
+    "(to_jsonb(seen) || jsonb_build_object('state', taken.state))::text AS body FROM seen JOIN taken ON taken.key = seen.key " +
+    `UNION ALL ${endsOf(schema, "taken")}`
+  );
+}

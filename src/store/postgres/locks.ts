@@ -1,0 +1,190 @@
+/** The locks of sessions in Postgres: how a session is taken, and what is known of it until it is written. */
+import { timestamp } from "../shared/clock.ts";
+import type { Clock } from "../shared/clock.ts";
+import type { HeldSessions } from "../shared/held-sessions.ts";
+import { heartbeatMs, ownIdentity, ownerOf } from "../shared/holder.ts";
+import type { Holder } from "../shared/holder.ts";
+import { recounted } from "../shared/recount.ts";
+import { heldBy, holdingOf, isUnknownOutcome } from "../shared/remote.ts";
+import type { Heart } from "../shared/remote.ts";
+import { finished, formatVersion, inArchive, inScope, isFinal, newerFormat, sessionId } from "../shared/rules.ts";
+import { checkMessages, continuedFrom } from "../shared/session-log.ts";
+import type { Continued } from "../shared/session-log.ts";
+import { busy, unlockEdit } from "../shared/unlock.ts";
+import type { Holding, Lock, Scope, Store, UnlockOptions } from "../store.ts";
+import { claimFree } from "./claim.ts";
+import type { Database } from "./database.ts";
+import { readCounters, rowsOf } from "./log.ts";
+import { letGoOf, takeRow } from "./session.ts";
+import type { RowHolder, SessionRow } from "./session.ts";
+import type { Tables } from "./tables.ts";
+import type { Held, Taken } from "./writer.ts";
+
+/** The parts of a store that its locks need. */
+export interface PostgresLocksParts {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly heart: Heart;
+  readonly tables: Tables;
+  readonly held: HeldSessions<Held>;
+  readonly store: Pick<Store, "append" | "setState">;
+  /** Throws `closed` once the store is closed. */
+  readonly checkOpen: () => void;
+  /** A session of the scope, or `session-not-found`. */
+  readonly find: (scope: Scope, id: string) => Promise<SessionRow>;
+}
+
+/** The locks of one store. */
+export class PostgresLocks {
+  readonly #parts: PostgresLocksParts;
+
+  constructor(parts: PostgresLocksParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Takes a session.
+   *
+   * @throws WindrowError as `Store.lock`
+   */
+  async lock(scope: Scope, id: string): Promise<Lock> {
+    this.#parts.checkOpen();
+    const free = await this.#takeFree(scope, sessionId(id));
+    if (free) return free;
+    const row = await this.#writable(scope, id);
+    const owner = heldBy(row);
+    if (owner) throw busy(owner);
+    return this.#take(scope, row);
+  }
+
+  /**
+   * Frees a session.
+   *
+   * @throws WindrowError as `StoreHolding.unlock`
+   */
+  async unlock(scope: Scope, id: string, options: UnlockOptions): Promise<Holding> {
+    const { clock, store } = this.#parts;
+    const row = await this.#writable(scope, id);
+    const found = holdingOf(row);
+    const edit = unlockEdit(id, found, options, timestamp(clock));
+    if (found.state === "none") return found;
+    const lock = await this.#take(scope, row);
+    try {
+      if (edit) await store.append(lock, [edit]);
+    } finally {
+      await lock.release();
+    }
+    return found;
+  }
+
+  /** This process as a holder, which says from now on that it lives. */
+  async claim(generation: number): Promise<RowHolder> {
+    const { heart, clock } = this.#parts;
+    await heart.beat();
+    const now = timestamp(clock);
+    return { holder: { ...ownIdentity(), acquiredAt: now, heartbeatAt: now, generation }, worker: heart.id };
+  }
+
+  /** Makes the lock of a session that was made or taken. */
+  hold(
+    scope: Scope,
+    { id, key }: Pick<SessionRow, "id" | "key">,
+    holder: Holder,
+    { counters, missing }: Continued,
+    taken?: Taken,
+  ): Lock {
+    const held: Held = { id, key, holder, counters, taken };
+    return this.#parts.held.add({ id, scope, recovery: missing, owner: () => ownerOf(held.holder) }, held);
+  }
+
+  /** A session as it was when this process took it, until it writes, and while no other one can have passed it over. */
+  taken(scope: Scope, id: string): Taken | undefined {
+    const { held, heart, clock, checkOpen } = this.#parts;
+    checkOpen();
+    const taken = held.open(id)?.taken;
+    if (!taken || !heart.isHeard || !inScope(scope, taken.row.metadata)) return undefined;
+    return Math.abs(clock.now() - taken.at) < heartbeatMs ? taken : undefined;
+  }
+
+  /**
+   * The session of a lock, to be written: from now on it is not as it was taken.
+   *
+   * @throws WindrowError `closed`, `read-only`, `fenced`; `bad-option` for a lock of another store
+   */
+  writing(lock: Lock): Held {
+    const held = this.#parts.held.writable(lock);
+    held.taken = undefined;
+    return held;
+  }
+
+  /** A session that is not finished, of a format that this version writes, and whose records lie in the store. */
+  async #writable(scope: Scope, id: string): Promise<SessionRow> {
+    const row = await this.#parts.find(scope, id);
+    checkWritable(row);
+    return row;
+  }
+
+  /** Takes a session that nobody has; undefined where it takes a closer look to say why it was not taken. */
+  async #takeFree(scope: Scope, id: string): Promise<Lock | undefined> {
+    const { database, clock, heart, tables, checkOpen } = this.#parts;
+    const [at, now] = [clock.now(), timestamp(clock)];
+    const holder = { ...ownIdentity(), acquiredAt: now, heartbeatAt: now };
+    const isFirst = !heart.beats;
+    const claimant = { holder, worker: heart.id, isFirst };
+    const claimed = await claimFree(database, scope, id, claimant).catch((error: unknown) => {
+      // Tables that are not there, or of another version, are told when they are looked at.
+      if (isUnknownOutcome(error)) throw error;
+      return undefined;
+    });
+    if (!claimed) return undefined;
+    if (isFirst) heart.begun(at);
+    tables.proven(at);
+    const { row, ends } = claimed;
+    const generation = row.generation + 1;
+    try {
+      checkOpen();
+      checkWritable(row);
+      const continued = continuedFrom(ends.counters, row.texts.state);
+      checkMessages(id, ends.counters, continued);
+      continued.counters.pos = row.head;
+      return this.hold(scope, row, { ...holder, generation }, continued, { at, row, ends });
+    } catch (error) {
+      await letGoOf(database, row.key, generation).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** Takes a session whose row was read; one that another process took meanwhile is busy. */
+  async #take(scope: Scope, row: SessionRow): Promise<Lock> {
+    const { database, tables, store } = this.#parts;
+    const { holder, worker } = await this.claim(row.generation + 1);
+    const taken = await takeRow(database, row, { holder, worker });
+    if (!taken) {
+      await tables.look();
+      return this.lock(scope, row.id);
+    }
+    const { state, head } = taken;
+    let lock: Lock | undefined;
+    try {
+      const found = await readCounters(database, row.key);
+      const continued = continuedFrom(found, state);
+      checkMessages(row.id, found, continued);
+      continued.counters.pos = head;
+      lock = this.hold(scope, row, holder, continued);
+      // Who let go of a session wrote its state last; of a writer that died or was passed over, the lines may say more.
+      if (row.holder) await store.setState(lock, await recounted(row, state, (log) => rowsOf(database, row.key, log)));
+      return lock;
+    } catch (error) {
+      if (lock) await lock.release();
+      else await letGoOf(database, row.key, holder.generation);
+      throw error;
+    }
+  }
+}
+
+/** Refuses a session that has ended, that is of a format this version does not write, or whose records are elsewhere. */
+function checkWritable({ id, format, state }: SessionRow): void {
+  if (format > formatVersion) throw newerFormat(id, format);
+  if (isFinal(state.status)) throw finished(id);
+  if (state.archived) throw inArchive(id, state.archived);
+}
