@@ -24,6 +24,11 @@ export interface StoreCapabilities {
    * the rules for secrets of a known form.
    */
   readonly mask?: SecretRules;
+  /**
+   * `append` and `setState` of one session take effect in the order in which they are called, also where nobody waits for
+   * the one before, and those called at once mostly go to the store together.
+   */
+  readonly inOrder?: boolean;
 }
 
 /**

@@ -85,6 +85,18 @@ describe.skipIf(!hasPostgres)("a session of 10,000 messages in Postgres", () => 
     const window = await (await reader.resume(session.id, { readOnly: true })).compose();
     expect((await resumed.compose()).report.windowHash).toBe(window.report.windowHash);
     await reader.close();
+    await resumed.close();
+
+    // One that was put to rest is woken with the record of who goes on with it.
+    const store = postgresStore({ client: behind, schema });
+    const lock = await store.lock(everybody, session.id);
+    await store.setState(lock, { ...(await store.info(everybody, session.id)).state, status: "closed" });
+    await lock.release();
+    const asleep = proxy.roundTrips;
+    await cold.resume(session.id);
+    expect(proxy.roundTrips - asleep).toBeLessThanOrEqual(3);
+    expect((await store.info(everybody, session.id)).state.status).toBe("processing");
+    await store.close();
     await cold.close();
     await behind.end();
     await proxy.close();

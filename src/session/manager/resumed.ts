@@ -26,8 +26,9 @@ export async function recordResume(
 ): Promise<void> {
   try {
     // First, so that no session at rest has records of a writer whom nobody looks for.
-    if (isRested) await store.setState(lock, state);
-    await store.append(lock, [resumedRecord(lock, now.toISOString())]);
+    const woken = isRested ? store.setState(lock, state) : undefined;
+    if (store.capabilities.inOrder !== true) await woken;
+    await Promise.all([woken, store.append(lock, [resumedRecord(lock, now.toISOString())])]);
   } catch (error) {
     if (!isWindrowError(error)) throw error;
     tell(on, { type: "append-failed", sessionId: lock.id, error });

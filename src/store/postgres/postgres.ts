@@ -120,7 +120,7 @@ class PostgresStore implements Store {
     const { schema = "windrow", mask = createMask(), clock, create = true } = options;
     this.#clock = clock ?? systemClock;
     this.#mask = mask;
-    this.capabilities = durableCapabilities(mask);
+    this.capabilities = { ...durableCapabilities(mask), inOrder: true };
     const now = clock ? (): string => timestamp(clock) : (): null => null;
     this.#database = { asker, schema: quoted(schema), location, now, atVersion: atVersion(schema, steps) };
     this.#writer = new GroupWriter(appendTo(this.#database));

@@ -119,7 +119,7 @@ class RedisStore implements Store {
     this.#durability = durability;
     this.#writer = new GroupWriter(appendTo(this.#place, () => this.#assured()));
     this.#heart = new Heart({ send: beat(this.#place), forget: forgetBeat(this.#place) }, this.#clock);
-    this.capabilities = durableCapabilities(mask);
+    this.capabilities = { ...durableCapabilities(mask), inOrder: true };
     this.upkeep = redisUpkeep({
       ...{ place: this.#place, mask, clock: this.#clock },
       find: (scope, id) => this.#find(scope, id),
