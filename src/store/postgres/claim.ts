@@ -43,9 +43,8 @@ export async function claimFree(
 ): Promise<Claimed | undefined> {
   const values = [id, database.now(), JSON.stringify(holder), worker, isFirst];
   const rows = await database.asker.askOften(claiming(database), [...values, tenant ?? null, user ?? null]);
-  const found = rows.find((row) => Number(row["part"]) === rowPart);
-  if (!found) return undefined;
-  const row = JSON.parse(String(found["body"])) as PostgresRow;
+  const row = rowIn(rows);
+  if (!row) return undefined;
   try {
     return { row: rowOf(row), ends: new LogEnds(rows) };
   } catch (error) {
@@ -71,8 +70,31 @@ function claiming({ schema, atVersion }: Database): string {
     "RETURNING s.key, s.state), " +
     `alive AS (INSERT INTO ${schema}.worker (id, beat) SELECT $4::uuid, coalesce($2::timestamptz, now()) FROM taken ` +
     "WHERE $5::boolean ON CONFLICT (id) DO UPDATE SET beat = excluded.beat) " +
+    answer(schema)
+  );
+}
+
+/** The row of `seen` with the state of `taken`, and the ends of the logs. */
+function answer(schema: string): string {
+  return (
     `SELECT ${rowPart} AS part, 0 AS log, 0::bigint AS seq, 0::smallint AS twin, 0::bigint AS pos, ` +
     "(to_jsonb(seen) || jsonb_build_object('state', taken.state))::text AS body FROM seen JOIN taken ON taken.key = seen.key " +
     `UNION ALL ${endsOf(schema, "taken")}`
   );
+}
+
+/** A session that this process has, as {@link claimFree} gives it; undefined where it has it no more. */
+export async function readClaimed(database: Database, key: string, generation: number): Promise<Claimed | undefined> {
+  const { asker, schema, now } = database;
+  const sql =
+    `WITH seen AS (SELECT ${sessionColumns("$3")} FROM ${schema}.session s LEFT JOIN ${schema}.worker w ON w.id = s.worker ` +
+    `WHERE s.key = $1 AND s.generation = $2), taken AS (SELECT key, state FROM seen) ${answer(schema)}`;
+  const rows = await asker.askOften(sql, [key, generation, now()]);
+  const row = rowIn(rows);
+  return row && { row: rowOf(row), ends: new LogEnds(rows) };
+}
+
+function rowIn(rows: readonly PostgresRow[]): PostgresRow | undefined {
+  const found = rows.find((row) => Number(row["part"]) === rowPart);
+  return found && (JSON.parse(String(found["body"])) as PostgresRow);
 }

@@ -12,9 +12,9 @@ import { checkMessages, continuedFrom } from "../shared/session-log.ts";
 import type { Continued } from "../shared/session-log.ts";
 import { busy, unlockEdit } from "../shared/unlock.ts";
 import type { Holding, Lock, Scope, Store, UnlockOptions } from "../store.ts";
-import { claimFree } from "./claim.ts";
+import { claimFree, readClaimed } from "./claim.ts";
 import type { Database } from "./database.ts";
-import { readCounters, rowsOf } from "./log.ts";
+import { allRows, readCounters } from "./log.ts";
 import { letGoOf, takeRow } from "./session.ts";
 import type { RowHolder, SessionRow } from "./session.ts";
 import type { Tables } from "./tables.ts";
@@ -54,7 +54,9 @@ export class PostgresLocks {
     const row = await this.#writable(scope, id);
     const owner = heldBy(row);
     if (owner) throw busy(owner);
-    return this.#take(scope, row);
+    const lock = await this.#take(scope, row);
+    await this.#know(lock);
+    return lock;
   }
 
   /**
@@ -154,6 +156,17 @@ export class PostgresLocks {
     }
   }
 
+  /** Reads a session that was taken in several steps, as one statement gives it; what cannot be read is read when asked for. */
+  async #know(lock: Lock): Promise<void> {
+    const { database, clock, held } = this.#parts;
+    const session = held.open(lock.id);
+    if (!session) return;
+    const at = clock.now();
+    const { generation } = session.holder;
+    const claimed = await readClaimed(database, session.key, generation).catch(() => undefined);
+    session.taken = claimed && { at, ...claimed };
+  }
+
   /** Takes a session whose row was read; one that another process took meanwhile is busy. */
   async #take(scope: Scope, row: SessionRow): Promise<Lock> {
     const { database, tables, store } = this.#parts;
@@ -172,7 +185,8 @@ export class PostgresLocks {
       continued.counters.pos = head;
       lock = this.hold(scope, row, holder, continued);
       // Who let go of a session wrote its state last; of a writer that died or was passed over, the lines may say more.
-      if (row.holder) await store.setState(lock, await recounted(row, state, (log) => rowsOf(database, row.key, log)));
+      if (row.holder)
+        await store.setState(lock, await recounted(row, state, (log) => allRows(database, row.key, log, found)));
       return lock;
     } catch (error) {
       if (lock) await lock.release();

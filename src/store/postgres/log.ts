@@ -72,6 +72,16 @@ export async function* knownRows(
   yield* rows;
 }
 
+/** Every row of a log, in as few pages as memory allows. */
+export async function* allRows(
+  database: Database,
+  key: string,
+  log: LogName,
+  { seqs }: Pick<Counters, "seqs">,
+): AsyncGenerator<LogRow> {
+  if (seqs[log] > 0) yield* knownRows(database, key, log, { before: { from: 0, to: seqs[log] }, rows: [] });
+}
+
 async function* following(
   { asker, schema }: Database,
   key: string,
