@@ -40,7 +40,7 @@ interface Fault {
 }
 
 /** A store whose statements meet the faults that are left, each once and in order, and another that meets none. */
-function stores(): { readonly store: Store; readonly other: Store; readonly faults: Fault[] } {
+function stores(): { readonly store: Store; readonly other: Store; readonly faults: Fault[]; readonly schema: string } {
   const schema = `unknown_${randomUUID().replaceAll("-", "")}`;
   const faults: Fault[] = [];
   const client: PostgresClient = {
@@ -52,14 +52,16 @@ function stores(): { readonly store: Store; readonly other: Store; readonly faul
       return answer;
     },
   };
-  return { store: postgresStore({ client, schema }), other: postgresStore({ client: pool as never, schema }), faults };
+  const other = postgresStore({ client: pool as never, schema });
+  return { store: postgresStore({ client, schema }), other, faults, schema };
 }
 
 const idsOf = async (store: Store, id: string): Promise<readonly string[]> =>
   (await readAll(store, id, { kind: "message" })).map(({ message }) => message.id);
 
 const appending = /^WITH asked/;
-const taking = /SET generation = generation \+ 1/;
+const taking = /SET generation = s\.generation \+ 1/;
+const takingOver = /SET generation = generation \+ 1/;
 const lettingGo = /SET holder = NULL/;
 
 describe.skipIf(!hasPostgres)("a statement that was carried out, and whose answer did not come", () => {
@@ -110,6 +112,21 @@ describe.skipIf(!hasPostgres)("a statement that was carried out, and whose answe
     await other.close();
   });
 
+  it("leaves no session busy: taking one whose holder died", async () => {
+    const { store, other, faults, schema } = stores();
+    const lock = await store.create(everybody, newSession());
+    await lock.release();
+    const times = { acquiredAt: "2026-01-01T00:00:00.000Z", heartbeatAt: "2026-01-01T00:00:00.000Z" };
+    const gone = { processId: 1, hostname: "gone", bootId: null, namespace: null, processStart: null, generation: 1 };
+    await pool.query(`UPDATE ${schema}.session SET holder = $1`, [JSON.stringify({ ...gone, ...times })]);
+    faults.push({ of: takingOver, after: "ECONNRESET" });
+    await expect(store.lock(everybody, lock.id)).rejects.toMatchObject({ code: "store-unavailable" });
+    expect(faults).toEqual([]);
+    await vi.waitFor(async () => (await other.lock(everybody, lock.id)).release(), { timeout: 10_000 });
+    await store.close();
+    await other.close();
+  });
+
   it("leaves no session busy: making", async () => {
     const { store, other, faults } = stores();
     const session = newSession();
@@ -137,7 +154,9 @@ describe.skipIf(!hasPostgres)("names of users, tenants and schemas", () => {
   it("are told apart where the server cannot keep the difference, and refused where it cannot keep them", async () => {
     const { store } = stores();
     const [one, two] = [{ tenant: "t\ud800" }, { tenant: "t\ud801" }];
-    await (await store.create(one, newSession())).release();
+    const lock = await store.create(one, newSession());
+    await lock.release();
+    await expect(store.lock(two, lock.id)).rejects.toMatchObject({ code: "session-not-found" });
     const listed = async (scope: { readonly tenant: string }): Promise<number> => {
       let count = 0;
       for await (const info of store.list(scope)) if (info.metadata.tenant !== undefined) count++;

@@ -9,7 +9,7 @@ import type { Scope } from "../store.ts";
 import type { PostgresRow } from "./client.ts";
 import type { Database } from "./database.ts";
 import { LogEnds, endsOf } from "./ends.ts";
-import { letGoOf, rowOf, sessionColumns } from "./session.ts";
+import { rowOf, sessionColumns } from "./session.ts";
 import type { SessionRow } from "./session.ts";
 
 /** A session that was taken. */
@@ -22,6 +22,8 @@ export interface Claimed {
 /** The process that takes a session. */
 export interface Claimant {
   readonly holder: ProcessIdentity & { readonly acquiredAt: string; readonly heartbeatAt: string };
+  /** A name of this very taking, by which it can be taken back. */
+  readonly taking: string;
   /** Its row among those that live, and whether that one is written, too. */
   readonly worker: string;
   readonly isFirst: boolean;
@@ -29,6 +31,14 @@ export interface Claimant {
 
 /** The part of the answer that is the row. */
 const rowPart = -2;
+
+/** A session that was taken, and whose documents were not yet looked at. */
+export interface Claim {
+  readonly key: string;
+  readonly generation: number;
+  /** @throws WindrowError `store-corrupt` where its documents cannot be read */
+  claimed(): Claimed;
+}
 
 /**
  * Takes a session that nobody has, that has not ended and whose records lie in the store.
@@ -39,18 +49,30 @@ export async function claimFree(
   database: Database,
   { tenant, user }: Scope,
   id: string,
-  { holder, worker, isFirst }: Claimant,
-): Promise<Claimed | undefined> {
-  const values = [id, database.now(), JSON.stringify(holder), worker, isFirst];
+  { holder, taking, worker, isFirst }: Claimant,
+): Promise<Claim | undefined> {
+  const values = [id, database.now(), JSON.stringify({ ...holder, taking }), worker, isFirst];
   const rows = await database.asker.askOften(claiming(database), [...values, tenant ?? null, user ?? null]);
   const row = rowIn(rows);
-  if (!row) return undefined;
-  try {
-    return { row: rowOf(row), ends: new LogEnds(rows) };
-  } catch (error) {
-    await letGoOf(database, String(row["key"]), Number(row["generation"]) + 1).catch(() => undefined);
-    throw error;
-  }
+  return (
+    row && {
+      key: String(row["key"]),
+      generation: Number(row["generation"]) + 1,
+      claimed: () => ({ row: rowOf(row), ends: new LogEnds(rows) }),
+    }
+  );
+}
+
+/** Lets go of a session that this very taking has; false where it has not. */
+export async function unclaim(
+  { asker, schema }: Database,
+  id: string,
+  { taking, worker }: Pick<Claimant, "taking" | "worker">,
+): Promise<boolean> {
+  const sql =
+    `UPDATE ${schema}.session SET holder = NULL, worker = NULL WHERE id = $1 AND worker = $2 ` +
+    "AND holder::jsonb ->> 'taking' = $3 AND trashed_at IS NULL RETURNING key";
+  return (await asker.ask(sql, [id, worker, taking])).length > 0;
 }
 
 /**

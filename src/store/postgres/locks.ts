@@ -1,4 +1,5 @@
 /** The locks of sessions in Postgres: how a session is taken, and what is known of it until it is written. */
+import { randomUUID } from "node:crypto";
 import { timestamp } from "../shared/clock.ts";
 import type { Clock } from "../shared/clock.ts";
 import type { HeldSessions } from "../shared/held-sessions.ts";
@@ -7,15 +8,24 @@ import type { Holder } from "../shared/holder.ts";
 import { recounted } from "../shared/recount.ts";
 import { heldBy, holdingOf, isUnknownOutcome } from "../shared/remote.ts";
 import type { Heart } from "../shared/remote.ts";
-import { finished, formatVersion, inArchive, inScope, isFinal, newerFormat, sessionId } from "../shared/rules.ts";
+import {
+  finished,
+  formatVersion,
+  inArchive,
+  inScope,
+  isFinal,
+  newerFormat,
+  notFound,
+  sessionId,
+} from "../shared/rules.ts";
 import { checkMessages, continuedFrom } from "../shared/session-log.ts";
 import type { Continued } from "../shared/session-log.ts";
 import { busy, unlockEdit } from "../shared/unlock.ts";
 import type { Holding, Lock, Scope, Store, UnlockOptions } from "../store.ts";
-import { claimFree, readClaimed } from "./claim.ts";
+import { claimFree, readClaimed, unclaim } from "./claim.ts";
 import type { Database } from "./database.ts";
 import { allRows, readCounters } from "./log.ts";
-import { letGoOf, takeRow } from "./session.ts";
+import { letGoOf, takeBackOf, takeRow } from "./session.ts";
 import type { RowHolder, SessionRow } from "./session.ts";
 import type { Tables } from "./tables.ts";
 import type { Held, Taken } from "./writer.ts";
@@ -132,26 +142,31 @@ export class PostgresLocks {
     const [at, now] = [clock.now(), timestamp(clock)];
     const holder = { ...ownIdentity(), acquiredAt: now, heartbeatAt: now };
     const isFirst = !heart.beats;
-    const claimant = { holder, worker: heart.id, isFirst };
-    const claimed = await claimFree(database, scope, id, claimant).catch((error: unknown) => {
-      // Tables that are not there, or of another version, are told when they are looked at.
-      if (isUnknownOutcome(error)) throw error;
-      return undefined;
-    });
-    if (!claimed) return undefined;
+    const claimant = { holder, taking: randomUUID(), worker: heart.id, isFirst };
+    const claiming = claimFree(database, scope, id, claimant);
+    const claim = await heart
+      .taking(claiming, () => unclaim(database, id, claimant))
+      .catch((error: unknown) => {
+        // Tables that are not there, or of another version, are told when they are looked at.
+        if (isUnknownOutcome(error)) throw error;
+        return undefined;
+      });
+    if (!claim) return undefined;
     if (isFirst) heart.begun(at);
     tables.proven(at);
-    const { row, ends } = claimed;
-    const generation = row.generation + 1;
+    const { key, generation } = claim;
     try {
       checkOpen();
+      const { row, ends } = claim.claimed();
+      // Columns hold what the server's encoding can; two names that differ only in the rest are one there.
+      if (!inScope(scope, row.metadata)) throw notFound(id);
       checkWritable(row);
       const continued = continuedFrom(ends.counters, row.texts.state);
       checkMessages(id, ends.counters, continued);
       continued.counters.pos = row.head;
       return this.hold(scope, row, { ...holder, generation }, continued, { at, row, ends });
     } catch (error) {
-      await letGoOf(database, row.key, generation).catch(() => undefined);
+      await heart.lettingGo(() => letGoOf(database, key, generation)).catch(() => undefined);
       throw error;
     }
   }
@@ -169,9 +184,10 @@ export class PostgresLocks {
 
   /** Takes a session whose row was read; one that another process took meanwhile is busy. */
   async #take(scope: Scope, row: SessionRow): Promise<Lock> {
-    const { database, tables, store } = this.#parts;
+    const { database, heart, tables, store } = this.#parts;
     const { holder, worker } = await this.claim(row.generation + 1);
-    const taken = await takeRow(database, row, { holder, worker });
+    const taking = takeRow(database, row, { holder, worker });
+    const taken = await heart.taking(taking, () => takeBackOf(database, row.id, holder));
     if (!taken) {
       await tables.look();
       return this.lock(scope, row.id);
@@ -190,7 +206,7 @@ export class PostgresLocks {
       return lock;
     } catch (error) {
       if (lock) await lock.release();
-      else await letGoOf(database, row.key, holder.generation);
+      else await heart.lettingGo(() => letGoOf(database, row.key, holder.generation));
       throw error;
     }
   }
