@@ -60,6 +60,7 @@ const flags: readonly (readonly [argv: readonly string[], kind: string])[] = [
   [["view", "latest", "--message"], "a message or a range of them, for example m12 or m12-m14"],
   [["logs", "--last"], "a whole number above 0, for example 20"],
   [["search", "x", "--limit"], "a whole number above 0, for example 20"],
+  [["similar", "x", "--limit"], "a whole number above 0, for example 20"],
   [["top", "--once", "--limit"], "a whole number above 0, for example 20"],
   [["backup", "nowhere", "--keep"], "a whole number above 0, for example 20"],
   [["compose", "latest", "--at"], "a whole number above 0, for example 20"],
@@ -93,6 +94,7 @@ const flags: readonly (readonly [argv: readonly string[], kind: string])[] = [
   [["monitor", "--once", "--closed-after"], "an age, for example 30d, 24h or 90m"],
   [["cleanup", "--compress-after"], "an age, for example 30d, 24h or 90m"],
   [["cleanup", "--older-than"], "an age, for example 30d, 24h or 90m"],
+  [["archive", "--archive", "FILE", "--older-than"], "an age, for example 30d, 24h or 90m"],
   [["cleanup", "--trash-for"], "an age, for example 30d, 24h or 90m"],
   [["cleanup", "--every"], "an age above 0, for example 30d, 24h or 90m"],
 ];
