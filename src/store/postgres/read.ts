@@ -26,11 +26,12 @@ export interface ReadListener {
  */
 export async function* readRecords<K extends RecordKind>(
   database: Database,
-  { key, id, state }: SessionRow,
+  row: SessionRow,
   query: ReadQuery<K>,
   { damaged, isMine }: ReadListener,
   ends: LogEnds | undefined,
 ): AsyncGenerator<StoredRecordOf<K>> {
+  const { key, id, state } = row;
   if (state.archived) throw inArchive(id, state.archived);
   const file = kindLogs[query.kind];
   let [count, newest] = [0, 0];
@@ -44,5 +45,5 @@ export async function* readRecords<K extends RecordKind>(
   }
   // Records that an archive took meanwhile look like a log that ended.
   const { last = Infinity, limit = Infinity, to = Infinity } = query;
-  if (count < last && count < limit && newest < to && !isMine()) await checkAttached(database, id);
+  if (count < last && count < limit && newest < to && !isMine()) await checkAttached(database, row);
 }

@@ -3,7 +3,7 @@ import { WindrowError } from "../../errors.ts";
 import { decodeMetadata, decodeState, encodeMetadata, encodeState, parseDocument } from "../format/documents.ts";
 import type { Holder } from "../shared/holder.ts";
 import type { RemoteHolder } from "../shared/remote.ts";
-import { formatVersion, inArchive, inScope, isFinal } from "../shared/rules.ts";
+import { formatVersion, inArchive, inScope, isAtRest, isFinal, movedMeanwhile } from "../shared/rules.ts";
 import type { ListQuery, Scope, SessionInfo, SessionMetadata, SessionState } from "../store.ts";
 import type { PostgresRow } from "./client.ts";
 import type { Database } from "./database.ts";
@@ -48,13 +48,16 @@ export async function findRow(database: Database, id: string): Promise<SessionRo
 }
 
 /**
- * Refuses a session whose records lie in an archive.
+ * Refuses a session whose records an archive took while they were read, also where they are back by now.
  *
+ * @param row - the session as it was before
  * @throws WindrowError `session-archived`
  */
-export async function checkAttached(database: Database, id: string): Promise<void> {
-  const { archived } = (await findRow(database, id))?.state ?? {};
-  if (archived) throw inArchive(id, archived);
+export async function checkAttached(database: Database, row: SessionRow): Promise<void> {
+  const now = await findRow(database, row.id);
+  if (now?.state.archived) throw inArchive(row.id, now.state.archived);
+  // Nobody takes a session at rest but an archive, or who resumes it: that one is read once more.
+  if (now && isAtRest(row.state.status) && now.generation !== row.generation) throw movedMeanwhile(row.id);
 }
 
 /** The sessions of a scope, newest creation first, page by page. */

@@ -35,18 +35,20 @@ export async function dumpSession(database: Database, row: SessionRow): Promise<
   if (row.state.archived) throw inArchive(row.id, row.state.archived);
   const newest = new Map<string, number>();
   for (const log of logNames) newest.set(log, await newestOf(database, row.key, log));
+  await checkAttached(database, row);
   return {
     id: row.id,
     metadata: parseDocument(row.texts.metadata) ?? {},
     state: parseDocument(row.texts.state) ?? {},
     async *lines(): AsyncGenerator<DumpedLine> {
+      const before = (await findRow(database, row.id)) ?? row;
       for (const log of logNames) {
         for await (const { line } of rowsOf(database, row.key, log, { to: newest.get(log) ?? 0 })) {
           if (recordOf(logKinds[log], line)) yield { log, line };
         }
       }
       // Records that an archive took meanwhile look like a log that ended.
-      await checkAttached(database, row.id);
+      await checkAttached(database, before);
     },
   };
 }

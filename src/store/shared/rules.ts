@@ -113,6 +113,12 @@ export function inArchive(id: string, mark: ArchiveMark): WindrowError {
   return new WindrowError("session-archived", message, { id, mark });
 }
 
+/** The session's records went into an archive and came back while they were read. */
+export function movedMeanwhile(id: string): WindrowError {
+  const message = `The records of session ${id} went into an archive and came back while they were read. Read them again.`;
+  return new WindrowError("session-archived", message, { id });
+}
+
 /** The session is finished, or was. */
 export function finished(id: string): WindrowError {
   return new WindrowError("read-only", `Session ${id} is finished and can only be read.`, { id });

@@ -348,7 +348,7 @@ for (const kind of storeKinds()) {
       await store.close();
     });
 
-    it("is read whole while it goes back and forth", { timeout: 60_000 }, async () => {
+    it("is read whole while it goes back and forth", { timeout: 180_000 }, async () => {
       const [address, archive] = [await kind.address(), await newArchive()];
       const store = await openStore(address, { archive });
       const id = await finished(store, 60);

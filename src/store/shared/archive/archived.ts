@@ -215,7 +215,8 @@ class Archive {
   }
 
   /** The object of a session; undefined where the session was brought back meanwhile. */
-  async #object(scope: Scope, id: string, mark: ArchiveMark): Promise<FetchedSession | undefined> {
+  async #object(scope: Scope, id: string, mark: ArchiveMark | undefined): Promise<FetchedSession | undefined> {
+    if (!mark) return undefined;
     try {
       return await this.#objects.get(mark);
     } catch (error) {
@@ -229,7 +230,8 @@ class Archive {
     try {
       return await this.#behind.transfer.restore(scope, dump, signal);
     } catch (error) {
-      const { hash } = markIn(error);
+      const { hash } = markIn(error) ?? {};
+      if (hash === undefined) throw error;
       if ((await summaryOf(dump)).hash !== hash) throw alreadyExists(dump.id);
       return { outcome: "same", masked: 0, hash };
     }
@@ -284,10 +286,10 @@ function recordsOf<K extends RecordKind>(
   return last === undefined ? asked.slice(0, limit) : asked.slice(Math.max(0, asked.length - last));
 }
 
-/** The mark in a refusal of the store behind; any other error is thrown on. */
-function markIn(error: unknown): ArchiveMark {
+/** The mark in a refusal of the store behind; none where the records are back by now. Any other error is thrown on. */
+function markIn(error: unknown): ArchiveMark | undefined {
   if (!isWindrowError(error, "session-archived")) throw error;
-  return error.data["mark"] as ArchiveMark;
+  return error.data["mark"] as ArchiveMark | undefined;
 }
 
 function conflict({ location }: ArchiveBucket, key: string, cause?: unknown): WindrowError {
