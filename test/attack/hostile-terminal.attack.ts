@@ -64,6 +64,20 @@ const commands: Readonly<Record<string, (place: Place) => readonly Argv[]>> = {
   ],
   top: ({ store }) => [["--once", "--store", store]],
   search: ({ store }) => [["FORGED", "--store", store]],
+  similar: ({ store, id }) => [
+    ["FORGED", "--store", store],
+    ["--session", id, "--store", store],
+    [hostile, "--store", store],
+  ],
+  memory: ({ store }) => [
+    ["--store", store],
+    ["list", "--history", "--user", hostile, "--store", store],
+    ["show", hostile, "--store", store],
+  ],
+  store: ({ store }) => [
+    ["migrate", "--store", store],
+    ["migrate", "--store", hostile],
+  ],
   recall: ({ store, id }) => [
     [id, "m1-m99", "--store", store],
     [id, "FORGED", "--store", store],
