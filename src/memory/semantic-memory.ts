@@ -15,7 +15,7 @@ import { termsOf } from "../window/recall/terms.ts";
 import type { MemoryPassage, MemoryQuery } from "./memory.ts";
 import { within } from "./offload/limit.ts";
 import { earlierTasks } from "./similar/earlier.ts";
-import { similarTasks, taskScores, taskTerms } from "./similar/similar.ts";
+import { similarTasks, wordScores } from "./similar/similar.ts";
 import { IndexedStore } from "./store/indexed-store.ts";
 import { mostCandidates, passagesOf } from "./store/passages.ts";
 import type { StoreMemory, StoreMemoryOptions } from "./store-memory.ts";
@@ -109,21 +109,19 @@ export function semanticMemory(store: Store, options: SemanticMemoryOptions): Se
         sessions,
         query,
         async (index, text, entries) => {
-          const terms = taskTerms(text);
-          const messages = await new Turns(signal).run(index.scores(terms, entries));
-          const words = taskScores(index, terms, entries);
-          if (!similarByMeaning) return { sessions: words, messages, signals: ["words"] };
+          const words = await wordScores(index, text, entries, signal);
+          if (!similarByMeaning) return words;
           // A session's task is what its user asked first: nothing else of it is embedded for this.
           const requests = entries.map((entry) => requestOf(index, entry));
           const asked = new Set(requests);
           const near = await nearnessOf(index, text, entries, signal, (number) => asked.has(number));
-          if (!near) return { sessions: words, messages, signals: ["words"] };
+          if (!near) return words;
           const nearest = requests.map((number) => (number === undefined ? 0 : near[number]!));
-          const [top, most] = [largest(words), largest(nearest)];
-          const scores = words.map(
+          const [top, most] = [largest(words.sessions), largest(nearest)];
+          const scores = words.sessions.map(
             (score, place) => (lexicalShare * score) / top + ((1 - lexicalShare) * nearest[place]!) / most,
           );
-          return { sessions: scores, messages, signals: ["words", "meaning"] };
+          return { ...words, sessions: scores, signals: ["words", "meaning"] };
         },
         signal,
       ),

@@ -4,7 +4,7 @@ import { Turns } from "../turns.ts";
 import { termsOf } from "../window/recall/terms.ts";
 import type { Memory, MemoryPassage, MemoryQuery } from "./memory.ts";
 import { earlierTasks } from "./similar/earlier.ts";
-import { similarTasks, taskScores, taskTerms } from "./similar/similar.ts";
+import { similarTasks, wordScores } from "./similar/similar.ts";
 import type { SimilarQuery, SimilarTask } from "./similar/similar.ts";
 import { IndexedStore } from "./store/indexed-store.ts";
 import type { IndexedStoreOptions } from "./store/indexed-store.ts";
@@ -55,16 +55,7 @@ export function storeMemory(store: Store, options: StoreMemoryOptions = {}): Sto
     earlierTasks: (query, signal) => earlierTasks((asked, limit) => memory.similar(asked, limit), query, signal),
 
     similar: (query, signal) =>
-      similarTasks(
-        sessions,
-        query,
-        async (index, text, entries) => {
-          const terms = taskTerms(text);
-          const messages = await new Turns(signal).run(index.scores(terms, entries));
-          return { sessions: taskScores(index, terms, entries), messages, signals: ["words"] };
-        },
-        signal,
-      ),
+      similarTasks(sessions, query, (index, text, entries) => wordScores(index, text, entries, signal), signal),
 
     close: async () => undefined,
   };

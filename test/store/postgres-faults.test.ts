@@ -1,20 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { createRequire } from "node:module";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openStore } from "../../src/access/open.ts";
 import { everybody, messageRecord, newSession, readAll } from "../../src/store/testing/kit.ts";
 import { faultRounds as rounds, under } from "../support/agents.ts";
 import { startCutProxy } from "../support/cut-proxy.ts";
+import { PgPool } from "../support/pg-pool.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import type { TestPostgres } from "../support/postgres.ts";
-
-interface Pool {
-  query(text: string): Promise<{ readonly rows: readonly object[] }>;
-  on(event: "error", listener: () => void): void;
-  end(): Promise<void>;
-}
-const { Pool } = createRequire(import.meta.url)("pg") as { Pool: new (options: object) => Pool };
 
 let server: TestPostgres;
 beforeAll(async () => {
@@ -35,7 +28,7 @@ const time = 60_000 + 20_000 * rounds;
 
 describe.skipIf(!hasPostgres)("agents whose sessions are in Postgres lose nothing and write nothing twice", () => {
   it("where the server ends their connections in the middle of a statement", { timeout: time }, async () => {
-    const pool = new Pool({ connectionString: server.url, max: 1 });
+    const pool = new PgPool({ connectionString: server.url, max: 1 });
     pool.on("error", () => undefined);
     const { acknowledged, there } = await under(addressAt(), async () => {
       await pool.query(

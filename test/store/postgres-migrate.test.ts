@@ -1,24 +1,16 @@
 /** Tables of one version and code of another: both told, migrated while agents write, all of it or nothing. */
 import { randomUUID } from "node:crypto";
-import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { migrateTables } from "../../src/store/postgres/migrate.ts";
 import { postgresStoreOn } from "../../src/store/postgres/postgres.ts";
-import type { PostgresClient } from "../../src/store/postgres/postgres.ts";
 import { migrations } from "../../src/store/postgres/schema.ts";
 import type { Migration } from "../../src/store/postgres/schema.ts";
 import type { Store } from "../../src/store/store.ts";
 import { everybody, messageRecord, newSession, readAll, stateOf } from "../../src/store/testing/kit.ts";
 import { windrow } from "../cli/stage.ts";
+import { PgPool } from "../support/pg-pool.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import type { TestPostgres } from "../support/postgres.ts";
-
-interface Pool extends PostgresClient {
-  query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly Record<string, unknown>[] }>;
-  on(event: "error", listener: () => void): void;
-  end(): Promise<void>;
-}
-const { Pool } = createRequire(import.meta.url)("pg") as { Pool: new (options: object) => Pool };
 
 /** The code of a later version: a column and an index more. */
 const later: readonly Migration[] = [
@@ -31,11 +23,11 @@ const later: readonly Migration[] = [
 ];
 
 let server: TestPostgres;
-let pool: Pool;
+let pool: PgPool;
 beforeAll(async () => {
   if (!hasPostgres) return;
   server = await startPostgres();
-  pool = new Pool({ connectionString: server.url, max: 20 });
+  pool = new PgPool({ connectionString: server.url, max: 20 });
   pool.on("error", () => undefined);
 }, 60_000);
 afterAll(async () => {

@@ -1,34 +1,22 @@
-import { createRequire } from "node:module";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { NewMessage } from "../../src/message/message.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
 import { postgresStore } from "../../src/store/postgres/postgres.ts";
-import type { PostgresClient } from "../../src/store/postgres/postgres.ts";
 import type { ReadQuery, Store } from "../../src/store/store.ts";
 import { everybody, messageRecord, newSession, readAll } from "../../src/store/testing/kit.ts";
 import { startCutProxy } from "../support/cut-proxy.ts";
+import { PgPool } from "../support/pg-pool.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import type { TestPostgres } from "../support/postgres.ts";
 import "../support/property-seed.ts";
 
-interface Connection {
-  query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly Record<string, unknown>[] }>;
-  release(): void;
-}
-interface Pool extends PostgresClient {
-  connect(): Promise<Connection>;
-  query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly Record<string, unknown>[] }>;
-  end(): Promise<void>;
-}
-const { Pool } = createRequire(import.meta.url)("pg") as { Pool: new (options: object) => Pool };
-
 let server: TestPostgres;
-let pool: Pool;
+let pool: PgPool;
 beforeAll(async () => {
   if (!hasPostgres) return;
   server = await startPostgres();
-  pool = new Pool({ connectionString: server.url, max: 8 });
+  pool = new PgPool({ connectionString: server.url, max: 8 });
 }, 60_000);
 afterAll(async () => {
   await pool?.end();
@@ -75,7 +63,7 @@ describe.skipIf(!hasPostgres)("a session of 10,000 messages in Postgres", () => 
     const proxy = await startCutProxy(Number(new URL(server.url).port));
     const url = new URL(server.url);
     url.port = String(proxy.port);
-    const behind = new Pool({ connectionString: url.href, max: 1 });
+    const behind = new PgPool({ connectionString: url.href, max: 1 });
     await behind.query("SELECT 1");
     const cold = await SessionManager.open({ ...settings, store: postgresStore({ client: behind, schema }) });
     const before = proxy.roundTrips;

@@ -1,7 +1,6 @@
 /** Row-level security as docs/fleet.md shows it: a role that sees one tenant, whatever its process asks for. */
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openStore } from "../../src/access/open.ts";
 import { migratePostgres } from "../../src/store/postgres/migrate.ts";
@@ -9,27 +8,22 @@ import { postgresStore } from "../../src/store/postgres/postgres.ts";
 import type { PostgresClient } from "../../src/store/postgres/postgres.ts";
 import { listAll, messageRecord, newSession, readAll, stateOf } from "../../src/store/testing/kit.ts";
 import type { Store } from "../../src/store/store.ts";
+import { PgPool } from "../support/pg-pool.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import type { TestPostgres } from "../support/postgres.ts";
 import { temporaryFolder } from "./fixtures.ts";
-
-interface Pool extends PostgresClient {
-  query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly Record<string, unknown>[] }>;
-  end(): Promise<void>;
-}
-const { Pool } = createRequire(import.meta.url)("pg") as { Pool: new (options: object) => Pool };
 
 const schema = `rows_${randomUUID().replaceAll("-", "")}`;
 const role = `agent_${randomUUID().replaceAll("-", "")}`;
 const tenants = ["acme", "globex", "o'brien"];
 
 let server: TestPostgres;
-let owner: Pool;
-const pools: Pool[] = [];
+let owner: PgPool;
+const pools: PgPool[] = [];
 beforeAll(async () => {
   if (!hasPostgres) return;
   server = await startPostgres();
-  owner = new Pool({ connectionString: server.url });
+  owner = new PgPool({ connectionString: server.url });
   await migratePostgres({ client: owner, schema });
   // The very statements of the page, for this schema and role.
   const page = readFileSync("docs/fleet.md", "utf8");
@@ -50,11 +44,11 @@ afterAll(async () => {
 });
 
 /** A pool of the role, whose connections name a tenant. */
-function poolOf(tenant: string | undefined): Pool {
+function poolOf(tenant: string | undefined): PgPool {
   const options = tenant === undefined ? "" : `-c windrow.tenant=${tenant.replaceAll(/[\\ ]/g, "\\$&")}`;
   const url = new URL(server.url);
   url.username = role;
-  const pool = new Pool({ connectionString: url.href, options, max: 3 });
+  const pool = new PgPool({ connectionString: url.href, options, max: 3 });
   pools.push(pool);
   return pool;
 }

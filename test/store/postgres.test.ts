@@ -1,5 +1,4 @@
 import { inspect } from "node:util";
-import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openStore } from "../../src/access/open.ts";
 import { lossesOf } from "../../src/store/shared/transfer-losses.ts";
@@ -7,24 +6,18 @@ import { SessionManager } from "../../src/session/manager/manager.ts";
 import type { Examined, Lock, Store } from "../../src/store/store.ts";
 import { everybody, messageRecord, newSession, stateOf } from "../../src/store/testing/kit.ts";
 import { postgresStore } from "../../src/store/postgres/postgres.ts";
+import { PgPool } from "../support/pg-pool.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import type { TestPostgres } from "../support/postgres.ts";
 import { temporaryFolder } from "./fixtures.ts";
 import { postgresFixture } from "./postgres-fixtures.ts";
 
-interface Pool {
-  connect(): Promise<unknown>;
-  query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly Record<string, unknown>[] }>;
-  end(): Promise<void>;
-}
-const { Pool } = createRequire(import.meta.url)("pg") as { Pool: new (options: object) => Pool };
-
 let server: TestPostgres;
-let pool: Pool;
+let pool: PgPool;
 beforeAll(async () => {
   if (!hasPostgres) return;
   server = await startPostgres();
-  pool = new Pool({ connectionString: server.url });
+  pool = new PgPool({ connectionString: server.url });
 }, 60_000);
 afterAll(async () => {
   await pool?.end();

@@ -1,26 +1,21 @@
 import { randomUUID } from "node:crypto";
-import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { postgresStore } from "../../src/store/postgres/postgres.ts";
 import type { PostgresClient } from "../../src/store/postgres/postgres.ts";
 import { everybody, messageRecord, newSession, readAll } from "../../src/store/testing/kit.ts";
 import type { Store } from "../../src/store/store.ts";
+import { PgPool } from "../support/pg-pool.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
 import type { TestPostgres } from "../support/postgres.ts";
 
 type Answer = { readonly rows: readonly object[] };
-interface Pool {
-  query(text: string, values?: unknown[]): Promise<Answer>;
-  end(): Promise<void>;
-}
-const { Pool } = createRequire(import.meta.url)("pg") as { Pool: new (options: object) => Pool };
 
 let server: TestPostgres;
-let pool: Pool;
+let pool: PgPool;
 beforeAll(async () => {
   if (!hasPostgres) return;
   server = await startPostgres();
-  pool = new Pool({ connectionString: server.url, max: 4 });
+  pool = new PgPool({ connectionString: server.url, max: 4 });
 }, 60_000);
 afterAll(async () => {
   await pool?.end();

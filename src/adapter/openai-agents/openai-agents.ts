@@ -2,6 +2,8 @@
  * The OpenAI Agents SDK (`@openai/agents` 0.20): a `Session` in Windrow's log, a `callModelInputFilter` that journals
  * during the run and sends windows, and the options of a recall tool. The SDK itself is never imported.
  */
+import { agentsToolOptions } from "./function-tool.ts";
+import type { AgentsToolOptions } from "./function-tool.ts";
 import { WindrowError } from "../../errors.ts";
 import type { Message, ToolDefinition } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
@@ -21,7 +23,7 @@ import { groupItems, openaiAgentsAdapter } from "./item.ts";
 import type { AgentItem, AgentItems } from "./item.ts";
 
 export { agentsMemoryTools } from "./memory-tools.ts";
-export type { AgentsMemoryTool } from "./memory-tools.ts";
+export type { AgentsToolOptions } from "./function-tool.ts";
 export type { MemoryToolsOptions } from "../host/memory-tools.ts";
 export { groupItems, openaiAgentsAdapter } from "./item.ts";
 export type { AgentItem, AgentItems } from "./item.ts";
@@ -251,31 +253,8 @@ export class AgentsSession {
   }
 
   /** Options for the SDK's `tool()`: a tool that brings back what left the window, by id, range or words. */
-  recallTool(): {
-    name: string;
-    description: string;
-    parameters: {
-      type: "object";
-      properties: Record<string, { type: "string"; description: string }>;
-      required: string[];
-      additionalProperties: true;
-    };
-    strict: false;
-    execute: (input: unknown) => Promise<string>;
-  } {
-    const { name, description, inputSchema, execute } = recallTool((query) => this.#conversation.recall(query));
-    return {
-      name,
-      description,
-      parameters: {
-        ...inputSchema,
-        properties: { ...inputSchema.properties },
-        required: [],
-        additionalProperties: true,
-      },
-      strict: false,
-      execute,
-    };
+  recallTool(): AgentsToolOptions {
+    return agentsToolOptions(recallTool((query) => this.#conversation.recall(query)));
   }
 
   async #change(work: () => void, runContext?: unknown): Promise<void> {

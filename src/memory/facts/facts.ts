@@ -140,7 +140,7 @@ export class Facts {
   }
 }
 
-/** The entries of a log of facts without what was read from some sessions. A fact that others say too keeps those sources. */
+/** The entries of a log of facts without what was read from some sessions: a fact goes where one of them says it. */
 export async function* withoutFactsOf(
   entries: AsyncIterable<MemoryEntry>,
   sessionIds: ReadonlySet<string>,

@@ -3,7 +3,8 @@
  * its own, a monitor's, or that it was put to rest. A receipt takes it off the list.
  */
 import { isAtRest, isFinal } from "../../store/shared/rules.ts";
-import { isWindrowError, WindrowError } from "../../errors.ts";
+import { WindrowError } from "../../errors.ts";
+import { infoIfThere } from "../../store/if-there.ts";
 import { isMemoryLog } from "../../store/memory-logs.ts";
 import type { Scope, SessionInfo, SessionMetadata, Store } from "../../store/store.ts";
 import type { MemoryLogOptions } from "../log/memory-log.ts";
@@ -106,7 +107,7 @@ export async function* dueOffloads(
     const receipts = await owners.read(owner);
     for (const [id, memory] of receipts.enlisted()) {
       checkStop(signal);
-      const info = isAsked(memory) ? await infoOf(store, owner, id) : undefined;
+      const info = isAsked(memory) ? await infoIfThere(store, owner, id) : undefined;
       const due = info && engineOf(info) !== memory && (await dueOf(store, info, memory, receipts.of(id, memory)));
       if (due) yield due;
     }
@@ -115,16 +116,6 @@ export async function* dueOffloads(
 
 function checkStop(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new WindrowError("aborted", "The offload was stopped; the rest is still due.");
-}
-
-/** A session; undefined where it is gone. */
-export async function infoOf(store: Store, owner: Scope, id: string): Promise<SessionInfo | undefined> {
-  try {
-    return await store.info(owner, id);
-  } catch (error) {
-    if (isWindrowError(error, "session-not-found")) return undefined;
-    throw error;
-  }
 }
 
 /** The engine that a session is to be handed to; undefined where it named none. */

@@ -6,10 +6,11 @@ import { isWindrowError, WindrowError } from "../../errors.ts";
 import type { NumberedMessage } from "../../message/step.ts";
 import { systemClock } from "../../store/shared/clock.ts";
 import { isFinal } from "../../store/shared/rules.ts";
+import { infoIfThere } from "../../store/if-there.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import type { MemoryLogOptions } from "../log/memory-log.ts";
 import type { Memory } from "../memory.ts";
-import { dueOf, dueOffloads, engineOf, infoOf, ownerOf, ReceiptsByOwner } from "./due.ts";
+import { dueOf, dueOffloads, engineOf, ownerOf, ReceiptsByOwner } from "./due.ts";
 import type { DueOffload } from "./due.ts";
 import { within } from "./limit.ts";
 import { isClaimed } from "./receipts.ts";
@@ -138,7 +139,7 @@ export class Offloads {
     const { name: memory } = this.#memory;
     const time = (milliseconds: number): string => new Date(clock.now() + milliseconds).toISOString();
     const claim = (to: number): Entry => ({ type: "claimed", data: { to, until: time(2 * timeout) } });
-    const info = await infoOf(this.#store, owner, sessionId);
+    const info = await infoIfThere(this.#store, owner, sessionId);
     if (!info) return undefined;
     let due: DueOffload | undefined;
     await receipts.add(sessionId, memory, async (progress) => {

@@ -139,6 +139,18 @@ export interface TaskScores {
 /** Scores the sessions of an index for the text of a task. */
 export type ScoreTasks = (index: SearchIndex, text: string, entries: readonly IndexedEntry[]) => Promise<TaskScores>;
 
+/** The scores of a task by words alone. */
+export async function wordScores(
+  index: SearchIndex,
+  text: string,
+  entries: readonly IndexedEntry[],
+  signal?: AbortSignal,
+): Promise<TaskScores> {
+  const terms = taskTerms(text);
+  const messages = await new Turns(signal).run(index.scores(terms, entries));
+  return { sessions: taskScores(index, terms, entries), messages, signals: ["words"] };
+}
+
 /** Past sessions about a task, with what was done in them. */
 export async function similarTasks(
   sessions: IndexedStore,

@@ -1,10 +1,11 @@
 /** Full text over all sessions of a scope, in any language; and whether what was found still stands in its window. */
-import { isWindrowError, WindrowError } from "../../errors.ts";
+import { WindrowError } from "../../errors.ts";
 import { messageText } from "../../message/message.ts";
 import type { Role } from "../../message/message.ts";
 import type { Edit } from "../../window/window.ts";
 import { inScope } from "../../store/shared/rules.ts";
 import { conversations } from "../../store/memory-logs.ts";
+import { infoIfThere } from "../../store/if-there.ts";
 import type { Scope, SessionInfo, SessionStatus, Store } from "../../store/store.ts";
 import { EditIndex } from "../../window/edits.ts";
 import { newestEpoch } from "../../session/log.ts";
@@ -182,18 +183,8 @@ async function* placesIn(
     const entry = index.entry(id);
     const seqs = entry ? holding(entry) : [];
     if (seqs.length === 0 && !lacking) continue;
-    const session = lacking?.session ?? (await infoOf(store, scope, id));
+    const session = lacking?.session ?? (await infoIfThere(store, scope, id));
     if (session) yield { session, seqs, from: lacking?.from ?? Infinity };
-  }
-}
-
-/** A session that is still there. */
-async function infoOf(store: Store, scope: Scope, id: string): Promise<SessionInfo | undefined> {
-  try {
-    return await store.info(scope, id);
-  } catch (error) {
-    if (isWindrowError(error, "session-not-found")) return undefined;
-    throw error;
   }
 }
 
