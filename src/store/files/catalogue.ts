@@ -34,6 +34,12 @@ interface Seen {
   readonly indexSize: number;
 }
 
+/** The names in the folders of running and of ended sessions. */
+interface Names {
+  readonly running: readonly string[];
+  readonly completed: readonly string[];
+}
+
 /** The sessions of a store. */
 export class Catalogue {
   readonly #layout: Layout;
@@ -130,7 +136,7 @@ export class Catalogue {
   /** Writes the index anew, from the sessions; returns how many there are. */
   async rebuild(): Promise<number> {
     const entries: IndexEntry[] = [];
-    for (const [id, completed] of await this.#names()) {
+    for (const [id, completed] of placesByName(await this.#names())) {
       const place = this.#placeOf(id, completed);
       const entry = !isSessionId(id) || hasNoLog(place, this.#disk) ? undefined : this.#look(place);
       if (entry) entries.push(entry);
@@ -165,12 +171,19 @@ export class Catalogue {
     const [names] = await Promise.all([this.#names(), this.#readIndex(now)]);
     const unknown: IndexEntry[] = [];
     const broken: Place[] = [];
-    let [known, looked] = [0, 0];
-    for (const [id, completed] of names) {
-      if (this.#entries.has(id)) {
-        known += 1;
-        continue;
-      }
+    const strangers = {
+      running: names.running.filter((id) => !this.#entries.has(id)),
+      completed: names.completed.filter((id) => !this.#entries.has(id)),
+    };
+    const known = names.running.length + names.completed.length - strangers.running.length - strangers.completed.length;
+    // A session that moved meanwhile is counted twice, and may stand for one that is gone.
+    if (known !== this.#entries.size || names.running.length > 0) {
+      const there = placesByName(names);
+      for (const id of this.#entries.keys()) if (!there.has(id)) this.#entries.delete(id);
+    }
+    const found = placesByName(strangers);
+    let looked = 0;
+    for (const [id, completed] of found) {
       if (!isSessionId(id)) continue;
       const place = this.#placeOf(id, completed);
       const entry = this.#look(place);
@@ -179,12 +192,9 @@ export class Catalogue {
       looked += 1;
       if (looked % lookedAtOnce === 0) await nextTurn();
     }
-    if (known < this.#entries.size) {
-      for (const id of this.#entries.keys()) if (!names.has(id)) this.#entries.delete(id);
-    }
     for (const entry of unknown) this.#entries.set(entry.id, entry);
     // The index has a line only of what was made to its end: the doctor tells a cut-short making by that.
-    this.#append(unknown.filter(({ id }) => !hasNoLog(this.#placeOf(id, names.get(id) === true), this.#disk)));
+    this.#append(unknown.filter(({ id }) => !hasNoLog(this.#placeOf(id, found.get(id) === true), this.#disk)));
     this.#broken = broken;
     this.#seen = now;
     this.#newestFirst = [...this.#entries.values()].sort((a, b) => b.created - a.created || (a.id < b.id ? -1 : 1));
@@ -241,19 +251,19 @@ export class Catalogue {
     }
   }
 
-  /** The names in both folders, with whether it is the one of ended sessions; some may be no session's. */
-  async #names(): Promise<ReadonlyMap<string, boolean>> {
-    const names = new Map<string, boolean>();
-    // Running ones come first: one that moves meanwhile is then seen twice, and not missed.
-    for (const folder of [this.#layout.running, this.#layout.completed]) {
-      const completed = folder === this.#layout.completed;
+  /** The names in both folders; some may be no session's. */
+  async #names(): Promise<Names> {
+    const namesIn = async (folder: string): Promise<readonly string[]> => {
       try {
-        for (const name of await this.#disk.readFolder(folder)) names.set(name, completed);
+        return await this.#disk.readFolder(folder);
       } catch (error) {
-        if (systemCode(error) !== "ENOENT") throw unavailable(error, "Listing the sessions", folder);
+        if (systemCode(error) === "ENOENT") return [];
+        throw unavailable(error, "Listing the sessions", folder);
       }
-    }
-    return names;
+    };
+    // Running ones come first: one that moves meanwhile is then seen twice, and not missed.
+    const running = await namesIn(this.#layout.running);
+    return { running, completed: await namesIn(this.#layout.completed) };
   }
 
   #placeOf(id: string, completed: boolean): Place {
@@ -279,6 +289,14 @@ export class Catalogue {
       return moved && moved.folder !== folder ? this.#glance(moved) : undefined;
     }
   }
+}
+
+/** Each name once, with whether it is that of an ended session. */
+function placesByName({ running, completed }: Names): ReadonlyMap<string, boolean> {
+  const places = new Map<string, boolean>();
+  for (const name of running) places.set(name, false);
+  for (const name of completed) places.set(name, true);
+  return places;
 }
 
 /** Whether a session was made to its end; one that is just being made has no metadata yet, and no records. */

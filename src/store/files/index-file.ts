@@ -41,17 +41,29 @@ export function lineOf(entry: IndexEntry | EndEntry): string {
 /** The entries of lines, in their order; a line that has none is passed over. */
 export function readEntries(lines: readonly string[]): readonly (IndexEntry | EndEntry)[] {
   const entries: (IndexEntry | EndEntry)[] = [];
-  for (const value of valuesOf(lines)) {
-    const entry = entryIn(value);
+  for (const line of lines) {
+    const entry = plainEntry(line) ?? entryIn(parsed(line));
     if (entry) entries.push(entry);
   }
   return entries;
 }
 
-/** All lines are parsed at once, in half the time; where one of them is damaged, each is parsed alone. */
-function valuesOf(lines: readonly string[]): readonly unknown[] {
-  const values = parsed(`[${lines.join(",")}]`);
-  return Array.isArray(values) && values.length === lines.length ? values : lines.map(parsed);
+/**
+ * The entry of a line as {@link lineOf} writes it for a session without a user and a tenant. Taken apart by its places:
+ * JSON.parse costs four times as much, and an index has 100,000 lines.
+ */
+function plainEntry(line: string): IndexEntry | EndEntry | undefined {
+  if (!line.startsWith('{"uuid":"')) return undefined;
+  const id = line.slice(9, 45);
+  if (line.length === 87 && line.startsWith('","created_at":"', 45) && line.endsWith('Z"}') && isSessionId(id)) {
+    const created = Date.parse(line.slice(61, 85));
+    return Number.isNaN(created) ? undefined : { id, created, status: undefined };
+  }
+  if (line.startsWith('","status":"', 45) && line.endsWith('"}') && isSessionId(id)) {
+    const status: string = line.slice(57, -2);
+    return isFinalWord(status) ? { id, status } : undefined;
+  }
+  return undefined;
 }
 
 function entryIn(value: unknown): IndexEntry | EndEntry | undefined {
@@ -72,7 +84,11 @@ function madeFields({ created, user, tenant }: IndexEntry): JsonObject {
 }
 
 function finalStatus(status: JsonValue | undefined): { readonly status?: FinalStatus } {
-  return status === "completed" || status === "failed" || status === "timeout" ? { status } : {};
+  return isFinalWord(status) ? { status } : {};
+}
+
+function isFinalWord(status: unknown): status is FinalStatus {
+  return status === "completed" || status === "failed" || status === "timeout";
 }
 
 function parsed(text: string): unknown {

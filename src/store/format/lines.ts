@@ -198,46 +198,6 @@ export function* linesBackward(file: number, start: number, end: number, disk: D
   }
 }
 
-/**
- * The offset of the first line between `start` and `end` with a `seq` of at least this, else `end`. Bisects: lines
- * carry rising numbers. Lines that cannot be read are stepped over.
- */
-export function offsetOfSeq(file: number, start: number, end: number, seq: number, disk: Disk = systemDisk): number {
-  let low = start;
-  let high = end;
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    let line = middle <= low ? low : nextLine(file, middle - 1, high, disk);
-    let found = line < high ? seqAt(file, line, end, disk) : undefined;
-    while (line < high && found === undefined) {
-      line = nextLine(file, line, high, disk);
-      if (line < high) found = seqAt(file, line, end, disk);
-    }
-    if (found === undefined || found >= seq) high = middle;
-    else low = nextLine(file, line, end, disk);
-  }
-  return low;
-}
-
-/** The offset behind the first newline at or behind `from`; `end` when there is none. */
-function nextLine(file: number, from: number, end: number, disk: Disk): number {
-  for (let at = from; at < end; at += backwardBytes) {
-    const chunk = readExactly(file, at, Math.min(backwardBytes, end - at), disk);
-    const found = chunk.indexOf(newline);
-    if (found >= 0) return at + found + 1;
-  }
-  return end;
-}
-
-function seqAt(file: number, offset: number, end: number, disk: Disk): number | undefined {
-  const head = readExactly(file, offset, Math.min(40, end - offset), disk).toString("latin1");
-  const written = /^\{"seq":(\d{1,15}),/.exec(head);
-  if (written) return Number(written[1]);
-  const length = nextLine(file, offset, end, disk) - offset;
-  const [object] = parseLine(withoutEnd(readExactly(file, offset, length, disk))).objects;
-  return object && numberOf(object);
-}
-
 /** A line's number: `seq`, or `summary_id` of a summary that another program wrote. */
 export function numberOf(object: JsonObject): number | undefined {
   const seq = object["seq"] ?? object["summary_id"];

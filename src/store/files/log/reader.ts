@@ -8,7 +8,8 @@ import type { Disk } from "../../../disk/disk.ts";
 import { systemDisk } from "../../../disk/disk.ts";
 import { BadLine } from "../../format/fields.ts";
 import type { ParsedLine, RawLine } from "../../format/lines.ts";
-import { linesBackward, linesForward, offsetOfSeq, parseLine } from "../../format/lines.ts";
+import { linesBackward, linesForward, parseLine } from "../../format/lines.ts";
+import { offsetOfSeq } from "../../format/seq-offset.ts";
 import { inspectTail } from "./tail.ts";
 
 /** A span that is no record, in bytes from the start of the file. */
