@@ -1,6 +1,9 @@
 /** Taking sessions out of a memory: whatever its logs hold of them is erased, in every log of a scope. */
+import { isWindrowError } from "../errors.ts";
+import type { JsonValue } from "../message/message.ts";
+import { infoIfThere } from "../store/if-there.ts";
 import { isMemoryLog } from "../store/memory-logs.ts";
-import type { Scope, SessionMetadata, Store } from "../store/store.ts";
+import type { Scope, SessionInfo, SessionMetadata, Store } from "../store/store.ts";
 import type { ErasedPlace } from "../store/upkeep.ts";
 import { factsName, withoutFactsOf } from "./facts/facts.ts";
 import { withoutFilesOf } from "./files/forget-files.ts";
@@ -28,7 +31,8 @@ const filters: Readonly<Record<string, Filter>> = {
  *
  * @param scope - without a user, the logs of every user of the tenant
  * @returns a place for each log of the scope
- * @throws WindrowError `session-busy` where another process keeps a log locked
+ * @throws WindrowError `session-busy` where another process keeps a log locked; `store-corrupt` where one is damaged, so
+ * that nobody knows what it holds
  */
 export async function forgetSessions(
   store: Store,
@@ -37,8 +41,9 @@ export async function forgetSessions(
 ): Promise<readonly ErasedPlace[]> {
   const logs = new Map<string, SessionMetadata>();
   for await (const { metadata } of store.list(scope)) {
-    if (isMemoryLog(metadata)) logs.set(JSON.stringify([ownerOf(metadata), metadata.taskKey.memory]), metadata);
+    if (isMemoryLog(metadata)) logs.set(keyOf(ownerOf(metadata), metadata.taskKey.memory), metadata);
   }
+  await checkReadable(store, scope, sessionIds, logs);
   const ids = new Set(sessionIds);
   const places: ErasedPlace[] = [];
   for (const metadata of logs.values()) {
@@ -50,6 +55,39 @@ export async function forgetSessions(
     places.push({ kind: "memory", place: name, count, bytes: 0 });
   }
   return places;
+}
+
+function keyOf(owner: Scope, name: JsonValue | undefined): string {
+  return JSON.stringify([owner, name]);
+}
+
+/** Refuses where a log of the sessions' owners is there and no list tells it, as its metadata is damaged. */
+async function checkReadable(
+  store: Store,
+  scope: Scope,
+  sessionIds: readonly string[],
+  listed: ReadonlyMap<string, unknown>,
+): Promise<void> {
+  const owners = new Map([[JSON.stringify(scope), scope]]);
+  for (const id of sessionIds) {
+    const info = await infoUnlessDamaged(store, scope, id);
+    if (info) owners.set(JSON.stringify(ownerOf(info.metadata)), ownerOf(info.metadata));
+  }
+  for (const owner of owners.values()) {
+    for (const name of Object.keys(filters)) {
+      if (!listed.has(keyOf(owner, name))) await new MemoryLog(store, owner, name).generation();
+    }
+  }
+}
+
+/** A session that is itself damaged is erased all the same. */
+async function infoUnlessDamaged(store: Store, scope: Scope, id: string): Promise<SessionInfo | undefined> {
+  try {
+    return await infoIfThere(store, scope, id);
+  } catch (error) {
+    if (isWindrowError(error, "store-corrupt")) return undefined;
+    throw error;
+  }
 }
 
 async function* withoutEntriesOf(

@@ -9,6 +9,7 @@ import type { SearchIndex } from "../search/search.ts";
 import type { IndexedEntry } from "../search/table.ts";
 import { Vectors } from "../search/vectors.ts";
 import type { MessageVector } from "../search/vectors.ts";
+import { infoIfThere } from "../store/if-there.ts";
 import type { Store } from "../store/store.ts";
 import { Turns } from "../turns.ts";
 import { termsOf } from "../window/recall/terms.ts";
@@ -220,7 +221,15 @@ class Meaning {
       const { folder } = this.#sessions;
       const lock = folder === undefined ? undefined : lockFolder(folder);
       try {
-        this.#vectors?.add(made, lock !== undefined);
+        // A session may have been erased since. While the folder is locked, an erasure takes no vectors out, and is tried again.
+        const there = new Set<string>();
+        for (const id of new Set(made.map(({ sessionId }) => sessionId))) {
+          if (await infoIfThere(this.#sessions.store, this.#sessions.scope, id)) there.add(id);
+        }
+        this.#vectors?.add(
+          made.filter(({ sessionId }) => there.has(sessionId)),
+          lock !== undefined,
+        );
       } finally {
         lock?.release();
       }

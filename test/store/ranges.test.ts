@@ -16,7 +16,8 @@ const damages: Readonly<Record<string, (line: string) => string>> = {
   spaced: (line) => JSON.stringify(withoutChecksum(JSON.parse(line) as Record<string, unknown>)).replace(":", " : "),
 };
 
-function withoutChecksum({ crc: _, ...fields }: Record<string, unknown>): object {
+function withoutChecksum(line: Record<string, unknown>): object {
+  const { crc: _, ...fields } = line;
   return fields;
 }
 

@@ -6,6 +6,9 @@ import { randomUUID } from "node:crypto";
 import { WindrowError } from "../../errors.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import { isObject } from "../../message/json.ts";
+import { infoIfThere } from "../../store/if-there.ts";
+import { systemClock } from "../../store/shared/clock.ts";
+import type { Clock } from "../../store/shared/clock.ts";
 import type { Scope, Store } from "../../store/store.ts";
 import { termsOf } from "../../window/recall/terms.ts";
 import { MemoryLog } from "../log/memory-log.ts";
@@ -52,10 +55,16 @@ export const factsName = "facts";
 
 /** The facts of one owner. */
 export class Facts {
+  readonly #store: Store;
+  readonly #owner: Scope;
+  readonly #clock: Clock;
   readonly #log: MemoryLog;
 
   /** @param owner - the tenant and the user whose facts they are; without a user, those of sessions without one */
   constructor(store: Store, owner: Scope, options: MemoryLogOptions = {}) {
+    this.#store = store;
+    this.#owner = owner;
+    this.#clock = options.clock ?? systemClock;
     this.#log = new MemoryLog(store, owner, factsName, options);
   }
 
@@ -76,7 +85,8 @@ export class Facts {
 
   /**
    * Adds the facts of a stretch of a session, and that they were read up to `to`. A stretch that was read before adds
-   * nothing; a fact that says what the one that counts says adds nothing either.
+   * nothing; a fact that says what the one that counts says adds nothing either, nor does a session that is not there
+   * any more.
    *
    * @param usage - what the model used, for the record
    * @returns the facts that are new
@@ -92,8 +102,10 @@ export class Facts {
       const all: MemoryEntry[] = [];
       for await (const entry of entries()) all.push(entry);
       if ((await readToIn(all, sessionId)) >= to) return [];
+      // It may have been erased while it was read; an erasure waits for this log's lock.
+      if (!(await infoIfThere(this.#store, this.#owner, sessionId))) return [];
       const known = await factsIn(all);
-      const planned = planFacts(known, facts);
+      const planned = planFacts(known, facts, this.#now());
       added = planned;
       return [...planned.map(entryOf), { type: "read", data: { session: sessionId, to, usage } }];
     });
@@ -113,7 +125,7 @@ export class Facts {
       const known = await factsIn(entries());
       const old = currentOf(known).find((fact) => fact.id === id || fact.history.some((one) => one.id === id));
       if (!old) throw noFact(id);
-      const timestamp = new Date().toISOString();
+      const timestamp = this.#now();
       corrected = { id: newId(), about: old.about, text, sources: [], correctedBy: by, replaces: old.id, timestamp };
       return [entryOf(corrected)];
     });
@@ -137,6 +149,10 @@ export class Facts {
     }
     await this.#log.rewrite((entries) => without(entries, ({ data }) => gone.has(textOf(data.id))));
     return [...gone];
+  }
+
+  #now(): string {
+    return new Date(this.#clock.now()).toISOString();
   }
 }
 
@@ -175,9 +191,8 @@ async function factsIn(entries: AsyncIterable<MemoryEntry> | readonly MemoryEntr
 }
 
 /** New facts, numbered, each in the place of the one that counts about its subject. */
-function planFacts(known: readonly Fact[], facts: readonly NewFact[]): readonly Fact[] {
+function planFacts(known: readonly Fact[], facts: readonly NewFact[], timestamp: string): readonly Fact[] {
   const all = [...known];
-  const timestamp = new Date().toISOString();
   for (const fact of facts) {
     const before = all
       .filter((one) => subjectOf(one) === subjectOf(fact))

@@ -47,6 +47,8 @@ const batchSize = 256;
 interface Place {
   readonly id: string;
   readonly generation: number;
+  /** Whether the other session is there too: a rewrite was cut short. */
+  readonly hasRemains: boolean;
 }
 
 /** A log of one owner and name. Entries are durable when they are acknowledged; several processes may add to it. */
@@ -75,14 +77,19 @@ export class MemoryLog {
     return ["a", "b"].map((turn) => uuidOf(["windrow-memory", tenant, user, this.#name, turn]));
   }
 
+  /** The number of rewrites so far; undefined where there is no log yet. */
+  async generation(): Promise<number | undefined> {
+    return (await this.#place())?.generation;
+  }
+
   /** The entries, oldest first; none where there is no log yet. */
-  async *read(): AsyncGenerator<MemoryEntry, void, undefined> {
+  async *read(from = 1): AsyncGenerator<MemoryEntry, void, undefined> {
     for (;;) {
       const place = await this.#place();
       if (!place) return;
       let begun = false;
       try {
-        for await (const entry of this.#entries(place.id, 1)) {
+        for await (const entry of this.#entries(place.id, from)) {
           begun = true;
           yield entry;
         }
@@ -112,8 +119,10 @@ export class MemoryLog {
       generation: number,
     ) => Promise<readonly NewMemoryEntry[]>,
   ): Promise<readonly NewMemoryEntry[]> {
-    const { id, generation, lock } = await this.#lock();
+    const { id, generation, lock, hasRemains } = await this.#lock();
     try {
+      // What cannot be erased now is erased by the next one who writes.
+      if (hasRemains) await this.#eraseOthers(id).catch(() => undefined);
       const added = await plan((from = 1) => this.#entries(id, from), generation);
       if (added.length > 0) await this.#store.append(lock, this.#records(added));
       return added;
@@ -124,7 +133,7 @@ export class MemoryLog {
 
   /**
    * Writes the log anew with the entries that `keep` gives, and erases the old one for good. Killed at any point, the log
-   * is as it was or as it should be; the next rewrite erases what is left over.
+   * is as it was or as it should be; whoever writes to it next erases what is left over.
    *
    * @returns how many entries went
    */
@@ -171,11 +180,12 @@ export class MemoryLog {
   async #place(): Promise<Place | undefined> {
     const places = await this.#places();
     const live = places.filter(({ moved }) => !moved);
-    return live.toSorted((left, right) => left.generation - right.generation)[0];
+    const [oldest] = live.toSorted((left, right) => left.generation - right.generation);
+    return oldest && { ...oldest, hasRemains: places.length > 1 };
   }
 
-  async #places(): Promise<readonly (Place & { readonly moved: boolean })[]> {
-    const places: (Place & { readonly moved: boolean })[] = [];
+  async #places(): Promise<readonly (Omit<Place, "hasRemains"> & { readonly moved: boolean })[]> {
+    const places: (Omit<Place, "hasRemains"> & { readonly moved: boolean })[] = [];
     for (const id of this.ids) {
       const generation = await this.#generation(id);
       if (generation === undefined) continue;
@@ -215,7 +225,8 @@ export class MemoryLog {
         if (!place) return await this.#first();
         const lock = await this.#store.lock(this.#scope, place.id);
         // A rewrite may have moved it before the lock was had.
-        if ((await this.#place())?.id === place.id) return { ...place, lock };
+        const locked = await this.#place();
+        if (locked?.id === place.id) return { ...locked, lock };
         await lock.release();
       } catch (error) {
         const passing = ["session-busy", "session-exists", "session-not-found"] as const;
@@ -228,7 +239,7 @@ export class MemoryLog {
   async #first(): Promise<Place & { readonly lock: Lock }> {
     const [id = ""] = this.ids;
     const lock = await this.#create(id, 0);
-    return { id, generation: 0, lock };
+    return { id, generation: 0, hasRemains: false, lock };
   }
 
   async #make(id: string, generation: number, records: readonly EditRecord[]): Promise<void> {

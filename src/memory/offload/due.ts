@@ -3,7 +3,7 @@
  * its own, a monitor's, or that it was put to rest. A receipt takes it off the list.
  */
 import { isAtRest, isFinal } from "../../store/shared/rules.ts";
-import { WindrowError } from "../../errors.ts";
+import { isWindrowError, WindrowError } from "../../errors.ts";
 import { infoIfThere } from "../../store/if-there.ts";
 import { isMemoryLog } from "../../store/memory-logs.ts";
 import type { Scope, SessionInfo, SessionMetadata, Store } from "../../store/store.ts";
@@ -32,7 +32,7 @@ export interface DueOffload {
 export interface DueOptions extends MemoryLogOptions {
   /** Only those of this engine, by name. */
   readonly memory?: string;
-  /** Called for a session that cannot be described; the list goes on. */
+  /** Called for a session that cannot be described, and for receipts that cannot be read; the list goes on. */
   readonly unreadable?: (id: string, error: Error) => void;
 }
 
@@ -57,23 +57,10 @@ export class ReceiptsByOwner {
 
   /** The receipts of an owner, as far as they were read. */
   of(owner: Scope): Receipts {
-    return this.#find(owner).receipts;
-  }
-
-  /** The receipts of an owner, all of them read. */
-  async read(owner: Scope): Promise<Receipts> {
-    const { receipts, isNew } = this.#find(owner);
-    if (isNew) await receipts.refresh();
-    return receipts;
-  }
-
-  #find(owner: Scope): { readonly receipts: Receipts; readonly isNew: boolean } {
     const key = JSON.stringify([owner.tenant, owner.user]);
-    const known = this.#known.get(key);
-    if (known) return { receipts: known, isNew: false };
-    const receipts = new Receipts(this.#store, owner, this.#options);
-    this.#known.set(key, receipts);
-    return { receipts, isNew: true };
+    const known = this.#known.get(key) ?? new Receipts(this.#store, owner, this.#options);
+    this.#known.set(key, known);
+    return known;
   }
 }
 
@@ -89,28 +76,79 @@ export async function* dueOffloads(
   options: DueOptions = {},
   signal?: AbortSignal,
 ): AsyncGenerator<DueOffload, void, undefined> {
-  const { memory: only, unreadable, ...logOptions } = options;
-  const owners = new ReceiptsByOwner(store, logOptions);
+  const { memory, unreadable, ...logOptions } = options;
+  const asked = { ...(memory !== undefined && { memory }), ...(unreadable && { unreadable }) };
+  yield* dueAmong(store, scope, asked, new KnownOffloads(store, logOptions), signal);
+}
+
+/** The progress that was read so far, and the sessions that need no look any more. */
+export class KnownOffloads {
+  readonly receipts: ReceiptsByOwner;
+  /** Sessions that ended for good, and that are no engine's or wholly with theirs. */
+  readonly settled = new Set<string>();
+
+  constructor(store: Store, options: MemoryLogOptions = {}) {
+    this.receipts = new ReceiptsByOwner(store, options);
+  }
+}
+
+/** As {@link dueOffloads}, with what earlier looks with the same question have read. */
+export async function* dueAmong(
+  store: Store,
+  scope: Scope,
+  { memory: only, unreadable }: Pick<DueOptions, "memory" | "unreadable">,
+  known: KnownOffloads,
+  signal?: AbortSignal,
+): AsyncGenerator<DueOffload, void, undefined> {
   const isAsked = (memory: string): boolean => only === undefined || memory === only;
+  const looked = new Map<Receipts, boolean>();
+  /** The receipts of an owner; undefined where they cannot be read, and the owner's sessions wait for their mending. */
+  const receiptsOf = async (owner: Scope): Promise<Receipts | undefined> => {
+    const receipts = known.receipts.of(owner);
+    if (!looked.has(receipts)) looked.set(receipts, await isRead(receipts, unreadable));
+    return looked.get(receipts) === true ? receipts : undefined;
+  };
+  const without = (id: string): boolean => known.settled.has(id);
   const withReceipts: Scope[] = [];
-  for await (const info of store.list(scope, { ...(unreadable && { unreadable }) })) {
+  for await (const info of store.list(scope, { without, ...(unreadable && { unreadable }) })) {
     checkStop(signal);
-    const { metadata } = info;
-    if (isMemoryLog(metadata) && metadata.taskKey.memory === receiptsName) withReceipts.push(ownerOf(metadata));
-    const memory = isMemoryLog(metadata) ? undefined : engineOf(info);
-    if (memory === undefined || !isAsked(memory)) continue;
-    const receipts = await owners.read(ownerOf(metadata));
-    const due = await dueOf(store, info, memory, receipts.of(metadata.uuid, memory));
+    const { metadata, state } = info;
+    const id = metadata.uuid;
+    if (without(id)) continue;
+    if (isMemoryLog(metadata)) {
+      if (metadata.taskKey.memory === receiptsName) withReceipts.push(ownerOf(metadata));
+      continue;
+    }
+    const memory = engineOf(info);
+    const receipts = memory !== undefined && isAsked(memory) ? await receiptsOf(ownerOf(metadata)) : undefined;
+    const isDone = memory === undefined || !isAsked(memory) || receipts?.of(id, memory).isDone === true;
+    if (isDone && isFinal(state.status)) known.settled.add(id);
+    if (memory === undefined || !receipts) continue;
+    const due = await dueOf(store, info, memory, receipts.of(id, memory));
     if (due) yield due;
   }
   for (const owner of withReceipts) {
-    const receipts = await owners.read(owner);
-    for (const [id, memory] of receipts.enlisted()) {
+    const receipts = await receiptsOf(owner);
+    for (const [id, memory] of receipts?.enlisted() ?? []) {
       checkStop(signal);
-      const info = isAsked(memory) ? await infoIfThere(store, owner, id) : undefined;
-      const due = info && engineOf(info) !== memory && (await dueOf(store, info, memory, receipts.of(id, memory)));
+      const progress = receipts?.of(id, memory);
+      const isOpen = isAsked(memory) && progress?.isDone === false;
+      const info = isOpen ? await infoIfThere(store, owner, id) : undefined;
+      const due = info && progress && engineOf(info) !== memory && (await dueOf(store, info, memory, progress));
       if (due) yield due;
     }
+  }
+}
+
+/** Reads what is new of some receipts; whether that went well. */
+async function isRead(receipts: Receipts, unreadable: DueOptions["unreadable"]): Promise<boolean> {
+  try {
+    await receipts.refresh();
+    return true;
+  } catch (error) {
+    if (!isWindrowError(error, "store-corrupt")) throw error;
+    unreadable?.(receipts.log.ids[0] ?? "", error);
+    return false;
   }
 }
 

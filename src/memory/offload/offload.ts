@@ -6,11 +6,12 @@ import { isWindrowError, WindrowError } from "../../errors.ts";
 import type { NumberedMessage } from "../../message/step.ts";
 import { systemClock } from "../../store/shared/clock.ts";
 import { isFinal } from "../../store/shared/rules.ts";
+import { kindFiles } from "../../store/format/logs.ts";
 import { infoIfThere } from "../../store/if-there.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
 import type { MemoryLogOptions } from "../log/memory-log.ts";
 import type { Memory } from "../memory.ts";
-import { dueOf, dueOffloads, engineOf, ownerOf, ReceiptsByOwner } from "./due.ts";
+import { dueAmong, dueOf, engineOf, KnownOffloads, ownerOf, ReceiptsByOwner } from "./due.ts";
 import type { DueOffload } from "./due.ts";
 import { within } from "./limit.ts";
 import { isClaimed } from "./receipts.ts";
@@ -48,6 +49,11 @@ export interface OffloadOptions extends MemoryLogOptions {
   readonly all?: boolean;
   /** Hears the end of each try. */
   readonly onOutcome?: (outcome: OffloadOutcome) => void;
+  /**
+   * Called for a session that cannot be described, and for receipts that cannot be read, whose owner's sessions stay due;
+   * the others are handed over.
+   */
+  readonly unreadable?: (id: string, error: Error) => void;
 }
 
 /** A pass over the due sessions, in numbers of sessions. */
@@ -79,30 +85,7 @@ export async function offloadDue(
   options: OffloadOptions = {},
   signal?: AbortSignal,
 ): Promise<OffloadReport> {
-  const report = { received: 0, failed: 0, waiting: 0 };
-  const offloader = new Offloads(store, memory, options);
-  const now = (options.clock ?? systemClock).now();
-  const { clock, sleep, longestWait = defaultLongestWait } = options;
-  const limits = { memory: memory.name, ...(clock && { clock }), ...(sleep && { sleep }) };
-  const due = dueOffloads(store, scope, limits, signal);
-  // Owners whose receipts another process keeps locked; the others do not wait for them.
-  const busy = new Set<string>();
-  for await (const { sessionId, owner, notBefore } of due) {
-    const wait = Date.parse(notBefore ?? "") - now;
-    // A wait that is longer than any was written by a clock that was ahead.
-    const isLater = wait > 0 && wait <= longestWait && options.all !== true;
-    const key = JSON.stringify([owner.tenant, owner.user]);
-    let outcome: OffloadOutcome | undefined;
-    try {
-      if (!isLater && !busy.has(key)) outcome = await offloader.hand(sessionId, owner, signal);
-    } catch (error) {
-      if (!isWindrowError(error, "session-busy")) throw error;
-      busy.add(key);
-    }
-    if (signal?.aborted) throw new WindrowError("aborted", "The offload was stopped; the rest is still due.");
-    report[outcome?.type ?? "waiting"] += 1;
-  }
-  return report;
+  return new Offloads(store, memory, options).handDue(scope, signal);
 }
 
 /** Hands sessions to one engine. */
@@ -111,12 +94,45 @@ export class Offloads {
   readonly #memory: Memory;
   readonly #options: OffloadOptions;
   readonly #receipts: ReceiptsByOwner;
+  readonly #known: KnownOffloads;
 
   constructor(store: Store, memory: Memory, options: OffloadOptions = {}) {
     this.#store = store;
     this.#memory = memory;
     this.#options = options;
     this.#receipts = new ReceiptsByOwner(store, options);
+    this.#known = new KnownOffloads(store, options);
+  }
+
+  /**
+   * Hands every due session of a scope to the engine, one after the other. A further call asks for no session that was
+   * found to be done, and reads what is new of the receipts. One call at a time.
+   *
+   * @throws WindrowError as {@link offloadDue}
+   */
+  async handDue(scope: Scope, signal?: AbortSignal): Promise<OffloadReport> {
+    const report = { received: 0, failed: 0, waiting: 0 };
+    const { clock = systemClock, longestWait = defaultLongestWait, all = false, unreadable } = this.#options;
+    const now = clock.now();
+    const asked = { memory: this.#memory.name, ...(unreadable && { unreadable }) };
+    // Owners whose receipts another process keeps locked; the others do not wait for them.
+    const busy = new Set<string>();
+    for await (const { sessionId, owner, notBefore } of dueAmong(this.#store, scope, asked, this.#known, signal)) {
+      const wait = Date.parse(notBefore ?? "") - now;
+      // A wait that is longer than any was written by a clock that was ahead.
+      const isLater = wait > 0 && wait <= longestWait && !all;
+      const key = JSON.stringify([owner.tenant, owner.user]);
+      let outcome: OffloadOutcome | undefined;
+      try {
+        if (!isLater && !busy.has(key)) outcome = await this.hand(sessionId, owner, signal);
+      } catch (error) {
+        if (!isWindrowError(error, "session-busy")) throw error;
+        busy.add(key);
+      }
+      if (signal?.aborted) throw new WindrowError("aborted", "The offload was stopped; the rest is still due.");
+      report[outcome?.type ?? "waiting"] += 1;
+    }
+    return report;
   }
 
   /** Writes down that a session goes to the engine, where it named none or another one when it began. */
@@ -150,31 +166,54 @@ export class Offloads {
     if (!due) return undefined;
     const { from, failures } = due;
     let to = from - 1;
+    // The message before the first one that the log lacks in the middle.
+    let gap: number | undefined;
     let outcome: OffloadOutcome | undefined;
     let entry: Entry;
     try {
       for await (const batch of this.#batches(owner, sessionId, from)) {
         if (to >= from) await receipts.add(sessionId, memory, async () => claim(to));
         // An engine may change what it is handed.
-        const newest = batch.at(-1)?.seq ?? to;
+        const seqs = batch.map(({ seq }) => seq);
         await within(timeout, (limit) => this.#memory.receive(sessionId, batch, limit), signal);
-        to = newest;
+        for (const seq of seqs) {
+          if (seq > to + 1) gap ??= to;
+          to = seq;
+        }
       }
+      await this.#checkWhole(owner, sessionId, gap !== undefined);
       outcome = { type: "received", sessionId, memory, messages: to - from + 1 };
       entry = { type: "received", data: { to, done: isFinal(info.state.status) } };
     } catch (error) {
       const { retryAfter = defaultRetryAfter, longestWait = defaultLongestWait } = this.#options;
       const reason = error instanceof Error ? error.message : String(error);
       const notBefore = time(Math.min(longestWait, retryAfter * 2 ** Math.min(failures, 30)));
-      entry = { type: "released", data: { to } };
+      // What a backup brings back in the middle is handed over with all behind it.
+      entry = { type: "released", data: { to: gap ?? to } };
       if (signal?.aborted !== true) {
         outcome = { type: "failed", sessionId, memory, reason, failures: failures + 1, notBefore };
-        entry = { type: "failed", data: { to, reason, failures: failures + 1, not_before: notBefore } };
+        entry = { type: "failed", data: { to: gap ?? to, reason, failures: failures + 1, not_before: notBefore } };
       }
     }
-    await receipts.add(sessionId, memory, async () => entry);
+    let isThere = true;
+    await receipts.add(sessionId, memory, async () => {
+      // Of a session that was erased meanwhile nothing is written down.
+      isThere = (await infoIfThere(this.#store, owner, sessionId)) !== undefined;
+      return isThere ? entry : undefined;
+    });
+    if (!isThere) return undefined;
     if (outcome) onOutcome?.(outcome);
     return outcome;
+  }
+
+  /** Refuses a session whose log lacks messages: its engine has what is left, and gets the rest once it is restored. */
+  async #checkWhole(owner: Scope, id: string, hasGap: boolean): Promise<void> {
+    const lost = (await this.#store.recovery(owner, id)).filter(
+      ({ file, problem }) => problem !== "torn-tail" && file.startsWith(kindFiles.message),
+    );
+    if (lost.length === 0 && !hasGap) return;
+    const message = `Messages of session ${id} are damaged or missing, as \`windrow doctor\` tells; the engine has the others.`;
+    throw new WindrowError("store-corrupt", message, { id });
   }
 
   async *#batches(owner: Scope, id: string, from: number): AsyncGenerator<readonly NumberedMessage[], void, undefined> {

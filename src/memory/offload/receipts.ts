@@ -66,10 +66,16 @@ export class Receipts {
     return this.#enlisted.get(sessionId)?.has(memory) === true;
   }
 
-  /** Reads what is there, without a lock. */
+  /** Reads what is new, without a lock. Not at the same time as {@link add}. */
   async refresh(): Promise<void> {
-    this.#forget();
-    for await (const entry of this.log.read()) this.#apply(entry);
+    const generation = await this.log.generation();
+    // One that is rewritten behind this look has another generation at the next one, and is then read anew.
+    if (generation !== this.#generation) this.#forget();
+    this.#generation = generation ?? -1;
+    for await (const entry of this.log.read(this.#read + 1)) {
+      this.#apply(entry);
+      this.#read = entry.seq;
+    }
   }
 
   /** Adds an entry about a session, where `plan` wants one in view of all that is there. */
@@ -127,7 +133,8 @@ function after(before: OffloadProgress, { type, data, timestamp }: MemoryEntry):
   if (type !== "failed") return before;
   return {
     ...free,
-    to,
+    // A failure says how far the engine got: behind a gap in the log it begins again.
+    to: typeof data.to === "number" ? data.to : before.to,
     failures: Number(data.failures),
     reason: textOf(data.reason),
     notBefore: textOf(data.not_before),

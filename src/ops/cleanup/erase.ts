@@ -62,6 +62,8 @@ export async function erase(
   // The memory first: killed behind it, the sessions are still there to be erased.
   const memory = await forgetSessions(store, scope, [...ids]);
   const erased = await upkeep.erase(scope, [...ids], elsewhereOf(options, memory));
+  // A model that was reading one of them may have written down a fact of it since; from now on none is taken.
+  await forgetSessions(store, scope, [...ids]);
   const erasedAt = now().toISOString();
   return erased.map(({ sessionId, places }) => ({
     sessionId,

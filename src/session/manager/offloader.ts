@@ -3,7 +3,7 @@
  * for it unless asked; what could not be handed over stays due.
  */
 import { isWindrowError, WindrowError } from "../../errors.ts";
-import { Offloads, offloadDue } from "../../memory/offload/offload.ts";
+import { Offloads } from "../../memory/offload/offload.ts";
 import type { OffloadOptions, OffloadOutcome } from "../../memory/offload/offload.ts";
 import { ownerOf } from "../../memory/offload/due.ts";
 import { within } from "../../memory/offload/limit.ts";
@@ -41,7 +41,6 @@ const defaultLook = 60_000;
 export class Offloader {
   readonly #parts: OffloaderParts;
   readonly #offloads: Offloads;
-  readonly #options: OffloadOptions;
   readonly #running = new Set<Promise<unknown>>();
   readonly #stop = new AbortController();
   readonly #stopLooking: () => void;
@@ -53,8 +52,8 @@ export class Offloader {
     const clock = { now: () => now().getTime(), every };
     this.#parts = parts;
     const sleep = (milliseconds: number): Promise<void> => this.#sleep(milliseconds);
-    this.#options = { ...limits, clock, sleep, onOutcome: (outcome) => this.#tell(outcome) };
-    this.#offloads = new Offloads(store, memory, this.#options);
+    const onOutcome = (outcome: OffloadOutcome): void => this.#tell(outcome);
+    this.#offloads = new Offloads(store, memory, { ...limits, clock, sleep, onOutcome });
     this.#stopLooking = lookEvery === Infinity ? () => undefined : every(lookEvery, () => this.look());
   }
 
@@ -81,8 +80,7 @@ export class Offloader {
   look(): void {
     if (this.#looking || this.#stop.signal.aborted) return;
     this.#looking = true;
-    const { store, scope, memory } = this.#parts;
-    void this.#run("", () => offloadDue(store, scope, memory, this.#options, this.#stop.signal)).finally(() => {
+    void this.#run("", () => this.#offloads.handDue(this.#parts.scope, this.#stop.signal)).finally(() => {
       this.#looking = false;
     });
   }

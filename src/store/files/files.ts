@@ -32,7 +32,7 @@ import { Journal } from "./log/journal.ts";
 import { layoutOf, locate } from "./layout.ts";
 import { blobsFolder } from "../format/blobs.ts";
 import { metadataFile, stateFile } from "../format/documents.ts";
-import { removeDrafts, syncFolder, systemCode, unavailable, writeNew } from "../../disk/safe-write.ts";
+import { removeDrafts, syncFolder, unavailable, writeNew } from "../../disk/safe-write.ts";
 import type { Layout, Place } from "./layout.ts";
 import { holderOf } from "../lock/lock.ts";
 import type { LockTools, SessionLock } from "../lock/lock.ts";
@@ -44,6 +44,7 @@ import type { Durability, FilesStoreOptions } from "./options.ts";
 import { readRecords } from "./log/reader.ts";
 import type { Damage } from "./log/reader.ts";
 import { Recoveries } from "./log/recoveries.ts";
+import { lockError } from "./session/lock-error.ts";
 import { makeSessionFolder } from "./session/make.ts";
 import { recounted, stateOf } from "./session/state.ts";
 import { Leases, acquireNamed } from "../lock/steal.ts";
@@ -179,8 +180,7 @@ class FilesStore implements Store {
     try {
       sessionLock = await acquireNamed(place.folder, this.#tools, this.#leases);
     } catch (error) {
-      const moved = systemCode(error) === "ENOENT" && locate(this.#layout, id, this.#disk)?.completed === true;
-      throw moved ? finished(id) : unavailable(error, "Locking a session", place.folder);
+      throw lockError(error, "Locking a session", place, locate(this.#layout, id, this.#disk));
     }
     return this.#begin(scope, place, metadata, sessionLock);
   }
@@ -283,7 +283,7 @@ class FilesStore implements Store {
       this.#held.open(id)?.close();
       this.#held.drop(id);
       sessionLock.release();
-      throw unavailable(error, "Opening a session", folder);
+      throw lockError(error, "Opening a session", place, locate(this.#layout, id, this.#disk));
     }
   }
 
