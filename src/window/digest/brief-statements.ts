@@ -4,6 +4,7 @@
  */
 import type { Work } from "../../turns.ts";
 import type { Candidate } from "./candidate.ts";
+import type { Line } from "./line.ts";
 
 /** The newest brief statements that one line is shown with. */
 const mostNewer = 2;
@@ -35,8 +36,21 @@ function pairsIn(text: string): ReadonlySet<string> {
   return pairs;
 }
 
-/** Adds to candidates the newest brief statements of the same; what links them already stays. */
-export function* linkBriefStatements(records: readonly Candidate[], isLater: IsLater): Work<void> {
+/** Whether a line has a key, or a number beside pairs of characters: nothing else is linked. */
+function isBrief({ text, facts }: Line): boolean {
+  if (!facts) return looksBrief(text);
+  return (facts.isBrief ??= looksBrief(text));
+}
+
+function looksBrief(text: string): boolean {
+  return keyOfStatement(text) !== undefined || (/\p{Nd}/u.test(text) && pairsIn(text).size > 0);
+}
+
+/** Adds to the newest lines that words link to a candidate the newest brief statements of the same. */
+type NewerBrief = (candidate: Candidate, newer: readonly Candidate[]) => readonly Candidate[];
+
+/** Finds the newest brief statements of what a candidate speaks of. */
+export function* briefStatements(records: readonly Candidate[], isLater: IsLater): Work<NewerBrief> {
   const users = records.filter(({ line }) => line.kind === "user");
   const counts = new Map<string, number>();
   const keys = new Set<string>();
@@ -45,7 +59,7 @@ export function* linkBriefStatements(records: readonly Candidate[], isLater: IsL
     const key = keyOfStatement(line.text);
     if (key !== undefined) keys.add(key);
   }
-  if (counts.size === 0 && keys.size === 0) return;
+  if (counts.size === 0 && keys.size === 0) return (_, newer) => newer;
   const most = Math.max(rareLines, users.length * rareShare);
   const topics = new Map<Candidate, readonly string[]>();
   const newest = new Map<string, Candidate>();
@@ -53,7 +67,7 @@ export function* linkBriefStatements(records: readonly Candidate[], isLater: IsL
   for (const [index, candidate] of records.entries()) {
     if (index % linesPerStep === 0) yield;
     const { line, done } = candidate;
-    if (line.kind === "said" || line.kind === "answered" || done) continue;
+    if (line.kind === "said" || line.kind === "answered" || done || !isBrief(line)) continue;
     const key = keyOfStatement(line.text);
     // A sentence amends another by a number that it says; the key of a line says what its value is of.
     const pairs = /\p{Nd}/u.test(line.text) ? [...pairsIn(line.text)] : [];
@@ -67,7 +81,9 @@ export function* linkBriefStatements(records: readonly Candidate[], isLater: IsL
         if (!known || known.line.seq <= line.seq) newestOf.set(topic, candidate);
       }
   }
-  for (const [candidate, found] of topics) {
+  return (candidate, known) => {
+    const found = topics.get(candidate);
+    if (!found) return known;
     const source = candidate.line.kind === "user" ? newest : newestOfUser;
     const shared = new Map<Candidate, number>();
     for (const topic of found) {
@@ -75,10 +91,10 @@ export function* linkBriefStatements(records: readonly Candidate[], isLater: IsL
       if (!one || !isLater(one, candidate) || one.line.key === candidate.line.key) continue;
       shared.set(one, (shared.get(one) ?? 0) + (topic.endsWith(" ") ? leastPairs : 1));
     }
-    const newer = [...shared].filter(([one, count]) => count >= leastPairs && !candidate.newer.includes(one));
+    const newer = [...shared].filter(([one, count]) => count >= leastPairs && !known.includes(one));
     const first = newer.toSorted(([, left], [, right]) => right - left).slice(0, mostNewer);
-    candidate.newer = [...candidate.newer, ...first.map(([one]) => one)];
-  }
+    return [...known, ...first.map(([one]) => one)];
+  };
 }
 
 /** Whether one candidate was said after another. */

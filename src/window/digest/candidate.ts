@@ -69,8 +69,6 @@ export interface Candidate {
   readonly base: number;
   /** The beginning of its message, where that says what a line of the user's is about: it stands with the candidate. */
   head: Candidate | undefined;
-  /** The newest lines that speak of the same: the candidate never stands without them. */
-  newer: readonly Candidate[];
   value: number;
   chosen: boolean;
 }
@@ -127,7 +125,6 @@ export function* weighing(
           dated,
         base: (again && passage.file ? 0 : 0.2) + 0.02 * Math.min(tokens + 1, 40),
         value: 0,
-        newer: [],
         head,
         chosen: false,
       };

@@ -56,7 +56,7 @@ export function* lineChoosing(
 ): Work<(room: number) => Work<readonly Passage[]>> {
   const candidates = yield* weighing(passages, options, facts);
   const whole = yield* weighing(options.whole ?? [], options, facts);
-  const first = yield* readStatements(candidates, options.standing ?? [], whole);
+  const first = yield* readStatements(candidates, options.standing ?? [], whole, facts);
   const shownWords = new Set<Word>();
   for (const text of options.shownTexts) {
     for (const word of wordsOf(text)) shownWords.add(facts.word(word));
@@ -72,7 +72,7 @@ function* choose(
   room: number,
 ): Work<readonly Passage[]> {
   let steps = 0;
-  const choice = new Choice(shownWords, room);
+  const choice = new Choice(shownWords, room, first.newerOf);
   for (const candidate of candidates) candidate.chosen = false;
   for (const candidate of first.amendments) if (!candidate.shown) choice.take([candidate], room * (1 - amendmentShare));
   const leastBeside = choice.left - room * laterShare;
@@ -116,8 +116,10 @@ function* choose(
 class Choice {
   readonly #number = ++choices;
   #left: number;
+  readonly #newerOf: FirstChoices["newerOf"];
 
-  constructor(shownWords: Iterable<Word>, room: number) {
+  constructor(shownWords: Iterable<Word>, room: number, newerOf: FirstChoices["newerOf"]) {
+    this.#newerOf = newerOf;
     this.#left = room;
     for (const word of shownWords) word.shownIn = this.#number;
   }
@@ -145,9 +147,11 @@ class Choice {
    */
   take(wanted: readonly Candidate[], least = 0): readonly Candidate[] {
     const group = wanted.filter(({ chosen }) => !chosen);
+    if (tokensOf(group) > this.#left - least) return [];
     const within = new Set(group);
-    for (const { newer, head } of group) {
-      for (const one of head ? [...newer, head] : newer)
+    for (const candidate of group) {
+      const newer = this.#newerOf(candidate);
+      for (const one of candidate.head ? [...newer, candidate.head] : newer)
         if (!one.chosen && !one.shown && !within.has(one)) {
           within.add(one);
           group.push(one);
@@ -157,9 +161,8 @@ class Choice {
     const titles = new Set(group.map(({ title }) => title).filter(({ shownIn }) => shownIn !== this.#number));
     const [{ before, after }] = group as [Candidate];
     const joins = before?.chosen === true || after?.chosen === true || group.length > 1;
-    let cost = joins ? 0 : gapTokens;
+    let cost = (joins ? 0 : gapTokens) + tokensOf(group);
     for (const { tokens } of titles) cost += tokens;
-    for (const { tokens } of group) cost += tokens;
     if (cost > this.#left - least) return [];
     this.#left -= cost;
     for (const title of titles) title.shownIn = this.#number;
@@ -169,6 +172,12 @@ class Choice {
     }
     return group;
   }
+}
+
+function tokensOf(candidates: readonly Candidate[]): number {
+  let sum = 0;
+  for (const { tokens } of candidates) sum += tokens;
+  return sum;
 }
 
 /** A candidate with the lines that would be a short gap between it and chosen ones, and a bracket that closes it. */

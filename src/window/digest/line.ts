@@ -19,6 +19,9 @@ export interface Word {
   readonly worth: number;
   /** The last choice that showed it. */
   shownIn: number;
+  /** The last table of words that has it, and its number there. */
+  table: number;
+  number: number;
 }
 
 /** A line's text in numbers. */
@@ -28,6 +31,10 @@ export interface LineFacts {
   readonly words: readonly Word[];
   /** Whether it reports a failure. */
   readonly failing: boolean;
+  /** Whether it says a number that is no part of a name; undefined until it was asked. */
+  hasValue: boolean | undefined;
+  /** Whether it is a brief statement as far as its own text tells; undefined until it was asked. */
+  isBrief: boolean | undefined;
   /** The object that the facts are remembered by. */
   home: object;
 }
