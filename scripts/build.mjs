@@ -10,8 +10,11 @@ import { rolldown } from "rolldown";
 import { buildWeb } from "./build-web.mjs";
 import { filesUnder, manifest, root } from "./package-files.mjs";
 
-/** Loaded by path, not by an import: a child process of the conformance suite. */
-const children = { "crash-child": "src/store/testing/crash-child.ts" };
+/** Loaded by path, not by an import: a child process of the conformance suite, and a thread of the command. */
+const children = {
+  "crash-child": "src/store/testing/crash-child.ts",
+  "replay-worker": "src/cli/replay/worker.ts",
+};
 
 /** Command and extension of pi; package.json names their built files alone. */
 const programs = { "cli": "src/cli/main.ts", "pi-package": "src/adapter/pi/package.ts" };

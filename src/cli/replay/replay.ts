@@ -2,8 +2,7 @@
 import { homedir } from "node:os";
 import type { Command } from "commander";
 import { isWindrowError, WindrowError } from "../../errors.ts";
-import { replay } from "../../replay/replay.ts";
-import type { ReplayOptions } from "../../replay/replay.ts";
+import type { replay } from "../../replay/replay.ts";
 import { totalsOf } from "../../replay/totals.ts";
 import { discoverSessions } from "../../transcript/discover.ts";
 import type { Transcript } from "../../transcript/transcript.ts";
@@ -14,9 +13,10 @@ import type { ReplayHtml } from "./html.ts";
 import { recordSession } from "./record.ts";
 import { Progress } from "../text/progress.ts";
 import { withReadLimits } from "../read-limits.ts";
-import { knownStrategies, namedByOptions, readReplayFlags } from "./options.ts";
+import { knownStrategies, readReplayFlags } from "./options.ts";
 import type { ReplayFlags, ReplaySettings } from "./options.ts";
 import { count } from "../text/text.ts";
+import { isShareable, replayShared } from "./shared.ts";
 import { sourcesOf } from "./sources.ts";
 import type { ReplaySource } from "./sources.ts";
 import { tokenChart } from "./chart.ts";
@@ -24,6 +24,8 @@ import { resultTable } from "./table.ts";
 import { wrapped } from "../text/paragraph.ts";
 import { legend, sessionTitle } from "./view.ts";
 import type { NamedSession } from "./view.ts";
+import { replayOne, replaySource } from "./work.ts";
+import type { SourceResult, TellProgress } from "./work.ts";
 import { ownWords, recordedTotal, recordWords, verdict } from "./words.ts";
 
 /** Up to so many sessions are shown one by one; of more, the totals. */
@@ -85,7 +87,7 @@ export function addReplay(command: Command, { io, finish, signal }: CommandConte
         "  windrow replay session.jsonl --html replay.html     and look at every window in a browser\n",
     )
     .action(async (files: readonly string[], flags: ReplayFlags) => {
-      finish(await runReplay(files, await readReplayFlags(flags), io, signal));
+      finish(await runReplay(files, flags, io, signal));
     });
 }
 
@@ -97,10 +99,11 @@ interface FailedFile {
 
 async function runReplay(
   named: readonly string[],
-  settings: ReplaySettings,
+  flags: ReplayFlags,
   io: CommandIo,
   signal: AbortSignal | undefined,
 ): Promise<ExitStatus> {
+  const settings = await readReplayFlags(flags);
   const names = named.length > 0 ? named : await ownSessions(io);
   if (names.length === 0) return nothingFound(settings, io);
   const html = await htmlOf(settings, io);
@@ -123,25 +126,14 @@ async function runReplay(
     }
   }
   let read = 0;
-  for (const source of sources) {
-    const { name: file } = source;
-    try {
-      for (const transcript of await source.read()) {
-        read++;
-        reportProblems(file, transcript, io);
-        sessions.push({ file, ...(await replayOne(transcript, settings, html, progress, signal)) });
-        if (settings.keep === undefined) continue;
-        const onProgress = (done: number, total: number): void =>
-          progress.update(`keeping ${transcript.id}`, done, total);
-        const store = await io.openStore(settings.keep);
-        const debug = { on: io.log, log: (line: string) => void io.stderr.write(`${line}\n`) };
-        const recording = { file, store, settings, onProgress, ...(io.debug === true && { debug }) };
-        kept.push(await recordSession(transcript, recording, signal));
-      }
-    } catch (error) {
-      report(error, file);
-      if (signal?.aborted) return exitStatus.failed;
-    }
+  const results = resultsOf({ sources, settings, flags, html, progress, io }, kept, signal);
+  for await (const { file, sessions: replayed, problems, error } of results) {
+    read += problems.length;
+    for (const found of problems) reportProblems(file, found, io);
+    sessions.push(...replayed.map((session) => ({ file, ...session })));
+    if (error === undefined) continue;
+    report(error, file);
+    if (signal?.aborted) return exitStatus.failed;
   }
   if (read === 0 && failed.length === 0) {
     const message = `No file here is a session: ${count(sources.length)} were read.`;
@@ -160,25 +152,52 @@ async function runReplay(
   return failed.length === 0 ? exitStatus.done : exitStatus.failed;
 }
 
-async function replayOne(
-  transcript: Transcript,
-  settings: ReplaySettings,
-  html: ReplayHtml | undefined,
-  progress: Progress,
+interface ReplayWork {
+  readonly sources: readonly ReplaySource[];
+  readonly settings: ReplaySettings;
+  readonly flags: ReplayFlags;
+  readonly html: ReplayHtml | undefined;
+  readonly progress: Progress;
+  readonly io: CommandIo;
+}
+
+/** The sources in their order. Files are shared among threads, unless windows are kept of them here. */
+async function* resultsOf(
+  work: ReplayWork,
+  kept: string[],
   signal: AbortSignal | undefined,
-): ReturnType<typeof replay> {
-  const prices = settings.pricesFor(transcript.model);
-  const options: ReplayOptions = {
-    strategies: settings.strategies.map(namedByOptions),
-    budgets: settings.budgetsFor(transcript.model),
-    profile: settings.profileFor(transcript.model),
-    counter: settings.counter,
-    series: true,
-    ...(prices && { prices }),
-    ...(settings.farDistance !== undefined && { farDistance: settings.farDistance }),
-    onProgress: ({ done, total }) => progress.update(transcript.id, done, total),
-  };
-  return html ? html.replay(transcript, options, signal) : replay(transcript, options, signal);
+): AsyncGenerator<SourceResult> {
+  const { sources, settings, flags, html, progress } = work;
+  const files = sources.flatMap(({ file }) => (file ? [file] : []));
+  const isPlain = html === undefined && settings.keep === undefined && files.length === sources.length;
+  if (isPlain && (await isShareable(files))) {
+    const tell = (done: number, total: number): void => progress.update("sessions", done, total);
+    yield* replayShared(files, flags, tell, signal);
+    return;
+  }
+  const tell: TellProgress = (session, { done, total }) => progress.update(session, done, total);
+  const run: typeof replay | undefined = html && ((...given) => html.replay(...given));
+  for (const { name, read } of sources) {
+    yield await replaySource(name, read, async (transcript) => {
+      const replayed = await replayOne(transcript, settings, tell, signal, run);
+      if (settings.keep !== undefined) kept.push(await keep(transcript, name, settings.keep, work, signal));
+      return replayed;
+    });
+  }
+}
+
+/** Writes a session through the file store; answers its folder. */
+async function keep(
+  transcript: Transcript,
+  file: string,
+  folder: string,
+  { settings, progress, io }: ReplayWork,
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  const onProgress = (done: number, total: number): void => progress.update(`keeping ${transcript.id}`, done, total);
+  const store = await io.openStore(folder);
+  const debug = { on: io.log, log: (line: string) => void io.stderr.write(`${line}\n`) };
+  return recordSession(transcript, { file, store, settings, onProgress, ...(io.debug === true && { debug }) }, signal);
 }
 
 async function htmlOf({ html: path }: ReplaySettings, io: CommandIo): Promise<ReplayHtml | undefined> {
@@ -207,7 +226,7 @@ function writeJson(io: CommandIo, document: object): void {
   io.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
 }
 
-function reportProblems(file: string, { problems }: Transcript, io: CommandIo): void {
+function reportProblems(file: string, problems: Transcript["problems"], io: CommandIo): void {
   for (const { line, problem } of problems.slice(0, 3))
     io.stderr.write(`${printable(`${file}:${line}: ${problem}`)}\n`);
   if (problems.length > 3)

@@ -13,8 +13,17 @@ import type { CommandIo } from "../command.ts";
 export interface ReplaySource {
   /** The file, or the session's id. */
   readonly name: string;
+  /** The file, where it is one: any thread can read it. */
+  readonly file?: SessionFile;
   /** Reads its sessions; none where it is a folder's file of another kind. */
   read(): Promise<readonly Transcript[]>;
+}
+
+/** A file that may hold sessions. */
+export interface SessionFile {
+  readonly path: string;
+  /** Whether a folder was named and not this file: it may be JSON of another kind. */
+  readonly isFound: boolean;
 }
 
 /** How sources are read. */
@@ -45,11 +54,30 @@ export async function sourcesOf(
   const found = await stat(name).catch(() => undefined);
   if (found?.isDirectory() === true) return folderSources(name, options, signal);
   if (found === undefined && namesSession(name)) return [storedSource(name, options, io)];
-  return [{ name, read: () => readTranscripts(name, limitsOf(options), signal) }];
+  return [fileSource({ path: name, isFound: false }, options, signal)];
 }
 
-function limitsOf({ limits }: SourceOptions): { readonly limits?: ReadLimits } {
-  return limits ? { limits } : {};
+function fileSource(file: SessionFile, { limits }: SourceOptions, signal: AbortSignal | undefined): ReplaySource {
+  return { name: file.path, file, read: () => readSessions(file, limits, signal) };
+}
+
+/**
+ * The sessions of a file.
+ *
+ * @returns none of a found file that is no transcript
+ * @throws WindrowError as `readTranscripts`
+ */
+export async function readSessions(
+  { path, isFound }: SessionFile,
+  limits?: ReadLimits,
+  signal?: AbortSignal,
+): Promise<readonly Transcript[]> {
+  try {
+    return await readTranscripts(path, limits ? { limits } : {}, signal);
+  } catch (error) {
+    if (isFound && isWindrowError(error, "not-a-transcript")) return [];
+    throw error;
+  }
 }
 
 async function folderSources(
@@ -66,16 +94,7 @@ async function folderSources(
     const message = `There is no session in ${folder}: no file of it or below it ends in .jsonl or .json.`;
     throw new WindrowError("input-not-found", message, { path: folder });
   }
-  const read = async (path: string): Promise<readonly Transcript[]> => {
-    try {
-      return await readTranscripts(path, limitsOf(options), signal);
-    } catch (error) {
-      // A folder has other files of JSON too.
-      if (isWindrowError(error, "not-a-transcript")) return [];
-      throw error;
-    }
-  };
-  return wanted.toSorted().map((path) => ({ name: path, read: () => read(path) }));
+  return wanted.toSorted().map((path) => fileSource({ path, isFound: true }, options, signal));
 }
 
 /** The files of a folder and below it, installed packages left out; a folder that goes meanwhile has none. */
