@@ -123,10 +123,10 @@ function budgetFactors(count: number): readonly number[] {
 
 /** A session at one budget, composed before every call as a live agent does. */
 function run(session: string, recording: Recording, budget: number, counter: TokenCounter): Sums {
-  const { messages, calls, references, quotes, patchQuotes, farDistance, reader, history, quoteReader } = recording;
+  const { messages, calls, references, quotes, patchQuotes, farDistance, quoteReader } = recording;
   const composer = new Composer({ strategy: strategyOf("adaptive"), profile, counter });
   const cost = new CostTally(recording.tokens);
-  const lookback = new LookbackTally(reader, farDistance, history);
+  const lookback = new LookbackTally(recording);
   const [exact, hunks] = [new QuoteTally(quoteReader, farDistance), new QuoteTally(quoteReader, farDistance)];
   const stale = new StaleTally();
   let [pushed, epochs, broken, refused] = [0, 0, 0, 0];

@@ -56,6 +56,14 @@ export interface CostConditions {
   readonly cached?: boolean;
 }
 
+/** How many messages, from the first on, two lists share. */
+export function sameUntil(left: readonly Message[], right: readonly Message[]): number {
+  const most = Math.min(left.length, right.length);
+  let same = 0;
+  while (same < most && left[same] === right[same]) same += 1;
+  return same;
+}
+
 /** Counts tokens of messages, each message object once. */
 export class MessageTokens {
   readonly #counter: TokenCounter;
@@ -95,6 +103,10 @@ export class CostTally {
   /** A tree of prefixes: `parent:message` maps to the node of that message. */
   readonly #nodes = new Map<string, number>();
   #newest = 0;
+  /** The request before: its messages, and behind each its node and the tokens up to there. */
+  #last: readonly Message[] = [];
+  readonly #lastNodes: number[] = [];
+  readonly #lastTokens: number[] = [];
   #read = 0;
   #written = 0;
   #plain = 0;
@@ -116,18 +128,30 @@ export class CostTally {
       this.#plain += this.#overhead + this.#tokens.sum(window);
       return;
     }
-    if (cold) this.#nodes.clear();
-    let node = 0;
+    if (cold) {
+      this.#nodes.clear();
+      this.#last = [];
+    }
     let cached = this.#step("overhead", this.#overhead, true);
     // The first request reads what an earlier session left in the cache.
     this.#read += this.#warm;
     this.#written -= this.#warm;
     this.#warm = 0;
-    for (const message of window) {
+    // Windows mostly grow: what stands as it stood in the request before is in the cache, and is not looked up.
+    const same = cached ? sameUntil(this.#last, window) : 0;
+    let node = this.#lastNodes[same - 1] ?? 0;
+    let tokens = this.#lastTokens[same - 1] ?? 0;
+    this.#read += tokens;
+    for (let at = same; at < window.length; at += 1) {
+      const message = window[at] as Message;
       const key = `${node}:${this.#contentOf(message)}`;
-      cached = this.#step(key, this.#tokens.of(message), cached);
+      const own = this.#tokens.of(message);
+      cached = this.#step(key, own, cached);
       node = this.#nodes.get(key) ?? 0;
+      this.#lastNodes[at] = node;
+      this.#lastTokens[at] = tokens += own;
     }
+    this.#last = window;
   }
 
   /** Counts a piece of a request as read or written, and remembers it. Returns whether it was read. */

@@ -11,7 +11,7 @@ import { findQuotes, patchQuotes, QuoteReader, QuoteTally } from "./quote-metric
 import type { Quote } from "./quote-metric.ts";
 import { AtomReader, farDistanceFor, findReferences, LookbackTally } from "./recall-metric.ts";
 import type { Lookback, Reference } from "./recall-metric.ts";
-import { essentials, isBroken } from "./shape-metric.ts";
+import { BrokenRequests, essentials } from "./shape-metric.ts";
 import { StaleTally } from "./stale-metric.ts";
 import type { RemovedShown } from "./stale-metric.ts";
 
@@ -131,6 +131,7 @@ export class WindowTally {
   readonly #patchQuotes: QuoteTally;
   readonly #conditions: RequestConditions;
   readonly #stale = new StaleTally();
+  readonly #requests = new BrokenRequests();
   readonly #overBudget: Map<number, number>;
   readonly #series: number[] = [];
   #named: NamedSources = { files: { named: 0, total: 0 }, calls: { named: 0, total: 0 } };
@@ -144,7 +145,7 @@ export class WindowTally {
     this.#recording = recording;
     this.#conditions = conditions;
     this.#cost = new CostTally(recording.tokens, conditions);
-    this.#lookback = new LookbackTally(recording.reader, recording.farDistance, recording.history);
+    this.#lookback = new LookbackTally(recording);
     this.#quotes = new QuoteTally(recording.quoteReader, recording.farDistance);
     this.#patchQuotes = new QuoteTally(recording.quoteReader, recording.farDistance);
     this.#overBudget = new Map(budgets.map((budget) => [budget, 0]));
@@ -159,7 +160,6 @@ export class WindowTally {
   add(index: number, window: MeasuredWindow | undefined): void {
     const { messages, references, quotes, patchQuotes: hunks, oneHop, tokens } = this.#recording;
     for (; this.#pushed < index; this.#pushed++) this.#stale.push(messages[this.#pushed] as Message);
-    const history = messages.slice(0, index);
     const shown = window?.messages ?? [];
     if (window) {
       this.#cost.add(shown, this.#conditions.cold?.has(index));
@@ -168,7 +168,7 @@ export class WindowTally {
         this.#stale.add(shown);
         this.#named = addNamed(this.#named, namedSources(oneHop, messages, index, window.edits, shown));
       }
-      if (isBroken(shown)) this.#broken++;
+      if (this.#requests.isBroken(shown)) this.#broken++;
       this.#faults += window.faults;
     } else this.#refused++;
     this.#lookback.add(references.get(index) ?? [], shown, oneHop.forCall(index, window?.edits ?? [], shown));
@@ -177,7 +177,8 @@ export class WindowTally {
     this.#series.push(window ? window.tokens + (this.#conditions.overhead ?? 0) : 0);
     for (const [budget, calls] of this.#overBudget) {
       const within = window !== undefined && window.tokens <= budget;
-      if (!within && tokens.sum(essentials(history)) <= budget) this.#overBudget.set(budget, calls + 1);
+      if (!within && tokens.sum(essentials(messages.slice(0, index))) <= budget)
+        this.#overBudget.set(budget, calls + 1);
     }
   }
 

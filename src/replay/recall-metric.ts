@@ -168,11 +168,25 @@ export interface Lookback {
   readonly patchQuotes: QuoteRecall;
 }
 
+/** The facts of a session that look-back recall is counted by. */
+export interface LookbackSource {
+  readonly reader: AtomReader;
+  /** In tokens; see {@link farDistanceFor}. */
+  readonly farDistance: number;
+  /** The lines that count as verbatim. */
+  readonly history: HistoryLines;
+  /** The whole session, in which references have their places. */
+  readonly messages: readonly Message[];
+}
+
 /** Adds up look-back recall, call by call. */
 export class LookbackTally {
   readonly #reader: AtomReader;
   readonly #farDistance: number;
   readonly #history: HistoryLines;
+  readonly #messages: readonly Message[];
+  /** The messages of the session that count by themselves: a synthetic one counts only with lines of the history. */
+  readonly #own: ReadonlySet<Message>;
   readonly #verbatim = new Map<string, ReadonlySet<Atom>>();
   #references = 0;
   #present = 0;
@@ -183,14 +197,12 @@ export class LookbackTally {
   #farLines = 0;
   #farLinesPresent = 0;
 
-  /**
-   * @param farDistance - tokens; see {@link farDistanceFor}
-   * @param history - the lines that count as verbatim
-   */
-  constructor(reader: AtomReader, farDistance: number, history: HistoryLines) {
+  constructor({ reader, farDistance, history, messages }: LookbackSource) {
     this.#reader = reader;
     this.#farDistance = farDistance;
     this.#history = history;
+    this.#messages = messages;
+    this.#own = new Set(messages.filter(({ status }) => status !== "synthetic"));
   }
 
   /**
@@ -207,15 +219,21 @@ export class LookbackTally {
     let far = 0;
     let farPresent = 0;
     let strictlyPresent = 0;
+    if (references.length === 0) return;
+    // The session's own messages are known by the places of each atom; only what a policy wrote is read.
+    const shown = new Set(window);
+    const others = window.filter((message) => !this.#own.has(message));
     for (const reference of references) {
-      const present = window.some((message) => this.#reader.has(message, reference.atom));
+      const isShown = reference.places.some((place) => this.#isOwn(place, shown));
+      const present = isShown || others.some((message) => this.#reader.has(message, reference.atom));
       this.#references++;
       if (present) this.#present++;
       if (present || recalls(reference)) this.#oneHop++;
       if (reference.distance <= this.#farDistance) continue;
       far++;
       if (present) farPresent++;
-      if (present && window.some((message) => this.#hasStrictly(message, reference.atom))) strictlyPresent++;
+      if (isShown || (present && others.some((message) => this.#hasStrictly(message, reference.atom))))
+        strictlyPresent++;
       if (!isLine(reference.atom)) continue;
       this.#farLines++;
       if (present) this.#farLinesPresent++;
@@ -224,6 +242,11 @@ export class LookbackTally {
     this.#farSteps++;
     this.#farShares += farPresent / far;
     this.#strictShares += strictlyPresent / far;
+  }
+
+  #isOwn(place: number, shown: ReadonlySet<Message>): boolean {
+    const message = this.#messages[place] as Message;
+    return shown.has(message) && this.#own.has(message);
   }
 
   #hasStrictly(message: Message, atom: Atom): boolean {

@@ -22,7 +22,7 @@ import { missesOf } from "./misses.ts";
 import type { Miss } from "./misses.ts";
 import { calibratedCounter, calibrationOf, recordedUse } from "./recorded.ts";
 import type { Calibration, RecordedUse } from "./recorded.ts";
-import { isBroken } from "./shape-metric.ts";
+import { BrokenRequests } from "./shape-metric.ts";
 
 /** Options of a replay. */
 export interface ReplayOptions {
@@ -155,6 +155,7 @@ export async function replay(
   for (const plan of plans)
     results.push(...(await runPlan(recording, { ...plan, sent, calibration }, { ...options, counter }, pacer)));
   const newest = sent.at(-1);
+  const raw = new BrokenRequests();
   const { compactions } = transcript.meta ?? {};
   return {
     id: transcript.id,
@@ -162,7 +163,7 @@ export async function replay(
     model: transcript.model ?? null,
     messages: messages.length,
     calls: calls.length,
-    brokenRaw: calls.filter((index) => isBroken(messages.slice(0, index))).length,
+    brokenRaw: calls.filter((index) => raw.isBroken(messages.slice(0, index))).length,
     historyTokens: recording.tokens.sum(messages),
     farDistance: recording.farDistance,
     counter: options.counter.name,

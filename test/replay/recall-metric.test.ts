@@ -95,9 +95,10 @@ describe("look-back recall", () => {
   const reader = new AtomReader();
   const references = findReferences(messages, characters, reader).get(3) ?? [];
   const history = new HistoryLines(messages);
+  const tallyAt = (farDistance: number): LookbackTally => new LookbackTally({ reader, farDistance, history, messages });
 
   it("is null where there was nothing to look back for", () => {
-    const tally = new LookbackTally(reader, 50, history);
+    const tally = tallyAt(50);
     tally.add([], []);
     expect(tally.result()).toEqual({
       all: null,
@@ -112,7 +113,7 @@ describe("look-back recall", () => {
   });
 
   it("tells near from far, and lines from words", () => {
-    const tally = new LookbackTally(reader, 50, history);
+    const tally = tallyAt(50);
     tally.add(references, [near]);
     expect(tally.result()).toMatchObject({ all: 33.33, far: 0, farLines: 0, oneHop: 33.33, farSteps: 1 });
     tally.add(references, messages.slice(0, 3));
@@ -120,7 +121,7 @@ describe("look-back recall", () => {
   });
 
   it("has no far step when all is nearer than the distance", () => {
-    const tally = new LookbackTally(reader, 10_000, history);
+    const tally = tallyAt(10_000);
     tally.add(references, []);
     expect(tally.result()).toMatchObject({ all: 0, far: null, farLines: null, farSteps: 0 });
   });
@@ -135,7 +136,7 @@ describe("look-back recall", () => {
       [user("names: farName nearName")],
     ];
     const strict = windows.map((window) => {
-      const tally = new LookbackTally(reader, 50, history);
+      const tally = tallyAt(50);
       tally.add(words, window);
       expect(tally.result().far).toBe(100);
       return tally.result().strict;
@@ -144,7 +145,7 @@ describe("look-back recall", () => {
   });
 
   it("weighs far recall by calls, not by references", () => {
-    const tally = new LookbackTally(reader, 50, history);
+    const tally = tallyAt(50);
     const one = references.filter((reference) => reference.atom === "farName");
     tally.add(one, [user("farName")]);
     tally.add(references, []);
@@ -152,13 +153,13 @@ describe("look-back recall", () => {
   });
 
   it("counts a recall apart from presence", () => {
-    const tally = new LookbackTally(reader, 50, history);
+    const tally = tallyAt(50);
     tally.add(references, [near], (reference) => reference.atom === "farName");
     expect(tally.result()).toMatchObject({ all: 33.33, oneHop: 66.66 });
   });
 
   it("says 100 only when nothing is missing", () => {
-    const tally = new LookbackTally(reader, 50, history);
+    const tally = tallyAt(50);
     for (let times = 0; times < 20_000; times++) tally.add(references, messages);
     tally.add(references, []);
     expect(tally.result().all).toBe(99.99);

@@ -1,6 +1,7 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Message } from "../../src/message/message.ts";
-import { essentials, isBroken } from "../../src/replay/shape-metric.ts";
+import { BrokenRequests, essentials, isBroken } from "../../src/replay/shape-metric.ts";
 import { calls, result, says, user } from "./histories.ts";
 
 const system: Message = { id: "s", role: "system", parts: [{ type: "text", text: "be brief" }] };
@@ -29,6 +30,33 @@ describe("a broken request", () => {
     ["a plain exchange", [system, user("go"), says("hi"), user("more")]],
     ["parallel calls answered in any order", [user("go"), two, result("2", "y"), result("1", "x"), says("done")]],
   ])("is not %s", (_, window) => expect(isBroken(window)).toBe(false));
+});
+
+it("says of each request in a row what it says of it alone", () => {
+  const kinds = [
+    system,
+    user("go"),
+    says("hi"),
+    says(" "),
+    two,
+    calls("1", "f", {}),
+    result("1", "x"),
+    result("2", "y"),
+  ];
+  const windows = fc.array(fc.tuple(fc.nat(12), fc.array(fc.constantFrom(...kinds), { maxLength: 8 })), {
+    maxLength: 8,
+  });
+  fc.assert(
+    fc.property(windows, (changes) => {
+      const requests = new BrokenRequests();
+      let window: readonly Message[] = [];
+      for (const [kept, added] of changes) {
+        window = [...window.slice(0, kept), ...added];
+        expect(requests.isBroken(window)).toBe(isBroken(window));
+      }
+    }),
+    { numRuns: 2_000 },
+  );
 });
 
 it("never leaves out system, task and newest step", () => {
