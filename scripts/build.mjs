@@ -13,7 +13,7 @@ import { filesUnder, manifest, root } from "./package-files.mjs";
 /** Loaded by path, not by an import: a child process of the conformance suite, and a thread of the command. */
 const children = {
   "crash-child": "src/store/testing/crash-child.ts",
-  "replay-worker": "src/cli/replay/worker.ts",
+  "replay-worker": "src/cli/replay/replay-worker.ts",
 };
 
 /** Command and extension of pi; package.json names their built files alone. */

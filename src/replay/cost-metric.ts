@@ -1,6 +1,7 @@
 /** The cost of a session's windows with a prompt cache, in input tokens and in dollars. */
 import type { Message } from "../message/message.ts";
-import { countMessage } from "../tokens/counter.ts";
+import { countOnce } from "../tokens/counter.ts";
+import { sharedPrefix } from "../message/shared-prefix.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 
 /** Prices of input by its cache state: multiples of the plain input price, or dollars a million tokens. */
@@ -56,14 +57,6 @@ export interface CostConditions {
   readonly cached?: boolean;
 }
 
-/** How many messages, from the first on, two lists share. */
-export function sameUntil(left: readonly Message[], right: readonly Message[]): number {
-  const most = Math.min(left.length, right.length);
-  let same = 0;
-  while (same < most && left[same] === right[same]) same += 1;
-  return same;
-}
-
 /** Counts tokens of messages, each message object once. */
 export class MessageTokens {
   readonly #counter: TokenCounter;
@@ -77,7 +70,7 @@ export class MessageTokens {
   of(message: Message): number {
     let tokens = this.#known.get(message);
     if (tokens === undefined) {
-      tokens = countMessage(this.#counter, message);
+      tokens = countOnce(this.#counter, message);
       this.#known.set(message, tokens);
     }
     return tokens;
@@ -86,6 +79,24 @@ export class MessageTokens {
   /** Tokens of messages together. */
   sum(messages: readonly Message[]): number {
     return messages.reduce((total, message) => total + this.of(message), 0);
+  }
+}
+
+/** Numbers messages by their content. Providers compare what is sent, so equal messages have equal numbers. */
+export class MessageContents {
+  readonly #contents = new Map<string, number>();
+  readonly #known = new WeakMap<Message, number>();
+
+  /** The number of a message's content. */
+  of(message: Message): number {
+    let id = this.#known.get(message);
+    if (id === undefined) {
+      const content = JSON.stringify([message.role, message.parts]);
+      id = this.#contents.get(content) ?? this.#contents.size;
+      this.#contents.set(content, id);
+      this.#known.set(message, id);
+    }
+    return id;
   }
 }
 
@@ -98,8 +109,7 @@ export class CostTally {
   readonly #overhead: number;
   #warm: number;
   readonly #cached: boolean;
-  readonly #contents = new Map<string, number>();
-  readonly #idsByMessage = new WeakMap<Message, number>();
+  readonly #contents: MessageContents;
   /** A tree of prefixes: `parent:message` maps to the node of that message. */
   readonly #nodes = new Map<string, number>();
   #newest = 0;
@@ -111,8 +121,14 @@ export class CostTally {
   #written = 0;
   #plain = 0;
 
-  constructor(tokens: MessageTokens, { overhead = 0, warm = 0, cached = true }: CostConditions = {}) {
+  /** @param contents - those of the session, where several tallies count it */
+  constructor(
+    tokens: MessageTokens,
+    { overhead = 0, warm = 0, cached = true }: CostConditions = {},
+    contents = new MessageContents(),
+  ) {
     this.#tokens = tokens;
+    this.#contents = contents;
     this.#overhead = overhead;
     this.#warm = Math.min(warm, overhead);
     this.#cached = cached;
@@ -138,13 +154,13 @@ export class CostTally {
     this.#written -= this.#warm;
     this.#warm = 0;
     // Windows mostly grow: what stands as it stood in the request before is in the cache, and is not looked up.
-    const same = cached ? sameUntil(this.#last, window) : 0;
+    const same = cached ? sharedPrefix(this.#last, window) : 0;
     let node = this.#lastNodes[same - 1] ?? 0;
     let tokens = this.#lastTokens[same - 1] ?? 0;
     this.#read += tokens;
     for (let at = same; at < window.length; at += 1) {
       const message = window[at] as Message;
-      const key = `${node}:${this.#contentOf(message)}`;
+      const key = `${node}:${this.#contents.of(message)}`;
       const own = this.#tokens.of(message);
       cached = this.#step(key, own, cached);
       node = this.#nodes.get(key) ?? 0;
@@ -161,18 +177,6 @@ export class CostTally {
     else this.#written += tokens;
     if (!this.#nodes.has(key)) this.#nodes.set(key, ++this.#newest);
     return read;
-  }
-
-  /** The number of a message's content. Providers compare what is sent, so equal messages have equal numbers. */
-  #contentOf(message: Message): number {
-    let id = this.#idsByMessage.get(message);
-    if (id === undefined) {
-      const content = JSON.stringify([message.role, message.parts]);
-      id = this.#contents.get(content) ?? this.#contents.size;
-      this.#contents.set(content, id);
-      this.#idsByMessage.set(message, id);
-    }
-    return id;
   }
 
   /** The share of all input tokens read from the cache, 0 to 1. */

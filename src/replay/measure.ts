@@ -2,7 +2,7 @@
 import type { Message } from "../message/message.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import type { Edit } from "../window/window.ts";
-import { CostTally, MessageTokens } from "./cost-metric.ts";
+import { CostTally, MessageContents, MessageTokens } from "./cost-metric.ts";
 import type { Cost, CostConditions, InputPrices } from "./cost-metric.ts";
 import { HistoryLines } from "./lines.ts";
 import { namedSources, OneHop } from "./one-hop.ts";
@@ -21,6 +21,7 @@ export interface Recording {
   /** Indices of the assistant messages that answer something. Each is a request. */
   readonly calls: readonly number[];
   readonly tokens: MessageTokens;
+  readonly contents: MessageContents;
   /** The distance from which a reference counts as far, in tokens. */
   readonly farDistance: number;
   readonly reader: AtomReader;
@@ -49,9 +50,10 @@ export function readRecording(
     messages,
     calls: callsOf(messages),
     tokens,
+    contents: new MessageContents(),
     farDistance: farDistance ?? farDistanceFor(tokens.sum(messages)),
     reader,
-    references: findReferences(messages, counter, reader),
+    references: findReferences(messages, tokens, reader),
     history: new HistoryLines(messages),
     quoteReader,
     quotes: findQuotes(messages, tokens, quoteReader),
@@ -144,7 +146,7 @@ export class WindowTally {
   constructor(recording: Recording, budgets: readonly number[], conditions: RequestConditions = {}) {
     this.#recording = recording;
     this.#conditions = conditions;
-    this.#cost = new CostTally(recording.tokens, conditions);
+    this.#cost = new CostTally(recording.tokens, conditions, recording.contents);
     this.#lookback = new LookbackTally(recording);
     this.#quotes = new QuoteTally(recording.quoteReader, recording.farDistance);
     this.#patchQuotes = new QuoteTally(recording.quoteReader, recording.farDistance);
@@ -159,13 +161,12 @@ export class WindowTally {
    */
   add(index: number, window: MeasuredWindow | undefined): void {
     const { messages, references, quotes, patchQuotes: hunks, oneHop, tokens } = this.#recording;
-    for (; this.#pushed < index; this.#pushed++) this.#stale.push(messages[this.#pushed] as Message);
     const shown = window?.messages ?? [];
     if (window) {
       this.#cost.add(shown, this.#conditions.cold?.has(index));
       if (window.opened) {
         this.#epochs++;
-        this.#stale.add(shown);
+        this.#addStale(index, shown);
         this.#named = addNamed(this.#named, namedSources(oneHop, messages, index, window.edits, shown));
       }
       if (this.#requests.isBroken(shown)) this.#broken++;
@@ -180,6 +181,14 @@ export class WindowTally {
       if (!within && tokens.sum(essentials(messages.slice(0, index))) <= budget)
         this.#overBudget.set(budget, calls + 1);
     }
+  }
+
+  /** Counts the digests of a window. A history is read up to it only where there is one. */
+  #addStale(index: number, shown: readonly Message[]): void {
+    if (!shown.some(({ status }) => status === "synthetic")) return;
+    const { messages } = this.#recording;
+    for (; this.#pushed < index; this.#pushed++) this.#stale.push(messages[this.#pushed] as Message);
+    this.#stale.add(shown);
   }
 
   /** Tokens of every request so far, 0 for a refused one. */

@@ -3,8 +3,7 @@
  * model. The window never imports this file: a policy that knew the atoms could stuff its windows with them.
  */
 import type { Message, Part } from "../message/message.ts";
-import { countMessage } from "../tokens/counter.ts";
-import type { TokenCounter } from "../tokens/counter.ts";
+import type { MessageTokens } from "./cost-metric.ts";
 import { linesOf, readablePart } from "./lines.ts";
 import type { HistoryLines } from "./lines.ts";
 import type { QuoteRecall } from "./quote-metric.ts";
@@ -100,7 +99,7 @@ export interface Reference {
  */
 export function findReferences(
   messages: readonly Message[],
-  counter: TokenCounter,
+  tokens: MessageTokens,
   reader: AtomReader,
 ): ReadonlyMap<number, readonly Reference[]> {
   const places = new Map<Atom, number[]>();
@@ -118,7 +117,7 @@ export function findReferences(
       }
       references.set(index, found);
     }
-    total += countMessage(counter, message);
+    total += tokens.of(message);
     ends.push(total);
     for (const atom of new Set(message.parts.flatMap((part) => [...reader.part(part)]))) {
       const known = places.get(atom);

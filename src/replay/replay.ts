@@ -137,6 +137,7 @@ export async function replay(
   const { messages, sent = [] } = transcript;
   const calls = callsOf(messages);
   const budgets = options.budgets.map(checkBudget);
+  const base = rememberingCounter(options.counter);
   const plans = options.strategies
     .map(strategyOf)
     .flatMap((strategy): readonly Plan[] =>
@@ -148,8 +149,10 @@ export async function replay(
   const calibrates = options.calibrate !== false;
   const passes = plans.length + (recorded && calibrates ? 1 : 0);
   const pacer = new Pacer(calls.length * passes, options.onProgress, signal);
-  const calibration = calibrates ? await calibrationFor(transcript, recorded !== undefined, options, pacer) : undefined;
-  const counter = calibration ? calibratedCounter(options.counter, calibration) : options.counter;
+  const calibration = calibrates
+    ? await calibrationFor(transcript, recorded !== undefined, { ...options, counter: base }, pacer)
+    : undefined;
+  const counter = calibration ? calibratedCounter(base, calibration) : base;
   const recording = readRecording(transcript, counter, options.farDistance);
   const results: ReplayResult[] = [];
   for (const plan of plans)
@@ -172,6 +175,23 @@ export async function replay(
     ...(Array.isArray(compactions) && { compactions: compactions.length }),
     ...(newest && { sent: { system: newest.system !== undefined, tools: newest.tools?.length ?? 0 } }),
     results,
+  };
+}
+
+/** Texts shorter than this are counted sooner than looked up. */
+const shortText = 64;
+
+/** A counter that counts each text once: every strategy counts the same ones, with the correction and without. */
+function rememberingCounter(counter: TokenCounter): TokenCounter {
+  const known = new Map<string, number>();
+  return {
+    ...counter,
+    count: (text) => {
+      if (text.length < shortText) return counter.count(text);
+      let tokens = known.get(text);
+      if (tokens === undefined) known.set(text, (tokens = counter.count(text)));
+      return tokens;
+    },
   };
 }
 

@@ -1,8 +1,8 @@
 /** Requests that a provider would refuse, by one rule for all providers. */
 import { toolCalls, toolResults } from "../message/message.ts";
 import type { Message } from "../message/message.ts";
+import { sharedPrefix } from "../message/shared-prefix.ts";
 import { groupSteps } from "../message/step.ts";
-import { sameUntil } from "./cost-metric.ts";
 
 /**
  * Whether requests are broken, one after the other. A request is broken when it has a result without its call, a call
@@ -22,7 +22,7 @@ export class BrokenRequests {
 
   /** Whether the next request is broken. */
   isBroken(window: readonly Message[]): boolean {
-    const same = sameUntil(this.#last, window);
+    const same = sharedPrefix(this.#last, window);
     if (this.#wrong >= same) this.#look(window, same);
     this.#last = window;
     return this.#wrong < Infinity || this.#waits || this.#begin === Infinity;

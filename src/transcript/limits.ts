@@ -18,7 +18,9 @@ export const usualLimits = { bytes: 500_000_000, entries: 500_000 } as const;
 /** The most JSON values, counted by `{`, `[` and `,`, for every allowed line: each takes memory. */
 const valuesPerEntry = 32;
 
-const valueMarks: ReadonlySet<number> = new Set([0x7b, 0x5b, 0x2c]);
+/** 1 for each byte that begins a value: `{`, `[` and `,`. */
+const valueMarks = new Uint8Array(256);
+for (const mark of [0x7b, 0x5b, 0x2c]) valueMarks[mark] = 1;
 
 /** Counts what was read of a file, and throws above its limits. */
 export class ReadMeter {
@@ -50,7 +52,9 @@ export class ReadMeter {
    */
   addText(bytes: Buffer): void {
     this.addBytes(bytes.length);
-    for (const byte of bytes) if (valueMarks.has(byte)) this.#values += 1;
+    let values = 0;
+    for (let at = 0; at < bytes.length; at += 1) values += valueMarks[bytes[at]!]!;
+    this.#values += values;
     const most = this.#limits.entries * valuesPerEntry;
     if (this.#values > most) throw this.#tooLarge(`${most} values of JSON`, "max-entries");
   }

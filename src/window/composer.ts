@@ -27,7 +27,7 @@ import { mergeEdits, reopened, withoutDeltas, withoutReasoning } from "./edits.t
 import type { Profile } from "./provider/profile.ts";
 import { changeOf, costOf, countAll, countFates, countRepairs, overBudget, rememberedOf, sizesOf } from "./layout.ts";
 import { nameWholeSteps } from "./view.ts";
-import { validateWindow } from "./provider/validate.ts";
+import { WindowValidator } from "./provider/validate.ts";
 import type { Composed, Edit, EpochReason, Report, Strategy, WindowState } from "./window.ts";
 
 /** Composes windows over one history, which is fed message by message. */
@@ -36,6 +36,7 @@ export class Composer {
   readonly #profile: Profile;
   readonly #counter: TokenCounter;
   readonly #blocks: FixedBlocks;
+  readonly #validator: WindowValidator;
   readonly #reading: Required<Pick<ComposerOptions, "ingestCap" | "mask" | "recallTools">>;
   #state: WindowState;
   #history: History;
@@ -55,6 +56,7 @@ export class Composer {
     this.#profile = profile;
     this.#counter = counter;
     this.#blocks = new FixedBlocks(counter);
+    this.#validator = new WindowValidator(profile);
     this.#state = state;
     this.#history = this.#historyOf(state);
   }
@@ -333,7 +335,7 @@ export class Composer {
       ...(this.#strategy.note !== undefined && { note: this.#strategy.note }),
       counts: countFates(this.#last, this.#state.edits),
       repairs: countRepairs(this.#history.repairs),
-      faults: validateWindow(messages, this.#profile),
+      faults: this.#validator.faultsOf(messages),
       windowHash: hashName(hashMessages(messages)),
     };
     return { messages, tokens, report, state: this.#state };

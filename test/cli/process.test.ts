@@ -54,3 +54,26 @@ it("does not fail when its reader leaves early", async () => {
   expect(code, stderr).toBe(0);
   expect(stderr).not.toMatch(/windrow:|Error/);
 }, 60_000);
+
+it("replays several large files in threads, in their order, as it replays each alone", async () => {
+  const files = await Promise.all(
+    [700, 30, 900].map(async (steps, at) => {
+      const path = join(root, `large-${at}.jsonl`);
+      await writeFile(path, chatLines(steps));
+      return path;
+    }),
+  );
+  const broken = join(root, "broken.json");
+  await writeFile(broken, "no session");
+  const named = [files[0] as string, broken, ...files.slice(1)];
+  const { code, stdout, stderr } = await windrow(["replay", ...named, "-s", "sliding-window", "-b", "8000", "--json"]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining("windrow: not-a-transcript")]);
+  const together = JSON.parse(stdout) as { readonly sessions: readonly object[]; readonly failed: readonly object[] };
+  expect(together.failed).toEqual([expect.objectContaining({ file: broken, code: "not-a-transcript" })]);
+  const alone = [];
+  for (const file of files) {
+    const one = await windrow(["replay", file, "-s", "sliding-window", "-b", "8000", "--json"]);
+    alone.push(...(JSON.parse(one.stdout) as { readonly sessions: readonly object[] }).sessions);
+  }
+  expect(together.sessions).toEqual(alone);
+}, 120_000);

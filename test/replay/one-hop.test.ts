@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Message } from "../../src/message/message.ts";
+import { MessageTokens } from "../../src/replay/cost-metric.ts";
 import { namedSources, OneHop } from "../../src/replay/one-hop.ts";
 import { AtomReader, findReferences } from "../../src/replay/recall-metric.ts";
 import type { Edit, Stub } from "../../src/window/window.ts";
@@ -22,7 +23,7 @@ const history: readonly Message[] = [
 const call = calls("3", "grep", { words: "deepName hugeName" });
 const messages = [...history, call];
 const index = history.length;
-const references = findReferences(messages, characters, new AtomReader()).get(index) ?? [];
+const references = findReferences(messages, new MessageTokens(characters), new AtomReader()).get(index) ?? [];
 
 function labelled(text: string): Message {
   return { ...user(text), status: "synthetic" };

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { Message } from "../../src/message/message.ts";
+import { MessageTokens } from "../../src/replay/cost-metric.ts";
 import { HistoryLines } from "../../src/replay/lines.ts";
 import { AtomReader, atomsOf, farDistanceFor, findReferences, LookbackTally } from "../../src/replay/recall-metric.ts";
 import { calls, characters, result, says, user } from "./histories.ts";
 
 function referencesAt(messages: readonly Message[], index: number): readonly string[] {
-  return (findReferences(messages, characters, new AtomReader()).get(index) ?? []).map((reference) =>
+  return (findReferences(messages, new MessageTokens(characters), new AtomReader()).get(index) ?? []).map((reference) =>
     reference.atom.trim(),
   );
 }
@@ -68,7 +69,7 @@ describe("references", () => {
 
   it("measures the distance from the end of the latest occurrence", () => {
     const messages = [user("firstName"), user("firstName"), user("0123456789"), calls("1", "f", { a: "firstName" })];
-    const [reference] = findReferences(messages, characters, new AtomReader()).get(3) ?? [];
+    const [reference] = findReferences(messages, new MessageTokens(characters), new AtomReader()).get(3) ?? [];
     expect(reference).toMatchObject({ atom: "firstName", distance: 14, places: [0, 1] });
   });
 
@@ -93,7 +94,7 @@ describe("look-back recall", () => {
     calls("1", "f", { a: "farName nearName", line: "the whole line that is far away" }),
   ];
   const reader = new AtomReader();
-  const references = findReferences(messages, characters, reader).get(3) ?? [];
+  const references = findReferences(messages, new MessageTokens(characters), reader).get(3) ?? [];
   const history = new HistoryLines(messages);
   const tallyAt = (farDistance: number): LookbackTally => new LookbackTally({ reader, farDistance, history, messages });
 

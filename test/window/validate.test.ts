@@ -1,8 +1,9 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Message, Part } from "../../src/message/message.ts";
 import { HistoryBuilder } from "../../src/message/samples.ts";
 import { anthropic, openaiChat, profileNames, profileOf } from "../../src/window/provider/profile.ts";
-import { validateWindow } from "../../src/window/provider/validate.ts";
+import { validateWindow, WindowValidator } from "../../src/window/provider/validate.ts";
 
 const call: Part = { type: "tool-call", callId: "1", name: "t", args: {} };
 const result: Part = { type: "tool-result", callId: "1", content: "r" };
@@ -79,4 +80,33 @@ describe("validateWindow", () => {
   it("refuses a profile it does not know, with the nearest", () => {
     expect(() => profileOf("antropic")).toThrowError(/Did you mean "anthropic"\?/);
   });
+});
+
+it("says of each window in a row what it says of it alone", () => {
+  const other: Part = { type: "tool-call", callId: "2", name: "u", args: {} };
+  const kinds = [
+    user,
+    message("system", { type: "text", text: "late" }),
+    message("assistant", { type: "text", text: "hi" }),
+    message("assistant", { type: "text", text: " " }),
+    message("assistant", call),
+    message("assistant", call, other),
+    message("tool", result),
+    message("tool", { ...result, callId: "2", name: "u" }),
+  ];
+  const changes = fc.array(fc.tuple(fc.nat(12), fc.array(fc.constantFrom(...kinds), { maxLength: 8 })), {
+    maxLength: 8,
+  });
+  fc.assert(
+    fc.property(changes, fc.constantFrom(...profileNames), (given, name) => {
+      const profile = profileOf(name);
+      const validator = new WindowValidator(profile);
+      let window: readonly Message[] = [];
+      for (const [kept, added] of given) {
+        window = [...window.slice(0, kept), ...added];
+        expect(validator.faultsOf(window)).toEqual(validateWindow(window, profile));
+      }
+    }),
+    { numRuns: 1_000 },
+  );
 });

@@ -9,7 +9,7 @@ import type { ErrorCode } from "../../errors.ts";
 import type { ReplayFlags } from "./options.ts";
 import type { SessionFile } from "./sources.ts";
 import type { SourceResult } from "./work.ts";
-import type { FromWorker, SentError } from "./worker.ts";
+import type { FromWorker, SentError } from "./replay-worker.ts";
 
 /** The program of a worker, beside the built command; sources that run unbuilt have none. */
 const program = fileURLToPath(new URL("replay-worker.js", import.meta.url));

@@ -2,6 +2,7 @@
 import { WindrowError } from "../../errors.ts";
 import { toolCalls, toolResults } from "../../message/message.ts";
 import type { Message, Part, ToolCallPart, ToolResultPart } from "../../message/message.ts";
+import { sharedPrefix } from "../../message/shared-prefix.ts";
 import type { Profile } from "./profile.ts";
 import { saysReasoning } from "./encode.ts";
 import { isForeign, isReasoning, thoughtSignature } from "./signed.ts";
@@ -24,59 +25,108 @@ export function validateWindow(messages: readonly Message[], profile: Profile): 
       'validateWindow takes a window\'s messages and a profile, such as profileOf("anthropic") of windrow/window.';
     throw new WindrowError("bad-option", message);
   }
-  const { rules } = profile;
-  const faults: Fault[] = [];
-  const fault: Report = (rule, index, message) => {
-    faults.push({ rule, index, message });
-  };
-  const history = messages.findIndex((message) => message.role !== "system");
-  if (history === -1) fault("noMessages", 0, "the window holds no message beside the system block");
-  const first = messages[history];
-  if (rules.firstIsUser && first && first.role !== "user") {
-    fault("firstIsUser", history, `the first message is the ${first.role}'s, not the user's`);
+  return new WindowValidator(profile).faultsOf(messages);
+}
+
+/** Checks windows one after the other. What a window shares with the one before, from its beginning on, is checked once. */
+export class WindowValidator {
+  readonly #profile: Profile;
+  #last: readonly Message[] = [];
+  #faults: Fault[] = [];
+  /** The ids of calls, and where each came first, in their order. */
+  readonly #seen = new Set<string>();
+  readonly #calls: { readonly callId: string; readonly place: number }[] = [];
+  /** The places, rising, before which every call is answered. */
+  readonly #settled: number[] = [0];
+
+  constructor(profile: Profile) {
+    this.#profile = profile;
   }
 
-  const last = messages.length - 1;
-  if (rules.lastIsUser && history !== -1 && messages[last]?.role === "assistant") {
-    fault("lastIsUser", last, "the last message is the assistant's, not the user's or a result");
+  /** The faults of the next window. */
+  faultsOf(messages: readonly Message[]): readonly Fault[] {
+    const from = this.#back(sharedPrefix(this.#last, messages));
+    this.#last = messages;
+    const history = messages.findIndex((message) => message.role !== "system");
+    const unanswered = this.#check(messages, from, history);
+    return [...this.#outer(messages, history), ...this.#faults, ...unanswered];
   }
 
-  const seen = new Set<string>();
-  let waiting: readonly ToolCallPart[] = [];
-  let open = new Set<string>();
-  const closeOpen = (index: number): void => {
-    if (rules.callNeedsResult) {
-      for (const callId of open)
-        fault("callNeedsResult", index, `call ${callId} is not answered before message ${index}`);
+  /** Forgets what was found behind the last settled place up to `shared`; gives that place. */
+  #back(shared: number): number {
+    while ((this.#settled.at(-1) ?? 0) > shared) this.#settled.pop();
+    const from = this.#settled.at(-1) ?? 0;
+    if (from === this.#last.length) return from;
+    this.#faults = this.#faults.filter(({ index }) => index < from);
+    for (let call = this.#calls.at(-1); call !== undefined && call.place >= from; call = this.#calls.at(-1)) {
+      this.#seen.delete(call.callId);
+      this.#calls.pop();
     }
-    open = new Set();
-  };
+    return from;
+  }
 
-  messages.forEach((message, index) => {
-    if (rules.systemFirst && message.role === "system" && history !== -1 && index > history) {
-      fault("systemFirst", index, "a system message stands behind the history's first message");
+  /** The faults of a window's two ends. */
+  #outer(messages: readonly Message[], history: number): readonly Fault[] {
+    const { rules } = this.#profile;
+    const faults: Fault[] = [];
+    if (history === -1) {
+      faults.push({ rule: "noMessages", index: 0, message: "the window holds no message beside the system block" });
     }
-    for (const own of ownFaults(message, profile)) fault(own.rule, index, own.message);
-    const results = toolResults(message);
-    if (rules.resultsInOrder) waiting = checkOrder(results, waiting, index, fault);
-    for (const result of results) {
-      if (!open.delete(result.callId) && rules.resultNeedsCall) {
-        fault("resultNeedsCall", index, `result of ${result.callId} has no open call before it`);
+    const first = messages[history];
+    if (rules.firstIsUser && first && first.role !== "user") {
+      const message = `the first message is the ${first.role}'s, not the user's`;
+      faults.push({ rule: "firstIsUser", index: history, message });
+    }
+    const last = messages.length - 1;
+    if (rules.lastIsUser && history !== -1 && messages[last]?.role === "assistant") {
+      const message = "the last message is the assistant's, not the user's or a result";
+      faults.push({ rule: "lastIsUser", index: last, message });
+    }
+    return faults;
+  }
+
+  /** Checks the messages from a settled place on; gives the faults of calls that nothing answers. */
+  #check(messages: readonly Message[], from: number, history: number): readonly Fault[] {
+    const { rules } = this.#profile;
+    const fault: Report = (rule, index, message) => void this.#faults.push({ rule, index, message });
+    let waiting: readonly ToolCallPart[] = [];
+    let open = new Set<string>();
+    for (let index = from; index < messages.length; index += 1) {
+      const message = messages[index] as Message;
+      if (open.size === 0 && waiting.length === 0 && index > from) this.#settled.push(index);
+      if (rules.systemFirst && message.role === "system" && history !== -1 && index > history) {
+        fault("systemFirst", index, "a system message stands behind the history's first message");
       }
+      for (const own of ownFaults(message, this.#profile)) fault(own.rule, index, own.message);
+      const results = toolResults(message);
+      if (rules.resultsInOrder) waiting = checkOrder(results, waiting, index, fault);
+      for (const result of results) {
+        if (!open.delete(result.callId) && rules.resultNeedsCall) {
+          fault("resultNeedsCall", index, `result of ${result.callId} has no open call before it`);
+        }
+      }
+      if (message.role !== "tool" && results.length === 0) {
+        for (const one of this.#unanswered(open, index)) this.#faults.push(one);
+        open = new Set();
+      }
+      for (const part of message.parts) {
+        if (part.type !== "tool-call") continue;
+        if (!this.#seen.has(part.callId)) this.#calls.push({ callId: part.callId, place: index });
+        else if (rules.uniqueCallIds) fault("uniqueCallIds", index, `call id ${part.callId} is used twice`);
+        this.#seen.add(part.callId);
+        open.add(part.callId);
+      }
+      if (message.role === "assistant") waiting = rules.resultsInOrder ? toolCalls(message) : [];
     }
-    if (message.role !== "tool" && results.length === 0) closeOpen(index);
-    for (const part of message.parts) {
-      if (part.type !== "tool-call") continue;
-      if (rules.uniqueCallIds && seen.has(part.callId))
-        fault("uniqueCallIds", index, `call id ${part.callId} is used twice`);
-      seen.add(part.callId);
-      open.add(part.callId);
-    }
-    if (message.role !== "assistant") return;
-    waiting = toolCalls(message);
-  });
-  closeOpen(messages.length);
-  return faults;
+    return this.#unanswered(open, messages.length);
+  }
+
+  #unanswered(open: ReadonlySet<string>, index: number): readonly Fault[] {
+    if (!this.#profile.rules.callNeedsResult) return [];
+    return [...open].map((callId): Fault => {
+      return { rule: "callNeedsResult", index, message: `call ${callId} is not answered before message ${index}` };
+    });
+  }
 }
 
 type OwnReport = (rule: Fault["rule"], message: string) => void;
