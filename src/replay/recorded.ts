@@ -110,6 +110,23 @@ export function calibratedCounter(counter: TokenCounter, { rate }: Calibration):
   };
 }
 
+/** Texts shorter than this are counted sooner than looked up. */
+const shortText = 64;
+
+/** A counter that counts each text once: every strategy counts the same ones, with the correction and without. */
+export function rememberingCounter(counter: TokenCounter): TokenCounter {
+  const known = new Map<string, number>();
+  return {
+    ...counter,
+    count: (text) => {
+      if (text.length < shortText) return counter.count(text);
+      let tokens = known.get(text);
+      if (tokens === undefined) known.set(text, (tokens = counter.count(text)));
+      return tokens;
+    },
+  };
+}
+
 interface Call {
   readonly index: number;
   readonly counted: number;

@@ -20,7 +20,7 @@ import { callsOf, readRecording, WindowTally } from "./measure.ts";
 import type { Recording, WindowFigures } from "./measure.ts";
 import { missesOf } from "./misses.ts";
 import type { Miss } from "./misses.ts";
-import { calibratedCounter, calibrationOf, recordedUse } from "./recorded.ts";
+import { calibratedCounter, calibrationOf, recordedUse, rememberingCounter } from "./recorded.ts";
 import type { Calibration, RecordedUse } from "./recorded.ts";
 import { BrokenRequests } from "./shape-metric.ts";
 
@@ -175,23 +175,6 @@ export async function replay(
     ...(Array.isArray(compactions) && { compactions: compactions.length }),
     ...(newest && { sent: { system: newest.system !== undefined, tools: newest.tools?.length ?? 0 } }),
     results,
-  };
-}
-
-/** Texts shorter than this are counted sooner than looked up. */
-const shortText = 64;
-
-/** A counter that counts each text once: every strategy counts the same ones, with the correction and without. */
-function rememberingCounter(counter: TokenCounter): TokenCounter {
-  const known = new Map<string, number>();
-  return {
-    ...counter,
-    count: (text) => {
-      if (text.length < shortText) return counter.count(text);
-      let tokens = known.get(text);
-      if (tokens === undefined) known.set(text, (tokens = counter.count(text)));
-      return tokens;
-    },
   };
 }
 

@@ -295,12 +295,11 @@ export class Composer {
     epoch: number,
     { pinned = this.#state.slot ?? [], ...options }: Partial<ComposeOptions>,
   ): Work<void> {
-    const { raw } = this.#history;
     const now = { opened: this.#last, openedHash: this.#lastHash(), slot: pinned };
     const horizon = this.#log.next(this.#state.horizon ?? 1);
     const state = reopened({ ...this.#state, ...now, ...(horizon > 1 && { horizon }) }, edits, epoch);
     const history = this.#historyOf(state);
-    yield* history.pushing(raw);
+    yield* history.pushing(this.#history.raw);
     this.#state = state;
     this.#history = history;
     this.#refresh({ ...options, pinned, budget: 1 });

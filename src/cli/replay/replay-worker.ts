@@ -1,11 +1,11 @@
 /** The program of a worker thread that replays files, one after the other. */
 import { parentPort, workerData } from "node:worker_threads";
 import { isWindrowError } from "../../errors.ts";
-import type { ReplayFlags } from "./options.ts";
+import type { ReplayFlags, ReplaySettings } from "./options.ts";
 import { readReplayFlags } from "./options.ts";
 import { readSessions } from "./sources.ts";
 import type { SessionFile } from "./sources.ts";
-import type { SourceResult } from "./work.ts";
+import type { SourceResult, TellProgress } from "./work.ts";
 import { replayOne, replaySource } from "./work.ts";
 
 /** An error on its way between threads: a class does not pass. */
@@ -28,22 +28,27 @@ if (parentPort) await serve(parentPort, workerData as ReplayFlags);
 
 async function serve(port: NonNullable<typeof parentPort>, flags: ReplayFlags): Promise<void> {
   const settings = await readReplayFlags(flags);
+  port.on("message", (file: SessionFile) => void answer(port, settings, file));
+}
+
+async function answer(
+  port: NonNullable<typeof parentPort>,
+  settings: ReplaySettings,
+  file: SessionFile,
+): Promise<void> {
   let told = 0;
-  port.on("message", async (file: SessionFile) => {
-    const { error, ...result } = await replaySource(
-      file.path,
-      () => readSessions(file, settings.limits),
-      (transcript) =>
-        replayOne(transcript, settings, (session, { done, total }) => {
-          const now = performance.now();
-          if (now - told < tellEveryMs) return;
-          told = now;
-          port.postMessage({ progress: { session, done, total } } satisfies FromWorker);
-        }),
-    );
-    const answer: FromWorker = error === undefined ? { result } : { result, error: sentError(error) };
-    port.postMessage(answer);
-  });
+  const tell: TellProgress = (session, { done, total }) => {
+    const now = performance.now();
+    if (now - told < tellEveryMs) return;
+    told = now;
+    port.postMessage({ progress: { session, done, total } } satisfies FromWorker);
+  };
+  const read = (): ReturnType<typeof readSessions> => readSessions(file, settings.limits);
+  const { error, ...result } = await replaySource(file.path, read, (transcript) =>
+    replayOne(transcript, settings, tell),
+  );
+  const answered: FromWorker = error === undefined ? { result } : { result, error: sentError(error) };
+  port.postMessage(answered);
 }
 
 function sentError(error: unknown): SentError {

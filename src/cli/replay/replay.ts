@@ -2,7 +2,6 @@
 import { homedir } from "node:os";
 import type { Command } from "commander";
 import { isWindrowError, WindrowError } from "../../errors.ts";
-import type { replay } from "../../replay/replay.ts";
 import { totalsOf } from "../../replay/totals.ts";
 import { discoverSessions } from "../../transcript/discover.ts";
 import type { Transcript } from "../../transcript/transcript.ts";
@@ -10,13 +9,12 @@ import { printable } from "../../printable.ts";
 import { exitStatus, reportError, wantsColour } from "../command.ts";
 import type { CommandIo, CommandContext, ExitStatus } from "../command.ts";
 import type { ReplayHtml } from "./html.ts";
-import { recordSession } from "./record.ts";
 import { Progress } from "../text/progress.ts";
 import { withReadLimits } from "../read-limits.ts";
 import { knownStrategies, readReplayFlags } from "./options.ts";
 import type { ReplayFlags, ReplaySettings } from "./options.ts";
 import { count } from "../text/text.ts";
-import { isShareable, replayShared } from "./shared.ts";
+import { resultsOf } from "./results.ts";
 import { sourcesOf } from "./sources.ts";
 import type { ReplaySource } from "./sources.ts";
 import { tokenChart } from "./chart.ts";
@@ -24,8 +22,6 @@ import { resultTable } from "./table.ts";
 import { wrapped } from "../text/paragraph.ts";
 import { legend, sessionTitle } from "./view.ts";
 import type { NamedSession } from "./view.ts";
-import { replayOne, replaySource } from "./work.ts";
-import type { SourceResult, TellProgress } from "./work.ts";
 import { ownWords, recordedTotal, recordWords, verdict } from "./words.ts";
 
 /** Up to so many sessions are shown one by one; of more, the totals. */
@@ -150,54 +146,6 @@ async function runReplay(
     if (file) io.stdout.write(`\n${printable(file.path)}: every window, ${count(file.bytes)} bytes\n`);
   }
   return failed.length === 0 ? exitStatus.done : exitStatus.failed;
-}
-
-interface ReplayWork {
-  readonly sources: readonly ReplaySource[];
-  readonly settings: ReplaySettings;
-  readonly flags: ReplayFlags;
-  readonly html: ReplayHtml | undefined;
-  readonly progress: Progress;
-  readonly io: CommandIo;
-}
-
-/** The sources in their order. Files are shared among threads, unless windows are kept of them here. */
-async function* resultsOf(
-  work: ReplayWork,
-  kept: string[],
-  signal: AbortSignal | undefined,
-): AsyncGenerator<SourceResult> {
-  const { sources, settings, flags, html, progress } = work;
-  const files = sources.flatMap(({ file }) => (file ? [file] : []));
-  const isPlain = html === undefined && settings.keep === undefined && files.length === sources.length;
-  if (isPlain && (await isShareable(files))) {
-    const tell = (done: number, total: number): void => progress.update("sessions", done, total);
-    yield* replayShared(files, flags, tell, signal);
-    return;
-  }
-  const tell: TellProgress = (session, { done, total }) => progress.update(session, done, total);
-  const run: typeof replay | undefined = html && ((...given) => html.replay(...given));
-  for (const { name, read } of sources) {
-    yield await replaySource(name, read, async (transcript) => {
-      const replayed = await replayOne(transcript, settings, tell, signal, run);
-      if (settings.keep !== undefined) kept.push(await keep(transcript, name, settings.keep, work, signal));
-      return replayed;
-    });
-  }
-}
-
-/** Writes a session through the file store; answers its folder. */
-async function keep(
-  transcript: Transcript,
-  file: string,
-  folder: string,
-  { settings, progress, io }: ReplayWork,
-  signal: AbortSignal | undefined,
-): Promise<string> {
-  const onProgress = (done: number, total: number): void => progress.update(`keeping ${transcript.id}`, done, total);
-  const store = await io.openStore(folder);
-  const debug = { on: io.log, log: (line: string) => void io.stderr.write(`${line}\n`) };
-  return recordSession(transcript, { file, store, settings, onProgress, ...(io.debug === true && { debug }) }, signal);
 }
 
 async function htmlOf({ html: path }: ReplaySettings, io: CommandIo): Promise<ReplayHtml | undefined> {
