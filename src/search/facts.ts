@@ -54,6 +54,11 @@ export class Facts {
     return this.#values[words * number + 2]!;
   }
 
+  /** Whether there is nothing about a message, as after a power cut: each has a time. */
+  isBlank(number: number): boolean {
+    return this.#values.subarray(words * number, words * (number + 1)).every((one) => one === 0);
+  }
+
   /** Takes the facts of a new message. */
   set(number: number, { length, time, size, isUser }: MessageFacts): void {
     this.#room(number + 1);

@@ -4,6 +4,7 @@ import { fstatSync, rmSync, writeFileSync } from "node:fs";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { crc32 } from "node:zlib";
 import { systemDisk } from "../disk/disk.ts";
 import { makeFolders } from "../disk/folders.ts";
 import { fileMode, systemCode } from "../disk/safe-write.ts";
@@ -12,7 +13,7 @@ import { fileMode, systemCode } from "../disk/safe-write.ts";
 export const tableFile = "sessions.jsonl";
 
 /** The version of the folder's format. An index of another one is built anew. */
-const format = 2;
+const format = 3;
 
 const lockFile = ".lock";
 const writerFile = ".writer";
@@ -26,6 +27,8 @@ export interface ReadTable {
   readonly size: number;
   /** The lines behind those that were read before. */
   readonly lines: readonly string[];
+  /** Whether one of them is not as it was written. One that a process died in is none. */
+  readonly isDamaged: boolean;
 }
 
 /** The right to write a folder. */
@@ -118,17 +121,36 @@ export function readTable(folder: string, before: ReadTable | undefined): ReadTa
     const from = before?.made === name && before.size <= size ? before.size : line.length;
     const bytes = bytesOf(file, from, size - from);
     const whole = bytes.lastIndexOf(10) + 1;
-    const lines = bytes
-      .toString("utf8", 0, whole)
-      .split("\n")
-      .filter((one) => one !== "");
-    return { made: name, size: from + whole, lines };
+    const lines: string[] = [];
+    let isDamaged = false;
+    for (const one of bytes.toString("utf8", 0, whole).split("\n")) {
+      const body = unsealed(one);
+      if (body !== undefined) lines.push(body);
+      // A process that dies in a line leaves the beginning of one.
+      else isDamaged ||= one !== "" && (!one.startsWith('{"') || seal.test(one));
+    }
+    return { made: name, size: from + whole, lines, isDamaged };
   } finally {
     closeSync(file);
   }
 }
 
 const headLength = 80;
+
+/** The checksum at the end of a line. */
+const seal = /,"crc":"([0-9a-f]{8})"\}$/;
+
+function sealed(line: string): string {
+  return `${line.slice(0, -1)},"crc":"${crc32(line).toString(16).padStart(8, "0")}"}`;
+}
+
+/** A line without its checksum; undefined where it does not hold. */
+function unsealed(line: string): string | undefined {
+  const [end = "", sum] = seal.exec(line) ?? [];
+  if (end === "") return undefined;
+  const body = `${line.slice(0, -end.length)}}`;
+  return crc32(body) === Number.parseInt(sum ?? "", 16) ? body : undefined;
+}
 
 function bytesOf(file: number, from: number, length: number): Buffer {
   const bytes = Buffer.allocUnsafe(length);
@@ -145,7 +167,7 @@ function bytesOf(file: number, from: number, length: number): Buffer {
 export function writeLines(folder: string, lines: readonly string[], read: ReadTable | undefined): ReadTable {
   if (!read) return replaceTable(folder, lines);
   const path = join(folder, tableFile);
-  const text = Buffer.from(`${lines.join("\n")}\n`);
+  const text = Buffer.from(`${lines.map(sealed).join("\n")}\n`);
   // A line that a process died in has no end: this one ends it, and it counts for nothing.
   const torn = systemDisk.statPath(path).size > read.size ? "\n" : "";
   appendFileSync(path, Buffer.concat([Buffer.from(torn), text]), { mode: fileMode });
@@ -156,11 +178,11 @@ export function writeLines(folder: string, lines: readonly string[], read: ReadT
 export function replaceTable(folder: string, lines: readonly string[]): ReadTable {
   const path = join(folder, tableFile);
   const made = randomBytes(8).toString("hex");
-  const text = [JSON.stringify({ format, made }), ...lines, ""].join("\n");
+  const text = [JSON.stringify({ format, made }), ...lines.map(sealed), ""].join("\n");
   writeFileSync(`${path}.new`, text, { mode: fileMode });
   chmodSync(`${path}.new`, fileMode);
   renameSync(`${path}.new`, path);
-  return { made, size: Buffer.byteLength(text), lines: [] };
+  return { made, size: Buffer.byteLength(text), lines: [], isDamaged: false };
 }
 
 function readText(path: string): string {

@@ -116,6 +116,33 @@ export class Postings {
     return sum;
   }
 
+  /** Whether a file ends with zeros, as one may after a power cut. A posting has a count of at least 1. */
+  get isBlank(): boolean {
+    const last = Buffer.alloc(postingBytes);
+    for (let shard = 0; shard < shards && this.#folder !== undefined; shard++) {
+      const { size } = statSync(this.#path(shard), { throwIfNoEntry: false }) ?? { size: 0 };
+      if (size < postingBytes) continue;
+      const file = openSync(this.#path(shard), constants.O_RDONLY);
+      try {
+        readSync(file, last, 0, postingBytes, size - (size % postingBytes) - postingBytes);
+      } finally {
+        closeSync(file);
+      }
+      if (last.every((byte) => byte === 0)) return true;
+    }
+    return false;
+  }
+
+  /** The largest number of a message in the files; -1 for none. */
+  largest(): number {
+    let largest = -1;
+    for (let shard = 0; shard < shards; shard++) {
+      const postings = this.#read(shard) ?? [];
+      for (let place = 1; place < postings.length; place += 2) largest = Math.max(largest, postings[place]!);
+    }
+    return largest;
+  }
+
   /**
    * Writes every file anew that has postings of messages that are to go.
    *

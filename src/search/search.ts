@@ -303,8 +303,9 @@ export class SearchIndex {
     for (const line of whole?.lines ?? []) this.#table.read(line);
     this.#read = whole;
     const { next, end, postingBytes } = this.#table;
-    const isWhole = this.#facts.read(next) >= end && (!again || this.#postings.bytes() >= postingBytes);
-    if (isWhole && whole) {
+    const hasFacts =
+      whole?.isDamaged !== true && this.#facts.read(next) >= end && !(end > 0 && this.#facts.isBlank(end - 1));
+    if (whole && hasFacts && (!again || this.#hasPostings(next, postingBytes))) {
       this.#postings.written(next);
       return;
     }
@@ -312,6 +313,15 @@ export class SearchIndex {
     this.#table.next = next;
     if (this.writable) this.#begin(folder);
     else this.#read = whole;
+  }
+
+  /** Whether the files have all postings that the table speaks of, and none that it ought to speak of. */
+  #hasPostings(next: number, bytes: number): boolean {
+    const found = this.#postings.bytes();
+    if (found < bytes || this.#postings.isBlank) return false;
+    // More of them are of a process that died, with numbers that it had reserved; or the table lost its end in a power
+    // cut, and would give their numbers away again. A reader finds none of them.
+    return found === bytes || !this.writable || this.#postings.largest() < next;
   }
 
   #drop(): void {

@@ -96,11 +96,17 @@ export class Table {
 
   /** The lines that the file lacks, which it has from now on. */
   take(): readonly string[] {
-    const lines = [...this.#described].map((entry) => lineOf(entry));
+    // The facts that say that a session has ended come behind its messages: a write may be cut off between the two.
+    const begun = [...this.#described].filter((entry) => this.#extended.has(entry));
+    const lines = begun.map(({ id, session }) => {
+      const { status: _, rested: __, ...rest } = session;
+      return lineOf({ id, session: rest });
+    });
     for (const entry of this.#extended) {
       for (const stretch of newest(entry)) lines.push(JSON.stringify({ session: entry.id, ...stretch }));
       entry.unwritten = 0;
     }
+    for (const entry of this.#described) lines.push(lineOf(entry));
     this.#described.clear();
     this.#extended.clear();
     // One that reserves numbers stands before them, one about the postings behind.
@@ -178,7 +184,7 @@ function sameFacts(known: IndexedSession, session: IndexedSession): boolean {
   return known.status === session.status && known.rested === session.rested;
 }
 
-function lineOf({ id, session }: IndexedEntry): string {
+function lineOf({ id, session }: Pick<IndexedEntry, "id" | "session">): string {
   return JSON.stringify({ session: id, ...session });
 }
 
