@@ -8,8 +8,10 @@ import type { TokenCounter } from "../../tokens/counter.ts";
 import { errorWords } from "../stub/cut.ts";
 import type { Line, LineFacts, Word } from "./line.ts";
 
-/** Texts that are remembered twice over for a counter: a few megabytes. */
+/** Texts that are remembered twice over for a counter: a few megabytes. A choice of more lines has room for its own. */
 const mostTexts = 10_000;
+/** Texts that are remembered for each line of the last choice: the next one asks for nearly the same. */
+const textsPerLine = 1.5;
 
 /** Texts and words of one stretch of time. */
 class Generation {
@@ -22,6 +24,8 @@ export class Facts {
   readonly #counter: TokenCounter;
   #newer = new Generation();
   #older = new Generation();
+  /** Lines that were asked for since {@link Facts.age}. */
+  #asked = 0;
 
   constructor(counter: TokenCounter) {
     this.#counter = counter;
@@ -29,7 +33,9 @@ export class Facts {
 
   /** Forgets what is old. Not while a choice is made: a word is one object from its beginning to its end. */
   age(): void {
-    if (this.#newer.facts.size < mostTexts) return;
+    const most = Math.max(mostTexts, textsPerLine * this.#asked);
+    this.#asked = 0;
+    if (this.#newer.facts.size < most) return;
     this.#older = this.#newer;
     this.#newer = new Generation();
   }
@@ -49,6 +55,7 @@ export class Facts {
 
   /** The facts of a line. */
   ofLine(line: Line): LineFacts {
+    this.#asked++;
     if (line.facts?.home === this.#newer) return line.facts;
     return (line.facts = this.of(line.text));
   }
