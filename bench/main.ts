@@ -17,7 +17,7 @@ import type { BenchReport, BenchRow } from "./bench.ts";
 type Bench = () => Promise<BenchReport | readonly BenchRow[]>;
 
 const folder = new URL("./", import.meta.url);
-const noBenches = ["main", "bench", "peer", "kit", "child", "tasks-kit"];
+const noBenches = ["main", "bench", "peer", "kit", "child", "tasks-kit", "append-kit"];
 
 const values = process.argv.slice(2);
 const json = values.includes("--json");
