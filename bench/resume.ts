@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { SessionManager } from "../src/index.ts";
 import type { Session } from "../src/index.ts";
 import type { NewMessage } from "../src/message/message.ts";
-import { goalRow } from "./bench.ts";
+import { goalRow, median } from "./bench.ts";
 import type { BenchReport, BenchRow } from "./bench.ts";
 import { answerAs, budget, inProcess, loadNote, memoryNow, taken, withStored } from "./kit.ts";
 import type { Taken } from "./kit.ts";
@@ -23,9 +23,10 @@ interface Measured {
   readonly memory: number;
 }
 
-/** A row a store and size; the goals are those of 200,000 messages. */
+/** A row a store and size; the goals are those of 200,000 messages, and of 100,000 with epochs. */
 export async function benchResume(): Promise<BenchReport> {
   const rows: BenchRow[] = [];
+  for (const store of ["file", "sqlite"]) rows.push(...(await withEpochs(store)));
   for (const store of ["file", "sqlite"]) {
     for (const messages of sizes) {
       const { resume, compose, bare, resumed, memory } = await measured(store, messages);
@@ -50,6 +51,40 @@ export async function benchResume(): Promise<BenchReport> {
   }
   const note = `Linear: five times the messages, about five times the seconds. ${loadNote()}`;
   return { name: "resume", rows, note };
+}
+
+/** Messages of the session with epochs, and how many come between two windows. */
+const [grown, between] = [100_000, 200];
+
+/** A session that composed all along: its resume reads what its newest epoch shows. */
+async function withEpochs(kind: string): Promise<readonly BenchRow[]> {
+  const fill = async (session: Session): Promise<void> => {
+    for (let at = 0; at < grown; at += between) {
+      await session.append(batchOf(at, between));
+      await session.compose();
+    }
+  };
+  const rounds = await withStored(kind, fill, (store, id) =>
+    Array.from({ length: 5 }, () => inProcess<Measured>(self, store, id)),
+  );
+  const middle = (figure: (one: Measured) => number): number => median(rounds.map(figure));
+  const milliseconds = 1_000 * middle(({ resume }) => resume.seconds);
+  return [
+    {
+      "store": `${kind}, with epochs`,
+      "messages": grown,
+      "resume s": middle(({ resume }) => resume.seconds),
+      "its CPU s": middle(({ resume }) => resume.cpuSeconds),
+      "its hold ms": middle(({ resume }) => resume.hold),
+      "compose s": middle(({ compose }) => compose.seconds),
+      "CPU s": middle(({ compose }) => compose.cpuSeconds),
+      "hold ms": middle(({ compose }) => compose.hold),
+      "bare process MB": middle(({ bare }) => bare),
+      "resumed MB": middle(({ resumed }) => resumed),
+      "composed MB": middle(({ memory }) => memory),
+    },
+    goalRow(`${kind}: resume of ${grown} messages with epochs, ms`, milliseconds, { atMost: 100 }),
+  ];
 }
 
 function measured(kind: string, messages: number): Promise<Measured> {
