@@ -9,9 +9,11 @@ import { initialState } from "../window/compose-options.ts";
 import { Composer } from "../window/composer.ts";
 import type { ComposeOptions } from "../window/compose-options.ts";
 import { undone } from "../window/edits.ts";
-import { epochRecord, factsOf, insertRecord } from "../window/epoch-record.ts";
-import type { EpochData, EpochFacts } from "../window/epoch-record.ts";
+import { epochRecord, factsOf, insertRecord } from "../window/epoch/record.ts";
+import type { EpochData, EpochFacts } from "../window/epoch/record.ts";
 import type { SessionContext } from "./context.ts";
+import { EpochWriter } from "./epoch-writer.ts";
+import type { EpochBase } from "../window/epoch/lines.ts";
 import { SentLog } from "./sent.ts";
 import type { Composed, Edit, EpochReason, WindowState } from "../window/window.ts";
 
@@ -23,6 +25,7 @@ export class Epochs {
   readonly #context: SessionContext;
   readonly #beside: DataBeside;
   readonly #sent: SentLog;
+  readonly #writer: EpochWriter;
   #composer: Composer;
   /** The newest epoch on disk, the blocks it names, and how many of its inserts. */
   #recorded: { readonly epoch: number; readonly sent: string; readonly inserts: number };
@@ -40,15 +43,21 @@ export class Epochs {
     this.#context = context;
     this.#beside = beside;
     this.#sent = new SentLog(context);
+    this.#writer = new EpochWriter(context);
     this.#composer = new Composer(context.composer);
     const { epoch, inserts = [] } = this.#composer.state;
     const sent = sentHashes(this.#composer.state);
     this.#recorded = { epoch: recorded ? epoch : -1, sent, inserts: inserts.length };
   }
 
-  /** Takes over the blocks that the epoch of an earlier process names. */
-  resumed(epoch: EpochData): void {
+  /**
+   * Takes over the blocks that the epoch of an earlier process names.
+   *
+   * @param base - its line, where texts can be copied from it
+   */
+  resumed(epoch: EpochData, base: EpochBase | undefined): void {
     this.#sent.resumed(epoch);
+    this.#writer.resumed(base);
   }
 
   /** The composer; callers only read it. */
@@ -56,8 +65,13 @@ export class Epochs {
     return this.#composer;
   }
 
-  /** Feeds the next message of the log to the composer. */
-  push(seq: number, message: Message): void {
+  /**
+   * Feeds the next message of the log to the composer.
+   *
+   * @param isMasked - whether the log has it masked
+   */
+  push(seq: number, message: Message, isMasked = false): void {
+    if (isMasked) this.#writer.masked(seq);
     this.#composer.push(seq, message);
   }
 
@@ -66,7 +80,8 @@ export class Epochs {
    * gone: the next window opens an epoch.
    */
   restore(seq: number, message: Message): void {
-    this.push(seq, message);
+    this.push(seq, message, message.masks !== undefined);
+    this.#writer.restored(seq);
     const { opened, length } = this.#composer.state;
     const wasShown = this.#recorded.epoch >= 0 && (seq > opened || length === 0);
     if (message.masks !== undefined && wasShown) this.#masked = true;
@@ -189,7 +204,7 @@ export class Epochs {
     const data = { state, ...this.#sent.placesOf(state), ...this.#beside() };
     const { profile, ingestCap } = this.#context.composer;
     const line = epochRecord(data, { ...facts, model: profile.model, ingestCap }, this.#timestamp());
-    await this.#context.write([...records, line]);
+    await this.#writer.write(records, line, state.edits, this.#composer.messages);
     this.#recorded = { epoch: state.epoch, sent: sentHashes(state), inserts: state.inserts?.length ?? 0 };
   }
 }

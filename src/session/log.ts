@@ -7,8 +7,10 @@ import type { Lock, Scope, Store } from "../store/store.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { Composer } from "../window/composer.ts";
 import type { ComposerOptions } from "../window/compose-options.ts";
-import { epochOf, withInsert } from "../window/epoch-record.ts";
-import type { EpochData } from "../window/epoch-record.ts";
+import { textsNamed } from "../window/epoch/lines.ts";
+import type { EpochBase } from "../window/epoch/lines.ts";
+import { outlineOf, withInsert } from "../window/epoch/record.ts";
+import type { EpochData, EpochOutline } from "../window/epoch/record.ts";
 import { explain, logged } from "../window/explain.ts";
 import type { Explanation } from "../window/explain.ts";
 import { readsLog } from "../window/compose-options.ts";
@@ -16,6 +18,8 @@ import type { Profile } from "../window/provider/profile.ts";
 import { EditIndex } from "../window/edits.ts";
 import { comparedBlocks, sentChange } from "../window/sent.ts";
 import type { Strategy } from "../window/window.ts";
+import { EpochReader } from "../window/epoch/reader.ts";
+import type { EpochLineRecord } from "../window/epoch/reader.ts";
 import { sentIn } from "./sent.ts";
 
 /** A tool run that began and of which no end was recorded. */
@@ -31,6 +35,8 @@ export interface OpenCall {
 export interface NewestEdits {
   /** Undefined where no window was composed yet. What was inserted since it opened is part of it. */
   readonly epoch: EpochData | undefined;
+  /** Its line, where texts of later epochs can be copied from it. */
+  readonly base?: EpochBase;
   /** The other lines behind it, oldest first; without an epoch, all there are. */
   readonly later: readonly EditRecord[];
   /** The place of the epoch's line among all records of the session; 0 without an epoch. */
@@ -38,33 +44,56 @@ export interface NewestEdits {
 }
 
 /**
- * The newest epoch and the edits behind it: all that a resume reads of `edits.jsonl`. An epoch is complete, so no older
- * line is needed.
+ * The newest epoch and the edits behind it: all that a resume reads of `edits.jsonl`, but for the lines that the epoch's
+ * texts are copied from. An epoch of which any of them is lost is passed over: the one before it counts.
  *
  * @throws WindrowError `session-not-found`
  */
 export async function newestEdits(store: Store, scope: Scope, id: string): Promise<NewestEdits> {
+  const reader = new EpochReader(store, scope, id);
+  let before = Infinity;
   // Each try reads sixteen times as many lines: what stands behind the epoch is read, and hardly more.
   for (let last = 8; ; last *= 16) {
-    let epoch: EpochData | undefined;
-    let later: EditRecord[] = [];
-    let pos = 0;
-    let read = 0;
-    const query = { kind: "edit", originals: true, last, enough: opensEpoch } as const;
-    for await (const record of store.read(scope, id, query)) {
-      read++;
-      const opened = record.type === "epoch" ? epochOf(record.data) : undefined;
-      if (opened) [epoch, later, pos] = [opened, [], record.pos];
-      else if (epoch && record.type === "insert") epoch = withInsert(epoch, record.data);
-      else later.push(record);
-      if (epoch && record.masks && (opened || record.type === "insert")) epoch = masked(epoch);
+    const records: StoredRecordOf<"edit">[] = [];
+    const enough = (record: StoredRecord): boolean => record.seq < before && isEpochLine(record);
+    for await (const record of store.read(scope, id, { kind: "edit", originals: true, last, enough }))
+      records.push(record);
+    let hasEpoch = false;
+    for (let index = records.length - 1; index >= 0; index--) {
+      const record = records[index];
+      if (!record || record.seq >= before || !isEpochLine(record)) continue;
+      const epoch = await reader.epoch(record);
+      if (epoch) return withLater(epoch, record, records.slice(index + 1));
+      before = record.seq;
+      hasEpoch = true;
     }
-    if (epoch || read < last) return { epoch, later, pos };
+    if (!hasEpoch && records.length < last) return { epoch: undefined, later: records, pos: 0 };
   }
 }
 
-function opensEpoch(record: StoredRecord): boolean {
-  return record.kind === "edit" && record.type === "epoch" && epochOf(record.data) !== undefined;
+function isEpochLine(record: StoredRecord): boolean {
+  return record.kind === "edit" && record.type === "epoch" && outlineOf(record.data) !== undefined;
+}
+
+/** An epoch with the lines behind its own. */
+function withLater(
+  opened: EpochData,
+  record: StoredRecordOf<"edit">,
+  behind: readonly StoredRecordOf<"edit">[],
+): NewestEdits {
+  const later: EditRecord[] = [];
+  let epoch = record.masks ? masked(opened) : opened;
+  for (const line of behind) {
+    if (line.type === "insert") {
+      epoch = withInsert(epoch, line.data);
+      if (line.masks) epoch = masked(epoch);
+    } else later.push(line);
+  }
+  const lines = textsNamed(record.data)?.lines ?? [];
+  const base = record.masks
+    ? undefined
+    : { seq: record.seq, lines, edits: opened.state.edits, held: opened.conversation };
+  return { epoch, later, pos: record.pos, ...(base && { base }) };
 }
 
 /** The usages that were recorded behind a place of the log, oldest first. Reads the end of `usage.jsonl` alone. */
@@ -104,17 +133,37 @@ export async function newestEpoch(store: Store, scope: Scope, id: string): Promi
 }
 
 /**
+ * The newest epoch of a session without the texts of its edits, for which its line alone is read.
+ *
+ * @throws WindrowError `session-not-found`
+ */
+export async function newestOutline(store: Store, scope: Scope, id: string): Promise<EpochOutline | undefined> {
+  for (let last = 8; ; last *= 16) {
+    let newest: EpochOutline | undefined;
+    let read = 0;
+    for await (const record of store.read(scope, id, { kind: "edit", last, enough: isEpochLine })) {
+      read++;
+      if (record.type === "epoch") newest = outlineOf(record.data) ?? newest;
+    }
+    if (newest || read < last) return newest;
+  }
+}
+
+/**
  * An epoch by its number; of several lines with one number, the newest.
  *
  * @throws WindrowError `not-found` for an epoch the log does not hold
  */
 export async function recordedEpoch(store: Store, scope: Scope, id: string, epoch: number): Promise<EpochData> {
-  let newest: EpochData | undefined;
-  for await (const record of store.read(scope, id, { kind: "edit" })) {
-    const found = record.type === "epoch" ? epochOf(record.data) : undefined;
-    if (found?.state.epoch === epoch) newest = found;
+  const lines: EpochLineRecord[] = [];
+  for await (const { seq, type, data } of store.read(scope, id, { kind: "edit" })) {
+    if (type === "epoch" && outlineOf(data)?.state.epoch === epoch) lines.push({ seq, data });
   }
-  if (newest) return newest;
+  const reader = new EpochReader(store, scope, id);
+  for (const line of lines.reverse()) {
+    const found = await reader.epoch(line);
+    if (found) return found;
+  }
   throw new WindrowError("not-found", `Session ${id} has no epoch ${epoch}; its stats() name the newest.`, {
     id,
     epoch,

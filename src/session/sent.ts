@@ -1,6 +1,6 @@
 /** The system prompts and tool definitions of a session: each distinct one is in the log once, and read back by its hash. */
 import type { Scope, Store } from "../store/store.ts";
-import type { EpochData } from "../window/epoch-record.ts";
+import type { EpochData } from "../window/epoch/record.ts";
 import { noToolsHash, sentOf, sentRecord, sentTypes } from "../window/sent.ts";
 import type { SentBlocks, SentType } from "../window/sent.ts";
 import type { WindowState } from "../window/window.ts";

@@ -110,12 +110,12 @@ export class Session {
   }
 
   /** @internal Restores an earlier process's state: reads the window's messages and those behind its epoch. */
-  async restore({ epoch, later, pos }: NewestEdits): Promise<void> {
+  async restore({ epoch, base, later, pos }: NewestEdits): Promise<void> {
     const { id, store, scope } = this.#context;
     const { conversation, composer, meter } = this.#options;
     const opened = epoch?.state.opened ?? 0;
     this.#appender.counted(opened, epoch?.historyTokens ?? 0);
-    if (epoch) this.#epochs.resumed(epoch);
+    if (epoch) this.#epochs.resumed(epoch, base);
     if (epoch?.conversation) conversation.restore(epoch.conversation);
     for (const record of later) conversation.apply(record);
     for await (const record of store.read(scope, id, { kind: "snapshot", last: 1 })) conversation.apply(record);

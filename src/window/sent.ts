@@ -83,6 +83,9 @@ function isTool(value: JsonValue): value is JsonValue & ToolDefinition {
   return isObject(value) && typeof value["name"] === "string";
 }
 
+/** The hashes of a request's blocks. */
+export type SentHashes = Pick<WindowState, "systemHash" | "toolsHash">;
+
 /** The blocks of a request as they are compared: a prompt that came or went is one that was or became empty. */
 export function comparedBlocks({ systemHash }: Pick<WindowState, "systemHash">, blocks: SentBlocks): SentBlocks {
   return systemHash === noSystemHash ? { ...blocks, system: "" } : blocks;
@@ -146,7 +149,7 @@ export class SentReader {
   }
 
   /** Goes on to an epoch; the difference between its blocks and those of the epoch read before. */
-  change({ state: { systemHash, toolsHash } }: { readonly state: WindowState }): SentChange | undefined {
+  change({ state: { systemHash, toolsHash } }: { readonly state: SentHashes }): SentChange | undefined {
     const before = this.#before;
     const hashes = `${systemHash} ${toolsHash}`;
     if (before?.hashes === hashes) return undefined;

@@ -47,8 +47,9 @@ it.each(["sliding-window", "coding-agent", "summary-at-threshold", "pi", "miki",
     const { reads } = count;
     expect((await resumed.compose()).messages).toEqual(window);
     expect(reads).toBeGreaterThan(0);
-    expect(reads).toBeLessThanOrEqual(isReading ? 200 : 60);
-    expect(reads === 200).toBe(isReading);
+    // Where the log is read, the texts of the epoch are copied from it too.
+    expect(reads).toBeLessThanOrEqual(isReading ? 400 : 60);
+    expect(reads >= 200).toBe(isReading);
     await manager.close();
   },
 );

@@ -7,7 +7,7 @@ import { messageText, ownText, resultMedia, toolCalls, toolResults } from "../..
 import { estimate } from "../../src/tokens/estimate.ts";
 import { composeWindow } from "../../src/window/compose.ts";
 import { Composer } from "../../src/window/composer.ts";
-import { epochOf, epochRecord, factsOf } from "../../src/window/epoch-record.ts";
+import { epochOf, epochRecord, factsOf } from "../../src/window/epoch/record.ts";
 import { explainWindow } from "../../src/window/explain.ts";
 import { profileNames, profileOf } from "../../src/window/provider/profile.ts";
 import { dropOldest } from "../../src/window/passes/drop-oldest.ts";

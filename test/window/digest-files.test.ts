@@ -4,7 +4,7 @@ import { messageText } from "../../src/message/message.ts";
 import type { Message, ToolCallPart } from "../../src/message/message.ts";
 import { HistoryBuilder } from "../../src/message/samples.ts";
 import { composeWindow } from "../../src/window/compose.ts";
-import { epochOf, epochRecord, factsOf } from "../../src/window/epoch-record.ts";
+import { epochOf, epochRecord, factsOf } from "../../src/window/epoch/record.ts";
 import { digest } from "../../src/window/passes/digest.ts";
 import type { DigestOptions } from "../../src/window/passes/digest.ts";
 import type { Strategy } from "../../src/window/window.ts";

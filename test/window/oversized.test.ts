@@ -10,7 +10,7 @@ import { estimate } from "../../src/tokens/estimate.ts";
 import { strategyNames, strategyOf } from "../../src/window/by-name.ts";
 import { composeWindow } from "../../src/window/compose.ts";
 import { Composer } from "../../src/window/composer.ts";
-import { epochOf, epochRecord, factsOf } from "../../src/window/epoch-record.ts";
+import { epochOf, epochRecord, factsOf } from "../../src/window/epoch/record.ts";
 import { explainWindow } from "../../src/window/explain.ts";
 import { profileNames, profileOf } from "../../src/window/provider/profile.ts";
 import { recallFrom } from "../../src/window/recall/recall.ts";

@@ -8,7 +8,7 @@ import type { JsonObject } from "../../message/message.ts";
 import type { EditRecord, RecordKind, StoredRecord } from "../../message/record.ts";
 import { isFinal } from "../../store/shared/rules.ts";
 import type { Scope, SessionInfo, Store } from "../../store/store.ts";
-import { epochOf } from "../../window/epoch-record.ts";
+import { outlineOf } from "../../window/epoch/record.ts";
 import { logEntries } from "./logs.ts";
 import type { Unreadable } from "../look/unreadable.ts";
 import type { LogEntry, LogLevel, LoggedEvent } from "./logs.ts";
@@ -237,7 +237,7 @@ function editEvent({ type, data }: EditRecord, taskKey: JsonObject): LoggedEvent
   if (type === "summary-failed") return { ...data, type };
   if (type === "unlocked") return { ...data, type: "session-unlocked" };
   if (type !== "epoch") return { type };
-  const epoch = epochOf(data)?.state.epoch;
+  const epoch = outlineOf(data)?.state.epoch;
   // The line of epoch 0 records the first window: nothing was rewritten.
   if (epoch === undefined || epoch === 0) return undefined;
   // The summaries of such an epoch have lines of their own.

@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../message/message.ts";
 import type { ToolRecord } from "../../message/record.ts";
 import type { Recovered, Scope, SessionInfo, SessionStatus, Store } from "../../store/store.ts";
-import { epochOf } from "../../window/epoch-record.ts";
+import { outlineOf } from "../../window/epoch/record.ts";
 import { ratioOf } from "../../window/summary/summary.ts";
 import type { StoredWindowOptions, WindowPreview } from "./compose.ts";
 import { findSession } from "./find.ts";
@@ -232,7 +232,7 @@ async function viewEpochs(store: Store, scope: Scope, id: string, last: number):
   const sent = new SentReader();
   for await (const record of store.read(scope, id, { kind: "edit" })) {
     const { type, data, timestamp } = record;
-    const found = type === "epoch" ? epochOf(data) : undefined;
+    const found = type === "epoch" ? outlineOf(data) : undefined;
     const changed = found ? sent.change(found) : sent.take(record);
     // The line of epoch 0 records the first window: nothing was rewritten.
     if (!found || found.state.epoch === 0) continue;

@@ -8,7 +8,7 @@ import { conversations } from "../../store/memory-logs.ts";
 import { infoIfThere } from "../../store/if-there.ts";
 import type { Scope, SessionInfo, SessionStatus, Store } from "../../store/store.ts";
 import { EditIndex } from "../../window/edits.ts";
-import { newestEpoch } from "../../session/log.ts";
+import { newestOutline } from "../../session/log.ts";
 import { behind, catchUp } from "../../search/catch-up.ts";
 import { SearchIndex } from "../../search/search.ts";
 import { answers, parseQuery, placeOf } from "../../search/terms.ts";
@@ -223,7 +223,7 @@ async function hitsOf(
     for await (const { seq, message, timestamp } of store.read(scope, id, range)) {
       const text = messageText(message);
       if (!answers(text, query)) continue;
-      place ??= placesOf((await newestEpoch(store, scope, id))?.state.edits ?? []);
+      place ??= placesOf((await newestOutline(store, scope, id))?.state.edits ?? []);
       found.push({
         sessionId: id,
         status: session.state.status,

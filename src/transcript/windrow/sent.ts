@@ -3,7 +3,7 @@ import type { EditRecord } from "../../message/record.ts";
 import { decodeRecord } from "../../store/format/record.ts";
 import { BadLine } from "../../store/format/fields.ts";
 import { asObject } from "../../message/json.ts";
-import { epochOf } from "../../window/epoch-record.ts";
+import { outlineOf } from "../../window/epoch/record.ts";
 import { SentReader } from "../../window/sent.ts";
 import type { TranscriptBlocks } from "../transcript.ts";
 
@@ -13,7 +13,7 @@ export function sentBlocks(lines: readonly unknown[]): readonly TranscriptBlocks
   const found: TranscriptBlocks[] = [];
   for (const line of lines) {
     const record = editOf(line);
-    const epoch = record?.type === "epoch" ? epochOf(record.data) : undefined;
+    const epoch = record?.type === "epoch" ? outlineOf(record.data) : undefined;
     if (record && !epoch) reader.take(record);
     if (!epoch) continue;
     const before = reader.blocks;

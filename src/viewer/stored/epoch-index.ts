@@ -4,8 +4,9 @@
  */
 import type { StoredRecordOf } from "../../message/record.ts";
 import type { Scope, Store } from "../../store/store.ts";
-import { epochOf, withInsert } from "../../window/epoch-record.ts";
-import type { EpochData } from "../../window/epoch-record.ts";
+import { outlineOf, withInsert } from "../../window/epoch/record.ts";
+import type { EpochData, EpochOutline } from "../../window/epoch/record.ts";
+import { EpochReader } from "../../window/epoch/reader.ts";
 import { Turns } from "../../turns.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { countMessage } from "../../tokens/counter.ts";
@@ -125,7 +126,7 @@ export class EpochIndex {
   }
 
   #epoch(record: StoredRecordOf<"edit">): void {
-    const found = epochOf(record.data);
+    const found = outlineOf(record.data);
     if (!found) return;
     const changed = this.#sent.change(found);
     const line = { ...lineOf(record, found, this.#counter), ...(changed && { changed }) };
@@ -186,7 +187,7 @@ async function findLine(
     for (const record of lines.reverse()) {
       const insert = record.type === "insert" ? insertOf(record, epoch, counter) : undefined;
       if (insert) inserts.unshift(insert);
-      const state = record.type === "epoch" ? epochOf(record.data) : undefined;
+      const state = record.type === "epoch" ? outlineOf(record.data) : undefined;
       if (state?.state.epoch === epoch) return { ...lineOf(record, state, counter), inserts };
     }
   }
@@ -213,14 +214,14 @@ export async function epochAt(
   let found: EpochData | undefined;
   for (const range of [{ from: line.seq, to: line.seq }, ...(to > line.seq ? [{ from: line.seq + 1, to }] : [])]) {
     for await (const record of store.read(scope, id, { kind: "edit", originals, ...range })) {
-      if (record.type === "epoch") found = epochOf(record.data);
+      if (record.type === "epoch") found = await new EpochReader(store, scope, id).epoch(record);
       else if (found && record.type === "insert") found = withInsert(found, record.data);
     }
   }
   return found;
 }
 
-function lineOf(record: StoredRecordOf<"edit">, { state, ...data }: EpochData, counter: TokenCounter): OpenLine {
+function lineOf(record: StoredRecordOf<"edit">, { state, ...data }: EpochOutline, counter: TokenCounter): OpenLine {
   const given = record.data;
   const text = (name: string): string => (typeof given[name] === "string" ? given[name] : "");
   const number = (name: string): number | null => (typeof given[name] === "number" ? given[name] : null);
@@ -256,7 +257,7 @@ function lineOf(record: StoredRecordOf<"edit">, { state, ...data }: EpochData, c
   };
 }
 
-function sumOf(edits: readonly Edit[]): number {
+function sumOf(edits: readonly Pick<Edit, "tokensAfter">[]): number {
   return edits.reduce((sum, { tokensAfter }) => sum + tokensAfter, 0);
 }
 

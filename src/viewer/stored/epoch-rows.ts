@@ -1,6 +1,6 @@
 /** The epochs of a session as rows, each with the fates of its messages. */
 import { Turns } from "../../turns.ts";
-import { epochOf } from "../../window/epoch-record.ts";
+import { EpochReader } from "../../window/epoch/reader.ts";
 import type { EpochRow, FateRun } from "../viewer.ts";
 import type { EpochIndex, EpochLine, Place } from "./epoch-index.ts";
 import { fatesOf } from "./fates.ts";
@@ -18,11 +18,12 @@ export async function epochRows(place: Place, epochs: EpochIndex, usage: UsageIn
   const lines = new Map(epochs.lines.map((line) => [line.seq, line]));
   const query = { kind: "edit", to: epochs.read } as const;
   const turns = new Turns();
+  const reader = new EpochReader(place.store, place.scope, place.id);
   for await (const { seq, type, data } of place.store.read(place.scope, place.id, query)) {
     await turns.turn();
     const line = type === "epoch" ? lines.get(seq) : undefined;
     if (!line) continue;
-    const state = epochOf(data)?.state;
+    const state = (await reader.epoch({ seq, data }))?.state;
     const row = rowOf(line, fatesOf(state ?? { edits: [] }, line.opened), usage.firstCall(line.epoch));
     const known = rows.get(line.epoch);
     rows.set(line.epoch, known ? { ...row, reason: known.reason, tokensBefore: known.tokensBefore } : row);

@@ -6,7 +6,7 @@ import { Turns } from "../../turns.ts";
 import { Composer } from "../../window/composer.ts";
 import type { Shown } from "../../window/compose-options.ts";
 import { EditIndex } from "../../window/edits.ts";
-import type { EpochData } from "../../window/epoch-record.ts";
+import type { EpochData } from "../../window/epoch/record.ts";
 import type { SentBlocks } from "../../window/sent.ts";
 import type { Composed, PinnedBlock, WindowState } from "../../window/window.ts";
 import { initialState } from "../../window/compose-options.ts";

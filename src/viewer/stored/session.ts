@@ -4,7 +4,7 @@ import { placeOf as damagedPlace } from "../../ops/look/unreadable.ts";
 import type { JsonObject } from "../../message/message.ts";
 import type { SessionInfo } from "../../store/store.ts";
 import { standingOf } from "../../ops/look/standing.ts";
-import { newestEpoch } from "../../session/log.ts";
+import { newestOutline } from "../../session/log.ts";
 import { Turns } from "../../turns.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import type { CallPage, CallRow, EpochRow, LiveEvent, RecallRow, ViewerSession, ViewerWindow } from "../viewer.ts";
@@ -102,7 +102,7 @@ export class StoredSession {
     const info = await store.info(scope, id);
     const edits = await newestSeq(this.#place, "edit");
     if (edits !== this.#newest.edits) {
-      this.#newest = { edits, epoch: (await newestEpoch(store, scope, id))?.state.epoch ?? 0 };
+      this.#newest = { edits, epoch: (await newestOutline(store, scope, id))?.state.epoch ?? 0 };
     }
     return {
       messages: await newestSeq(this.#place, "message"),
@@ -136,7 +136,7 @@ export class StoredSession {
   async #historyTokens(last: number): Promise<number> {
     if (this.#columns.read >= last) return this.#columns.total;
     const { store, scope, id } = this.#place;
-    const epoch = await newestEpoch(store, scope, id);
+    const epoch = await newestOutline(store, scope, id);
     const { opened, historyTokens } = { opened: epoch?.state.opened ?? 0, historyTokens: epoch?.historyTokens ?? 0 };
     if (this.#history.opened < opened) this.#history = { opened, to: opened, tokens: historyTokens };
     let { to, tokens } = this.#history;

@@ -1,8 +1,8 @@
 /** Epoch records: a window's state as a line of `edits.jsonl`, in snake_case, and back (docs/format.md). */
-import { isObject } from "../message/json.ts";
-import type { JsonObject, JsonValue, Role } from "../message/message.ts";
-import type { EditRecord } from "../message/record.ts";
-import type { Edit, EpochReason, Insert, PinnedBlock, Report, Stub, WindowState } from "./window.ts";
+import { isObject } from "../../message/json.ts";
+import type { JsonObject, JsonValue, Role } from "../../message/message.ts";
+import type { EditRecord } from "../../message/record.ts";
+import type { Edit, EpochReason, Insert, PinnedBlock, Report, Stub, WindowState } from "../window.ts";
 
 /** The data that an epoch record restores. */
 export interface EpochData {
@@ -48,7 +48,7 @@ export function factsOf(report: Report): EpochFacts {
   };
 }
 
-/** The line that records an epoch: complete, so that a resume needs no other. */
+/** The line that records an epoch, complete. */
 export function epochRecord(
   { state, historyTokens, conversation, systemSeq, toolsSeq }: EpochData,
   facts: EpochFacts,
@@ -103,11 +103,25 @@ export function withInsert(data: EpochData, line: JsonObject): EpochData {
   return { ...data, state: { ...state, inserts: [...(state.inserts ?? []), { after, id, text: shown }] } };
 }
 
-/** The data of a line; undefined for a line that this version cannot continue from. */
+/** The version of a line whose texts are copies (lines.ts). */
+export const copiesVersion = 2;
+
+/** The data of a complete line; undefined for any other, and for one that this version cannot continue from. */
 export function epochOf(data: JsonObject): EpochData | undefined {
+  return data.version === 1 ? outlineOf(data) : undefined;
+}
+
+/** An epoch without the texts of its edits: no window is made of it. */
+export type EpochOutline = Omit<EpochData, "state"> & { readonly state: WindowOutline };
+
+/** A window's state whose edits have no texts. */
+export type WindowOutline = Omit<WindowState, "edits"> & { readonly edits: readonly Omit<Edit, "text" | "stubs">[] };
+
+/** The outline of any line of an epoch; undefined for a line that this version does not know. */
+export function outlineOf(data: JsonObject): EpochOutline | undefined {
   const { epoch, edits, opened, length } = data;
-  if (data.version !== 1 || typeof epoch !== "number" || typeof opened !== "number" || !Array.isArray(edits))
-    return undefined;
+  const isKnown = data.version === 1 || data.version === copiesVersion;
+  if (!isKnown || typeof epoch !== "number" || typeof opened !== "number" || !Array.isArray(edits)) return undefined;
   const state: WindowState = {
     version: 1,
     epoch,

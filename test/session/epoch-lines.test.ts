@@ -1,0 +1,233 @@
+/** Epochs are recorded as differences: what they say comes back, and a lost line costs no window its validity. */
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { codingSession } from "../../src/message/samples.ts";
+import type { StoredRecordOf } from "../../src/message/record.ts";
+import { viewSession } from "../../src/ops/look/view.ts";
+import { newestEdits, newestOutline, recordedEpoch } from "../../src/session/log.ts";
+import { EpochReader } from "../../src/window/epoch/reader.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
+import { filesStore } from "../../src/store/files/files.ts";
+import type { Store } from "../../src/store/store.ts";
+import { epochOf } from "../../src/window/epoch/record.ts";
+import { openaiChat } from "../../src/window/provider/profile.ts";
+import { validateWindow } from "../../src/window/provider/validate.ts";
+import type { Composed } from "../../src/window/window.ts";
+
+const folders: string[] = [];
+const managers: SessionManager[] = [];
+
+afterEach(async () => {
+  for (const manager of managers.splice(0)) await manager.close();
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
+});
+
+async function open(folder: string, budget = 6_000): Promise<{ manager: SessionManager; store: Store }> {
+  const store = filesStore({ folder, durability: "group" });
+  const manager = await SessionManager.open({ store, budget });
+  managers.push(manager);
+  return { manager, store };
+}
+
+interface Run {
+  readonly folder: string;
+  readonly id: string;
+  readonly windows: readonly Composed[];
+  readonly edits: string;
+}
+
+/** Runs an agent, resumed every so many calls. */
+async function run(resumeEvery = Infinity): Promise<Run> {
+  const folder = await mkdtemp(join(tmpdir(), "windrow-epochs-"));
+  folders.push(folder);
+  let { manager } = await open(folder);
+  let session = await manager.create();
+  const windows: Composed[] = [];
+  let calls = 0;
+  for (const message of codingSession(120, 20)) {
+    if (message.role === "assistant") {
+      calls++;
+      if (calls % resumeEvery === 0) {
+        await manager.close();
+        ({ manager } = await open(folder));
+        session = await manager.resume(session.id);
+      }
+      windows.push(await session.compose());
+    }
+    await session.append(message);
+  }
+  await manager.close();
+  return { folder, id: session.id, windows, edits: join(folder, "running", session.id, "edits.jsonl") };
+}
+
+async function linesOf(store: Store, id: string): Promise<readonly StoredRecordOf<"edit">[]> {
+  const lines: StoredRecordOf<"edit">[] = [];
+  for await (const record of store.read({}, id, { kind: "edit" })) if (record.type === "epoch") lines.push(record);
+  return lines;
+}
+
+/** Damages a line of a log on disk. */
+async function damage(path: string, isHit: (line: string) => boolean): Promise<void> {
+  const lines = (await readFile(path, "utf8")).split("\n");
+  await writeFile(path, lines.map((line) => (isHit(line) ? line.replace("timestamp", "timestomp") : line)).join("\n"));
+}
+
+describe("epochs in copies", () => {
+  it("come back as the windows had them, each with its number, and resumes change nothing", async () => {
+    const { folder, id, windows } = await run();
+    const { store } = await open(folder);
+    const lines = await linesOf(store, id);
+    const short = lines.filter(({ data }) => data["version"] === 2);
+    expect(short.length).toBeGreaterThan(4);
+    const reader = new EpochReader(store, {}, id);
+    for (const line of lines) {
+      const epoch = await reader.epoch(line);
+      const state = epoch && windows.find((window) => window.state.epoch === epoch.state.epoch)?.state;
+      expect(state?.edits).toEqual(epoch?.state.edits);
+      expect((await recordedEpoch(store, {}, id, epoch?.state.epoch ?? -1)).state.edits).toEqual(state?.edits);
+    }
+    const newest = await newestEdits(store, {}, id);
+    expect(newest.epoch?.state.edits).toEqual(windows.at(-1)?.state.edits);
+    expect((await newestOutline(store, {}, id))?.state.epoch).toBe(newest.epoch?.state.epoch);
+
+    const resumed = await run(7);
+    expect(resumed.windows.map(({ report }) => report.windowHash)).toEqual(
+      windows.map(({ report }) => report.windowHash),
+    );
+  });
+
+  it("are shown by a look at the session as complete lines are", async () => {
+    const { folder, id, windows } = await run();
+    const { store } = await open(folder);
+    const { epochs } = await viewSession(store, {}, id, { epochs: true, last: Infinity });
+    const opened = windows.filter(({ report }) => report.opened);
+    expect(epochs?.shown.map(({ epoch }) => epoch)).toEqual(opened.map(({ state }) => state.epoch));
+    expect(epochs?.shown.map(({ edits }) => Object.values(edits).reduce((sum, one) => sum + one, 0))).toEqual(
+      opened.map(({ state }) => state.edits.length),
+    );
+  });
+
+  it("are passed over where a line they rest on is damaged: the resumed window is valid, and the next ones", async () => {
+    const { folder, id, edits } = await run();
+    const { store: whole } = await open(folder);
+    const lines = await linesOf(whole, id);
+    const newest = lines.at(-1);
+    const named = (newest?.data["texts"] as { readonly lines: readonly number[] } | undefined)?.lines ?? [];
+    expect(named.length).toBeGreaterThan(0);
+    const lost = named.at(-1);
+    await damage(edits, (line) => line.startsWith(`{"seq":${lost},`));
+    const { manager, store } = await open(folder);
+    const found = await newestEdits(store, {}, id);
+    expect(found.base?.seq).toBeLessThan(lost ?? 0);
+    const session = await manager.resume(id);
+    for (let turn = 0; turn < 4; turn++) {
+      const window = await session.compose();
+      expect(validateWindow(window.messages, openaiChat)).toEqual([]);
+      expect(window.tokens).toBeLessThanOrEqual(6_000);
+      await session.append({ role: "user", parts: [{ type: "text", text: `next ${"words ".repeat(900)}` }] });
+    }
+    await manager.close();
+    const { store: after } = await open(folder);
+    expect((await newestEdits(after, {}, id)).epoch?.state.epoch).toBeGreaterThan(found.epoch?.state.epoch ?? 0);
+  });
+
+  it("are composed anew from the log where a message is lost that all of them copy", async () => {
+    const { folder, id } = await run();
+    const { store } = await open(folder);
+    const line = (await linesOf(store, id)).find(({ data }) => data["version"] === 2);
+    const first = (line?.data["texts"] as { readonly messages: readonly number[] } | undefined)?.messages[0];
+    await damage(join(folder, "running", id, "messages.jsonl"), (text) => text.startsWith(`{"seq":${first},`));
+    const { manager } = await open(folder);
+    const window = await (await manager.resume(id)).compose();
+    expect(validateWindow(window.messages, openaiChat)).toEqual([]);
+    expect(window.tokens).toBeLessThanOrEqual(6_000);
+  });
+
+  it("are undone to what an earlier line says", async () => {
+    const { folder, id, windows } = await run();
+    const { manager, store } = await open(folder);
+    const session = await manager.resume(id);
+    const { state } = windows.at(-1) as Composed;
+    const back = windows.find((window) => window.state.epoch === state.previous)?.state;
+    await session.undo();
+    const { epoch } = await newestEdits(store, {}, id);
+    const texts = (edits: Composed["state"]["edits"] = []): unknown => edits.flatMap(({ text }) => text ?? []);
+    expect(texts(epoch?.state.edits)).toEqual(texts(back?.edits.filter(({ pass }) => pass !== "delta")));
+    const undone = await session.compose();
+    await manager.close();
+    const again = await (await open(folder)).manager.resume(id);
+    expect((await again.compose()).report.windowHash).toBe(undone.report.windowHash);
+  });
+
+  it("are copied from none of the messages that the store has masked", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "windrow-epochs-"));
+    folders.push(folder);
+    const { manager, store } = await open(folder);
+    const session = await manager.create();
+    const masked: number[] = [];
+    for (const [at, message] of codingSession(80, 20).entries()) {
+      if (message.role === "assistant") await session.compose();
+      await session.append(message);
+      if (message.role !== "tool" || at % 4 !== 0) continue;
+      const secret = ["ghp", "Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv1Wx2"].join("_");
+      await session.append({ role: "user", parts: [{ type: "text", text: `the token of step ${at} is ${secret}` }] });
+    }
+    for await (const { seq, message } of store.read({}, session.id, { kind: "message" }))
+      if (message.masks) masked.push(seq);
+    expect(masked.length).toBeGreaterThan(0);
+    const reader = new EpochReader(store, {}, session.id);
+    const lines = await linesOf(store, session.id);
+    expect(lines.some(({ data }) => data["version"] === 2)).toBe(true);
+    for (const line of lines) {
+      expect(await reader.epoch(line)).toBeDefined();
+      let seq = 0;
+      const { messages = [] } = (line.data["texts"] ?? {}) as { readonly messages?: readonly number[] };
+      for (const gap of messages) expect(masked).not.toContain((seq += gap));
+    }
+  });
+
+  it("are read from a file whose lines are all complete, as earlier versions wrote them, and go on from it", async () => {
+    const { folder, id, edits, windows } = await run();
+    const { store } = await open(folder);
+    const reader = new EpochReader(store, {}, id);
+    const old = await mkdtemp(join(tmpdir(), "windrow-epochs-"));
+    folders.push(old);
+    const target = filesStore({ folder: old });
+    const lock = await target.create({}, { uuid: id, taskKey: {}, config: {}, createdAt: "2026-01-01T00:00:00.000Z" });
+    for await (const record of store.read({}, id, { kind: "message" })) await target.append(lock, [record]);
+    for await (const record of store.read({}, id, { kind: "edit" })) {
+      const epoch = record.type === "epoch" ? await reader.epoch(record) : undefined;
+      const { texts: _texts, ...rest } = record.data;
+      const encoded = epoch && completeOf(rest, epoch.state.edits, epoch.conversation);
+      await target.append(lock, [encoded ? { ...record, data: encoded } : record]);
+    }
+    await lock.release();
+    await target.close();
+    const lines = await linesOf(filesStore({ folder: old }), id);
+    expect(lines.every(({ data }) => epochOf(data) !== undefined)).toBe(true);
+    const { manager } = await open(old);
+    const window = await (await manager.resume(id)).compose();
+    const { manager: own } = await open(folder);
+    expect(window.report.windowHash).toBe((await (await own.resume(id)).compose()).report.windowHash);
+    expect(window.state.epoch).toBe(windows.at(-1)?.state.epoch);
+    expect((await readFile(edits)).length).toBeLessThan(
+      (await readFile(join(old, "running", id, "edits.jsonl"))).length / 2,
+    );
+  });
+});
+
+/** A line's data with everything written out, as version 1 has it. */
+function completeOf(
+  data: StoredRecordOf<"edit">["data"],
+  edits: Composed["state"]["edits"],
+  held: StoredRecordOf<"edit">["data"] | undefined,
+): StoredRecordOf<"edit">["data"] {
+  const lines = (data["edits"] as readonly StoredRecordOf<"edit">["data"][]).map((line, index) => {
+    const { text, stubs } = edits[index] ?? {};
+    const listed = stubs?.map((stub) => ({ ...stub }));
+    return { ...line, ...(text !== undefined && { text }), ...(listed && { stubs: listed }) };
+  });
+  return { ...data, version: 1, ...(held && { held }), edits: lines };
+}
