@@ -6,8 +6,8 @@ const other = 128;
 /** Bytes of `other` behind the end of a text, so that a loop may look ahead. */
 const padding = 4;
 
-/** A text of fewer characters is copied by itself: asking the encoder takes longer. */
-const shortText = 48;
+/** For a text of fewer characters, asking the encoder takes longer than it saves. */
+export const shortText = 48;
 
 /** Memory is kept up to this size in bytes. */
 const keptBytes = 256 * 1024;
@@ -29,7 +29,6 @@ export interface Codes {
 /** The bytes of a text. To be given back with {@link giveBack}. */
 export function codesOf(text: string): Codes {
   const { length } = text;
-  if (length < shortText) return copied(text, memory(length + padding));
   let bytes = memory(length + padding);
   let { read, written } = encoder.encodeInto(text, bytes.subarray(0, bytes.length - padding));
   if (read < length) {
@@ -50,14 +49,4 @@ function memory(room: number): Uint8Array {
   const bytes = spare;
   spare = undefined;
   return bytes !== undefined && bytes.length >= room ? bytes : new Uint8Array(Math.max(room, 16 * 1024));
-}
-
-function copied(text: string, bytes: Uint8Array): Codes {
-  const { length } = text;
-  for (let index = 0; index < length; index += 1) {
-    const code = text.charCodeAt(index);
-    bytes[index] = code < other ? code : other;
-  }
-  for (let index = 0; index < padding; index += 1) bytes[length + index] = other;
-  return { bytes, length, exact: true };
 }

@@ -3,7 +3,7 @@
  * automaton is the exact part, and a step of it needs the one before; a sieve of three characters at every second place
  * needs none, and skips the stretches in which no keyword can begin.
  */
-import { codesOf, giveBack } from "./codes.ts";
+import { codesOf, giveBack, shortText } from "./codes.ts";
 import type { Codes } from "./codes.ts";
 
 /** Called for every keyword in a text, in the order of their ends. Returning `true` stops the search. */
@@ -102,6 +102,10 @@ export class Matcher {
 
   /** Reports every keyword in a text. */
   scan(text: string, found: OnKeyword): void {
+    if (text.length < shortText) {
+      this.#walk(text, found);
+      return;
+    }
     const codes = codesOf(text);
     try {
       if (codes.exact) this.#search(codes, found);
@@ -123,6 +127,10 @@ export class Matcher {
 
   #isIn(text: string): boolean {
     let any = false;
+    if (text.length < shortText) {
+      this.#walk(text, () => (any = true));
+      return any;
+    }
     const codes = codesOf(text);
     this.#search(codes, () => (any = true));
     giveBack(codes);
