@@ -3,6 +3,7 @@ import { isWindrowError } from "../errors.ts";
 import type { JsonValue } from "../message/message.ts";
 import { infoIfThere } from "../store/if-there.ts";
 import { isMemoryLog } from "../store/memory-logs.ts";
+import { isSessionId } from "../store/shared/rules.ts";
 import type { Scope, SessionInfo, SessionMetadata, Store } from "../store/store.ts";
 import type { ErasedPlace } from "../store/upkeep.ts";
 import { factsName, withoutFactsOf } from "./facts/facts.ts";
@@ -80,8 +81,9 @@ async function checkReadable(
   }
 }
 
-/** A session that is itself damaged is erased all the same. */
+/** A session that is itself damaged is erased all the same. An id of a host's own names no session of the store. */
 async function infoUnlessDamaged(store: Store, scope: Scope, id: string): Promise<SessionInfo | undefined> {
+  if (!isSessionId(id)) return undefined;
   try {
     return await infoIfThere(store, scope, id);
   } catch (error) {

@@ -5,14 +5,18 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { Facts } from "../../src/memory/facts/facts.ts";
 import { MemoryFiles } from "../../src/memory/files/memory-files.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
 import { filesStore } from "../../src/store/files/files.ts";
 import { windrow } from "./stage.ts";
 
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "windrow-cli-memory-"));
+  const manager = await SessionManager.open({ store: folder, user: "ann" });
+  const session = await manager.create();
+  const source = { sessionId: session.id, seq: 2, quote: "called heron" };
+  await manager.close();
   const store = filesStore({ folder });
-  const source = { sessionId: crypto.randomUUID(), seq: 2, quote: "called heron" };
   const facts = new Facts(store, { user: "ann" });
   await facts.add(source.sessionId, 2, [{ about: "staging", text: "Staging is called heron.", sources: [source] }]);
   const files = new MemoryFiles(store, { user: "ann" });

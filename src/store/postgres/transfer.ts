@@ -42,6 +42,8 @@ export async function dumpSession(database: Database, row: SessionRow): Promise<
     state: parseDocument(row.texts.state) ?? {},
     async *lines(): AsyncGenerator<DumpedLine> {
       const before = (await findRow(database, row.id)) ?? row;
+      // A session that is on its way back has only a part of its lines.
+      if (before.state.archived) throw inArchive(row.id, before.state.archived);
       for (const log of logNames) {
         for await (const { line } of rowsOf(database, row.key, log, { to: newest.get(log) ?? 0 })) {
           if (recordOf(logKinds[log], line)) yield { log, line };
