@@ -1,0 +1,152 @@
+/** Readers of answers, whatever chunks they come in: a stream of events, lines of JSON, or one body. */
+import type { IncomingHttpHeaders } from "node:http";
+import { asCount, asName, asObject, asString, fieldsOf } from "../../message/json.ts";
+import type { JsonObject, JsonValue } from "../../message/message.ts";
+import type { AnswerReader, WireAnswer } from "../gateway.ts";
+import { EventStream } from "./events.ts";
+import { JsonEnd } from "./json-end.ts";
+
+/** Most bytes of an answer that are read; behind them it stays incomplete. */
+const mostBytes = 64 * 1024 * 1024;
+
+/** Puts one API's answer together. It is given whole values only, of any shape. */
+export interface AnswerBuilder {
+  /** Takes an event of a stream, or a line of one. */
+  event(data: JsonObject, name: string): void;
+  /** Takes the answer that came as one body. */
+  body(value: JsonValue): void;
+  /** Whether the answer is complete. */
+  readonly isComplete: boolean;
+  /** The answer as far as it came. */
+  answer(): WireAnswer;
+  /** Takes the mark at the end of a stream that is no JSON: `[DONE]`. */
+  done?(): void;
+}
+
+/** The forms in which an answer comes. */
+type Form = "events" | "lines" | "body";
+
+/** A reader that hands what comes to a builder. It never throws. */
+export function readAnswer(headers: IncomingHttpHeaders, builder: AnswerBuilder): AnswerReader {
+  return new Reader(formOf(headers["content-type"]), builder);
+}
+
+function formOf(contentType: string | undefined): Form | undefined {
+  if (contentType === undefined) return undefined;
+  if (/event-stream/i.test(contentType)) return "events";
+  if (/ndjson|jsonl/i.test(contentType)) return "lines";
+  return /json/i.test(contentType) ? "body" : undefined;
+}
+
+class Reader implements AnswerReader {
+  readonly #builder: AnswerBuilder;
+  #form: Form | undefined;
+  #events = new EventStream();
+  #chunks: Buffer[] = [];
+  readonly #jsonEnd = new JsonEnd();
+  #bytes = 0;
+  #isOver = false;
+
+  constructor(form: Form | undefined, builder: AnswerBuilder) {
+    this.#form = form;
+    this.#builder = builder;
+  }
+
+  push(chunk: Buffer): boolean {
+    this.#bytes += chunk.length;
+    if (this.#bytes > mostBytes) {
+      this.#chunks = [];
+      this.#isOver = true;
+    } else this.#guarded(() => this.#read(chunk));
+    return !this.#isOver && this.#builder.isComplete;
+  }
+
+  end(): WireAnswer {
+    if (!this.#isOver) {
+      this.#guarded(() => {
+        if (this.#form === "events") this.#take(this.#events.end());
+        else if (this.#form === "lines") this.#line(Buffer.concat(this.#chunks));
+      });
+    }
+    try {
+      const answer = this.#builder.answer();
+      return this.#isOver ? { ...answer, isComplete: false } : answer;
+    } catch {
+      return { isComplete: false };
+    }
+  }
+
+  #read(chunk: Buffer): void {
+    this.#form ??= sniffed(chunk);
+    if (this.#form === "events") this.#take(this.#events.push(chunk));
+    else if (this.#form === "lines") this.#lines(chunk);
+    else if (this.#form === "body") {
+      this.#chunks.push(chunk);
+      if (!this.#jsonEnd.push(chunk)) return;
+      const value = parsed(Buffer.concat(this.#chunks).toString());
+      this.#chunks = [];
+      if (value !== undefined) this.#builder.body(value);
+    }
+  }
+
+  #take(events: ReturnType<EventStream["push"]>): void {
+    for (const { data, name } of events) {
+      if (data.trim() === "[DONE]") this.#builder.done?.();
+      else {
+        const event = asObject(parsed(data));
+        if (event) this.#builder.event(event, name);
+      }
+    }
+  }
+
+  #lines(chunk: Buffer): void {
+    let start = 0;
+    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
+      this.#line(Buffer.concat([...this.#chunks, chunk.subarray(start, end)]));
+      this.#chunks = [];
+      start = end + 1;
+    }
+    if (start < chunk.length) this.#chunks.push(chunk.subarray(start));
+  }
+
+  #line(bytes: Buffer): void {
+    const event = asObject(parsed(bytes.toString()));
+    if (event) this.#builder.event(event, "");
+  }
+
+  #guarded(read: () => void): void {
+    try {
+      read();
+    } catch {
+      // A copy that cannot be read must not end the answer; it stays incomplete.
+      this.#isOver = true;
+    }
+  }
+}
+
+/** An answer without a type is a stream of events, unless it begins as JSON does. */
+function sniffed(chunk: Buffer): Form | undefined {
+  const first = /[^\s]/.exec(chunk.toString("latin1", 0, 64))?.[0];
+  if (first === undefined) return undefined;
+  return first === "{" || first === "[" ? "body" : "events";
+}
+
+function parsed(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The error in an answer: its `error` as an object or a text; undefined where it has none. */
+export function errorOf(fields: JsonObject): NonNullable<WireAnswer["error"]> | undefined {
+  const { error } = fields;
+  if (typeof error === "string") return { type: "error", message: error };
+  const inner = asObject(error);
+  if (!inner) return undefined;
+  const code = asCount(inner["code"]);
+  const named = asName(inner["type"]) ?? asName(inner["code"]) ?? asName(inner["status"]);
+  const type = named ?? (code === undefined ? "error" : String(code));
+  return { type, message: asString(inner["message"]) ?? asString(fieldsOf(inner["error"])["message"]) ?? "" };
+}

@@ -1,0 +1,130 @@
+/** A request's body: its members and messages as they are read, and the body with other messages. */
+import { isObject, jsonFault } from "../../message/json.ts";
+import type { JsonObject, JsonValue } from "../../message/message.ts";
+import type { WireCall, WireMessage, WireRequest, Written } from "../gateway.ts";
+import { hashJson } from "./hash.ts";
+import { bodyRanges } from "./json-ranges.ts";
+import type { BodyRanges } from "./json-ranges.ts";
+import { remembered } from "./remembered.ts";
+
+/** A reader of one API's messages. */
+export interface MessageShape {
+  /** The API's name, by which its messages are remembered. */
+  readonly name: string;
+  /** The member of the body that holds the messages. */
+  readonly list: string;
+  /** The message as it is kept and compared; undefined for what is none of the API's. */
+  value(message: JsonObject): JsonObject | undefined;
+}
+
+/** A body whose messages were read. */
+export interface ReadBody {
+  readonly messages: readonly WireMessage[];
+  /** The members of the body beside its messages, parsed. */
+  readonly fields: JsonObject;
+}
+
+const places = new WeakMap<Buffer, BodyRanges>();
+
+function placesOf(body: Buffer, list: string): BodyRanges | undefined {
+  const known = places.get(body);
+  if (known) return known;
+  const found = bodyRanges(body, list);
+  if (found) places.set(body, found);
+  return found;
+}
+
+/**
+ * Reads a body. Its messages, and other members of some size, are parsed only where their bytes are new.
+ *
+ * @returns undefined for a body that is no JSON, has no list of messages, or one that cannot be read
+ */
+export function readBody({ body }: WireCall, shape: MessageShape): ReadBody | undefined {
+  const ranges = placesOf(body, shape.list);
+  if (!ranges?.list) return undefined;
+  const fields: [string, JsonValue][] = [];
+  for (const [name, { start, end }] of ranges.members) {
+    if (name === shape.list) continue;
+    const value = parsed(body.subarray(start, end));
+    if (value === undefined) return undefined;
+    fields.push([name, value]);
+  }
+  const messages: WireMessage[] = [];
+  for (const { start, end } of ranges.elements) {
+    const raw = body.subarray(start, end);
+    const fact = remembered.of(shape.name, raw, (bytes) => messageFact(bytes, shape));
+    if (!fact) return undefined;
+    messages.push({ raw, value: fact.value, hash: fact.hash });
+  }
+  return { messages, fields: Object.fromEntries(fields) };
+}
+
+/** A smaller member is parsed in less time than its hash takes. */
+const small = 2_048;
+
+function parsed(bytes: Buffer): JsonValue | undefined {
+  return bytes.length < small ? parse(bytes) : remembered.of("member", bytes, parse);
+}
+
+function parse(bytes: Buffer): JsonValue | undefined {
+  try {
+    const value = JSON.parse(bytes.toString()) as JsonValue;
+    return jsonFault(value) === undefined ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function messageFact(bytes: Buffer, shape: MessageShape): { value: JsonObject; hash: string } | undefined {
+  const message = parse(bytes);
+  const value = isObject(message) ? shape.value(message) : undefined;
+  return value && { value, hash: hashJson(value) };
+}
+
+/** A part of the body that is written: a stretch of the old one, or other bytes. */
+type Piece = { readonly start: number; end: number } | Buffer;
+
+/**
+ * The request's body with other messages. Neighbours that stay neighbours keep what stood between them; a request whose
+ * messages are all its own, in order, is its very buffer.
+ *
+ * @param list - the member of the body that holds the messages
+ */
+export function writeBody(request: WireRequest, list: string, messages: readonly Written[]): Buffer {
+  const { body } = request.call;
+  const ranges = placesOf(body, list);
+  if (!ranges?.list) return body;
+  const { elements, list: inside } = ranges;
+  const own = new Map(request.messages.map(({ raw }, index) => [raw, index]));
+  const pieces: Piece[] = [];
+  let before = -1;
+  for (const [place, message] of messages.entries()) {
+    const index = "made" in message ? undefined : own.get(message.raw);
+    const range = index === undefined ? undefined : elements[index];
+    const last = pieces.at(-1);
+    const follows = range !== undefined && before !== -1 && index === before + 1;
+    if (follows && last && !Buffer.isBuffer(last)) last.end = range.end;
+    else {
+      if (place > 0) pieces.push(Buffer.from(","));
+      if (range) pieces.push({ ...range });
+      else pieces.push("made" in message ? Buffer.from(JSON.stringify(message.made)) : message.raw);
+    }
+    before = range === undefined || index === undefined ? -1 : index;
+  }
+  return joined(body, inside, pieces, elements);
+}
+
+function joined(
+  body: Buffer,
+  inside: { readonly start: number; readonly end: number },
+  pieces: readonly Piece[],
+  elements: readonly { readonly start: number; readonly end: number }[],
+): Buffer {
+  const [only] = pieces;
+  if (pieces.length === 0 && elements.length === 0) return body;
+  if (pieces.length === 1 && only && !Buffer.isBuffer(only)) {
+    if (only.start === elements[0]?.start && only.end === elements.at(-1)?.end) return body;
+  }
+  const bytes = pieces.map((piece) => (Buffer.isBuffer(piece) ? piece : body.subarray(piece.start, piece.end)));
+  return Buffer.concat([body.subarray(0, inside.start), ...bytes, body.subarray(inside.end)]);
+}

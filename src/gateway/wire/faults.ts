@@ -1,0 +1,43 @@
+/** Errors of providers that the gateway acts on, by their words. */
+import { overflowText } from "../../adapter/ai-sdk/overflow.ts";
+
+/** Characters of an error that are looked at. */
+const most = 65_536;
+
+const prefixFaults = [
+  /bound to a different conversation/i,
+  /prefix_mismatch/i,
+  /invalid `?signature`? in `?(redacted_)?thinking`?/i,
+  /`?thinking`? or `?redacted_thinking`? blocks .* cannot be modified/i,
+];
+
+/** Whether an error of any provider says that reasoning does not belong to the messages before it. */
+export function isPrefixFault(status: number, body: string): boolean {
+  if (status !== 400 && status !== 422) return false;
+  const text = body.slice(0, most);
+  return prefixFaults.some((pattern) => pattern.test(text));
+}
+
+/** Whether an error of any provider says that a request is longer than the model takes. It may come with status 200. */
+export function isOverflow(status: number, body: string): boolean {
+  if (status === 413) return true;
+  return overflowText({ message: body.slice(0, most), statusCode: status }) !== undefined;
+}
+
+/** Types of errors by their status, as OpenAI names them. */
+const openaiTypes: Readonly<Record<number, string>> = {
+  400: "invalid_request_error",
+  401: "authentication_error",
+  403: "permission_error",
+  404: "not_found_error",
+  429: "rate_limit_error",
+};
+
+/** An error of the gateway's own in the shape of OpenAI's APIs. */
+export function openaiFault(status: number, message: string): { readonly contentType: string; readonly body: string } {
+  const type = openaiTypes[status] ?? "server_error";
+  return {
+    contentType: "application/json",
+    body: JSON.stringify({ error: { message, type, param: null, code: null } }),
+  };
+}

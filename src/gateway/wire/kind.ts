@@ -1,0 +1,65 @@
+/** The purpose of a request, and why it may not be composed, by its body. */
+import type { IncomingHttpHeaders } from "node:http";
+import { asArray, asString, fieldsOf, objectsOf } from "../../message/json.ts";
+import type { JsonObject, JsonValue } from "../../message/message.ts";
+import type { RequestKind } from "../gateway.ts";
+
+/** The first words of the texts by which clients have a history summarised. */
+const summaryPrompts = [
+  "CRITICAL: Respond with TEXT ONLY",
+  "Here is the conversation so far:",
+  "You are performing a CONTEXT CHECKPOINT COMPACTION",
+];
+
+/** A request without tools and with no more messages than this is a client's own. */
+const fewMessages = 3;
+
+/** Facts of a request that tell its purpose. */
+export interface KindFacts {
+  readonly hasTools: boolean;
+  /** Whether the answer is asked for in a shape of JSON. */
+  readonly hasSchema: boolean;
+  readonly messageCount: number;
+  /** The last text of the last message, where that is the user's. */
+  readonly lastUserText?: string | undefined;
+}
+
+/** The purpose of a request. */
+export function kindOf({ hasTools, hasSchema, messageCount, lastUserText }: KindFacts): RequestKind {
+  const text = lastUserText?.trimStart() ?? "";
+  if (summaryPrompts.some((prompt) => text.startsWith(prompt))) return "compaction";
+  return !hasTools && (hasSchema || messageCount <= fewMessages) ? "side" : "turn";
+}
+
+/** Whether a member is a list that is not empty. */
+export function hasItems(value: JsonValue | undefined): boolean {
+  return (asArray(value)?.length ?? 0) > 0;
+}
+
+/** The last text of a message of the user's whose content is text or typed blocks; undefined for other messages. */
+export function lastTextOf(message: JsonObject | undefined): string | undefined {
+  if (message?.["role"] !== "user") return undefined;
+  const { content } = message;
+  if (typeof content === "string") return content;
+  const texts = objectsOf(content).filter(({ type }) => type === "text" || type === "input_text");
+  return asString(texts.at(-1)?.["text"]);
+}
+
+/**
+ * The reason why a request is never composed: its answers are several, or the history stands elsewhere; undefined for
+ * one that may be.
+ */
+export function fixedBy(headers: IncomingHttpHeaders, fields: JsonObject): string | undefined {
+  const { n, background } = fields;
+  if (headers["x-windrow"] === "off") return "x-windrow: off";
+  if (typeof n === "number" && n > 1) return "n > 1";
+  if (background === true) return "background";
+  return ["previous_response_id", "conversation", "cachedContent"].find(
+    (name) => (fields[name] ?? undefined) !== undefined,
+  );
+}
+
+/** The type in a member such as `response_format`: `json_schema`, `json_object`, `text`. */
+export function formatType(value: JsonValue | undefined): string | undefined {
+  return asString(fieldsOf(value)["type"]);
+}

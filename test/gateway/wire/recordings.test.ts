@@ -1,0 +1,98 @@
+/** Requests of real clients, where their recordings lie beside the repository. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { WireRequest } from "../../../src/gateway/gateway.ts";
+import { wireApiOf } from "../../../src/gateway/wire/apis.ts";
+import { hashJson } from "../../../src/gateway/wire/hash.ts";
+
+const folder = join(import.meta.dirname, "../../../../../shared/gateway/recordings");
+const places = [folder, join(import.meta.dirname, "../../../../shared/gateway/recordings")];
+const found = places.find((place) => existsSync(place));
+if (found === undefined) console.log("The recordings of real clients are absent: their tests are left out.");
+
+interface Recorded {
+  readonly request: string;
+  readonly headers: Record<string, string>;
+  readonly body?: { readonly [field: string]: unknown };
+}
+
+const files = found === undefined ? [] : readdirSync(found).filter((name) => /^(cc|oc|pi|sdk|poc|claude)-/.test(name));
+
+function requestsOf(file: string): readonly WireRequest[] {
+  const entries = JSON.parse(readFileSync(join(found ?? "", file), "utf8")) as readonly Recorded[];
+  return entries.flatMap(({ request, headers, body }) => {
+    const [method = "", path = ""] = request.split(" ");
+    const api = wireApiOf(method, path);
+    if ((api?.name !== "anthropic-messages" && api?.name !== "openai-chat") || !body) return [];
+    const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+    const call = { method, path, headers: lower, body: Buffer.from(JSON.stringify(body)) };
+    const read = api.read(call);
+    if (!read) throw new Error(`${file}: ${request} was not read`);
+    return [read];
+  });
+}
+
+describe.skipIf(found === undefined)("recorded requests", () => {
+  it.each(files)("are written again byte for byte: %s", (file) => {
+    for (const request of requestsOf(file)) {
+      const { api, call, messages } = request;
+      expect(api.write(request, messages)).toBe(call.body);
+      const made = messages.map(({ value }, index) =>
+        index === 0 ? { made: value } : (messages[index] ?? { made: value }),
+      );
+      const written = JSON.parse(api.write(request, made).toString()) as object;
+      const body = JSON.parse(call.body.toString()) as { messages: unknown[] };
+      expect(written).toEqual({ ...body, messages: [messages[0]?.value, ...body.messages.slice(1)] });
+    }
+  });
+
+  // A client that takes thinking out changes its own messages.
+  it.each(files.filter((file) => !/binding/.test(file)))("have one hash for a message that comes again: %s", (file) => {
+    const lines = new Map<string, readonly string[]>();
+    const changed: number[] = [];
+    for (const [number, { messages, claims, kind }] of requestsOf(file).entries()) {
+      if (kind !== "turn") continue;
+      const hashes = messages.map(({ hash }) => hash);
+      const first = messages.findIndex(({ value }) => value["role"] === "user");
+      const key = `${claims.session} ${claims.agent} ${hashes[first]}`;
+      const before = lines.get(key) ?? [];
+      const shared = Math.min(before.length, hashes.length);
+      if (hashes.slice(0, shared).join() !== before.slice(0, shared).join()) changed.push(number);
+      lines.set(key, hashes);
+    }
+    expect(changed).toEqual([]);
+  });
+
+  it.each(files)("come back from their adapter: %s", (file) => {
+    for (const { api, messages } of requestsOf(file)) {
+      const values = messages.map(({ value }) => value);
+      const decoded = api.adapter.decode(values);
+      expect(decoded).toHaveLength(values.length);
+      expect(api.adapter.encode(JSON.parse(JSON.stringify(decoded)) as typeof decoded)).toEqual(values);
+      for (const { value, hash } of messages) expect(hashJson(value)).toBe(hash);
+    }
+  });
+
+  it("are told by their clients", () => {
+    const told = new Map<string, Set<string>>();
+    for (const file of files) {
+      const key = file.slice(0, 2);
+      const names = told.get(key) ?? new Set<string>();
+      for (const { claims } of requestsOf(file)) names.add(`${claims.client} ${claims.session !== undefined}`);
+      told.set(key, names);
+    }
+    expect([...(told.get("cc") ?? [])].filter((name) => name.startsWith("claude-code"))).toEqual(["claude-code true"]);
+    expect([...(told.get("oc") ?? [])]).toEqual(["opencode true"]);
+    expect([...(told.get("pi") ?? [])]).toEqual(["pi false"]);
+  });
+
+  it("are told by their purposes", () => {
+    const kinds = (file: string): readonly string[] => requestsOf(file).map(({ kind }) => kind);
+    expect(kinds("cc-slashcompact.json")).toEqual(["compaction", "compaction"]);
+    expect(kinds("cc-tui.json")).toEqual(["side", "turn", "turn", "compaction", "compaction", "side", "turn", "turn"]);
+    expect(kinds("oc-chat.json")).toEqual(["side", "turn", "turn"]);
+    expect(kinds("oc-big-usage.json").slice(0, 4)).toEqual(["side", "turn", "compaction", "turn"]);
+    expect(kinds("cc-agent.json")).toEqual(["turn", "turn", "turn", "turn"]);
+  });
+});
