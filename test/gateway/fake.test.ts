@@ -1,0 +1,205 @@
+/** The fake provider: its answers on five APIs, and that each of its checks finds what it is for. */
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { runAgent } from "./fake/agent.ts";
+import { startFake } from "./fake/fake.ts";
+import type { Fake, Seen } from "./fake/fake.ts";
+import { bodyOf } from "./fake/conversations.ts";
+import { list, object } from "./fake/json.ts";
+import type { Json } from "./fake/json.ts";
+import type { Api } from "./fake/reading.ts";
+
+const apis: readonly Api[] = ["anthropic", "responses", "chat", "gemini", "ollama"];
+const loop = 'loop:4:read_file:{"path":"file{k}.txt"}';
+
+let fake: Fake;
+
+beforeEach(async () => {
+  fake = await startFake();
+  original = undefined;
+});
+
+afterEach(() => fake.close());
+
+/** The last request of an agent's run, which is sent again in other forms. */
+let original: Seen | undefined;
+
+/** The last request of the run, changed and sent once more. */
+async function send(change: (body: Json) => Json, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+  original ??= fake.turns().at(-1)!;
+  const body = JSON.stringify(change(bodyOf(original.body)));
+  return fetch(`${fake.url}${original.path}`, { method: "POST", headers: { ...headers }, body });
+}
+
+const kinds = (): readonly string[] => fake.faults.map(({ kind }) => kind);
+
+describe.each(apis)("%s", (api) => {
+  it.each([true, false])("a loop comes to its end without a fault, streaming: %s", async (isStream) => {
+    fake.scenario = loop;
+    const run = await runAgent("Read the files.", { url: fake.url, api, isStream });
+    expect(run).toMatchObject({ text: "OK done.", calls: 5, retried: 0 });
+    expect(fake.faults).toEqual([]);
+    expect(fake.turns().map((turn) => turn.extends)).toEqual([true, true, true, true, true]);
+  });
+
+  it.each(["sse-error:2", "drop:2", "529:2"])("an agent that asks again gets over %s", async (scenario) => {
+    fake.scenario = scenario;
+    const run = await runAgent("Read.", { url: fake.url, api, retries: 3 });
+    expect(run).toMatchObject({ text: "OK done.", retried: 2 });
+  });
+
+  it("an overflow is refused once", async () => {
+    fake.scenario = "overflow";
+    await expect(runAgent("Read.", { url: fake.url, api, retries: 3 })).rejects.toThrow(/^400: /);
+    expect((await runAgent("Read.", { url: fake.url, api })).text).toBe("OK done.");
+  });
+
+  it("a call without its result, and a result without its call, are faults", async () => {
+    fake.scenario = loop;
+    await runAgent("Read the files.", { url: fake.url, api });
+    const without = (from: number, to: number) => (body: Json) => {
+      const name = { gemini: "contents", responses: "input" }[api as string] ?? "messages";
+      const messages = list(body[name]);
+      const isPart = (kind: RegExp) => (message: Json) => kind.test(JSON.stringify(message));
+      const calls = messages.findIndex(isPart(/"tool_use"|"function_call"|"tool_calls"|"functionCall"/));
+      return { ...body, [name]: messages.filter((_, index) => index < calls + from || index >= calls + to) };
+    };
+    expect((await send(without(0, 1))).status).toBe(400);
+    expect(kinds()).toContain("pairing");
+    const before = fake.faults.length;
+    expect((await send(without(1, 2))).status).toBe(400);
+    expect(kinds().slice(before)).toContain("pairing");
+  });
+
+  it("usage grows with the request, and what came before is read from the cache", async () => {
+    fake.scenario = loop;
+    await runAgent("Read the files.", { url: fake.url, api, resultBytes: 6_000 });
+    const usages = fake.turns().map(({ usage }) => usage!);
+    const totals = usages.map(({ fresh, read, written }) => fresh + read + written);
+    expect(totals.toSorted((left, right) => left - right)).toEqual(totals);
+    expect(usages.at(-1)!.read).toBeGreaterThan(totals.at(-1)! * 0.6);
+    expect(fake.cost().cost).toBeLessThan(totals.reduce((sum, total) => sum + total));
+  });
+});
+
+describe("thinking", () => {
+  const messagesOf = (body: Json): readonly Json[] => list(body["messages"]);
+
+  async function looped(): Promise<void> {
+    fake.scenario = loop;
+    await runAgent("Read the files.", { url: fake.url, api: "anthropic" });
+  }
+
+  const withoutThinking = (at: (index: number) => boolean) => (body: Json) => ({
+    ...body,
+    messages: messagesOf(body).map((message, index) =>
+      at(index) && Array.isArray(message["content"])
+        ? { ...message, content: list(message["content"]).filter(({ type }) => type !== "thinking") }
+        : message,
+    ),
+  });
+
+  it("is taken back with other formatting, other marks and other settings", async () => {
+    await looped();
+    const reordered = (body: Json): Json => {
+      const { messages, ...rest } = body;
+      const turned = list(messages).map((message) => Object.fromEntries(Object.entries(message).toReversed()));
+      const strip = (value: unknown): unknown =>
+        JSON.parse(JSON.stringify(value), (key, member: unknown) => (key === "cache_control" ? undefined : member));
+      return { messages: strip(turned), ...rest, max_tokens: 9, metadata: { user_id: "me" } };
+    };
+    expect((await send(reordered)).status).toBe(200);
+    expect(fake.faults).toEqual([]);
+  });
+
+  it.each([
+    [
+      "an earlier message",
+      (body: Json) => ({ ...body, messages: messagesOf(body).with(0, { role: "user", content: "Else." }) }),
+    ],
+    ["tools", (body: Json) => ({ ...body, tools: [...list(body["tools"]), { name: "other", input_schema: {} }] })],
+    ["system", (body: Json) => ({ ...body, system: "Something else." })],
+  ])("is refused after a change of %s", async (_, change) => {
+    await looped();
+    const answer = await send(change, { "x-fake-conversation": "other" });
+    expect(answer.status).toBe(400);
+    expect(await answer.text()).toContain("bound to a different conversation");
+    expect(kinds()).toContain("prefix");
+  });
+
+  it("may go from the front, from the end and whole; not from the middle, and not as another's", async () => {
+    await looped();
+    expect((await send(withoutThinking((index) => index < 4))).status).toBe(200);
+    expect((await send(withoutThinking((index) => index > 4))).status).toBe(200);
+    expect((await send(withoutThinking(() => true))).status).toBe(200);
+    expect(fake.faults).toEqual([]);
+    expect((await send(withoutThinking((index) => index === 3))).status).toBe(400);
+    expect(kinds()).toContain("broken-run");
+    const forged = await send(
+      (body) => JSON.parse(JSON.stringify(body).replaceAll(/"signature":"[^"]*"/g, '"signature":"x"')) as Json,
+    );
+    expect(forged.status).toBe(400);
+    expect(kinds()).toContain("foreign-thinking");
+  });
+
+  it("that went stays away: thinking that came after it is no run with that before", async () => {
+    await looped();
+    const without = withoutThinking((index) => index === 5 || index === 7);
+    const answer = await send((body) => ({ ...without(body), stream: false }));
+    const { content } = (await answer.json()) as Json;
+    const next = [
+      { role: "assistant", content },
+      { role: "user", content: "Go on." },
+    ];
+    const goneOn = (body: Json): Json => ({ ...body, messages: [...messagesOf(body), ...next] });
+    expect((await send((body) => goneOn(body))).status).toBe(400);
+    expect(kinds()).toContain("broken-run");
+  });
+
+  it("of a changed Responses history is told as lost, and not refused", async () => {
+    fake.scenario = loop;
+    await runAgent("Read the files.", { url: fake.url, api: "responses" });
+    const task = { type: "message", role: "user", content: [{ type: "input_text", text: "Else." }] };
+    expect((await send((body) => ({ ...body, input: list(body["input"]).with(0, task) }))).status).toBe(200);
+    expect(new Set(kinds())).toEqual(new Set(["reasoning-lost"]));
+  });
+});
+
+describe("what must not change or grow", () => {
+  it("tools and system of a conversation, marks, the first message and a budget are watched", async () => {
+    await fake.close();
+    fake = await startFake({ budget: 1_500, thinks: false });
+    await runAgent("Read.", { url: fake.url, api: "anthropic" });
+    expect(fake.faults).toEqual([]);
+    await send((body) => ({ ...body, tools: [{ name: "b", input_schema: {} }] }));
+    await send((body) => ({ ...body, tools: object(bodyOf(fake.turns()[0]!.body))["tools"], system: "Else." }));
+    const mark = { cache_control: { type: "ephemeral" } };
+    const marked = await send((body) => ({
+      ...body,
+      messages: [
+        { role: "user", content: ["a", "b", "c", "d", "e"].map((words) => ({ type: "text", text: words, ...mark })) },
+      ],
+    }));
+    await send((body) => ({ ...body, messages: [{ role: "assistant", content: "x" }] }));
+    await send((body) => ({ ...body, messages: [{ role: "user", content: "x".repeat(6_000) }] }));
+    expect(marked.status).toBe(400);
+    expect(new Set(kinds())).toEqual(
+      new Set(["tools-changed", "system-changed", "marks", "first-message", "over-budget"]),
+    );
+  });
+
+  it("a title is answered by its schema and belongs to no conversation", async () => {
+    const schema = { type: "object", properties: { title: { type: "string" } } };
+    const body = {
+      model: "m",
+      max_tokens: 100,
+      messages: [{ role: "user", content: "You are naming a coding session" }],
+      output_config: { format: { type: "json_schema", schema } },
+    };
+    const answer = await fetch(`${fake.url}/v1/messages`, { method: "POST", body: JSON.stringify(body) });
+    const [block] = list(((await answer.json()) as Json)["content"]);
+    expect(JSON.parse(block!["text"] as string)).toEqual({ title: "Short name" });
+    expect(fake.turns()).toEqual([]);
+    const told = (await (await fetch(`${fake.url}/-/faults`)).json()) as Json;
+    expect(told).toMatchObject({ faults: [], requests: [{ isSide: true }] });
+  });
+});
