@@ -1,0 +1,120 @@
+/** The sockets of the gateway: two addresses of this machine, or one of another, and answers to what is no request. */
+import { once } from "node:events";
+import { createServer, STATUS_CODES } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import { WindrowError } from "../../errors.ts";
+import { systemCode } from "../../disk/safe-write.ts";
+
+/** Limits of connections. Clients keep theirs for a minute at most, so that none meets one that was just closed. */
+const limits = {
+  headerBytes: 256 * 1_024,
+  headersMs: 30_000,
+  keepAliveMs: 75_000,
+  checkEveryMs: 5_000,
+  connections: 2_048,
+} as const;
+
+/** Answers a request; `proceed` asks a client for the body that it waits to send. */
+export type Answer = (request: IncomingMessage, response: ServerResponse, proceed: () => void) => void;
+
+/** Sockets that listen. */
+export interface Listening {
+  readonly port: number;
+  /** Takes no more connections and ends those that there are. */
+  close(): Promise<void>;
+}
+
+/**
+ * Listens. At `127.0.0.1`, `::1` and `localhost` both addresses of this machine are taken, where it has both: a client
+ * that looks `localhost` up may get either.
+ *
+ * @param port - 0 for one that is free
+ * @throws WindrowError `store-unavailable` where the port cannot be had
+ */
+export async function listenAt(host: string, port: number, answer: Answer): Promise<Listening> {
+  if (!["127.0.0.1", "::1", "[::1]", "localhost"].includes(host)) return gathered([await listen(host, port, answer)]);
+  for (let attempt = 0; ; attempt++) {
+    const first = await listen("127.0.0.1", port, answer);
+    try {
+      return gathered([first, await listen("::1", portOf(first), answer)]);
+    } catch (error) {
+      const reason = systemCode((error as Error).cause);
+      if (reason === "EADDRNOTAVAIL" || reason === "EAFNOSUPPORT") return gathered([first]);
+      await closeServer(first);
+      // A free port of one address may be taken at the other.
+      if (port !== 0 || attempt === 8) throw error;
+    }
+  }
+}
+
+async function listen(host: string, port: number, answer: Answer): Promise<Server> {
+  const server = createServer({
+    maxHeaderSize: limits.headerBytes,
+    headersTimeout: limits.headersMs,
+    requestTimeout: 0,
+    keepAliveTimeout: limits.keepAliveMs,
+    connectionsCheckingInterval: limits.checkEveryMs,
+    noDelay: true,
+    // The guard asks for it, and refuses with an answer of its own.
+    requireHostHeader: false,
+    insecureHTTPParser: false,
+  });
+  server.maxConnections = limits.connections;
+  server.on("request", (request, response) => answer(request, response, () => undefined));
+  server.on("checkContinue", (request, response) => answer(request, response, () => response.writeContinue()));
+  server.on("checkExpectation", (request, response) => answer(request, response, () => undefined));
+  server.on("clientError", refuseSocket);
+  server.on("connect", (_request: IncomingMessage, socket: Duplex) => {
+    socket.on("error", () => undefined);
+    endSocket(socket, 405);
+  });
+  server.listen(port, host.replaceAll(/[[\]]/g, ""));
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    const reason = systemCode(error) ?? String(error);
+    const message = `Nothing can listen on ${host}:${port}: ${reason}. Choose another port or address.`;
+    throw new WindrowError("store-unavailable", message, { host, port, reason }, { cause: error });
+  }
+  // An error of a server that listens, such as too many open files, concerns one connection.
+  server.on("error", () => undefined);
+  return server;
+}
+
+function gathered(servers: readonly [Server, ...Server[]]): Listening {
+  return {
+    port: portOf(servers[0]),
+    close: async () => void (await Promise.all(servers.map((server) => closeServer(server)))),
+  };
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}
+
+async function closeServer(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeAllConnections();
+  await closed;
+}
+
+const statusOfFault: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+};
+
+/** Answers what is no HTTP request, and ends the connection. */
+function refuseSocket(error: NodeJS.ErrnoException, socket: Duplex): void {
+  // An answer that is under way on the connection must not be mixed with another answer.
+  const underWay = (socket as { readonly _httpMessage?: { readonly headersSent?: boolean } })._httpMessage?.headersSent;
+  if (error.code === "ECONNRESET" || !socket.writable || underWay) return void socket.destroy();
+  endSocket(socket, statusOfFault[error.code ?? ""] ?? 400);
+}
+
+function endSocket(socket: Duplex, status: number): void {
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`;
+  socket.end(head, () => socket.destroy());
+}

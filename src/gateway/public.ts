@@ -1,0 +1,7 @@
+/** `windrow/gateway`: the server between an agent and its provider, for one's own program. docs/gateway.md describes it. */
+export { serveGateway } from "./proxy/server.ts";
+export type { Gateway, GatewayLimits, ServeGatewayOptions } from "./proxy/server.ts";
+export type { GatewayEvent, Outcome } from "./proxy/events.ts";
+export { keptTenants, passingTenants } from "./tenant.ts";
+export type { TenantOf } from "./tenant.ts";
+export type * from "./gateway.ts";
