@@ -30,6 +30,7 @@ const most = {
   "./ops": 84,
   "./opentelemetry": 3,
   "./viewer": 50,
+  "./gateway": 36,
   "./testing": 20,
 };
 const source = join(root, "src/");

@@ -45,7 +45,7 @@ export interface WireMessage {
  */
 export type RequestKind = "turn" | "side" | "compaction";
 
-/** Who a request says it is from. All of them are names that a client chose. */
+/** The sender of a request, as it says itself. All of them are names that a client chose. */
 export interface Claims {
   /** The program: `claude-code`, `codex`, `opencode`, `gemini-cli`, `pi`, or the first word of its user agent. */
   readonly client: string;
@@ -117,7 +117,7 @@ export interface AnswerReader {
 /** One provider's API. Pure: it keeps nothing but what it remembers of bytes that it has seen. */
 export interface WireApi {
   readonly name: WireApiName;
-  /** What the provider accepts, with system messages in the middle where the API has them. */
+  /** The rules of what the provider accepts, with system messages in the middle where the API has them. */
   readonly profile: Profile;
   /** Reads `value` of messages as Windrow's, one for each, and writes Windrow's as the API takes them. */
   readonly adapter: Adapter<JsonObject>;

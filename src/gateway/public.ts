@@ -1,7 +1,8 @@
-/** `windrow/gateway`: the server between an agent and its provider, for one's own program. docs/gateway.md describes it. */
+/** `windrow/gateway`: the server between an agent and its provider, for one's own program. */
 export { serveGateway } from "./proxy/server.ts";
 export type { Gateway, GatewayLimits, ServeGatewayOptions } from "./proxy/server.ts";
 export type { GatewayEvent, Outcome } from "./proxy/events.ts";
-export { keptTenants, passingTenants } from "./tenant.ts";
+export { keptSecret, passingSecret } from "./secret.ts";
+export { tenantsBy } from "./tenant.ts";
 export type { TenantOf } from "./tenant.ts";
 export type * from "./gateway.ts";

@@ -45,7 +45,10 @@ export class Attempt {
   static send({ pool, folder }: Upstream, call: OutwardCall, receiver: Receiver): Attempt {
     const attempt = new Attempt(receiver);
     const { method, path, headers, body } = call;
-    pool.dispatch({ method, path: `${folder}${path}`, headers, body, headersTimeout: 0, bodyTimeout: 0 }, attempt.#handler());
+    pool.dispatch(
+      { method, path: `${folder}${path}`, headers, body, headersTimeout: 0, bodyTimeout: 0 },
+      attempt.#handler(),
+    );
     return attempt;
   }
 

@@ -1,7 +1,7 @@
 /** Errors of the gateway's own, in the shape of the API that a client speaks. */
 import type { Family } from "./routes.ts";
 
-/** An error's answer. */
+/** The answer that tells an error. */
 export interface Fault {
   readonly contentType: string;
   readonly body: string;

@@ -19,7 +19,7 @@ const limits = {
 /** Answers a request; `proceed` asks a client for the body that it waits to send. */
 export type Answer = (request: IncomingMessage, response: ServerResponse, proceed: () => void) => void;
 
-/** Sockets that listen. */
+/** The sockets of a gateway that listens. */
 export interface Listening {
   readonly port: number;
   /** Takes no more connections and ends those that there are. */

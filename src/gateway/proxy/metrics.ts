@@ -54,7 +54,11 @@ class Histogram {
 
   lines(name: string, help: string): readonly string[] {
     const buckets = bounds.map((bound, place) => `${name}_bucket{le="${bound}"} ${this.#counts[place]}`);
-    const ends = [`${name}_bucket{le="+Inf"} ${this.#count}`, `${name}_sum ${this.#sum}`, `${name}_count ${this.#count}`];
+    const ends = [
+      `${name}_bucket{le="+Inf"} ${this.#count}`,
+      `${name}_sum ${this.#sum}`,
+      `${name}_count ${this.#count}`,
+    ];
     return [`# HELP ${name} ${help}`, `# TYPE ${name} histogram`, ...buckets, ...ends];
   }
 }

@@ -49,10 +49,12 @@ export async function answerOwn(
     await answerWith(ui, { request, response, url: new URL(`http://host${path}`), body: Buffer.alloc(0) });
     return response.statusCode;
   }
-  if (request.method !== "GET" && request.method !== "HEAD") return say(405, "Only GET and HEAD here.\n", { allow: "GET, HEAD" });
+  if (request.method !== "GET" && request.method !== "HEAD")
+    return say(405, "Only GET and HEAD here.\n", { allow: "GET, HEAD" });
   if (pathname === "/" || pathname === "/-/health") return say(200, `windrow gateway ${packageVersion()}\n`);
   if (pathname !== "/-/metrics") return say(404, "Nothing is here.\n");
-  const isAllowed = token === undefined || hasToken || isBearer(valuesOf(request.rawHeaders, "authorization")[0], token);
+  const isAllowed =
+    token === undefined || hasToken || isBearer(valuesOf(request.rawHeaders, "authorization")[0], token);
   if (!isAllowed) return say(401, "The gateway's token is needed.\n", { "www-authenticate": "Bearer" });
   return say(200, metrics(), { "content-type": "text/plain; version=0.0.4; charset=utf-8" });
 }

@@ -19,7 +19,7 @@ export interface PassageParts {
   readonly keep: () => Promise<void>;
 }
 
-/** Writes one answer. */
+/** The writer of one answer. */
 export class Passage {
   readonly #parts: PassageParts;
   readonly #queue: Buffer[] = [];

@@ -4,7 +4,8 @@ import { WindrowError } from "../../errors.ts";
 import { isBearer, isLoopbackAddress } from "../../http/bearer.ts";
 import { judge } from "../../http/guard.ts";
 import type { Lines, WireApi } from "../gateway.ts";
-import { keyOf, passingTenants } from "../tenant.ts";
+import { passingSecret } from "../secret.ts";
+import { keyOf, tenantsBy } from "../tenant.ts";
 import type { TenantOf } from "../tenant.ts";
 import { Course } from "./events.ts";
 import type { GatewayEvent } from "./events.ts";
@@ -89,7 +90,9 @@ export async function serveGateway(options: ServeGatewayOptions = {}): Promise<G
     await Promise.all([...upstreams.values()].map(({ pool }) => pool.destroy()));
   };
   try {
-    const listening = await listenAt(host, port, (request, response, proceed) => house.answer(request, response, proceed));
+    const listening = await listenAt(host, port, (request, response, proceed) =>
+      house.answer(request, response, proceed),
+    );
     const name = host.includes(":") && !host.startsWith("[") && host !== "::1" ? `[${host}]` : host;
     house.port = listening.port;
     return {
@@ -105,7 +108,8 @@ export async function serveGateway(options: ServeGatewayOptions = {}): Promise<G
 function checkToken(token: string | undefined, host: string): void {
   // A token is never quoted: whoever reads the error could use what stands there.
   if (token !== undefined && !/^[\w.~-]{16,200}$/.test(token)) {
-    const message = "A gateway's token has 16 to 200 letters, digits, dots, dashes or underscores, so that it fits into a path.";
+    const message =
+      "A gateway's token has 16 to 200 letters, digits, dots, dashes or underscores, so that it fits into a path.";
     throw new WindrowError("bad-option", message, { option: "token" });
   }
   if (token !== undefined || isLoopbackAddress(host)) return;
@@ -127,7 +131,7 @@ class House {
   port = 0;
 
   constructor(options: ServeGatewayOptions, host: string, upstreams: ReadonlyMap<string, Upstream>) {
-    const { apis = [], lines, tenants = passingTenants(), ui, token, limits } = options;
+    const { apis = [], lines, tenants = tenantsBy(passingSecret()), ui, token, limits } = options;
     this.#options = options;
     this.#host = host;
     this.#upstreams = upstreams;
@@ -155,12 +159,7 @@ class House {
     });
   }
 
-  async #lead(
-    request: IncomingMessage,
-    response: ServerResponse,
-    course: Course,
-    proceed: () => void,
-  ): Promise<void> {
+  async #lead(request: IncomingMessage, response: ServerResponse, course: Course, proceed: () => void): Promise<void> {
     const { method = "", url: target = "", rawHeaders, headers } = request;
     const { allowedHosts = [], token } = this.#options;
     const say = (status: number, message: string, family: Family = "openai"): void =>
@@ -171,7 +170,8 @@ class House {
     const route = routeOf(target, headers);
     const isOwn = route !== undefined && route.upstream === undefined;
     course.path = route?.path.replace(/\?.*$/s, "") ?? "";
-    if (headers.origin !== undefined && !(isOwn && isSameOrigin(request))) return say(403, "Web pages may not call here.");
+    if (headers.origin !== undefined && !(isOwn && isSameOrigin(request)))
+      return say(403, "Web pages may not call here.");
     // HTTP/2 without TLS may be offered on any request; it is passed over, as HTTP allows.
     if (/websocket/i.test(headers.upgrade ?? "")) return say(426, "Only plain HTTP is spoken here.", route?.family);
     if (!route) return say(404, "No upstream belongs to this path. /u/NAME/… picks one of the configured list.");
@@ -181,7 +181,8 @@ class House {
       course.status = await answerOwn(request, response, route.path, hasToken, this.#pages);
       return;
     }
-    if (token !== undefined && !hasToken) return say(401, "The gateway's token is needed: x-windrow-token.", route.family);
+    if (token !== undefined && !hasToken)
+      return say(401, "The gateway's token is needed: x-windrow-token.", route.family);
     const upstream = this.#upstreams.get(route.upstream ?? "");
     if (!upstream) return say(404, "No upstream of the configured list has this name.", route.family);
     course.upstream = upstream.name;

@@ -17,7 +17,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export function tunnelFor(url: URL, env: Environment, connectMs: number): buildConnector.connector | undefined {
   const variable = `${url.protocol === "https:" ? "https" : "http"}_proxy`;
   const named = valueOf(env, variable);
-  if (named === undefined || isLoopbackAddress(url.hostname) || isExempt(url, valueOf(env, "no_proxy"))) return undefined;
+  if (named === undefined || isLoopbackAddress(url.hostname) || isExempt(url, valueOf(env, "no_proxy")))
+    return undefined;
   const proxy = parseAddress(/^[a-z][a-z0-9+.-]*:\/\//i.test(named) ? named : `http://${named}`);
   if (!proxy) {
     const message = `${variable.toUpperCase()} is no address of an http or https proxy, which is all that the gateway can use.`;
@@ -28,16 +29,18 @@ export function tunnelFor(url: URL, env: Environment, connectMs: number): buildC
   const target = `${url.hostname}:${url.port === "" ? (url.protocol === "https:" ? 443 : 80) : url.port}`;
   const headers = { host: target, ...(proxy.authorization && { "proxy-authorization": proxy.authorization }) };
   return (options, callback) => {
-    client()
-      .connect({ path: target, headers, signal: AbortSignal.timeout(connectMs) })
-      .then(({ socket, statusCode }) => {
-        if (statusCode !== 200) {
-          socket.on("error", () => undefined).destroy();
-          callback(refusal(statusCode), null);
-        } else if (url.protocol === "https:") secure({ ...options, httpSocket: socket as Socket }, callback);
+    const call = { path: target, headers, signal: AbortSignal.timeout(connectMs) };
+    client().connect(call, (error, data) => {
+      if (error) return callback(error, null);
+      const { socket, statusCode } = data;
+      if (statusCode === 200) {
+        if (url.protocol === "https:") secure({ ...options, httpSocket: socket as Socket }, callback);
         else callback(null, socket as Socket);
-      })
-      .catch((error: unknown) => callback(error instanceof Error ? error : new Error("no tunnel"), null));
+        return;
+      }
+      socket.on("error", () => undefined).destroy();
+      callback(refusal(statusCode), null);
+    });
   };
 }
 
