@@ -43,6 +43,11 @@ export const catalogue: readonly CatalogueEntry[] = [
     load: async () => (await import("./commands/serve.ts")).addServe,
   },
   {
+    name: "gateway",
+    summary: "a server between any agent and its provider: what passes is kept, and composed where a budget is given",
+    load: async () => (await import("./commands/gateway.ts")).addGateway,
+  },
+  {
     name: "stats",
     summary: "how many sessions, what they take on disk, how they went, by user",
     load: async () => (await import("./commands/stats.ts")).addStats,

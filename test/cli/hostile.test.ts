@@ -86,6 +86,14 @@ const commands: Readonly<Record<string, readonly ((place: Place) => readonly str
   config: [({ config }) => ["--config", config], () => ["--config", hostile]],
   mcp: [() => ["--http", hostile]],
   serve: [() => ["--port", hostile], ({ store }) => [hostile, "--no-open", "--store", store]],
+  gateway: [
+    () => ["--port", hostile],
+    () => ["--budget", hostile],
+    () => ["--upstream", hostile],
+    ({ store }) => ["--upstream", `a=${hostile}`, "--store", store],
+    ({ store }) => ["--host", "0.0.0.0", "--store", store],
+    ({ store }) => ["--token", hostile, "--store", store],
+  ],
   completion: [() => [hostile]],
   bench: [() => [hostile], () => ["loop", "--policy", hostile], () => ["loop", "--family", hostile]],
   export: [

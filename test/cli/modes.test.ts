@@ -50,7 +50,7 @@ const commands: Readonly<Record<string, (place: Place) => readonly string[]>> = 
 };
 
 /** Serves until its input ends, and reads a store as the others do. */
-const servers: readonly string[] = ["mcp", "serve"];
+const servers: readonly string[] = ["mcp", "serve", "gateway"];
 
 /** Works on a store in Postgres alone, which has no files. */
 const databases: readonly string[] = ["store"];

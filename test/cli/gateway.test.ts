@@ -1,0 +1,113 @@
+/** `windrow gateway`: its one line, what it passes, its page, and its end. */
+import { createServer } from "node:http";
+import { once } from "node:events";
+import { readdir, readFile, stat } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { run } from "../../src/cli/program.ts";
+import { newFolder, windrow } from "./stage.ts";
+
+interface Served {
+  readonly said: string;
+  readonly warned: () => string;
+  readonly stop: () => Promise<number>;
+}
+
+/** Starts the command and waits until it has printed something. */
+async function served(argv: readonly string[], env: Record<string, string> = {}): Promise<Served> {
+  const stop = new AbortController();
+  let warned = "";
+  let told: (text: string) => void = () => undefined;
+  const first = new Promise<string>((resolve) => (told = resolve));
+  const io = { stdout: { write: told }, stderr: { write: (text: string) => (warned += text) }, env };
+  const ended = run(["gateway", "--port", "0", ...argv], io, stop.signal);
+  const said = await Promise.race([first, ended.then((status) => `ended with ${status}: ${warned}`)]);
+  return { said, warned: () => warned, stop: () => (stop.abort(), ended) };
+}
+
+async function provider(): Promise<string> {
+  const server = createServer((request, response) => {
+    response.setHeader("content-type", "application/json");
+    request.resume().on("end", () => response.end(JSON.stringify({ asked: request.url })));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+describe("windrow gateway", () => {
+  it("prints one line, passes requests to named upstreams, and serves until it is stopped", async () => {
+    const store = join(await newFolder(), "store");
+    const address = await provider();
+    const upstreams = ["--upstream", `anthropic=${address}`, `corp=${address}/base`];
+    const { said, warned, stop } = await served([...upstreams, "--store", store]);
+    const [, url = "", mode, where] = /^(http:\/\/127\.0\.0\.1:\d+) (\w+), store (.*)\n$/.exec(said) ?? [];
+    expect([mode, where, warned()]).toEqual(["observing", store, ""]);
+    const body = "{}";
+    const asked = async (path: string): Promise<unknown> =>
+      (await fetch(`${url}${path}`, { method: "POST", body })).json();
+    expect(await asked("/v1/messages?beta=true")).toEqual({ asked: "/v1/messages?beta=true" });
+    expect(await asked("/u/corp/v1/chat/completions")).toEqual({ asked: "/base/v1/chat/completions" });
+    expect(await stop()).toBe(0);
+    await expect(fetch(`${url}/-/health`)).rejects.toThrow("fetch failed");
+  });
+
+  it("serves the page of its store behind a token, and keeps a secret of its owner's alone", async () => {
+    const store = join(await newFolder(), "store");
+    const env = { WINDROW_VIEWER_TOKEN: "token-of-the-page-0123" };
+    const { said, stop } = await served(["--store", store, "--json"], env);
+    const { url, link } = JSON.parse(said) as { readonly url: string; readonly link: string };
+    expect(link).toBe(`${url}/-/ui/#token=token-of-the-page-0123`);
+    const list = `${url}/-/ui/api/sessions`;
+    expect((await fetch(list)).status).toBe(401);
+    const headers = { authorization: `Bearer ${env.WINDROW_VIEWER_TOKEN}` };
+    expect(await (await fetch(list, { headers })).json()).toMatchObject({ sessions: [] });
+    expect((await fetch(list, { headers: { ...headers, origin: "http://localhost:1" } })).status).toBe(403);
+    await stop();
+    const secret = (await readdir(store)).find((name) => name.includes("secret")) ?? "";
+    expect((await stat(join(store, secret))).mode & 0o777).toBe(0o600);
+    expect(await readFile(join(store, secret), "utf8")).not.toContain(env.WINDROW_VIEWER_TOKEN);
+  });
+
+  it("asks for a token where other machines reach it, and warns", async () => {
+    const store = join(await newFolder(), "store");
+    const refused = await windrow(["gateway", "--port", "0", "--host", "0.0.0.0", "--store", store]);
+    expect([refused.status, refused.stderr]).toEqual([2, expect.stringContaining("give a token")]);
+    const env = { WINDROW_GATEWAY_TOKEN: "token-of-the-clients-01" };
+    const { said, warned, stop } = await served(["--host", "0.0.0.0", "--store", store], env);
+    expect(warned()).toContain("warning: other machines reach http://0.0.0.0:");
+    expect(said + warned()).not.toContain(env.WINDROW_GATEWAY_TOKEN);
+    await stop();
+  });
+
+  it("logs each request with --debug, without keys and queries", async () => {
+    const store = join(await newFolder(), "store");
+    const { said, warned, stop } = await served([
+      "--upstream",
+      `gemini=${await provider()}`,
+      "--store",
+      store,
+      "--debug",
+    ]);
+    const [url = ""] = said.split(" ");
+    await (await fetch(`${url}/v1beta/models?key=canary`, { headers: { "x-goog-api-key": "canary" } })).text();
+    expect(await stop()).toBe(0);
+    expect(warned()).toContain("/v1beta/models");
+    expect(warned()).not.toContain("canary");
+  });
+
+  it.each([
+    [["--port", "no"], "a port"],
+    [["--budget", "lots"], "a number of tokens"],
+    [["--upstream", "no-address"], "a name and an address"],
+    [["--upstream", "a=ftp://example.com"], "an http or https address"],
+    [["--upstream", "a=https://me:secret@example.com"], "a password"],
+    [["--token", "short"], "16 to 200"],
+  ])("refuses %s", async (argv, words) => {
+    const { status, stderr } = await windrow(["gateway", ...argv, "--store", join(await newFolder(), "store")]);
+    expect([status, stderr]).toEqual([2, expect.stringContaining(words)]);
+    expect(stderr).not.toContain("secret@");
+  });
+});

@@ -1,0 +1,219 @@
+/** The gateway's guard: who may call, which requests are none, where they may go, and what is never told. */
+import { connect, createServer } from "node:net";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { inspect } from "node:util";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { serveGateway } from "../../../src/gateway/proxy/server.ts";
+import { answerOf, ask, headerOf, rawUpstream, requestOf, sendRaw, staged } from "./stage.ts";
+import type { RawUpstream } from "./stage.ts";
+
+const canary = "sk-canary-0123456789";
+
+async function quietUpstream(): Promise<RawUpstream> {
+  return rawUpstream((socket) => void socket.write(answerOf("200 OK", [["Content-Length", "2"]], "ok")));
+}
+
+function plain(lines: readonly string[], body = ""): string {
+  return [...lines, "", body].join("\r\n");
+}
+
+describe("a request that is refused", () => {
+  it.each([
+    ["a foreign Host", 403, plain(["POST /v1/messages HTTP/1.1", "Host: evil.example", "Content-Length: 2"], "{}")],
+    ["no Host", 400, plain(["POST /v1/messages HTTP/1.1", "Content-Length: 2"], "{}")],
+    ["two Hosts", 400, plain(["POST /v1/messages HTTP/1.1", "Host: 127.0.0.1", "Host: localhost"])],
+    [
+      "an Origin of another site",
+      403,
+      plain(["GET /v1/models HTTP/1.1", "Host: 127.0.0.1", "Origin: https://evil.example"]),
+    ],
+    [
+      "an Origin of this machine",
+      403,
+      plain(["GET /v1/models HTTP/1.1", "Host: 127.0.0.1", "Origin: http://127.0.0.1:3000"]),
+    ],
+    ["the Origin null", 403, plain(["GET /v1/models HTTP/1.1", "Host: 127.0.0.1", "Origin: null"])],
+    ["a preflight", 403, plain(["OPTIONS /v1/messages HTTP/1.1", "Host: 127.0.0.1", "Origin: https://evil.example"])],
+    [
+      "a length and chunks",
+      400,
+      plain(
+        ["POST /v1/messages HTTP/1.1", "Host: 127.0.0.1", "Content-Length: 5", "Transfer-Encoding: chunked"],
+        "0\r\n\r\n",
+      ),
+    ],
+    [
+      "two lengths",
+      400,
+      plain(["POST /v1/messages HTTP/1.1", "Host: 127.0.0.1", "Content-Length: 2", "Content-Length: 2"], "{}"),
+    ],
+    ["a list of lengths", 400, plain(["POST /v1/messages HTTP/1.1", "Host: 127.0.0.1", "Content-Length: 2, 2"], "{}")],
+    [
+      "a coding that is not chunked alone",
+      400,
+      plain(["POST /v1/files HTTP/1.1", "Host: 127.0.0.1", "Transfer-Encoding: gzip, chunked"], "0\r\n\r\n"),
+    ],
+    ["an address for a target", 400, plain(["GET http://evil.example/ HTTP/1.1", "Host: 127.0.0.1"])],
+    ["an address in the path", 404, plain(["GET /u/https://evil.example/v1/models HTTP/1.1", "Host: 127.0.0.1"])],
+    ["an address behind a route", 404, plain(["GET /v1/https://evil.example HTTP/1.1", "Host: 127.0.0.1"])],
+    ["a hidden address", 404, plain(["GET /v1/https:%2f%2fevil.example HTTP/1.1", "Host: 127.0.0.1"])],
+    ["a path that climbs", 404, plain(["GET /u/openai/../admin HTTP/1.1", "Host: 127.0.0.1"])],
+    ["a path that climbs in code", 404, plain(["GET /u/openai/%2e%2e/admin HTTP/1.1", "Host: 127.0.0.1"])],
+    ["an upstream of no list", 404, plain(["GET /u/evil/v1/models HTTP/1.1", "Host: 127.0.0.1"])],
+    ["a name that every object has", 404, plain(["GET /u/constructor/v1/models HTTP/1.1", "Host: 127.0.0.1"])],
+    ["an unknown path", 404, plain(["GET /admin HTTP/1.1", "Host: 127.0.0.1"])],
+    ["a tunnel", 405, plain(["CONNECT evil.example:443 HTTP/1.1", "Host: evil.example:443"])],
+    [
+      "a web socket",
+      426,
+      plain([
+        "GET /v1/responses HTTP/1.1",
+        "Host: 127.0.0.1",
+        "Connection: Upgrade",
+        "Upgrade: websocket",
+        "Sec-WebSocket-Key: x",
+      ]),
+    ],
+    ["a line break in a header", 400, "GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1\r\nX-A: b\rc\r\n\r\n"],
+    [
+      "headers that are too large",
+      431,
+      plain(["GET /v1/models HTTP/1.1", "Host: 127.0.0.1", `X-A: ${"a".repeat(300_000)}`]),
+    ],
+  ])("has %s", async (_what, status, bytes) => {
+    const upstream = await quietUpstream();
+    const { port, gateway } = await staged(upstream.url);
+    const received = await sendRaw(port, bytes);
+    expect(received.toString("latin1")).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(upstream.connections).toHaveLength(0);
+    expect(await (await fetch(`${gateway.url}/-/health`)).text()).toContain("windrow gateway");
+  });
+});
+
+it("passes over an offer of HTTP/2, as Java's client makes one", async () => {
+  const upstream = await quietUpstream();
+  const { port } = await staged(upstream.url);
+  const offer = [
+    ["Connection", "Upgrade, HTTP2-Settings"],
+    ["Upgrade", "h2c"],
+    ["HTTP2-Settings", "AAMAAABk"],
+  ] as const;
+  const { line } = await ask(port, requestOf("/v1/responses", offer, "{}"));
+  expect(line).toBe("HTTP/1.1 200 OK");
+  expect(upstream.requests[0]?.headers.map(([name]) => name.toLowerCase())).not.toContain("http2-settings");
+});
+
+it("passes a redirect on, and does not follow it", async () => {
+  const other = await quietUpstream();
+  const headers = [
+    ["Location", `${other.url}/elsewhere`],
+    ["Content-Length", "0"],
+  ] as const;
+  const upstream = await rawUpstream((socket) => void socket.write(answerOf("307 Temporary Redirect", headers)));
+  const { port } = await staged(upstream.url);
+  const { line, headers: passed } = await ask(port, requestOf("/v1/messages", [["x-api-key", canary]], "{}"));
+  expect(line).toBe("HTTP/1.1 307 Temporary Redirect");
+  expect(passed).toContainEqual(["Location", `${other.url}/elsewhere`]);
+  expect([upstream.requests.length, other.requests.length]).toEqual([1, 0]);
+});
+
+describe("with a token", () => {
+  const token = "a-token-of-16-characters";
+  it("passes requests that bring it, in a header or in the path, and takes it out", async () => {
+    const upstream = await quietUpstream();
+    const { port, gateway } = await staged(upstream.url, { token });
+    const status = async (path: string, headers: readonly (readonly [string, string])[]): Promise<string> =>
+      (await ask(port, requestOf(path, headers, "{}"))).line.slice(9, 12);
+    expect(await status("/v1/messages", [])).toBe("401");
+    expect(await status("/v1/messages", [["x-windrow-token", `${token}x`]])).toBe("401");
+    expect(await status("/t/wrong/v1/messages", [["x-windrow-token", token]])).toBe("401");
+    expect(await status("/v1/messages", [["X-Windrow-Token", token]])).toBe("200");
+    expect(await status(`/t/${token}/s/mine/v1/messages`, [])).toBe("200");
+    expect(upstream.requests.map(({ line }) => line)).toEqual(Array(2).fill("POST /v1/messages HTTP/1.1"));
+    expect(JSON.stringify(upstream.requests)).not.toContain(token);
+    const metrics = async (headers: Record<string, string>): Promise<number> =>
+      (await fetch(`${gateway.url}/-/metrics`, { headers })).status;
+    expect([await metrics({}), await metrics({ authorization: `Bearer ${token}` })]).toEqual([401, 200]);
+  });
+});
+
+it("listens at both addresses of this machine", async () => {
+  const upstream = await quietUpstream();
+  const { port } = await staged(upstream.url);
+  const probe = createServer();
+  const hasSix = await new Promise<boolean>((resolve) => {
+    probe.once("error", () => resolve(false)).listen(0, "::1", () => probe.close(() => resolve(true)));
+  });
+  if (!hasSix) return expect(port).toBeGreaterThan(0);
+  const socket = connect(port, "::1");
+  socket.write(plain(["GET /-/health HTTP/1.1", "Host: [::1]"]));
+  const [chunk] = (await once(socket, "data")) as [Buffer];
+  socket.destroy();
+  expect(chunk.toString()).toContain("200 OK");
+});
+
+it("refuses to begin where other machines could call without a token, and an upstream that is itself", async () => {
+  await expect(serveGateway({ host: "0.0.0.0", port: 0 })).rejects.toMatchObject({ code: "bad-option" });
+  const reserved = createServer();
+  reserved.listen(0, "127.0.0.1");
+  await once(reserved, "listening");
+  const { port } = reserved.address() as AddressInfo;
+  await expect(serveGateway({ port })).rejects.toMatchObject({ code: "store-unavailable" });
+  await new Promise((resolve) => reserved.close(resolve));
+  const gateway = await serveGateway({ port, upstreams: { openai: `http://localhost:${port}` } });
+  onTestFinished(() => gateway.close());
+  expect((await ask(port, requestOf("/v1/responses", [], "{}"))).line).toMatch(/ 508 /);
+});
+
+it("tells a key in no event, metric, error and object", async () => {
+  const upstream = await rawUpstream((socket, _request, count) => {
+    if (count === 1) socket.write(answerOf("200 OK", [["Content-Length", "2"]], "ok"));
+    else if (count === 2) socket.destroy();
+    else socket.write("HTTP/1.1 200 OK\r\nbroken header\r\n\r\n");
+  });
+  const { gateway, port, events, event } = await staged(upstream.url);
+  const request = requestOf(
+    `/v1beta/models/m:generateContent?key=${canary}`,
+    [
+      ["x-goog-api-key", canary],
+      ["authorization", `Bearer ${canary}`],
+      ["cookie", canary],
+    ],
+    "{}",
+  );
+  const answers = [await ask(port, request), await ask(port, request), await ask(port, request)];
+  expect(answers.map(({ line }) => line.slice(9, 12))).toEqual(["200", "502", "502"]);
+  await event(3);
+  const metrics = await (await fetch(`${gateway.url}/-/metrics`)).text();
+  expect(metrics).toContain('windrow_gateway_requests_total{upstream="gemini",outcome="failed",status="502"} 2');
+  const told = [
+    inspect(gateway, { depth: 9, showHidden: true }),
+    inspect(events, { depth: 9 }),
+    metrics,
+    inspect(answers),
+  ];
+  expect(told.join("\n")).not.toContain(canary);
+  expect(events[1]).toMatchObject({ path: "/v1beta/models/m:generateContent", outcome: "failed", status: 502 });
+});
+
+describe("an upstream that is not there", () => {
+  it.each([
+    ["/v1/messages", { type: "error", error: { type: "api_error" } }],
+    ["/v1/responses", { error: { type: "server_error" } }],
+    ["/v1beta/models/m:generateContent", { error: { code: 502, status: "UNAVAILABLE" } }],
+    ["/api/chat", { error: expect.stringContaining("ECONNREFUSED") }],
+  ])("is told in the shape of %s", async (path, shape) => {
+    const gone = createServer();
+    gone.listen(0, "127.0.0.1");
+    await once(gone, "listening");
+    const address = `http://127.0.0.1:${(gone.address() as AddressInfo).port}`;
+    await new Promise((resolve) => gone.close(resolve));
+    const { port } = await staged(address);
+    const answer = await ask(port, requestOf(path, [["authorization", `Bearer ${canary}`]], "{}"));
+    expect(answer.line).toBe("HTTP/1.1 502 Bad Gateway");
+    expect(headerOf(answer, "x-windrow")).toBe("failed");
+    expect(JSON.parse(answer.body.toString())).toMatchObject(shape);
+    expect(answer.body.toString()).toContain("nothing listens there");
+  });
+});
