@@ -33,7 +33,7 @@ export const anthropicMessages: WireApi = {
   name: "anthropic-messages",
   profile: { ...anthropic, rules: { ...anthropic.rules, systemFirst: false } },
   adapter: anthropicAdapter as unknown as Adapter<JsonObject>,
-  matches: (method, path) => method === "POST" && /\/v1\/messages\/?(\?|$)/.test(path),
+  matches: (method, path) => method === "POST" && /^[^?]*\/v1\/messages\/?(\?|$)/.test(path),
   read(call) {
     const body = readBody(call, shape);
     if (!body) return undefined;

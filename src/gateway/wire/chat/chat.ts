@@ -31,7 +31,7 @@ export const chatCompletions: WireApi = {
   name: "openai-chat",
   profile: chatProfile(),
   adapter: chatAdapter as unknown as Adapter<JsonObject>,
-  matches: (method, path) => method === "POST" && /\/chat\/completions\/?(\?|$)/.test(path),
+  matches: (method, path) => method === "POST" && /^[^?]*\/chat\/completions\/?(\?|$)/.test(path),
   read(call) {
     const body = readBody(call, shape);
     if (!body) return undefined;

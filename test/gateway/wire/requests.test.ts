@@ -1,0 +1,495 @@
+/** Requests of both APIs: their messages, purposes and names, and their bodies with other messages. */
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../../src/message/message.ts";
+import type { WireApi, WireRequest } from "../../../src/gateway/gateway.ts";
+import { anthropicMessages } from "../../../src/gateway/wire/anthropic/anthropic.ts";
+import { wireApiOf } from "../../../src/gateway/wire/apis.ts";
+import { chatCompletions } from "../../../src/gateway/wire/chat/chat.ts";
+import { Remembered } from "../../../src/gateway/wire/remembered.ts";
+import { register } from "../../../src/conformance.ts";
+import { adapterConformance } from "../../../src/adapter/conformance.ts";
+
+function read(api: WireApi, body: object | string, headers: Record<string, string> = {}): WireRequest {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  const request = api.read({ method: "POST", path: "/", headers, body: Buffer.from(text) });
+  if (!request) throw new Error("the request was not read");
+  return request;
+}
+
+const refused = (api: WireApi, text: string): boolean =>
+  api.read({ method: "POST", path: "/", headers: {}, body: Buffer.from(text) }) === undefined;
+
+const hi = { role: "user", content: "hi" };
+const tools = [{ name: "read", description: "Reads a file.", input_schema: { type: "object" }, cache_control: {} }];
+const many = [hi, { role: "assistant", content: "OK" }, hi, { role: "assistant", content: "OK" }, hi];
+
+describe("wireApiOf", () => {
+  it.each([
+    ["POST", "/v1/messages", "anthropic-messages"],
+    ["POST", "/v1/messages?beta=true", "anthropic-messages"],
+    ["POST", "/anthropic/v1/messages", "anthropic-messages"],
+    ["POST", "/v1/chat/completions", "openai-chat"],
+    ["POST", "/openai/deployments/x/chat/completions?api-version=1", "openai-chat"],
+    ["POST", "/v1/messages/count_tokens", undefined],
+    ["POST", "/v1/messages/batches", undefined],
+    ["POST", "/v1/threads/t/messages", undefined],
+    ["GET", "/v1/messages", undefined],
+    ["HEAD", "/api/hello", undefined],
+    ["POST", "/v1/embeddings?next=/v1/messages", undefined],
+  ])("%s %s", (method, path, name) => {
+    expect(wireApiOf(method, path)?.name).toBe(name);
+  });
+});
+
+describe("a message", () => {
+  const marked = { cache_control: { type: "ephemeral" } };
+
+  it("has one value and hash, marked or not, as text or as the one block of it", () => {
+    const spellings = [
+      { role: "user", content: "hi" },
+      { content: "hi", role: "user" },
+      { role: "user", content: [{ type: "text", text: "hi" }] },
+      { role: "user", content: [{ text: "hi", type: "text", ...marked }] },
+    ];
+    for (const api of [anthropicMessages, chatCompletions]) {
+      const { messages } = read(api, { messages: spellings });
+      expect(messages.map(({ value }) => value)).toEqual(spellings.map(() => ({ role: "user", content: "hi" })));
+      expect(new Set(messages.map(({ hash }) => hash)).size).toBe(1);
+      expect(messages[0]?.hash).toMatch(/^[\da-f]{64}$/);
+    }
+  });
+
+  it("loses marks in results and documents, and no argument of a tool", () => {
+    const content = [
+      { type: "tool_result", tool_use_id: "t", content: [{ type: "text", text: "a", ...marked }], ...marked },
+      { type: "document", source: { type: "content", content: [{ type: "text", text: "b", ...marked }] } },
+    ];
+    const call = { role: "assistant", content: [{ type: "tool_use", id: "t", name: "set", input: marked, ...marked }] };
+    const { messages } = read(anthropicMessages, { messages: [call, { role: "user", content }] });
+    expect(messages[0]?.value).toEqual({
+      role: "assistant",
+      content: [{ type: "tool_use", id: "t", name: "set", input: marked }],
+    });
+    expect(messages[1]?.value).toEqual({
+      role: "user",
+      content: [
+        { type: "tool_result", tool_use_id: "t", content: "a" },
+        { type: "document", source: { type: "content", content: [{ type: "text", text: "b" }] } },
+      ],
+    });
+  });
+
+  it("has another hash with another text, name or order", () => {
+    const messages = [
+      hi,
+      { role: "assistant", content: "hi" },
+      { role: "user", content: "hi " },
+      { role: "user", content: ["a", "b"] },
+      { role: "user", content: ["b", "a"] },
+    ];
+    const { messages: given } = read(anthropicMessages, { messages });
+    expect(new Set(given.map(({ hash }) => hash)).size).toBe(messages.length);
+  });
+
+  it("keeps its place and fields where it is a system message in the middle", () => {
+    const system = { role: "system", content: "Be brief.", output_config: { effort: "medium" } };
+    const { messages, api } = read(anthropicMessages, { messages: [hi, system, hi], tools });
+    expect(api.profile.rules.systemFirst).toBe(false);
+    const values = messages.map(({ value }) => value);
+    const [, decoded] = api.adapter.decode(values);
+    expect(decoded?.role).toBe("system");
+    expect(api.adapter.encode(structuredClone(api.adapter.decode(values)))).toEqual([hi, system, hi]);
+  });
+
+  it("is the very value again where its bytes came before", () => {
+    const first = read(anthropicMessages, { messages: many, tools });
+    const second = read(anthropicMessages, { messages: [...many, { role: "assistant", content: "new" }], tools });
+    expect(
+      second.messages.slice(0, many.length).map(({ value }, index) => value === first.messages[index]?.value),
+    ).toEqual(many.map(() => true));
+    expect(read(chatCompletions, { messages: many }).messages[0]?.hash).toBe(first.messages[0]?.hash);
+  });
+});
+
+describe("a request", () => {
+  it("tells model, limit, stream, system text and tools", () => {
+    const system = [
+      { type: "text", text: "x-anthropic-billing-header: cc_version=2; cc_entrypoint=cli;" },
+      { type: "text", text: "You are an agent." },
+      { type: "text", text: "Be brief.", cache_control: { type: "ephemeral" } },
+    ];
+    const body = {
+      model: "claude-test",
+      max_tokens: 100,
+      stream: true,
+      system,
+      tools: [...tools, { type: "web_search_1", name: "web_search", max_uses: 3 }],
+      messages: [hi],
+    };
+    expect(read(anthropicMessages, body)).toMatchObject({
+      model: "claude-test",
+      maxOutput: 100,
+      isStream: true,
+      system: "You are an agent.\n\nBe brief.",
+      tools: [
+        { name: "read", description: "Reads a file.", inputSchema: { type: "object" } },
+        { name: "web_search", inputSchema: { max_uses: 3 } },
+      ],
+    });
+    const called = {
+      type: "function",
+      function: { name: "read", description: "Reads.", parameters: { type: "object" } },
+    };
+    const chat = read(chatCompletions, { model: "m", max_completion_tokens: 5, messages: [hi], tools: [called] });
+    expect(chat).toMatchObject({ maxOutput: 5, isStream: false, tools: [{ name: "read", description: "Reads." }] });
+    expect(chat.system).toBeUndefined();
+  });
+
+  it.each([
+    ["a turn with tools", { messages: [hi], tools }, "turn"],
+    ["a turn of a long conversation without tools", { messages: many }, "turn"],
+    ["a short request without tools", { messages: [hi], tools: [] }, "side"],
+    ["an answer in a shape", { messages: many, output_config: { format: { type: "json_schema" } } }, "side"],
+    [
+      "an answer in a shape, with tools",
+      { messages: many, tools, output_config: { format: { type: "json_schema" } } },
+      "turn",
+    ],
+    [
+      "Claude Code's compaction",
+      {
+        tools,
+        messages: [
+          ...many.slice(0, 4),
+          {
+            role: "user",
+            content: [
+              { type: "text", text: "x" },
+              { type: "text", text: "CRITICAL: Respond with TEXT ONLY. Do not" },
+            ],
+          },
+        ],
+      },
+      "compaction",
+    ],
+    [
+      "opencode's compaction",
+      { messages: [{ role: "user", content: "Here is the conversation so far:\n\n<conversation>" }] },
+      "compaction",
+    ],
+    [
+      "a user who quotes such a prompt",
+      { tools, messages: [{ role: "user", content: "What does 'CRITICAL: Respond with TEXT ONLY' do?" }] },
+      "turn",
+    ],
+  ])("is told by its purpose: %s", (_, body, kind) => {
+    expect(read(anthropicMessages, body).kind).toBe(kind);
+    const { output_config: shape, ...fields } = body as { readonly output_config?: { readonly format: object } };
+    expect(read(chatCompletions, { ...fields, ...(shape && { response_format: shape.format }) }).kind).toBe(kind);
+  });
+
+  it.each([
+    [
+      "Claude Code",
+      { "user-agent": "claude-cli/2.1.330 (external, cli)", "x-claude-code-session-id": "s" },
+      {},
+      { client: "claude-code", session: "s" },
+    ],
+    [
+      "its agent",
+      {
+        "user-agent": "claude-cli/2.1.330",
+        "x-claude-code-session-id": "s",
+        "x-claude-code-agent-id": "a",
+        "x-claude-code-parent-agent-id": "p",
+      },
+      {},
+      { client: "claude-code", session: "s", agent: "a", parent: "p" },
+    ],
+    [
+      "its user's id",
+      { "user-agent": "x" },
+      { metadata: { user_id: '{"device_id":"d","session_id":"s"}' } },
+      { client: "x", session: "s" },
+    ],
+    [
+      "its older user's id",
+      {},
+      { metadata: { user_id: "user_1a_account__session_0b-1c" } },
+      { client: "unknown", session: "0b-1c" },
+    ],
+    [
+      "a user's id that is a name",
+      { "user-agent": "OpenAI/JS 6" },
+      { metadata: { user_id: "ann" } },
+      { client: "openai" },
+    ],
+    ["a user's id that is broken JSON", {}, { metadata: { user_id: '{"session_id":' } }, { client: "unknown" }],
+    [
+      "Codex",
+      { "user-agent": "codex_exec/0.169.0", "session-id": "s", "thread-id": "t" },
+      { prompt_cache_key: "k" },
+      { client: "codex", session: "t" },
+    ],
+    [
+      "opencode",
+      {
+        "user-agent": "opencode/1.18.33 ai-sdk",
+        "x-session-affinity": "a",
+        "x-session-id": "b",
+        "x-parent-session-id": "p",
+      },
+      {},
+      { client: "opencode", session: "a", parent: "p" },
+    ],
+    ["pi", { "user-agent": "pi (linux 6)", "session_id": "s" }, {}, { client: "pi", session: "s" }],
+    ["Gemini CLI", { "user-agent": "GeminiCLI-tui/0.61.0/x" }, {}, { client: "gemini-cli" }],
+    [
+      "the key of a cache",
+      { "user-agent": "python-requests/2" },
+      { prompt_cache_key: "k" },
+      { client: "python-requests", session: "k" },
+    ],
+    [
+      "its own header before all",
+      { "x-windrow-session": "w", "x-windrow-agent": "a", "thread-id": "t" },
+      {},
+      { client: "unknown", session: "w", agent: "a" },
+    ],
+    [
+      "names that are none",
+      { "x-windrow-session": "a\u0000b", "thread-id": "x".repeat(300), "session-id": " " },
+      {},
+      { client: "unknown" },
+    ],
+  ])("is told by its names: %s", (_, headers, fields, claims) => {
+    expect(read(anthropicMessages, { messages: [hi], ...fields }, headers as Record<string, string>).claims).toEqual(
+      claims,
+    );
+  });
+
+  it("is fixed where its answers are several or its history stands elsewhere", () => {
+    expect(read(chatCompletions, { messages: [hi], n: 2 }).fixed).toBe("n > 1");
+    expect(read(chatCompletions, { messages: [hi], previous_response_id: "r" }).fixed).toBe("previous_response_id");
+    expect(read(chatCompletions, { messages: [hi], n: 1, conversation: null }).fixed).toBeUndefined();
+  });
+
+  it.each([
+    "",
+    "[]",
+    "{}",
+    '{"messages":{}}',
+    '{"messages":[1]}',
+    '{"messages":[{"content":"hi"}]}',
+    '{"messages":[{"role":"user","content":1}]}',
+    '{"messages":[{"role":"user","content":"hi"},]}',
+    '{"messages":[{"role":"user","content":"h\ni"}]}',
+    '{"messages":[{"role":"user","content":"hi"}],"model":tru}',
+    '{"messages":[],"messages":[]}',
+    `{"messages":[{"role":"user","content":${"[".repeat(600)}${"]".repeat(600)}}]}`,
+  ])("passes unread with the body %j", (text) => {
+    expect(refused(anthropicMessages, text)).toBe(true);
+    expect(refused(chatCompletions, text)).toBe(true);
+  });
+});
+
+describe("a written body", () => {
+  const first = '{ "role" : "user", "content":"\\u0061 1.0", "odd": 1.0e2 }';
+  const second = '{"role":"assistant","content":[{"type":"text","text":"OK"}]}';
+  const third = '{"content":"hi","role":"user", "big": 12345678901234567890}';
+  const text = `{"model":"m", "messages" : [ ${first} ,\n\t${second},${third} ] , "temperature":1.0,"tools":[ ]}\n`;
+  const request = read(anthropicMessages, text);
+  const [one, two, three] = request.messages;
+  if (!one || !two || !three) throw new Error("the request has three messages");
+  const written = (messages: Parameters<WireApi["write"]>[1]): string =>
+    anthropicMessages.write(request, messages).toString();
+  const around = (inside: string): string =>
+    `{"model":"m", "messages" : [${inside}] , "temperature":1.0,"tools":[ ]}\n`;
+
+  it("is the very buffer where nothing changed", () => {
+    expect(anthropicMessages.write(request, request.messages)).toBe(request.call.body);
+  });
+
+  it("keeps neighbours and what stands between them", () => {
+    expect(written([one, two])).toBe(around(`${first} ,\n\t${second}`));
+    expect(written([two, three])).toBe(around(`${second},${third}`));
+    expect(written([one, three])).toBe(around(`${first},${third}`));
+    expect(written([three, one])).toBe(around(`${third},${first}`));
+    expect(written([one, one])).toBe(around(`${first},${first}`));
+    expect(written([])).toBe(around(""));
+  });
+
+  it("has new messages as JSON among the old ones", () => {
+    const made = { role: "user", content: "Zusammenfassung 🌾 \ud800" };
+    expect(written([one, { made }, three])).toBe(around(`${first},${JSON.stringify(made)},${third}`));
+    expect(written([{ made }, two, three, { made }])).toBe(
+      around(`${JSON.stringify(made)},${second},${third},${JSON.stringify(made)}`),
+    );
+  });
+
+  it("takes messages of another request by their bytes", () => {
+    const [other] = read(anthropicMessages, { messages: [hi] }).messages;
+    expect(written(other ? [other, two] : [])).toBe(around(`${JSON.stringify(hi)},${second}`));
+  });
+
+  it("has what an empty list is given", () => {
+    const empty = read(anthropicMessages, '{"messages":[ ],"a":1}');
+    expect(anthropicMessages.write(empty, [])).toBe(empty.call.body);
+    expect(anthropicMessages.write(empty, [{ made: hi }]).toString()).toBe(
+      `{"messages":[${JSON.stringify(hi)}],"a":1}`,
+    );
+  });
+});
+
+describe("an echo", () => {
+  const call = { type: "tool_use", id: "t", name: "read", input: { a: 1, b: [2] } };
+  const thinking = { type: "thinking", thinking: "", signature: "c2ln" };
+  const answer = { role: "assistant", content: [thinking, { type: "text", text: "Let me  look.\n" }, call] };
+
+  it("of Anthropic has the same calls, and the same text but for white space", () => {
+    const echo = (content: unknown, role = "assistant"): boolean =>
+      anthropicMessages.isEcho({ role, content } as never, answer);
+    const moved = { ...call, input: { b: [2], a: 1 } };
+    expect(echo(answer.content)).toBe(true);
+    expect(echo([{ type: "text", text: "Let me look." }, moved])).toBe(true);
+    expect(echo(answer.content, "user")).toBe(false);
+    expect(echo([{ type: "text", text: "Let me see." }, call])).toBe(false);
+    expect(echo([{ type: "text", text: "Let me look." }])).toBe(false);
+    expect(
+      echo([
+        { type: "text", text: "Let me look." },
+        { ...call, id: "u" },
+      ]),
+    ).toBe(false);
+    expect(
+      echo([
+        { type: "text", text: "Let me look." },
+        { ...call, input: { a: 1 } },
+      ]),
+    ).toBe(false);
+    expect(
+      anthropicMessages.isEcho({ role: "assistant", content: "OK" }, { role: "assistant", content: " OK\n" }),
+    ).toBe(true);
+  });
+
+  it("of chat has arguments of the same value", () => {
+    const of = (content: string | null, args: string): never =>
+      ({
+        role: "assistant",
+        content,
+        tool_calls: [{ id: "c", type: "function", function: { name: "read", arguments: args } }],
+      }) as never;
+    expect(chatCompletions.isEcho(of("", '{ "a": 1 }'), of(null, '{"a":1}'))).toBe(true);
+    expect(chatCompletions.isEcho(of("", '{"a":2}'), of(null, '{"a":1}'))).toBe(false);
+    expect(chatCompletions.isEcho(of("x", '{"a":1}'), of(null, '{"a":1}'))).toBe(false);
+    expect(chatCompletions.isEcho(of("", '{"a'), of("", '{"a'))).toBe(true);
+  });
+});
+
+describe("withoutReasoning", () => {
+  it("takes reasoning and nothing else", () => {
+    const text = { type: "text", text: "OK" };
+    const thinking = { type: "thinking", thinking: "", signature: "c2ln" };
+    const bare = { role: "assistant", content: [text] };
+    const withoutReasoning = (message: JsonObject): JsonObject => anthropicMessages.withoutReasoning(message);
+    expect(withoutReasoning(bare)).toBe(bare);
+    expect(withoutReasoning({ role: "assistant", content: [thinking, text, { type: "tool_use", id: "t" }] })).toEqual({
+      role: "assistant",
+      content: [text, { type: "tool_use", id: "t" }],
+    });
+    expect(withoutReasoning({ role: "assistant", content: [{ type: "redacted_thinking", data: "x" }, text] })).toEqual({
+      role: "assistant",
+      content: "OK",
+    });
+    expect(withoutReasoning({ role: "assistant", content: [thinking] })).toEqual({
+      role: "assistant",
+      content: "[reasoning]",
+    });
+  });
+
+  it("takes the members in which chat has it", () => {
+    const bare = { role: "assistant", content: "OK" };
+    const withoutReasoning = (message: JsonObject): JsonObject => chatCompletions.withoutReasoning(message);
+    expect(withoutReasoning(bare)).toBe(bare);
+    expect(withoutReasoning({ ...bare, reasoning_content: "hm", reasoning_details: [] })).toEqual(bare);
+    expect(withoutReasoning({ role: "assistant", content: null, reasoning: "hm" })).toEqual({
+      role: "assistant",
+      content: "[reasoning]",
+    });
+  });
+});
+
+describe("an error", () => {
+  const bound =
+    "messages.2.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation.";
+
+  it("says that reasoning does not belong to the messages before it", () => {
+    expect(anthropicMessages.isPrefixFault(400, JSON.stringify({ error: { message: bound } }))).toBe(true);
+    expect(anthropicMessages.isPrefixFault(500, bound)).toBe(false);
+    expect(anthropicMessages.isPrefixFault(400, "prompt is too long")).toBe(false);
+  });
+
+  it.each([
+    [400, "prompt is too long: 214315 tokens > 200000 maximum", true],
+    [400, '{"error":{"code":"context_length_exceeded"}}', true],
+    [400, '{"error":{"type":"exceed_context_size_error"}}', true],
+    [200, "The number of tokens is greater than the context length", true],
+    [413, "<html>", true],
+    [429, "prompt is too long for your rate limit", false],
+    [400, bound, false],
+  ])("with status %d says that a request is too long: %s", (status, body, isLong) => {
+    expect(chatCompletions.isOverflow(status, body)).toBe(isLong);
+    expect(anthropicMessages.isOverflow(status, body)).toBe(isLong);
+  });
+
+  it("of the gateway's own has the shape of the API", () => {
+    expect(JSON.parse(anthropicMessages.fault(502, 'no "upstream"').body)).toEqual({
+      type: "error",
+      error: { type: "api_error", message: 'no "upstream"' },
+    });
+    expect(JSON.parse(chatCompletions.fault(404, "none").body)).toMatchObject({
+      error: { message: "none", type: "not_found_error" },
+    });
+  });
+});
+
+describe("Remembered", () => {
+  it("reads bytes once, and forgets what was not asked for longest", () => {
+    const memory = new Remembered(20_000);
+    const calls: string[] = [];
+    const ask = (name: string, kind = "a"): void => {
+      memory.of(kind, Buffer.from(name.padEnd(4_000, ".")), () => calls.push(name));
+    };
+    for (const name of ["1", "2", "3", "1", "4", "5", "1", "2"]) ask(name);
+    expect(calls).toEqual(["1", "2", "3", "4", "5", "2"]);
+    expect(memory.bytes).toBeLessThanOrEqual(20_000);
+    ask("1", "b");
+    expect(calls).toHaveLength(7);
+  });
+
+  it("keeps nothing that is larger than a quarter of it", () => {
+    const memory = new Remembered(1_000);
+    memory.of("a", Buffer.alloc(600), () => 1);
+    expect(memory.bytes).toBe(0);
+  });
+});
+
+const conversation = [
+  { role: "user", content: "Read a.txt" },
+  { role: "system", content: "Be brief.", output_config: { effort: "low" } },
+  {
+    role: "assistant",
+    content: [
+      { type: "thinking", thinking: "", signature: "c2ln" },
+      { type: "text", text: "Let me look." },
+      { type: "tool_use", id: "t1", name: "read", input: { path: "a.txt" } },
+    ],
+  },
+  { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: "1\thello\n".repeat(300) }] },
+  { role: "assistant", content: "It says hello." },
+];
+
+register(adapterConformance(anthropicMessages.adapter, [{ name: "values of a request", messages: conversation }]), {
+  describe,
+  it,
+});
