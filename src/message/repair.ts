@@ -2,11 +2,13 @@
  * Repair of histories. Real ones hold aborted calls, results without calls, repeated ids and empty messages. The reader
  * turns any history into steps that a provider accepts, and reports each repair. It looks ahead no further than the
  * next assistant message, so a longer history never changes the steps of a shorter one. Lines of one call each, none with an id, that
- * follow on each other are one step: their results come behind the last of them.
+ * follow on each other are one step: their results come behind the last of them. So are the pieces of one answer.
  */
-import { inlineName, inlineText, jsonLine, quoteHint, quoteText } from "./quote.ts";
-import { resultText, toolCalls, toolResults } from "./message.ts";
+import { toolCalls, toolResults } from "./message.ts";
 import type { Message, Part, ToolCallPart, ToolResultPart } from "./message.ts";
+import { answersOf, noteOfResult, strayCall } from "./answers.ts";
+import type { OpenCall } from "./answers.ts";
+import { isPiece } from "./step.ts";
 import type { NumberedMessage, Step } from "./step.ts";
 import { tidyMessage } from "./tidy.ts";
 
@@ -38,18 +40,6 @@ export interface Repair {
   readonly callId?: string;
 }
 
-/** The text of the synthetic result for a call that never got one. */
-export const interruptedText = "[interrupted: no result was recorded for this call]";
-
-interface OpenCall {
-  /** The message that makes it. */
-  readonly caller: NumberedMessage;
-  readonly part: ToolCallPart;
-  /** The id that the host wrote, which the results use. */
-  readonly hostId: string;
-  result?: { readonly numbered: NumberedMessage; readonly part: ToolResultPart };
-}
-
 interface OpenStep {
   /** The message of the calls; several where calls without ids stand on lines of their own. */
   readonly assistants: NumberedMessage[];
@@ -58,6 +48,15 @@ interface OpenStep {
   readonly waiting: Step[];
   /** Parts beside the results of a message. They stay in the step, because a message is never split. */
   readonly beside: NumberedMessage[];
+}
+
+/** How a history is read. */
+export interface ReadingOptions {
+  /**
+   * Whether a system message belongs to the step that it follows, so that both leave together. Default false: it is a step
+   * of its own.
+   */
+  readonly joinSystem?: boolean;
 }
 
 /** The number of shifted steps after which their memory is released. */
@@ -72,6 +71,13 @@ export class StepReader {
   readonly #known = new Map<string, boolean>();
   readonly #repairs: Repair[] = [];
   #open: OpenStep | undefined;
+  readonly #joinSystem: boolean;
+  /** The newest whole step, as long as a system message may join it. */
+  #held: Step | undefined;
+
+  constructor({ joinSystem = false }: ReadingOptions = {}) {
+    this.#joinSystem = joinSystem;
+  }
 
   /** Takes the next message; `seq` must rise. */
   push(seq: number, message: Message): void {
@@ -85,7 +91,8 @@ export class StepReader {
     if (!tidy) return this.#note("empty-message", seq);
     if (tidy !== message) this.#note("mended-text", seq);
     const spoken = tidy.parts.filter((part) => part.type !== "tool-result");
-    if (tidy.role === "assistant" && spoken.some((part) => part.type !== "reasoning")) {
+    const says = spoken.some((part) => part.type !== "reasoning") || (spoken.length > 0 && isPiece(tidy));
+    if (tidy.role === "assistant" && says) {
       const same = spoken.length === tidy.parts.length;
       this.#assistant(same && tidy === message ? numbered : { seq, message: same ? tidy : { ...tidy, parts: spoken } });
     }
@@ -139,7 +146,8 @@ export class StepReader {
 
   /** The steps behind the closed ones, for a window composed now: the open step, its unanswered calls closed. */
   tail(): readonly Step[] {
-    return this.#open ? this.#finished(this.#open, () => undefined) : [];
+    const open = this.#open ? this.#finished(this.#open, () => undefined) : [];
+    return this.#held ? joined([this.#held, ...open]) : open;
   }
 
   /** The repairs so far, oldest first. */
@@ -149,8 +157,8 @@ export class StepReader {
 
   #assistant(numbered: NumberedMessage): void {
     const { seq, message } = numbered;
-    const joined = isUnnamedCall(message) && this.#open && isWaiting(this.#open) ? this.#open : undefined;
-    if (!joined) this.#close();
+    const standing = this.#open && goesOn(this.#open, message) ? this.#open : undefined;
+    if (!standing) this.#close();
     const renamed: { readonly call: ToolCallPart; readonly hostId: string }[] = [];
     const parts = message.parts.map((part): Part => {
       if (part.type !== "tool-call") return part;
@@ -163,11 +171,11 @@ export class StepReader {
     });
     const isSame = renamed.every(({ call, hostId }) => call.callId === hostId);
     const caller = isSame ? numbered : { seq, message: { ...message, parts } };
-    const open = joined ?? { assistants: [], calls: [], waiting: [], beside: [] };
+    const open = standing ?? { assistants: [], calls: [], waiting: [], beside: [] };
     open.assistants.push(caller);
     open.calls.push(...renamed.map(({ call, hostId }) => ({ caller, part: call, hostId })));
     this.#open = open;
-    if (open.calls.length === 0) this.#close();
+    if (open.calls.length === 0 && !isPiece(message)) this.#close();
   }
 
   #freeId(callId: string, seq: number): string {
@@ -220,22 +228,39 @@ export class StepReader {
 
   #message(numbered: NumberedMessage): void {
     const step: Step = { kind: numbered.message.role === "system" ? "system" : "user", messages: [numbered] };
+    // An answer in pieces that calls nothing ends where another message begins.
+    if (this.#open?.calls.length === 0) this.#close();
     if (this.#open) this.#open.waiting.push(step);
-    else this.#closed.push(step);
+    else this.#settle(step);
+  }
+
+  #settle(step: Step): void {
+    if (!this.#joinSystem) this.#closed.push(step);
+    else if (this.#held && isBehind(step, this.#held)) this.#held = withSystem(this.#held, step);
+    else {
+      if (this.#held) this.#closed.push(this.#held);
+      this.#held = step;
+    }
   }
 
   #close(): void {
     if (!this.#open) return;
     const steps = this.#finished(this.#open, (callId, seq) => this.#note("closed-call", seq, callId));
-    this.#closed.push(...steps);
+    const { assistants } = this.#open;
+    for (const { seq } of assistants.slice(withItems(assistants).length)) this.#note("empty-message", seq);
+    for (const step of steps) this.#settle(step);
     this.#open = undefined;
   }
 
   #finished(open: OpenStep, onClosed: (callId: string, seq: number) => void): readonly Step[] {
-    const messages = open.assistants.flatMap((assistant) => {
-      const own = open.calls.filter(({ caller }) => caller === assistant);
-      return [assistant, ...answersOf(own, onClosed)];
-    });
+    const assistants = withItems(open.assistants);
+    const messages = open.assistants.some(({ message }) => isPiece(message))
+      ? [...assistants, ...answersOf(asAnswered(open.calls), onClosed)]
+      : assistants.flatMap((assistant) => {
+          const own = open.calls.filter(({ caller }) => caller === assistant);
+          return [assistant, ...answersOf(own, onClosed)];
+        });
+    if (messages.length === 0) return open.waiting;
     return [{ kind: "assistant", messages: [...messages, ...open.beside] }, ...open.waiting];
   }
 
@@ -259,33 +284,6 @@ export function repairMessages(messages: readonly Message[]): {
   return { messages: steps.flatMap((step) => step.messages.map(({ message }) => message)), repairs: reader.repairs };
 }
 
-/** The messages that answer a message's calls, in their order; a synthetic one for each that has no result. */
-function answersOf(
-  calls: readonly OpenCall[],
-  onClosed: (callId: string, seq: number) => void,
-): readonly NumberedMessage[] {
-  const placed = new Map<Message, ToolResultPart[]>();
-  const order: { readonly source: NumberedMessage; readonly parts: ToolResultPart[] }[] = [];
-  for (const { caller, part, result } of calls) {
-    if (!result) {
-      onClosed(part.callId, caller.seq);
-      const closing = closingResult(caller.message, part);
-      order.push({ source: { seq: caller.seq, message: closing }, parts: [...toolResults(closing)] });
-      continue;
-    }
-    const answer = result.part.callId === part.callId ? result.part : { ...result.part, callId: part.callId };
-    const place = placed.get(result.numbered.message);
-    if (place) {
-      place.push(answer);
-      continue;
-    }
-    const parts = [answer];
-    placed.set(result.numbered.message, parts);
-    order.push({ source: result.numbered, parts });
-  }
-  return order.map(({ source, parts }) => withParts(source, parts));
-}
-
 /** Whether a message makes calls, and each has the message's own id in place of one. */
 function isUnnamedCall(message: Message): boolean {
   const calls = toolCalls(message);
@@ -298,31 +296,43 @@ function isWaiting({ assistants, calls, waiting, beside }: OpenStep): boolean {
   return isBare && assistants.every(({ message }) => isUnnamedCall(message));
 }
 
-function withParts(numbered: NumberedMessage, parts: readonly ToolResultPart[]): NumberedMessage {
-  const { seq, message } = numbered;
-  const same = message.role === "tool" && message.parts.length === parts.length;
-  return same && parts.every((part, index) => part === message.parts[index])
-    ? numbered
-    : { seq, message: { ...message, role: "tool", parts } };
+/** Whether a message belongs to the answer that is open. */
+function goesOn(open: OpenStep, message: Message): boolean {
+  if (isUnnamedCall(message) && isWaiting(open)) return true;
+  const { assistants, calls, waiting, beside } = open;
+  const isBare = waiting.length === 0 && beside.length === 0 && calls.every(({ result }) => result === undefined);
+  return isBare && isPiece(message) && assistants.every((assistant) => isPiece(assistant.message));
 }
 
-function closingResult(assistant: Message, call: ToolCallPart): Message {
-  return {
-    id: `${assistant.id}:${call.callId}:interrupted`,
-    role: "tool",
-    status: "synthetic",
-    parts: [{ type: "tool-result", callId: call.callId, name: call.name, content: interruptedText, isError: true }],
-  };
+/** Messages without those at the end that are reasoning alone: no item follows it. */
+function withItems(assistants: readonly NumberedMessage[]): readonly NumberedMessage[] {
+  const last = assistants.findLastIndex(({ message }) => message.parts.some((part) => part.type !== "reasoning"));
+  return last === assistants.length - 1 ? assistants : assistants.slice(0, last + 1);
 }
 
-function noteOfResult(part: ToolResultPart, late: boolean): Part {
-  const what = late ? "Late result of" : "Result without its call, of";
-  const name = part.name === undefined ? "a tool" : inlineName(part.name);
-  const label = `[${what} ${name}, call ${inlineText(part.callId)}, ${quoteHint}]`;
-  return { type: "text", text: `${label}\n${quoteText(resultText(part))}` };
+/** Calls in the order in which their results came. */
+function asAnswered(calls: readonly OpenCall[]): readonly OpenCall[] {
+  const place = ({ result }: OpenCall): number => result?.numbered.seq ?? Number.MAX_SAFE_INTEGER;
+  return calls.toSorted((left, right) => place(left) - place(right));
 }
 
-/** A call in a message of another role gets no answer, so its text is shown instead. */
-function strayCall(part: ToolCallPart): Part {
-  return { type: "text", text: `[Call of ${inlineName(part.name)}] ${jsonLine(part.args)}` };
+/** Whether a step is a system message right behind another step; one behind messages that left stays by itself. */
+function isBehind({ kind, messages }: Step, before: Step): boolean {
+  const last = before.messages.reduce((most, { seq }) => Math.max(most, seq), 0);
+  return kind === "system" && (messages[0]?.seq ?? Infinity) <= last + 1;
+}
+
+function withSystem(step: Step, { messages }: Step): Step {
+  return { ...step, messages: [...step.messages, ...messages] };
+}
+
+/** Steps in which a system message belongs to the step that it follows. */
+function joined(steps: readonly Step[]): readonly Step[] {
+  const found: Step[] = [];
+  for (const step of steps) {
+    const before = found.at(-1);
+    if (before && isBehind(step, before)) found[found.length - 1] = withSystem(before, step);
+    else found.push(step);
+  }
+  return found;
 }

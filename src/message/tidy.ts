@@ -1,5 +1,6 @@
 /** Makes a single message acceptable to providers: text is well-formed Unicode, and no text is empty. */
 import type { JsonValue, Message, Part, ResultContent, ToolResultPart } from "./message.ts";
+import { isPiece } from "./step.ts";
 
 /**
  * Returns the message itself when it is fine, a repaired copy otherwise, and undefined when nothing is left to send.
@@ -12,7 +13,8 @@ export function tidyMessage(message: Message): Message | undefined {
     if (tidy !== part) changed = true;
     if (tidy) parts.push(tidy);
   }
-  if (parts.every((part) => part.type === "reasoning")) return undefined;
+  // A piece that holds the reasoning alone is part of an answer; its item is another piece.
+  if (parts.every((part) => part.type === "reasoning") && !(parts.length > 0 && isPiece(message))) return undefined;
   return changed ? { ...message, parts } : message;
 }
 

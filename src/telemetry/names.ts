@@ -70,5 +70,5 @@ const providersOfProfiles: Readonly<Record<string, string>> = {
 export function providerOf(model: string | undefined, profile: string | undefined): string {
   const provider = model === undefined ? undefined : findModel(model)?.provider;
   if (provider !== undefined) return providers[provider] ?? provider;
-  return providersOfProfiles[profile ?? ""] ?? "openai";
+  return providersOfProfiles[profile?.split("/", 1)[0] ?? ""] ?? "openai";
 }

@@ -75,7 +75,7 @@ export class History {
   #behind = Infinity;
   /** The messages that are in the window, whole or in part. */
   readonly #raw: NumberedMessage[] = [];
-  readonly #reader = new StepReader();
+  readonly #reader: StepReader;
   #taken = 0;
   /** The leading system messages of the history. */
   readonly #system: NumberedMessage[] = [];
@@ -89,6 +89,7 @@ export class History {
     this.#mask = mask;
     this.#ingestCap = ingestCap;
     this.#profile = profile;
+    this.#reader = new StepReader({ joinSystem: profile.systemInPlace === true });
     this.#counter = counter;
     this.index = new EditIndex(withoutDeltas(edits));
     this.#notes = this.index.notes;
@@ -202,7 +203,8 @@ export class History {
   }
 
   #takeStep(step: Step): void {
-    if (step.kind === "system" && this.#closed.steps.length === 0 && this.#precedesNotes(step)) {
+    const isPrompt = step.kind === "system" && this.#profile.systemInPlace !== true;
+    if (isPrompt && this.#closed.steps.length === 0 && this.#precedesNotes(step)) {
       this.#system.push(...step.messages);
       return;
     }

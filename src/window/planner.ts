@@ -20,10 +20,19 @@ export function protect(shown: readonly ViewStep[], strategy: Strategy): View {
   const newest = Math.max(lastUser, lastAssistant);
   const marked = steps.map((step, index): ViewStep => {
     const kept = index === task || index === lastUser || index === newest;
-    const stays = kept || step.kind === "system";
+    const stays = kept || standsAlways(step);
     return stays === step.protected ? step : { ...step, protected: stays };
   });
   return viewOf(marked);
+}
+
+/**
+ * Whether a step may never leave: system messages, and a turn with one that is more than text, such as a tool that is added
+ * in the middle of a conversation.
+ */
+function standsAlways({ kind, messages }: ViewStep): boolean {
+  if (kind === "system") return true;
+  return messages.some(({ message }) => message.role === "system" && message.parts.some(({ type }) => type !== "text"));
 }
 
 /** A window to plan edits for. */
@@ -186,7 +195,7 @@ function onlyFloorProtected({ steps }: View): View {
   const last = steps.findLastIndex((step) => step.kind === "assistant" || isUsers(step));
   const lastUser = steps.findLastIndex(isUsers);
   const stays = (step: ViewStep, index: number): boolean =>
-    step.kind === "system" || index === last || index === lastUser;
+    standsAlways(step) || index === last || index === lastUser;
   return viewOf(steps.map((step, index) => ({ ...step, protected: stays(step, index) })));
 }
 

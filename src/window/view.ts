@@ -1,6 +1,7 @@
 /** The view: the log's steps with the edits of an epoch applied. */
 import { messageText } from "../message/message.ts";
 import type { Message } from "../message/message.ts";
+import { isPiece } from "../message/step.ts";
 import type { NumberedMessage, Step } from "../message/step.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import type { Profile } from "./provider/profile.ts";
@@ -19,7 +20,9 @@ export function viewStep(step: Step, edits: EditIndex, profile: Profile, counter
     if (seq < from) from = seq;
     if (seq > to) to = seq;
     const shown = encodeFor(profile, edits.apply(seq, message));
-    if (shown.parts.every((part) => part.type === "reasoning")) continue;
+    // A piece may be reasoning alone; its item is the next one.
+    const isBare = shown.parts.every((part) => part.type === "reasoning");
+    if (isBare && !(shown.parts.length > 0 && isPiece(shown))) continue;
     messages.push(shown === message ? numbered : { seq, message: shown });
   }
   if (messages.length === 0) return undefined;

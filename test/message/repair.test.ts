@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { Message } from "../../src/message/message.ts";
 import { messageText } from "../../src/message/message.ts";
-import { interruptedText, repairMessages } from "../../src/message/repair.ts";
+import { interruptedText } from "../../src/message/answers.ts";
+import { repairMessages, StepReader } from "../../src/message/repair.ts";
 import { HistoryBuilder, sampleHistories } from "../../src/message/samples.ts";
-import { groupSteps } from "../../src/message/step.ts";
+import { groupSteps, pieceMark } from "../../src/message/step.ts";
 import { anthropic } from "../../src/window/provider/profile.ts";
 import { validateWindow } from "../../src/window/provider/validate.ts";
 
@@ -148,6 +149,53 @@ describe("repair", () => {
           repairMessages(messages.slice(0, cut)).messages,
         );
     }
+  });
+});
+
+describe("an answer in pieces", () => {
+  const piece = (id: string, ...parts: Message["parts"]): Message => {
+    return { id, role: "assistant", parts, extra: { [pieceMark]: true } };
+  };
+  const call = (callId: string): Message => piece(callId, { type: "tool-call", callId, name: "read", args: {} });
+  const result = (callId: string): Message => {
+    return { id: `${callId}-r`, role: "tool", parts: [{ type: "tool-result", callId, content: callId }] };
+  };
+  const user = (id: string): Message => ({ id, role: "user", parts: [{ type: "text", text: id }] });
+  const reasoning = (id: string): Message => piece(id, { type: "reasoning", text: "hm" });
+  const said = piece("said", { type: "text", text: "I look." });
+
+  it.each<readonly [string, readonly Message[], readonly string[], readonly string[]]>([
+    [
+      "is one step, in the order it came",
+      [user("u"), reasoning("r"), said, call("a"), call("b"), result("b"), result("a"), call("c"), result("c")],
+      ["user u", "assistant r said a b b-r a-r", "assistant c c-r"],
+      [],
+    ],
+    ["ends at the user", [user("u"), reasoning("r"), said, user("v")], ["user u", "assistant r said", "user v"], []],
+    [
+      "is without reasoning that no item follows",
+      [user("u"), said, reasoning("r"), user("v"), reasoning("s"), user("w")],
+      ["user u", "assistant said", "user v", "user w"],
+      ["empty-message", "empty-message"],
+    ],
+    ["waits for its item at the end", [user("u"), reasoning("r")], ["user u"], []],
+    [
+      "closes the calls that the next answer finds open",
+      [user("u"), call("a"), call("b"), result("a"), said],
+      ["user u", "assistant a b a-r b:b:interrupted", "assistant said"],
+      ["closed-call"],
+    ],
+  ])("%s", (_name, messages, steps, repairs) => {
+    const reader = new StepReader();
+    messages.forEach((message, index) => reader.push(index + 1, message));
+    const read = [...reader.closed, ...reader.tail()];
+    expect(read.map((step) => [step.kind, ...step.messages.map(({ message }) => message.id)].join(" "))).toEqual(steps);
+    expect(reader.repairs.map(({ kind }) => kind)).toEqual(repairs);
+  });
+
+  it("is one step of a history as it is", () => {
+    const messages = [user("u"), reasoning("r"), said, call("a"), result("a"), call("b"), result("b")];
+    expect(groupSteps(messages).map((step) => step.messages.length)).toEqual([1, 4, 2]);
   });
 });
 

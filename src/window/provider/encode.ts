@@ -1,5 +1,6 @@
 /** Encoding a message for one provider: unreadable parts are left out, and missing required parts are filled in. */
 import type { JsonObject, Message, Part, ReasoningPart, ToolCallPart } from "../../message/message.ts";
+import { isPiece } from "../../message/step.ts";
 import type { Profile } from "./profile.ts";
 import { isForeign, isReasoning, missingReasoning, skippedSignature, thoughtSignature } from "./signed.ts";
 
@@ -29,7 +30,8 @@ function spoken(message: Message, profile: Profile): readonly Part[] {
     const kept = reasoningFor(part, message, profile);
     return kept ? [kept] : [];
   });
-  if (rules.reasoningNeedsItem) while (parts.at(-1)?.type === "reasoning") parts.pop();
+  // The item of a piece that is reasoning alone is the next piece.
+  if (rules.reasoningNeedsItem && !isPiece(message)) while (parts.at(-1)?.type === "reasoning") parts.pop();
   const call = parts.findIndex((part) => part.type === "tool-call");
   if (call === -1) return parts;
   if (rules.callNeedsSignature) parts[call] = signed(parts[call] as ToolCallPart);

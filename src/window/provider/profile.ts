@@ -39,6 +39,11 @@ export interface Profile {
     readonly callNeedsSignature: boolean;
   };
   /**
+   * Whether the history's system messages stay where they stand, those at its beginning too, and go with the turn that
+   * they follow. Default false: those at the beginning are the system prompt, unless one is given.
+   */
+  readonly systemInPlace?: boolean;
+  /**
    * - `prefix-bound`: reasoning is only good behind the exact prefix it was minted on (Anthropic's preserved thinking,
    *   OpenAI's preserved reasoning); behind an edit it goes whole;
    * - `required`: the provider wants it back on every message with calls; it stays, whatever is edited;
@@ -160,8 +165,25 @@ const profiles: Readonly<Record<string, Profile>> = Object.fromEntries(
   ]),
 );
 
-/** The names `profileOf` accepts. */
+/** The names `profileOf` accepts; each also with `/in-place` behind it. */
 export const profileNames: readonly string[] = Object.keys(profiles);
+
+const placed = "/in-place";
+const variants = new WeakMap<Profile, Profile>();
+
+/**
+ * A profile for the very requests of a provider's API, whose system messages keep their places: none becomes another
+ * role's, moves, or is taken for the prompt. `profileOf` knows it by its name with `/in-place`.
+ */
+export function inPlace(profile: Profile): Profile {
+  if (profile.systemInPlace === true) return profile;
+  let variant = variants.get(profile);
+  if (!variant) {
+    const rules = { ...profile.rules, systemFirst: false };
+    variants.set(profile, (variant = { ...profile, name: profile.name + placed, rules, systemInPlace: true }));
+  }
+  return variant;
+}
 
 /**
  * A profile by name.
@@ -170,8 +192,10 @@ export const profileNames: readonly string[] = Object.keys(profiles);
  */
 export function profileOf(profile: string | Profile): Profile {
   if (typeof profile !== "string") return checkProfile(profile);
-  const found = Object.hasOwn(profiles, profile) ? profiles[profile] : undefined;
-  if (found) return found;
+  const isPlaced = profile.endsWith(placed);
+  const name = isPlaced ? profile.slice(0, -placed.length) : profile;
+  const found = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+  if (found) return isPlaced ? inPlace(found) : found;
   throw new WindrowError("unknown-profile", `There is no profile "${profile}".${nearest(profile, profileNames)}`, {
     profile,
     known: profileNames,

@@ -2,6 +2,7 @@
 import { WindrowError } from "../../errors.ts";
 import { toolCalls, toolResults } from "../../message/message.ts";
 import type { Message, Part, ToolCallPart, ToolResultPart } from "../../message/message.ts";
+import { isPiece } from "../../message/step.ts";
 import { sharedPrefix } from "../../message/shared-prefix.ts";
 import type { Profile } from "./profile.ts";
 import { saysReasoning } from "./encode.ts";
@@ -78,6 +79,10 @@ export class WindowValidator {
       faults.push({ rule: "firstIsUser", index: history, message });
     }
     const last = messages.length - 1;
+    const end = messages[last];
+    if (rules.reasoningNeedsItem && end && isBarePiece(end)) {
+      faults.push({ rule: "reasoningNeedsItem", index: last, message: "no text and no call follows the reasoning" });
+    }
     if (rules.lastIsUser && history !== -1 && messages[last]?.role === "assistant") {
       const message = "the last message is the assistant's, not the user's or a result";
       faults.push({ rule: "lastIsUser", index: last, message });
@@ -97,6 +102,11 @@ export class WindowValidator {
       if (rules.systemFirst && message.role === "system" && history !== -1 && index > history) {
         fault("systemFirst", index, "a system message stands behind the history's first message");
       }
+      const before = messages[index - 1];
+      const goesOn = before !== undefined && isPiece(before) && isPiece(message);
+      if (rules.reasoningNeedsItem && before && !goesOn && isBarePiece(before)) {
+        fault("reasoningNeedsItem", index, "it stands where the item of the reasoning before it belongs");
+      }
       for (const own of ownFaults(message, this.#profile)) fault(own.rule, index, own.message);
       const results = toolResults(message);
       if (rules.resultsInOrder) waiting = checkOrder(results, waiting, index, fault);
@@ -105,7 +115,7 @@ export class WindowValidator {
           fault("resultNeedsCall", index, `result of ${result.callId} has no open call before it`);
         }
       }
-      if (message.role !== "tool" && results.length === 0) {
+      if (message.role !== "tool" && results.length === 0 && !goesOn) {
         for (const one of this.#unanswered(open, index)) this.#faults.push(one);
         open = new Set();
       }
@@ -116,7 +126,9 @@ export class WindowValidator {
         this.#seen.add(part.callId);
         open.add(part.callId);
       }
-      if (message.role === "assistant") waiting = rules.resultsInOrder ? toolCalls(message) : [];
+      if (message.role === "assistant") {
+        waiting = rules.resultsInOrder ? [...(goesOn ? waiting : []), ...toolCalls(message)] : [];
+      }
     }
     return this.#unanswered(open, messages.length);
   }
@@ -176,7 +188,7 @@ function checkAnswer(message: Message, profile: Profile, fault: OwnReport): void
   if (rules.signedReasoning && parts.some((part) => part.type === "reasoning" && part.signature === undefined)) {
     fault("signedReasoning", "reasoning stands without its signature");
   }
-  if (rules.reasoningNeedsItem && parts.at(-1)?.type === "reasoning") {
+  if (rules.reasoningNeedsItem && !isPiece(message) && parts.at(-1)?.type === "reasoning") {
     fault("reasoningNeedsItem", "no text and no call follows the reasoning");
   }
   const call = parts.find((part) => part.type === "tool-call");
@@ -190,10 +202,15 @@ function checkAnswer(message: Message, profile: Profile, fault: OwnReport): void
 }
 
 function checkContent(message: Message, fault: OwnReport): void {
-  if (message.parts.every((part) => part.type === "reasoning")) fault("noEmptyContent", "the message has no content");
+  if (message.parts.every((part) => part.type === "reasoning") && !isBarePiece(message)) fault("noEmptyContent", "the message has no content");
   if (message.parts.some((part) => part.type === "text" && part.text.trim() === "")) {
     fault("noEmptyContent", "a text part has no visible text");
   }
+}
+
+/** Whether a message is the reasoning of an answer, and its item is another piece. */
+function isBarePiece(message: Message): boolean {
+  return isPiece(message) && message.parts.length > 0 && message.parts.every(({ type }) => type === "reasoning");
 }
 
 function isWellFormed(part: Part): boolean {
