@@ -11,6 +11,7 @@ const most = {
   "./anthropic": 12,
   "./adk": 16,
   "./gemini": 13,
+  "./responses": 9,
   "./ai-sdk": 16,
   "./pi": 10,
   "./mcp": 7,

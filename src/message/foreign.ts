@@ -22,7 +22,9 @@ const shapes: readonly Shape[] = [
   },
   {
     whose: "the Responses API",
-    convert: "`openaiAgentsAdapter.decode(groupItems(items))` of windrow/openai-agents",
+    convert:
+      "`fromResponses` of windrow/responses; that of the Agents SDK, with `callId`, with " +
+      "`openaiAgentsAdapter.decode(groupItems(items))` of windrow/openai-agents",
     fits: ({ type, content }) =>
       ["function_call", "function_call_output", "message"].includes(String(type)) ||
       hasBlock(content, (block) => block["type"] === "input_text" || block["type"] === "output_text"),

@@ -43,7 +43,7 @@ const foreign: Readonly<Record<string, readonly [unknown, string]>> = {
   "pi": [{ role: "toolResult", toolCallId: "c", content: [] }, "`piAdapter.decode` of windrow/pi"],
   "the Responses API": [
     { type: "function_call_output", call_id: "c", output: "ok" },
-    "`openaiAgentsAdapter.decode(groupItems(items))` of windrow/openai-agents",
+    "`fromResponses` of windrow/responses",
   ],
   "a text": ["hi", '{ role: "user", parts: [{ type: "text", text }] }'],
 };

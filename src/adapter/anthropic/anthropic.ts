@@ -17,6 +17,7 @@ import {
   ownMessages,
   WireIds,
 } from "../host/host-fields.ts";
+import { joinPieces } from "../host/pieces.ts";
 
 export type { RecallSource, RecallToolOptions } from "../host/recall-source.ts";
 export { anthropicRecallTool } from "./recall.ts";
@@ -139,7 +140,7 @@ interface Draft {
 function written(messages: readonly Message[], gather: boolean): readonly AnthropicMessage[] {
   const ids = new WireIds(fitsId, 64);
   const drafts: Draft[] = [];
-  for (const message of messages) {
+  for (const message of joinPieces(messages)) {
     const role = message.role === "tool" ? "user" : message.role;
     const before = drafts.at(-1);
     const draft = before && belongs(before, message, role, gather) ? before : { role, from: [], blocks: [] };

@@ -31,10 +31,13 @@ import {
   Originals,
   WireIds,
 } from "../host/host-fields.ts";
+import { joinPieces } from "../host/pieces.ts";
 
 export type { RecallSource, RecallToolOptions } from "../host/recall-source.ts";
-export { chatRecallTool, responsesRecallTool } from "./recall.ts";
-export type { ChatRecallTool, ResponsesRecallTool } from "./recall.ts";
+export { chatRecallTool } from "./recall.ts";
+export type { ChatRecallTool } from "./recall.ts";
+export { responsesRecallTool } from "../host/responses-recall.ts";
+export type { ResponsesRecallTool } from "../host/responses-recall.ts";
 
 /**
  * A message of the chat-completions API: what `fromChat` reads and `toChat` writes. The SDK's own types fit it; other
@@ -193,7 +196,7 @@ function message(host: JsonObject, role: Role, parts: readonly Part[], kept: Jso
  */
 export function toChat<Host extends ChatMessage = ChatMessage>(messages: readonly Message[]): Host[] {
   const encoder = new ChatEncoder();
-  return ownMessages(messages, "toChat").flatMap((message): readonly object[] => {
+  return joinPieces(ownMessages(messages, "toChat")).flatMap((message): readonly object[] => {
     const built = encoder.encode(message);
     const original = originals.of(message);
     return original === undefined ? built : [original];

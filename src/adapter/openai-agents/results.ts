@@ -1,6 +1,7 @@
 /** Result items of the OpenAI Agents SDK as tool results and back, each kind with the output that its API accepts. */
 import { isObject, without, sameJson, asString } from "../../message/json.ts";
 import type { JsonObject, JsonValue, ResultContent, ToolResultPart } from "../../message/message.ts";
+import { blankPicture } from "../host/blank-picture.ts";
 import { keep, keptOf } from "../host/host-fields.ts";
 import { inputBlock, inputPart, name } from "./blocks.ts";
 
@@ -12,10 +13,6 @@ export const results: Readonly<Record<string, string>> = {
   apply_patch_call_output: "apply_patch_call",
   program_output: "program",
 };
-
-/** A picture of one transparent pixel: a screenshot that left the window leaves something its API accepts. */
-const blank =
-  "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
 
 /** How a shell command ended that says nothing else. */
 const shellEnd = { stderr: "", outcome: { type: "exit", exitCode: 0 } };
@@ -70,7 +67,7 @@ function outputOf(kind: string, { content }: ToolResultPart, shape: JsonValue): 
   if (typeof content === "string") {
     if (shape === "string") return content;
     if (isObject(shape)) return { type: "text", text: content, ...shape };
-    if (kind === "computer_call_result") return { type: "computer_screenshot", data: blank };
+    if (kind === "computer_call_result") return { type: "computer_screenshot", data: blankPicture };
     if (kind !== "shell_call_output") return [{ type: "input_text", text: content }];
     return [{ stdout: content, ...shellEnd }];
   }

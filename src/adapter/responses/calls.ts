@@ -1,0 +1,148 @@
+/** Calls and their outputs of OpenAI's Responses API as parts and back. They are paired by `call_id`. */
+import { asName, asObject, asString, isObject, parseJson, sameJson, without } from "../../message/json.ts";
+import type { JsonObject, JsonValue, ToolCallPart, ToolResultPart } from "../../message/message.ts";
+import { resultText } from "../../message/message.ts";
+import type { CallPairing } from "../../message/parts.ts";
+import { blankPicture } from "../host/blank-picture.ts";
+import { keep, keptOf, wireName } from "../host/host-fields.ts";
+import type { WireIds } from "../host/host-fields.ts";
+import { contentBlock, contentParts, name } from "./content.ts";
+
+/** The calls that a client answers, each with the type of its output. All other items of a model are carried whole. */
+export const outputs: Readonly<Record<string, string>> = {
+  function_call: "function_call_output",
+  custom_tool_call: "custom_tool_call_output",
+  local_shell_call: "local_shell_call_output",
+  shell_call: "shell_call_output",
+  apply_patch_call: "apply_patch_call_output",
+  computer_call: "computer_call_output",
+};
+
+const callTypes: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(outputs).map(([call, output]) => [output, call]),
+);
+
+/** Whether an item of this type answers a call. */
+export function isOutput(type: string): boolean {
+  return Object.hasOwn(callTypes, type);
+}
+
+/** The call of an item; undefined for one that cannot be rebuilt exactly from a call. */
+export function callPart(type: string, item: JsonObject, calls: CallPairing): ToolCallPart | undefined {
+  const id = asName(item["call_id"]);
+  const part = id === undefined ? undefined : knownCall(type, item, id);
+  if (!part || !sameJson(callItem(part, part.callId), item)) return undefined;
+  calls.call(part.callId, part.name);
+  return part;
+}
+
+function knownCall(type: string, item: JsonObject, callId: string): ToolCallPart | undefined {
+  const own = asName(item["name"]);
+  if (type === "function_call") {
+    const given = item["arguments"];
+    if (own === undefined || typeof given !== "string") return undefined;
+    const fields = without(item, "type", "call_id", "name", "arguments");
+    return { type: "tool-call", callId, name: own, ...argumentsOf(given), ...keep(name, fields, true) };
+  }
+  if (type === "custom_tool_call") {
+    const { input } = item;
+    if (own === undefined || typeof input !== "string") return undefined;
+    return {
+      type: "tool-call",
+      callId,
+      name: own,
+      args: { input },
+      ...keep(name, without(item, "call_id", "name", "input")),
+    };
+  }
+  const { type: _, call_id: __, id, status, ...args } = item;
+  const kept = { type, ...(id !== undefined && { id }), ...(status !== undefined && { status }) };
+  return { type: "tool-call", callId, name: type.replace(/_call$/, ""), args, ...keep(name, kept) };
+}
+
+function argumentsOf(text: string): Pick<ToolCallPart, "args" | "argsText"> {
+  const args = parseJson(text);
+  if (args === undefined) return { args: {}, argsText: text };
+  return JSON.stringify(args) === text ? { args } : { args, argsText: text };
+}
+
+/** The item of a call of any origin. */
+export function callItem(part: ToolCallPart, callId: string): JsonObject {
+  const { args, argsText } = part;
+  const kept = keptOf(name, part.opaque);
+  const type = asString(kept?.["type"]) ?? "function_call";
+  if (type === "custom_tool_call") {
+    const input = asString(asObject(args)?.["input"]) ?? argsText ?? JSON.stringify(args);
+    return { type, call_id: callId, name: part.name, input, ...kept };
+  }
+  if (type !== "function_call") return { type, call_id: callId, ...asObject(args), ...kept };
+  const tool = kept ? part.name : wireName(part.name);
+  return { type, call_id: callId, name: tool, arguments: argsText ?? JSON.stringify(args), ...kept };
+}
+
+/** The result of an item that answers a call. */
+export function resultPart(type: string, item: JsonObject, calls: CallPairing): ToolResultPart | undefined {
+  // The output of a local shell names its call in `id`.
+  const field = asName(item["call_id"]) === undefined ? "id" : "call_id";
+  const id = asName(item[field]);
+  if (id === undefined || (field === "id" && type !== "local_shell_call_output")) return undefined;
+  const { output } = item;
+  const kept = { ...without(item, field, "output"), ...(field === "id" && { field }) };
+  const part: ToolResultPart = {
+    type: "tool-result",
+    ...calls.result(id),
+    content: outputContent(output),
+    ...keep(name, kept),
+  };
+  return sameJson(resultItem(part, id, type), item) ? part : undefined;
+}
+
+function outputContent(output: JsonValue | undefined): ToolResultPart["content"] {
+  if (typeof output === "string") return output;
+  if (Array.isArray(output)) return contentParts(output, "input_text");
+  return output === undefined ? "" : [{ type: "opaque", kind: `${name}/output`, data: { output } }];
+}
+
+/**
+ * The item of a result of any origin.
+ *
+ * @param call - the type of the call it answers
+ */
+export function resultItem(part: ToolResultPart, callId: string, call: string | undefined): JsonObject {
+  const kept = keptOf(name, part.opaque);
+  const { field, ...fields } = kept ?? {};
+  const type = asString(fields["type"]) ?? outputs[call ?? ""] ?? "function_call_output";
+  const output = outputOf(type, part, kept !== undefined);
+  return {
+    type,
+    [asString(field) ?? "call_id"]: callId,
+    ...(output !== undefined && { output }),
+    ...fields,
+  };
+}
+
+function outputOf(type: string, part: ToolResultPart, isOwn: boolean): JsonValue | undefined {
+  const { content } = part;
+  if (typeof content !== "string") {
+    const [only] = content;
+    if (only?.type === "opaque" && only.kind === `${name}/output` && isObject(only.data)) return only.data["output"];
+    if (isOwn || type === "function_call_output" || type === "custom_tool_call_output") {
+      return content.map((item) => contentBlock(item, "input_text", false));
+    }
+  }
+  const text = resultText(part);
+  switch (type) {
+    case "computer_call_output":
+      return { type: "computer_screenshot", image_url: blankPicture };
+    case "shell_call_output":
+      return [{ stdout: text, stderr: "", outcome: { type: "exit", exit_code: 0 } }];
+    default:
+      return text === "" && isOwn && type === "apply_patch_call_output" ? undefined : text;
+  }
+}
+
+/** Ids of calls as the API takes them, and which type each call had. */
+export interface CallNames {
+  readonly ids: WireIds;
+  readonly types: Map<string, string>;
+}
