@@ -8,14 +8,19 @@ export const mostDecoded = 64 * 1_024 * 1_024;
 
 type Decode = (body: Buffer, options: { readonly maxOutputLength: number }) => Promise<Buffer>;
 
+interface Coding {
+  readonly whole: Decode;
+  readonly stream: () => Transform;
+}
+
 /** The codings that this Node can read; zstd from 22.15 on. */
-const codings: Readonly<Record<string, { readonly whole: Decode; readonly stream: () => Transform } | undefined>> = {
-  "gzip": { whole: promisify(zlib.gunzip) as Decode, stream: () => zlib.createGunzip() },
-  "x-gzip": { whole: promisify(zlib.gunzip) as Decode, stream: () => zlib.createGunzip() },
-  "deflate": { whole: promisify(zlib.inflate) as Decode, stream: () => zlib.createInflate() },
-  "br": { whole: promisify(zlib.brotliDecompress) as Decode, stream: () => zlib.createBrotliDecompress() },
+const codings: ReadonlyMap<string, Coding> = new Map<string, Coding>([
+  ["gzip", { whole: promisify(zlib.gunzip) as Decode, stream: () => zlib.createGunzip() }],
+  ["x-gzip", { whole: promisify(zlib.gunzip) as Decode, stream: () => zlib.createGunzip() }],
+  ["deflate", { whole: promisify(zlib.inflate) as Decode, stream: () => zlib.createInflate() }],
+  ["br", { whole: promisify(zlib.brotliDecompress) as Decode, stream: () => zlib.createBrotliDecompress() }],
   ...zstandard(),
-};
+]);
 
 /**
  * A body as it was before its coding.
@@ -27,7 +32,7 @@ export async function decoded(body: Buffer, coding: string | undefined): Promise
   const name = nameOf(coding);
   if (name === "identity") return body;
   try {
-    return await codings[name]?.whole(body, { maxOutputLength: mostDecoded });
+    return await codings.get(name)?.whole(body, { maxOutputLength: mostDecoded });
   } catch {
     return undefined;
   }
@@ -36,7 +41,7 @@ export async function decoded(body: Buffer, coding: string | undefined): Promise
 /** A decoder for a stream: `none` where nothing is to decode, undefined for a coding that cannot be read. */
 export function decoderFor(coding: string | undefined): Transform | "none" | undefined {
   const name = nameOf(coding);
-  return name === "identity" ? "none" : codings[name]?.stream();
+  return name === "identity" ? "none" : codings.get(name)?.stream();
 }
 
 function nameOf(coding: string | undefined): string {
@@ -44,11 +49,11 @@ function nameOf(coding: string | undefined): string {
   return name === "" ? "identity" : name;
 }
 
-function zstandard(): typeof codings {
+function zstandard(): readonly (readonly [string, Coding])[] {
   const { zstdDecompress, createZstdDecompress } = zlib as unknown as {
     readonly zstdDecompress?: typeof zlib.gunzip;
     readonly createZstdDecompress?: () => Transform;
   };
-  if (!zstdDecompress || !createZstdDecompress) return {};
-  return { zstd: { whole: promisify(zstdDecompress) as Decode, stream: () => createZstdDecompress() } };
+  if (!zstdDecompress || !createZstdDecompress) return [];
+  return [["zstd", { whole: promisify(zstdDecompress) as Decode, stream: () => createZstdDecompress() }]];
 }

@@ -178,7 +178,7 @@ class Exchange implements Receiver {
     if (reader) this.#copy = new AnswerCopy(reader, typeof coding === "string" ? coding : undefined);
     this.#note = read?.sending.note ?? this.#note;
     course.note = this.#note;
-    this.#passage = new Passage({
+    const passage = new Passage({
       response,
       pause: () => this.#attempt?.pause(),
       resume: () => this.#attempt?.resume(),
@@ -186,7 +186,9 @@ class Exchange implements Receiver {
       keep: () => this.#keep(),
       ...(this.#copy && { copy: this.#copy }),
     });
-    this.#passage.begin(head, this.#note);
+    // A head that cannot be written, such as one with a broken status line, is answered with an error instead.
+    passage.begin(head, this.#note);
+    this.#passage = passage;
   }
 
   #finish(trailers: RawHeaders): void {

@@ -62,6 +62,8 @@ async function listen(host: string, port: number, answer: Answer): Promise<Serve
     insecureHTTPParser: false,
   });
   server.maxConnections = limits.connections;
+  // By number, Node would leave headers out without a word; they are limited by their bytes.
+  server.maxHeadersCount = 0;
   server.on("request", (request, response) => answer(request, response, () => undefined));
   server.on("checkContinue", (request, response) => answer(request, response, () => response.writeContinue()));
   server.on("checkExpectation", (request, response) => answer(request, response, () => undefined));

@@ -37,7 +37,8 @@ export class Passage {
   begin({ status, statusText, raw }: Head, note: string): void {
     const { response } = this.#parts;
     const isWhole = raw.some((name, place) => place % 2 === 0 && /^content-length$/i.test(name));
-    const mayTrail = !isWhole && response.req.httpVersion !== "1.0";
+    const isBare = response.req.method === "HEAD" || status === 204 || status === 304;
+    const mayTrail = !isWhole && !isBare && response.req.httpVersion !== "1.0";
     response.writeHead(status, statusText, inwardHeaders(raw, note, mayTrail));
     // A first chunk that came in the same packet leaves in the same packet too.
     process.nextTick(() => {

@@ -151,6 +151,7 @@ class House {
     response.sendDate = false;
     response.once("close", () => {
       this.#inFlight -= 1;
+      endSlowly(request, this.#limits.silenceMs);
       this.#tell(course);
     });
     this.#lead(request, response, course, proceed).catch(() => {
@@ -170,8 +171,7 @@ class House {
     const route = routeOf(target, headers);
     const isOwn = route !== undefined && route.upstream === undefined;
     course.path = route?.path.replace(/\?.*$/s, "") ?? "";
-    if (headers.origin !== undefined && !(isOwn && isSameOrigin(request)))
-      return say(403, "Web pages may not call here.");
+    if (isOfPage(request) && !(isOwn && isSameOrigin(request))) return say(403, "Web pages may not call here.");
     // HTTP/2 without TLS may be offered on any request; it is passed over, as HTTP allows.
     if (/websocket/i.test(headers.upgrade ?? "")) return say(426, "Only plain HTTP is spoken here.", route?.family);
     if (!route) return say(404, "No upstream belongs to this path. /u/NAME/… picks one of the configured list.");
@@ -208,15 +208,30 @@ class House {
   }
 }
 
+/** Ends the connection of a client that goes on sending a body behind its answer. */
+function endSlowly(request: IncomingMessage, afterMs: number): void {
+  if (request.complete) return;
+  const { socket } = request;
+  const timer = setTimeout(() => socket.destroy(), afterMs).unref();
+  request.once("end", () => clearTimeout(timer));
+  socket.once("close", () => clearTimeout(timer));
+}
+
 function isToken(token: string, header: string | string[] | undefined, { token: inPath }: Route): boolean {
   const given = inPath ?? (typeof header === "string" ? header : "");
   return isBearer(`Bearer ${given}`, token);
 }
 
+/** Whether a page in a browser asks, as its headers tell: not every request of one has an `Origin`. */
+function isOfPage({ headers }: IncomingMessage): boolean {
+  return headers.origin !== undefined || /^(?:cross|same)-site$/.test(String(headers["sec-fetch-site"] ?? ""));
+}
+
 /** Whether a page of the gateway itself asks. */
 function isSameOrigin({ rawHeaders }: IncomingMessage): boolean {
   const [host = ""] = valuesOf(rawHeaders, "host");
-  return valuesOf(rawHeaders, "origin").every((origin) => URL.canParse(origin) && new URL(origin).host === host);
+  const origins = valuesOf(rawHeaders, "origin");
+  return origins.length > 0 && origins.every((origin) => URL.canParse(origin) && new URL(origin).host === host);
 }
 
 function refuse(

@@ -24,13 +24,15 @@ export function tunnelFor(url: URL, env: Environment, connectMs: number): buildC
     const message = `${variable.toUpperCase()} is no address of an http or https proxy, which is all that the gateway can use.`;
     throw new WindrowError("bad-option", message, { variable });
   }
-  const client = (): Client => new Client(new URL(proxy.url).origin, { connect: { timeout: connectMs } });
   const secure = buildConnector({ timeout: connectMs });
   const target = `${url.hostname}:${url.port === "" ? (url.protocol === "https:" ? 443 : 80) : url.port}`;
   const headers = { host: target, ...(proxy.authorization && { "proxy-authorization": proxy.authorization }) };
   return (options, callback) => {
+    const client = new Client(new URL(proxy.url).origin, { connect: { timeout: connectMs } });
     const call = { path: target, headers, signal: AbortSignal.timeout(connectMs) };
-    client().connect(call, (error, data) => {
+    client.connect(call, (error, data) => {
+      // The tunnel's socket is not the client's any more, and no other call is made with it.
+      client.destroy(() => undefined);
       if (error) return callback(error, null);
       const { socket, statusCode } = data;
       if (statusCode === 200) {

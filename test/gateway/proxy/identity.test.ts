@@ -129,6 +129,7 @@ it.each([
   ["deflate", deflateSync(stream)],
   ["zstd", randomBytes(300)],
   ["none-that-is-known", randomBytes(300)],
+  ["constructor", randomBytes(300)],
 ])("passes bodies in %s as they are, in both directions", async (coding, body) => {
   const headers = [
     ["Content-Encoding", coding],

@@ -33,6 +33,11 @@ describe("a request that is refused", () => {
       403,
       plain(["GET /v1/models HTTP/1.1", "Host: 127.0.0.1", "Origin: http://127.0.0.1:3000"]),
     ],
+    [
+      "an image of another site's page",
+      403,
+      plain(["GET /v1/models HTTP/1.1", "Host: 127.0.0.1", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors"]),
+    ],
     ["the Origin null", 403, plain(["GET /v1/models HTTP/1.1", "Host: 127.0.0.1", "Origin: null"])],
     ["a preflight", 403, plain(["OPTIONS /v1/messages HTTP/1.1", "Host: 127.0.0.1", "Origin: https://evil.example"])],
     [
@@ -138,19 +143,91 @@ describe("with a token", () => {
   });
 });
 
-it("listens at both addresses of this machine", async () => {
+const sixth = await new Promise<boolean>((resolve) => {
+  const probe = createServer();
+  probe.once("error", () => resolve(false)).listen(0, "::1", () => probe.close(() => resolve(true)));
+});
+
+it.skipIf(!sixth)("listens at both addresses of this machine", async () => {
   const upstream = await quietUpstream();
   const { port } = await staged(upstream.url);
-  const probe = createServer();
-  const hasSix = await new Promise<boolean>((resolve) => {
-    probe.once("error", () => resolve(false)).listen(0, "::1", () => probe.close(() => resolve(true)));
-  });
-  if (!hasSix) return expect(port).toBeGreaterThan(0);
   const socket = connect(port, "::1");
   socket.write(plain(["GET /-/health HTTP/1.1", "Host: [::1]"]));
   const [chunk] = (await once(socket, "data")) as [Buffer];
   socket.destroy();
   expect(chunk.toString()).toContain("200 OK");
+});
+
+it("passes every header, however many there are", async () => {
+  const upstream = await quietUpstream();
+  const { port } = await staged(upstream.url);
+  const many = Array.from({ length: 3_000 }, (_, place) => [`x-${place}`, "1"] as const);
+  await ask(port, requestOf("/v1/messages", many, "{}"));
+  expect(upstream.requests[0]?.headers.filter(([name]) => /^x-\d/.test(name))).toEqual(many);
+});
+
+describe("a proxy of the environment", () => {
+  /** A proxy that leads every tunnel to one port, and remembers what it was asked. */
+  async function proxyTo(port: number, status = "200 OK"): Promise<{ readonly url: string; readonly asked: string[] }> {
+    const asked: string[] = [];
+    const server = createServer((socket) => {
+      socket.on("error", () => undefined);
+      socket.once("data", (head) => {
+        asked.push(head.toString("latin1"));
+        socket.write(`HTTP/1.1 ${status}\r\n\r\n`);
+        if (status !== "200 OK") return void socket.end();
+        const behind = connect(port, "127.0.0.1");
+        behind.on("error", () => undefined);
+        socket.pipe(behind).pipe(socket);
+      });
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    onTestFinished(() => void server.close());
+    return { url: `http://me:pass@127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+  }
+
+  it("is used outwards alone, with its password and the client's own headers", async () => {
+    const upstream = await quietUpstream();
+    const { url, asked } = await proxyTo(upstream.port);
+    const env = { HTTP_PROXY: url, NO_PROXY: "other.example,.inner.example" };
+    const upstreams = { openai: "http://llm.example:8080", gemini: "http://a.inner.example:1" };
+    const { port } = await staged(upstream.url, { env, upstreams });
+    const headers = [
+      ["X-Key", canary],
+      ["a", "1"],
+      ["A", "2"],
+    ] as const;
+    expect((await ask(port, requestOf("/v1/responses", headers, "{}"))).line).toBe("HTTP/1.1 200 OK");
+    expect((await ask(port, requestOf("/v1/messages", headers, "{}"))).line).toBe("HTTP/1.1 200 OK");
+    expect((await ask(port, requestOf("/v1beta/models", headers, "{}"))).line).toBe("HTTP/1.1 502 Bad Gateway");
+    expect(asked).toHaveLength(1);
+    expect(asked[0]).toMatch(/^CONNECT llm\.example:8080 HTTP\/1\.1\r\n/);
+    expect(asked[0]).toContain(`proxy-authorization: Basic ${Buffer.from("me:pass").toString("base64")}`);
+    expect(asked[0]).not.toContain(canary);
+    expect(upstream.requests[0]?.headers.slice(2, 5)).toEqual(headers);
+    expect(upstream.requests[0] && headerOf(upstream.requests[0], "host")).toBe("llm.example:8080");
+  });
+
+  it("that refuses is told with its status, without its password", async () => {
+    const upstream = await quietUpstream();
+    const { url } = await proxyTo(upstream.port, "407 Proxy Authentication Required");
+    const { port, events } = await staged(upstream.url, {
+      env: { http_proxy: url },
+      upstreams: { openai: "http://llm.example" },
+    });
+    const { line, body } = await ask(port, requestOf("/v1/responses", [], "{}"));
+    expect([line, body.toString()]).toEqual([
+      "HTTP/1.1 502 Bad Gateway",
+      expect.stringContaining("PROXY_ANSWERED_407"),
+    ]);
+    expect(body.toString() + inspect(events)).not.toMatch(/pass@|bWU6/);
+  });
+
+  it("must be one of http or https", async () => {
+    const env = { HTTPS_PROXY: "socks5://127.0.0.1:1" };
+    await expect(serveGateway({ port: 0, env })).rejects.toMatchObject({ code: "bad-option" });
+  });
 });
 
 it("refuses to begin where other machines could call without a token, and an upstream that is itself", async () => {

@@ -70,7 +70,7 @@ export interface StagedGateway {
   readonly port: number;
   readonly events: GatewayEvent[];
   /** Resolves with the n-th event, counted from 1. */
-  event(n: number): Promise<GatewayEvent>;
+  readonly event: (n: number) => Promise<GatewayEvent>;
 }
 
 /** Starts a gateway that ends with the test. */
