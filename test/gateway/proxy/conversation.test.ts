@@ -210,7 +210,7 @@ describe("whatever breaks", () => {
     ["a coding that cannot be read", [json, ["Content-Encoding", "made-up"]], 1_000, "bypassed; reason=encoding"],
     ["a form", [["Content-Type", "multipart/form-data; boundary=B"]], 1_000, "passed"],
     ["x-windrow: off", [json, ["x-windrow", "off"]], 1_000, "passed"],
-  ] as const)("it passes unread: %s", async (_what, headers, bodyBytes, note) => {
+  ] as const)("passes a request unread: %s", async (_what, headers, bodyBytes, note) => {
     const upstream = await rawUpstream(answering);
     const { api, calls } = talkApi();
     const { port } = await staged(upstream.url, { apis: [api], lines: talkLines().lines, limits: { bodyBytes } });
