@@ -1,10 +1,11 @@
 /** Readers of answers, whatever chunks they come in: a stream of events, lines of JSON, or one body. */
 import type { IncomingHttpHeaders } from "node:http";
-import { asCount, asName, asObject, asString, fieldsOf } from "../../message/json.ts";
+import { asCount, asName, asObject, asString, fieldsOf, parseJson } from "../../message/json.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import type { AnswerReader, WireAnswer } from "../gateway.ts";
 import { EventStream } from "./events.ts";
 import { JsonEnd } from "./json-end.ts";
+import { bytePieces } from "./pieces.ts";
 
 /** Most bytes of an answer that are read; behind them it stays incomplete. */
 const mostBytes = 64 * 1024 * 1024;
@@ -31,18 +32,16 @@ export function readAnswer(headers: IncomingHttpHeaders, builder: AnswerBuilder)
   return new Reader(formOf(headers["content-type"]), builder);
 }
 
+/** The form by the type; servers say `json` of a stream and `event-stream` of an error, so that the bytes tell these. */
 function formOf(contentType: string | undefined): Form | undefined {
-  if (contentType === undefined) return undefined;
-  if (/event-stream/i.test(contentType)) return "events";
-  if (/ndjson|jsonl/i.test(contentType)) return "lines";
-  return /json/i.test(contentType) ? "body" : undefined;
+  return /ndjson|jsonl/i.test(contentType ?? "") ? "lines" : undefined;
 }
 
 class Reader implements AnswerReader {
   readonly #builder: AnswerBuilder;
   #form: Form | undefined;
   #events = new EventStream();
-  #chunks: Buffer[] = [];
+  readonly #chunks = bytePieces();
   readonly #jsonEnd = new JsonEnd();
   #bytes = 0;
   #isOver = false;
@@ -55,7 +54,7 @@ class Reader implements AnswerReader {
   push(chunk: Buffer): boolean {
     this.#bytes += chunk.length;
     if (this.#bytes > mostBytes) {
-      this.#chunks = [];
+      this.#chunks.take();
       this.#isOver = true;
     } else this.#guarded(() => this.#read(chunk));
     return !this.#isOver && this.#builder.isComplete;
@@ -65,7 +64,7 @@ class Reader implements AnswerReader {
     if (!this.#isOver) {
       this.#guarded(() => {
         if (this.#form === "events") this.#take(this.#events.end());
-        else if (this.#form === "lines") this.#line(Buffer.concat(this.#chunks));
+        else if (this.#form === "lines") this.#line(this.#chunks.take());
       });
     }
     try {
@@ -81,10 +80,9 @@ class Reader implements AnswerReader {
     if (this.#form === "events") this.#take(this.#events.push(chunk));
     else if (this.#form === "lines") this.#lines(chunk);
     else if (this.#form === "body") {
-      this.#chunks.push(chunk);
+      this.#chunks.add(chunk);
       if (!this.#jsonEnd.push(chunk)) return;
-      const value = parsed(Buffer.concat(this.#chunks).toString());
-      this.#chunks = [];
+      const value = parseJson(this.#chunks.take().toString());
       if (value !== undefined) this.#builder.body(value);
     }
   }
@@ -93,7 +91,7 @@ class Reader implements AnswerReader {
     for (const { data, name } of events) {
       if (data.trim() === "[DONE]") this.#builder.done?.();
       else {
-        const event = asObject(parsed(data));
+        const event = asObject(parseJson(data));
         if (event) this.#builder.event(event, name);
       }
     }
@@ -102,15 +100,15 @@ class Reader implements AnswerReader {
   #lines(chunk: Buffer): void {
     let start = 0;
     for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
-      this.#line(Buffer.concat([...this.#chunks, chunk.subarray(start, end)]));
-      this.#chunks = [];
+      this.#chunks.add(chunk.subarray(start, end));
+      this.#line(this.#chunks.take());
       start = end + 1;
     }
-    if (start < chunk.length) this.#chunks.push(chunk.subarray(start));
+    if (start < chunk.length) this.#chunks.add(chunk.subarray(start));
   }
 
   #line(bytes: Buffer): void {
-    const event = asObject(parsed(bytes.toString()));
+    const event = asObject(parseJson(bytes.toString()));
     if (event) this.#builder.event(event, "");
   }
 
@@ -124,19 +122,11 @@ class Reader implements AnswerReader {
   }
 }
 
-/** An answer without a type is a stream of events, unless it begins as JSON does. */
+/** An answer is a stream of events, unless it begins as JSON does. */
 function sniffed(chunk: Buffer): Form | undefined {
-  const first = /[^\s]/.exec(chunk.toString("latin1", 0, 64))?.[0];
+  const first = chunk.find((byte) => byte > 0x20);
   if (first === undefined) return undefined;
-  return first === "{" || first === "[" ? "body" : "events";
-}
-
-function parsed(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return undefined;
-  }
+  return first === 0x7b || first === 0x5b ? "body" : "events";
 }
 
 /** The error in an answer: its `error` as an object or a text; undefined where it has none. */

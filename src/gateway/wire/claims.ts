@@ -70,8 +70,9 @@ function sessionOfUser(user: JsonValue | undefined): string | undefined {
   return nameOf(/^user_.*_session_([\w-]+)$/.exec(text)?.[1]);
 }
 
-/** A name of a sensible length without control characters. */
+/** A name of a sensible length that can be written anywhere: it has no control characters and no halves of characters. */
 function nameOf(value: unknown): string | undefined {
   const name = asName(Array.isArray(value) ? value[0] : value)?.trim();
-  return name !== undefined && name !== "" && name.length <= longest && !/\p{Cc}/u.test(name) ? name : undefined;
+  if (name === undefined || name === "" || name.length > longest) return undefined;
+  return /[\p{Cc}\p{Cs}]/u.test(name) ? undefined : name;
 }

@@ -1,5 +1,6 @@
 /** Server-sent events, as they come in chunks of bytes. */
 import { StringDecoder } from "node:string_decoder";
+import { textPieces } from "./pieces.ts";
 
 /** One event of a stream. */
 export interface StreamEvent {
@@ -17,7 +18,7 @@ const mostData = 32 * 1024 * 1024;
  */
 export class EventStream {
   readonly #decoder = new StringDecoder("utf8");
-  #line: string[] = [];
+  readonly #line = textPieces();
   #name = "";
   #data: string[] = [];
   #size = 0;
@@ -41,15 +42,17 @@ export class EventStream {
       if (text.startsWith("\n")) start = 1;
       this.#afterReturn = false;
     }
-    for (;;) {
-      const end = lineEnd(text, start);
-      if (end === -1) break;
+    let feed = text.indexOf("\n", start);
+    let turn = text.indexOf("\r", start);
+    for (let end = nearest(feed, turn); end !== -1; end = nearest(feed, turn)) {
       this.#take(text.slice(start, end));
       const event = this.#closed();
       if (event) events.push(event);
       const isReturn = text[end] === "\r";
       start = end + (isReturn && text[end + 1] === "\n" ? 2 : 1);
       this.#afterReturn = isReturn && end + 1 === text.length;
+      if (feed !== -1 && feed < start) feed = text.indexOf("\n", start);
+      if (turn !== -1 && turn < start) turn = text.indexOf("\r", start);
     }
     if (start < text.length) this.#take(text.slice(start));
     return events;
@@ -58,15 +61,14 @@ export class EventStream {
   #take(piece: string): void {
     this.#size += piece.length;
     if (this.#size > mostData) {
-      this.#line = [];
+      this.#line.take();
       this.#data = [];
-    } else if (piece !== "") this.#line.push(piece);
+    } else if (piece !== "") this.#line.add(piece);
   }
 
   /** Reads the line that has ended; an empty one ends the event. */
   #closed(): StreamEvent | undefined {
-    let line = this.#line.length === 1 ? (this.#line[0] ?? "") : this.#line.join("");
-    this.#line = [];
+    let line = this.#line.take();
     if (this.#isFirst && line.startsWith("\uFEFF")) line = line.slice(1);
     this.#isFirst = false;
     if (line !== "") {
@@ -90,10 +92,7 @@ export class EventStream {
   }
 }
 
-function lineEnd(text: string, start: number): number {
-  const feed = text.indexOf("\n", start);
-  const stop = feed === -1 ? text.length : feed;
-  // A search without a bound would go through the whole rest for each line.
-  for (let at = start; at < stop; at++) if (text.charCodeAt(at) === 13) return at;
-  return feed;
+/** The smaller of two places; -1 is none. */
+function nearest(one: number, other: number): number {
+  return one === -1 || other === -1 ? Math.max(one, other) : Math.min(one, other);
 }

@@ -1,8 +1,8 @@
 /** Errors of providers that the gateway acts on, by their words. */
 import { overflowText } from "../../adapter/ai-sdk/overflow.ts";
 
-/** Characters of an error that are looked at. */
-const most = 65_536;
+/** Characters of an error that are looked at: its words stand in front. */
+const most = 16_384;
 
 const prefixFaults = [
   /bound to a different conversation/i,

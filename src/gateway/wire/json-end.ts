@@ -8,7 +8,8 @@ export class JsonEnd {
   /** @returns whether the object or list that began first has ended; true once only */
   push(chunk: Buffer): boolean {
     if (this.#isEnded) return false;
-    for (const byte of chunk) {
+    for (let at = 0; at < chunk.length; at++) {
+      const byte = chunk[at];
       if (this.#isInString) {
         if (this.#isEscaped) this.#isEscaped = false;
         else if (byte === 0x5c) this.#isEscaped = true;

@@ -33,13 +33,19 @@ const closeObject = 0x7d;
 /** Most levels of objects and arrays inside of each other in a body. */
 const deepest = deepestJson;
 
+/** Most elements of the list: a body of nothing but commas would take many times its size. */
+const mostElements = 100_000;
+
+/** Most members of a body. */
+const mostMembers = 1_000;
+
 /**
  * The places of a body's members and of the elements of one of them. The values are delimited and not checked: a body
  * whose places are found is JSON exactly where each of its values is.
  *
  * @param list - the member whose elements are wanted
  * @returns undefined for a body that is no JSON object, has a name twice, begins with a byte order mark, is no UTF-8, or
- * is nested too deep
+ * is nested too deep, or has more members or elements than a request has
  */
 export function bodyRanges(body: Buffer, list: string): BodyRanges | undefined {
   if (!isUtf8(body)) return undefined;
@@ -50,7 +56,7 @@ export function bodyRanges(body: Buffer, list: string): BodyRanges | undefined {
     if (body[start] !== quote) return -1;
     const nameEnd = stringEnd(body, start);
     const name = nameEnd === -1 ? undefined : nameOf(body, start, nameEnd);
-    if (name === undefined || members.has(name)) return -1;
+    if (name === undefined || members.has(name) || members.size >= mostMembers) return -1;
     const at = skipSpace(body, nameEnd);
     if (body[at] !== colon) return -1;
     const valueStart = skipSpace(body, at + 1);
@@ -71,7 +77,7 @@ export function bodyRanges(body: Buffer, list: string): BodyRanges | undefined {
 function elementsOf(body: Buffer, start: number): { elements: readonly ByteRange[]; end: number } | undefined {
   const elements: ByteRange[] = [];
   const end = eachItem(body, start, openList, closeList, (at) => {
-    const stop = valueEnd(body, at);
+    const stop = elements.length < mostElements ? valueEnd(body, at) : -1;
     elements.push({ start: at, end: stop });
     return stop;
   });

@@ -9,9 +9,9 @@ import { normalised } from "../normalised.ts";
 
 /** A content block while it comes. */
 interface Draft {
-  readonly fields: { [field: string]: JsonValue };
+  readonly fields: Map<string, JsonValue>;
   /** Texts that grow, by their fields. */
-  readonly texts: { [field: string]: string[] };
+  readonly texts: Map<string, string[]>;
   readonly citations: JsonValue[];
   readonly input: string[];
 }
@@ -23,7 +23,7 @@ const mostBlocks = 10_000;
 export class AnthropicAnswer implements AnswerBuilder {
   readonly #blocks = new Map<number, Draft>();
   #head: JsonObject = {};
-  #usage: { [field: string]: JsonValue } = {};
+  readonly #usage = new Map<string, JsonValue>();
   #stop: string | undefined;
   #error: WireAnswer["error"];
   isComplete = false;
@@ -76,7 +76,7 @@ export class AnthropicAnswer implements AnswerBuilder {
     return defined({
       message: content.length > 0 ? normalised({ role: "assistant", content }) : undefined,
       isComplete: this.isComplete,
-      usage: Object.keys(this.#usage).length > 0 ? anthropicUsage(this.#usage) : undefined,
+      usage: this.#usage.size > 0 ? anthropicUsage(Object.fromEntries(this.#usage)) : undefined,
       model: asName(this.#head["model"]),
       id: asName(this.#head["id"]),
       stop: this.#stop,
@@ -86,7 +86,7 @@ export class AnthropicAnswer implements AnswerBuilder {
 
   /** Counts are cumulative: a later one replaces an earlier one. */
   #count(usage: JsonValue | undefined): void {
-    for (const [name, value] of Object.entries(fieldsOf(usage))) if (value !== null) this.#usage[name] = value;
+    for (const [name, value] of Object.entries(fieldsOf(usage))) if (value !== null) this.#usage.set(name, value);
   }
 }
 
@@ -95,7 +95,7 @@ function blockIndex(value: JsonValue | undefined): number | undefined {
 }
 
 function draftOf(block: JsonObject): Draft {
-  return { fields: { ...block }, texts: {}, citations: [], input: [] };
+  return { fields: new Map(Object.entries(block)), texts: new Map(), citations: [], input: [] };
 }
 
 function grow(draft: Draft, delta: JsonObject): void {
@@ -110,17 +110,19 @@ function grow(draft: Draft, delta: JsonObject): void {
   }
   for (const [field, value] of Object.entries(fields)) {
     // A signature comes whole, all other texts piece by piece.
-    if (typeof value !== "string" || field === "signature") draft.fields[field] = value;
-    else (draft.texts[field] ??= []).push(value);
+    const known = draft.texts.get(field);
+    if (typeof value !== "string" || field === "signature") draft.fields.set(field, value);
+    else if (known) known.push(value);
+    else draft.texts.set(field, [value]);
   }
 }
 
 function built({ fields, texts, citations, input }: Draft): JsonObject {
-  const block = { ...fields };
-  for (const [field, pieces] of Object.entries(texts)) block[field] = (asString(block[field]) ?? "") + pieces.join("");
-  if (citations.length > 0) block["citations"] = [...(asArray(block["citations"]) ?? []), ...citations];
+  const block = new Map(fields);
+  for (const [field, pieces] of texts) block.set(field, (asString(block.get(field)) ?? "") + pieces.join(""));
+  if (citations.length > 0) block.set("citations", [...(asArray(block.get("citations")) ?? []), ...citations]);
   const text = input.join("");
   // A call that was cut off keeps the text of its arguments.
-  if (text !== "") block["input"] = asObject(parseJson(text)) ?? text;
-  return block;
+  if (text !== "") block.set("input", asObject(parseJson(text)) ?? text);
+  return Object.fromEntries(block);
 }

@@ -24,7 +24,7 @@ const known = new Set(["role", "tool_calls", "function_call"]);
 export class ChatAnswer implements AnswerBuilder {
   readonly #texts = new Map<string, string[]>();
   readonly #details = new Map<string, JsonObject[]>();
-  readonly #others: { [field: string]: JsonValue } = {};
+  readonly #others = new Map<string, JsonValue>();
   readonly #calls: CallDraft[] = [];
   #whole: JsonObject | undefined;
   #head: JsonObject = {};
@@ -94,14 +94,14 @@ export class ChatAnswer implements AnswerBuilder {
       if (typeof value === "string") grownIn(this.#texts, field, value);
       else if (Array.isArray(value)) {
         for (const item of objectsOf(value)) grownIn(this.#details, field, item);
-      } else this.#others[field] = value;
+      } else this.#others.set(field, value);
     }
     const single = asObject(delta["function_call"]);
     if (single) {
-      const before = asObject(this.#others["function_call"]) ?? {};
+      const before = asObject(this.#others.get("function_call")) ?? {};
       const name = (asString(before["name"]) ?? "") + (asString(single["name"]) ?? "");
       const args = (asString(before["arguments"]) ?? "") + (asString(single["arguments"]) ?? "");
-      this.#others["function_call"] = { name, arguments: args };
+      this.#others.set("function_call", { name, arguments: args });
     }
   }
 
@@ -133,7 +133,7 @@ export class ChatAnswer implements AnswerBuilder {
     const texts = [...this.#texts].map(([field, pieces]) => [field, pieces.join("")] as const);
     const fields = Object.fromEntries(texts.filter(([, text]) => text !== ""));
     const details = [...this.#details].map(([field, items]) => [field, gathered(items)] as const);
-    const message = { ...fields, ...Object.fromEntries(details), ...this.#others };
+    const message = { ...fields, ...Object.fromEntries(details), ...Object.fromEntries(this.#others) };
     if (Object.keys(message).length === 0 && this.#calls.length === 0) return undefined;
     const calls = this.#calls.map(written);
     const content = asString(fields["content"]) ?? null;
@@ -154,20 +154,21 @@ function written({ id, kind, name, args, rest }: CallDraft): JsonObject {
 
 /** Pieces of one item, by its type and index, as one. */
 function gathered(items: readonly JsonObject[]): readonly JsonObject[] {
-  const whole: { [field: string]: JsonValue }[] = [];
+  const whole: Map<string, JsonValue>[] = [];
   for (const item of items) {
     const last = whole.at(-1);
-    if (!last || item["index"] === undefined || last["index"] !== item["index"] || last["type"] !== item["type"]) {
-      whole.push({ ...item });
+    const { index, type } = item;
+    if (!last || index === undefined || last.get("index") !== index || last.get("type") !== type) {
+      whole.push(new Map(Object.entries(item)));
       continue;
     }
     for (const [field, value] of Object.entries(item)) {
       const grows = ["text", "summary", "data"].includes(field) && typeof value === "string";
-      if (grows) last[field] = (asString(last[field]) ?? "") + value;
-      else if (value !== null) last[field] = value;
+      if (grows) last.set(field, (asString(last.get(field)) ?? "") + value);
+      else if (value !== null) last.set(field, value);
     }
   }
-  return whole;
+  return whole.map((item) => Object.fromEntries(item));
 }
 
 /** Answers name what they do not have, which clients leave out. */
