@@ -4,7 +4,7 @@ import type { Adapter } from "../../../adapter/adapter.ts";
 import { asArray, asCount, asName, asString, defined, fieldsOf, isObject, objectsOf } from "../../../message/json.ts";
 import { without } from "../../../message/json.ts";
 import type { JsonObject, JsonValue, ToolDefinition } from "../../../message/message.ts";
-import { anthropic } from "../../../window/provider/profile.ts";
+import { anthropic, inPlace } from "../../../window/provider/profile.ts";
 import type { WireApi, WireRequest } from "../../gateway.ts";
 import { readAnswer } from "../answer.ts";
 import { readBody, writeBody } from "../body.ts";
@@ -31,7 +31,7 @@ const errorTypes: Readonly<Record<number, string>> = {
 /** The Anthropic Messages API; system messages in the middle of a conversation stay in their places. */
 export const anthropicMessages: WireApi = {
   name: "anthropic-messages",
-  profile: { ...anthropic, rules: { ...anthropic.rules, systemFirst: false } },
+  profile: inPlace(anthropic),
   adapter: anthropicAdapter as unknown as Adapter<JsonObject>,
   matches: (method, path) => method === "POST" && /^[^?]*\/v1\/messages\/?(\?|$)/.test(path),
   read(call) {

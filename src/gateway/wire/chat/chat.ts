@@ -3,7 +3,7 @@ import { chatAdapter } from "../../../adapter/chat/chat.ts";
 import type { Adapter } from "../../../adapter/adapter.ts";
 import { asCount, asName, defined, fieldsOf, objectsOf } from "../../../message/json.ts";
 import type { JsonObject, JsonValue, ToolDefinition } from "../../../message/message.ts";
-import { openaiChat } from "../../../window/provider/profile.ts";
+import { inPlace, openaiChat } from "../../../window/provider/profile.ts";
 import type { Profile } from "../../../window/provider/profile.ts";
 import type { WireApi, WireRequest } from "../../gateway.ts";
 import { readAnswer } from "../answer.ts";
@@ -23,7 +23,7 @@ const shape = { name: "openai-chat", list: "messages", value: chatValue };
  */
 function chatProfile(): Profile {
   const { reads: _, ...profile } = openaiChat;
-  return { ...profile, rules: { ...profile.rules, ownReasoning: false }, reasoning: "required" };
+  return inPlace({ ...profile, rules: { ...profile.rules, ownReasoning: false }, reasoning: "required" });
 }
 
 /** The chat-completions API. Its system prompts are messages. */

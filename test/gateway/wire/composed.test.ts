@@ -1,0 +1,69 @@
+/** Messages of requests through a window: those that are kept come back as they were, in their places. */
+import { describe, expect, it } from "vitest";
+import type { WireApi } from "../../../src/gateway/gateway.ts";
+import { anthropicMessages } from "../../../src/gateway/wire/anthropic/anthropic.ts";
+import { chatCompletions } from "../../../src/gateway/wire/chat/chat.ts";
+import type { JsonObject } from "../../../src/message/message.ts";
+import { composeWindow } from "../../../src/window/compose.ts";
+import { validateWindow } from "../../../src/window/provider/validate.ts";
+
+const reminder = { role: "system", content: "# Environment\nA plain place.", output_config: { effort: "medium" } };
+const file = "const answer = compute(6, 7); // of many lines\n".repeat(60);
+
+function anthropicJob(steps: number): readonly JsonObject[] {
+  const turns = Array.from({ length: steps }, (_, step): readonly JsonObject[] => [
+    {
+      role: "assistant",
+      content: [
+        { type: "thinking", thinking: "", signature: "c2lnbmF0dXJl" },
+        { type: "text", text: `Step ${step}.` },
+        { type: "tool_use", id: `t${step}`, name: "read", input: { path: `src/a${step}.ts` } },
+      ],
+    },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: `t${step}`, content: file }] },
+  ]);
+  return [{ role: "user", content: "Mend the tests." }, reminder, ...turns.flat()];
+}
+
+function chatJob(steps: number): readonly JsonObject[] {
+  const turns = Array.from({ length: steps }, (_, step): readonly JsonObject[] => [
+    {
+      role: "assistant",
+      content: "",
+      reasoning_content: "A thought.",
+      tool_calls: [{ id: `c${step}`, type: "function", function: { name: "read", arguments: `{"path":"a${step}"}` } }],
+    },
+    { role: "tool", tool_call_id: `c${step}`, content: file },
+  ]);
+  return [{ role: "developer", content: "Be brief." }, { role: "user", content: "Mend the tests." }, ...turns.flat()];
+}
+
+async function composed(api: WireApi, values: readonly JsonObject[], budget: number): Promise<readonly JsonObject[]> {
+  const messages = api.adapter.decode(values);
+  const window = await composeWindow({ messages, profile: api.profile, budget });
+  expect(validateWindow(window.messages, api.profile)).toEqual([]);
+  return api.adapter.encode(window.messages);
+}
+
+describe.each([
+  ["Anthropic", anthropicMessages, anthropicJob, reminder],
+  ["chat", chatCompletions, chatJob, { role: "developer", content: "Be brief." }],
+] as const)("a window of %s", (_, api, job, system) => {
+  it("is the request's own objects below the budget", async () => {
+    const values = job(4);
+    const written = await composed(api, values, 200_000);
+    expect(written).toHaveLength(values.length);
+    expect(written.map((message, index) => message === values[index])).toEqual(values.map(() => true));
+  });
+
+  it("keeps system messages in their roles and before what they stood before", async () => {
+    const values = job(60);
+    const written = await composed(api, values, 12_000);
+    expect(written.length).toBeGreaterThan(4);
+    expect(JSON.stringify(written).length).toBeLessThan(JSON.stringify(values).length / 2);
+    expect(written.filter(({ role }) => role === "system" || role === "developer")).toEqual([system]);
+    expect(written.indexOf(system)).toBe(values.indexOf(system));
+    expect(written.some((message) => message["role"] !== "system" && "output_config" in message)).toBe(false);
+    expect(written.at(-1)).toBe(values.at(-1));
+  });
+});
