@@ -24,14 +24,14 @@ export interface ReadBody {
   readonly fields: JsonObject;
 }
 
-const places = new WeakMap<Buffer, BodyRanges>();
+const places = new WeakMap<Buffer, { readonly list: string; readonly ranges: BodyRanges }>();
 
 function placesOf(body: Buffer, list: string): BodyRanges | undefined {
   const known = places.get(body);
-  if (known) return known;
-  const found = bodyRanges(body, list);
-  if (found) places.set(body, found);
-  return found;
+  if (known?.list === list) return known.ranges;
+  const ranges = bodyRanges(body, list);
+  if (ranges) places.set(body, { list, ranges });
+  return ranges;
 }
 
 /**

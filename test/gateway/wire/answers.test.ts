@@ -267,11 +267,37 @@ describe("an answer of Anthropic", () => {
   });
 });
 
+describe("counts", () => {
+  it("of Anthropic are cumulative, and a 0 takes nothing back", () => {
+    const delta = [
+      "message_delta",
+      { delta: {}, usage: { input_tokens: 0, output_tokens: 5, cache_read_input_tokens: null } },
+    ];
+    const { usage } = whole(anthropicMessages, sse([spoken[0], delta as [string, object]]));
+    expect(usage).toEqual({ input: 3_210, output: 5, cacheRead: 3_000, cacheWrite: 200 });
+  });
+
+  it.each([
+    ["beside the choices", { usage: { prompt_tokens: 9, completion_tokens: 1, prompt_cache_hit_tokens: 4 } }, {}],
+    ["in a choice", {}, { usage: { prompt_tokens: 9, completion_tokens: 1, cached_tokens: 4 } }],
+    [
+      "in a member of the server's own",
+      { x_groq: { usage: { prompt_tokens: 9, completion_tokens: 1, cached_tokens: 4 } } },
+      {},
+    ],
+  ])("of chat stand %s", (_, more, choice) => {
+    const stream = chatChunk({ delta: { content: "OK" }, finish_reason: "stop", ...choice }, more);
+    expect(whole(chatCompletions, stream)).toMatchObject({ last: true, usage: { input: 9, output: 1, cacheRead: 4 } });
+  });
+});
+
 describe("an answer of chat", () => {
   it("tells the error that came in the middle", () => {
     const error = 'data: {"error":{"message":"Overloaded","type":"server_error","code":"overloaded"}}\n\n';
     const answer = whole(chatCompletions, chatChunk({ delta: { content: "Be" } }) + error);
     expect(answer).toMatchObject({ isComplete: false, error: { type: "server_error" }, message: { content: "Be" } });
+    const choice = chatChunk({ delta: {}, error: { code: 502, message: "Bad gateway" }, finish_reason: "error" });
+    expect(whole(chatCompletions, choice)).toMatchObject({ isComplete: false, error: { type: "502" } });
     const studio = 'event: error\ndata: {"error":{"message":"The context length is exceeded"}}\n\n';
     expect(whole(chatCompletions, studio)).toMatchObject({ isComplete: false, error: { type: "error" } });
   });

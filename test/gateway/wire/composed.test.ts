@@ -38,9 +38,9 @@ function chatJob(steps: number): readonly JsonObject[] {
   return [{ role: "developer", content: "Be brief." }, { role: "user", content: "Mend the tests." }, ...turns.flat()];
 }
 
-async function composed(api: WireApi, values: readonly JsonObject[], budget: number): Promise<readonly JsonObject[]> {
+function composed(api: WireApi, values: readonly JsonObject[], budget: number): readonly JsonObject[] {
   const messages = api.adapter.decode(values);
-  const window = await composeWindow({ messages, profile: api.profile, budget });
+  const window = composeWindow({ messages, profile: api.profile, budget });
   expect(validateWindow(window.messages, api.profile)).toEqual([]);
   return api.adapter.encode(window.messages);
 }
@@ -49,16 +49,16 @@ describe.each([
   ["Anthropic", anthropicMessages, anthropicJob, reminder],
   ["chat", chatCompletions, chatJob, { role: "developer", content: "Be brief." }],
 ] as const)("a window of %s", (_, api, job, system) => {
-  it("is the request's own objects below the budget", async () => {
+  it("is the request's own objects below the budget", () => {
     const values = job(4);
-    const written = await composed(api, values, 200_000);
+    const written = composed(api, values, 200_000);
     expect(written).toHaveLength(values.length);
     expect(written.map((message, index) => message === values[index])).toEqual(values.map(() => true));
   });
 
-  it("keeps system messages in their roles and before what they stood before", async () => {
+  it("keeps system messages in their roles and before what they stood before", () => {
     const values = job(60);
-    const written = await composed(api, values, 12_000);
+    const written = composed(api, values, 12_000);
     expect(written.length).toBeGreaterThan(4);
     expect(JSON.stringify(written).length).toBeLessThan(JSON.stringify(values).length / 2);
     expect(written.filter(({ role }) => role === "system" || role === "developer")).toEqual([system]);

@@ -1,5 +1,15 @@
 /** Answers of the Messages API, streamed or in one body. */
-import { asArray, asName, asObject, asString, defined, fieldsOf, objectsOf, parseJson } from "../../../message/json.ts";
+import {
+  asArray,
+  asCount,
+  asName,
+  asObject,
+  asString,
+  defined,
+  fieldsOf,
+  objectsOf,
+  parseJson,
+} from "../../../message/json.ts";
 import type { JsonObject, JsonValue } from "../../../message/message.ts";
 import { anthropicUsage } from "../../../transcript/claude-code/blocks.ts";
 import type { WireAnswer } from "../../gateway.ts";
@@ -23,7 +33,7 @@ const mostBlocks = 10_000;
 export class AnthropicAnswer implements AnswerBuilder {
   readonly #blocks = new Map<number, Draft>();
   #head: JsonObject = {};
-  readonly #usage = new Map<string, JsonValue>();
+  readonly #usage = new Map<string, number>();
   #stop: string | undefined;
   #error: WireAnswer["error"];
   isComplete = false;
@@ -84,9 +94,12 @@ export class AnthropicAnswer implements AnswerBuilder {
     });
   }
 
-  /** Counts are cumulative: a later one replaces an earlier one. */
+  /** Counts are cumulative, and some servers say 0 in the place of those that they gave before. */
   #count(usage: JsonValue | undefined): void {
-    for (const [name, value] of Object.entries(fieldsOf(usage))) if (value !== null) this.#usage.set(name, value);
+    for (const [name, value] of Object.entries(fieldsOf(usage))) {
+      const count = asCount(value);
+      if (count !== undefined) this.#usage.set(name, Math.max(count, this.#usage.get(name) ?? 0));
+    }
   }
 }
 

@@ -28,7 +28,7 @@ export class ChatAnswer implements AnswerBuilder {
   readonly #calls: CallDraft[] = [];
   #whole: JsonObject | undefined;
   #head: JsonObject = {};
-  #usage: JsonValue | undefined;
+  #usage: JsonObject | undefined;
   #stop: string | undefined;
   #error: WireAnswer["error"];
   #isDone = false;
@@ -46,6 +46,8 @@ export class ChatAnswer implements AnswerBuilder {
     this.#take(data);
     for (const choice of objectsOf(data["choices"])) {
       if ((asCount(choice["index"]) ?? 0) !== 0) continue;
+      this.#error = errorOf(choice) ?? this.#error;
+      this.#counted(choice["usage"]);
       this.#stop = asName(choice["finish_reason"]) ?? this.#stop;
       this.#grow(asObject(choice["delta"]) ?? fieldsOf(choice["message"]));
     }
@@ -74,7 +76,7 @@ export class ChatAnswer implements AnswerBuilder {
     return defined({
       message: this.#message(),
       isComplete: this.#error === undefined && (this.#isDone || this.#stop !== undefined),
-      usage: chatUsage(this.#usage),
+      usage: usageOf(this.#usage),
       model: asName(this.#head["model"]),
       id: asName(this.#head["id"]),
       stop: this.#stop,
@@ -84,7 +86,12 @@ export class ChatAnswer implements AnswerBuilder {
 
   #take(data: JsonObject): void {
     this.#head = { ...this.#head, ...defined({ id: asName(data["id"]), model: asName(data["model"]) }) };
-    if (asObject(data["usage"])) this.#usage = data["usage"];
+    this.#counted(data["usage"]);
+    this.#counted(fieldsOf(data["x_groq"])["usage"]);
+  }
+
+  #counted(usage: JsonValue | undefined): void {
+    this.#usage = asObject(usage) ?? this.#usage;
   }
 
   #grow(delta: JsonObject): void {
@@ -139,6 +146,14 @@ export class ChatAnswer implements AnswerBuilder {
     const content = asString(fields["content"]) ?? null;
     return tidied({ role: "assistant", ...message, content, ...(calls.length > 0 && { tool_calls: calls }) });
   }
+}
+
+/** Usage with what was read from a cache, for servers that say it beside the details. */
+function usageOf(counts: JsonObject | undefined): WireAnswer["usage"] {
+  const usage = chatUsage(counts);
+  const cacheRead =
+    usage?.cacheRead ?? asCount(counts?.["prompt_cache_hit_tokens"]) ?? asCount(counts?.["cached_tokens"]);
+  return usage && defined({ ...usage, cacheRead });
 }
 
 function grownIn<Piece>(lists: Map<string, Piece[]>, field: string, piece: Piece): void {
