@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { answerOf, ask, chunkOf, headerOf, rawUpstream, requestOf, staged } from "./stage.ts";
+import { answerOf, ask, chunkOf, closed, headerOf, rawUpstream, requestOf, staged } from "./stage.ts";
 import type { RawAnswer } from "./stage.ts";
 import { talkApi, talkLines } from "./talk.ts";
 
@@ -262,7 +262,7 @@ describe("whatever breaks", () => {
     let received = "";
     socket.on("data", (chunk) => (received += chunk.toString()));
     socket.write(requestOf("/v1/messages", [json], body));
-    await once(socket, "close");
+    await closed(socket);
     expect(received).toContain("half");
     expect(received).not.toContain("0\r\n\r\n");
     expect(await keeping(1)).toMatchObject({ status: 200, isAborted: false, answer: { message: { text: "half" } } });

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
-import { answerOf, ask, chunkOf, rawUpstream, requestOf, staged } from "./stage.ts";
+import { answerOf, ask, chunkOf, closed, rawUpstream, requestOf, staged } from "./stage.ts";
 import { talkApi, talkLines } from "./talk.ts";
 
 const chunked = [
@@ -58,8 +58,28 @@ it("holds an upstream back while a client reads nothing, and goes on when it rea
   let received = 0;
   client.on("data", (chunk) => (received += chunk.length));
   client.resume();
-  await once(client, "close");
+  await closed(client);
   expect(received).toBeGreaterThan(total);
+});
+
+it("ends the upstream's connection when a client leaves that read nothing", async () => {
+  const counts = { written: 0 };
+  const upstream = await rawUpstream(async (socket) => {
+    socket.write(answerOf("200 OK", chunked));
+    await pour(socket, 100 * mebibyte, counts);
+  });
+  const { lines, keeping } = talkLines();
+  const { port, event } = await staged(upstream.url, { apis: [talkApi().api], lines });
+  const client = connect(port, "127.0.0.1");
+  client.pause();
+  client.write(requestOf("/v1/messages", [json], "{}"));
+  await settled(() => counts.written);
+  const socket = upstream.connections[0]?.socket;
+  const gone = closed(socket);
+  client.destroy();
+  await gone;
+  expect(await event(1)).toMatchObject({ outcome: "aborted" });
+  expect(await keeping(1)).toMatchObject({ isAborted: true });
 });
 
 it("holds a client back while an upstream reads nothing", { timeout: 60_000 }, async () => {
@@ -94,9 +114,9 @@ it("ends the upstream's connection when a client leaves in mid-stream", async ()
   let received = "";
   while (!received.includes("begin")) received += String((await once(client, "data"))[0]);
   const socket = upstream.connections[0]?.socket;
-  const closed = socket && once(socket, "close");
+  const gone = closed(socket);
   client.destroy();
-  await closed;
+  await gone;
   expect(await event(1)).toMatchObject({ outcome: "aborted", status: 200 });
   expect(await keeping(1)).toMatchObject({ status: 200, isAborted: true, answer: { message: { text: "begin" } } });
 });
@@ -108,15 +128,15 @@ it("ends the upstream's connection when a client leaves before the answer, and w
   waits.write(requestOf("/v1/messages", [json], "{}"));
   while (upstream.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
   const [first] = upstream.connections;
-  const closed = first && once(first.socket, "close");
+  const gone = closed(first?.socket);
   waits.destroy();
-  await closed;
+  await gone;
   expect(await event(1)).toMatchObject({ outcome: "aborted", status: 0 });
   const sends = connect(port, "127.0.0.1");
   sends.write(Buffer.concat([requestOf("/v1/files", [["Transfer-Encoding", "chunked"]]), chunkOf("begin")]));
   while (upstream.connections.length < 2) await new Promise((resolve) => setImmediate(resolve));
   const second = upstream.connections[1]?.socket;
-  const ended = second && once(second, "close");
+  const ended = closed(second);
   sends.destroy();
   await ended;
   expect(await event(2)).toMatchObject({ outcome: "aborted" });
@@ -134,14 +154,14 @@ it("leaves no connection behind a thousand clients that left", { timeout: 120_00
     // Some leave before a byte came back, the others behind the first.
     await once(client, turn % 3 === 0 ? "connect" : "data");
     client.destroy();
-    await once(client, "close");
+    await closed(client);
   };
   for (let turn = 0; turn < 1_000; turn += 20)
     await Promise.all(Array.from({ length: 20 }, (_, more) => leave(turn + more)));
   const open = (): number => upstream.connections.filter(({ socket }) => !socket.destroyed).length;
   await event(600);
   // One that has no request on it any more is closed after a few seconds of rest.
-  while (open() > 0) await once(upstream.connections.find(({ socket }) => !socket.destroyed)!.socket, "close");
+  while (open() > 0) await closed(upstream.connections.find(({ socket }) => !socket.destroyed)!.socket);
   const { body } = await ask(port, requestOf("/-/metrics", [], "", "GET"));
   expect(body.toString()).toContain("windrow_gateway_in_flight 1\n");
 });
@@ -186,7 +206,7 @@ it("passes an answer that comes before the body's end, and ends a client that go
   let received = "";
   while (!received.includes("large")) received += String((await once(client, "data"))[0]);
   expect(received).toContain("HTTP/1.1 413 Content Too Large");
-  await once(client, "close");
+  await closed(client);
 });
 
 it("asks for the body that a client waits to send", async () => {

@@ -152,6 +152,11 @@ export function answerOf(
   return Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), Buffer.from(body)]);
 }
 
+/** Resolves when a socket is closed, in peace or not. */
+export function closed(socket: Socket | undefined): Promise<void> {
+  return new Promise((resolve) => (socket ? socket.once("close", () => resolve()) : resolve()));
+}
+
 /** A piece of a chunked body. */
 export function chunkOf(bytes: Buffer | string): Buffer {
   const piece = Buffer.from(bytes);
