@@ -65,7 +65,7 @@ const damaged = (whole: readonly Buffer[]): fc.Arbitrary<Buffer> =>
   fc
     .tuple(
       fc.constantFrom(...whole),
-      fc.array(fc.tuple(fc.nat(400), fc.constantFrom(..."\u0000\r\n: ,;0aZ\u00ff")), { maxLength: 3 }),
+      fc.array(fc.tuple(fc.nat(400), fc.constantFrom(...Array.from("\u0000\r\n: ,;0aZ\u00ff"))), { maxLength: 3 }),
       fc.option(fc.nat(400)),
     )
     .map(([bytes, changes, cut]) => {
