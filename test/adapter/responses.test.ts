@@ -24,7 +24,11 @@ register(adapterConformance(responsesAdapter, transcripts), { describe, it });
 
 const profile = inPlace(openaiResponses);
 
-const developer: Item = { type: "message", role: "developer", content: [{ type: "input_text", text: "Work on parts." }] };
+const developer: Item = {
+  type: "message",
+  role: "developer",
+  content: [{ type: "input_text", text: "Work on parts." }],
+};
 
 /** A job of many answers, each of reasoning, words and two calls that run side by side. */
 const job: readonly Item[] = [
@@ -117,7 +121,12 @@ describe("an answer of several items", () => {
 
 describe("fromResponses", () => {
   it("keeps the places of the developer's items, beside a prompt that is given", () => {
-    const items: readonly Item[] = [developer, { role: "user", content: "Hi." }, developer, { role: "user", content: "Go." }];
+    const items: readonly Item[] = [
+      developer,
+      { role: "user", content: "Hi." },
+      developer,
+      { role: "user", content: "Go." },
+    ];
     const window = composeWindow({ messages: fromResponses(items), system: "Be brief.", profile, budget: 10_000 });
     expect(toResponses(window.messages)).toEqual({ instructions: "Be brief.", input: items });
   });

@@ -77,7 +77,10 @@ describe("a system message in the middle", () => {
       const window = composeWindow({ messages, profile, strategy, budget: 3_000 });
       const shown = new Set(window.messages.map(({ id }) => id));
       const reminders = messages.filter((message, index) => index > 1 && isSystem(message));
-      assert(reminders.some(({ id }) => !shown.has(id)), `${strategy} kept all`);
+      assert(
+        reminders.some(({ id }) => !shown.has(id)),
+        `${strategy} kept all`,
+      );
       for (const reminder of reminders) {
         const before = messages[messages.indexOf(reminder) - 1] as Message;
         assert.equal(shown.has(reminder.id), shown.has(before.id), `${strategy} parts ${reminder.id} from its turn`);

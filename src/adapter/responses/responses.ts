@@ -226,8 +226,11 @@ function spokenItem(role: Role, parts: readonly Part[], own: JsonObject | undefi
   const text = role === "assistant" ? "output_text" : "input_text";
   const [only] = parts;
   const plain = parts.length === 1 && only?.type === "text" && only.opaque === undefined && role !== "assistant";
-  const isText = own ? parts.length === 1 && only?.type === "text" && only.opaque === undefined && note === undefined : plain;
-  const blocks = (): JsonValue => parts.map((part) => contentBlock(part, text, role === "assistant" || role === "system"));
+  const isText = own
+    ? parts.length === 1 && only?.type === "text" && only.opaque === undefined && note === undefined
+    : plain;
+  const blocks = (): JsonValue =>
+    parts.map((part) => contentBlock(part, text, role === "assistant" || role === "system"));
   const content =
     note === "one" && only?.type === "opaque"
       ? only.data

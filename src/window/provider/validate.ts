@@ -202,7 +202,8 @@ function checkAnswer(message: Message, profile: Profile, fault: OwnReport): void
 }
 
 function checkContent(message: Message, fault: OwnReport): void {
-  if (message.parts.every((part) => part.type === "reasoning") && !isBarePiece(message)) fault("noEmptyContent", "the message has no content");
+  if (message.parts.every((part) => part.type === "reasoning") && !isBarePiece(message))
+    fault("noEmptyContent", "the message has no content");
   if (message.parts.some((part) => part.type === "text" && part.text.trim() === "")) {
     fault("noEmptyContent", "a text part has no visible text");
   }

@@ -17,14 +17,17 @@ interface Recorded {
   readonly body?: { readonly [field: string]: unknown };
 }
 
-const files = found === undefined ? [] : readdirSync(found).filter((name) => /^(cc|oc|pi|sdk|poc|claude)-/.test(name));
+const files = found === undefined ? [] : readdirSync(found).filter((name) => name.endsWith(".json"));
+
+/** The member of a body that holds its messages, where that is another one than `messages`. */
+const lists: Readonly<Record<string, string>> = { "openai-responses": "input", "gemini": "contents" };
 
 function requestsOf(file: string): readonly WireRequest[] {
   const entries = JSON.parse(readFileSync(join(found ?? "", file), "utf8")) as readonly Recorded[];
   return entries.flatMap(({ request, headers, body }) => {
     const [method = "", path = ""] = request.split(" ");
     const api = wireApiOf(method, path);
-    if ((api?.name !== "anthropic-messages" && api?.name !== "openai-chat") || !body) return [];
+    if (!api || !body) return [];
     const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
     const call = { method, path, headers: lower, body: Buffer.from(JSON.stringify(body)) };
     const read = api.read(call);
@@ -42,8 +45,11 @@ describe.skipIf(found === undefined)("recorded requests", () => {
         index === 0 ? { made: value } : (messages[index] ?? { made: value }),
       );
       const written = JSON.parse(api.write(request, made).toString()) as object;
-      const body = JSON.parse(call.body.toString()) as { messages: unknown[] };
-      expect(written).toEqual({ ...body, messages: [messages[0]?.value, ...body.messages.slice(1)] });
+      const list = lists[api.name] ?? "messages";
+      const body = JSON.parse(call.body.toString()) as { readonly [list: string]: unknown };
+      const given = body[list];
+      const rest = Array.isArray(given) ? given.slice(1) : [];
+      expect(written).toEqual({ ...body, [list]: [messages[0]?.value, ...rest] });
     }
   });
 
@@ -52,6 +58,8 @@ describe.skipIf(found === undefined)("recorded requests", () => {
     const lines = new Map<string, readonly string[]>();
     const changed: number[] = [];
     for (const [number, { messages, claims, kind }] of requestsOf(file).entries()) {
+      // Behind a client's own compaction its history is another.
+      if (kind === "compaction") lines.clear();
       if (kind !== "turn") continue;
       const hashes = messages.map(({ hash }) => hash);
       const first = messages.findIndex(({ value }) => value["role"] === "user");
@@ -84,7 +92,10 @@ describe.skipIf(found === undefined)("recorded requests", () => {
     }
     expect([...(told.get("cc") ?? [])].filter((name) => name.startsWith("claude-code"))).toEqual(["claude-code true"]);
     expect([...(told.get("oc") ?? [])]).toEqual(["opencode true"]);
-    expect([...(told.get("pi") ?? [])]).toEqual(["pi false"]);
+    // It names its session to the Responses API alone.
+    expect([...(told.get("pi") ?? [])].toSorted()).toEqual(["pi false", "pi true"]);
+    expect([...(told.get("cx") ?? [])]).toEqual(["codex true"]);
+    expect([...(told.get("gm") ?? [])]).toEqual(["gemini-cli false"]);
   });
 
   it("are told by their purposes", () => {
@@ -94,5 +105,10 @@ describe.skipIf(found === undefined)("recorded requests", () => {
     expect(kinds("oc-chat.json")).toEqual(["side", "turn", "turn"]);
     expect(kinds("oc-big-usage.json").slice(0, 4)).toEqual(["side", "turn", "compaction", "turn"]);
     expect(kinds("cc-agent.json")).toEqual(["turn", "turn", "turn", "turn"]);
+    expect(kinds("oc-resp.json")).toEqual(["side", "turn", "turn"]);
+    expect(kinds("gm-tool.json")).toEqual(["side", "turn", "turn"]);
+    expect(new Set(kinds("cx-tool.json"))).toEqual(new Set(["turn"]));
+    expect(kinds("cx-loop.json")).toContain("compaction");
+    expect(requestsOf("cx-remote.json").at(-1)).toMatchObject({ kind: "compaction", fixed: "compaction_trigger" });
   });
 });
