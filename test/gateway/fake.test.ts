@@ -187,6 +187,21 @@ describe("what must not change or grow", () => {
     );
   });
 
+  it("a slow answer goes on until its client leaves, which is seen", async () => {
+    fake.scenario = "slow";
+    const leaving = new AbortController();
+    const body = JSON.stringify({
+      model: "m",
+      stream: true,
+      tools: [{ name: "b" }],
+      messages: [{ role: "user", content: "Go." }],
+    });
+    const answer = await fetch(`${fake.url}/v1/messages`, { method: "POST", body, signal: leaving.signal });
+    expect(answer.status).toBe(200);
+    leaving.abort();
+    await fake.until(() => fake.turns().every(({ outcome }) => outcome === "aborted"));
+  });
+
   it("a title is answered by its schema and belongs to no conversation", async () => {
     const schema = { type: "object", properties: { title: { type: "string" } } };
     const body = {

@@ -235,7 +235,7 @@ export async function startFake(options: FakeOptions = {}): Promise<Fake> {
       }[api];
       return { status: 400, type: invalid, message, code: "context_length_exceeded" };
     }
-    if (hits > times) return undefined;
+    if (hits === Infinity || hits > times) return undefined;
     if (kind === "429") {
       return { status: 429, type: "rate_limit_error", message: "Slow down", code: "rate_limit_exceeded" };
     }
