@@ -12,7 +12,7 @@ import { causeOf, faultOf } from "./faults.ts";
 import { headerText, outwardHeaders } from "./headers.ts";
 import type { RawHeaders } from "./headers.ts";
 import { Passage } from "./passage.ts";
-import { apiFor, planOf } from "./plan.ts";
+import { apiFor, planOf, within } from "./plan.ts";
 import type { Plan, Planning } from "./plan.ts";
 import type { Route } from "./routes.ts";
 import type { Upstream } from "./upstreams.ts";
@@ -215,9 +215,8 @@ class Exchange implements Receiver {
     const body = await decoded(Buffer.concat(chunks), typeof coding === "string" ? coding : undefined);
     const sending = this.#plan?.read?.sending;
     const text = body?.toString();
-    const ask = async (): Promise<Buffer | undefined> =>
-      text === undefined ? undefined : sending?.again(head.status, text);
-    const other = await ask().catch(() => undefined);
+    const ask = async (): Promise<Buffer | undefined> => sending?.again(head.status, text ?? "");
+    const other = text === undefined ? undefined : await within(ask);
     if (this.#call.response.destroyed) return;
     this.#error = undefined;
     this.#first = error;

@@ -7,6 +7,8 @@ import { decoded } from "./encoding.ts";
 export interface Planning {
   readonly apis: readonly WireApi[];
   readonly lines?: Lines;
+  /** Milliseconds that lines may take. Default 5,000. */
+  readonly mostWaitMs?: number;
   readonly tenantOf: (headers: IncomingHttpHeaders, path: string) => string;
 }
 
@@ -58,14 +60,18 @@ export async function planOf(planning: Planning, api: WireApi, whole: WholeReque
   if (!request || !planning.lines) return passing("unread");
   const { lines } = planning;
   const tenant = planning.tenantOf(headers, path);
-  const sending = await within(mostWaitMs, () => lines.send(request, tenant));
+  const sending = await within(() => lines.send(request, tenant), leave, planning.mostWaitMs);
   if (!sending) return passing("error");
   const isChanged = sending.body !== readable;
   return { body: isChanged ? sending.body : body, isChanged, note: sending.note, read: { request, sending } };
 }
 
-/** A promise's value; undefined where it rejects or takes too long. Lines that come too late are told so. */
-async function within(most: number, begin: () => Promise<Sending>): Promise<Sending | undefined> {
+/** A promise's value; undefined where it rejects, or comes too late, which `onLate` is then told of. */
+export async function within<T>(
+  begin: () => Promise<T>,
+  onLate: (value: T) => void = () => undefined,
+  most = mostWaitMs,
+): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   let isLate = false;
   const late = new Promise<undefined>((resolve) => {
@@ -74,22 +80,24 @@ async function within(most: number, begin: () => Promise<Sending>): Promise<Send
       resolve(undefined);
     }, most);
   });
-  const sending = Promise.resolve()
+  const given = Promise.resolve()
     .then(begin)
-    .then((made) => {
-      if (!isLate) return made;
-      const answer = { isComplete: false };
-      void attempted(() =>
-        made.keep({ status: 0, answer, isAborted: true, firstByteMs: most, totalMs: most }).catch(() => undefined),
-      );
-      return undefined;
+    .then((value) => {
+      if (isLate) onLate(value);
+      return value;
     })
     .catch(() => undefined);
   try {
-    return await Promise.race([sending, late]);
+    return await Promise.race([given, late]);
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Tells lines that came too late that nothing was sent by them. */
+function leave(sending: Sending): void {
+  const waited = { firstByteMs: mostWaitMs, totalMs: mostWaitMs };
+  void sending.keep({ status: 0, answer: { isComplete: false }, isAborted: true, ...waited }).catch(() => undefined);
 }
 
 /** The value of a call; undefined where it throws. */

@@ -55,11 +55,14 @@ export interface ServeGatewayOptions {
 export interface GatewayLimits extends ExchangeLimits {
   /** Requests that may be under way at once. Default 512. */
   readonly streams: number;
+  /** Milliseconds that lines may take, which promise a second: a request that waited so long passes as it is. Default 5,000. */
+  readonly linesMs: number;
 }
 
 /** The limits of a gateway that is given none. */
 export const defaultLimits: GatewayLimits = {
   streams: 512,
+  linesMs: 5_000,
   bodyBytes: 64 * 1_024 * 1_024,
   errorBytes: 1_024 * 1_024,
   keepMs: 250,
@@ -136,7 +139,8 @@ class House {
     this.#host = host;
     this.#upstreams = upstreams;
     this.#limits = { ...defaultLimits, ...limits };
-    this.#planning = { apis, tenantOf: (headers, path) => tenants(keyOf(headers, path)), ...(lines && { lines }) };
+    const tenantOf: Planning["tenantOf"] = (headers, path) => tenants(keyOf(headers, path));
+    this.#planning = { apis, tenantOf, mostWaitMs: this.#limits.linesMs, ...(lines && { lines }) };
     const metrics = (): string => this.#metrics.text(this.#inFlight);
     this.#pages = { metrics, ...(ui && { ui }), ...(token !== undefined && { token }) };
   }

@@ -226,6 +226,21 @@ describe("whatever breaks", () => {
     expect(calls).toEqual([]);
   });
 
+  it("lines that take too long are passed by, and told so when they come", async () => {
+    const upstream = await rawUpstream(answering);
+    let come: () => void = () => undefined;
+    const { lines, keeping } = talkLines(async () => {
+      await new Promise<void>((resolve) => (come = resolve));
+      return { body: Buffer.from("late") };
+    });
+    const { port } = await staged(upstream.url, { apis: [talkApi().api], lines, limits: { linesMs: 20 } });
+    const answer = await ask(port, requestOf("/v1/messages", [json], body));
+    expect([answer.body.toString(), headerOf(answer, "x-windrow")]).toEqual(["begin END", "bypassed; reason=error"]);
+    come();
+    expect(await keeping(1)).toMatchObject({ status: 0, isAborted: true });
+    expect(upstream.requests.map((request) => request.body.toString())).toEqual([body]);
+  });
+
   it("an answer in a coding that cannot be read passes, and is kept without its message", async () => {
     const upstream = await rawUpstream((socket) => {
       const headers = [
