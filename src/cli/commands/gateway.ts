@@ -1,39 +1,10 @@
 /** `windrow gateway`: a server between agents and their providers, which keeps what passes. */
-import { dirname } from "node:path";
 import { Option } from "commander";
 import type { Command } from "commander";
-import { WindrowError } from "../../errors.ts";
-import type { ComposingOptions } from "../../gateway/gateway.ts";
-import type { GatewayEvent } from "../../gateway/proxy/events.ts";
-import { isLoopbackAddress, newToken } from "../../http/bearer.ts";
-import type { Store } from "../../store/store.ts";
-import { exitStatus, onStoreAbout } from "../command.ts";
 import type { CommandContext, CommandIo, ExitStatus } from "../command.ts";
-import { openBrowser } from "../open-browser.ts";
-import { scopeOf } from "../store-options.ts";
-import type { ScopeFlags } from "../store-options.ts";
-import { untilEnded } from "../until-ended.ts";
-import { portOf, tokensOf } from "../values.ts";
-
-/** The flags of the gateway, which its subcommands hand on. */
-interface GatewayFlags extends ScopeFlags {
-  readonly store: string;
-  readonly port: string;
-  readonly host: string;
-  readonly allowHost?: readonly string[];
-  readonly token?: string;
-  readonly budget: string;
-  readonly recall?: NonNullable<ComposingOptions["recall"]>;
-  readonly edits?: NonNullable<ComposingOptions["edits"]>;
-  readonly upstream?: readonly string[];
-  readonly open?: boolean;
-  readonly tied?: boolean;
-  readonly json?: boolean;
-}
-
-/** The variables of the two tokens: of clients, and of the page. A command line is read by every user of a machine. */
-const tokenVariable = "WINDROW_GATEWAY_TOKEN";
-const pageVariable = "WINDROW_VIEWER_TOKEN";
+import type { GatewayFlags } from "../gateway/serve.ts";
+import { tokenOf, tokenVariable } from "../gateway/token.ts";
+import { portOf } from "../values.ts";
 
 /** Gives the command its options and its action. */
 export function addGateway(command: Command, { io, finish, signal }: CommandContext): void {
@@ -65,7 +36,10 @@ export function addGateway(command: Command, { io, finish, signal }: CommandCont
         "  windrow gateway run -- claude\n" +
         "  windrow gateway doctor\n",
     )
-    .action(async (flags: GatewayFlags) => finish(await runGateway(flags, io, signal)));
+    .action(async (flags: GatewayFlags) => {
+      const { runGateway } = await import("../gateway/serve.ts");
+      finish(await runGateway(flags, io, signal));
+    });
   addRun(command, io, finish);
   command
     .command("doctor")
@@ -99,7 +73,7 @@ function addRun(command: Command, io: CommandIo, finish: CommandContext["finish"
     )
     .action(async (words: readonly string[]) => {
       const { runThrough } = await import("../gateway/run.ts");
-      const { token = given(io, tokenVariable) } = command.opts<GatewayFlags>();
+      const token = tokenOf(command.opts<GatewayFlags>().token, io);
       const port = command.getOptionValueSource("port") === "cli" ? command.opts<GatewayFlags>().port : "0";
       const status = await runThrough(words, { flags: flagsOf(command), port: portOf("--port", port), token }, io);
       // The command's own status, whatever it is.
@@ -119,97 +93,4 @@ function flagsOf(command: Command): readonly string[] {
     const flag = option.long ?? option.short!;
     return typeof value === "boolean" ? [flag] : [flag, ...[value].flat().map(String)];
   });
-}
-
-async function runGateway(flags: GatewayFlags, io: CommandIo, signal: AbortSignal | undefined): Promise<ExitStatus> {
-  const port = portOf("--port", flags.port);
-  const upstreams = upstreamsOf(flags.upstream ?? []);
-  const composing = composingOf(flags);
-  const token = flags.token ?? given(io, tokenVariable);
-  const { serveGateway } = await import("../../gateway/proxy/server.ts");
-  return onStoreAbout(io, { store: flags.store, create: true }, flags.store, async (store) => {
-    const pageToken = given(io, pageVariable) ?? newToken();
-    const gateway = await serveGateway({
-      ...{ port, host: flags.host, upstreams, env: io.env },
-      tenants: await tenantsOf(flags.store),
-      ui: await pageOf(store, flags, io, pageToken),
-      on: (event) => io.log(logged(event)),
-      ...(token !== undefined && { token }),
-      ...(flags.allowHost && { allowedHosts: flags.allowHost }),
-    });
-    try {
-      const { url } = gateway;
-      const link = `${url}/-/ui/#token=${encodeURIComponent(pageToken)}`;
-      if (!isLoopbackAddress(flags.host)) {
-        const warning = "keys and conversations of its clients are sent without encryption";
-        io.stderr.write(`windrow: warning: other machines reach ${url}: ${warning}.\n`);
-      }
-      const mode = composing.budget === undefined ? "observing" : `composing to ${composing.budget} tokens`;
-      const report = { url, mode, store: flags.store, link };
-      io.stdout.write(flags.json === true ? `${JSON.stringify(report)}\n` : `${url} ${mode}, store ${flags.store}\n`);
-      if (flags.open === true) openBrowser(link, io.env);
-      await untilEnded(signal, (done) => {
-        process.once("SIGTERM", done);
-        if (flags.tied === true) process.stdin.once("end", done).once("close", done).resume();
-      });
-    } finally {
-      await gateway.close();
-    }
-    return exitStatus.done;
-  });
-}
-
-/** The page of the store's sessions, below `/-/ui`. */
-async function pageOf(
-  store: Store,
-  flags: GatewayFlags,
-  io: CommandIo,
-  token: string,
-): Promise<(request: Request) => Promise<Response>> {
-  const [{ viewerHandler }, { storedSource }, { searchFolderOf }] = await Promise.all([
-    import("../../viewer/serve/handler.ts"),
-    import("../../viewer/stored-source.ts"),
-    import("../../search/folder.ts"),
-  ]);
-  const index = searchFolderOf(flags.store);
-  const source = storedSource(store, scopeOf(io, flags), index === undefined ? {} : { searchIndex: index });
-  const onError = (error: Error): void => void io.stderr.write(`windrow: ${error.message}\n`);
-  return viewerHandler({ source, token, base: "/-/ui", onError });
-}
-
-/** Names of tenants that stay the same over restarts, where the store has a folder. */
-async function tenantsOf(store: string): Promise<(key: string) => string> {
-  const [{ keptSecret, passingSecret }, { tenantsBy }, { searchFolderOf }] = await Promise.all([
-    import("../../gateway/secret.ts"),
-    import("../../gateway/tenant.ts"),
-    import("../../search/folder.ts"),
-  ]);
-  const index = searchFolderOf(store);
-  return tenantsBy(index === undefined ? passingSecret() : await keptSecret(dirname(index)));
-}
-
-function composingOf({ budget, recall, edits }: GatewayFlags): ComposingOptions {
-  if (budget === "off") return {};
-  const tokens = budget === "auto" ? budget : tokensOf("--budget", budget);
-  return { budget: tokens, ...(recall !== undefined && { recall }), ...(edits !== undefined && { edits }) };
-}
-
-function upstreamsOf(given: readonly string[]): Readonly<Record<string, string>> {
-  const pairs = given.map((text) => {
-    const [, name = "", address = ""] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
-    if (name !== "") return [name, address] as const;
-    const message = `--upstream is a name and an address, for example corp=https://llm.example.com, not "${text}".`;
-    throw new WindrowError("bad-option", message, { flag: "--upstream" });
-  });
-  return Object.fromEntries(pairs);
-}
-
-function given({ env }: CommandIo, variable: string): string | undefined {
-  const value = env[variable];
-  return value === "" ? undefined : value;
-}
-
-/** An event as the log of `--debug` has it. */
-function logged({ outcome, ...event }: GatewayEvent): { readonly type: string } {
-  return { ...event, type: `gateway-${outcome}` };
 }

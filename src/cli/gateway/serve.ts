@@ -1,0 +1,126 @@
+/** `windrow gateway` while it serves: the store, the page, and the server between agents and their providers. */
+import { dirname } from "node:path";
+import { WindrowError } from "../../errors.ts";
+import type { ComposingOptions } from "../../gateway/gateway.ts";
+import type { GatewayEvent } from "../../gateway/proxy/events.ts";
+import { serveGateway } from "../../gateway/proxy/server.ts";
+import { keptSecret, passingSecret } from "../../gateway/secret.ts";
+import { tenantsBy } from "../../gateway/tenant.ts";
+import { isLoopbackAddress, newToken } from "../../http/bearer.ts";
+import { searchFolderOf } from "../../search/folder.ts";
+import type { Store } from "../../store/store.ts";
+import { viewerHandler } from "../../viewer/serve/handler.ts";
+import { storedSource } from "../../viewer/stored-source.ts";
+import { exitStatus, onStoreAbout } from "../command.ts";
+import type { CommandIo, ExitStatus } from "../command.ts";
+import { openBrowser } from "../open-browser.ts";
+import { scopeOf } from "../store-options.ts";
+import type { ScopeFlags } from "../store-options.ts";
+import { tokenOf, variableOf } from "./token.ts";
+import { untilEnded } from "../until-ended.ts";
+import { portOf, tokensOf } from "../values.ts";
+
+/** The flags of `windrow gateway`, which its subcommands hand on. */
+export interface GatewayFlags extends ScopeFlags {
+  readonly store: string;
+  readonly port: string;
+  readonly host: string;
+  readonly allowHost?: readonly string[];
+  readonly token?: string;
+  readonly budget: string;
+  readonly recall?: NonNullable<ComposingOptions["recall"]>;
+  readonly edits?: NonNullable<ComposingOptions["edits"]>;
+  readonly upstream?: readonly string[];
+  readonly open?: boolean;
+  readonly tied?: boolean;
+  readonly json?: boolean;
+}
+
+/** The variable of the page's token, so that a gateway that is started again goes on with the pages that are open. */
+const pageVariable = "WINDROW_VIEWER_TOKEN";
+
+/**
+ * Serves until it is told to end.
+ *
+ * @throws WindrowError `bad-option` for a flag that does not fit
+ */
+export async function runGateway(
+  flags: GatewayFlags,
+  io: CommandIo,
+  signal: AbortSignal | undefined,
+): Promise<ExitStatus> {
+  const port = portOf("--port", flags.port);
+  const upstreams = upstreamsOf(flags.upstream ?? []);
+  const composing = composingOf(flags);
+  const token = tokenOf(flags.token, io);
+  return onStoreAbout(io, { store: flags.store, create: true }, flags.store, async (store) => {
+    const pageToken = variableOf(io, pageVariable) ?? newToken();
+    const gateway = await serveGateway({
+      ...{ port, host: flags.host, upstreams, env: io.env },
+      tenants: tenantsBy(await secretOf(flags.store)),
+      ui: pageOf(store, flags, io, pageToken),
+      on: (event) => io.log(logged(event)),
+      ...(token !== undefined && { token }),
+      ...(flags.allowHost && { allowedHosts: flags.allowHost }),
+    });
+    try {
+      const { url } = gateway;
+      const link = `${url}/-/ui/#token=${encodeURIComponent(pageToken)}`;
+      if (!isLoopbackAddress(flags.host)) {
+        const warning = "keys and conversations of its clients are sent without encryption";
+        io.stderr.write(`windrow: warning: other machines reach ${url}: ${warning}.\n`);
+      }
+      const mode = composing.budget === undefined ? "observing" : `composing to ${composing.budget} tokens`;
+      const report = { url, mode, store: flags.store, link };
+      io.stdout.write(flags.json === true ? `${JSON.stringify(report)}\n` : `${url} ${mode}, store ${flags.store}\n`);
+      if (flags.open === true) openBrowser(link, io.env);
+      await untilEnded(signal, (done) => {
+        process.once("SIGTERM", done);
+        if (flags.tied === true) process.stdin.once("end", done).once("close", done).resume();
+      });
+    } finally {
+      await gateway.close();
+    }
+    return exitStatus.done;
+  });
+}
+
+/** The page of the store's sessions, below `/-/ui`. */
+function pageOf(
+  store: Store,
+  flags: GatewayFlags,
+  io: CommandIo,
+  token: string,
+): (request: Request) => Promise<Response> {
+  const index = searchFolderOf(flags.store);
+  const source = storedSource(store, scopeOf(io, flags), index === undefined ? {} : { searchIndex: index });
+  const onError = (error: Error): void => void io.stderr.write(`windrow: ${error.message}\n`);
+  return viewerHandler({ source, token, base: "/-/ui", onError });
+}
+
+/** The secret of a store: in its folder or beside its file, so that tenants keep their names over restarts. */
+async function secretOf(store: string): Promise<Buffer> {
+  const index = searchFolderOf(store);
+  return index === undefined ? passingSecret() : await keptSecret(dirname(index));
+}
+
+function composingOf({ budget, recall, edits }: GatewayFlags): ComposingOptions {
+  if (budget === "off") return {};
+  const tokens = budget === "auto" ? budget : tokensOf("--budget", budget);
+  return { budget: tokens, ...(recall !== undefined && { recall }), ...(edits !== undefined && { edits }) };
+}
+
+function upstreamsOf(given: readonly string[]): Readonly<Record<string, string>> {
+  const pairs = given.map((text) => {
+    const [, name = "", address = ""] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
+    if (name !== "") return [name, address] as const;
+    const message = `--upstream is a name and an address, for example corp=https://llm.example.com, not "${text}".`;
+    throw new WindrowError("bad-option", message, { flag: "--upstream" });
+  });
+  return Object.fromEntries(pairs);
+}
+
+/** An event as the log of `--debug` has it. */
+function logged({ outcome, ...event }: GatewayEvent): { readonly type: string } {
+  return { ...event, type: `gateway-${outcome}` };
+}
