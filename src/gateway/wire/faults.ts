@@ -14,8 +14,13 @@ const prefixFaults = [
 /** Whether an error of any provider says that reasoning does not belong to the messages before it. */
 export function isPrefixFault(status: number, body: string): boolean {
   if (status !== 400 && status !== 422) return false;
+  return saysAny(body, prefixFaults);
+}
+
+/** Whether the front of an error has any of the patterns: one of a megabyte could hold a pattern up for seconds. */
+export function saysAny(body: string, patterns: readonly RegExp[]): boolean {
   const text = body.slice(0, most);
-  return prefixFaults.some((pattern) => pattern.test(text));
+  return patterns.some((pattern) => pattern.test(text));
 }
 
 /** Whether an error of any provider says that a request is longer than the model takes. It may come with status 200. */

@@ -1,6 +1,6 @@
 /** Bodies and answers that somebody made to be read badly. */
 import { describe, expect, it } from "vitest";
-import type { WireAnswer, WireApi, WireRequest } from "../../../src/gateway/gateway.ts";
+import type { WireAnswer, WireApi, WireApiName, WireRequest } from "../../../src/gateway/gateway.ts";
 import { EventStream } from "../../../src/gateway/wire/events.ts";
 import { wireApis } from "../../../src/gateway/wire/apis.ts";
 import { anthropicMessages } from "../../../src/gateway/wire/anthropic/anthropic.ts";
@@ -25,34 +25,47 @@ function answerOf(api: WireApi, chunks: readonly string[], contentType = "text/e
 const event = (data: object): string => `data: ${JSON.stringify(data)}\n\n`;
 const deep = (levels: number): string => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
 
-describe.each(wireApis.filter(({ name }) => ["anthropic-messages", "openai-chat"].includes(name)))(
+/** The lists of messages by their APIs, and a message whose text is the given JSON. */
+const lists: readonly (readonly [WireApiName, string, (text: string) => string])[] = [
+  ["anthropic-messages", "messages", (text) => `{"role":"user","content":${text}}`],
+  ["openai-chat", "messages", (text) => `{"role":"user","content":${text}}`],
+  ["openai-responses", "input", (text) => `{"role":"user","content":${text}}`],
+  ["gemini", "contents", (text) => `{"role":"user","parts":[{"text":${text}}]}`],
+  ["ollama", "messages", (text) => `{"role":"user","content":${text}}`],
+];
+
+const apiOf = (name: WireApiName): WireApi => wireApis.find((api) => api.name === name)!;
+
+describe.each(lists.map(([name, list, said]) => ({ name, api: apiOf(name), list, said })))(
   "a hostile body of $name",
-  (api) => {
-    it("of 100,000 messages is read, and of one more passes unread", () => {
-      const message = '{"role":"user","content":"hi"}';
+  ({ name, api, list, said }) => {
+    // The other APIs read the list in the same way.
+    const isOne = name === "openai-responses";
+    it.runIf(isOne)("of 100,000 messages is read, and of one more passes unread", () => {
+      const message = said('"hi"');
       const many = Array.from({ length: 100_000 }, () => message);
-      const read = api.read(callOf(`{"messages":[${many.join(",")}]}`));
+      const read = api.read(callOf(`{"${list}":[${many.join(",")}]}`));
       expect(read?.messages).toHaveLength(100_000);
       expect(read && api.write(read, read.messages)).toBe(read?.call.body);
-      expect(api.read(callOf(`{"messages":[${[...many, message].join(",")}]}`))).toBeUndefined();
+      expect(api.read(callOf(`{"${list}":[${[...many, message].join(",")}]}`))).toBeUndefined();
     });
 
     it("of too many members, or of nothing but commas, passes unread", () => {
       const members = Array.from({ length: 1_000 }, (_, index) => `"a${index}":1`).join(",");
-      expect(api.read(callOf(`{${members},"messages":[]}`))).toBeUndefined();
-      expect(api.read(callOf(`{"messages":[${"1,".repeat(2_000_000)}1]}`))).toBeUndefined();
+      expect(api.read(callOf(`{${members},"${list}":[]}`))).toBeUndefined();
+      expect(api.read(callOf(`{"${list}":[${"1,".repeat(2_000_000)}1]}`))).toBeUndefined();
     });
 
     it("of great depth passes unread, in a message and beside it", () => {
-      expect(api.read(callOf(`{"messages":[{"role":"user","content":"hi","x":${deep(600)}}]}`))).toBeUndefined();
-      expect(api.read(callOf(`{"messages":[],"metadata":${deep(600)}}`))).toBeUndefined();
-      expect(api.read(callOf(`{"messages":[],"metadata":${"[".repeat(5_000_000)}`))).toBeUndefined();
+      expect(api.read(callOf(`{"${list}":[${said('"hi"').slice(0, -1)},"x":${deep(600)}}]}`))).toBeUndefined();
+      expect(api.read(callOf(`{"${list}":[],"metadata":${deep(600)}}`))).toBeUndefined();
+      expect(api.read(callOf(`{"${list}":[],"metadata":${"[".repeat(5_000_000)}`))).toBeUndefined();
     });
 
     it("with halves of characters keeps them, and tells them from each other", () => {
       const texts = [String.raw`\ud83d`, String.raw`\ud83c`, String.raw`\udf3e\ud83d`, "�"];
-      const messages = texts.map((text) => `{"role":"user","content":"${text}"}`);
-      const read = api.read(callOf(`{"messages":[${messages.join(",")}],"prompt_cache_key":"\\ud83d"}`));
+      const messages = texts.map((text) => said(`"${text}"`));
+      const read = api.read(callOf(`{"${list}":[${messages.join(",")}],"prompt_cache_key":"\\ud83d"}`));
       if (!read) throw new Error("the request was not read");
       expect(new Set(read.messages.map(({ hash }) => hash)).size).toBe(texts.length);
       expect(read.claims.session).toBeUndefined();
@@ -61,11 +74,11 @@ describe.each(wireApis.filter(({ name }) => ["anthropic-messages", "openai-chat"
       expect(again?.messages.map(({ hash }) => hash)).toEqual(read.messages.map(({ hash }) => hash));
     });
 
-    it("with names of an object's own reads them as any other", () => {
+    it.runIf(list === "messages")("with names of an object's own reads them as any other", () => {
       const text =
-        '{"__proto__":{"stream":true},"messages":[{"role":"user","content":[{"type":"text","text":"a","__proto__":{"cache_control":1}}],"constructor":1,"__proto__":{"polluted":1}}]}';
+        '{"__proto__":{"model":"m"},"messages":[{"role":"user","content":[{"type":"text","text":"a","__proto__":{"cache_control":1}}],"constructor":1,"__proto__":{"polluted":1}}]}';
       const read = api.read(callOf(text));
-      expect(read?.isStream).toBe(false);
+      expect(read?.model).toBeUndefined();
       expect(Object.keys(read?.messages[0]?.value ?? {})).toEqual(["role", "content", "constructor", "__proto__"]);
       expect(({} as { polluted?: number }).polluted).toBeUndefined();
       expect(api.read(callOf(text.replace('"polluted":1', '"polluted":2')))?.messages[0]?.hash).not.toBe(
@@ -73,9 +86,9 @@ describe.each(wireApis.filter(({ name }) => ["anthropic-messages", "openai-chat"
       );
     });
 
-    it("with a message of 16 MB is read and written", () => {
-      const read = api.read(callOf(`{"messages":[{"role":"user","content":"${"é\\n".repeat(4_000_000)}"}]}`));
-      expect(read?.messages[0]?.value["content"]).toHaveLength(8_000_000);
+    it.runIf(isOne)("with a message of 16 MB is read and written", () => {
+      const read = api.read(callOf(`{"${list}":[${said(`"${"é\\n".repeat(4_000_000)}"`)}]}`));
+      expect(JSON.stringify(read?.messages[0]?.value)).toHaveLength(said("").length + 2 + 12_000_000);
       expect(read && api.write(read, read.messages)).toBe(read?.call.body);
     });
   },
@@ -152,7 +165,10 @@ describe("a hostile answer", () => {
 describe("a hostile error", () => {
   it("is read in front alone", () => {
     const long = "input token count `thinking` or `redacted_thinking` blocks ".repeat(200_000);
-    expect(anthropicMessages.isOverflow(400, long)).toBe(false);
-    expect(anthropicMessages.isPrefixFault(400, long)).toBe(false);
+    const sealed = "encrypted content input token count ".repeat(200_000);
+    for (const api of wireApis) {
+      expect(api.isOverflow(400, long) || api.isOverflow(400, sealed)).toBe(false);
+      expect(api.isPrefixFault(400, long) || api.isPrefixFault(400, sealed)).toBe(false);
+    }
   });
 });

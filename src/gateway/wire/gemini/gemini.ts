@@ -9,7 +9,7 @@ import { readAnswer } from "../answer.ts";
 import { readBody, writeBody } from "../body.ts";
 import { claimsOf } from "../claims.ts";
 import { saysSame } from "../echo.ts";
-import { isOverflow, isPrefixFault } from "../faults.ts";
+import { isOverflow, isPrefixFault, saysAny } from "../faults.ts";
 import { fixedBy, hasItems, kindOf } from "../kind.ts";
 import { GeminiAnswer } from "./answer.ts";
 import { contentValue, partsOf, spokenContent, withoutThoughts } from "./value.ts";
@@ -69,7 +69,7 @@ export const geminiApi: WireApi = {
   isEcho: (sent, answer) => sent["role"] === "model" && saysSame(spokenContent(sent), spokenContent(answer)),
   withoutReasoning: withoutThoughts,
   isPrefixFault,
-  isOverflow: (status, body) => isOverflow(status, body) || (status === 400 && overflow.test(body)),
+  isOverflow: (status, body) => isOverflow(status, body) || (status === 400 && saysAny(body, overflow)),
   fault: (status, message) => ({
     contentType: "application/json",
     body: JSON.stringify({ error: { code: status, message, status: statuses[status] ?? "UNKNOWN" } }),
@@ -81,7 +81,7 @@ function cachedBy({ cached_content: cached }: JsonObject): string | undefined {
   return asName(cached) && "cached_content";
 }
 
-const overflow = /input token count .*exceeds the maximum/i;
+const overflow = [/input token count .*exceeds the maximum/i];
 
 function decoded(model: string): string {
   try {

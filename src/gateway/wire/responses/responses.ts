@@ -10,7 +10,7 @@ import { readAnswer } from "../answer.ts";
 import { readBody, writeBody } from "../body.ts";
 import type { ReadBody } from "../body.ts";
 import { claimsOf } from "../claims.ts";
-import { isOverflow, isPrefixFault, openaiFault } from "../faults.ts";
+import { isOverflow, isPrefixFault, openaiFault, saysAny } from "../faults.ts";
 import { fixedBy, formatType, hasItems, kindOf, lastTextOf } from "../kind.ts";
 import { ResponsesAnswer } from "./answer.ts";
 import { readText, writeText } from "./text-input.ts";
@@ -70,8 +70,7 @@ export const responsesApi: WireApi = {
   reader: (_status, headers, { call }) => readAnswer(headers, new ResponsesAnswer(stored.get(call) ?? true)),
   isEcho: isSameItem,
   withoutReasoning: (item) => (typeOf(item) === "reasoning" ? nothing : item),
-  isPrefixFault: (status, body) =>
-    isPrefixFault(status, body) || (status === 400 && reasoningFaults.some((pattern) => pattern.test(body))),
+  isPrefixFault: (status, body) => isPrefixFault(status, body) || (status === 400 && saysAny(body, reasoningFaults)),
   isOverflow,
   fault: openaiFault,
 };
