@@ -14,7 +14,8 @@ import type { Recalled, RecallQuery } from "../window/recall/query.ts";
 import type { Composed } from "../window/window.ts";
 import { Appender, spoken } from "./appender.ts";
 import { budgetFor, checkedStep } from "./context.ts";
-import type { StepUsed, SessionContext, SessionOptions, SessionSettings, SessionStats } from "./context.ts";
+import type { Originals, StepUsed, SessionContext, SessionOptions, SessionSettings } from "./context.ts";
+import type { SessionStats } from "./context.ts";
 import { Epochs } from "./epochs.ts";
 import { tell, usageRecorded, windowComposed } from "./events.ts";
 import type { CloseReason } from "./events.ts";
@@ -110,7 +111,7 @@ export class Session {
   }
 
   /** @internal Restores an earlier process's state: reads the window's messages and those behind its epoch. */
-  async restore({ epoch, base, later, pos }: NewestEdits): Promise<void> {
+  async restore({ epoch, base, later, pos }: NewestEdits, originals?: Originals): Promise<void> {
     const { id, store, scope } = this.#context;
     const { conversation, composer, meter } = this.#options;
     const opened = epoch?.state.opened ?? 0;
@@ -123,10 +124,13 @@ export class Session {
     const turns = new Turns();
     for await (const { seq, message, tokenCount } of windowRecords(store, scope, id, epoch, composer.strategy)) {
       await turns.turn();
-      this.#epochs.restore(seq, message);
+      const given = message.masks && originals?.(seq, message);
+      const original = given && this.#appender.complete({ ...given, id: message.id });
+      this.#epochs.restore(seq, message, original);
       if (seq <= opened) continue;
       this.#appender.counted(seq, tokenCount);
-      conversation.push(seq, message);
+      conversation.masked(message.masks);
+      conversation.push(seq, original ?? message);
     }
     if (!conversation.wantsAll) return;
     for await (const { seq, message } of store.read(scope, id, { kind: "message" })) {

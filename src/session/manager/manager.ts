@@ -21,6 +21,7 @@ import type { Profile } from "../../window/provider/profile.ts";
 import type { Strategy } from "../../window/window.ts";
 import { knownSecrets, textMask } from "../../mask/text.ts";
 import type { SecretRules } from "../../mask/text.ts";
+import type { Originals } from "../context.ts";
 import { maskedListener, readOnlyListener, tell } from "../events.ts";
 import type { Listener } from "../events.ts";
 import { ConversationState } from "../state/state.ts";
@@ -126,7 +127,7 @@ export class SessionManager {
     const settings = { ...this.#settings, ...config };
     const lock = await this.#store.create(this.#scope, { uuid: id, taskKey, config: settings, createdAt });
     const told = about === undefined ? undefined : await this.#bootstrap(lock, about);
-    return this.#session(lock, { epoch: undefined, later: told ? [told] : [], pos: 0 }, false);
+    return this.#session(lock, { edits: { epoch: undefined, later: told ? [told] : [], pos: 0 } });
   }
 
   /**
@@ -142,11 +143,13 @@ export class SessionManager {
       const edits = await newestEdits(this.#store, this.#scope, id);
       const found = await this.#store.recovery(this.#scope, id);
       const missing = found.filter(({ problem }) => problem === "missing");
-      return this.#session(noLock(this.#scope, id, missing), edits, true, readOnlyStore(this.#store));
+      const from = { edits, resumed: true, originals: given.originals };
+      return this.#session(noLock(this.#scope, id, missing), from, readOnlyStore(this.#store));
     }
     const lock = await this.#store.lock(this.#scope, id);
     try {
-      return await this.#session(lock, await newestEdits(this.#store, this.#scope, id), true);
+      const edits = await newestEdits(this.#store, this.#scope, id);
+      return await this.#session(lock, { edits, resumed: true, originals: given.originals });
     } catch (error) {
       await lock.release();
       throw error;
@@ -161,7 +164,7 @@ export class SessionManager {
    */
   async fork(id: string, given: SessionForkOptions = {}): Promise<Session> {
     checkSessionOptions("fork", given);
-    const { at, config, id: uuid = randomUUID() } = given;
+    const { at, config, id: uuid = randomUUID(), originals } = given;
     const [store, scope] = [this.#store, this.#scope];
     const { metadata } = await store.info(scope, id);
     let newest = 0;
@@ -173,7 +176,7 @@ export class SessionManager {
       config: { ...metadata.config, ...this.#settings, ...config },
     });
     try {
-      return await this.#session(lock, await newestEdits(store, scope, uuid), false);
+      return await this.#session(lock, { edits: await newestEdits(store, scope, uuid), originals });
     } catch (error) {
       await lock.release();
       throw error;
@@ -267,13 +270,12 @@ export class SessionManager {
 
   async #session(
     lock: Lock,
-    edits: NewestEdits | undefined,
-    resumed: boolean,
+    { edits, resumed = false, originals }: Restored,
     store: Store = this.#store,
   ): Promise<Session> {
     const { metadata, state } = await store.info(this.#scope, lock.id);
     const running = runningState(state, this.#now());
-    const epoch = edits?.epoch;
+    const { epoch } = edits;
     const { workingSet = false } = this.#options;
     const mask = textMask(this.secretRules);
     const maxTokens = workingSet === true ? 500 : Number(workingSet);
@@ -312,7 +314,7 @@ export class SessionManager {
       closed: () => this.#sessions.delete(session),
       on: withStatsLines(on, this.#options),
     });
-    if (edits) await session.restore(edits);
+    await session.restore(edits, originals);
     if (resumed && store === this.#store) {
       await this.#offloader?.enlist({ metadata });
       await recordResume(store, lock, running, { isRested: state.status === "closed", now: this.#now(), on });
@@ -354,6 +356,14 @@ export class SessionManager {
       }
     }
   }
+}
+
+/** The state of an earlier process that a session goes on from. */
+interface Restored {
+  readonly edits: NewestEdits;
+  /** Whether the session was there before. Default false. */
+  readonly resumed?: boolean;
+  readonly originals?: Originals | undefined;
 }
 
 /** The parts that are loaded before a manager is made. */

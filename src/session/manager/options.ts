@@ -26,6 +26,7 @@ import {
 } from "../../window/options.ts";
 import type { Kind } from "../../window/options.ts";
 import type { Strategy, StrategyChoice } from "../../window/window.ts";
+import type { Originals } from "../context.ts";
 import type { Listener } from "../events.ts";
 import { statsKinds } from "./stats-line.ts";
 import type { StatsLineOptions } from "./stats-line.ts";
@@ -142,6 +143,12 @@ export interface ResumeOptions {
    * is opened; whatever would write is refused with `read-only`. Default false.
    */
   readonly readOnly?: boolean;
+  /**
+   * The messages as the model was sent them, where the caller has them still: called for each message of the window that
+   * the log has masked. With all of them the next window goes on from the last one; without, it opens an epoch. The log
+   * stays masked. Default: none.
+   */
+  readonly originals?: Originals;
 }
 
 /** Options of {@link SessionManager.fork}: where a session branches off from another one. */
@@ -152,6 +159,8 @@ export interface SessionForkOptions {
   readonly config?: JsonObject;
   /** A UUID v4. Default: a new one. */
   readonly id?: string;
+  /** As {@link ResumeOptions.originals}, for what it takes over. Default: none. */
+  readonly originals?: Originals;
 }
 
 const optionKinds = {
@@ -235,12 +244,13 @@ const createKinds = {
   id: kinds.any,
 } as const satisfies Record<keyof CreateOptions, Kind>;
 
-const resumeKinds = { readOnly: kinds.flag } as const satisfies Record<keyof ResumeOptions, Kind>;
+const resumeKinds = { readOnly: kinds.flag, originals: kinds.action } as const satisfies Record<keyof ResumeOptions, Kind>;
 
 const forkKinds = {
   at: whole(0),
   config: kinds.object,
   id: kinds.any,
+  originals: kinds.action,
 } as const satisfies Record<keyof SessionForkOptions, Kind>;
 
 /**
