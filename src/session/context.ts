@@ -2,7 +2,7 @@
 import { WindrowError } from "../errors.ts";
 import type { SecretRules } from "../mask/text.ts";
 import { foreignUsageHint } from "../message/foreign-usage.ts";
-import type { Message, NewMessage, Usage } from "../message/message.ts";
+import type { NewMessage, Usage } from "../message/message.ts";
 import type { NewRecord, StoredRecord } from "../message/record.ts";
 import type { Model } from "../model/model.ts";
 import type { Lock, Scope, SessionMetadata, SessionState, Store } from "../store/store.ts";
@@ -65,9 +65,6 @@ export function checkedStep(used: StepUsed): StepUsed {
   checkGiven("endStep", used, { usage: usageReport, model: kinds.text });
   return used;
 }
-
-/** Gives a masked message as it was before the mask; undefined where it is not at hand. */
-export type Originals = (seq: number, masked: Message) => NewMessage | undefined;
 
 /** Plans a record at the time of its turn, writes it, and applies it to the conversation's state. */
 export type RecordPlanned = <R extends NewRecord>(plan: (time: string) => R) => Promise<R>;

@@ -78,13 +78,15 @@ export class Epochs {
   /**
    * Feeds a message that an earlier process wrote. That process showed a masked message unmasked, so the prefix it sent is
    * gone where nobody has the original: the next window then opens an epoch.
+   *
+   * @param shown - the original, or the message itself
    */
-  restore(seq: number, message: Message, original?: Message): void {
-    this.push(seq, original ?? message, message.masks !== undefined);
+  restore(seq: number, message: Message, shown: Message): void {
+    this.push(seq, shown, message.masks !== undefined);
     this.#writer.restored(seq);
     const { opened, length } = this.#composer.state;
     const wasShown = this.#recorded.epoch >= 0 && (seq > opened || length === 0);
-    if (message.masks !== undefined && !original && wasShown) this.#masked = true;
+    if (shown.masks !== undefined && wasShown) this.#masked = true;
   }
 
   /** Replaces the composer by one whose prefix counts as changed. */

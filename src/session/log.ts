@@ -1,7 +1,7 @@
 /** Reads of a session's log, without its lock: epochs, their messages, explanations of windows, calls in doubt. */
 import { WindrowError } from "../errors.ts";
 import { toolResults } from "../message/message.ts";
-import type { JsonValue } from "../message/message.ts";
+import type { JsonValue, Message, NewMessage } from "../message/message.ts";
 import type { EditRecord, StoredRecord, StoredRecordOf } from "../message/record.ts";
 import type { Lock, Scope, Store } from "../store/store.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
@@ -187,6 +187,23 @@ export async function* windowRecords(
   for (const { from, to } of ranges) {
     yield* store.read(scope, id, { kind: "message", originals: true, from, ...(to !== undefined && { to }) });
   }
+}
+
+/** Gives a masked message as it was before the mask; undefined where it is not at hand. */
+export type Originals = (seq: number, masked: Message) => NewMessage | undefined;
+
+/**
+ * The message as an earlier process was given it, where the log has it masked and its host has the original.
+ *
+ * @throws WindrowError `bad-message` for an original that is none
+ */
+export function originalOf(
+  { seq, message }: StoredRecordOf<"message">,
+  originals: Originals | undefined,
+  check: (message: unknown) => NewMessage,
+): Message {
+  const given = message.masks && originals?.(seq, message);
+  return given ? { ...check({ ...given, id: message.id }), id: message.id } : message;
 }
 
 /** The stretches of the log up to `last` that no edit took out of the window. */

@@ -14,16 +14,15 @@ import type { Recalled, RecallQuery } from "../window/recall/query.ts";
 import type { Composed } from "../window/window.ts";
 import { Appender, spoken } from "./appender.ts";
 import { budgetFor, checkedStep } from "./context.ts";
-import type { Originals, StepUsed, SessionContext, SessionOptions, SessionSettings } from "./context.ts";
-import type { SessionStats } from "./context.ts";
+import type { StepUsed, SessionContext, SessionOptions, SessionSettings, SessionStats } from "./context.ts";
 import { Epochs } from "./epochs.ts";
 import { tell, usageRecorded, windowComposed } from "./events.ts";
 import type { CloseReason } from "./events.ts";
 import { SessionGoal, SessionPins, SessionRecords, SessionSnapshot } from "./facets.ts";
 import { Hooks, hookWindow } from "./hooks.ts";
 import type { HookWindow } from "./hooks.ts";
-import { explainEpoch, explainNewest, openCalls, usagesBehind, windowRecords } from "./log.ts";
-import type { NewestEdits, OpenCall } from "./log.ts";
+import { explainEpoch, explainNewest, openCalls, originalOf, usagesBehind, windowRecords } from "./log.ts";
+import type { NewestEdits, OpenCall, Originals } from "./log.ts";
 import { recallOnRecord } from "./recall.ts";
 import { missingPins } from "./state/pins.ts";
 import type { PinOptions } from "./state/pins.ts";
@@ -122,15 +121,14 @@ export class Session {
     for await (const record of store.read(scope, id, { kind: "snapshot", last: 1 })) conversation.apply(record);
     meter.resumed(await usagesBehind(store, scope, id, pos));
     const turns = new Turns();
-    for await (const { seq, message, tokenCount } of windowRecords(store, scope, id, epoch, composer.strategy)) {
+    for await (const record of windowRecords(store, scope, id, epoch, composer.strategy)) {
+      const { seq, message, tokenCount } = record;
       await turns.turn();
-      const given = message.masks && originals?.(seq, message);
-      const original = given && this.#appender.complete({ ...given, id: message.id });
-      this.#epochs.restore(seq, message, original);
+      const shown = originalOf(record, originals, this.#options.check);
+      this.#epochs.restore(seq, message, shown);
       if (seq <= opened) continue;
       this.#appender.counted(seq, tokenCount);
-      conversation.masked(message.masks);
-      conversation.push(seq, original ?? message);
+      conversation.push(seq, shown, message.masks);
     }
     if (!conversation.wantsAll) return;
     for await (const { seq, message } of store.read(scope, id, { kind: "message" })) {

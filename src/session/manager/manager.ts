@@ -5,7 +5,6 @@ import type { JsonObject, Message, NewMessage } from "../../message/message.ts";
 import type { EditRecord } from "../../message/record.ts";
 import type { Memory } from "../../memory/memory.ts";
 import { newestEdits } from "../log.ts";
-import type { NewestEdits } from "../log.ts";
 import { systemClock } from "../../store/shared/clock.ts";
 import { engineSetting } from "../../memory/offload/due.ts";
 import { conversations } from "../../store/memory-logs.ts";
@@ -21,7 +20,6 @@ import type { Profile } from "../../window/provider/profile.ts";
 import type { Strategy } from "../../window/window.ts";
 import { knownSecrets, textMask } from "../../mask/text.ts";
 import type { SecretRules } from "../../mask/text.ts";
-import type { Originals } from "../context.ts";
 import { maskedListener, readOnlyListener, tell } from "../events.ts";
 import type { Listener } from "../events.ts";
 import { ConversationState } from "../state/state.ts";
@@ -31,6 +29,7 @@ import type { CreateOptions, ManagerOptions, OpenedOptions, ResumeOptions, Sessi
 import type { TenantManagerOptions } from "./options.ts";
 import { Offloader } from "./offloader.ts";
 import { recordResume, runningState } from "./resumed.ts";
+import type { Restored } from "./resumed.ts";
 import { settingsOf } from "./settings.ts";
 import type { ComposingParts } from "./settings.ts";
 import { withStatsLines } from "./stats-line.ts";
@@ -356,14 +355,6 @@ export class SessionManager {
       }
     }
   }
-}
-
-/** The state of an earlier process that a session goes on from. */
-interface Restored {
-  readonly edits: NewestEdits;
-  /** Whether the session was there before. Default false. */
-  readonly resumed?: boolean;
-  readonly originals?: Originals | undefined;
 }
 
 /** The parts that are loaded before a manager is made. */

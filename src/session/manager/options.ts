@@ -26,8 +26,8 @@ import {
 } from "../../window/options.ts";
 import type { Kind } from "../../window/options.ts";
 import type { Strategy, StrategyChoice } from "../../window/window.ts";
-import type { Originals } from "../context.ts";
 import type { Listener } from "../events.ts";
+import type { Originals } from "../log.ts";
 import { statsKinds } from "./stats-line.ts";
 import type { StatsLineOptions } from "./stats-line.ts";
 
@@ -244,7 +244,10 @@ const createKinds = {
   id: kinds.any,
 } as const satisfies Record<keyof CreateOptions, Kind>;
 
-const resumeKinds = { readOnly: kinds.flag, originals: kinds.action } as const satisfies Record<keyof ResumeOptions, Kind>;
+const resumeKinds = { readOnly: kinds.flag, originals: kinds.action } as const satisfies Record<
+  keyof ResumeOptions,
+  Kind
+>;
 
 const forkKinds = {
   at: whole(0),

@@ -5,6 +5,15 @@ import type { Lock, SessionState, Store } from "../../store/store.ts";
 import { tell } from "../events.ts";
 import type { Listener } from "../events.ts";
 import { resumedRecord } from "../log.ts";
+import type { NewestEdits, Originals } from "../log.ts";
+
+/** The state of an earlier process that a session goes on from. */
+export interface Restored {
+  readonly edits: NewestEdits;
+  /** Whether the session was there before. Default false. */
+  readonly resumed?: boolean;
+  readonly originals?: Originals | undefined;
+}
 
 /** The state of a session that is taken up; one that was put to rest is at work again. */
 export function runningState(state: SessionState, now: Date): SessionState {

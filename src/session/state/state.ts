@@ -57,9 +57,13 @@ export class ConversationState {
     this.#working?.set.push(seq, message);
   }
 
-  /** Updates goal, turns and steps by a message of the log. */
-  push(seq: number, message: Message): void {
-    this.masked(message.masks);
+  /**
+   * Updates goal, turns and steps by a message of the log.
+   *
+   * @param masks - those of the log, where the message is the original
+   */
+  push(seq: number, message: Message, masks = message.masks): void {
+    this.masked(masks);
     this.#goal = goalWithMessage(this.#goal, seq, message);
     if (message.role === "user" && message.status !== "synthetic") this.#turns++;
     if (message.role === "assistant") this.#steps++;

@@ -1,0 +1,296 @@
+/** One request on its way: its line, the bytes it is sent with, and its answer. Whatever fails here, bytes go on. */
+import { isWindrowError } from "../../errors.ts";
+import { knownSecrets } from "../../mask/text.ts";
+import type { SentAnswer, Sending, WireRequest } from "../gateway.ts";
+import { Chain, Printed } from "./chain.ts";
+import { bestOf, echoOf, groupKey, lineOf, originalsOf } from "./find.ts";
+import type { Found } from "./find.ts";
+import type { Group } from "./groups.ts";
+import type { House } from "./house.ts";
+import type { Added, Line } from "./line.ts";
+import { keepRecord } from "./record.ts";
+import { bypassed, reasonOf, seen, windowed, withoutReasoning } from "./outcome.ts";
+import type { Outcome } from "./outcome.ts";
+import { answersOf, decodeTail } from "./tail.ts";
+import { hasEdits, sentWindow } from "./window.ts";
+import { deferred, Slow, within } from "./within.ts";
+
+/** Milliseconds that a request which is only observed waits for its line's name. */
+const mostNaming = 20;
+
+/** The share of a refused window that the next one may have. */
+const lessOf = 0.75;
+
+/** One request on its way. */
+export class Exchange implements Sending {
+  readonly #house: House;
+  readonly #request: WireRequest;
+  readonly #tenant: string;
+  readonly #printed: Printed;
+  readonly #time: string;
+  readonly #mends: string[] = [];
+  #outcome: Outcome;
+  #group: Group | undefined;
+  #found: Found | undefined;
+  /** The length of the chain with all that the request brought; undefined where it was not kept. */
+  #base: number | undefined;
+  #attempt = 1;
+  /** Rejects where the messages take too long to be kept. */
+  readonly #late = deferred<never>();
+
+  constructor(house: House, request: WireRequest, tenant: string) {
+    this.#house = house;
+    this.#request = request;
+    this.#tenant = tenant;
+    this.#printed = new Printed(request.messages, house.options.secret);
+    this.#time = house.now().toISOString();
+    this.#outcome = { body: request.call.body, mode: "observed", plan: 0 };
+  }
+
+  get body(): Buffer {
+    return this.#outcome.body;
+  }
+
+  /** The value of the response header `x-windrow`. */
+  get note(): string {
+    const { mode, plan, reason } = this.#outcome;
+    const line = this.#found?.line;
+    return [
+      mode,
+      ...(reason === undefined ? [] : [`reason=${reason}`]),
+      ...(mode === "composed" ? [`epoch=${Math.max(0, plan)}`] : []),
+      ...(line ? [`session=${line.id.slice(0, 8)}`, `line=${line.facts.name}`] : []),
+    ].join("; ");
+  }
+
+  /** Finds the line, and the bytes to send. Never rejects. */
+  async begin(): Promise<this> {
+    const { whole = 1_000 } = this.#house.options.mostWait ?? {};
+    try {
+      this.#outcome = await within(whole, this.#begin());
+      this.#house.succeeded();
+    } catch (error) {
+      this.#outcome = this.#bypass(error);
+    }
+    if (this.#found) this.#found.line.sentPlan = this.#outcome.plan;
+    return this;
+  }
+
+  async #begin(): Promise<Outcome> {
+    const { messages, kind } = this.#request;
+    const group = await this.#house.groups.of(groupKey(this.#request, this.#tenant, this.#printed.at(0)));
+    this.#group = group;
+    if (kind === "side" || messages.length === 0) return seen(this.#request);
+    const isKnown = !group.isUnread(this.#printed.at(0)) && !group.lines.some(({ isPlanned }) => isPlanned);
+    if (!isKnown || this.#composes) return Promise.race([group.run(() => this.#sent(group)), this.#late.promise]);
+    const named = deferred<undefined>();
+    const kept = group
+      .run(() => this.#sent(group, () => named.resolve(undefined)))
+      .catch((error: unknown) => this.#notKept(error));
+    await within(mostNaming, Promise.race([named.promise, kept])).catch(() => undefined);
+    return seen(this.#request);
+  }
+
+  /** Whether the request may be composed: a turn of a conversation that has tools, or of a client that names none. */
+  get #composes(): boolean {
+    const { kind, fixed, tools, claims, model } = this.#request;
+    const isMain = tools.length > 0 || claims.session === undefined;
+    return kind !== "side" && fixed === undefined && isMain && this.#house.budgetFor(model) !== undefined;
+  }
+
+  /** The work of a turn, while no other request works on the group. */
+  async #sent(group: Group, named: () => void = () => undefined): Promise<Outcome> {
+    const [house, request, printed] = [this.#house, this.#request, this.#printed];
+    await group.read(printed.at(0), (facts, id) => house.line(request.api, facts, id));
+    const rules = house.options.store.capabilities.mask ?? knownSecrets;
+    const best = bestOf(group, printed, echoOf(request, rules));
+    if (best) this.#found = best;
+    const isSummary = request.kind === "compaction";
+    const found = isSummary
+      ? this.#summarised(group, best)
+      : await lineOf(house, group, request, { printed, tenant: this.#tenant, best });
+    if (!found) return seen(this.#request);
+    this.#found = found;
+    named();
+    const { line } = found;
+    if (isSummary && !best) return seen(this.#request);
+    const last = request.messages.length - (isSummary ? 1 : 0);
+    const isNew = await this.#appendTail(group, found, last);
+    line.attempts = isNew ? 1 : line.attempts + 1;
+    this.#attempt = line.attempts;
+    if (!isSummary) this.#base = line.chain.length;
+    // The client's prompt for a summary is no message of the conversation, and opens no epoch.
+    if (isSummary)
+      return line.isPlanned && this.#isAll(line) ? this.#composed(line, this.#house.unlimited) : seen(this.#request);
+    return this.#composed(line);
+  }
+
+  /** The line that a request for a summary is about: the one it repeats, or the newest. */
+  #summarised(group: Group, best: Found | undefined): Found | undefined {
+    if (best) {
+      best.line.chain.confirm(this.#printed, best.match);
+      return best;
+    }
+    const line = group.lines.at(-1);
+    return line && { line, match: { length: 0, echoes: [] } };
+  }
+
+  /** Whether the request has all of the line's messages. */
+  #isAll({ chain }: Line): boolean {
+    const last = chain.length - 1;
+    return last >= 0 && chain.entries[last]?.hash === this.#request.messages[last]?.hash;
+  }
+
+  async #appendTail(group: Group, { line, match }: Found, last: number): Promise<boolean> {
+    const { api, messages } = this.#request;
+    if (match.length < line.chain.length || match.length >= last) return false;
+    const decoded = decodeTail(api, messages.slice(0, last), match.length);
+    const echo = Chain.echoed(this.#printed, match);
+    const added = decoded.map((message, offset): Added => {
+      const place = match.length + offset;
+      const isAnswer = message.role === "assistant";
+      const note = {
+        print: this.#printed.at(place),
+        ...(offset === 0 && { echo }),
+        ...(isAnswer && { plan: line.sentPlan }),
+      };
+      return { message, note, hash: messages[place]?.hash ?? "" };
+    });
+    const { append = 250 } = this.#house.options.mostWait ?? {};
+    // The group waits for the log, and the request no longer than it may.
+    const timer = setTimeout(() => this.#late.reject(new Slow(append)), append);
+    try {
+      await line.append(added, originalsOf(this.#request, line.chain));
+    } catch (error) {
+      // Another process wrote to the log: it is read again.
+      if (isWindrowError(error, "fenced")) void group.run(() => group.forget(line));
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+    return true;
+  }
+
+  async #composed(line: Line, given?: number): Promise<Outcome> {
+    const [house, request] = [this.#house, this.#request];
+    const budget = this.#composes ? house.budgetFor(request.model) : undefined;
+    const session = await line.session(originalsOf(request, line.chain));
+    const most = given ?? Math.min(budget ?? house.unlimited, line.limit);
+    const { system, tools } = request;
+    const composed = await session.compose({ ...(system !== undefined && { system }), tools, budget: most });
+    line.isPlanned ||= budget !== undefined && hasEdits(composed.state.edits);
+    if (!line.isPlanned || request.fixed !== undefined) {
+      return { ...seen(request), mode: budget === undefined ? "observed" : "composed" };
+    }
+    line.window = sentWindow(composed, line.chain, request.api);
+    return windowed(request, line, "composed");
+  }
+
+  /** The bytes of a request whose line's work failed. */
+  #bypass(error: unknown): Outcome {
+    const reason = reasonOf(error);
+    const line = this.#found?.line;
+    this.#house.failed({ type: "request-bypassed", reason, error, ...(line && { sessionId: line.id }) });
+    const isUnread = this.#house.isComposing && this.#group?.isUnread(this.#printed.at(0)) === true;
+    return bypassed(this.#request, this.#found, { isUnread, reason });
+  }
+
+  /** A body without what the provider refused, where that was the gateway's own doing; each kind of mend once. */
+  async again(status: number, body: string): Promise<Buffer | undefined> {
+    const { api } = this.#request;
+    try {
+      if (api.isPrefixFault(status, body)) return this.#withoutReasoning();
+      if (api.isOverflow(status, body)) return await this.#smaller();
+    } catch (error) {
+      this.#notKept(error);
+    }
+    return undefined;
+  }
+
+  #withoutReasoning(): Buffer | undefined {
+    const { list } = this.#outcome;
+    if (!list || this.#mends.includes("reasoning-removed")) return undefined;
+    this.#mends.push("reasoning-removed");
+    this.#outcome = withoutReasoning(this.#request, this.#outcome, list);
+    return this.#outcome.body;
+  }
+
+  async #smaller(): Promise<Buffer | undefined> {
+    const line = this.#found?.line;
+    if (!line || !this.#group || !this.#composes || this.#mends.includes("emergency-epoch")) return undefined;
+    if (this.#request.kind !== "turn" || this.#base === undefined) return undefined;
+    this.#mends.push("emergency-epoch");
+    const { whole = 1_000 } = this.#house.options.mostWait ?? {};
+    const smaller = this.#group.run(async () => {
+      const session = await line.session();
+      const { state } = session.stats();
+      line.limit = Math.floor(Math.min(line.limit, state.currentContextTokens) * lessOf);
+      if (line.chain.length !== this.#base) return undefined;
+      return this.#composed(line);
+    });
+    const outcome = await within(whole, smaller);
+    if (!outcome?.list) return undefined;
+    this.#outcome = outcome;
+    line.sentPlan = outcome.plan;
+    return outcome.body;
+  }
+
+  /** Keeps the answer. Never rejects. */
+  async keep(sent: SentAnswer): Promise<void> {
+    try {
+      const group =
+        this.#group ?? (await this.#house.groups.of(groupKey(this.#request, this.#tenant, this.#printed.at(0))));
+      await group.run(() => this.#keep(group, sent));
+    } catch (error) {
+      this.#notKept(error);
+    }
+  }
+
+  async #keep(group: Group, sent: SentAnswer): Promise<void> {
+    const request = this.#request;
+    const line = this.#found?.line ?? (request.kind === "side" ? await this.#sideLine(group) : undefined);
+    if (!line) return;
+    const session = await line.session(originalsOf(request, line.chain));
+    const { answer, status } = sent;
+    const values = answer.message ? [answer.message, ...(answer.others ?? [])] : [];
+    const isWhole = answer.isComplete && answer.error === undefined && status >= 200 && status < 300;
+    const isKept = request.kind === "turn" && isWhole && values.length > 0 && this.#base === line.chain.length;
+    const { plan, reason, isBare } = this.#outcome;
+    const facts = {
+      time: this.#time,
+      attempt: this.#attempt,
+      bytesOut: this.body.length,
+      note: this.note,
+      epoch: Math.max(0, plan),
+      reason,
+      mends: this.#mends,
+      isKept,
+    };
+    await Promise.all([
+      isKept && line.append(answersOf(request.api, values, { secret: this.#house.options.secret, plan, isBare })),
+      keepRecord(session, request, sent, facts),
+    ]);
+    if (isKept) line.attempts = 0;
+    if (request.kind === "compaction" && isWhole) group.compacted = line;
+  }
+
+  /** The line of a client's side requests, which has records and no messages. */
+  async #sideLine(group: Group): Promise<Line> {
+    const { api, claims } = this.#request;
+    await group.read("", (facts, id) => this.#house.line(api, facts, id));
+    let [line] = group.lines;
+    if (!line) {
+      const { client, session } = claims;
+      line = this.#house.line(api, { api: api.name, client, session, name: "side", first: "", tenant: this.#tenant });
+      group.lines.push(line);
+    }
+    this.#found = { line, match: { length: 0, echoes: [] } };
+    return line;
+  }
+
+  #notKept(error: unknown): void {
+    const line = this.#found?.line;
+    const reason = reasonOf(error);
+    this.#house.failed({ type: "request-not-kept", reason, error, ...(line && { sessionId: line.id }) });
+  }
+}

@@ -1,0 +1,101 @@
+/** Finding the line of a request: a continuation, a retry, a fork, or a new line. */
+import type { Originals } from "../../session/log.ts";
+import type { SecretRules } from "../../mask/text.ts";
+import { maskJson } from "../../mask/mask.ts";
+import type { JsonObject } from "../../message/message.ts";
+import type { WireRequest } from "../gateway.ts";
+import type { Chain, IsEcho, Match, Printed } from "./chain.ts";
+import { claimed, groupOf } from "./facts.ts";
+import type { LineFacts } from "./facts.ts";
+import type { Group } from "./groups.ts";
+import type { House } from "./house.ts";
+import type { Line } from "./line.ts";
+import { decodeAt } from "./tail.ts";
+
+/** A line, and how far a request is what it holds. */
+export interface Found {
+  readonly line: Line;
+  readonly match: Match;
+}
+
+/** The first words of a conversation that goes on from a summary of another. */
+const continued = "This session is being continued from a previous conversation";
+
+/** The name of the group of a request. */
+export function groupKey(request: WireRequest, tenant: string, first: string): string {
+  const name = request.kind === "side" ? "side" : "";
+  return groupOf({ ...claimed(request, tenant, first), name });
+}
+
+/** The comparison of answers, also of those that the log has masked. */
+export function echoOf({ api }: WireRequest, rules: SecretRules): IsEcho {
+  return (sent: JsonObject, answer: JsonObject) =>
+    api.isEcho(sent, answer) || api.isEcho(maskJson(rules, sent), answer);
+}
+
+/** The line that has most of a request; of several, one that it continues whole, then the newest. */
+export function bestOf(group: Group, printed: Printed, isEcho: IsEcho): Found | undefined {
+  let best: Found | undefined;
+  for (const line of group.lines) {
+    const match = line.chain.match(printed, isEcho);
+    if (match.length === 0) continue;
+    const isWhole = match.length === line.chain.length;
+    const wasWhole = best !== undefined && best.match.length === best.line.chain.length;
+    const isBetter =
+      match.length > (best?.match.length ?? 0) || (match.length === best?.match.length && (isWhole || !wasWhole));
+    if (isBetter) best = { line, match };
+  }
+  return best;
+}
+
+/** The client's own messages in the place of those that the log has masked, as far as both have the same. */
+export function originalsOf({ api, messages }: WireRequest, { entries }: Chain): Originals {
+  return (seq, masked) => {
+    const hash = messages[seq - 1]?.hash;
+    const given = hash !== undefined && entries[seq - 1]?.hash === hash ? decodeAt(api, messages, seq - 1) : undefined;
+    if (!given || given.role !== masked.role) return undefined;
+    return { ...given, ...(masked.timestamp !== undefined && { timestamp: masked.timestamp }) };
+  };
+}
+
+/**
+ * The line of a turn, made where there is none: a request that leaves a line in its middle, or asks again for an answer that
+ * was given, goes on in a fork of it.
+ */
+export async function lineOf(
+  house: House,
+  group: Group,
+  request: WireRequest,
+  { printed, tenant, best }: { readonly printed: Printed; readonly tenant: string; readonly best: Found | undefined },
+): Promise<Found> {
+  if (best) {
+    const { line, match } = best;
+    line.chain.confirm(printed, match);
+    if (match.length === line.chain.length) return best;
+    const fork = await line.fork(match.length, originalsOf(request, line.chain));
+    group.lines.push(fork);
+    return { line: fork, match };
+  }
+  const empty = group.lines.find(({ chain, facts }) => chain.length === 0 && facts.first === printed.at(0));
+  if (empty) return { line: empty, match: { length: 0, echoes: [] } };
+  const facts = newFacts(group, request, claimed(request, tenant, printed.at(0)));
+  const line = house.line(request.api, facts);
+  group.lines.push(line);
+  if (facts.parent) group.compacted = undefined;
+  return { line, match: { length: 0, echoes: [] } };
+}
+
+function newFacts(group: Group, request: WireRequest, facts: Omit<LineFacts, "name" | "parent">): LineFacts {
+  const others = group.lines.length + group.known.filter(({ isRead }) => !isRead).length;
+  const parent = facts.session === undefined ? undefined : parentOf(group, request);
+  const name = facts.agent !== undefined ? "agent" : others === 0 || parent ? "main" : `line-${others + 1}`;
+  return { ...facts, name, ...(parent && { parent: { uuid: parent, reason: "client compacted" } }) };
+}
+
+function parentOf(group: Group, { messages }: WireRequest): string | undefined {
+  if (group.compacted) return group.compacted.id;
+  const text = JSON.stringify(messages[0]?.value ?? "").slice(0, 1_000);
+  if (!text.includes(continued)) return undefined;
+  // The store lists the newest first.
+  return group.lines.at(-1)?.id ?? group.known[0]?.id;
+}

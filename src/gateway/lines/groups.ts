@@ -1,0 +1,144 @@
+/** Groups of lines: those that a request may belong to, found by its claims or by its first message. One request at a time. */
+import type { Line } from "./line.ts";
+import { factsOf, groupOf } from "./facts.ts";
+import type { LineFacts } from "./facts.ts";
+import type { Store } from "../../store/store.ts";
+import { isWindrowError } from "../../errors.ts";
+
+/** Most lines of a group that are read from the store, the newest. */
+const mostRead = 16;
+
+/** A line of the store that may not have been read yet. */
+interface Known {
+  readonly id: string;
+  readonly facts: LineFacts;
+  isRead: boolean;
+}
+
+/** The lines that one request may continue. */
+export class Group {
+  readonly lines: Line[] = [];
+  /** The line whose history the client had summarised last. */
+  compacted: Line | undefined;
+  readonly known: Known[];
+  #queue: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+
+  constructor(known: readonly Omit<Known, "isRead">[]) {
+    this.known = known.map((one) => ({ ...one, isRead: false }));
+  }
+
+  /** Whether work is under way. */
+  get isBusy(): boolean {
+    return this.#waiting > 0;
+  }
+
+  /** Runs work when all work that was given before it has ended. */
+  run<T>(work: () => Promise<T>): Promise<T> {
+    this.#waiting++;
+    const result = this.#queue.then(work).finally(() => this.#waiting--);
+    this.#queue = result.catch(() => undefined);
+    return result;
+  }
+
+  /** Whether lines that begin with this message are still to be read. */
+  isUnread(first: string): boolean {
+    return this.known.some((one) => !one.isRead && one.facts.first === first);
+  }
+
+  /** Reads the store's lines that begin with this message. */
+  async read(first: string, open: (facts: LineFacts, id: string) => Line): Promise<void> {
+    const unread = this.known.filter((one) => !one.isRead && one.facts.first === first).slice(0, mostRead);
+    for (const one of unread) {
+      const line = open(one.facts, one.id);
+      try {
+        await line.load();
+        this.lines.push(line);
+      } catch (error) {
+        if (!isWindrowError(error, "session-not-found")) throw error;
+      }
+      one.isRead = true;
+    }
+  }
+
+  /** Takes a line out of memory; the store is asked again. */
+  async forget(line: Line): Promise<void> {
+    const place = this.lines.indexOf(line);
+    if (place !== -1) this.lines.splice(place, 1);
+    const known = this.known.find(({ id }) => id === line.id);
+    if (known) known.isRead = false;
+    else this.known.push({ id: line.id, facts: line.facts, isRead: false });
+    await line.close().catch(() => undefined);
+  }
+}
+
+/** All groups, the least used of which leave the memory. */
+export class Groups {
+  readonly #store: Store;
+  readonly #most: number;
+  readonly #groups = new Map<string, Group>();
+  readonly #known = new Map<string, Omit<Known, "isRead">[]>();
+  #reading: Promise<void> | undefined;
+
+  /** @param most - groups in memory */
+  constructor(store: Store, most: number) {
+    this.#store = store;
+    this.#most = most;
+  }
+
+  /** Reads which lines the store has, once; a failure is tried again by the next call. */
+  index(): Promise<void> {
+    this.#reading ??= this.#read().catch((error: unknown) => {
+      this.#reading = undefined;
+      throw error;
+    });
+    return this.#reading;
+  }
+
+  async #read(): Promise<void> {
+    for await (const { metadata } of this.#store.list({})) {
+      const facts = factsOf(metadata.taskKey);
+      if (facts) this.#note(metadata.uuid, facts);
+    }
+  }
+
+  #note(id: string, facts: LineFacts): void {
+    const key = groupOf(facts);
+    const known = this.#known.get(key);
+    if (known) known.push({ id, facts });
+    else this.#known.set(key, [{ id, facts }]);
+  }
+
+  /** A group by its name. */
+  async of(key: string): Promise<Group> {
+    await this.index();
+    const group = this.#groups.get(key) ?? new Group(this.#known.get(key) ?? []);
+    this.#groups.delete(key);
+    this.#groups.set(key, group);
+    for (const [name, old] of this.#groups) {
+      if (this.#groups.size <= this.#most) break;
+      if (old === group || old.isBusy) continue;
+      this.#groups.delete(name);
+      this.#known.set(name, [
+        ...old.lines.map(({ id, facts }) => ({ id, facts })),
+        ...old.known.filter(({ isRead }) => !isRead),
+      ]);
+      void old.run(async () => {
+        for (const line of old.lines) await line.close().catch(() => undefined);
+      });
+    }
+    return group;
+  }
+
+  /** Closes every line when its work has ended. */
+  async close(): Promise<void> {
+    await Promise.all(
+      [...this.#groups.values()].map((group) =>
+        group.run(async () => {
+          for (const line of group.lines) await line.close().catch(() => undefined);
+        }),
+      ),
+    );
+    await this.#reading?.catch(() => undefined);
+  }
+}

@@ -1,0 +1,138 @@
+/** The parts that all requests share: the store, its managers, the groups of lines, and who hears of failures. */
+import type { ComposingOptions, WireApi } from "../gateway.ts";
+import { findModel } from "../../tokens/models.ts";
+import type { TokenCounter } from "../../tokens/counter.ts";
+import type { Listener } from "../../session/events.ts";
+import { SessionManager } from "../../session/manager/manager.ts";
+import type { Store } from "../../store/store.ts";
+import type { Strategy, StrategyChoice } from "../../window/window.ts";
+import { Groups } from "./groups.ts";
+import { Line } from "./line.ts";
+import type { LineFacts } from "./facts.ts";
+
+/** Something that happened to a request beside its way. */
+export interface LinesEvent {
+  /** `bypassed`: a request was sent without its line's work; `kept-late`: something of it was not kept. */
+  readonly type: "request-bypassed" | "request-not-kept";
+  /** An error's code, or `slow`. */
+  readonly reason: string;
+  readonly sessionId?: string;
+  readonly error?: unknown;
+}
+
+/** How {@link openLines} keeps and composes lines. */
+export interface LinesOptions extends ComposingOptions {
+  /** The store, open; closing the lines leaves it open. */
+  readonly store: Store;
+  /** The store's secret, of 32 bytes: `keptSecret`. */
+  readonly secret: Buffer;
+  /** How windows are made. Default `adaptive`. */
+  readonly strategy?: string | Strategy | StrategyChoice;
+  /** Default `estimate`. */
+  readonly counter?: string | TokenCounter;
+  /** Groups of conversations in memory. Default 256. */
+  readonly mostGroups?: number;
+  /** Milliseconds: an idle session is closed, and opened again when it goes on. Default ten minutes. */
+  readonly idleTimeout?: number;
+  /** Milliseconds that a composed request may wait for its bytes, and for its messages on the disk. Default 1,000 and 250. */
+  readonly mostWait?: { readonly whole?: number; readonly append?: number };
+  /** Hears of requests that were not kept or composed; of one cause once, until it is over. */
+  readonly on?: (event: LinesEvent) => void;
+  /** Hears of every event of the sessions. */
+  readonly onSession?: Listener;
+  /** The clock. Default: the system's. */
+  readonly now?: () => Date;
+}
+
+/** The share of a model's contextWindow that `auto` lets a request use. */
+const autoShare = 0.6;
+
+/** A budget that no request reaches: windows that are only looked at. */
+const unlimited = 1_000_000_000;
+
+/** The tool that recalls, in a client that has Windrow's MCP server. */
+const recallTool = "windrow_recall";
+
+/** The parts that all requests share. */
+export class House {
+  readonly options: LinesOptions;
+  readonly groups: Groups;
+  readonly #managers = new Map<string, Promise<SessionManager>>();
+  readonly #told = new Set<string>();
+
+  constructor(options: LinesOptions) {
+    this.options = options;
+    this.groups = new Groups(options.store, options.mostGroups ?? 256);
+  }
+
+  /** Whether requests are composed. */
+  get isComposing(): boolean {
+    return this.options.budget !== undefined;
+  }
+
+  now(): Date {
+    return this.options.now?.() ?? new Date();
+  }
+
+  /** Tokens that a request to a model may use; undefined where its windows are only looked at. */
+  budgetFor(model: string | undefined): number | undefined {
+    const { budget } = this.options;
+    if (budget !== "auto") return budget;
+    const contextWindow = model === undefined ? undefined : findModel(model)?.contextWindow;
+    return contextWindow !== undefined && Number.isFinite(contextWindow)
+      ? Math.floor(contextWindow * autoShare)
+      : undefined;
+  }
+
+  /** The budget of windows that have none. */
+  get unlimited(): number {
+    return unlimited;
+  }
+
+  /** A line that is in the store already, or a new one. */
+  line(api: WireApi, facts: LineFacts, id?: string): Line {
+    const { store } = this.options;
+    const isComposed = this.isComposing;
+    return new Line(facts, { store, api, manager: (composed) => this.#manager(api, composed) }, isComposed, id);
+  }
+
+  #manager(api: WireApi, isComposed: boolean): Promise<SessionManager> {
+    const key = `${api.name} ${isComposed}`;
+    const known = this.#managers.get(key);
+    if (known) return known;
+    const { store, counter, strategy = "adaptive", idleTimeout = 600_000, now, onSession, recall } = this.options;
+    // A window that is only looked at is the client's own request: no rule changes it, and reasoning stays.
+    const rules = Object.fromEntries(Object.keys(api.profile.rules).map((rule) => [rule, false]));
+    const looked = { ...api.profile, rules: rules as typeof api.profile.rules, reasoning: "required" as const };
+    const opened = SessionManager.open({
+      store,
+      strategy: isComposed ? strategy : "none",
+      profile: isComposed ? api.profile : looked,
+      idleTimeout,
+      ...(recall !== "off" && { recallTools: [recallTool, "recall"] }),
+      ...(counter !== undefined && { counter }),
+      ...(now && { now }),
+      ...(onSession && { on: onSession }),
+    });
+    this.#managers.set(key, opened);
+    opened.catch(() => this.#managers.delete(key));
+    return opened;
+  }
+
+  /** Tells of a failure, once until something succeeds. */
+  failed(event: LinesEvent): void {
+    const cause = `${event.type} ${event.reason}`;
+    if (this.#told.has(cause)) return;
+    this.#told.add(cause);
+    try {
+      this.options.on?.(event);
+    } catch {
+      // A listener never breaks a request.
+    }
+  }
+
+  /** Failures are told again from now on. */
+  succeeded(): void {
+    this.#told.clear();
+  }
+}

@@ -1,0 +1,171 @@
+/** A line: one conversation of a client, its session and the chain of its messages. */
+import { randomUUID } from "node:crypto";
+import { isWindrowError, WindrowError } from "../../errors.ts";
+import type { JsonObject, NewMessage } from "../../message/message.ts";
+import type { SessionManager } from "../../session/manager/manager.ts";
+import type { Session } from "../../session/session.ts";
+import type { Originals } from "../../session/log.ts";
+import { newestOutline } from "../../session/log.ts";
+import type { Store } from "../../store/store.ts";
+import type { WireApi } from "../gateway.ts";
+import { Chain, noted, noteOf } from "./chain.ts";
+import type { WireNote } from "./chain.ts";
+import { taskKeyOf } from "./facts.ts";
+import type { LineFacts } from "./facts.ts";
+import { hasEdits } from "./window.ts";
+import type { SentWindow } from "./window.ts";
+
+/** A message on its way into a line's log. */
+export interface Added {
+  readonly message: NewMessage;
+  readonly note: WireNote;
+  readonly hash: string;
+  /** The answer as the provider gave it, where the message is one. */
+  readonly answer?: JsonObject;
+}
+
+/** The parts that a line works with. */
+export interface LineParts {
+  readonly store: Store;
+  readonly api: WireApi;
+  /** The manager of lines that are composed, or only observed. */
+  readonly manager: (isComposed: boolean) => Promise<SessionManager>;
+}
+
+/** One line. Its group sees to it that one request at a time works on it. */
+export class Line {
+  readonly facts: LineFacts;
+  chain = new Chain();
+  /** The last window that was composed; undefined where the client's own bytes were sent. */
+  window: SentWindow | undefined;
+  /** Whether its windows have edits: from then on it is always sent composed. */
+  isPlanned = false;
+  /** The epoch of the body that was sent last; 0 for the client's own. */
+  sentPlan = 0;
+  /** Most tokens that the provider took, where it refused more. */
+  limit = Infinity;
+  /** Requests with nothing new since the last answer. */
+  attempts = 0;
+  readonly #parts: LineParts;
+  readonly #isComposed: boolean;
+  #id: string;
+  #isThere: boolean;
+  #session: Session | undefined;
+
+  /** @param id - of its session where that is there already */
+  constructor(facts: LineFacts, parts: LineParts, isComposed: boolean, id?: string) {
+    this.facts = facts;
+    this.#parts = parts;
+    this.#isComposed = isComposed;
+    this.#id = id ?? randomUUID();
+    this.#isThere = id !== undefined;
+  }
+
+  /** The id of its session. */
+  get id(): string {
+    return this.#id;
+  }
+
+  /** Reads the chain from the log, and whether its windows have edits. */
+  async load(): Promise<void> {
+    const { store, api } = this.#parts;
+    const chain = new Chain();
+    for await (const { message } of store.read({}, this.#id, { kind: "message" })) {
+      const { print = "", echo = [], plan, isBare } = noteOf(message) ?? {};
+      for (const [offset, other] of echo.entries()) {
+        const entry = chain.entries[chain.length - echo.length + offset];
+        if (!entry) continue;
+        entry.print = other;
+        delete entry.answer;
+      }
+      const isAnswer = message.role === "assistant";
+      chain.push({
+        id: message.id,
+        print,
+        ...(isAnswer && { plan: plan ?? 0, isBare, answer: () => api.adapter.encode([message])[0] }),
+      });
+    }
+    const outline = await newestOutline(store, {}, this.#id);
+    this.chain = chain;
+    this.isPlanned = outline !== undefined && hasEdits(outline.state.edits);
+  }
+
+  /**
+   * Its session, opened where it is not.
+   *
+   * @throws WindrowError as `SessionManager.resume` and `create`
+   */
+  async session(originals?: Originals): Promise<Session> {
+    if (this.#session?.isOpen === true) return this.#session;
+    const manager = await this.#parts.manager(this.#isComposed || this.isPlanned);
+    this.#session = await this.#open(manager, originals);
+    this.#isThere = true;
+    return this.#session;
+  }
+
+  async #open(manager: SessionManager, originals?: Originals): Promise<Session> {
+    const given = originals ? { originals } : {};
+    if (!this.#isThere) {
+      try {
+        return await manager.create({ id: this.#id, taskKey: taskKeyOf(this.facts) });
+      } catch (error) {
+        // An earlier try came as far as the store.
+        if (!isWindrowError(error, "session-exists")) throw error;
+      }
+    }
+    try {
+      return await manager.resume(this.#id, given);
+    } catch (error) {
+      // A session that was ended is written on in a new one.
+      if (!isWindrowError(error, "read-only")) throw error;
+      const id = randomUUID();
+      const session = await manager.fork(this.#id, { at: this.chain.length, id, ...given });
+      this.#id = id;
+      return session;
+    }
+  }
+
+  /** A new line that begins as this one does, with its first messages. */
+  async fork(at: number, originals?: Originals): Promise<Line> {
+    const line = new Line(this.facts, this.#parts, this.#isComposed);
+    const manager = await this.#parts.manager(this.#isComposed || this.isPlanned);
+    line.#session = await manager.fork(this.#id, { at, id: line.#id, ...(originals && { originals }) });
+    line.#isThere = true;
+    line.isPlanned = this.isPlanned;
+    line.limit = this.limit;
+    line.chain = this.chain.upTo(at);
+    return line;
+  }
+
+  /**
+   * Adds messages at the end.
+   *
+   * @throws WindrowError as `Session.append`; `fenced` where another process wrote to it
+   */
+  async append(added: readonly Added[], originals?: Originals): Promise<void> {
+    if (added.length === 0) return;
+    const session = await this.session(originals);
+    if (session.stats().messages !== this.chain.length) {
+      const message = `Session ${this.#id} has other messages than its line; it is read again.`;
+      throw new WindrowError("fenced", message, { id: this.#id });
+    }
+    const stored = await session.append(added.map(({ message, note }) => noted(message, note)));
+    for (const [place, { id }] of stored.entries()) {
+      const { note, hash, answer, message } = added[place] as Added;
+      this.chain.push({
+        id,
+        print: note.print,
+        hash,
+        ...(message.role === "assistant" && { plan: note.plan ?? 0, isBare: note.isBare }),
+        ...(answer && { answer: () => answer }),
+      });
+    }
+  }
+
+  /** Closes its session. */
+  async close(): Promise<void> {
+    const session = this.#session;
+    this.#session = undefined;
+    await session?.close();
+  }
+}

@@ -1,0 +1,22 @@
+/** Lines: the conversations of clients, kept in a store, and which bytes each request is sent with. */
+import type { Lines, Sending, WireRequest } from "../gateway.ts";
+import { Exchange } from "./exchange.ts";
+import { House } from "./house.ts";
+import type { LinesOptions } from "./house.ts";
+
+export type { LinesEvent, LinesOptions } from "./house.ts";
+
+/**
+ * Opens lines over a store. The store's lines are read in the background; a request that comes before waits for them as
+ * long as it may.
+ */
+export async function openLines(options: LinesOptions): Promise<Lines> {
+  const house = new House(options);
+  house.groups.index().catch((error: unknown) => {
+    house.failed({ type: "request-not-kept", reason: "store-unavailable", error });
+  });
+  return {
+    send: (request: WireRequest, tenant: string): Promise<Sending> => new Exchange(house, request, tenant).begin(),
+    close: () => house.groups.close(),
+  };
+}

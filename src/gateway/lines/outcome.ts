@@ -1,0 +1,72 @@
+/** Outcomes: the bytes that a request is sent with, and what they are. */
+import { isWindrowError } from "../../errors.ts";
+import type { WireRequest, Written } from "../gateway.ts";
+import type { Found } from "./find.ts";
+import type { Line } from "./line.ts";
+import { bare, bared, bodyOf, written } from "./window.ts";
+import { Slow } from "./within.ts";
+
+/** How a request is sent. */
+export interface Outcome {
+  readonly body: Buffer;
+  /** Its messages, where they are not the client's own bytes. */
+  readonly list?: readonly Written[];
+  readonly mode: "observed" | "composed" | "bypassed";
+  /** The epoch of its window; 0 for the client's own bytes, -1 for what no window is. */
+  readonly plan: number;
+  /** Whether it carries no reasoning that the client sent. Default false. */
+  readonly isBare?: boolean;
+  /** Why it was bypassed. */
+  readonly reason?: string;
+}
+
+/** The client's own bytes. */
+export function seen({ call }: WireRequest): Outcome {
+  return { body: call.body, mode: "observed", plan: 0 };
+}
+
+/** The line's last window with what the request has behind it; the client's own bytes where it has none. */
+export function windowed(request: WireRequest, line: Line, mode: Outcome["mode"]): Outcome {
+  const { window } = line;
+  if (!window) return seen(request);
+  const list = written(window, request, { from: line.chain.reasonsFrom(window.epoch) });
+  return { body: bodyOf(request, list), list, mode, plan: window.epoch };
+}
+
+/** The same messages without reasoning. */
+export function withoutReasoning(request: WireRequest, outcome: Outcome, list: readonly Written[]): Outcome {
+  const rest = bared(list, request);
+  return { ...outcome, body: bodyOf(request, rest), list: rest, isBare: true };
+}
+
+/**
+ * A request whose line's work failed: the last window with what is behind it, else its own bytes. Those of a line that had
+ * epochs are without reasoning, which belongs to windows that nobody can make now.
+ *
+ * @param isUnread - whether a line of it may be in the store and could not be read
+ */
+export function bypassed(
+  request: WireRequest,
+  found: Found | undefined,
+  { isUnread, reason }: { readonly isUnread: boolean; readonly reason: string },
+): Outcome {
+  const failed = { mode: "bypassed", reason } as const;
+  try {
+    const { line, match } = found ?? {};
+    if (line?.window && (match?.length ?? 0) >= line.window.covers)
+      return { ...windowed(request, line, "bypassed"), reason };
+    if (line ? line.isPlanned : isUnread) {
+      const list = bare(request);
+      return { body: bodyOf(request, list), list, ...failed, plan: -1, isBare: true };
+    }
+  } catch {
+    // The client's own bytes are left.
+  }
+  return { ...seen(request), ...failed };
+}
+
+/** The word for why a request was bypassed. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof Slow) return "slow";
+  return isWindrowError(error) ? error.code : "error";
+}

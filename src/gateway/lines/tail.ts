@@ -1,0 +1,52 @@
+/** The new messages of a request, read for the log. */
+import type { JsonObject, Message, NewMessage } from "../../message/message.ts";
+import type { WireApi, WireMessage } from "../gateway.ts";
+import { hashJson } from "../wire/hash.ts";
+import { printOf } from "./chain.ts";
+import type { Added } from "./line.ts";
+
+/** Most messages before the new ones that are read again with them. */
+const mostBefore = 64;
+
+/**
+ * Reads the messages from a place on. Those since the answer before it are read with them, since results name their call's tool.
+ */
+export function decodeTail(api: WireApi, messages: readonly WireMessage[], from: number): readonly NewMessage[] {
+  if (from >= messages.length) return [];
+  const first = begin(api, messages, from);
+  const decoded = api.adapter.decode(messages.slice(first).map(({ value }) => value));
+  return decoded.slice(from - first).map(withoutId);
+}
+
+/** Reads one message beside those that it belongs to. */
+export function decodeAt(api: WireApi, messages: readonly WireMessage[], place: number): NewMessage | undefined {
+  return decodeTail(api, messages.slice(0, place + 1), place)[0];
+}
+
+function begin({ adapter }: WireApi, messages: readonly WireMessage[], from: number): number {
+  for (let place = from - 1; place >= Math.max(0, from - mostBefore); place--) {
+    const message = messages[place];
+    const [decoded] = message ? adapter.decode([message.value]) : [];
+    if (decoded?.role === "assistant") return place;
+  }
+  return from;
+}
+
+/** The host's message under an id that the session gives it. */
+function withoutId({ id: _id, ...message }: Message): NewMessage {
+  return message;
+}
+
+/** The messages of an answer, with the facts of the body that it answers. */
+export function answersOf(
+  api: WireApi,
+  values: readonly JsonObject[],
+  sent: { readonly secret: Buffer; readonly plan: number; readonly isBare?: boolean | undefined },
+): readonly Added[] {
+  const { secret, plan, isBare } = sent;
+  return api.adapter.decode(values).map((message, place): Added => {
+    const answer = values[place] as JsonObject;
+    const hash = hashJson(answer);
+    return { message: withoutId(message), note: { print: printOf(secret, hash), plan, isBare }, hash, answer };
+  });
+}

@@ -1,0 +1,141 @@
+import { expect, test } from "vitest";
+import { anthropicMessages } from "../../../src/gateway/wire/anthropic/anthropic.ts";
+import type { JsonObject } from "../../../src/message/message.ts";
+import { countMessages, loadCounter } from "./counting.ts";
+import { faultsOf, hashesOf, resultOf, runAgent } from "./agent.ts";
+import { answered, bodyOf, exchange, openStage, requestOf, user } from "./stage.ts";
+
+const session = { "x-claude-code-session-id": "session-1" };
+const budget = 40_000;
+
+function epochOf(note: string): number {
+  return Number(/epoch=(\d+)/.exec(note)?.[1]);
+}
+
+test("sixty rounds stay in the budget, extend each other between epochs, and keep thinking valid", async () => {
+  const stage = await openStage({ budget });
+  const tokensOf = await loadCounter();
+  const raws: Buffer[] = [];
+  const { bodies, notes } = await runAgent({
+    rounds: 60,
+    headers: session,
+    lines: () => stage.lines,
+    onSent: (_sending, _round, raw) => void raws.push(raw),
+  });
+  expect(stage.events).toEqual([]);
+  expect(bodies.flatMap((body) => faultsOf(body))).toEqual([]);
+  expect(Math.max(...bodies.map((body) => countMessages(tokensOf, body)))).toBeLessThanOrEqual(budget);
+  expect(countMessages(tokensOf, raws.at(-1)!)).toBeGreaterThan(4 * budget);
+  const epochs = new Set(notes.map(epochOf));
+  expect(epochs.size).toBeGreaterThan(3);
+  for (let at = 1; at < bodies.length; at++) {
+    const [before, body] = [hashesOf(bodies[at - 1]!), hashesOf(bodies[at]!)];
+    if (epochOf(notes[at]!) === epochOf(notes[at - 1]!)) expect(body.slice(0, before.length)).toEqual(before);
+    else expect(body.length).toBeLessThan(before.length);
+    const parts = (bytes: Buffer): string =>
+      JSON.stringify({ ...(JSON.parse(bytes.toString()) as object), messages: [] });
+    expect(parts(bodies[at]!)).toBe(parts(raws[at]!));
+  }
+  const first = notes.findIndex((note) => epochOf(note) > 0);
+  for (let at = 0; at < first; at++) expect(bodies[at]).toBe(raws[at]);
+}, 120_000);
+
+test("behind a restart the windows are what they were, and secrets go out as they are", async () => {
+  const key = `sk-ant-api03-${"Ab3dE6gH9j".repeat(9)}`;
+  const secretly = (round: number): string =>
+    round % 3 === 0 ? `API key: ${key}\n${resultOf(round)}` : resultOf(round);
+  const plain = await openStage({ budget });
+  const steady = await runAgent({ rounds: 24, headers: session, resultOf: secretly, lines: () => plain.lines });
+  const stage = await openStage({ budget });
+  let round = 0;
+  const moved = await runAgent({
+    rounds: 24,
+    headers: session,
+    resultOf: secretly,
+    lines: async () => {
+      if (round++ % 5 === 4) await stage.restart();
+      return stage.lines;
+    },
+  });
+  expect(moved.notes.map(epochOf)).toEqual(steady.notes.map(epochOf));
+  for (const [at, body] of moved.bodies.entries()) expect(body.toString()).toBe(steady.bodies[at]!.toString());
+  expect(steady.bodies.at(-1)!.toString()).toContain(key);
+  expect(moved.bodies.flatMap((body) => faultsOf(body))).toEqual([]);
+  const [info, ...others] = await stage.sessions();
+  expect(others).toEqual([]);
+  const log = JSON.stringify(await stage.messages(info!.metadata.uuid));
+  expect(log).not.toContain(key);
+});
+
+test("once composed, always composed: a gateway without a budget keeps the last plan", async () => {
+  const stage = await openStage({ budget });
+  const { history, notes } = await runAgent({ rounds: 24, headers: session, lines: () => stage.lines });
+  await stage.restart({});
+  history.push(user("And the smallest?"));
+  const after = await runAgent({ rounds: 6, headers: session, lines: () => stage.lines, history });
+  expect(after.bodies.flatMap((body) => faultsOf(body))).toEqual([]);
+  expect(new Set(after.notes.map(epochOf))).toEqual(new Set([epochOf(notes.at(-1)!)]));
+});
+
+test("a summary of the client's own is asked for behind the window, and opens no epoch", async () => {
+  const stage = await openStage({ budget });
+  const { history, bodies, notes } = await runAgent({ rounds: 24, headers: session, lines: () => stage.lines });
+  const summary = [...history, user("CRITICAL: Respond with TEXT ONLY. Summarise.")];
+  await stage.restart();
+  const sending = await exchange(
+    stage.lines,
+    requestOf(bodyOf(summary), session),
+    answered([{ type: "text", text: "All." }]),
+  );
+  expect(faultsOf(sending.body)).toEqual([]);
+  expect(hashesOf(sending.body).slice(0, hashesOf(bodies.at(-1)!).length)).toEqual(hashesOf(bodies.at(-1)!));
+  expect(epochOf(sending.note)).toBe(epochOf(notes.at(-1)!));
+});
+
+test("a refusal that the plan caused is met once without reasoning, an overflow by a smaller window", async () => {
+  const stage = await openStage({ budget });
+  const { history } = await runAgent({ rounds: 24, headers: session, lines: () => stage.lines });
+  history.push(user("Go on."));
+  const sending = await stage.lines.send(requestOf(bodyOf(history), session), "tenant-a");
+  const bound = JSON.stringify({
+    type: "error",
+    error: {
+      type: "invalid_request_error",
+      message: "messages.5.content.0: `thinking` block is bound to a different conversation",
+    },
+  });
+  expect(anthropicMessages.isPrefixFault(400, bound)).toBe(true);
+  const bare = await sending.again(400, bound);
+  expect(bare!.toString()).not.toContain('"thinking"');
+  expect(await sending.again(400, bound)).toBeUndefined();
+  const long = JSON.stringify({
+    type: "error",
+    error: { type: "invalid_request_error", message: "prompt is too long: 250000 tokens > 200000 maximum" },
+  });
+  const smaller = await sending.again(400, long);
+  expect(smaller!.length).toBeLessThan(bare!.length);
+  expect(faultsOf(smaller!)).toEqual([]);
+  await sending.keep(answered([{ type: "text", text: "Gone on." }]));
+  const [info] = await stage.sessions();
+  const records = await stage.records(info!.metadata.uuid);
+  expect(records.at(-1)!.data).toMatchObject({ mends: ["reasoning-removed", "emergency-epoch"] });
+});
+
+test("a subagent is composed by itself, and a line without tools is not", async () => {
+  const stage = await openStage({ budget: 2_000 });
+  const long: JsonObject[] = [];
+  for (let at = 0; at < 20; at++)
+    long.push(user(`${at} ${"word ".repeat(200)}`), { role: "assistant", content: `${at}.` });
+  const body = bodyOf([...long, user("End.")], { tools: [] });
+  const request = requestOf(body, session);
+  const sending = await exchange(stage.lines, request, answered("Ended."));
+  expect(sending.body).toBe(request.call.body);
+  const agent = await runAgent({
+    rounds: 3,
+    headers: { ...session, "x-claude-code-agent-id": "a" },
+    lines: () => stage.lines,
+    resultOf: (round) => `${round} `.repeat(900),
+  });
+  expect(epochOf(agent.notes.at(-1)!)).toBeGreaterThan(0);
+  expect(agent.bodies.flatMap((sent) => faultsOf(sent))).toEqual([]);
+});

@@ -1,0 +1,19 @@
+/** Tokens of a body by the counter that sessions use. */
+import { anthropicMessages } from "../../../src/gateway/wire/anthropic/anthropic.ts";
+import type { Message } from "../../../src/message/message.ts";
+import { countOnce, countTools } from "../../../src/tokens/counter.ts";
+import type { TokenCounter } from "../../../src/tokens/counter.ts";
+import { loadCounter as load } from "../../../src/tokens/exact.ts";
+import { requestOf } from "./stage.ts";
+
+export function loadCounter(): Promise<TokenCounter> {
+  return load("estimate");
+}
+
+export function countMessages(counter: TokenCounter, bytes: Buffer): number {
+  const request = requestOf(JSON.parse(bytes.toString()) as object);
+  const messages = anthropicMessages.adapter.decode(request.messages.map(({ value }) => value));
+  const system: Message = { id: "s", role: "system", parts: [{ type: "text", text: request.system ?? "" }] };
+  const counted = [system, ...messages].reduce((sum, message) => sum + countOnce(counter, message), 0);
+  return counted + countTools(counter, request.tools);
+}

@@ -1,0 +1,151 @@
+/** A stage for lines: requests are written as clients write them, and answered without a network. */
+import { rm, mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { IncomingHttpHeaders } from "node:http";
+import { onTestFinished } from "vitest";
+import { openStore } from "../../../src/access/open.ts";
+import type { Lines, Sending, SentAnswer, WireRequest } from "../../../src/gateway/gateway.ts";
+import { openLines } from "../../../src/gateway/lines/lines.ts";
+import type { LinesEvent, LinesOptions } from "../../../src/gateway/lines/lines.ts";
+import { anthropicMessages } from "../../../src/gateway/wire/anthropic/anthropic.ts";
+import { wireApiOf } from "../../../src/gateway/wire/apis.ts";
+import type { JsonObject, Message } from "../../../src/message/message.ts";
+import type { EditRecord } from "../../../src/message/record.ts";
+import type { SessionInfo, Store } from "../../../src/store/store.ts";
+
+export const secret = Buffer.alloc(32, 7);
+
+/** No test depends on how fast the machine is. */
+const patient = { whole: 60_000, append: 60_000 };
+
+export interface Stage {
+  readonly store: Store;
+  readonly folder: string;
+  readonly events: LinesEvent[];
+  lines: Lines;
+  /** Closes the lines and opens new ones over the same store, as after a restart. */
+  restart(options?: Partial<LinesOptions>): Promise<void>;
+  sessions(): Promise<readonly SessionInfo[]>;
+  messages(id: string): Promise<readonly Message[]>;
+  records(id: string, type?: string): Promise<readonly EditRecord[]>;
+}
+
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "windrow-lines-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export async function openStage(options: Partial<LinesOptions> = {}): Promise<Stage> {
+  const folder = await temporaryFolder();
+  let store = options.store ?? (await openStore(folder));
+  const events: LinesEvent[] = [];
+  const open = (given: Partial<LinesOptions>): Promise<Lines> =>
+    openLines({ secret, mostWait: patient, on: (event) => events.push(event), ...given, store: given.store ?? store });
+  const stage: Stage = {
+    store,
+    folder,
+    events,
+    lines: await open(options),
+    async restart(given = options) {
+      await stage.lines.close();
+      if (!options.store) {
+        await store.close();
+        store = await openStore(folder);
+        Object.assign(stage, { store });
+      }
+      stage.lines = await open(given);
+    },
+    async sessions() {
+      const found: SessionInfo[] = [];
+      for await (const info of store.list({})) found.push(info);
+      return found.reverse();
+    },
+    async messages(id) {
+      const found: Message[] = [];
+      for await (const { message } of store.read({}, id, { kind: "message" })) found.push(message);
+      return found;
+    },
+    async records(id, type = "request") {
+      const found: EditRecord[] = [];
+      for await (const record of store.read({}, id, { kind: "edit" })) if (record.type === type) found.push(record);
+      return found;
+    },
+  };
+  onTestFinished(async () => {
+    await stage.lines.close();
+    await store.close();
+  });
+  return stage;
+}
+
+/** A request of the Messages API. */
+export function requestOf(body: object, headers: IncomingHttpHeaders = {}, path = "/v1/messages"): WireRequest {
+  const api = wireApiOf("POST", path) ?? anthropicMessages;
+  const bytes = Buffer.from(JSON.stringify(body));
+  const request = api.read({ method: "POST", path, headers, body: bytes });
+  if (!request) throw new Error("The body is no request.");
+  return request;
+}
+
+/** An answer that came whole. */
+export function answered(content: unknown, more: Partial<SentAnswer["answer"]> = {}): SentAnswer {
+  const message = { role: "assistant", content } as JsonObject;
+  return {
+    status: 200,
+    answer: {
+      message,
+      isComplete: true,
+      usage: { input: 100, output: 10 },
+      model: "claude-opus-5-5",
+      stop: "end_turn",
+      ...more,
+    },
+    isAborted: false,
+    firstByteMs: 5,
+    totalMs: 9,
+    requestId: "req_1",
+  };
+}
+
+/** An answer that broke off, or an error. */
+export function broken(text: string, more: Partial<SentAnswer> = {}): SentAnswer {
+  const whole = answered([{ type: "text", text }], { isComplete: false });
+  return { ...whole, isAborted: true, ...more };
+}
+
+export const tools = [
+  {
+    name: "read",
+    description: "Reads a file.",
+    input_schema: { type: "object", properties: { path: { type: "string" } } },
+  },
+];
+
+/** A body as coding agents send it. */
+export function bodyOf(messages: readonly unknown[], more: object = {}): object {
+  return {
+    model: "claude-opus-5-5",
+    max_tokens: 1_000,
+    system: [{ type: "text", text: "You are a coding agent." }],
+    tools,
+    messages,
+    stream: true,
+    ...more,
+  };
+}
+
+export const user = (content: unknown): JsonObject => ({ role: "user", content }) as JsonObject;
+
+/** Sends a request and keeps its answer. */
+export async function exchange(
+  lines: Lines,
+  request: WireRequest,
+  answer: SentAnswer,
+  tenant = "tenant-a",
+): Promise<Sending> {
+  const sending = await lines.send(request, tenant);
+  await sending.keep(answer);
+  return sending;
+}
