@@ -41,7 +41,7 @@ test("sixty rounds stay in the budget, extend each other between epochs, and kee
 }, 120_000);
 
 test("behind a restart the windows are what they were, and secrets go out as they are", async () => {
-  const key = `sk-ant-api03-${"Ab3dE6gH9j".repeat(9)}`;
+  const key = `ghp_${"Ab3dE6gH9jK1mN4pQ7sT0uV2wX5yZ8aBcDeF"}`;
   const secretly = (round: number): string =>
     round % 3 === 0 ? `API key: ${key}\n${resultOf(round)}` : resultOf(round);
   const plain = await openStage({ budget });
@@ -59,12 +59,12 @@ test("behind a restart the windows are what they were, and secrets go out as the
   });
   expect(moved.notes.map(epochOf)).toEqual(steady.notes.map(epochOf));
   for (const [at, body] of moved.bodies.entries()) expect(body.toString()).toBe(steady.bodies[at]!.toString());
-  expect(steady.bodies.at(-1)!.toString()).toContain(key);
+  expect(steady.bodies.at(-1)!.includes(key)).toBe(true);
   expect(moved.bodies.flatMap((body) => faultsOf(body))).toEqual([]);
   const [info, ...others] = await stage.sessions();
   expect(others).toEqual([]);
   const log = JSON.stringify(await stage.messages(info!.metadata.uuid));
-  expect(log).not.toContain(key);
+  expect([log.includes(key), log.includes("[GITHUB_TOKEN]")]).toEqual([false, true]);
 });
 
 test("once composed, always composed: a gateway without a budget keeps the last plan", async () => {
