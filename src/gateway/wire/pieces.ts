@@ -29,12 +29,12 @@ export class Pieces<Piece> {
 /** Pieces that stand by themselves before they become one. */
 const most = 1_000;
 
-/** Pieces of a text. */
+/** Pieces of a text that become one string. */
 export function textPieces(): Pieces<string> {
   return new Pieces((pieces) => (pieces.length === 1 ? (pieces[0] ?? "") : pieces.join("")));
 }
 
-/** Pieces of bytes. */
+/** Pieces of bytes that become one buffer. */
 export function bytePieces(): Pieces<Buffer> {
   return new Pieces((pieces) => (pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces)));
 }
