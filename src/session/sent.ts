@@ -68,9 +68,17 @@ function keyOf(type: SentType, hash: string): string {
   return `${type} ${hash}`;
 }
 
+/** The hashes of the blocks of an epoch's requests, and the lines of `edits.jsonl` that keep them. */
+export type SentNames = SentPlaces & Pick<WindowState, "systemHash" | "toolsHash">;
+
 /** The blocks of an epoch's requests, as far as they are in the log. Of an empty list of tools there is no line. */
-export async function sentIn(store: Store, scope: Scope, id: string, epoch: EpochData): Promise<SentBlocks> {
-  const { systemHash, toolsHash } = epoch.state;
+export function sentIn(store: Store, scope: Scope, id: string, epoch: EpochData): Promise<SentBlocks> {
+  return sentAs(store, scope, id, { ...epoch, ...epoch.state });
+}
+
+/** As {@link sentIn}, by the names alone. */
+export async function sentAs(store: Store, scope: Scope, id: string, epoch: SentNames): Promise<SentBlocks> {
+  const { systemHash, toolsHash } = epoch;
   const hashes = { system: systemHash, tools: toolsHash };
   const places = { system: epoch.systemSeq, tools: epoch.toolsSeq };
   let found: SentBlocks = toolsHash === noToolsHash ? { tools: [] } : {};

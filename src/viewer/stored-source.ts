@@ -52,9 +52,9 @@ export function storedSource(store: Store, scope: Scope, options: StoredSourceOp
       noRow(row);
       return (await session(id)).calls(from, to);
     },
-    async epochs(id, row) {
+    async epochs(id, row, { fates = true } = {}) {
       noRow(row);
-      return (await session(id)).epochs();
+      return (await session(id)).epochs(fates);
     },
     async window(id, call, { row, ...question } = {}) {
       noRow(row);

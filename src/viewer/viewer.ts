@@ -174,7 +174,7 @@ export interface EpochRow {
   readonly budget: number | null;
   /** The first call with a window of this epoch; null where none was made. */
   readonly firstCall: number | null;
-  /** The fates of the messages up to `opened`; what came later is whole. */
+  /** The fates of the messages up to `opened`; what came later is whole. Empty where they were not asked for. */
   readonly fates: readonly FateRun[];
   readonly changed?: SentChange;
 }
@@ -358,7 +358,8 @@ export interface ViewerSource {
   /** An image's or a file's bytes, by its message and the place of its part. Absent where none are held. */
   blob?(id: string, seq: number, place: string): Promise<ViewerBlob>;
   calls(id: string, from: number, to: number, row?: number): Promise<CallPage>;
-  epochs(id: string, row?: number): Promise<readonly EpochRow[]>;
+  /** `fates: false` leaves out the fates, for which the text of every epoch is read. Default true. */
+  epochs(id: string, row?: number, options?: { readonly fates?: boolean }): Promise<readonly EpochRow[]>;
   window(
     id: string,
     call: number,

@@ -43,6 +43,7 @@ describe("a question", () => {
     [`/api/sessions/${id}/calls?from=1&to=20`, ["calls", id, 1, 20, undefined]],
     [`/api/sessions/${id}/calls?from=1&to=99999&row=2`, ["calls", id, 1, 5_000, 2]],
     [`/api/sessions/${id}/epochs`, ["epochs", id, undefined]],
+    [`/api/sessions/${id}/epochs?fates=0`, ["epochs", id, undefined, { fates: false }]],
     [`/api/sessions/${id}/windows/57`, ["window", id, 57, {}]],
     [
       `/api/sessions/${id}/windows/57?row=1&strategy=adaptive&budget=16000`,

@@ -132,6 +132,8 @@ describe("a source over a store", () => {
     }
     expect((await source.window(session.id, 1)).cache?.cause).toBe("the first call");
     const epochs = await source.epochs(session.id);
+    const figures = epochs.map((epoch) => ({ ...epoch, fates: [] }));
+    expect(await source.epochs(session.id, undefined, { fates: false })).toEqual(figures);
     const causes = await Promise.all(
       calls.map(async ({ call }) => (await source.window(session.id, call)).cache?.cause),
     );

@@ -5,8 +5,8 @@ import { growingLog } from "../../web/state/growing-log.ts";
 import type { GrowingLog } from "../../web/state/growing-log.ts";
 import { fakeSource } from "../viewer/fake-source.ts";
 
-function served(length: number): { readonly rows: GrowingLog; readonly server: { length: number; isDown: boolean } } {
-  const server = { length, isDown: false };
+function served(length: number, isDown = false): { readonly rows: GrowingLog; readonly server: { length: number; isDown: boolean } } {
+  const server = { length, isDown };
   const { source } = fakeSource({
     async outline(_id, from, to) {
       if (server.isDown) throw new Error("no answer");
@@ -37,12 +37,32 @@ it("rows that were asked for before the log grew come with the rest of it", asyn
 });
 
 it("rows that a server could not give are asked for again when it is back", async () => {
-  const { rows, server } = served(3);
+  const { rows, server } = served(3, true);
   rows.grow(3);
-  server.isDown = true;
   expect(await rowOf(rows, 2)).toBeUndefined();
   server.isDown = false;
   expect(await rowOf(rows, 2)).toBeUndefined();
   rows.retry();
   expect(await rowOf(rows, 2)).toBe(2);
+});
+
+it("the first rows are asked for once, and again where the log grew meanwhile", async () => {
+  const asked: (readonly number[])[] = [];
+  const { source } = fakeSource({
+    async outline(_id, from, to) {
+      asked.push([from, to]);
+      const length = asked.length === 1 ? 2 : 3;
+      return Array.from({ length }, (_, place) => ({ seq: from + place }) as OutlineRow);
+    },
+  });
+  const rows = growingLog(source, "one");
+  rows.grow(3);
+  expect(await rowOf(rows, 3)).toBe(3);
+  expect(asked).toEqual([
+    [1, 200],
+    [1, 200],
+  ]);
+  const same = growingLog(source, "two");
+  same.grow(3);
+  expect([await rowOf(same, 3), asked.length]).toEqual([3, 3]);
 });

@@ -31,7 +31,7 @@ describe("a text in copies", () => {
         (sources, own, taken) => {
           const whole = taken.map((index) => sources[index] ?? "").join(own.slice(0, 30)) + own;
           const { used, ...copies } = copiedFrom(whole, sources);
-          const named = used.map((index) => sources[index]).join("");
+          const named = used.map((index) => sources[index] ?? "");
           expect(copiedText(copies, named)).toBe(whole);
         },
       ),
@@ -46,10 +46,10 @@ describe("a text in copies", () => {
   });
 
   it("is refused where the copies name what is not there", () => {
-    expect(copiedText({ copies: "0.5", added: [] }, "four")).toBeUndefined();
-    expect(copiedText({ copies: "-1.2", added: [] }, "four")).toBeUndefined();
-    expect(copiedText({ copies: "+", added: [] }, "")).toBeUndefined();
-    expect(copiedText({ copies: "1,2", added: [] }, "four")).toBeUndefined();
+    expect(copiedText({ copies: "0.5", added: [] }, ["fo", "", "ur"])).toBeUndefined();
+    expect(copiedText({ copies: "-1.2", added: [] }, ["fo", "", "ur"])).toBeUndefined();
+    expect(copiedText({ copies: "+", added: [] }, [])).toBeUndefined();
+    expect(copiedText({ copies: "1,2", added: [] }, ["fo", "", "ur"])).toBeUndefined();
   });
 });
 

@@ -78,7 +78,7 @@ export function serverSource(
       return { mediaType: response.headers.get("content-type") ?? "application/octet-stream", data };
     },
     calls: (id, from, to, row) => json(of(id, "/calls"), { from, to, row }),
-    epochs: (id, row) => json(of(id, "/epochs"), { row }),
+    epochs: (id, row, { fates = true } = {}) => json(of(id, "/epochs"), { row, ...(!fates && { fates: 0 }) }),
     window(id, call, options = {}) {
       const path = of(id, `/windows/${call}`);
       const key = `${path} ${JSON.stringify(options)}`;

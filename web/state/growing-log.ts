@@ -17,10 +17,22 @@ export interface GrowingLog {
   retry(): void;
 }
 
+/** Rows of the outline that are asked for at once. */
+const rowsAtOnce = 200;
+
 /** The log of a session. */
 export function growingLog(source: Pick<ViewerSource, "outline" | "messages">, id: string): GrowingLog {
   const messages = signal(0);
-  const outline = chunksOf(200, 600, (from, to) => source.outline(id, from, to));
+  // The first rows are on their way before it is known how many there are.
+  let early: Promise<readonly OutlineRow[]> | undefined = source.outline(id, 1, rowsAtOnce);
+  early.catch(() => undefined);
+  async function rows(from: number, to: number): Promise<readonly OutlineRow[]> {
+    const asked = from === 1 ? early : undefined;
+    if (from === 1) early = undefined;
+    const found = await asked;
+    return found && found.length >= Math.min(to, messages.peek()) ? found : source.outline(id, from, to);
+  }
+  const outline = chunksOf(rowsAtOnce, 600, rows);
   const log = chunksOf(25, 80, (from, to) => source.messages(id, from, to));
   return {
     messages,

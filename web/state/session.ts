@@ -40,7 +40,10 @@ export interface SessionState {
   readonly calls: Signal<readonly CallRow[]>;
   readonly total: Signal<number>;
   readonly messages: ReadonlySignal<number>;
+  /** Without fates. */
   readonly epochs: Signal<Loaded<readonly EpochRow[]>>;
+  /** With the fates of their messages, once {@link SessionState.needFates} asked for them. */
+  readonly fates: Signal<Loaded<readonly EpochRow[]>>;
   /** Tokens that a window may have, of the session or of the replay's row; null for no limit. */
   readonly budget: ReadonlySignal<number | null>;
   /** The first call with a window of each epoch. */
@@ -59,6 +62,8 @@ export interface SessionState {
   toView(view: SessionRoute["view"], other?: number): void;
   select(seq: number | undefined, by: Selection["by"]): void;
   fateOf(seq: number): ViewerFate | undefined;
+  /** Asks for the epochs with fates, and for those of later epochs as they come. */
+  needFates(): void;
   open(key: string, length: number): void;
   dispose(): void;
 }
@@ -69,6 +74,8 @@ export function openSession(source: ViewerSource, id: string, row: number | unde
   const left = new AbortController();
   const head = loader<ViewerSession>();
   const epochs = loader<readonly EpochRow[]>();
+  const fates = loader<readonly EpochRow[]>();
+  let needsFates = false;
   const window = loader<ViewerWindow>();
   const calls = signal<readonly CallRow[]>([]);
   const total = signal(0);
@@ -107,7 +114,16 @@ export function openSession(source: ViewerSource, id: string, row: number | unde
     growing.grow(head.state.peek().value?.messages ?? 0);
   }
 
-  const loadEpochs = (): Promise<void> => epochs.ask(() => source.epochs(id, ...rowOf));
+  async function loadEpochs(): Promise<void> {
+    await epochs.ask(() => source.epochs(id, row, { fates: false }));
+    if (needsFates) await fates.ask(() => source.epochs(id, row));
+  }
+
+  function needFates(): void {
+    if (needsFates) return;
+    needsFates = true;
+    void fates.ask(() => source.epochs(id, row));
+  }
 
   const quiet = (work: Promise<unknown>): void => {
     work.catch((error: unknown) => {
@@ -197,10 +213,10 @@ export function openSession(source: ViewerSource, id: string, row: number | unde
       .catch(() => undefined);
   }
 
+  // The head comes first: the rows of the log wait for it. The server answers one question after the other.
+  void loadHead().finally(follow);
   quiet(loadCalls());
-  void loadHead();
   void loadEpochs();
-  follow();
 
   return {
     source,
@@ -211,6 +227,7 @@ export function openSession(source: ViewerSource, id: string, row: number | unde
     total,
     messages: growing.messages,
     epochs: epochs.state,
+    fates: fates.state,
     budget: computed(() => {
       const own = row === undefined ? head.state.value.value?.budget : undefined;
       return own ?? (instead.value ? null : window.state.value.value?.budget) ?? null;
@@ -232,6 +249,7 @@ export function openSession(source: ViewerSource, id: string, row: number | unde
     toCall,
     toView,
     select,
+    needFates,
     fateOf(seq) {
       const { value } = window.state.value;
       if (!value) return undefined;

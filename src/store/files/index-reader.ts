@@ -2,11 +2,11 @@
 import { constants } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Disk } from "../../disk/disk.ts";
-import { readEntries } from "./index-file.ts";
+import { eachEntry } from "./index-bytes.ts";
 import type { EndEntry, IndexEntry } from "./index-file.ts";
 
 /** Bytes that are read and parsed between two turns of the event loop. */
-const pieceBytes = 1 << 18;
+const pieceBytes = 1 << 19;
 
 const lineEnd = 10;
 
@@ -41,7 +41,7 @@ export async function readIndex(
         bytes = Buffer.allocUnsafe(2 * bytes.length);
         continue;
       }
-      for (const entry of readEntries(bytes.toString("utf8", 0, whole).trimEnd().split("\n"))) take(entry);
+      eachEntry(bytes, whole, take);
       at += whole;
       await nextTurn();
     }

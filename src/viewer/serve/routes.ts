@@ -70,9 +70,13 @@ const ofSession: Readonly<Record<string, Route>> = {
     },
   },
   epochs: {
-    takes: ["row"],
+    takes: ["row", "fates"],
     parts: 0,
-    ask: (source, { id, query }) => source.epochs(id, query.number("row", anyNumber)),
+    ask(source, { id, query }) {
+      const fates = query.number("fates", { least: 0, most: 1 });
+      const options = fates === undefined ? [] : [{ fates: fates === 1 }];
+      return source.epochs(id, query.number("row", anyNumber), ...options);
+    },
   },
   windows: {
     takes: ["row", "strategy", "budget", "origins"],

@@ -6,7 +6,7 @@ import type { StoredRecordOf } from "../../message/record.ts";
 import type { Scope, Store } from "../../store/store.ts";
 import { outlineOf, withInsert } from "../../window/epoch/record.ts";
 import type { EpochData, EpochOutline } from "../../window/epoch/record.ts";
-import { EpochReader } from "../../window/epoch/reader.ts";
+import type { EpochReader } from "../../window/epoch/reader.ts";
 import { Turns } from "../../turns.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { countMessage } from "../../tokens/counter.ts";
@@ -203,9 +203,14 @@ function insertOf(
   return { seq, pos, tokens: textTokens(counter, data["text"]) };
 }
 
-/** An epoch's whole data as it was before a place of the log: what was inserted until then is part of it. */
+/**
+ * An epoch's whole data as it was before a place of the log: what was inserted until then is part of it.
+ *
+ * @param reader - the session's: it has what the epochs before rest on
+ */
 export async function epochAt(
   { store, scope, id }: Place,
+  reader: EpochReader,
   line: EpochLine,
   pos: number,
   originals = false,
@@ -214,7 +219,7 @@ export async function epochAt(
   let found: EpochData | undefined;
   for (const range of [{ from: line.seq, to: line.seq }, ...(to > line.seq ? [{ from: line.seq + 1, to }] : [])]) {
     for await (const record of store.read(scope, id, { kind: "edit", originals, ...range })) {
-      if (record.type === "epoch") found = await new EpochReader(store, scope, id).epoch(record);
+      if (record.type === "epoch") found = await reader.epoch(record);
       else if (found && record.type === "insert") found = withInsert(found, record.data);
     }
   }

@@ -9,6 +9,19 @@ import type { UsageIndex } from "./usage-index.ts";
 /** Runs of fates in all rows together; above it, short runs are told with what stands beside them. */
 const mostRuns = 60_000;
 
+/** The rows without fates: nothing is read for them but what the index has. */
+export function epochFigures({ lines }: EpochIndex, usage: UsageIndex): readonly EpochRow[] {
+  const rows = new Map<number, EpochRow>();
+  for (const line of lines) put(rows, rowOf(line, [], usage.firstCall(line.epoch)));
+  return [...rows.values()];
+}
+
+/** Adds a row. Of several lines of an epoch the newest has its window, and the first says why it opened. */
+function put(rows: Map<number, EpochRow>, row: EpochRow): void {
+  const known = rows.get(row.epoch);
+  rows.set(row.epoch, known ? { ...row, reason: known.reason, tokensBefore: known.tokensBefore } : row);
+}
+
 /**
  * Reads `edits.jsonl` once. A row for each epoch's number: where it has several lines, as after other tools, the newest
  * has its window.
@@ -24,9 +37,7 @@ export async function epochRows(place: Place, epochs: EpochIndex, usage: UsageIn
     const line = type === "epoch" ? lines.get(seq) : undefined;
     if (!line) continue;
     const state = (await reader.epoch({ seq, data }))?.state;
-    const row = rowOf(line, fatesOf(state ?? { edits: [] }, line.opened), usage.firstCall(line.epoch));
-    const known = rows.get(line.epoch);
-    rows.set(line.epoch, known ? { ...row, reason: known.reason, tokensBefore: known.tokensBefore } : row);
+    put(rows, rowOf(line, fatesOf(state ?? { edits: [] }, line.opened), usage.firstCall(line.epoch)));
   }
   return thinned([...rows.values()]);
 }

@@ -7,12 +7,13 @@ import { standingOf } from "../../ops/look/standing.ts";
 import { newestOutline } from "../../session/log.ts";
 import { Turns } from "../../turns.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
+import { EpochReader } from "../../window/epoch/reader.ts";
 import type { CallPage, CallRow, EpochRow, LiveEvent, RecallRow, ViewerSession, ViewerWindow } from "../viewer.ts";
 import { answeredRows, FixedCounts, newestSeq, recordedRows, usageAt } from "./calls.ts";
 import type { CallParts } from "./calls.ts";
 import { EpochIndex } from "./epoch-index.ts";
 import type { Place } from "./epoch-index.ts";
-import { epochRows } from "./epoch-rows.ts";
+import { epochFigures, epochRows } from "./epoch-rows.ts";
 import { insteadWindow } from "./instead.ts";
 import { LogColumns } from "./log-columns.ts";
 import { logWindow, unknownWindow } from "./log-window.ts";
@@ -43,6 +44,7 @@ export class StoredSession {
   readonly #usage: UsageIndex;
   readonly #columns: LogColumns;
   readonly #parts: CallParts;
+  readonly #reader: EpochReader;
   readonly #windows: StoredWindows;
   #rows: { readonly read: number; readonly calls: number; readonly rows: readonly EpochRow[] } | undefined;
   /** Tokens of the messages up to one, behind the newest epoch. */
@@ -60,7 +62,8 @@ export class StoredSession {
     this.#usage = new UsageIndex(place, config);
     this.#columns = new LogColumns(place);
     this.#parts = { place, config, epochs: this.#epochs, fixed: new FixedCounts(place, counter) };
-    this.#windows = new StoredWindows(place, config, this.#epochs, counter);
+    this.#reader = new EpochReader(place.store, place.scope, place.id);
+    this.#windows = new StoredWindows({ place, config, epochs: this.#epochs, counter, reader: this.#reader });
   }
 
   /** Opens one for reading. */
@@ -168,8 +171,9 @@ export class StoredSession {
   }
 
   /** The epochs, oldest first. */
-  async epochs(): Promise<readonly EpochRow[]> {
+  async epochs(withFates: boolean): Promise<readonly EpochRow[]> {
     await Promise.all([this.#epochs.grow(), this.#usage.grow()]);
+    if (!withFates) return epochFigures(this.#epochs, this.#usage);
     const [read, calls] = [this.#epochs.read, this.#usage.read];
     if (this.#rows?.read !== read || this.#rows.calls !== calls) {
       this.#rows = { read, calls, rows: await epochRows(this.#place, this.#epochs, this.#usage) };
@@ -220,7 +224,7 @@ export class StoredSession {
     epoch: EpochIndex["lines"][number] | undefined,
     { strategy, budget }: WindowOptions,
   ): Promise<ViewerWindow> {
-    const data = epoch && (await epochAt(this.#place, epoch, 0));
+    const data = epoch && (await epochAt(this.#place, this.#reader, epoch, 0));
     const sent = await sentWithEpoch(this.#place, data);
     const { config, counter } = { config: this.#config, counter: this.#counter };
     const profile = epoch?.profile ?? configText(config, "profile") ?? "openai-chat";

@@ -1,6 +1,7 @@
 /** The windows of a session's calls, rebuilt: those of the newest epochs that were looked at are kept. */
 import type { JsonObject } from "../../message/message.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
+import type { EpochReader } from "../../window/epoch/reader.ts";
 import type { LineOrigin, Verified, ViewerWindow, WindowEntry } from "../viewer.ts";
 import { besideTokens, cacheCard } from "./cache-card.ts";
 import type { CachedCall } from "./cache-card.ts";
@@ -37,6 +38,15 @@ export interface WindowQuestion {
   readonly origins?: boolean;
 }
 
+/** The parts of a session that its windows are made of. */
+export interface WindowParts {
+  readonly place: Place;
+  readonly config: JsonObject;
+  readonly epochs: EpochIndex;
+  readonly counter: TokenCounter;
+  readonly reader: EpochReader;
+}
+
 /** A rebuilt window with what it belongs to. */
 interface Viewed {
   readonly epoch: EpochLine | undefined;
@@ -51,16 +61,18 @@ export class StoredWindows {
   readonly #config: JsonObject;
   readonly #epochs: EpochIndex;
   readonly #counter: TokenCounter;
+  readonly #reader: EpochReader;
   readonly #windows = new Newest<string, Promise<EpochWindows>>(keptEpochs);
   readonly #views = new Newest<number, Promise<Viewed>>(keptViews);
   readonly #known = new KnownOrigins();
   readonly #origins = new Newest<string, Promise<readonly LineOrigin[]>>(keptOrigins);
 
-  constructor(place: Place, config: JsonObject, epochs: EpochIndex, counter: TokenCounter) {
+  constructor({ place, config, epochs, counter, reader }: WindowParts) {
     this.#place = place;
     this.#config = config;
     this.#epochs = epochs;
     this.#counter = counter;
+    this.#reader = reader;
   }
 
   /** The window of a recorded call. */
@@ -164,7 +176,7 @@ export class StoredWindows {
       counter: this.#counter.name,
     };
     const settings = await rebuildSettings(this.#place.store, this.#config, under, this.#counter);
-    const data = epoch && (await epochAt(this.#place, epoch, pos, originals));
+    const data = epoch && (await epochAt(this.#place, this.#reader, epoch, pos, originals));
     return new EpochWindows(this.#place, settings, data, await sentWithEpoch(this.#place, data), originals);
   }
 

@@ -65,12 +65,7 @@ function inUsed(
   pieces: readonly (string | Stretch)[],
   sources: readonly string[],
 ): CopiedText & { readonly used: readonly number[] } {
-  const starts: number[] = [];
-  let total = 0;
-  for (const { length } of sources) {
-    starts.push(total);
-    total += length;
-  }
+  const { starts } = startsOf(sources);
   const stretches = pieces.filter((piece) => typeof piece !== "string");
   const isUsed = new Set<number>();
   for (const { at, length } of stretches) {
@@ -114,9 +109,10 @@ function sourceAt(starts: readonly number[], at: number): number {
 
 const copy = /^(\+?)(?:(-?[0-9a-z]+)\.([0-9a-z]+))?$/;
 
-/** The text that copies make of the used sources, joined; undefined where they name what is not there. */
-export function copiedText({ copies, added }: CopiedText, source: string): string | undefined {
+/** The text that copies make of the used sources; undefined where they name what is not there. */
+export function copiedText({ copies, added }: CopiedText, sources: readonly string[]): string | undefined {
   const shown: string[] = [];
+  const { starts, total } = startsOf(sources);
   let end = 0;
   let next = 0;
   for (const item of copies === "" ? [] : copies.split(",")) {
@@ -131,10 +127,25 @@ export function copiedText({ copies, added }: CopiedText, source: string): strin
     if (skip === undefined || length === undefined) continue;
     const at = end + parseInt(skip, 36);
     end = at + parseInt(length, 36);
-    if (at < 0 || !(end <= source.length)) return undefined;
-    shown.push(source.slice(at, end));
+    if (at < 0 || !(end <= total)) return undefined;
+    // The sources are not joined: together they are many times as long as what is copied of them.
+    for (let index = sourceAt(starts, at); (starts[index] ?? Infinity) < end; index++) {
+      const start = starts[index] ?? 0;
+      shown.push((sources[index] ?? "").slice(Math.max(0, at - start), end - start));
+    }
   }
   return shown.join("");
+}
+
+/** The places at which sources begin where they are joined, and the length of all. */
+function startsOf(sources: readonly string[]): { readonly starts: readonly number[]; readonly total: number } {
+  const starts: number[] = [];
+  let total = 0;
+  for (const { length } of sources) {
+    starts.push(total);
+    total += length;
+  }
+  return { starts, total };
 }
 
 /** Whether a place lies between the two units of one character. */

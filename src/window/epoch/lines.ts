@@ -113,7 +113,7 @@ export function epochFrom(data: JsonObject, { base, messages }: EpochSources): E
   if (!outline || !named || typeof copies !== "string" || !isTexts(added) || !isTexts(same)) return undefined;
   const sources = base && named.lines.length > 0 ? [textsOf(base.state.edits)] : [];
   for (const seq of named.messages) sources.push(messages.get(seq) ?? "");
-  const texts = copiedText({ copies, added }, sources.join(""));
+  const texts = copiedText({ copies, added }, sources);
   const held = outline.conversation && { ...outline.conversation, ...fieldsNamed(base?.conversation, same) };
   if (texts === undefined || hashOf(texts, held) !== hash) return undefined;
   const edits: Edit[] = [];

@@ -1,5 +1,4 @@
 /** Reads epochs whose lines copy their texts from earlier lines and from messages (window/epoch/lines.ts). */
-import type { JsonObject } from "../../message/message.ts";
 import type { StoredRecordOf } from "../../message/record.ts";
 import type { Scope, Store } from "../../store/store.ts";
 import { copiableText, epochFrom, mostLines, textsNamed } from "./lines.ts";
@@ -13,6 +12,8 @@ export type EpochLineRecord = Pick<StoredRecordOf<"edit">, "seq" | "data">;
 const widestGap = 64;
 /** Characters of messages that are kept for the next epoch. */
 const mostKept = 4_000_000;
+/** Epochs that are kept: all that the newest one rests on, so that a step back reads no more than a step on. */
+const mostEpochs = mostLines + 1;
 
 /** The epochs of one session, complete. What was read for one is kept for the next, which mostly rests on it. */
 export class EpochReader {
@@ -21,7 +22,9 @@ export class EpochReader {
   readonly #id: string;
   #messages = new Map<number, string>();
   #kept = 0;
-  #last: { readonly seq: number; readonly data: JsonObject; readonly epoch: EpochData } | undefined;
+  /** The epochs that were read last, by their lines. */
+  readonly #epochs = new Map<number, EpochData>();
+  #reading: Promise<unknown> = Promise.resolve();
 
   constructor(store: Store, scope: Scope, id: string) {
     this.#store = store;
@@ -29,25 +32,45 @@ export class EpochReader {
     this.#id = id;
   }
 
-  /** The epoch of a line; undefined where the line is none, or where what it rests on is damaged, masked or gone. */
-  async epoch(line: EpochLineRecord): Promise<EpochData | undefined> {
+  /**
+   * The epoch of a line; undefined where the line is none, or where what it rests on is damaged, masked or gone. Those who
+   * ask at the same time are served one after the other.
+   */
+  epoch(line: EpochLineRecord): Promise<EpochData | undefined> {
+    const next = this.#reading.then(() => this.#epoch(line));
+    this.#reading = next.catch(() => undefined);
+    return next;
+  }
+
+  async #epoch(line: EpochLineRecord): Promise<EpochData | undefined> {
     const complete = epochOf(line.data);
-    if (complete) return complete;
+    if (complete) return this.#keep(line.seq, complete);
     const named = textsNamed(line.data);
     if (!named || named.lines.length > mostLines || named.lines.some((seq) => seq >= line.seq)) return undefined;
-    const known = this.#last;
-    const from = known ? named.lines.indexOf(known.seq) : -1;
+    const known = this.#epochs.get(line.seq);
+    if (known) return this.#keep(line.seq, known);
+    const from = named.lines.findLastIndex((seq) => this.#epochs.has(seq));
     const lines = await this.#lines(named.lines.slice(from + 1));
     if (!lines) return undefined;
-    let base = from < 0 ? undefined : known?.epoch;
+    let base = this.#epochs.get(named.lines[from] ?? 0);
     const rest = [...lines, line];
     const messages = await this.messages(rest.flatMap(({ data }) => textsNamed(data)?.messages ?? []));
-    for (const { data } of rest) {
+    for (const { seq, data } of rest) {
       base = epochOf(data) ?? epochFrom(data, { base, messages });
       if (!base) return undefined;
+      this.#keep(seq, base);
     }
-    if (base) this.#last = { seq: line.seq, data: line.data, epoch: base };
     return base;
+  }
+
+  #keep(seq: number, epoch: EpochData): EpochData {
+    this.#epochs.delete(seq);
+    this.#epochs.set(seq, epoch);
+    for (const oldest of this.#epochs.keys()) {
+      if (this.#epochs.size <= mostEpochs) break;
+      this.#epochs.delete(oldest);
+    }
+    return epoch;
   }
 
   /** The texts of messages as lines copy them, by `seq`; without those that a mask changed and those that are gone. */

@@ -13,7 +13,10 @@ const mostRows = 1_000;
 
 /** The table of epochs: why each opened, and what it left of the messages before it. */
 export function EpochsView({ state }: { readonly state: SessionState }): JSX.Element {
-  const { value = [], error } = state.epochs.value;
+  const [figures, fates] = [state.epochs.value, state.fates.value];
+  const value = fates.value ?? figures.value ?? [];
+  const error = figures.error ?? fates.error;
+  useEffect(() => state.needFates(), [state]);
   return (
     <section class="pane wide-pane" aria-label="Epochs">
       <header class="pane-head">
@@ -75,7 +78,9 @@ function EpochLine({ state, epoch }: { readonly state: SessionState; readonly ep
       </td>
       <td class="number">{epoch.budget === null ? "none" : count(epoch.budget)}</td>
       <td class="quiet">
-        {counts.whole} whole, {counts.cut} cut, {counts.quoted} quoted, {counts.named} named, {counts.gone} gone
+        {epoch.fates.length === 0 && epoch.opened > 0
+          ? "…"
+          : `${counts.whole} whole, ${counts.cut} cut, ${counts.quoted} quoted, ${counts.named} named, ${counts.gone} gone`}
       </td>
     </tr>
   );

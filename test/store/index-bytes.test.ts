@@ -1,0 +1,59 @@
+/** The index's lines by their places in its bytes say what JSON says of them. */
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { eachEntry } from "../../src/store/files/index-bytes.ts";
+import { lineOf, readEntries } from "../../src/store/files/index-file.ts";
+import type { EndEntry, IndexEntry } from "../../src/store/files/index-file.ts";
+
+function entriesIn(text: string): readonly (IndexEntry | EndEntry)[] {
+  const found: (IndexEntry | EndEntry)[] = [];
+  const bytes = Buffer.from(text);
+  // What stands behind the end is of the piece before, and no part of it.
+  eachEntry(Buffer.concat([bytes, Buffer.from(lineOf({ id: "behind", created: 0 }))]), bytes.length, (entry) =>
+    found.push(entry),
+  );
+  return found;
+}
+
+const status = fc.constantFrom("completed", "failed", "timeout", "running", "");
+const time = fc.oneof(
+  fc.date({ noInvalidDate: true }).map((date) => date.toISOString()),
+  fc.constantFrom("2024-02-30T00:00:00.000Z", "2024-02-29T23:59:59.999Z", "2024-13-01T00:00:00.000Z", "2024-01-31"),
+);
+const made = fc.record(
+  { uuid: fc.uuid(), created_at: time, user: fc.constantFrom("ü", "a"), tenant: fc.string() },
+  { requiredKeys: ["uuid", "created_at"] },
+);
+const line = fc.oneof(
+  { weight: 4, arbitrary: made.map((fields) => JSON.stringify(fields)) },
+  { weight: 4, arbitrary: fc.record({ uuid: fc.uuid(), status }).map((fields) => JSON.stringify(fields)) },
+  fc.string(),
+);
+/** A line in which one character is another, or which ends early. */
+const torn = fc
+  .tuple(line, fc.nat(100), fc.constantFrom("", "0", '"', "x", "\u0000"))
+  .map(([text, at, other]) => text.slice(0, at) + other + text.slice(at + 1));
+
+it("whatever the lines hold", () => {
+  fc.assert(
+    fc.property(fc.array(fc.oneof(line, torn), { maxLength: 8 }), fc.boolean(), (lines, isEnded) => {
+      const text = `${lines.join("\n")}${isEnded ? "\n" : ""}`;
+      expect(entriesIn(text)).toEqual(readEntries(text.split("\n")));
+    }),
+    { numRuns: 400 },
+  );
+});
+
+it("lines as the store writes them", () => {
+  const id = "0b2f9c1e-7a55-4d0e-9a64-2f3f0c8a1d11";
+  const lines = [
+    lineOf({ id, created: Date.parse("2026-11-24T09:15:59.007Z") }),
+    lineOf({ id, status: "failed" }),
+    lineOf({ id, created: 86_399_999, user: "a", tenant: "b" }),
+  ];
+  expect(entriesIn(lines.join(""))).toEqual([
+    { id, created: Date.parse("2026-11-24T09:15:59.007Z"), status: undefined },
+    { id, status: "failed" },
+    { id, created: 86_399_999, user: "a", tenant: "b" },
+  ]);
+});
