@@ -29,7 +29,14 @@ async function served(argv: readonly string[], env: Record<string, string> = {})
 async function provider(): Promise<string> {
   const server = createServer((request, response) => {
     response.setHeader("content-type", "application/json");
-    request.resume().on("end", () => response.end(JSON.stringify({ asked: request.url })));
+    const usage = { input_tokens: 9, output_tokens: 3 };
+    const content = [{ type: "text", text: "A bird." }];
+    const said = {
+      ...{ id: "msg_1", type: "message", role: "assistant", model: "m", stop_reason: "end_turn" },
+      content,
+      usage,
+    };
+    request.resume().on("end", () => response.end(JSON.stringify({ asked: request.url, ...said })));
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -48,10 +55,39 @@ describe("windrow gateway", () => {
     const body = "{}";
     const asked = async (path: string): Promise<unknown> =>
       (await fetch(`${url}${path}`, { method: "POST", body })).json();
-    expect(await asked("/v1/messages?beta=true")).toEqual({ asked: "/v1/messages?beta=true" });
-    expect(await asked("/u/corp/v1/chat/completions")).toEqual({ asked: "/base/v1/chat/completions" });
+    expect(await asked("/v1/messages?beta=true")).toMatchObject({ asked: "/v1/messages?beta=true" });
+    expect(await asked("/u/corp/v1/chat/completions")).toMatchObject({ asked: "/base/v1/chat/completions" });
     expect(await stop()).toBe(0);
     await expect(fetch(`${url}/-/health`)).rejects.toThrow("fetch failed");
+  });
+
+  it("keeps conversations as they pass, and no key", async () => {
+    const store = join(await newFolder(), "store");
+    const { said, warned, stop } = await served(["--upstream", `anthropic=${await provider()}`, "--store", store]);
+    const [url = ""] = said.split(" ");
+    const messages = [{ role: "user", content: "what is a heron?" }];
+    // A request without tools would be a client's own side request, of which no text is kept.
+    const tools = [{ name: "look_up", description: "Looks a word up.", input_schema: { type: "object" } }];
+    const answer = await fetch(`${url}/v1/messages`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        "anthropic-version": "2023-06-01",
+        "x-api-key": "sk-ant-canary-0123",
+      },
+      body: JSON.stringify({ model: "claude-sonnet-4-5", max_tokens: 100, tools, messages }),
+    });
+    expect(answer.headers.get("x-windrow")).toMatch(/^observed/);
+    expect(await answer.json()).toMatchObject({ content: [{ text: "A bird." }] });
+    expect([await stop(), warned()]).toEqual([0, ""]);
+    const { stdout } = await windrow(["view", "latest", "--messages", "--store", store]);
+    expect(stdout).toContain("what is a heron?");
+    expect(stdout).toContain("A bird.");
+    const files = await readdir(store, { recursive: true, withFileTypes: true });
+    const texts = files
+      .filter((file) => file.isFile())
+      .map((file) => readFile(join(file.parentPath, file.name), "utf8"));
+    expect((await Promise.all(texts)).join("\n")).not.toContain("sk-ant-canary");
   });
 
   it("serves the page of its store behind a token, and keeps a secret of its owner's alone", async () => {

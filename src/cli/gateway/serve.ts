@@ -1,11 +1,14 @@
 /** `windrow gateway` while it serves: the store, the page, and the server between agents and their providers. */
 import { dirname } from "node:path";
-import { WindrowError } from "../../errors.ts";
+import { isWindrowError, WindrowError } from "../../errors.ts";
 import type { ComposingOptions } from "../../gateway/gateway.ts";
+import { openLines } from "../../gateway/lines/lines.ts";
+import type { LinesEvent } from "../../gateway/lines/lines.ts";
 import type { GatewayEvent } from "../../gateway/proxy/events.ts";
 import { serveGateway } from "../../gateway/proxy/server.ts";
 import { keptSecret, passingSecret } from "../../gateway/secret.ts";
 import { tenantsBy } from "../../gateway/tenant.ts";
+import { wireApis } from "../../gateway/wire/apis.ts";
 import { isLoopbackAddress, newToken } from "../../http/bearer.ts";
 import { searchFolderOf } from "../../search/folder.ts";
 import type { Store } from "../../store/store.ts";
@@ -55,9 +58,12 @@ export async function runGateway(
   const token = tokenOf(flags.token, io);
   return onStoreAbout(io, { store: flags.store, create: true }, flags.store, async (store) => {
     const pageToken = variableOf(io, pageVariable) ?? newToken();
+    const secret = await secretOf(flags.store);
+    const on = (event: LinesEvent): void => void io.stderr.write(`windrow: ${toldOf(event)}\n`);
+    const lines = await openLines({ store, secret, ...composing, on, onSession: (event) => io.log(event) });
     const gateway = await serveGateway({
       ...{ port, host: flags.host, upstreams, env: io.env },
-      tenants: tenantsBy(await secretOf(flags.store)),
+      ...{ apis: wireApis, lines, tenants: tenantsBy(secret) },
       ui: pageOf(store, flags, io, pageToken),
       on: (event) => io.log(logged(event)),
       ...(token !== undefined && { token }),
@@ -80,6 +86,7 @@ export async function runGateway(
       });
     } finally {
       await gateway.close();
+      await lines.close();
     }
     return exitStatus.done;
   });
@@ -118,6 +125,12 @@ function upstreamsOf(given: readonly string[]): Readonly<Record<string, string>>
     throw new WindrowError("bad-option", message, { flag: "--upstream" });
   });
   return Object.fromEntries(pairs);
+}
+
+/** A failure of lines as a line for people; the error's own words name no key. */
+function toldOf({ type, reason, error }: LinesEvent): string {
+  const effect = type === "request-bypassed" ? "a request passed as it came" : "a request was not kept";
+  return `${effect}: ${isWindrowError(error) ? `${error.code}: ${error.message}` : reason}`;
 }
 
 /** An event as the log of `--debug` has it. */
