@@ -3,6 +3,7 @@ import type Anthropic from "@anthropic-ai/sdk";
 import type OpenAI from "openai";
 import { anthropicRecallTool, fromAnthropic, toAnthropic } from "../../src/adapter/anthropic/anthropic.ts";
 import { chatRecallTool, fromChat, responsesRecallTool, toChat } from "../../src/adapter/chat/chat.ts";
+import { fromResponses, toResponses } from "../../src/adapter/responses/responses.ts";
 import type { Message } from "../../src/message/message.ts";
 
 export function chatTypes(
@@ -37,6 +38,12 @@ export async function anthropicCalls(client: Anthropic, messages: readonly Messa
   const request = toAnthropic<Anthropic.MessageParam>(messages);
   await client.messages.create({ model: "claude-sonnet-4-5", max_tokens: 1_024, ...request });
   await client.messages.countTokens({ model: "claude-sonnet-4-5", ...request });
+}
+
+export async function responsesTypes(client: OpenAI, items: OpenAI.Responses.ResponseInputItem[]): Promise<void> {
+  const request = toResponses<OpenAI.Responses.ResponseInputItem>(fromResponses(items));
+  const response = await client.responses.create({ model: "gpt-5.5", store: false, ...request });
+  fromResponses(response.output);
 }
 
 export async function recallTools(
