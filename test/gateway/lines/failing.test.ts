@@ -1,0 +1,149 @@
+import { expect, test } from "vitest";
+import { WindrowError } from "../../../src/errors.ts";
+import { ramStore } from "../../../src/store/ram/ram.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { adaptive } from "../../../src/window/strategies/adaptive.ts";
+import { faultsOf, runAgent } from "./agent.ts";
+import { answered, bodyOf, exchange, openStage, requestOf, user } from "./stage.ts";
+
+const session = { "x-claude-code-session-id": "session-1" };
+const budget = 20_000;
+const full = new WindrowError("not-durable", "No space left on the device.");
+
+interface Failing extends Pick<Store, "append" | "create" | "lock" | "list" | "read"> {
+  /** The methods that fail, and those that never end. */
+  readonly fails: Set<string>;
+  readonly hangs: Set<string>;
+  readonly store: Store;
+}
+
+/** A store whose methods can be made to fail. */
+function failing(): Pick<Failing, "fails" | "hangs" | "store"> {
+  const inner = ramStore();
+  const [fails, hangs] = [new Set<string>(), new Set<string>()];
+  const store = new Proxy(inner, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== "function") return value;
+      return (...given: unknown[]): unknown => {
+        if (hangs.has(String(name))) return new Promise(() => undefined);
+        if (fails.has(String(name))) {
+          if (name === "read" || name === "list") throw full;
+          return Promise.reject(full);
+        }
+        return (value as (...given: unknown[]) => unknown).apply(target, given);
+      };
+    },
+  });
+  return { fails, hangs, store };
+}
+
+test.each(["append", "create", "list", "setState"])(
+  "a store whose %s fails: the client's bytes go on",
+  async (method) => {
+    const { store, fails } = failing();
+    fails.add(method);
+    const stage = await openStage({ store, budget });
+    const request = requestOf(bodyOf([user("Go.")]), session);
+    const sending = await exchange(stage.lines, request, answered("Gone."));
+    expect(sending.body).toBe(request.call.body);
+    fails.clear();
+    const later = requestOf(bodyOf([user("Go."), { role: "assistant", content: "Gone." }, user("On.")]), session);
+    const next = await exchange(stage.lines, later, answered("Went on."));
+    expect(next.note).toMatch(/^composed; epoch=0/);
+    const found = await stage.sessions();
+    const messages = await Promise.all(found.map(({ metadata }) => stage.messages(metadata.uuid)));
+    expect(messages.filter(({ length }) => length === 4)).toHaveLength(1);
+  },
+);
+
+test.each(["append", "setState"])(
+  "behind an epoch a store whose %s fails leaves the last window and the new tail",
+  async (method) => {
+    const { store, fails } = failing();
+    const stage = await openStage({ store, budget });
+    const { history, notes } = await runAgent({ rounds: 12, headers: session, lines: () => stage.lines });
+    expect(notes.at(-1)).toMatch(/epoch=[1-9]/);
+    fails.add(method);
+    history.push(user("Go on."));
+    const rest = await runAgent({ rounds: 2, headers: session, lines: () => stage.lines, history });
+    expect(rest.bodies.flatMap((body) => faultsOf(body))).toEqual([]);
+    expect(rest.bodies[0]!.length).toBeLessThan(budget * 4);
+    fails.clear();
+    history.push(user("And further."));
+    const after = await runAgent({ rounds: 4, headers: session, lines: () => stage.lines, history });
+    expect(after.bodies.flatMap((body) => faultsOf(body))).toEqual([]);
+    expect(after.notes.at(-1)).toMatch(/^composed/);
+    expect((await stage.sessions()).map(({ metadata }) => metadata.forkedFrom)).toEqual([undefined]);
+  },
+);
+
+test("a store that hangs holds no request up", async () => {
+  const { store, hangs } = failing();
+  const stage = await openStage({ store, budget, mostWait: { whole: 50, append: 20 } });
+  hangs.add("append");
+  const request = requestOf(bodyOf([user("Go.")]), session);
+  const sending = await stage.lines.send(request, "tenant-a");
+  expect(sending.body).toBe(request.call.body);
+  expect(sending.note).toMatch(/^bypassed; reason=slow/);
+  expect(stage.events).toMatchObject([{ type: "request-bypassed", reason: "slow" }]);
+  // The append never ends, so closing would wait for it.
+  stage.lines = { ...stage.lines, close: async () => undefined };
+});
+
+test("a planner that throws leaves the client's bytes, and behind an epoch the last window", async () => {
+  let isBroken = true;
+  const strategy = adaptive();
+  const passes = strategy.passes.map((pass) => ({
+    ...pass,
+    *planning(...given: Parameters<NonNullable<typeof pass.planning>>) {
+      if (isBroken) throw new Error("The planner is broken.");
+      return yield* pass.planning!(...given);
+    },
+  }));
+  const stage = await openStage({ budget, strategy: { ...strategy, passes } });
+  const { history, bodies } = await runAgent({ rounds: 8, headers: session, lines: () => stage.lines });
+  expect(bodies.flatMap((body) => faultsOf(body))).toEqual([]);
+  expect(stage.events).toMatchObject([{ type: "request-bypassed", reason: "error" }]);
+  isBroken = false;
+  history.push(user("Go on."));
+  const planned = await runAgent({ rounds: 3, headers: session, lines: () => stage.lines, history });
+  expect(planned.notes.at(-1)).toMatch(/^composed; epoch=[1-9]/);
+  isBroken = true;
+  history.push(user("Further."));
+  const after = await runAgent({ rounds: 8, headers: session, lines: () => stage.lines, history });
+  expect(after.notes.at(-1)).toMatch(/^bypassed; reason=error/);
+  expect([...planned.bodies, ...after.bodies].flatMap((body) => faultsOf(body))).toEqual([]);
+});
+
+test("a line whose log cannot be read is sent without reasoning, and composed again later", async () => {
+  const { store, fails } = failing();
+  const stage = await openStage({ store, budget });
+  const { history } = await runAgent({ rounds: 12, headers: session, lines: () => stage.lines });
+  await stage.restart();
+  fails.add("read");
+  history.push(user("Go on."));
+  const blind = await runAgent({ rounds: 1, headers: session, lines: () => stage.lines, history });
+  expect(blind.bodies[0]!.includes('"thinking"')).toBe(false);
+  fails.clear();
+  history.push(user("And further."));
+  const after = await runAgent({ rounds: 3, headers: session, lines: () => stage.lines, history });
+  expect(after.bodies.flatMap((body) => faultsOf(body))).toEqual([]);
+  expect(after.notes.at(-1)).toMatch(/^composed; epoch=[1-9]/);
+});
+
+test("a session that another gateway writes is left to it", async () => {
+  const stage = await openStage({ budget });
+  await exchange(stage.lines, requestOf(bodyOf([user("Go.")]), session), answered("Gone."));
+  const { openLines } = await import("../../../src/gateway/lines/lines.ts");
+  const { openStore } = await import("../../../src/access/open.ts");
+  const { secret } = await import("./stage.ts");
+  const store = await openStore(stage.folder);
+  const other = await openLines({ store, secret, budget, mostWait: { whole: 60_000, append: 60_000 } });
+  const request = requestOf(bodyOf([user("Go."), { role: "assistant", content: "Gone." }, user("On.")]), session);
+  const sending = await exchange(other, request, answered("Went on."));
+  expect(sending.body).toBe(request.call.body);
+  expect(sending.note).toMatch(/^bypassed; reason=session-busy/);
+  await other.close();
+  await store.close();
+});

@@ -1,0 +1,82 @@
+/** Requests of real clients, where their recordings lie beside the repository. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { wireApiOf } from "../../../src/gateway/wire/apis.ts";
+import type { WireRequest } from "../../../src/gateway/gateway.ts";
+import type { JsonObject } from "../../../src/message/message.ts";
+import { broken, exchange, openStage } from "./stage.ts";
+import type { Stage } from "./stage.ts";
+
+const folder = join(import.meta.dirname, "../../../../shared/gateway/recordings");
+const elsewhere = "/work/shared/gateway/recordings";
+const found = [folder, elsewhere].find((path) => existsSync(path));
+
+interface Recorded {
+  readonly request: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: JsonObject | null;
+}
+
+function requestsOf(name: string): readonly WireRequest[] {
+  const recorded = JSON.parse(readFileSync(join(found!, `${name}.json`), "utf8")) as readonly Recorded[];
+  return recorded.flatMap(({ request, headers, body }) => {
+    const [method = "", path = ""] = request.split(" ");
+    const api = body ? wireApiOf(method, path) : undefined;
+    const bytes = Buffer.from(JSON.stringify(body));
+    return api?.read({ method, path, headers, body: bytes }) ?? [];
+  });
+}
+
+/** Sends the requests of a recording; what is recorded has no answers, so the clients bring them back. */
+async function replayed(stage: Stage, name: string): Promise<void> {
+  for (const request of requestsOf(name)) {
+    const sending = await exchange(stage.lines, request, broken(""));
+    expect(sending.body).toBe(request.call.body);
+  }
+}
+
+async function linesOf(stage: Stage): Promise<readonly (readonly [unknown, number, unknown])[]> {
+  const sessions = await stage.sessions();
+  return Promise.all(
+    sessions.map(async ({ metadata: { uuid, taskKey, forkedFrom } }) => {
+      const { length } = await stage.messages(uuid);
+      return [taskKey["line"], length, forkedFrom ? "fork" : taskKey["parent"] ? "parent" : undefined] as const;
+    }),
+  );
+}
+
+test
+  .skipIf(!found)
+  .each(["cc-default", "cc-opus-loop", "claude-tool", "cc-big1", "pi-anth", "oc-anth", "cc-sseerr", "cc-drop"])(
+  "%s is one line, with its side requests beside it",
+  async (name) => {
+    const stage = await openStage();
+    await replayed(stage, name);
+    const lines = await linesOf(stage);
+    expect(stage.events).toEqual([]);
+    expect(lines.filter(([line]) => line === "main")).toHaveLength(1);
+    expect(lines.filter(([line]) => line !== "main" && line !== "side")).toEqual([]);
+    const last = requestsOf(name).findLast(({ kind }) => kind === "turn");
+    expect(lines.find(([line]) => line === "main")![1]).toBe(last!.messages.length);
+  },
+);
+
+test.skipIf(!found)("a summary in the middle of cc-slashcompact leads to a line with a parent", async () => {
+  const stage = await openStage();
+  await replayed(stage, "cc-slashcompact");
+  const lines = await linesOf(stage);
+  expect(lines.filter(([line]) => line === "main").map(([, , origin]) => origin)).toEqual([undefined, "parent"]);
+});
+
+test.skipIf(!found)("the subagent of cc-agent has a line of its own", async () => {
+  const stage = await openStage();
+  await replayed(stage, "cc-agent");
+  const names = (await linesOf(stage)).map(([line]) => line);
+  expect(names.filter((name) => name === "main")).toHaveLength(1);
+  expect(names.filter((name) => name === "agent")).toHaveLength(1);
+});
+
+test.skipIf(found)("recordings of real clients are not here: their lines are not tried", () => {
+  expect(found).toBeUndefined();
+});
