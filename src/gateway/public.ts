@@ -2,6 +2,8 @@
 export { serveGateway } from "./proxy/server.ts";
 export type { Gateway, GatewayLimits, ServeGatewayOptions } from "./proxy/server.ts";
 export type { GatewayEvent, Outcome } from "./proxy/events.ts";
+export { openLines } from "./lines/lines.ts";
+export type { LinesEvent, LinesOptions } from "./lines/lines.ts";
 export { keptSecret, passingSecret } from "./secret.ts";
 export { tenantsBy } from "./tenant.ts";
 export type { TenantOf } from "./tenant.ts";

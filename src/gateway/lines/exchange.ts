@@ -106,14 +106,16 @@ export class Exchange implements Sending {
     const best = bestOf(group, printed, echoOf(request, rules));
     if (best) this.#found = best;
     const isSummary = request.kind === "compaction";
-    const found = isSummary
+    // A summary that is asked for with the tools has its history before the prompt.
+    const isApart = isSummary && (best !== undefined || request.tools.length === 0);
+    const found = isApart
       ? this.#summarised(group, best)
       : await lineOf(house, group, request, { printed, tenant: this.#tenant, best });
     if (!found) return seen(this.#request);
     this.#found = found;
     named();
     const { line } = found;
-    if (isSummary && !best) return seen(this.#request);
+    if (isApart && !best) return seen(this.#request);
     const last = request.messages.length - (isSummary ? 1 : 0);
     const isNew = await this.#appendTail(group, found, last);
     line.attempts = isNew ? 1 : line.attempts + 1;

@@ -23,7 +23,9 @@ function requestsOf(name: string): readonly WireRequest[] {
   return recorded.flatMap(({ request, headers, body }) => {
     const [method = "", path = ""] = request.split(" ");
     const api = body ? wireApiOf(method, path) : undefined;
-    const bytes = Buffer.from(JSON.stringify(body));
+    // Recordings have the names of tools alone.
+    const tools = Array.isArray(body?.["tools"]) ? body["tools"].map((name) => ({ name: String(name) })) : undefined;
+    const bytes = Buffer.from(JSON.stringify({ ...body, ...(tools && { tools }) }));
     return api?.read({ method, path, headers, body: bytes }) ?? [];
   });
 }
@@ -62,11 +64,21 @@ test
   },
 );
 
-test.skipIf(!found)("a summary in the middle of cc-slashcompact leads to a line with a parent", async () => {
+test.skipIf(!found)("cc-tui has titles, a conversation, its summary, and one that goes on from it", async () => {
+  const stage = await openStage();
+  await replayed(stage, "cc-tui");
+  const sessions = await stage.sessions();
+  const mains = sessions.filter(({ metadata }) => metadata.taskKey["line"] === "main");
+  expect(sessions.map(({ metadata }) => metadata.taskKey["line"]).toSorted()).toEqual(["main", "main", "side"]);
+  expect(mains[1]!.metadata.taskKey["parent"]).toMatchObject({ uuid: mains[0]!.metadata.uuid });
+  const records = await stage.records(mains[0]!.metadata.uuid);
+  expect(records.some(({ data }) => data["kind"] === "compaction")).toBe(true);
+});
+
+test.skipIf(!found)("a summary that is the first request of its session leaves the history before it", async () => {
   const stage = await openStage();
   await replayed(stage, "cc-slashcompact");
-  const lines = await linesOf(stage);
-  expect(lines.filter(([line]) => line === "main").map(([, , origin]) => origin)).toEqual([undefined, "parent"]);
+  expect(await linesOf(stage)).toEqual([["main", 14, undefined]]);
 });
 
 test.skipIf(!found)("the subagent of cc-agent has a line of its own", async () => {
