@@ -1,6 +1,6 @@
 /** One exchange: a client's request, the upstream's answer, and the conversation that is kept of both. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { AnswerReader, SentAnswer, WireApi } from "../gateway.ts";
+import type { AnswerLoop, AnswerReader, SentAnswer, WireApi } from "../gateway.ts";
 import { Attempt } from "./attempt.ts";
 import type { Head, Receiver } from "./attempt.ts";
 import { hasBody, passingBody, wholeBody } from "./body.ts";
@@ -11,6 +11,7 @@ import type { Course } from "./events.ts";
 import { causeOf, faultOf } from "./faults.ts";
 import { headerText, outwardHeaders } from "./headers.ts";
 import type { RawHeaders } from "./headers.ts";
+import { Looped } from "./looped.ts";
 import { Passage } from "./passage.ts";
 import { apiFor, planOf, within } from "./plan.ts";
 import type { Plan, Planning } from "./plan.ts";
@@ -68,6 +69,8 @@ class Exchange implements Receiver {
   #passing: PassingBody | undefined;
   #attempt: Attempt | undefined;
   #passage: Passage | undefined;
+  /** The answer's passage where it may need several requests. */
+  #looped: Looped | undefined;
   #copy: AnswerCopy | undefined;
   #note = "passed";
   /** An error's answer, held while another body may be tried. */
@@ -120,6 +123,7 @@ class Exchange implements Receiver {
   }
 
   head(head: Head): void {
+    if (this.#looped) return this.#looped.head(head);
     // The client knows how to go on from the first error, not from one about a body that it never sent.
     if (this.#first && head.status >= 400 && head.status < 500 && head.status !== 429) {
       this.#attempt?.abort();
@@ -134,6 +138,7 @@ class Exchange implements Receiver {
   data(chunk: Buffer): void {
     if (this.#isOver) return;
     this.#call.course.bytesIn += chunk.length;
+    if (this.#looped) return this.#looped.data(chunk);
     if (!this.#error) return this.#passage?.data(chunk);
     this.#error.chunks.push(chunk);
     this.#error.bytes += chunk.length;
@@ -141,7 +146,8 @@ class Exchange implements Receiver {
   }
 
   end(trailers: RawHeaders): void {
-    if (this.#error) void this.#endError(this.#error, trailers);
+    if (this.#looped) this.#looped.end();
+    else if (this.#error) void this.#endError(this.#error, trailers);
     else this.#finish(trailers);
   }
 
@@ -151,6 +157,7 @@ class Exchange implements Receiver {
     const cause = causeOf(error);
     course.cause = cause;
     course.outcome = "failed";
+    if (this.#looped) return this.#looped.fail(cause);
     this.#isOver = true;
     // An error that broke off passes as far as it came.
     if (this.#error) this.#passError(this.#error);
@@ -159,12 +166,15 @@ class Exchange implements Receiver {
     else this.refuse(502, `The gateway got no answer of ${upstream.name} at ${upstream.host}: ${cause}.`);
   }
 
-  #dispatch(body: Buffer | PassingBody["stream"] | null, isChanged: boolean): void {
+  #dispatch(
+    body: Buffer | PassingBody["stream"] | null,
+    isChanged: boolean,
+    added = this.#plan?.read?.sending.headers,
+  ): void {
     const { request, response, route, upstream, course } = this.#call;
     if (response.destroyed) return void this.#keep();
     const isWhole = Buffer.isBuffer(body);
     if (isWhole) course.bytesOut += body.length;
-    const added = this.#plan?.read?.sending.headers;
     const headers = outwardHeaders(request.rawHeaders, { isWhole, isChanged, ...(added && { added }) });
     const call = { method: request.method ?? "GET", path: route.path, headers, body };
     this.#attempt = Attempt.send(upstream, call, this);
@@ -173,6 +183,7 @@ class Exchange implements Receiver {
   #begin(head: Head): void {
     const { response, course } = this.#call;
     const { read } = this.#plan ?? {};
+    if (read?.sending.loop && Looped.takes(read.sending.loop, head)) return this.#beginLoop(head, read, read.sending.loop);
     const reader = read && this.#readerOf(head);
     const coding = head.headers["content-encoding"];
     if (reader) this.#copy = new AnswerCopy(reader, typeof coding === "string" ? coding : undefined);
@@ -189,6 +200,22 @@ class Exchange implements Receiver {
     // A head that cannot be written, such as one with a broken status line, is answered with an error instead.
     passage.begin(head, this.#note);
     this.#passage = passage;
+  }
+
+  #beginLoop(head: Head, { request, sending }: NonNullable<Plan["read"]>, loop: AnswerLoop): void {
+    const { response, course } = this.#call;
+    // The loop keeps every round by itself.
+    this.#isKept = true;
+    this.#note = sending.note;
+    course.note = this.#note;
+    this.#looped = new Looped({
+      ...{ response, loop, note: this.#note, isStream: request.isStream, errorBytes: this.#limits.errorBytes },
+      now: () => course.totalMs(),
+      pause: () => this.#attempt?.pause(),
+      resume: () => this.#attempt?.resume(),
+      dispatch: ({ body, headers }) => this.#dispatch(body, true, headers),
+    });
+    this.#looped.begin(head, 0);
   }
 
   #finish(trailers: RawHeaders): void {
@@ -228,10 +255,11 @@ class Exchange implements Receiver {
   #onClose(): void {
     const { response, course } = this.#call;
     if (response.writableFinished) {
-      if (this.#passage) course.outcome = "answered";
+      if (this.#passage || (this.#looped && course.cause === undefined)) course.outcome = "answered";
       return;
     }
     this.#attempt?.abort();
+    this.#looped?.abort();
     this.#passing?.stream.destroy();
     void this.#keep();
   }

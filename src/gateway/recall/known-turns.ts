@@ -1,0 +1,195 @@
+/** The turns with hidden rounds of one client's session, kept as records of a session of the store. */
+import { createHash } from "node:crypto";
+import { isWindrowError } from "../../errors.ts";
+import { asArray, asName, objectsOf } from "../../message/json.ts";
+import type { JsonObject } from "../../message/message.ts";
+import type { StoredRecordOf } from "../../message/record.ts";
+import type { Lock, Store } from "../../store/store.ts";
+
+/** A turn of which the client knows only a part. */
+export interface HiddenTurn {
+  /** A hash of what the client knows of it. */
+  readonly said: string;
+  /** Ids, hashes of signatures and places by which it is found. */
+  readonly traces: readonly string[];
+  /** Its messages as the model wrote them, with the results in between. */
+  readonly messages: readonly JsonObject[];
+  /** Results that go behind it, before the client's own. */
+  readonly pending: readonly JsonObject[];
+}
+
+/** The types of records. */
+const types = { line: "hidden-line", round: "hidden-round", lost: "hidden-lost" } as const;
+
+/** Most sessions of clients in memory. */
+const mostScopes = 256;
+
+/** All known turns, by tenant and client's session. */
+export class TurnStore {
+  readonly #store: Store | undefined;
+  readonly #now: () => Date;
+  readonly #scopes = new Map<string, Promise<KnownTurns>>();
+
+  /** @param store - keeps them; without it they are gone with the process */
+  constructor(store: Store | undefined, now: () => Date = () => new Date()) {
+    this.#store = store;
+    this.#now = now;
+  }
+
+  /**
+   * The turns of a session of a client; all of its tenant's where the client names none.
+   *
+   * @throws WindrowError as `Store.lock` and `Store.read`
+   */
+  of(tenant: string, session: string | undefined): Promise<KnownTurns> {
+    const key = JSON.stringify([tenant, session ?? null]);
+    const known = this.#scopes.get(key);
+    this.#scopes.delete(key);
+    const turns = known ?? this.#open(key, tenant, session);
+    this.#scopes.set(key, turns);
+    for (const [name, old] of this.#scopes) {
+      if (this.#scopes.size <= mostScopes) break;
+      this.#scopes.delete(name);
+      void old.then((one) => one.close()).catch(() => undefined);
+    }
+    return turns;
+  }
+
+  #open(key: string, tenant: string, session: string | undefined): Promise<KnownTurns> {
+    const taskKey = { gateway_recall: 1, tenant, ...(session !== undefined && { session }) };
+    const turns = new KnownTurns(this.#store, uuidOf(key), taskKey, this.#now);
+    const loaded = turns.load().then(() => turns);
+    loaded.catch(() => this.#scopes.delete(key));
+    return loaded;
+  }
+
+  /** Lets go of every session. */
+  async close(): Promise<void> {
+    const open = [...this.#scopes.values()];
+    this.#scopes.clear();
+    await Promise.all(open.map((one) => one.then((turns) => turns.close()).catch(() => undefined)));
+  }
+}
+
+/** The turns of one session. */
+export class KnownTurns {
+  readonly #store: Store | undefined;
+  readonly #id: string;
+  readonly #taskKey: JsonObject;
+  readonly #now: () => Date;
+  readonly #lines = new Set<string>();
+  readonly #turns = new Map<string, HiddenTurn | "lost">();
+  readonly #behindLost = new Set<string>();
+  #lock: Promise<Lock> | undefined;
+
+  /** @param id - of the session in the store */
+  constructor(store: Store | undefined, id: string, taskKey: JsonObject, now: () => Date) {
+    this.#store = store;
+    this.#id = id;
+    this.#taskKey = taskKey;
+    this.#now = now;
+  }
+
+  /** Reads what an earlier process kept. */
+  async load(): Promise<void> {
+    if (!this.#store) return;
+    try {
+      for await (const record of this.#store.read({}, this.#id, { kind: "edit" })) this.#take(record);
+    } catch (error) {
+      if (!isWindrowError(error, "session-not-found")) throw error;
+    }
+  }
+
+  /** Whether nothing is known. */
+  get isEmpty(): boolean {
+    return this.#lines.size === 0 && this.#turns.size === 0;
+  }
+
+  /** Whether a line with this opening began with the tool. */
+  hasBegun(opening: string): boolean {
+    return this.#lines.has(opening);
+  }
+
+  /** Keeps that a line begins with the tool. @throws WindrowError where that cannot be kept */
+  async begin(opening: string): Promise<void> {
+    await this.#append(types.line, { opening });
+    this.#lines.add(opening);
+  }
+
+  /** A turn by any of its traces; `lost` for one whose hidden rounds cannot be given back. */
+  find(traces: readonly string[]): HiddenTurn | "lost" | undefined {
+    for (const trace of traces) {
+      const turn = this.#turns.get(trace);
+      if (turn) return turn;
+    }
+    return undefined;
+  }
+
+  /** Keeps a turn: it is known at once, also where the store refuses it. @throws WindrowError where it does */
+  async keep(turn: HiddenTurn): Promise<void> {
+    for (const trace of turn.traces) this.#turns.set(trace, turn);
+    const { said, traces, messages, pending } = turn;
+    await this.#append(types.round, { said, traces, messages, pending });
+  }
+
+  /** Whether an answer with one of these traces was given behind a turn that is lost. */
+  isBehindLost(traces: readonly string[]): boolean {
+    return traces.some((trace) => this.#behindLost.has(trace));
+  }
+
+  /** Keeps that an answer was given behind a turn that is lost. @throws WindrowError where that cannot be kept */
+  async keepBehindLost(traces: readonly string[]): Promise<void> {
+    for (const trace of traces) this.#behindLost.add(trace);
+    await this.#append(types.lost, { traces });
+  }
+
+  /** Lets go of the session. */
+  async close(): Promise<void> {
+    const lock = this.#lock;
+    this.#lock = undefined;
+    await (await lock)?.release();
+  }
+
+  #take({ type, data, masks }: StoredRecordOf<"edit">): void {
+    const opening = asName(data["opening"]);
+    if (type === types.line && opening !== undefined) this.#lines.add(opening);
+    const traces = (asArray(data["traces"]) ?? []).map(String);
+    if (type === types.lost) for (const trace of traces) this.#behindLost.add(trace);
+    if (type !== types.round) return;
+    // The original of a masked text is nowhere on the disk, so its turn cannot be sent as the model wrote it.
+    const { said, messages, pending } = data;
+    const turn: HiddenTurn | "lost" = masks
+      ? "lost"
+      : { said: String(said), traces, messages: objectsOf(messages), pending: objectsOf(pending) };
+    for (const trace of traces) this.#turns.set(trace, turn);
+  }
+
+  async #append(type: string, data: JsonObject): Promise<void> {
+    if (!this.#store) return;
+    this.#lock ??= this.#locked(this.#store);
+    try {
+      await this.#store.append(await this.#lock, [{ kind: "edit", type, data, timestamp: this.#now().toISOString() }]);
+    } catch (error) {
+      // The next record takes the lock anew.
+      this.#lock = undefined;
+      throw error;
+    }
+  }
+
+  async #locked(store: Store): Promise<Lock> {
+    try {
+      return await store.lock({}, this.#id);
+    } catch (error) {
+      if (!isWindrowError(error, "session-not-found")) throw error;
+      const createdAt = this.#now().toISOString();
+      return store.create({}, { uuid: this.#id, taskKey: this.#taskKey, config: {}, createdAt });
+    }
+  }
+}
+
+/** A name as a UUID of version 4, the same for the same name. */
+function uuidOf(name: string): string {
+  const digits = createHash("sha256").update(`hidden rounds\n${name}`).digest("hex");
+  const variant = "89ab"[Number.parseInt(digits[16] ?? "0", 16) % 4] ?? "8";
+  return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-4${digits.slice(13, 16)}-${variant}${digits.slice(17, 20)}-${digits.slice(20, 32)}`;
+}
