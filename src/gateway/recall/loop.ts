@@ -9,6 +9,7 @@ import type { KnownTurns } from "./known-turns.ts";
 import { within } from "./limits.ts";
 import type { LoopClock, RecallLimits } from "./limits.ts";
 import { placeTrace } from "./said.ts";
+import { toolName } from "./shape.ts";
 import type { MergedStream, RecallCall, RecallResult, RecallShape } from "./shape.ts";
 
 /** The parts of a loop. */
@@ -122,8 +123,9 @@ export class RecallLoop implements AnswerLoop {
       }
     }
     await within(limits.keepMs, clock, this.#keep(behind));
-    const end = isStream ? Buffer.from(this.#merged.finish(hasOthers)) : this.#whole(hasOthers);
-    return { bytes: Buffer.concat([rest, end]) };
+    const isHidden = this.#rounds > 0 || behind.length > 0;
+    const end = isStream ? this.#merged.finish(hasOthers) : this.#whole(isHidden, hasOthers);
+    return { bytes: Buffer.concat([rest, Buffer.from(end)]) };
   }
 
   /** The rest of an answer that did not come to its end: none is invented. */
@@ -186,10 +188,11 @@ export class RecallLoop implements AnswerLoop {
     return Buffer.from(events.map((event) => this.#merged.event(event)).join(""));
   }
 
-  #whole(hasOthers: boolean): Buffer {
-    const isChanged = this.#rounds > 0 || this.#parts.shape.answered(this.#truth, undefined).recalls.length > 0;
-    if (!isChanged) return Buffer.concat(this.#chunks);
-    return Buffer.from(JSON.stringify(this.#parts.shape.merged(this.#bodies, hasOthers)));
+  #whole(isHidden: boolean, hasOthers: boolean): string | Buffer {
+    const whole = Buffer.concat(this.#chunks);
+    // A call that was cut off is hidden too.
+    if (!isHidden && !whole.includes(toolName)) return whole;
+    return JSON.stringify(this.#parts.shape.merged(this.#bodies, hasOthers));
   }
 }
 

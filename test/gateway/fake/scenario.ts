@@ -23,6 +23,8 @@ export function scenarioOf(script: string): Scenario {
     const [tool, ...template] = rest;
     return { kind, count: 1, tool: tool!, template: template.join(":") || "{}" };
   }
+  // `script:[[["read_file",{}]],…]`: the calls of each step.
+  if (kind === "script") return { kind, count: 1, template: rest.join(":") };
   const usual = { "529": 2, "429": 2, "slow": Infinity }[kind] ?? 1;
   return { kind, count: rest[0] === undefined ? usual : Number(rest[0]), template: "{}" };
 }
@@ -61,6 +63,10 @@ function callsAt(step: number, scenario: Scenario): readonly Call[] {
     args: object(JSON.parse(template.replaceAll("{k}", String(step + 1)))),
   });
   if (kind === "loop") return step < count ? [named()] : [];
+  if (kind === "script") {
+    const steps = JSON.parse(template) as readonly (readonly (readonly [string, Json])[])[];
+    return (steps[step] ?? []).map(([name, args]) => ({ name, args }));
+  }
   if (step > 0) return [];
   if (kind === "tool") return [named()];
   if (kind === "unknown-tool") return [recall];

@@ -1,0 +1,172 @@
+/** A stage for the recall loop: the checking fake, lines that keep nothing but what they saw, and a gateway between agent and fake. */
+import { createServer, request as send } from "node:http";
+import type { IncomingMessage } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { onTestFinished } from "vitest";
+import type { Lines, SentAnswer, WireRequest } from "../../../src/gateway/gateway.ts";
+import { TurnStore } from "../../../src/gateway/recall/known-turns.ts";
+import type { LoopClock } from "../../../src/gateway/recall/limits.ts";
+import { recallingLines } from "../../../src/gateway/recall/recalling-lines.ts";
+import type { RecallingOptions } from "../../../src/gateway/recall/recalling-lines.ts";
+import { wireApis } from "../../../src/gateway/wire/apis.ts";
+import type { Store } from "../../../src/store/store.ts";
+import type { RecallQuery } from "../../../src/window/recall/query.ts";
+import { startFake } from "../fake/fake.ts";
+import type { Fake } from "../fake/fake.ts";
+import { bodyOf } from "../fake/conversations.ts";
+import { list } from "../fake/json.ts";
+import type { Json } from "../fake/json.ts";
+import { staged } from "../proxy/stage.ts";
+import type { StagedGateway } from "../proxy/stage.ts";
+
+/** Lines that send what they get, and note it. */
+export interface ToyLines extends Lines {
+  readonly requests: WireRequest[];
+  readonly kept: SentAnswer[];
+  readonly recalled: RecallQuery[];
+  /** Answers a recall; what it throws is the recall's failure. */
+  recall: (query: RecallQuery) => string | Promise<string>;
+}
+
+export function toyLines(): ToyLines {
+  const requests: WireRequest[] = [];
+  const kept: SentAnswer[] = [];
+  const recalled: RecallQuery[] = [];
+  const toy: ToyLines = {
+    requests,
+    kept,
+    recalled,
+    recall: ({ id }) => `The text of ${id}.`,
+    async send(request) {
+      requests.push(request);
+      return {
+        body: request.call.body,
+        note: "observed",
+        again: async () => undefined,
+        keep: async (answer) => void kept.push(answer),
+        async recall(query) {
+          recalled.push(query);
+          return { text: await toy.recall(query), tokens: 1, seqs: [1], more: false };
+        },
+      };
+    },
+    close: async () => undefined,
+  };
+  return toy;
+}
+
+/** A clock that a test moves. */
+export interface HandClock extends LoopClock {
+  /** Lets time pass: everything that is due runs in its order. */
+  pass(milliseconds: number): Promise<void>;
+}
+
+export function handClock(): HandClock {
+  let now = 0;
+  const due: { readonly at: number; readonly run: () => void }[] = [];
+  return {
+    now: () => now,
+    after(milliseconds, run) {
+      const entry = { at: now + milliseconds, run };
+      due.push(entry);
+      return () => {
+        const place = due.indexOf(entry);
+        if (place >= 0) due.splice(place, 1);
+      };
+    },
+    async pass(milliseconds) {
+      const end = now + milliseconds;
+      for (;;) {
+        const [next] = due.filter(({ at }) => at <= end).toSorted((left, right) => left.at - right.at);
+        if (!next) break;
+        due.splice(due.indexOf(next), 1);
+        now = next.at;
+        next.run();
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      now = end;
+    },
+  };
+}
+
+export interface Stage extends StagedGateway {
+  readonly fake: Fake;
+  readonly toy: ToyLines;
+  readonly url: string;
+  readonly turns: TurnStore;
+}
+
+/** A gateway with the loop before the fake, or before `upstream`. */
+export async function loopStage(
+  options: Partial<RecallingOptions> & { readonly fake?: Fake; readonly store?: Store; readonly upstream?: string } = {},
+): Promise<Stage> {
+  const { fake = await openFake(), store, upstream, ...recalling } = options;
+  const toy = toyLines();
+  const turns = new TurnStore(store);
+  const lines = recallingLines(toy, { turns, begins: true, ...recalling });
+  const gateway = await staged(upstream ?? fake.url, { lines, apis: wireApis, tenants: () => "tenant" });
+  onTestFinished(() => lines.close());
+  return { ...gateway, fake, toy, turns, url: gateway.gateway.url };
+}
+
+export async function openFake(): Promise<Fake> {
+  const fake = await startFake();
+  onTestFinished(() => fake.close());
+  return fake;
+}
+
+/** A server before the fake that holds requests back. */
+export interface Gate {
+  readonly url: string;
+  /** Resolves when the n-th request has come, counted from 1. */
+  came(n: number): Promise<void>;
+  /** Lets the held request pass. */
+  open(): void;
+  /** Resolves when a held request's connection is closed by the one who sent it. */
+  readonly left: Promise<void>;
+}
+
+/** @param held - the number of the request that waits, counted from 1 */
+export async function gateBefore(fake: Fake, held: number): Promise<Gate> {
+  let count = 0;
+  let open = (): void => undefined;
+  let leave = (): void => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  const left = new Promise<void>((resolve) => (leave = resolve));
+  const waiting: (() => void)[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    count++;
+    for (const wake of waiting.splice(0)) wake();
+    if (count === held) {
+      response.once("close", leave);
+      await opened;
+    }
+    const { method, url: path, headers } = request;
+    const onward = send(`${fake.url}${path}`, { method, headers }, (answer: IncomingMessage) => {
+      response.writeHead(answer.statusCode ?? 500, answer.rawHeaders);
+      answer.pipe(response);
+    });
+    onward.on("error", () => response.destroy());
+    onward.end(Buffer.concat(chunks));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    open();
+    server.closeAllConnections();
+    server.close();
+  });
+  const came = async (n: number): Promise<void> => {
+    while (count < n) await new Promise<void>((resolve) => waiting.push(resolve));
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, came, open: () => open(), left };
+}
+
+/** The messages of the n-th request that the fake saw, counted from 1. */
+export function seenMessages(fake: Fake, n: number): readonly Json[] {
+  const body = bodyOf(fake.turns()[n - 1]?.body);
+  return list(body["messages"] ?? body["input"]);
+}
