@@ -199,7 +199,7 @@ export interface EndedRound extends Omit<SentAnswer, "answer"> {
   readonly isBroken: boolean;
 }
 
-/** What follows a round. */
+/** The step that follows a round. */
 export interface LoopStep {
   /** Bytes for the client. */
   readonly bytes: Buffer;

@@ -183,7 +183,8 @@ class Exchange implements Receiver {
   #begin(head: Head): void {
     const { response, course } = this.#call;
     const { read } = this.#plan ?? {};
-    if (read?.sending.loop && Looped.takes(read.sending.loop, head)) return this.#beginLoop(head, read, read.sending.loop);
+    if (read?.sending.loop && Looped.takes(read.sending.loop, head))
+      return this.#beginLoop(head, read, read.sending.loop);
     const reader = read && this.#readerOf(head);
     const coding = head.headers["content-encoding"];
     if (reader) this.#copy = new AnswerCopy(reader, typeof coding === "string" ? coding : undefined);

@@ -27,7 +27,7 @@ function said(messages: readonly JsonObject[]): SaidTurn {
   const answers = messages.filter(({ role }) => role === "assistant");
   const spoken = answers.map(spokenBlocks);
   const calls = spoken.flatMap((one) => one.calls).filter((call) => (call as readonly JsonValue[])[1] !== toolName);
-  const ids = calls.map((call) => String((call as readonly JsonValue[])[0]));
+  const ids = calls.flatMap((call) => asString((call as readonly JsonValue[])[0]) ?? []);
   const seals = answers.flatMap((answer) =>
     blocksOf(answer)
       .filter(({ type }) => type === "thinking" || type === "redacted_thinking")
@@ -51,7 +51,11 @@ function placed(
   const { list } = ranges;
   const inside = list
     ? raw.subarray(list.start, list.end)
-    : Buffer.concat([Buffer.from('{"type":"text","text":'), raw.subarray(content.start, content.end), Buffer.from("}")]);
+    : Buffer.concat([
+        Buffer.from('{"type":"text","text":'),
+        raw.subarray(content.start, content.end),
+        Buffer.from("}"),
+      ]);
   const comma = ranges.elements.length > 0 || !list ? "," : "";
   const bytes = Buffer.concat([
     ...[raw.subarray(0, content.start), Buffer.from(`[${given}${comma}`), inside],
@@ -189,7 +193,7 @@ export const anthropicRecall: RecallShape = {
       return left.length === blocks.length ? message : normalised({ ...message, content: left });
     });
     const calls = kept.flatMap(blocksOf).filter(({ type }) => type === "tool_use");
-    const recalls = calls.filter(isRecall).map(({ id, input }) => ({ id: String(id), args: input }));
+    const recalls = calls.filter(isRecall).map(({ id, input }) => ({ id: asString(id) ?? "", args: input }));
     return { messages: kept, recalls, hasOthers: recalls.length < calls.length };
   },
   results: (results) => [

@@ -142,7 +142,7 @@ export const chatRecall: RecallShape = {
     const calls = kept.flatMap((message) => objectsOf(message["tool_calls"]));
     const recalls = calls
       .filter(isRecall)
-      .map((call) => ({ id: String(call["id"]), args: fieldsOf(call["function"])["arguments"] }));
+      .map((call) => ({ id: asString(call["id"]) ?? "", args: fieldsOf(call["function"])["arguments"] }));
     return { messages: kept, recalls, hasOthers: recalls.length < calls.length };
   },
   results: (results) => results.map(({ id, text }) => ({ role: "tool", tool_call_id: id, content: text })),

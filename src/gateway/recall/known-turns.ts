@@ -110,10 +110,15 @@ export class KnownTurns {
     return this.#lines.has(opening);
   }
 
-  /** Keeps that a line begins with the tool. @throws WindrowError where that cannot be kept */
+  /** Keeps that a line begins with the tool. It counts at once. @throws WindrowError where that cannot be kept */
   async begin(opening: string): Promise<void> {
-    await this.#append(types.line, { opening });
     this.#lines.add(opening);
+    await this.#append(types.line, { opening });
+  }
+
+  /** Takes back, for this process, that a line begins with the tool. */
+  unbegin(opening: string): void {
+    this.#lines.delete(opening);
   }
 
   /** A turn by any of its traces; `lost` for one whose hidden rounds cannot be given back. */
@@ -160,7 +165,7 @@ export class KnownTurns {
     const { said, messages, pending } = data;
     const turn: HiddenTurn | "lost" = masks
       ? "lost"
-      : { said: String(said), traces, messages: objectsOf(messages), pending: objectsOf(pending) };
+      : { said: asName(said) ?? "", traces, messages: objectsOf(messages), pending: objectsOf(pending) };
     for (const trace of traces) this.#turns.set(trace, turn);
   }
 

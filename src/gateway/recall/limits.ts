@@ -10,8 +10,10 @@ export interface RecallLimits {
   readonly bytes: number;
   /** Milliseconds without a byte behind which the client's connection is kept alive. */
   readonly silenceMs: number;
-  /** Milliseconds that an answer waits for its being kept. */
+  /** Milliseconds that a request or an answer waits for something to be kept. */
   readonly keepMs: number;
+  /** Milliseconds that a request waits for hidden rounds to be read. */
+  readonly readMs: number;
 }
 
 /** The limits where none are given. */
@@ -21,6 +23,7 @@ export const recallLimits: RecallLimits = {
   bytes: 256 * 1_024,
   silenceMs: 10_000,
   keepMs: 1_000,
+  readMs: 3_000,
 };
 
 /** Time, which a test hands in. */
@@ -31,7 +34,7 @@ export interface LoopClock {
   after(milliseconds: number, run: () => void): () => void;
 }
 
-/** The machine's clock. */
+/** The clock of this machine, for loops outside of tests. */
 export const machineClock: LoopClock = {
   now: () => performance.now(),
   after(milliseconds, run) {

@@ -197,12 +197,18 @@ export class RecallLoop implements AnswerLoop {
 }
 
 /** A result without a recall. */
-const limitText = "The limit of recalls within one answer is reached. Go on with what you have, or ask in the next turn.";
+const limitText =
+  "The limit of recalls within one answer is reached. Go on with what you have, or ask in the next turn.";
 
 /** A text within a number of bytes. */
 function cut(text: string, bytes: number): string {
   const whole = Buffer.from(text);
   if (whole.length <= bytes) return text;
   const note = "\n[The limit of what one answer may recall is reached.]";
-  return whole.subarray(0, Math.max(0, bytes - note.length)).toString().replace(/\uFFFD$/, "") + note;
+  return (
+    whole
+      .subarray(0, Math.max(0, bytes - note.length))
+      .toString()
+      .replace(/\uFFFD$/, "") + note
+  );
 }

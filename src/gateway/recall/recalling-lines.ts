@@ -44,8 +44,9 @@ export function recallingLines(inner: Lines, options: RecallingOptions): Lines {
     async send(request, tenant) {
       const shape = shapes[request.api.name];
       if (!shape) return inner.send(request, tenant);
-      const asked = { request, tenant, shape, isAsked: isAsked(request, begins) };
-      const ready = await within(limits.keepMs, clock, prepared(asked, turns));
+      const known = await within(limits.readMs, clock, turns.of(tenant, request.claims.session));
+      const asked = { request, shape, isAsked: isAsked(request, begins) };
+      const ready = known && (await prepared(asked, known, (work) => settled(work, limits.keepMs, clock)));
       if (!ready) return inner.send(request, tenant);
       const sending = await inner.send(ready.request, tenant);
       return looped(sending, new RecallLoop({ ...ready, sending, lines: inner, tenant, shape, limits, clock }));
@@ -65,7 +66,6 @@ function isAsked({ call }: WireRequest, begins: boolean): boolean {
 /** A request on its way into the loop. */
 interface Asked {
   readonly request: WireRequest;
-  readonly tenant: string;
   readonly shape: RecallShape;
   readonly isAsked: boolean;
 }
@@ -78,22 +78,41 @@ interface Ready {
   readonly isLost: boolean;
 }
 
-/** The request with the tool and hidden rounds; undefined for one that is no affair of the loop. */
-async function prepared({ request, tenant, shape, isAsked: asked }: Asked, store: TurnStore): Promise<Ready | undefined> {
-  const { api, call, tools, claims } = request;
+/**
+ * The request with the tool and hidden rounds; undefined for one that is no affair of the loop.
+ *
+ * @param hasFailed - waits for work; whether it failed meanwhile. Slow work goes on.
+ */
+async function prepared(
+  { request, shape, isAsked: asked }: Asked,
+  turns: KnownTurns,
+  hasFailed: (work: Promise<void>) => Promise<boolean>,
+): Promise<Ready | undefined> {
+  const { api, call, tools } = request;
   if (tools.length === 0 && shape.needsTools) return undefined;
-  const known = await store.of(tenant, claims.session);
-  const { messages, isFound, isLost, place } = restored(request, shape, known);
+  const { messages, isFound, isLost, place } = restored(request, shape, turns);
   const [first] = shape.turns(request.messages);
   const opening = openingOf(request, first?.from);
-  if (!isFound && !known.hasBegun(opening)) {
-    if (!asked || first || !mayBegin(request, shape)) return undefined;
-    await known.begin(opening);
-  }
+  const isBegun = isFound || turns.hasBegun(opening);
+  if (!isBegun && (!asked || first || !mayBegin(request, shape))) return undefined;
   const body = isFound ? api.write(request, messages) : call.body;
   const whole = tools.length === 0 ? body : withTool(body, shape);
   const read = whole && api.read({ ...call, body: whole });
-  return read && { request: read, turns: known, place, isLost };
+  if (!read) return undefined;
+  if (!isBegun && (await hasFailed(turns.begin(opening)))) {
+    turns.unbegin(opening);
+    return undefined;
+  }
+  return { request: read, turns, place, isLost };
+}
+
+/** Whether work failed within some time. */
+async function settled(work: Promise<void>, milliseconds: number, clock: LoopClock): Promise<boolean> {
+  const failure = work.then(
+    () => false,
+    () => true,
+  );
+  return (await within(milliseconds, clock, failure)) ?? false;
 }
 
 /** The hash of the messages before the first turn of the model's, and of the agent that sends them. */
@@ -103,9 +122,13 @@ function openingOf({ api, claims, messages }: WireRequest, end = messages.length
 }
 
 function looped(sending: Sending, loop: RecallLoop): Sending {
-  const { body, headers, note } = sending;
+  const { body, headers } = sending;
   return {
-    ...{ body, note: `${note}; recall=loop`, loop },
+    ...{ body, loop },
+    // The line may get its name while the request is under way.
+    get note() {
+      return `${sending.note}; recall=loop`;
+    },
     ...(headers && { headers }),
     again: (status, text) => sending.again(status, text),
     keep: (answer) => sending.keep(answer),

@@ -35,13 +35,19 @@ function textOf({ content }: JsonObject): string {
 /** Arguments are compared as values: clients write them anew. */
 function calledWith(item: JsonObject): JsonValue {
   const args = asString(item["arguments"]);
-  return [item["call_id"] ?? null, item["name"] ?? null, (args === undefined ? item["input"] : parseJson(args)) ?? null];
+  return [
+    item["call_id"] ?? null,
+    item["name"] ?? null,
+    (args === undefined ? item["input"] : parseJson(args)) ?? null,
+  ];
 }
 
 function said(messages: readonly JsonObject[]): SaidTurn {
   const items = messages.filter((item) => isAnswer(item) && !isRecall(item));
   const calls = items.filter(isCall);
-  const seals = items.filter(({ type }) => type === "reasoning").flatMap((item) => asString(item["encrypted_content"]) ?? []);
+  const seals = items
+    .filter(({ type }) => type === "reasoning")
+    .flatMap((item) => asString(item["encrypted_content"]) ?? []);
   const text = items.filter((item) => !isCall(item) && item["type"] !== "reasoning").map(textOf);
   const ids = calls.flatMap((item) => asString(item["call_id"]) ?? []);
   return saidTurn({ text: text.join(""), calls: calls.map(calledWith) }, ids, seals);
@@ -128,7 +134,7 @@ class ResponsesStream implements MergedStream {
   finish(): string {
     const end = this.#ends.at(-1) ?? { type: "response.completed" };
     const response = merged(objectsOf(this.#ends.map((event) => event["response"] ?? null)));
-    return eventText(String(end["type"]), { ...end, response, sequence_number: this.#sequence++ });
+    return eventText(asString(end["type"]) ?? "", { ...end, response, sequence_number: this.#sequence++ });
   }
 
   fault(message: string): string {
@@ -168,7 +174,9 @@ export const responsesRecall: RecallShape = {
     const isWhole = stop === undefined || stop === "completed";
     const kept = isWhole ? messages : messages.filter((item) => !isRecall(item));
     const calls = kept.filter(isCall);
-    const recalls = calls.filter(isRecall).map((item) => ({ id: String(item["call_id"]), args: item["arguments"] }));
+    const recalls = calls
+      .filter(isRecall)
+      .map((item) => ({ id: asString(item["call_id"]) ?? "", args: item["arguments"] }));
     return { messages: kept, recalls, hasOthers: recalls.length < calls.length };
   },
   results: (results) => results.map(({ id, text }) => ({ type: "function_call_output", call_id: id, output: text })),

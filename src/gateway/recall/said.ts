@@ -9,7 +9,10 @@ import type { SaidTurn } from "./shape.ts";
 /** The facts of a turn by its words, its calls and the signatures of its reasoning. */
 export function saidTurn({ text, calls }: Spoken, ids: readonly string[], seals: readonly string[]): SaidTurn {
   const said = hashJson([text.replaceAll(/\s+/g, ""), [...calls]]);
-  const traces = [...ids.map((id) => `c:${id}`), ...seals.map((seal) => `s:${hash("sha256", seal, "hex").slice(0, 32)}`)];
+  const traces = [
+    ...ids.map((id) => `c:${id}`),
+    ...seals.map((seal) => `s:${hash("sha256", seal, "hex").slice(0, 32)}`),
+  ];
   return { said, traces, isSigned: seals.length > 0 };
 }
 

@@ -29,7 +29,7 @@ export interface TrueAnswer {
   readonly hasOthers: boolean;
 }
 
-/** What a turn of the model's says to its client: by it the turn is known when it comes back. */
+/** The words and calls of a turn as its client has them: by them the turn is known when it comes back. */
 export interface SaidTurn {
   /** A hash of its words and calls. */
   readonly said: string;
@@ -69,7 +69,7 @@ export interface RecallShape {
   readonly needsTools: boolean;
   /** The turns of the model's in a request, oldest first. */
   turns(messages: readonly WireMessage[]): readonly SentTurn[];
-  /** What the rounds of one answer say to the client. */
+  /** The words and calls that a client has of one answer's rounds. */
   said(messages: readonly JsonObject[]): SaidTurn;
   /** An answer in its parts. @param stop - why the model stopped, in the API's word */
   answered(messages: readonly JsonObject[], stop: string | undefined): TrueAnswer;
@@ -81,7 +81,10 @@ export interface RecallShape {
    * @param next - the client's message behind the turn
    * @returns the messages in place of `next`, or before it
    */
-  placed(results: readonly JsonObject[], next: WireMessage | undefined): { readonly messages: readonly Written[]; readonly isNextIn: boolean };
+  placed(
+    results: readonly JsonObject[],
+    next: WireMessage | undefined,
+  ): { readonly messages: readonly Written[]; readonly isNextIn: boolean };
   /** The true messages with the client's marks of caching where it set them. */
   marked(messages: readonly JsonObject[], sent: readonly WireMessage[]): readonly JsonObject[];
   stream(): MergedStream;

@@ -1,6 +1,6 @@
 /** A stage for the recall loop: the checking fake, lines that keep nothing but what they saw, and a gateway between agent and fake. */
 import { createServer, request as send } from "node:http";
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
@@ -99,7 +99,11 @@ export interface Stage extends StagedGateway {
 
 /** A gateway with the loop before the fake, or before `upstream`. */
 export async function loopStage(
-  options: Partial<RecallingOptions> & { readonly fake?: Fake; readonly store?: Store; readonly upstream?: string } = {},
+  options: Partial<RecallingOptions> & {
+    readonly fake?: Fake;
+    readonly store?: Store;
+    readonly upstream?: string;
+  } = {},
 ): Promise<Stage> {
   const { fake = await openFake(), store, upstream, ...recalling } = options;
   const toy = toyLines();
@@ -135,7 +139,8 @@ export async function gateBefore(fake: Fake, held: number): Promise<Gate> {
   const opened = new Promise<void>((resolve) => (open = resolve));
   const left = new Promise<void>((resolve) => (leave = resolve));
   const waiting: (() => void)[] = [];
-  const server = createServer(async (request, response) => {
+  const server = createServer((request, response) => void pass(request, response));
+  const pass = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     count++;
@@ -151,7 +156,7 @@ export async function gateBefore(fake: Fake, held: number): Promise<Gate> {
     });
     onward.on("error", () => response.destroy());
     onward.end(Buffer.concat(chunks));
-  });
+  };
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => {
