@@ -16,6 +16,7 @@ afterEach(() => place.remove());
 /** What is there when a process dies while it makes a session: the steps of making, in their order. */
 const steps = {
   "the folder": [],
+  "the folder and .lock": [".lock"],
   "an empty metadata.json": ["empty metadata.json"],
   "metadata.json": ["metadata.json"],
   "half a state.json": ["metadata.json", "empty state.json"],

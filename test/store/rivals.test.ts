@@ -1,6 +1,8 @@
 /** Four processes on one store: to one session exactly one of them writes; to four, all of them. */
 import { describe, expect, it } from "vitest";
-import { readAll, sessionWith } from "../../src/store/testing/kit.ts";
+import { systemDisk } from "../../src/disk/disk.ts";
+import { filesStore } from "../../src/store/files/files.ts";
+import { everybody, messageRecord, newSession, readAll, sessionWith } from "../../src/store/testing/kit.ts";
 import type { Store } from "../../src/store/store.ts";
 import { dist } from "../support/build.ts";
 import { startChild } from "../support/child.ts";
@@ -73,4 +75,36 @@ describe.each([
     },
     60_000,
   );
+});
+
+it("nobody finds, takes or makes a session that another one is just making in a folder", async () => {
+  const fixture = await filesFixture();
+  const uuid = "01020304-0506-4708-890a-0b0c0d0e0f10";
+  const codes: unknown[] = [];
+  const codeOf = (error: unknown): unknown => (error as { readonly code?: unknown }).code;
+  const disk = {
+    ...systemDisk,
+    async sync(file: number) {
+      await systemDisk.sync(file);
+      if (codes.length > 30) return;
+      codes.push(
+        ...(await Promise.all([
+          fixture.store.lock(everybody, uuid).catch(codeOf),
+          fixture.store.create(everybody, newSession({ uuid })).catch(codeOf),
+        ])),
+      );
+      codes.push(await fixture.store.info(everybody, uuid).then(() => "found", codeOf));
+    },
+  };
+  await newSessionIn(fixture.store);
+  const slow = filesStore({ folder: fixture.folder }, { disk });
+  const lock = await slow.create(everybody, newSession({ uuid }));
+  await slow.append(lock, [messageRecord("one")]);
+  await lock.release();
+  expect(codes.length).toBeGreaterThan(8);
+  const known = ["session-not-found", "session-busy", "session-exists", "found"];
+  expect(codes.filter((code) => !known.includes(String(code)))).toEqual([]);
+  expect((await readAll(fixture.store, uuid, { kind: "message" })).map(({ message }) => message.id)).toEqual(["m-one"]);
+  await slow.close();
+  await fixture.close();
 });

@@ -9,17 +9,16 @@ import { isWindrowError } from "../../errors.ts";
 import { inScope, isFinal, isSessionId, notFound, sessionId } from "../shared/rules.ts";
 import type { FinalStatus, ListQuery, Scope, SessionInfo, SessionMetadata } from "../store.ts";
 import type { Disk } from "../../disk/disk.ts";
-import { kindFiles } from "../format/logs.ts";
 import { readMetadata, readState } from "../format/documents.ts";
 import { FinishedSessions, settledMs } from "./finished-sessions.ts";
 import { entryOf, indexFile, lineOf } from "./index-file.ts";
 import { readIndex } from "./index-reader.ts";
 import type { EndEntry, IndexEntry } from "./index-file.ts";
 import { locate } from "./layout.ts";
-import { metadataFile } from "../format/documents.ts";
 import { fileMode, replaceFile, systemCode, unavailable, writeAll } from "../../disk/safe-write.ts";
 import type { Layout, Place } from "./layout.ts";
 import { hasNoLog } from "./layout.ts";
+import { isBeingMade, isMade } from "./made.ts";
 
 /** Sessions looked into between two turns of the event loop. */
 const lookedAtOnce = 64;
@@ -72,8 +71,11 @@ export class Catalogue {
       metadata = readMetadata(place.folder, id, this.#disk);
     } catch (error) {
       // It may have moved between the two looks.
-      if (this.#disk.exists(place.folder)) throw error;
-      return this.find(scope, id);
+      if (!this.#disk.exists(place.folder)) return this.find(scope, id);
+      if (isBeingMade(place, this.#disk)) throw notFound(id);
+      if (!isWindrowError(error, "store-corrupt")) throw error;
+      // Its making may have ended between the two looks.
+      metadata = readMetadata(place.folder, id, this.#disk);
     }
     if (!inScope(scope, metadata)) throw notFound(id);
     return { place, metadata };
@@ -297,19 +299,6 @@ function placesByName({ running, completed }: Names): ReadonlyMap<string, boolea
   for (const name of running) places.set(name, false);
   for (const name of completed) places.set(name, true);
   return places;
-}
-
-/** Whether a session was made to its end; one that is just being made has no metadata yet, and no records. */
-function isMade({ folder, completed }: Place, disk: Disk): boolean {
-  return completed || [metadataFile, kindFiles.message].some((name) => sizeOf(join(folder, name), disk) > 0);
-}
-
-function sizeOf(path: string, disk: Disk): number {
-  try {
-    return disk.statPath(path).size;
-  } catch {
-    return 0;
-  }
 }
 
 /** A session that may go into the trash while it is looked into. */

@@ -4,6 +4,7 @@
  * locked.
  */
 import { join, resolve } from "node:path";
+import { isWindrowError } from "../../errors.ts";
 import { createMask } from "../../mask/mask.ts";
 import type { Mask } from "../../mask/mask.ts";
 import type { NewRecord, RecordKind, StoredRecord, StoredRecordOf } from "../../message/record.ts";
@@ -134,12 +135,12 @@ class FilesStore implements Store {
     const folder = await makeSessionFolder(this.#layout, id, disk);
     let sessionLock: SessionLock | undefined;
     try {
+      // The lock comes first: who finds the session before it is whole cannot begin to write it.
+      sessionLock = await acquireNamed(folder, this.#tools, this.#leases);
       const metadata = prepareMetadata(this.#mask, scope, session);
       await writeNew(join(folder, metadataFile), encodeMetadata(metadata), disk);
       const state = initialState(session.createdAt);
       await writeNew(join(folder, stateFile), encodeState(state), disk);
-      // A process that asks for the holder has the kernel's lock for an instant.
-      sessionLock = await acquireNamed(folder, this.#tools, this.#leases);
       for (const file of Object.values(kindFiles)) await writeNew(join(folder, file), "", disk);
       await syncFolder(folder, disk);
       await syncFolder(this.#layout.running, disk);
@@ -147,8 +148,9 @@ class FilesStore implements Store {
       this.#catalogue.made(metadata);
       return lock;
     } catch (error) {
-      sessionLock?.release();
-      await disk.removeTree(folder);
+      // Where another process has the lock it is no longer this one's to remove.
+      if (!isWindrowError(error, "session-busy")) await disk.removeTree(folder);
+      sessionLock?.abandon();
       throw unavailable(error, "Making a session", folder);
     }
   }
