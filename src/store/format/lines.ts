@@ -65,6 +65,12 @@ export function encodeLine(line: LineText, seq: number, pos: number, more?: numb
   return bytes.subarray(0, writeLine(bytes, 0, line, seq, pos, more));
 }
 
+/** As {@link encodeLine}, as text, without the line end and for a write of one line. */
+export function numberedLine(line: LineText, seq: number, pos: number): string {
+  const body = bodyOf(line, seq, pos);
+  return `${body},"crc":"${checksum(body)}"}`;
+}
+
 /** Bytes that a line may need, whatever its numbers. */
 export function lineRoom({ before, after }: LineText): number {
   return Buffer.byteLength(before) + Buffer.byteLength(after) + 150;
@@ -72,12 +78,18 @@ export function lineRoom({ before, after }: LineText): number {
 
 /** As {@link encodeLine}, into a buffer from `at` on, where it has {@link lineRoom}; returns where the line ends. */
 export function writeLine(into: Buffer, at: number, line: LineText, seq: number, pos: number, more?: number): number {
-  const after = line.after === "" ? "" : `,${line.after}`;
-  const alias = line.alias ? `"${line.alias}":${seq},` : "";
-  const body = `{"seq":${seq},${alias}${line.before},"pos":${pos}${after}${more === undefined ? "" : `,"more":${more}`}`;
-  const end = at + into.write(body, at);
-  const crc = crc32(into.subarray(at, end)).toString(16).padStart(8, "0");
-  return end + into.write(`,"crc":"${crc}"}\n`, end, "latin1");
+  const end = at + into.write(bodyOf(line, seq, pos, more), at);
+  return end + into.write(`,"crc":"${checksum(into.subarray(at, end))}"}\n`, end, "latin1");
+}
+
+/** A line up to its checksum. JSON escapes a lone surrogate, so the text is well formed. */
+function bodyOf({ alias, before, after }: LineText, seq: number, pos: number, more?: number): string {
+  const numbers = alias ? `"seq":${seq},"${alias}":${seq}` : `"seq":${seq}`;
+  return `{${numbers},${before},"pos":${pos}${after === "" ? "" : `,${after}`}${more === undefined ? "" : `,"more":${more}`}`;
+}
+
+function checksum(body: string | Buffer): string {
+  return crc32(body).toString(16).padStart(8, "0");
 }
 
 /**

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../message/message.ts";
 import type { NewRecord, RecordKind, StoredRecord } from "../../message/record.ts";
 import { parseDocument } from "../format/documents.ts";
 import { BadLine } from "../format/fields.ts";
-import { encodeLine, lineText, parseLine } from "../format/lines.ts";
+import { lineText, numberedLine, parseLine } from "../format/lines.ts";
 import type { LineText } from "../format/lines.ts";
 import { kindLogs, logKinds, logNames } from "../format/logs.ts";
 import { decodeRecord, encodeRecord } from "../format/record.ts";
@@ -43,8 +43,8 @@ export interface NumberedLine {
 export function encode(record: NewRecord): Encoded {
   try {
     const fields = encodeRecord(record);
-    const all: JsonObject = { ...fields.before, ...fields.after };
-    decodeRecord(record.kind, { seq: 1, ...all });
+    const all: JsonObject = { seq: 1, ...fields.before, ...fields.after };
+    decodeRecord(record.kind, all);
     return { record, log: kindLogs[record.kind], text: lineText(fields) };
   } catch (error) {
     throw cannotStore(record.kind, error);
@@ -55,7 +55,7 @@ export function encode(record: NewRecord): Encoded {
 export function numberLine(counters: Counters, { log, text, record }: Encoded): NumberedLine {
   const seq = ++counters.seqs[log];
   const pos = ++counters.pos;
-  return { log, seq, pos, line: encodeLine(text, seq, pos).toString("utf8").trimEnd(), record };
+  return { log, seq, pos, line: numberedLine(text, seq, pos), record };
 }
 
 /** The record of a line; undefined for one that is damaged. */

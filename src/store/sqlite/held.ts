@@ -39,8 +39,10 @@ export function takeRow(connection: Connection, row: SessionRow, holder: Holder)
  * @throws WindrowError `fenced`
  */
 export function checkFence(connection: Connection, { id, holder }: Held): void {
-  const row = connection.get("SELECT generation FROM sessions WHERE id = ?", id);
-  if (row?.["generation"] !== holder.generation) throw fenced({ owner: holder });
+  connection.checkOnce(holder, () => {
+    const row = connection.get("SELECT generation FROM sessions WHERE id = ?", id);
+    if (row?.["generation"] !== holder.generation) throw fenced({ owner: holder });
+  });
 }
 
 /**

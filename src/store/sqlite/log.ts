@@ -3,7 +3,7 @@ import type { JsonObject } from "../../message/message.ts";
 import type { NewRecord, RecordKind, StoredRecord } from "../../message/record.ts";
 import { decodeRecord, encodeRecord } from "../format/record.ts";
 import { BadLine } from "../format/fields.ts";
-import { encodeLine, lineText, parseLine } from "../format/lines.ts";
+import { lineText, numberedLine, parseLine } from "../format/lines.ts";
 import type { LineText } from "../format/lines.ts";
 import { cannotStore } from "../shared/prepare.ts";
 import { columnValues, insertLine, lastLine, linesAfter, newestId, placeFromEnd } from "./tables.ts";
@@ -48,8 +48,8 @@ export interface Counters {
 export function encode(record: NewRecord): Encoded {
   try {
     const fields = encodeRecord(record);
-    const all: JsonObject = { ...fields.before, ...fields.after };
-    decodeRecord(record.kind, { seq: 1, ...all });
+    const all: JsonObject = { seq: 1, ...fields.before, ...fields.after };
+    decodeRecord(record.kind, all);
     const log = kindLogs[record.kind];
     return { record, log, text: lineText(fields), columns: columnValues(log, all) };
   } catch (error) {
@@ -62,8 +62,7 @@ export function addRecord(connection: Connection, id: string, counters: Counters
   const { log, text, columns, record } = encoded;
   const seq = counters.seqs[log] + 1;
   const pos = counters.pos + 1;
-  const line = encodeLine(text, seq, pos).toString("utf8").trimEnd();
-  connection.run(insertLine[log], id, seq, pos, ...columns, line);
+  connection.add(insertLine[log], id, seq, pos, ...columns, numberedLine(text, seq, pos));
   counters.seqs[log] = seq;
   counters.pos = pos;
   return { seq, pos, ...record };

@@ -134,27 +134,22 @@ export class Writer {
     const { queue, readOnly, file } = this.#share;
     if (readOnly !== undefined) return Promise.reject(cannotWrite(file, readOnly));
     const synchronous = synced ? "FULL" : "NORMAL";
-    const result = new Promise<T>((resolve, reject) => {
-      queue.add({ synchronous, work, undo, resolve, reject });
+    const result: Promise<T> = new Promise<T>((resolve, reject) => {
+      const settling =
+        <V>(settle: (value: V) => void) =>
+        (value: V): void => {
+          this.#pending.delete(result);
+          settle(value);
+        };
+      queue.add({ synchronous, work, undo, resolve: settling(resolve), reject: settling(reject) });
     });
-    void this.#follow(result);
+    this.#pending.add(result);
     return result;
   }
 
   /** Waits until nothing of this store waits any more. */
   async settled(): Promise<void> {
     while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
-  }
-
-  async #follow(result: Promise<unknown>): Promise<void> {
-    this.#pending.add(result);
-    try {
-      await result;
-    } catch {
-      // Its caller hears of it.
-    } finally {
-      this.#pending.delete(result);
-    }
   }
 }
 
