@@ -109,3 +109,34 @@ it("is told as a labelled record within the tokens, and no text of a session beg
   expect(similarText([], { maxTokens: 500, counter: estimate })).toBe("");
   await store.close();
 });
+
+it("puts the session first that met the very error, before those that have its words apart", async () => {
+  const store = await openStore("ram:");
+  const failing = (line: string): readonly Omit<Message, "id">[] => [
+    say("user", "Something is wrong with the export."),
+    ...run("1", "bash", { command: "npm test" }, `1 failed\n${line}\n    at src/a.ts:3\nexit code 1`),
+  ];
+  for (let at = 0; at < 20; at++)
+    await write(store, "ann", [say("user", `Rename the button number ${at} of the menu.`)]);
+  const same = await write(store, "ann", failing("TypeError: Cannot read properties of undefined (reading 'invoice')"));
+  for (const apart of ["invoice", "login"]) {
+    // Each word several times, none of them in one line with the others.
+    await write(store, "ann", [
+      say("user", "A TypeError, and again a TypeError. Which TypeError is it?"),
+      say("assistant", "The properties of it, the properties: I look at the properties."),
+      say("user", `It is about the ${apart}, the ${apart} that we cannot have. Cannot, I say.`),
+      say("assistant", "It is undefined. Undefined, as I said."),
+      ...failing(`RangeError: Invalid array length (reading '${apart}')`),
+    ]);
+  }
+  const memory = storeMemory(store, { scope: { user: "ann" } });
+  const trace = Array.from({ length: 200 }, (_, at) => `    at step${at} (node_modules/pack${at}/index.js:${at}:7)`);
+  for (const text of [
+    "We have a ticket, has anybody seen that?\nTypeError: Cannot read properties of undefined (reading 'invoice')",
+    "Ours says: TypeError: Cannot read properties of undefined (reading 'invoice') at 12:03:44.512",
+    `${trace.join("\n")}\nTypeError: Cannot read properties of undefined (reading 'invoice')`,
+  ]) {
+    expect((await memory.similar({ text }))[0]?.sessionId).toBe(same);
+  }
+  await store.close();
+});

@@ -15,6 +15,7 @@ import type { IndexedStore } from "../store/indexed-store.ts";
 import { passagesOf } from "../store/passages.ts";
 import { DeedsReader } from "./done.ts";
 import type { SessionDeeds } from "./done.ts";
+import { errorTerms } from "./said-errors.ts";
 
 /** A question for similar tasks: a text, or a session. */
 export interface SimilarQuery {
@@ -54,12 +55,14 @@ export interface TaskWeights {
   /** The saturation of repeated words, and the discount for long sessions, as of BM25. */
   readonly saturation: number;
   readonly lengthShare: number;
+  /** How much an error's line counts beside its words, where one message has all of it. */
+  readonly line: number;
 }
 
 /** Chosen with the first seed of `npm run bench -- memory/similar`; the second one was only measured. */
-export const taskWeights: TaskWeights = { asked: 2, saturation: 1.2, lengthShare: 0.3 };
+export const taskWeights: TaskWeights = { asked: 2, saturation: 1.2, lengthShare: 0.3, line: 1 };
 
-/** Terms of a query, in the order in which it has them. */
+/** Terms of a query, in the order in which it has them, those of its errors first. */
 const mostTerms = 128;
 
 /** Passages of one session. */
@@ -83,13 +86,17 @@ export async function taskText(sessions: IndexedStore, { text, sessionId }: Simi
 
 /**
  * How much each session is about a task: BM25 over its words as if it were one text, in which the user's first request
- * counts several times. The rarity of a word is that among the sessions.
+ * counts several times. The rarity of a word is that among the sessions. A line that says an error counts once more where
+ * one message has it, the less of it the less.
+ *
+ * @param lines - the terms of lines that say an error
  */
 export function taskScores(
   index: SearchIndex,
   terms: ReadonlySet<string>,
   entries: readonly IndexedEntry[],
-  { asked, saturation, lengthShare }: TaskWeights = taskWeights,
+  lines: readonly ReadonlySet<string>[] = [],
+  { asked, saturation, lengthShare, line }: TaskWeights = taskWeights,
 ): Float64Array {
   const { next } = index;
   const owners = new Uint32Array(next);
@@ -109,16 +116,38 @@ export function taskScores(
   }
   const average = Math.max(1, lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, entries.length));
   const scores = new Float64Array(entries.length);
-  for (const { numbers, counts } of index.find([...terms])) {
+  const said = lines.map(() => ({ most: 0, of: new Float64Array(next) }));
+  const listed = [...new Set([...terms, ...lines.flatMap((one) => [...one])])];
+  for (const [at, { numbers, counts }] of index.find(listed).entries()) {
     const found = new Map<number, number>();
-    for (const [at, number] of numbers.entries()) {
+    for (const [place, number] of numbers.entries()) {
       const owner = owners[number] ?? 0;
-      if (owner > 0) found.set(owner - 1, (found.get(owner - 1) ?? 0) + counted[number]! * counts[at]!);
+      if (owner > 0) found.set(owner - 1, (found.get(owner - 1) ?? 0) + counted[number]! * counts[place]!);
     }
+    // A number or a time that stands nowhere else says nothing of who met the same error.
+    if (found.size === 0) continue;
+    const term = listed[at]!;
     const rarity = Math.log(1 + (entries.length - found.size + 0.5) / (found.size + 0.5));
+    for (const [place, one] of lines.entries()) {
+      if (!one.has(term)) continue;
+      said[place]!.most += rarity;
+      for (const number of numbers) said[place]!.of[number]! += rarity;
+    }
+    if (!terms.has(term)) continue;
     for (const [place, count] of found) {
       const weight = saturation * (1 - lengthShare + (lengthShare * lengths[place]!) / average);
       scores[place]! += (rarity * count * (saturation + 1)) / (count + weight);
+    }
+  }
+  for (const { most, of } of said) {
+    const wholes = new Float64Array(entries.length);
+    for (let number = 0; number < next; number++) {
+      const owner = owners[number]!;
+      if (owner > 0) wholes[owner - 1] = Math.max(wholes[owner - 1]!, of[number]!);
+    }
+    for (const [place, whole] of wholes.entries()) {
+      // Half of the line is worth a quarter of it.
+      if (whole > 0) scores[place]! += (line * (saturation + 1) * whole * whole) / most;
     }
   }
   return scores;
@@ -126,7 +155,8 @@ export function taskScores(
 
 /** The terms by which a task is looked for. */
 export function taskTerms(text: string): ReadonlySet<string> {
-  return new Set([...new Set(termsOf(text))].slice(0, mostTerms));
+  const ofErrors = errorTerms(text).flatMap((line) => [...line]);
+  return new Set([...new Set([...ofErrors, ...termsOf(text)])].slice(0, mostTerms));
 }
 
 /** The scores of a task: of sessions by their place, and of messages by their number. */
@@ -148,7 +178,7 @@ export async function wordScores(
 ): Promise<TaskScores> {
   const terms = taskTerms(text);
   const messages = await new Turns(signal).run(index.scores(terms, entries));
-  return { sessions: taskScores(index, terms, entries), messages, signals: ["words"] };
+  return { sessions: taskScores(index, terms, entries, errorTerms(text)), messages, signals: ["words"] };
 }
 
 /** Past sessions about a task, with what was done in them. */
