@@ -5,8 +5,6 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { factMemory } from "../../src/memory/facts/fact-memory.ts";
 import type { StoredRecordOf } from "../../src/message/record.ts";
-import type { Memory } from "../../src/memory/memory.ts";
-import { dueOffloads } from "../../src/memory/offload/due.ts";
 import { MemoryLog } from "../../src/memory/log/memory-log.ts";
 import { offloadDue, Offloads } from "../../src/memory/offload/offload.ts";
 import type { OffloadOutcome } from "../../src/memory/offload/offload.ts";
@@ -20,7 +18,7 @@ import { filesStore } from "../../src/store/files/files.ts";
 import { ramStore } from "../../src/store/ram/ram.ts";
 import type { ListQuery, Scope, Store } from "../../src/store/store.ts";
 import { faultyStore } from "../../src/store/testing/faulty.ts";
-import { everyRecord } from "./kit.ts";
+import { dueIn, dueSessions, engine, everyRecord } from "./kit.ts";
 
 const closers: (() => Promise<unknown>)[] = [];
 
@@ -32,46 +30,6 @@ async function folderOf(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "windrow-offload-"));
   closers.push(() => rm(folder, { recursive: true, force: true }));
   return folder;
-}
-
-type Receive = Memory["receive"];
-
-/** An engine that keeps what it received. */
-function engine(receive: Receive = async () => undefined): Memory & { readonly has: Map<string, number[]> } {
-  const has = new Map<string, number[]>();
-  return {
-    name: "engine",
-    has,
-    async receive(id, messages, signal) {
-      const list = [...messages];
-      await receive(id, list, signal);
-      has.set(id, [...(has.get(id) ?? []), ...list.map(({ seq }) => seq)]);
-    },
-    query: async () => [],
-    close: async () => undefined,
-  };
-}
-
-/** Sessions of a store that have ended, and are due to the engine `engine`. */
-async function dueSessions(store: Store, texts: readonly string[], user?: string): Promise<readonly string[]> {
-  const memory = engine(() => Promise.reject(new Error("down")));
-  const offload = { wait: true, lookEvery: Infinity };
-  const manager = await SessionManager.open({
-    store,
-    budget: 8_000,
-    memory,
-    offload,
-    ...(user !== undefined && { user }),
-  });
-  const ids: string[] = [];
-  for (const text of texts) {
-    const session = await manager.create();
-    await session.append({ role: "user", parts: [{ type: "text", text }] });
-    await session.append({ role: "assistant", parts: [{ type: "text", text: "Yes." }] });
-    await session.finish("completed");
-    ids.push(session.id);
-  }
-  return ids;
 }
 
 /** A store with some of its parts in the place of its own. */
@@ -93,12 +51,6 @@ function beforeErasing(store: Store, id: string, work: () => Promise<void>): Sto
     return upkeep.erase(scope, ids, elsewhere);
   };
   return over(store, { upkeep: over(upkeep, { erase: eraseAfter }) });
-}
-
-async function dueIn(store: Store): Promise<readonly string[]> {
-  const ids: string[] = [];
-  for await (const { sessionId } of dueOffloads(store, {})) ids.push(sessionId);
-  return ids;
 }
 
 it("keeps a session due whose messages are damaged, and hands over what a backup brings back", async () => {

@@ -1,7 +1,5 @@
 /** Sessions on their way to an engine: whatever ends them, whatever the engine does, and whenever a process is killed. */
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -20,6 +18,7 @@ import { ramStore } from "../../src/store/ram/ram.ts";
 import type { Store } from "../../src/store/store.ts";
 import { dist } from "../support/build.ts";
 import { startChild } from "../support/child.ts";
+import { handRest, startEngineServer } from "./engine-server.ts";
 
 const closers: (() => Promise<unknown>)[] = [];
 
@@ -261,73 +260,27 @@ it.each(stores)(
   async (begin) => {
     const folder = await mkdtemp(join(tmpdir(), "windrow-offload-"));
     closers.push(() => rm(folder, { recursive: true, force: true }));
-    const has = new Map<string, Map<number, string>>();
-    let requests = 0;
-    let confused = 0;
-    let healthy = false;
-    const server = createServer((request, response) => {
-      let body = "";
-      request.on("data", (piece: Buffer) => (body += piece.toString()));
-      request.on("end", () => {
-        const kind = healthy ? 9 : requests++ % 10;
-        if (kind === 0) return void response.writeHead(500).end();
-        // Kind 1 hangs without keeping anything, kind 2 keeps everything and never answers.
-        if (kind === 1) return undefined;
-        const { sessionId, messages } = JSON.parse(body) as { sessionId: string; messages: [number, string][] };
-        const kept = has.get(sessionId) ?? new Map<number, string>();
-        has.set(sessionId, kept);
-        for (const [seq, id] of messages) {
-          if ((kept.get(seq) ?? id) !== id) confused++;
-          kept.set(seq, id);
-        }
-        return kind === 2 ? undefined : void response.end("ok");
-      });
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    closers.push(() => new Promise((resolve) => (server.closeAllConnections(), server.close(resolve))));
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-
-    const appended = new Map<string, readonly string[]>();
+    const server = await startEngineServer();
+    closers.push(() => server.close());
+    const rows: string[] = [];
     for (let round = begin; round < begin + kills; round++) {
-      const child = startChild("test/memory/child/ending.js", [dist, folder, url, `r${round}`]);
+      const child = startChild("test/memory/child/ending.js", [dist, folder, server.url, `r${round}`]);
       const least = 2 + ((5 * round) % 13);
       await child.until((lines) => lines.length >= least);
       // Some kills come while requests are under way.
-      if (round % 2 === 1) await until(() => requests % 7 === round % 7 || child.lines().length > least + 20);
-      await child.kill();
-      for (const line of child.lines()) {
-        const [id = "", ids = ""] = line.split(" ");
-        appended.set(id, ids.split(","));
+      if (round % 2 === 1) {
+        await until(() => server.requests() % 7 === round % 7 || child.lines().length > least + 20);
       }
+      await child.kill();
+      rows.push(...child.lines());
     }
-    healthy = true;
     const store = filesStore({ folder });
     closers.push(() => store.close());
-    const later = { now: () => new Date(Date.now() + 3_600_000) };
-    await monitor(store, { once: true, staleAfter: 1, closedAfter: 1, ...later });
-    const memory = httpEngine(url);
-    const clock = { now: () => later.now().getTime(), every: () => () => undefined };
-    await offloadDue(store, {}, memory, { all: true, clock });
-    expect(await dueIn(store)).toEqual([]);
-    for (const [id, ids] of appended) expect([...(has.get(id)?.values() ?? [])]).toEqual(ids);
-    expect(appended.size).toBeGreaterThan(kills);
-    expect(confused).toBe(0);
+    expect(await handRest(store, server, rows)).toEqual({ due: [], lost: [], confused: 0 });
+    expect(rows.length).toBeGreaterThan(kills);
   },
   240_000,
 );
-
-function httpEngine(url: string): Memory {
-  return {
-    name: "http",
-    async receive(sessionId, messages, signal) {
-      const body = JSON.stringify({ sessionId, messages: [...messages].map(({ seq, message }) => [seq, message.id]) });
-      const response = await fetch(url, { method: "POST", body, ...(signal && { signal }) });
-      if (!response.ok) throw new Error(`the engine answered ${response.status}`);
-    },
-    query: async () => [],
-    close: async () => undefined,
-  };
-}
 
 it("is told by stats and by the doctor while it is due, with the reason of a failure", async () => {
   const folder = await mkdtemp(join(tmpdir(), "windrow-due-"));

@@ -2,6 +2,7 @@
 import { WindrowError } from "../../errors.ts";
 import { isFinal } from "../../store/shared/rules.ts";
 import type { ArchivedSession, Scope, SessionInfo, SessionStatus, Store, StoreArchiving } from "../../store/store.ts";
+import { conversations } from "../../store/memory-logs.ts";
 import { lastRecordAt } from "../look/age.ts";
 import { checkAge, dayMs } from "./ages.ts";
 import { idOf } from "./keep.ts";
@@ -118,7 +119,8 @@ export async function archiveOld(
     archived.push({ ...about, outcome, bytes: mark.bytes, objectBytes: mark.objectBytes, key: mark.key });
   };
   const all: SessionInfo[] = [];
-  for await (const info of names === undefined ? store.list(scope) : named(store, scope, names)) all.push(info);
+  for await (const info of names === undefined ? conversations(store, scope) : named(store, scope, names))
+    all.push(info);
   for (const [index, info] of all.entries()) {
     if (signal?.aborted) throw new WindrowError("aborted", "The archiving was stopped; what was archived stays so.");
     await look(info).catch((error: unknown) => {
