@@ -23,7 +23,7 @@ export async function benchRead(): Promise<BenchReport> {
         "last 20, µs": Math.round(microseconds),
         "floor, µs": Math.round(floor),
         "to the floor": rounded(microseconds / floor),
-        "goal": "≤ 5",
+        "goal": "≤ 3",
         "to 1 MB": rounded(microseconds / smallest),
         "goal ": "≤ 1.2",
         "memory, MB": rounded(megabytes, 1),
