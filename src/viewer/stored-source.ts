@@ -60,6 +60,7 @@ export function storedSource(store: Store, scope: Scope, options: StoredSourceOp
       noRow(row);
       return (await session(id)).window(call, question);
     },
+    requests: async (id, from, to) => (await session(id)).requests(from, to),
     recalls: async (id) => (await session(id)).recalls(),
     search: (words, id) =>
       id === undefined ? searchAll(store, scope, words, options.searchIndex) : searchSession(place(id), words),

@@ -27,6 +27,7 @@ export function fakeSource(answers: Partial<ViewerSource> = {}): { source: Viewe
     calls: says("calls"),
     epochs: says("epochs"),
     window: says("window"),
+    requests: says("requests"),
     recalls: says("recalls"),
     search: says("search"),
     replay: says("replay"),

@@ -15,7 +15,7 @@ const view = fc.oneof(
     view: fc.constantFrom("window" as const, "text" as const, "map" as const, "epochs" as const),
     call: number,
   }),
-  fc.record({ view: fc.constantFrom("window" as const, "recalls" as const, "map" as const) }),
+  fc.record({ view: fc.constantFrom("window" as const, "recalls" as const, "requests" as const, "map" as const) }),
   fc.record({ view: fc.constant("diff" as const), other: number, call: number }),
 );
 const routes: fc.Arbitrary<Route> = fc.oneof(

@@ -1,7 +1,7 @@
 /** Addresses of the page, which stand after the `#`: a link names a session, a call, a message. */
 
 /** The views of a session. */
-export const sessionViews = ["window", "text", "map", "diff", "epochs", "recalls"] as const;
+export const sessionViews = ["window", "text", "map", "diff", "epochs", "recalls", "requests"] as const;
 
 /** A view of a session. */
 export type SessionView = (typeof sessionViews)[number];
@@ -42,7 +42,9 @@ function viewOf([name, first, second, third]: readonly string[]): Omit<SessionRo
     const after = numberOf(second, 1);
     return { view: "diff", ...(call && { other: call }), ...(after && { call: after }) };
   }
-  if (name === "epochs" || name === "recalls" || name === "map") return { view: name, ...(call && { call }) };
+  if (name === "epochs" || name === "recalls" || name === "map" || name === "requests") {
+    return { view: name, ...(call && { call }) };
+  }
   if (name !== "call" || call === undefined) return { view: "window" };
   if (second === "text") return { view: "text", call };
   const seq = second === "m" ? numberOf(third, 1) : undefined;
@@ -56,7 +58,9 @@ export function addressOf(route: Route): string {
   const { id, row, view, call, seq, other } = route;
   const base = row === undefined ? `#/s/${encodeURIComponent(id)}` : `#/replay/row/${row}`;
   if (view === "diff") return call && other ? `${base}/diff/${other}/${call}` : `${base}/diff`;
-  if (view === "epochs" || view === "recalls" || view === "map") return `${base}/${view}${call ? `/${call}` : ""}`;
+  if (view === "epochs" || view === "recalls" || view === "map" || view === "requests") {
+    return `${base}/${view}${call ? `/${call}` : ""}`;
+  }
   if (call === undefined) return base;
   return `${base}/call/${call}${view === "text" ? "/text" : seq === undefined ? "" : `/m/${seq}`}`;
 }

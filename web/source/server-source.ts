@@ -88,6 +88,7 @@ export function serverSource(
       asked.set(key, running);
       return running;
     },
+    requests: (id, from, to) => json(of(id, "/requests"), { from, to }),
     recalls: (id) => json(of(id, "/recalls")),
     search: (words, id) => json(id === undefined ? "search" : of(id, "/search"), { words }),
     replay: (id) => json(of(id, "/replay")),

@@ -3,6 +3,7 @@ import { isHelpOpen, isSearchOpen, keyPane, sidePane } from "./preferences.ts";
 import { epochBeside, messageBeside } from "./steps.ts";
 import type { SessionState } from "./session.ts";
 import { route } from "./navigation.ts";
+import type { SessionView } from "../model/route.ts";
 
 /** A key with its meaning, as the help lists it. */
 export interface KeyHelp {
@@ -21,6 +22,7 @@ export const sessionKeys: readonly KeyHelp[] = [
   { keys: "Esc", does: "close the message, the search or this help" },
   { keys: "/", does: "search in the session or in all" },
   { keys: "w m d e r t", does: "window, map, difference, epochs, recalls, text" },
+  { keys: "q", does: "the requests of a line that a gateway keeps" },
   { keys: "i", does: "facts of the call in place of the window, where the page is narrow" },
   { keys: "f", does: "follow the newest call of a live session" },
   { keys: "?", does: "this help" },
@@ -28,7 +30,7 @@ export const sessionKeys: readonly KeyHelp[] = [
 
 /** Listens to keys until the answer is called. */
 export function startKeys(state: SessionState): () => void {
-  const views = { w: "window", m: "map", d: "diff", e: "epochs", r: "recalls", t: "text" } as const;
+  const views = { w: "window", m: "map", d: "diff", e: "epochs", r: "recalls", q: "requests", t: "text" } as const;
   const actions: Readonly<Record<string, (event: KeyboardEvent) => void>> = {
     "ArrowLeft": ({ shiftKey }) => state.toCall(state.call.peek() - (shiftKey ? 10 : 1)),
     "ArrowRight": ({ shiftKey }) => state.toCall(state.call.peek() + (shiftKey ? 10 : 1)),
@@ -81,7 +83,8 @@ export function startKeys(state: SessionState): () => void {
 }
 
 /** Opens a view; its own key closes it again. */
-function toggleView(state: SessionState, view: "window" | "map" | "diff" | "epochs" | "recalls" | "text"): void {
+function toggleView(state: SessionState, view: SessionView): void {
+  if (view === "requests" && state.head.peek().value?.line === undefined) return;
   const place = route.peek();
   const isOpen = place.page === "session" && place.view === view;
   state.toView(isOpen ? "window" : view);

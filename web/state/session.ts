@@ -56,6 +56,8 @@ export interface SessionState {
   readonly instead: Signal<Instead | undefined>;
   readonly follows: Signal<boolean>;
   readonly unread: Signal<number>;
+  /** Requests that passed a gateway, as far as the page was told. */
+  readonly requests: ReadonlySignal<number>;
   /** Texts that were opened, by their key. */
   readonly opened: Signal<ReadonlyMap<string, number>>;
   toCall(call: number, way?: "slide" | "go"): void;
@@ -84,6 +86,7 @@ export function openSession(source: ViewerSource, id: string, row: number | unde
   const instead = signal<Instead | undefined>(undefined);
   const follows = signal(false);
   const unread = signal(0);
+  const requests = signal(0);
   const opened = signal<ReadonlyMap<string, number>>(new Map());
   const isHere = (place: typeof route.value): place is SessionRoute =>
     place.page === "session" && place.row === row && (row !== undefined || place.id === id);
@@ -190,6 +193,7 @@ export function openSession(source: ViewerSource, id: string, row: number | unde
           batch(() => {
             growing.grow(event.messages);
             growing.retry();
+            requests.value = event.requests ?? 0;
             const known = head.state.peek().value;
             if (!known) return;
             const { status, standing } = event;
@@ -245,6 +249,7 @@ export function openSession(source: ViewerSource, id: string, row: number | unde
     instead,
     follows,
     unread,
+    requests,
     opened,
     toCall,
     toView,

@@ -5,7 +5,14 @@ import type { ViewerBlob, ViewerSource } from "../viewer.ts";
 import { numberIn, QueryParameters } from "./query.ts";
 
 /** Most rows, messages, calls and characters of one answer. */
-export const mostOf = { sessions: 500, outline: 1_000, messages: 200, calls: 5_000, characters: 1_000_000 } as const;
+export const mostOf = {
+  sessions: 500,
+  outline: 1_000,
+  messages: 200,
+  calls: 5_000,
+  requests: 1_000,
+  characters: 1_000_000,
+} as const;
 
 const longestWords = 1_000;
 const anyNumber = { least: 0, most: 1e12 } as const;
@@ -89,6 +96,14 @@ const ofSession: Readonly<Record<string, Route>> = {
         ...(query.number("origins", { least: 0, most: 1 }) === 1 && { origins: true }),
       });
       return source.window(id, numberIn(path, call), options);
+    },
+  },
+  requests: {
+    takes: rangeOf,
+    parts: 0,
+    async ask(source, { id, query }) {
+      const { from, to } = query.range(mostOf.requests);
+      return (await source.requests?.(id, from, to)) ?? { total: 0, requests: [] };
     },
   },
   recalls: { takes: [], parts: 0, ask: (source, { id }) => source.recalls(id) },

@@ -78,6 +78,7 @@ export class EpochIndex {
   readonly #lines: OpenLine[] = [];
   readonly #byNumber = new Map<number, OpenLine[]>();
   readonly #recalls: number[] = [];
+  readonly #requests: { readonly seq: number; readonly pos: number }[] = [];
   readonly #sent = new SentReader();
   #read = 0;
   #isRead = false;
@@ -97,6 +98,11 @@ export class EpochIndex {
   /** The places in `edits.jsonl` of the recalls so far. */
   get recalls(): readonly number[] {
     return this.#recalls;
+  }
+
+  /** The places of the records of requests that passed a gateway. */
+  get requests(): readonly { readonly seq: number; readonly pos: number }[] {
+    return this.#requests;
   }
 
   /** The newest line of `edits.jsonl` that was read. */
@@ -120,6 +126,7 @@ export class EpochIndex {
       if (record.type === "epoch") this.#epoch(record);
       else if (record.type === "insert") this.#insert(record);
       else if (record.type === "recall") this.#recalls.push(record.seq);
+      else if (record.type === "request") this.#requests.push({ seq: record.seq, pos: record.pos });
       else this.#sent.take(record);
     }
     this.#isRead = true;

@@ -62,6 +62,7 @@ function isSame(one: LiveEvent, other: LiveEvent): boolean {
     one.messages === other.messages &&
     one.calls === other.calls &&
     one.epochs === other.epochs &&
+    one.requests === other.requests &&
     one.status === other.status &&
     one.standing === other.standing
   );

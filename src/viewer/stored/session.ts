@@ -8,7 +8,16 @@ import { newestOutline } from "../../session/log.ts";
 import { Turns } from "../../turns.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { EpochReader } from "../../window/epoch/reader.ts";
-import type { CallPage, CallRow, EpochRow, LiveEvent, RecallRow, ViewerSession, ViewerWindow } from "../viewer.ts";
+import type {
+  CallPage,
+  CallRow,
+  EpochRow,
+  LiveEvent,
+  RecallRow,
+  RequestPage,
+  ViewerSession,
+  ViewerWindow,
+} from "../viewer.ts";
 import { answeredRows, FixedCounts, newestSeq, recordedRows, usageAt } from "./calls.ts";
 import type { CallParts } from "./calls.ts";
 import { EpochIndex } from "./epoch-index.ts";
@@ -20,6 +29,7 @@ import { logWindow, unknownWindow } from "./log-window.ts";
 import { recallRows } from "./recalls.ts";
 import { sentWithEpoch } from "./rebuild.ts";
 import { epochAt } from "./epoch-index.ts";
+import { gatewayLine, requestRows } from "./requests.ts";
 import { configText, sessionCounter } from "./settings.ts";
 import { listed } from "./sessions.ts";
 import { UsageIndex } from "./usage-index.ts";
@@ -113,7 +123,13 @@ export class StoredSession {
       epochs: this.#newest.epoch,
       status: info.state.status,
       ...(store.holding && { standing: await standingOf(store, scope, info) }),
+      ...(gatewayLine(info.metadata.taskKey) && { requests: await this.#requestCount() }),
     };
+  }
+
+  async #requestCount(): Promise<number> {
+    await this.#epochs.grow();
+    return this.#epochs.requests.length;
   }
 
   /** Whether any call names its window. */
@@ -185,6 +201,12 @@ export class StoredSession {
   async recalls(): Promise<readonly RecallRow[]> {
     await Promise.all([this.#epochs.grow(), this.#usage.grow()]);
     return recallRows(this.#place, this.#epochs, this.#usage);
+  }
+
+  /** The requests of a gateway from one number to another. */
+  async requests(from: number, to: number): Promise<RequestPage> {
+    await this.#epochs.grow();
+    return requestRows(this.#place, this.#epochs, from, to);
   }
 
   /**

@@ -7,6 +7,7 @@ import { conversations } from "../../store/memory-logs.ts";
 import type { Scope, SessionInfo, SessionStatus, Store } from "../../store/store.ts";
 import type { ListedSession, SessionPage } from "../viewer.ts";
 import { Newest } from "./newest.ts";
+import { gatewayLine } from "./requests.ts";
 import { configText } from "./settings.ts";
 
 /** The question for a page of sessions. */
@@ -34,11 +35,13 @@ const keptCursors = 16;
 export async function listed(store: Store, scope: Scope, info: SessionInfo): Promise<ListedSession> {
   const { metadata, state } = info;
   const { uuid: id, taskKey, config, user } = metadata;
+  const line = gatewayLine(taskKey);
   return {
     id,
     status: state.status,
     ...(store.holding && { standing: await standingOf(store, scope, info) }),
-    title: taskName(taskKey) || ((await sessionTitle(store, scope, id)) ?? ""),
+    // The key of a gateway's line holds hashes: what its user said names it.
+    title: (line ? "" : taskName(taskKey)) || ((await sessionTitle(store, scope, id)) ?? ""),
     model: configText(config, "model") ?? null,
     strategy: configText(config, "strategy") ?? null,
     user: user ?? null,
@@ -50,6 +53,7 @@ export async function listed(store: Store, scope: Scope, info: SessionInfo): Pro
     usedTokens: state.totalTokensUsed,
     windowTokens: state.currentContextTokens,
     error: state.error,
+    ...(line && { line }),
   };
 }
 
@@ -130,6 +134,8 @@ export class SessionPages {
   }
 }
 
-function textOf({ id, title, model, strategy, user, status, error }: ListedSession): string {
-  return [id, title, model, strategy, user, status, error].join("\n").toLowerCase();
+function textOf({ id, title, model, strategy, user, status, error, line }: ListedSession): string {
+  return [id, title, model, strategy, user, status, error, line?.client, line?.line, line?.session]
+    .join("\n")
+    .toLowerCase();
 }

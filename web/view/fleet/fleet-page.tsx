@@ -4,6 +4,7 @@ import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import type { ListedSession, SessionPage, ViewerSource } from "../../../src/viewer/viewer.ts";
 import { compact, count, dollars, moment, several } from "../../model/numbers.ts";
+import { groupedLines, lineWords } from "../../model/requests.ts";
 import { addressOf } from "../../model/route.ts";
 import { plainLine } from "../../model/visible.ts";
 import { loader } from "../../state/loaded.ts";
@@ -157,8 +158,8 @@ function Sessions({ page }: { readonly page: SessionPage }): JSX.Element {
           </tr>
         </thead>
         <tbody>
-          {page.sessions.map((session) => (
-            <SessionLine key={session.id} session={session} />
+          {groupedLines(page.sessions).map((session) => (
+            <SessionLine key={session.id} session={session} isNext={session.isNext === true} />
           ))}
         </tbody>
       </table>
@@ -171,12 +172,19 @@ function Sessions({ page }: { readonly page: SessionPage }): JSX.Element {
   );
 }
 
-function SessionLine({ session }: { readonly session: ListedSession }): JSX.Element {
-  const { id, title, status, error } = session;
+function SessionLine(props: { readonly session: ListedSession; readonly isNext: boolean }): JSX.Element {
+  const { session, isNext } = props;
+  const { id, title, status, error, line } = session;
   return (
     <tr>
       <th scope="row">
-        <a href={addressOf({ page: "session", id, view: "window" })}>
+        <a href={addressOf({ page: "session", id, view: line ? "requests" : "window" })}>
+          {line ? (
+            <span class="quiet" title={line.session === undefined ? undefined : plainLine(line.session)}>
+              {isNext ? "└ " : ""}
+              {plainLine(lineWords(line))}{" "}
+            </span>
+          ) : null}
           <span class="clip">{plainLine(title) || "no title"}</span>
           <code class="quiet">{id}</code>
         </a>

@@ -16,6 +16,7 @@ import { Facts } from "./facts.tsx";
 import { LogPane } from "./log-pane.tsx";
 import { MapView } from "./map-view.tsx";
 import { Search } from "./search.tsx";
+import { RequestsView } from "./requests.tsx";
 import { EpochsView, RecallsView } from "./tables.tsx";
 import { TextView } from "./text-view.tsx";
 import { Timeline } from "./timeline.tsx";
@@ -81,6 +82,8 @@ function View({ state, route }: { readonly state: SessionState; readonly route: 
       return <EpochsView state={state} />;
     case "recalls":
       return <RecallsView state={state} />;
+    case "requests":
+      return <RequestsView state={state} />;
     case "window":
       return (
         <div class={`panes side-${sidePane.value}`}>
@@ -115,6 +118,7 @@ const tabs: readonly (readonly [SessionView, string, string])[] = [
   ["diff", "Difference", "of two calls (d)"],
   ["epochs", "Epochs", "why the window was made anew (e)"],
   ["recalls", "Recalls", "what was asked back (r)"],
+  ["requests", "Requests", "that passed the gateway (q)"],
   ["text", "Text", "the window as plain text (t)"],
 ];
 
@@ -127,17 +131,19 @@ function Head({ state, view }: { readonly state: SessionState; readonly view: Se
         {value ? <HeadFacts state={state} /> : null}
       </div>
       <nav aria-label="Views of the session" class="tabs">
-        {tabs.map(([name, words, title]) => (
-          <button
-            key={name}
-            type="button"
-            title={title}
-            aria-current={view === name ? "page" : undefined}
-            onClick={() => state.toView(name)}
-          >
-            {words}
-          </button>
-        ))}
+        {tabs
+          .filter(([name]) => name !== "requests" || value?.line)
+          .map(([name, words, title]) => (
+            <button
+              key={name}
+              type="button"
+              title={title}
+              aria-current={view === name ? "page" : undefined}
+              onClick={() => state.toView(name)}
+            >
+              {words}
+            </button>
+          ))}
         <button
           type="button"
           title="search (/)"

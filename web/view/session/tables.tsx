@@ -86,7 +86,8 @@ function EpochLine({ state, epoch }: { readonly state: SessionState; readonly ep
   );
 }
 
-function CallLinks({ state, call }: { readonly state: SessionState; readonly call: number }): JSX.Element {
+/** Links to a call's window, and to its difference from the one before. */
+export function CallLinks({ state, call }: { readonly state: SessionState; readonly call: number }): JSX.Element {
   return (
     <>
       <button

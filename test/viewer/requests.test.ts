@@ -1,0 +1,90 @@
+/** The requests of a gateway's line as a page asks for them, and how their sessions stand in a list. */
+import { expect, it } from "vitest";
+import { openStore } from "../../src/access/open.ts";
+import { SessionManager } from "../../src/index.ts";
+import { storedSource } from "../../src/viewer/stored-source.ts";
+import type { LiveEvent } from "../../src/viewer/viewer.ts";
+import { groupedLines, lineWords, requestWords } from "../../web/model/requests.ts";
+import { newFolder } from "../cli/stage.ts";
+import { gatewayStore, requestOf } from "./gateway-store.ts";
+
+it("are told by ranges, each with the usage of its own answer and the call of it", async () => {
+  const { folder, main, agent } = await gatewayStore();
+  const store = await openStore(folder);
+  const source = storedSource(store, {});
+  const all = await source.requests?.(main, 1, 100);
+  expect(all?.total).toBe(4);
+  expect(all?.requests.map(({ request, status, attempt, call }) => [request, status, attempt, call])).toEqual([
+    [1, 200, 1, 1],
+    [2, 529, 1, null],
+    [3, 200, 2, 2],
+    [4, 200, 1, 3],
+  ]);
+  expect(all?.requests[0]).toMatchObject({
+    kind: "turn",
+    firstByteMs: 420,
+    totalMs: 2_100,
+    bytesIn: 51_000,
+    bytesOut: 51_000,
+    usage: { input: 1_000, output: 20, cacheRead: 900 },
+    error: null,
+  });
+  expect(all?.requests[3]).toMatchObject({ bypassed: "slow-store", mends: ["without-reasoning"] });
+  expect((await source.requests?.(main, 2, 3))?.requests).toEqual(all?.requests.slice(1, 3));
+  expect(await source.requests?.(main, 5, 9)).toEqual({ total: 4, requests: [] });
+  const { sessions } = await source.sessions({});
+  const rows = groupedLines(sessions).map(({ id, title, line, isNext = false }) => [
+    id,
+    title,
+    line && lineWords(line),
+    isNext,
+  ]);
+  expect(rows).toContainEqual([agent, "Look into it.", "claude-code agent a1", false]);
+  expect(rows).toContainEqual([main, "Mend it.", "claude-code main", true]);
+  expect((await source.session(agent)).line?.parent).toEqual({ id: main, reason: "agent" });
+  expect((await source.sessions({ text: "session-7" })).sessions).toHaveLength(2);
+  await store.close();
+});
+
+it("are counted for those who follow a line, and for no other session", async () => {
+  const folder = await newFolder();
+  const manager = await SessionManager.open({ store: folder });
+  const plain = await manager.create({ taskKey: { task: "x" } });
+  const line = await manager.create({ taskKey: { gateway: 1, client: "pi", line: "main" } });
+  const store = await openStore(folder);
+  let look = (): void => undefined;
+  const clock = { now: () => 0, every: (_: number, work: () => void) => ((look = work), () => undefined) };
+  const source = storedSource(store, {}, { clock });
+  const left = new AbortController();
+  const events: LiveEvent[] = [];
+  let told = (): void => undefined;
+  const next = (): Promise<void> => new Promise((resolve) => (told = resolve));
+  const first = next();
+  const end = source.follow(line.id, (event) => (events.push(event), told()), left.signal);
+  await first;
+  const second = next();
+  await line.records.append("request", requestOf({ status: 401 }));
+  look();
+  await second;
+  expect(events.map(({ requests }) => requests)).toEqual([0, 1]);
+  left.abort();
+  await end;
+  const once = new AbortController();
+  await source.follow(plain.id, (event) => (events.push(event), once.abort()), once.signal);
+  expect(events.at(-1)).not.toHaveProperty("requests");
+  await manager.close();
+  await store.close();
+});
+
+it("say how they went", async () => {
+  const { folder, main } = await gatewayStore();
+  const store = await openStore(folder);
+  const rows = (await storedSource(store, {}).requests?.(main, 1, 9))?.requests ?? [];
+  expect(rows.map((row) => requestWords(row))).toEqual([
+    { words: "200 · end_turn", isBad: false },
+    { words: "529 · overloaded_error: Overloaded", isBad: true },
+    { words: "200 · end_turn", isBad: false },
+    { words: "200 · bypassed: slow-store · mended: without-reasoning · end_turn", isBad: false },
+  ]);
+  await store.close();
+});

@@ -1,0 +1,40 @@
+/** Requests that passed a gateway, and their lines, in words. */
+import type { GatewayLine, ListedSession, RequestRow } from "../../src/viewer/viewer.ts";
+
+/** A line as a list names it: `claude-code main`, `claude-code agent a1`. */
+export function lineWords({ client, line, agent }: Pick<GatewayLine, "client" | "line" | "agent">): string {
+  return [client, line, ...(agent === undefined ? [] : [agent])].join(" ");
+}
+
+/** How a request went, in words, and whether that is bad. */
+export function requestWords(row: RequestRow): { readonly words: string; readonly isBad: boolean } {
+  const { status, error, isAborted, isIncomplete, bypassed, fixed, mends, stop } = row;
+  const isFailed = status !== null && (status === 0 || status >= 400);
+  const words = [
+    status === null ? "" : status === 0 ? "not reached" : String(status),
+    error ?? "",
+    isAborted ? "the client left" : isIncomplete && !isFailed ? "broke off" : "",
+    bypassed === null ? "" : `bypassed: ${bypassed}`,
+    fixed === null ? "" : `passed as it came: ${fixed}`,
+    mends.length > 0 ? `mended: ${mends.join(", ")}` : "",
+    stop ?? "",
+  ];
+  return { words: words.filter((word) => word !== "").join(" · "), isBad: isFailed || error !== null };
+}
+
+/** Sessions in their order, but lines of one client's session behind the first of them. */
+export function groupedLines(
+  sessions: readonly ListedSession[],
+): readonly (ListedSession & { readonly isNext?: true })[] {
+  const groups = new Map<string, ListedSession[]>();
+  for (const session of sessions) {
+    const { client, session: name } = session.line ?? {};
+    const key = name === undefined ? session.id : JSON.stringify([client, name]);
+    const group = groups.get(key);
+    if (group) group.push(session);
+    else groups.set(key, [session]);
+  }
+  return [...groups.values()].flatMap((group) =>
+    group.map((session, place) => (place === 0 ? session : { ...session, isNext: true as const })),
+  );
+}
