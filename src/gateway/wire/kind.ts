@@ -11,11 +11,16 @@ const summaryPrompts = [
   "You are performing a CONTEXT CHECKPOINT COMPACTION",
 ];
 
-/** A request without tools and with no more messages than this is a client's own. */
+/** Programs that ask on their own behalf, for titles and routes. Of any other every request is its user's. */
+const askers: ReadonlySet<string> = new Set(["claude-code", "codex", "opencode", "gemini-cli"]);
+
+/** A request without tools and with no more messages than this is such a program's own. */
 const fewMessages = 3;
 
 /** Facts of a request that tell its purpose. */
 export interface KindFacts {
+  /** The program, as {@link Claims} has it. */
+  readonly client: string;
   readonly hasTools: boolean;
   /** Whether the answer is asked for in a shape of JSON. */
   readonly hasSchema: boolean;
@@ -25,10 +30,11 @@ export interface KindFacts {
 }
 
 /** The purpose of a request. */
-export function kindOf({ hasTools, hasSchema, messageCount, lastUserText }: KindFacts): RequestKind {
+export function kindOf({ client, hasTools, hasSchema, messageCount, lastUserText }: KindFacts): RequestKind {
   const text = lastUserText?.trimStart() ?? "";
   if (summaryPrompts.some((prompt) => text.startsWith(prompt))) return "compaction";
-  return !hasTools && (hasSchema || messageCount <= fewMessages) ? "side" : "turn";
+  const isOwn = askers.has(client) && !hasTools && (hasSchema || messageCount <= fewMessages);
+  return isOwn ? "side" : "turn";
 }
 
 /** Whether a member is a list that is not empty. */

@@ -11,8 +11,8 @@ import { composeWindow } from "../../../src/window/compose.ts";
 const streamed = "/v1beta/models/gemini-test:streamGenerateContent?alt=sse";
 const hi = { role: "user", parts: [{ text: "hi" }] };
 
-function read(api: WireApi, body: object, path = streamed): WireRequest {
-  const request = api.read({ method: "POST", path, headers: {}, body: Buffer.from(JSON.stringify(body)) });
+function read(api: WireApi, body: object, path = streamed, headers: Record<string, string> = {}): WireRequest {
+  const request = api.read({ method: "POST", path, headers, body: Buffer.from(JSON.stringify(body)) });
   if (!request) throw new Error("the request was not read");
   return request;
 }
@@ -81,8 +81,11 @@ describe("a request to Gemini", () => {
 
   it("is a client's own where it asks for JSON without tools", () => {
     const contents = [hi, hi, hi, hi];
-    expect(read(geminiApi, { contents, generationConfig: { responseMimeType: "application/json" } }).kind).toBe("side");
-    expect(read(geminiApi, { contents }).kind).toBe("turn");
+    const shaped = { contents, generationConfig: { responseMimeType: "application/json" } };
+    const client = { "user-agent": "GeminiCLI/0.61.0" };
+    expect(read(geminiApi, shaped, streamed, client).kind).toBe("side");
+    expect(read(geminiApi, shaped).kind).toBe("turn");
+    expect(read(geminiApi, { contents }, streamed, client).kind).toBe("turn");
   });
 
   it("is fixed where its beginning is cached, or its answers are several", () => {
@@ -217,7 +220,7 @@ describe("Ollama", () => {
       tools: [{ name: "read" }],
     });
     const plain = read(ollamaApi, { model: "m", messages: [question], stream: false, format: "json" }, "/api/chat");
-    expect(plain).toMatchObject({ kind: "side", isStream: false });
+    expect(plain).toMatchObject({ kind: "turn", isStream: false });
     expect(read(ollamaApi, { model: "m", messages: [] }, "/api/chat").fixed).toBe("no messages");
   });
 

@@ -181,9 +181,15 @@ describe("a request", () => {
       "turn",
     ],
   ])("is told by its purpose: %s", (_, body, kind) => {
-    expect(read(anthropicMessages, body).kind).toBe(kind);
+    const client = { "user-agent": "opencode/1.18" };
+    expect(read(anthropicMessages, body, client).kind).toBe(kind);
     const { output_config: shape, ...fields } = body as { readonly output_config?: { readonly format: object } };
-    expect(read(chatCompletions, { ...fields, ...(shape && { response_format: shape.format }) }).kind).toBe(kind);
+    expect(read(chatCompletions, { ...fields, ...(shape && { response_format: shape.format }) }, client).kind).toBe(
+      kind,
+    );
+    // A program that is not known to ask on its own behalf has all its requests kept.
+    const unknown = { "user-agent": "python-requests/2" };
+    expect(read(anthropicMessages, body, unknown).kind).toBe(kind === "side" ? "turn" : kind);
   });
 
   it.each([

@@ -71,13 +71,15 @@ describe("a request", () => {
     expect(read({ input: [hi], tools, ...fields }).fixed).toBe(fixed);
   });
 
+  const opencode = { "user-agent": "opencode/1.18" };
   it.each([
     [turn("turn"), { input: [hi] }, "turn"],
     [turn("prewarm"), { input: [hi], tools }, "side"],
     [turn("compaction"), { input: [hi], tools }, "compaction"],
     [{}, { input: [hi], tools }, "turn"],
-    [{}, { input: [hi] }, "side"],
-    [{}, { input: [hi, hi, hi, hi], text: { format: { type: "json_schema" } } }, "side"],
+    [{}, { input: [hi] }, "turn"],
+    [opencode, { input: [hi] }, "side"],
+    [opencode, { input: [hi, hi, hi, hi], text: { format: { type: "json_schema" } } }, "side"],
     [
       {},
       {

@@ -38,7 +38,9 @@ export const anthropicMessages: WireApi = {
     const body = readBody(call, shape);
     if (!body) return undefined;
     const { fields, messages } = body;
+    const claims = claimsOf(call.headers, fields);
     const kind = kindOf({
+      client: claims.client,
       hasTools: hasItems(fields["tools"]),
       hasSchema: hasSchema(fields),
       messageCount: messages.length,
@@ -48,7 +50,7 @@ export const anthropicMessages: WireApi = {
       api: anthropicMessages,
       call,
       kind,
-      claims: claimsOf(call.headers, fields),
+      claims,
       model: asName(fields["model"]),
       maxOutput: asCount(fields["max_tokens"]),
       isStream: fields["stream"] === true,

@@ -36,8 +36,10 @@ export const chatCompletions: WireApi = {
     const body = readBody(call, shape);
     if (!body) return undefined;
     const { fields, messages } = body;
+    const claims = claimsOf(call.headers, fields);
     const format = formatType(fields["response_format"]);
     const kind = kindOf({
+      client: claims.client,
       hasTools: hasItems(fields["tools"]) || hasItems(fields["functions"]),
       hasSchema: format === "json_schema" || format === "json_object",
       messageCount: messages.length,
@@ -47,7 +49,7 @@ export const chatCompletions: WireApi = {
       api: chatCompletions,
       call,
       kind,
-      claims: claimsOf(call.headers, fields),
+      claims,
       model: asName(fields["model"]),
       maxOutput: asCount(fields["max_completion_tokens"]) ?? asCount(fields["max_tokens"]),
       isStream: fields["stream"] === true,

@@ -41,6 +41,7 @@ export const geminiApi: WireApi = {
     const body = readBody(call, shape);
     if (!body) return undefined;
     const { fields, messages } = body;
+    const claims = claimsOf(call.headers, fields);
     const [, model, action] = route.exec(call.path) ?? [];
     const config = fieldsOf(fields["generationConfig"] ?? fields["generation_config"]);
     const tools = toolsOf(fields["tools"]);
@@ -49,12 +50,13 @@ export const geminiApi: WireApi = {
       api: geminiApi,
       call,
       kind: kindOf({
+        client: claims.client,
         hasTools: hasItems(fields["tools"]),
         hasSchema: (config["responseMimeType"] ?? config["response_mime_type"]) === "application/json",
         messageCount: messages.length,
         lastUserText: lastText(messages.at(-1)?.value),
       }),
-      claims: claimsOf(call.headers, fields),
+      claims,
       model: model === undefined ? undefined : decoded(model),
       maxOutput: asCount(config["maxOutputTokens"] ?? config["max_output_tokens"]),
       isStream: action === "streamGenerateContent",

@@ -26,17 +26,19 @@ export const ollamaApi: WireApi = {
     const body = readBody(call, shape);
     if (!body) return undefined;
     const { fields, messages } = body;
+    const claims = claimsOf(call.headers, fields);
     const most = asCount(fieldsOf(fields["options"])["num_predict"]);
     return defined({
       api: ollamaApi,
       call,
       kind: kindOf({
+        client: claims.client,
         hasTools: hasItems(fields["tools"]),
         hasSchema: (fields["format"] ?? "") !== "",
         messageCount: messages.length,
         lastUserText: lastTextOf(messages.at(-1)?.value),
       }),
-      claims: claimsOf(call.headers, fields),
+      claims,
       model: asName(fields["model"]),
       maxOutput: most === 0 ? undefined : most,
       isStream: fields["stream"] !== false,

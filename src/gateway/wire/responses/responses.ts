@@ -48,12 +48,13 @@ export const responsesApi: WireApi = {
     if (!body) return undefined;
     const { fields, messages } = body;
     const codex = fieldsOf(parseJson(headerOf(call.headers, "x-codex-turn-metadata") ?? ""));
+    const claims = claimsIn(call.headers, fields, codex);
     stored.set(call, fields["store"] !== false);
     return defined({
       api: responsesApi,
       call,
-      kind: kindIn(body, codex),
-      claims: claimsIn(call.headers, fields, codex),
+      kind: kindIn(body, codex, claims),
+      claims,
       model: asName(fields["model"]),
       maxOutput: asCount(fields["max_output_tokens"]),
       isStream: fields["stream"] === true,
@@ -81,7 +82,7 @@ function headerOf(headers: IncomingHttpHeaders, name: string): string | undefine
 }
 
 /** Codex tells the purpose of its requests; of others it is told by their bodies. */
-function kindIn({ fields, messages }: ReadBody, codex: JsonObject): RequestKind {
+function kindIn({ fields, messages }: ReadBody, codex: JsonObject, { client }: Claims): RequestKind {
   const named = asName(codex["request_kind"]);
   if (named === "turn" || named === "compaction") return named;
   if (named !== undefined) return "side";
@@ -89,6 +90,7 @@ function kindIn({ fields, messages }: ReadBody, codex: JsonObject): RequestKind 
   if (last && typeOf(last) === "compaction_trigger") return "compaction";
   const format = formatType(fieldsOf(fields["text"])["format"]);
   return kindOf({
+    client,
     hasTools: hasItems(fields["tools"]),
     hasSchema: format === "json_schema" || format === "json_object",
     messageCount: messages.length,
