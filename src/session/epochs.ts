@@ -1,7 +1,7 @@
 /** The epochs of a session: windows are composed from its log, and an epoch is on disk before its window is returned. */
 import { WindrowError } from "../errors.ts";
 import type { Message } from "../message/message.ts";
-import type { NewRecord } from "../message/record.ts";
+import type { NewRecord, StoredRecordOf } from "../message/record.ts";
 import type { NumberedMessage } from "../message/step.ts";
 import { recordedEpoch, windowRecords } from "./log.ts";
 import { Turns } from "../turns.ts";
@@ -81,12 +81,13 @@ export class Epochs {
    *
    * @param shown - the original, or the message itself
    */
-  restore(seq: number, message: Message, shown: Message): void {
+  restore({ seq, message }: StoredRecordOf<"message">, shown: Message): Message {
     this.push(seq, shown, message.masks !== undefined);
     this.#writer.restored(seq);
     const { opened, length } = this.#composer.state;
     const wasShown = this.#recorded.epoch >= 0 && (seq > opened || length === 0);
     if (shown.masks !== undefined && wasShown) this.#masked = true;
+    return shown;
   }
 
   /** Replaces the composer by one whose prefix counts as changed. */

@@ -112,7 +112,7 @@ export class Session {
   /** @internal Restores an earlier process's state: reads the window's messages and those behind its epoch. */
   async restore({ epoch, base, later, pos }: NewestEdits, originals?: Originals): Promise<void> {
     const { id, store, scope } = this.#context;
-    const { conversation, composer, meter } = this.#options;
+    const { conversation, composer, meter, check } = this.#options;
     const opened = epoch?.state.opened ?? 0;
     this.#appender.counted(opened, epoch?.historyTokens ?? 0);
     if (epoch) this.#epochs.resumed(epoch, base);
@@ -122,13 +122,11 @@ export class Session {
     meter.resumed(await usagesBehind(store, scope, id, pos));
     const turns = new Turns();
     for await (const record of windowRecords(store, scope, id, epoch, composer.strategy)) {
-      const { seq, message, tokenCount } = record;
       await turns.turn();
-      const shown = originalOf(record, originals, this.#options.check);
-      this.#epochs.restore(seq, message, shown);
-      if (seq <= opened) continue;
-      this.#appender.counted(seq, tokenCount);
-      conversation.push(seq, shown, message.masks);
+      const shown = this.#epochs.restore(record, originalOf(record, originals, check));
+      if (record.seq <= opened) continue;
+      this.#appender.counted(record.seq, record.tokenCount);
+      conversation.push(record.seq, shown, record.message.masks);
     }
     if (!conversation.wantsAll) return;
     for await (const { seq, message } of store.read(scope, id, { kind: "message" })) {
