@@ -11,7 +11,7 @@ export interface KilledGateway {
   /** How often it was killed so far. */
   kills(): number;
   /** Waits until it listens. */
-  up(): Promise<unknown>;
+  readonly up: () => Promise<unknown>;
   /** Kills it no more, and ends it. Answers with all that it wrote to its standard error. */
   end(): Promise<string>;
 }
@@ -24,19 +24,22 @@ export interface KillOptions {
   readonly upstream: string;
   readonly kills: number;
   readonly flags?: readonly string[];
+  /** Waits until so many requests more reached the upstream. */
+  readonly passed: (requests: number) => Promise<void>;
   /** A number from 0 to 1 that makes the moments. */
   readonly random: () => number;
 }
 
-/** Most milliseconds that one of them lives after it listens. */
-const longestLife = 700;
+/** Most requests that pass one of them, and most milliseconds that it lives on behind the last of them. */
+const mostRequests = 6;
+const longestRest = 80;
 
 /** Starts one. It is killed until the number of kills is reached, and lives on then. */
 export async function startKilled(options: KillOptions): Promise<KilledGateway> {
   const { dist, store, upstream, random, flags = [] } = options;
   const port = await freePort();
   const named = ["anthropic", "openai", "gemini", "ollama"].map((name) => `${name}=${upstream}`);
-  const words = ["gateway", "--port", String(port), "--store", store, ...flags, "--upstream", ...named];
+  const words = ["gateway", "--tied", "--port", String(port), "--store", store, ...flags, "--upstream", ...named];
   let kills = 0;
   let errors = "";
   let isEnding = false;
@@ -44,7 +47,8 @@ export async function startKilled(options: KillOptions): Promise<KilledGateway> 
   let listening: Promise<unknown>;
 
   function start(): void {
-    child = spawn(process.execPath, [join(dist, "cli/main.js"), ...words], { stdio: ["ignore", "pipe", "pipe"] });
+    child = spawn(process.execPath, [join(dist, "cli/main.js"), ...words], { stdio: ["pipe", "pipe", "pipe"] });
+    child.stdin!.on("error", () => undefined);
     child.stderr!.setEncoding("utf8").on("data", (text: string) => (errors += text));
     listening = Promise.race([once(child.stdout!, "data"), once(child, "close")]);
   }
@@ -52,8 +56,11 @@ export async function startKilled(options: KillOptions): Promise<KilledGateway> 
   async function reign(): Promise<void> {
     while (!isEnding && kills < options.kills) {
       // One in eight dies while it starts.
-      if (random() > 0.125) await listening;
-      await sleep(random() * longestLife);
+      if (random() > 0.125) {
+        await listening;
+        await options.passed(Math.floor(random() * mostRequests));
+      }
+      await sleep(random() * longestRest);
       if (isEnding) return;
       if (child.exitCode !== null) throw new Error(`The gateway ended by itself: ${errors}`);
       const closed = once(child, "close");
