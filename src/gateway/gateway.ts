@@ -238,7 +238,10 @@ export interface Lines {
 export interface ComposingOptions {
   /** Tokens a request may use; `auto` for six tenths of the model's contextWindow. Absent: requests are only observed. */
   readonly budget?: number | "auto";
-  /** How the model gets back what left its window. Default `mcp` where a budget is given. */
+  /**
+   * How the model gets back what left its window: by a tool of its client (`mcp`), or by one that the gateway adds and answers
+   * within the answer (`loop`). Default `mcp` where a budget is given.
+   */
   readonly recall?: "off" | "mcp" | "loop";
   /** Whether edits are left to the provider where it can make them itself (Anthropic). Default false. */
   readonly edits?: "gateway" | "provider";

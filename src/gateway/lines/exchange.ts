@@ -1,6 +1,7 @@
 /** One request on its way: its line, the bytes it is sent with, and its answer. Whatever fails here, bytes go on. */
-import { isWindrowError } from "../../errors.ts";
+import { isWindrowError, WindrowError } from "../../errors.ts";
 import { knownSecrets } from "../../mask/text.ts";
+import type { Recalled, RecallQuery } from "../../window/recall/query.ts";
 import type { SentAnswer, Sending, WireRequest } from "../gateway.ts";
 import { Chain, Printed } from "./chain.ts";
 import { bestOf, echoOf, groupKey, lineOf, originalsOf } from "./find.ts";
@@ -235,6 +236,14 @@ export class Exchange implements Sending {
     this.#outcome = outcome;
     line.sentPlan = outcome.plan;
     return outcome.body;
+  }
+
+  /** Brings back what the line's log holds. @throws WindrowError `not-found` where the request has no line */
+  async recall(query: RecallQuery): Promise<Recalled> {
+    const line = this.#found?.line;
+    if (!line)
+      throw new WindrowError("not-found", "This conversation is not kept, so nothing of it can be brought back.");
+    return (await line.session()).recall(query);
   }
 
   /** Keeps the answer. Never rejects. */

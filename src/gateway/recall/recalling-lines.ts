@@ -89,7 +89,7 @@ async function prepared(
   hasFailed: (work: Promise<void>) => Promise<boolean>,
 ): Promise<Ready | undefined> {
   const { api, call, tools } = request;
-  if (tools.length === 0 && shape.needsTools) return undefined;
+  if ((tools.length === 0 && shape.needsTools) || (turns.isEmpty && !asked)) return undefined;
   const { messages, isFound, isLost, place } = restored(request, shape, turns);
   const [first] = shape.turns(request.messages);
   const opening = openingOf(request, first?.from);
