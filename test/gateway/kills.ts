@@ -85,6 +85,7 @@ export async function startKilled(options: KillOptions): Promise<KilledGateway> 
       await listening;
       const closed = once(child, "close");
       child.kill("SIGTERM");
+      child.stdin!.end();
       await closed;
       return errors;
     },

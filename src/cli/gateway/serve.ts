@@ -85,6 +85,8 @@ export async function runGateway(
         if (flags.tied === true) process.stdin.once("end", done).once("close", done).resume();
       });
     } finally {
+      // A standard input that is still read would keep the process.
+      if (flags.tied === true) process.stdin.destroy();
       await gateway.close();
       await lines.close();
     }

@@ -1,0 +1,123 @@
+/**
+ * Agents at work while the gateway between them and their provider is killed at random moments: none sees a fault, the
+ * provider sees no request that it would refuse, and every message of theirs is in the store once.
+ *
+ * WINDROW_GATEWAY_KILLS=200 kills so often in each of the tests; WINDROW_SEED chooses other moments.
+ */
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { openStore } from "../../src/access/open.ts";
+import { runAgent } from "../gateway/fake/agent.ts";
+import type { AgentRun } from "../gateway/fake/agent.ts";
+import { startFake } from "../gateway/fake/fake.ts";
+import type { Api } from "../gateway/fake/reading.ts";
+import { randomBy, startKilled } from "../gateway/kills.ts";
+import { temporaryFolder } from "../store/fixtures.ts";
+import { dist } from "../support/build.ts";
+import { count } from "./totals.ts";
+
+const kills = Number(process.env["WINDROW_GATEWAY_KILLS"] ?? 4);
+const seed = Number(process.env["WINDROW_SEED"] ?? 1);
+const steps = 14;
+
+/** Agents that tell their session, and one that tells nothing. */
+const agents: readonly { readonly api: Api; readonly isNamed: boolean }[] = [
+  { api: "anthropic", isNamed: true },
+  { api: "responses", isNamed: true },
+  { api: "chat", isNamed: false },
+];
+
+interface Done extends AgentRun {
+  readonly task: string;
+}
+
+/** Runs tasks one after the other until the condition ends, each in a session of its own. */
+async function work(
+  { api, isNamed }: (typeof agents)[number],
+  url: string,
+  pause: () => Promise<unknown>,
+  isOver: () => boolean,
+): Promise<readonly Done[]> {
+  const runs: Done[] = [];
+  do {
+    const task = `Task ${runs.length} of ${api}: read the files.`;
+    const session = `${api}-${runs.length}`;
+    const named = isNamed ? { session } : {};
+    const options = { url, api, ...named, resultBytes: 2_000, retries: 10_000, pause };
+    runs.push({ task, ...(await runAgent(task, options)) });
+  } while (!isOver());
+  return runs;
+}
+
+it.each([
+  ["observing", []],
+  ["composing", ["--budget", "6000"]],
+])(
+  "%s, a gateway that is killed again and again: no fault, no message lost, none twice",
+  { timeout: 3_600_000 },
+  async (_, flags) => {
+    const folder = await temporaryFolder();
+    const store = join(folder, "store");
+    const fake = await startFake({
+      scenario: `loop:${steps}:read_file:{"path":"file{k}.txt"}`,
+      pauseMs: 2,
+      keepsBodies: false,
+    });
+    const passed = (requests: number): Promise<void> => {
+      const wanted = fake.requests.length + requests;
+      return fake.until(() => fake.requests.length >= wanted);
+    };
+    const gateway = await startKilled({
+      dist,
+      store,
+      upstream: fake.url,
+      kills,
+      flags,
+      random: randomBy(seed),
+      passed,
+    });
+    const isOver = (): boolean => gateway.kills() >= kills;
+    const works = await Promise.all(agents.map((agent) => work(agent, gateway.url, gateway.up, isOver)));
+    const errors = await gateway.end();
+    count("kills", gateway.kills());
+    const runs = works.flat();
+    expect(fake.faults, errors).toEqual([]);
+    expect(runs.map(({ text }) => text)).toEqual(runs.map(() => "OK done."));
+    expect(fake.turns().every(({ extends: isExtension }) => isExtension)).toBe(flags.length === 0);
+
+    const found = await messagesOf(store);
+    const wanted = runs.flatMap((run) => [run.task, ...callsOf(run).flatMap((id) => [`call ${id}`, `result ${id}`])]);
+    const times = new Map<string, number>(wanted.map((name) => [name, 0]));
+    for (const name of found) if (times.has(name)) times.set(name, times.get(name)! + 1);
+    count("acknowledged", wanted.length);
+    const lost = [...times].filter(([, seen]) => seen === 0);
+    count("lost", lost.length);
+    expect({ lost, twice: [...times].filter(([, seen]) => seen > 1) }).toEqual({ lost: [], twice: [] });
+    await fake.close();
+    await rm(folder, { recursive: true });
+  },
+);
+
+/** The ids of an agent's calls, whatever its API: the fake makes them unlike any other. */
+function callsOf({ messages }: AgentRun): readonly string[] {
+  const ids = JSON.stringify(messages).matchAll(/"(?:id|call_id)":"((?:toolu|call)_[a-z]_\d+_[\da-f]{8})"/g);
+  return [...new Set([...ids].map(([, id]) => id!))];
+}
+
+/** Everything in the store: texts of users, and the ids of calls and of results. */
+async function messagesOf(address: string): Promise<readonly string[]> {
+  const store = await openStore(address, { create: false });
+  const found: string[] = [];
+  for await (const { metadata } of store.list({})) {
+    for await (const { message } of store.read({}, metadata.uuid, { kind: "message" })) {
+      for (const part of message.parts) {
+        if (part.type === "tool-call") found.push(`call ${part.callId}`);
+        else if (part.type === "tool-result") found.push(`result ${part.callId}`);
+        else if (part.type === "text" && message.role === "user") found.push(part.text);
+      }
+    }
+  }
+  await store.close();
+  return found;
+}
