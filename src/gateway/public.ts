@@ -1,6 +1,4 @@
 /** `windrow/gateway`: the server between an agent and its provider, for one's own program. docs/gateway.md describes it. */
-export { openLines } from "./lines/lines.ts";
-export type { LinesEvent, LinesOptions } from "./lines/lines.ts";
 export { serveGateway } from "./proxy/server.ts";
 export type { Gateway, GatewayLimits, ServeGatewayOptions } from "./proxy/server.ts";
 export type { GatewayEvent, Outcome } from "./proxy/events.ts";
