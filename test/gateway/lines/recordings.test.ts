@@ -26,7 +26,8 @@ function requestsOf(name: string): readonly WireRequest[] {
     // Recordings have the names of tools alone.
     const tools = Array.isArray(body?.["tools"]) ? body["tools"].map((name) => ({ name: String(name) })) : undefined;
     const bytes = Buffer.from(JSON.stringify({ ...body, ...(tools && { tools }) }));
-    return api?.read({ method, path, headers, body: bytes }) ?? [];
+    const named = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+    return api?.read({ method, path, headers: named, body: bytes }) ?? [];
   });
 }
 
@@ -69,7 +70,11 @@ test.skipIf(!found)("cc-tui has titles, a conversation, its summary, and one tha
   await replayed(stage, "cc-tui");
   const sessions = await stage.sessions();
   const mains = sessions.filter(({ metadata }) => metadata.taskKey["line"] === "main");
-  expect(sessions.map(({ metadata }) => metadata.taskKey["line"]).toSorted()).toEqual(["main", "main", "side"]);
+  expect(
+    sessions
+      .map(({ metadata }) => metadata.taskKey["line"] as string)
+      .toSorted((left, right) => (left < right ? -1 : 1)),
+  ).toEqual(["main", "main", "side"]);
   expect(mains[1]!.metadata.taskKey["parent"]).toMatchObject({ uuid: mains[0]!.metadata.uuid });
   const records = await stage.records(mains[0]!.metadata.uuid);
   expect(records.some(({ data }) => data["kind"] === "compaction")).toBe(true);

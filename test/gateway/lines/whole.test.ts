@@ -13,11 +13,10 @@ test(
     const fake = await startFake({ scenario: 'loop:20:read:{"path":"src/{k}.ts"}' });
     onTestFinished(() => fake.close());
     const stage = await openStage({ budget: 24_000 });
-    const lines = { send: stage.lines.send, close: stage.lines.close };
     const gateway = await serveGateway({
       port: 0,
       apis: wireApis,
-      lines,
+      lines: stage.lines,
       upstreams: { anthropic: fake.url },
       limits: { linesMs: 60_000 },
       env: {},
