@@ -220,7 +220,7 @@ module.exports = {
       from: { path: "^web/" },
       to: {
         path: "^(src|test|bench|scripts|examples)/",
-        pathNot: "^src/(viewer/(viewer|page/.+|file/decode)|message/message)\\.ts$",
+        pathNot: "^src/(viewer/(viewer|requests|page/.+|file/decode)|message/message)\\.ts$",
       },
     },
     {

@@ -1,12 +1,12 @@
-/** The tarball has at most 700 files; it installs at most 20 packages and 22 MB, and none of them with an install script. */
+/** The tarball has at most 800 files; it installs at most 22 packages and 22 MB, and none of them with an install script. */
 import { execFileSync } from "node:child_process";
 import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { conclude, root } from "./package-files.mjs";
 
-const mostFiles = 700;
-const mostPackages = 20;
+const mostFiles = 800;
+const mostPackages = 22;
 const mostBytes = 22_000_000;
 
 const folder = mkdtempSync(join(tmpdir(), "windrow-install-"));

@@ -4,6 +4,7 @@ export { encodeReplay, replayFile } from "./file/replay-file.ts";
 export type { EncodedReplay, ReplayFileOptions } from "./file/replay-file.ts";
 export { viewerFile } from "./file/viewer-file.ts";
 export type { ViewerFileOptions } from "./file/viewer-file.ts";
+export type * from "./requests.ts";
 export { viewerHandler } from "./serve/handler.ts";
 export type { ViewerHandlerOptions } from "./serve/handler.ts";
 export { serveViewer } from "./serve/server.ts";

@@ -194,8 +194,7 @@ function* cut(plan: Plan, context: PassContext): Work<Plan> {
 function onlyFloorProtected({ steps }: View): View {
   const last = steps.findLastIndex((step) => step.kind === "assistant" || isUsers(step));
   const lastUser = steps.findLastIndex(isUsers);
-  const stays = (step: ViewStep, index: number): boolean =>
-    standsAlways(step) || index === last || index === lastUser;
+  const stays = (step: ViewStep, index: number): boolean => standsAlways(step) || index === last || index === lastUser;
   return viewOf(steps.map((step, index) => ({ ...step, protected: stays(step, index) })));
 }
 

@@ -5,7 +5,10 @@ import { growingLog } from "../../web/state/growing-log.ts";
 import type { GrowingLog } from "../../web/state/growing-log.ts";
 import { fakeSource } from "../viewer/fake-source.ts";
 
-function served(length: number, isDown = false): { readonly rows: GrowingLog; readonly server: { length: number; isDown: boolean } } {
+function served(
+  length: number,
+  isDown = false,
+): { readonly rows: GrowingLog; readonly server: { length: number; isDown: boolean } } {
   const server = { length, isDown };
   const { source } = fakeSource({
     async outline(_id, from, to) {

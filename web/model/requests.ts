@@ -1,5 +1,6 @@
 /** Requests that passed a gateway, and their lines, in words. */
-import type { GatewayLine, ListedSession, RequestRow } from "../../src/viewer/viewer.ts";
+import type { GatewayLine, RequestRow } from "../../src/viewer/requests.ts";
+import type { ListedSession } from "../../src/viewer/viewer.ts";
 
 /** A line as a list names it: `claude-code main`, `claude-code agent a1`. */
 export function lineWords({ client, line, agent }: Pick<GatewayLine, "client" | "line" | "agent">): string {

@@ -169,6 +169,7 @@ function stopOf(stop: JsonValue | undefined, hasOthers: boolean): JsonValue | un
   return stop === "tool_use" && !hasOthers ? "end_turn" : stop;
 }
 
+/** Recall in the Messages API. */
 export const anthropicRecall: RecallShape = {
   tool: { name: toolName, description: declaration.description, input_schema: declaration.schema },
   ping: eventText("ping", { type: "ping" }),

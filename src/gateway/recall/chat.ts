@@ -118,6 +118,7 @@ class ChatStream implements MergedStream {
   }
 }
 
+/** Recall in the chat-completions API. */
 export const chatRecall: RecallShape = {
   tool: {
     type: "function",

@@ -156,6 +156,7 @@ class ResponsesStream implements MergedStream {
   }
 }
 
+/** Recall in the Responses API. */
 export const responsesRecall: RecallShape = {
   tool: {
     type: "function",

@@ -2,7 +2,7 @@
 import { asArray, asName, asObject } from "../../message/json.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import type { StoredRecordOf } from "../../message/record.ts";
-import type { GatewayLine, RequestPage, RequestRow } from "../viewer.ts";
+import type { GatewayLine, RequestPage, RequestRow } from "../requests.ts";
 import type { EpochIndex, Place } from "./epoch-index.ts";
 import type { UsageLine } from "./usage-index.ts";
 

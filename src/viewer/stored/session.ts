@@ -8,16 +8,8 @@ import { newestOutline } from "../../session/log.ts";
 import { Turns } from "../../turns.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { EpochReader } from "../../window/epoch/reader.ts";
-import type {
-  CallPage,
-  CallRow,
-  EpochRow,
-  LiveEvent,
-  RecallRow,
-  RequestPage,
-  ViewerSession,
-  ViewerWindow,
-} from "../viewer.ts";
+import type { CallPage, CallRow, EpochRow, LiveEvent, RecallRow, ViewerSession, ViewerWindow } from "../viewer.ts";
+import type { RequestPage } from "../requests.ts";
 import { answeredRows, FixedCounts, newestSeq, recordedRows, usageAt } from "./calls.ts";
 import type { CallParts } from "./calls.ts";
 import { EpochIndex } from "./epoch-index.ts";

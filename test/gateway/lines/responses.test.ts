@@ -21,10 +21,11 @@ function faultsOf(items: readonly JsonObject[]): readonly string[] {
   for (const [index, item] of items.entries()) {
     const id = item["call_id"];
     const next = items[index + 1];
+    const type = typeof item["type"] === "string" ? item["type"] : "";
     if (Object.keys(item).length === 0) faults.push(`${index} is empty`);
-    if (item["type"] === "reasoning" && (!next || next["role"] === "user")) faults.push(`${index} has no item`);
-    if (/_call$/.test(String(item["type"]))) open.add(id);
-    if (/_output$/.test(String(item["type"])) && !open.delete(id)) faults.push(`${index} answers nothing`);
+    if (type === "reasoning" && (!next || next["role"] === "user")) faults.push(`${index} has no item`);
+    if (type.endsWith("_call")) open.add(id);
+    if (type.endsWith("_output") && !open.delete(id)) faults.push(`${index} answers nothing`);
   }
   return [...faults, ...[...open].map((id) => `nothing answers ${String(id)}`)];
 }

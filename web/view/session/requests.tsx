@@ -2,7 +2,8 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
-import type { CacheCard, GatewayLine, ListedSession, RequestPage, RequestRow } from "../../../src/viewer/viewer.ts";
+import type { GatewayLine, RequestPage, RequestRow } from "../../../src/viewer/requests.ts";
+import type { CacheCard, ListedSession } from "../../../src/viewer/viewer.ts";
 import { lineWords, requestWords } from "../../model/requests.ts";
 import { compact, count, duration, moment, percent, several, tokens } from "../../model/numbers.ts";
 import { addressOf } from "../../model/route.ts";
