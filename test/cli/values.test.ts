@@ -83,6 +83,8 @@ const flags: readonly (readonly [argv: readonly string[], kind: string])[] = [
   [["monitor", "--metrics"], "a port from 0 to 65535, for example 9464"],
   [["mcp", "--http"], "a port from 0 to 65535, for example 9464"],
   [["serve", "--port"], "a port from 0 to 65535, for example 9464"],
+  [["gateway", "--port"], "a port from 0 to 65535, for example 9464"],
+  [["gateway", "--budget"], "a number of tokens above 0, for example 32000 or 32k"],
   [["import", "FILE", "--max-bytes"], "a whole number above 0, for example 20"],
   [["import", "FILE", "--max-entries"], "a whole number above 0, for example 20"],
   [["replay", "FILE", "--max-bytes"], "a whole number above 0, for example 20"],
