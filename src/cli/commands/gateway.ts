@@ -21,7 +21,6 @@ export function addGateway(command: Command, { io, finish, signal }: CommandCont
     .option("--token <token>", `what every client then sends as x-windrow-token (default: ${tokenVariable})`)
     .option("--budget <tokens>", "tokens of a request: 120k, auto for six tenths of the model's, or off", "off")
     .addOption(new Option("--recall <how>", "how a model gets back what left").choices(["off", "mcp", "loop"]))
-    .addOption(new Option("--edits <whose>", "who takes old results out").choices(["gateway", "provider"]))
     .option("--upstream <name=url...>", "a server under /u/NAME/, or in the place of a provider: openai=https://…")
     .option("--open", "open the page with what passed in the browser")
     .addOption(new Option("--tied", "end with the standard input").hideHelp())

@@ -5,8 +5,10 @@ import { constants } from "node:os";
 import { routeCommand } from "../../gateway/clients/route.ts";
 import { opencodeKeys } from "../../gateway/clients/found.ts";
 import { WindrowError } from "../../errors.ts";
+import { passingSecret } from "../../gateway/secret.ts";
 import type { CommandIo } from "../command.ts";
 import { keepGateway } from "./kept-gateway.ts";
+import { secretVariable } from "./secret.ts";
 import type { KeepSettings, KeptGateway } from "./kept-gateway.ts";
 
 /** Signals that are for the command and its gateway both. */
@@ -42,7 +44,12 @@ export async function runThrough(
   const { upstreams } = routeCommand(command, "http://127.0.0.1", io.env, known);
   const named = Object.entries(upstreams).flatMap(([name, address]) => ["--upstream", `${name}=${address}`]);
   // A user's own --upstream stands later, and counts.
-  const env = { ...io.env, ...(token !== undefined && { WINDROW_GATEWAY_TOKEN: token }) };
+  const env = {
+    // A gateway that is started again within the run knows its conversations, also those of a store elsewhere.
+    [secretVariable]: passingSecret().toString("hex"),
+    ...io.env,
+    ...(token !== undefined && { WINDROW_GATEWAY_TOKEN: token }),
+  };
   const gateway = await started({
     port,
     env,

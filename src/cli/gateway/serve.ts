@@ -1,12 +1,10 @@
 /** `windrow gateway` while it serves: the store, the page, and the server between agents and their providers. */
-import { dirname } from "node:path";
 import { isWindrowError, WindrowError } from "../../errors.ts";
 import type { ComposingOptions } from "../../gateway/gateway.ts";
 import { openLines } from "../../gateway/lines/lines.ts";
 import type { LinesEvent } from "../../gateway/lines/lines.ts";
 import type { GatewayEvent } from "../../gateway/proxy/events.ts";
 import { serveGateway } from "../../gateway/proxy/server.ts";
-import { keptSecret, passingSecret } from "../../gateway/secret.ts";
 import { tenantsBy } from "../../gateway/tenant.ts";
 import { wireApis } from "../../gateway/wire/apis.ts";
 import { isLoopbackAddress, newToken } from "../../http/bearer.ts";
@@ -19,6 +17,7 @@ import type { CommandIo, ExitStatus } from "../command.ts";
 import { openBrowser } from "../open-browser.ts";
 import { scopeOf } from "../store-options.ts";
 import type { ScopeFlags } from "../store-options.ts";
+import { secretOf } from "./secret.ts";
 import { tokenOf, variableOf } from "./token.ts";
 import { untilEnded } from "../until-ended.ts";
 import { portOf, tokensOf } from "../values.ts";
@@ -32,7 +31,6 @@ export interface GatewayFlags extends ScopeFlags {
   readonly token?: string;
   readonly budget: string;
   readonly recall?: NonNullable<ComposingOptions["recall"]>;
-  readonly edits?: NonNullable<ComposingOptions["edits"]>;
   readonly upstream?: readonly string[];
   readonly open?: boolean;
   readonly tied?: boolean;
@@ -58,7 +56,7 @@ export async function runGateway(
   const token = tokenOf(flags.token, io);
   return onStoreAbout(io, { store: flags.store, create: true }, flags.store, async (store) => {
     const pageToken = variableOf(io, pageVariable) ?? newToken();
-    const secret = await secretOf(flags.store);
+    const secret = await secretOf(flags.store, io);
     const on = (event: LinesEvent): void => void io.stderr.write(`windrow: ${toldOf(event)}\n`);
     const lines = await openLines({ store, secret, ...composing, on, onSession: (event) => io.log(event) });
     const gateway = await serveGateway({
@@ -107,16 +105,10 @@ function pageOf(
   return viewerHandler({ source, token, base: "/-/ui", onError });
 }
 
-/** The secret of a store: in its folder or beside its file, so that tenants keep their names over restarts. */
-async function secretOf(store: string): Promise<Buffer> {
-  const index = searchFolderOf(store);
-  return index === undefined ? passingSecret() : await keptSecret(dirname(index));
-}
-
-function composingOf({ budget, recall, edits }: GatewayFlags): ComposingOptions {
+function composingOf({ budget, recall }: GatewayFlags): ComposingOptions {
   if (budget === "off") return {};
   const tokens = budget === "auto" ? budget : tokensOf("--budget", budget);
-  return { budget: tokens, ...(recall !== undefined && { recall }), ...(edits !== undefined && { edits }) };
+  return { budget: tokens, ...(recall !== undefined && { recall }) };
 }
 
 function upstreamsOf(given: readonly string[]): Readonly<Record<string, string>> {
