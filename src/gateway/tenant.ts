@@ -16,9 +16,24 @@ export function tenantsBy(secret: Buffer): TenantOf {
 
 /** The key that a request is paid with; empty where it has none. */
 export function keyOf(headers: IncomingHttpHeaders, path: string): string {
-  for (const name of ["authorization", "x-api-key", "x-goog-api-key", "api-key"]) {
-    const value = headers[name];
-    if (typeof value === "string" && value !== "") return value.replace(/^Bearer +/i, "");
-  }
-  return new URLSearchParams(path.replace(/^[^?]*/, "")).get("key") ?? "";
+  return keysOf(headers, path)[0] ?? "";
+}
+
+/** All keys that a request carries, the one that counts first. */
+function keysOf(headers: IncomingHttpHeaders, path: string): readonly string[] {
+  const values = ["authorization", "x-api-key", "x-goog-api-key", "api-key"].map((name) => headers[name]);
+  const keys = values.map((value) => (typeof value === "string" ? value.replace(/^Bearer +/i, "") : ""));
+  return [...keys, new URLSearchParams(path.replace(/^[^?]*/, "")).get("key") ?? ""].filter((key) => key !== "");
+}
+
+/** A shorter key could be a word of the text. */
+const leastKey = 8;
+
+/** A text without the keys of its request: a provider may quote the one that it refuses. */
+export function withoutKeys(
+  text: string,
+  { headers, path }: { readonly headers: IncomingHttpHeaders; readonly path: string },
+): string {
+  const keys = keysOf(headers, path).filter(({ length }) => length >= leastKey);
+  return keys.reduce((rest, key) => rest.replaceAll(key, "[API_KEY]"), text);
 }

@@ -3,6 +3,7 @@ import type { JsonObject } from "../../message/message.ts";
 import { messageText } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
 import type { SentAnswer, WireRequest } from "../gateway.ts";
+import { withoutKeys } from "../tenant.ts";
 
 /** The type of the record. */
 export const requestType = "request";
@@ -46,7 +47,7 @@ export function requestRecord(request: WireRequest, sent: SentAnswer, facts: Sen
     ...(requestId !== undefined && { request_id: requestId }),
     ...(answer.id !== undefined && { answer_id: answer.id }),
     ...(answer.stop !== undefined && { stop: answer.stop }),
-    ...(answer.error && { error: { ...answer.error } }),
+    ...(answer.error && { error: errorOf(request, answer.error) }),
     ...(isAborted && { aborted: true }),
     ...(!answer.isComplete && { incomplete: true }),
     ...(facts.reason !== undefined && { bypassed: facts.reason }),
@@ -54,6 +55,11 @@ export function requestRecord(request: WireRequest, sent: SentAnswer, facts: Sen
     ...(request.fixed !== undefined && { fixed: request.fixed }),
     ...(partial !== undefined && partial !== "" && { partial }),
   };
+}
+
+/** A provider's error, which may quote the key that it refused. */
+function errorOf({ call }: WireRequest, { type, message }: NonNullable<SentAnswer["answer"]["error"]>): JsonObject {
+  return { type: withoutKeys(type, call), message: withoutKeys(message, call) };
 }
 
 function partialOf({ api, kind }: WireRequest, { answer }: SentAnswer): string | undefined {

@@ -1,5 +1,5 @@
 /** The turns with hidden rounds of one client's session, kept as records of a session of the store. */
-import { createHash } from "node:crypto";
+import { createHash, hash } from "node:crypto";
 import { isWindrowError } from "../../errors.ts";
 import { asArray, asName, objectsOf } from "../../message/json.ts";
 import type { JsonObject } from "../../message/message.ts";
@@ -8,9 +8,9 @@ import type { Lock, Store } from "../../store/store.ts";
 
 /** A turn of which the client knows only a part. */
 export interface HiddenTurn {
-  /** A hash of what the client knows of it. */
+  /** A hash of what the client knows of it; sealed where it was kept. */
   readonly said: string;
-  /** Ids, hashes of signatures and places by which it is found. */
+  /** Ids, hashes of signatures and places by which it is found, each behind a letter; sealed where it was kept. */
   readonly traces: readonly string[];
   /** Its messages as the model wrote them, with the results in between. */
   readonly messages: readonly JsonObject[];
@@ -24,15 +24,31 @@ const types = { line: "hidden-line", round: "hidden-round", lost: "hidden-lost" 
 /** Most sessions of clients in memory. */
 const mostScopes = 256;
 
+/** Digits of a sealed hash. */
+const sealDigits = 40;
+
+/** Makes of a hash one that nobody can try words against who has not the gateway's secret. */
+type Seal = (text: string) => string;
+
+function sealBy(secret: Buffer): Seal {
+  const key = secret.toString("hex");
+  return (text) => hash("sha256", `${key}\nhidden rounds\n${text}`, "hex").slice(0, sealDigits);
+}
+
 /** All known turns, by tenant and client's session. */
 export class TurnStore {
   readonly #store: Store | undefined;
+  readonly #seal: Seal;
   readonly #now: () => Date;
   readonly #scopes = new Map<string, Promise<KnownTurns>>();
 
-  /** @param store - keeps them; without it they are gone with the process */
-  constructor(store: Store | undefined, now: () => Date = () => new Date()) {
+  /**
+   * @param store - keeps them; without it they are gone with the process
+   * @param secret - of the store: by it hashes of what was said are made, which say nothing without it
+   */
+  constructor(store: Store | undefined, secret: Buffer, now: () => Date = () => new Date()) {
     this.#store = store;
+    this.#seal = sealBy(secret);
     this.#now = now;
   }
 
@@ -57,7 +73,7 @@ export class TurnStore {
 
   #open(key: string, tenant: string, session: string | undefined): Promise<KnownTurns> {
     const taskKey = { gateway_recall: 1, tenant, ...(session !== undefined && { session }) };
-    const turns = new KnownTurns(this.#store, uuidOf(key), taskKey, this.#now);
+    const turns = new KnownTurns({ store: this.#store, id: uuidOf(key), taskKey, seal: this.#seal, now: this.#now });
     const loaded = turns.load().then(() => turns);
     loaded.catch(() => this.#scopes.delete(key));
     return loaded;
@@ -71,20 +87,31 @@ export class TurnStore {
   }
 }
 
+/** The parts of one session's turns. */
+interface TurnParts {
+  readonly store: Store | undefined;
+  /** The id of its session in the store. */
+  readonly id: string;
+  readonly taskKey: JsonObject;
+  readonly seal: Seal;
+  readonly now: () => Date;
+}
+
 /** The turns of one session. */
 export class KnownTurns {
   readonly #store: Store | undefined;
   readonly #id: string;
   readonly #taskKey: JsonObject;
+  readonly #seal: Seal;
   readonly #now: () => Date;
   readonly #lines = new Set<string>();
   readonly #turns = new Map<string, HiddenTurn | "lost">();
   readonly #behindLost = new Set<string>();
   #lock: Promise<Lock> | undefined;
 
-  /** @param id - of the session in the store */
-  constructor(store: Store | undefined, id: string, taskKey: JsonObject, now: () => Date) {
+  constructor({ store, id, taskKey, seal, now }: TurnParts) {
     this.#store = store;
+    this.#seal = seal;
     this.#id = id;
     this.#taskKey = taskKey;
     this.#now = now;
@@ -107,45 +134,52 @@ export class KnownTurns {
 
   /** Whether a line with this opening began with the tool. */
   hasBegun(opening: string): boolean {
-    return this.#lines.has(opening);
+    return this.#lines.has(this.#seal(opening));
   }
 
   /** Keeps that a line begins with the tool. It counts at once. @throws WindrowError where that cannot be kept */
   async begin(opening: string): Promise<void> {
-    this.#lines.add(opening);
-    await this.#append(types.line, { opening });
+    const sealed = this.#seal(opening);
+    this.#lines.add(sealed);
+    await this.#append(types.line, { opening: sealed });
   }
 
   /** Takes back, for this process, that a line begins with the tool. */
   unbegin(opening: string): void {
-    this.#lines.delete(opening);
+    this.#lines.delete(this.#seal(opening));
   }
 
-  /** A turn by any of its traces; `lost` for one whose hidden rounds cannot be given back. */
-  find(traces: readonly string[]): HiddenTurn | "lost" | undefined {
+  /**
+   * A turn by any of its traces; `lost` for one whose hidden rounds cannot be given back.
+   *
+   * @param said - the hash of what the client has of it: a turn that its client wrote anew is lost
+   */
+  find(traces: readonly string[], said: string): HiddenTurn | "lost" | undefined {
     for (const trace of traces) {
-      const turn = this.#turns.get(trace);
-      if (turn) return turn;
+      const turn = this.#turns.get(this.#trace(trace));
+      if (turn) return turn !== "lost" && turn.said !== this.#seal(said) ? "lost" : turn;
     }
     return undefined;
   }
 
   /** Keeps a turn: it is known at once, also where the store refuses it. @throws WindrowError where it does */
-  async keep(turn: HiddenTurn): Promise<void> {
-    for (const trace of turn.traces) this.#turns.set(trace, turn);
-    const { said, traces, messages, pending } = turn;
+  async keep({ messages, pending, ...turn }: HiddenTurn): Promise<void> {
+    const said = this.#seal(turn.said);
+    const traces = turn.traces.map((trace) => this.#trace(trace));
+    for (const trace of traces) this.#turns.set(trace, { said, traces, messages, pending });
     await this.#append(types.round, { said, traces, messages, pending });
   }
 
   /** Whether an answer with one of these traces was given behind a turn that is lost. */
   isBehindLost(traces: readonly string[]): boolean {
-    return traces.some((trace) => this.#behindLost.has(trace));
+    return traces.some((trace) => this.#behindLost.has(this.#trace(trace)));
   }
 
   /** Keeps that an answer was given behind a turn that is lost. @throws WindrowError where that cannot be kept */
   async keepBehindLost(traces: readonly string[]): Promise<void> {
-    for (const trace of traces) this.#behindLost.add(trace);
-    await this.#append(types.lost, { traces });
+    const sealed = traces.map((trace) => this.#trace(trace));
+    for (const trace of sealed) this.#behindLost.add(trace);
+    await this.#append(types.lost, { traces: sealed });
   }
 
   /** Lets go of the session. */
@@ -153,6 +187,11 @@ export class KnownTurns {
     const lock = this.#lock;
     this.#lock = undefined;
     await (await lock)?.release();
+  }
+
+  /** A trace behind its letter, sealed. */
+  #trace(trace: string): string {
+    return `${trace.slice(0, 2)}${this.#seal(trace)}`;
   }
 
   #take({ type, data, masks }: StoredRecordOf<"edit">): void {

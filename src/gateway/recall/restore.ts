@@ -32,8 +32,8 @@ export function restored(request: WireRequest, shape: RecallShape, turns: KnownT
   const place = before.at(-1) ?? "";
   if (turns.isEmpty) return { messages, isFound: false, isLost: false, place };
   const found = shape.turns(messages).map((turn): FoundTurn => {
-    const known = turns.find([placeTrace(before[turn.from] ?? "", turn.said), ...turn.traces]);
-    return { turn, known: known !== undefined && known !== "lost" && known.said !== turn.said ? "lost" : known };
+    const traces = [placeTrace(before[turn.from] ?? "", turn.said), ...turn.traces];
+    return { turn, known: turns.find(traces, turn.said) };
   });
   if (found.every(({ known }) => known === undefined)) return { messages, isFound: false, isLost: false, place };
   const lastLost = found.findLastIndex(({ known }) => known === "lost");

@@ -107,7 +107,7 @@ export async function loopStage(
 ): Promise<Stage> {
   const { fake = await openFake(), store, upstream, ...recalling } = options;
   const toy = toyLines();
-  const turns = new TurnStore(store);
+  const turns = new TurnStore(store, Buffer.alloc(32, 7));
   const lines = recallingLines(toy, { turns, begins: true, ...recalling });
   const gateway = await staged(upstream ?? fake.url, { lines, apis: wireApis, tenants: () => "tenant" });
   onTestFinished(() => lines.close());
