@@ -36,7 +36,10 @@ export interface WireMessage {
    * always in one form.
    */
   readonly value: JsonObject;
-  /** A hash of `value`, in 64 hexadecimal digits, the same for the same value in whatever bytes. */
+  /**
+   * A hash of `value`, in 64 hexadecimal digits, the same for the same value in whatever bytes. That of a system message
+   * leaves dates and times of day out, which some clients write anew for each request.
+   */
   readonly hash: string;
 }
 
@@ -243,6 +246,4 @@ export interface ComposingOptions {
    * within the answer (`loop`). Default `mcp` where a budget is given.
    */
   readonly recall?: "off" | "mcp" | "loop";
-  /** Whether edits are left to the provider where it can make them itself (Anthropic). Default false. */
-  readonly edits?: "gateway" | "provider";
 }

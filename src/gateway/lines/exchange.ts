@@ -4,7 +4,7 @@ import { knownSecrets } from "../../mask/text.ts";
 import type { Recalled, RecallQuery } from "../../window/recall/query.ts";
 import type { SentAnswer, Sending, WireRequest } from "../gateway.ts";
 import { Chain, Printed } from "./chain.ts";
-import { bestOf, echoOf, groupKey, lineOf, originalsOf } from "./find.ts";
+import { bestOf, echoOf, groupKey, lineOf, originalsOf, sideLineOf } from "./find.ts";
 import type { Found } from "./find.ts";
 import type { Group } from "./groups.ts";
 import type { House } from "./house.ts";
@@ -36,6 +36,9 @@ export class Exchange implements Sending {
   /** The length of the chain with all that the request brought; undefined where it was not kept. */
   #base: number | undefined;
   #attempt = 1;
+  #isKept = false;
+  /** Lets go of the group, which stays in memory until the answer is kept. */
+  #release: () => void = () => undefined;
   /** Rejects where the messages take too long to be kept. */
   readonly #late = deferred<never>();
 
@@ -81,6 +84,7 @@ export class Exchange implements Sending {
     const { messages, kind } = this.#request;
     const group = await this.#house.groups.of(groupKey(this.#request, this.#tenant, this.#printed.at(0)));
     this.#group = group;
+    if (!this.#isKept) this.#release = group.hold();
     if (kind === "side" || messages.length === 0) return seen(this.#request);
     const isKnown = !group.isUnread(this.#printed.at(0)) && !group.lines.some(({ isPlanned }) => isPlanned);
     if (!isKnown || this.#composes) return Promise.race([group.run(() => this.#sent(group)), this.#late.promise]);
@@ -100,7 +104,18 @@ export class Exchange implements Sending {
   }
 
   /** The work of a turn, while no other request works on the group. */
-  async #sent(group: Group, named: () => void = () => undefined): Promise<Outcome> {
+  async #sent(group: Group, named?: () => void): Promise<Outcome> {
+    try {
+      return await this.#worked(group, named);
+    } catch (error) {
+      const line = this.#found?.line;
+      // Another process wrote to the log: it is read again.
+      if (line && isWindrowError(error, "fenced")) void group.run(() => group.forget(line));
+      throw error;
+    }
+  }
+
+  async #worked(group: Group, named: () => void = () => undefined): Promise<Outcome> {
     const [house, request, printed] = [this.#house, this.#request, this.#printed];
     await group.read(printed.at(0), (facts, id) => house.line(request.api, facts, id));
     const rules = house.options.store.capabilities.mask ?? knownSecrets;
@@ -118,7 +133,7 @@ export class Exchange implements Sending {
     const { line } = found;
     if (isApart && !best) return seen(this.#request);
     const last = request.messages.length - (isSummary ? 1 : 0);
-    const isNew = await this.#appendTail(group, found, last);
+    const isNew = await this.#appendTail(found, last);
     line.attempts = isNew ? 1 : line.attempts + 1;
     this.#attempt = line.attempts;
     if (!isSummary) this.#base = line.chain.length;
@@ -144,7 +159,7 @@ export class Exchange implements Sending {
     return last >= 0 && chain.entries[last]?.hash === this.#request.messages[last]?.hash;
   }
 
-  async #appendTail(group: Group, { line, match }: Found, last: number): Promise<boolean> {
+  async #appendTail({ line, match }: Found, last: number): Promise<boolean> {
     const { api, messages } = this.#request;
     if (match.length < line.chain.length || match.length >= last) return false;
     const decoded = decodeTail(api, messages.slice(0, last), match.length);
@@ -164,10 +179,6 @@ export class Exchange implements Sending {
     const timer = setTimeout(() => this.#late.reject(new Slow(append)), append);
     try {
       await line.append(added, originalsOf(this.#request, line.chain));
-    } catch (error) {
-      // Another process wrote to the log: it is read again.
-      if (isWindrowError(error, "fenced")) void group.run(() => group.forget(line));
-      throw error;
     } finally {
       clearTimeout(timer);
     }
@@ -177,7 +188,7 @@ export class Exchange implements Sending {
   async #composed(line: Line, given?: number): Promise<Outcome> {
     const [house, request] = [this.#house, this.#request];
     const budget = this.#composes ? house.budgetFor(request.model) : undefined;
-    const session = await line.session(originalsOf(request, line.chain));
+    const session = await line.current(originalsOf(request, line.chain));
     const most = given ?? Math.min(budget ?? house.unlimited, line.limit);
     const { system, tools } = request;
     const composed = await session.compose({ ...(system !== undefined && { system }), tools, budget: most });
@@ -248,18 +259,22 @@ export class Exchange implements Sending {
 
   /** Keeps the answer. Never rejects. */
   async keep(sent: SentAnswer): Promise<void> {
+    this.#isKept = true;
     try {
       const group =
         this.#group ?? (await this.#house.groups.of(groupKey(this.#request, this.#tenant, this.#printed.at(0))));
       await group.run(() => this.#keep(group, sent));
     } catch (error) {
       this.#notKept(error);
+    } finally {
+      this.#release();
     }
   }
 
   async #keep(group: Group, sent: SentAnswer): Promise<void> {
     const request = this.#request;
-    const line = this.#found?.line ?? (request.kind === "side" ? await this.#sideLine(group) : undefined);
+    if (request.kind === "side") this.#found ??= await sideLineOf(this.#house, group, request, this.#tenant);
+    const line = this.#found?.line;
     if (!line) return;
     const session = await line.session(originalsOf(request, line.chain));
     const { answer, status } = sent;
@@ -283,20 +298,6 @@ export class Exchange implements Sending {
     ]);
     if (isKept) line.attempts = 0;
     if (request.kind === "compaction" && isWhole) group.compacted = line;
-  }
-
-  /** The line of a client's side requests, which has records and no messages. */
-  async #sideLine(group: Group): Promise<Line> {
-    const { api, claims } = this.#request;
-    await group.read("", (facts, id) => this.#house.line(api, facts, id));
-    let [line] = group.lines;
-    if (!line) {
-      const { client, session } = claims;
-      line = this.#house.line(api, { api: api.name, client, session, name: "side", first: "", tenant: this.#tenant });
-      group.lines.push(line);
-    }
-    this.#found = { line, match: { length: 0, echoes: [] } };
-    return line;
   }
 
   #notKept(error: unknown): void {

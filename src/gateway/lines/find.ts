@@ -85,6 +85,23 @@ export async function lineOf(
   return { line, match: { length: 0, echoes: [] } };
 }
 
+/** The line of a client's side requests, which has records and no messages. */
+export async function sideLineOf(
+  house: House,
+  group: Group,
+  { api, claims }: WireRequest,
+  tenant: string,
+): Promise<Found> {
+  await group.read("", (facts, id) => house.line(api, facts, id));
+  let [line] = group.lines;
+  if (!line) {
+    const { client, session } = claims;
+    line = house.line(api, { api: api.name, client, session, name: "side", first: "", tenant });
+    group.lines.push(line);
+  }
+  return { line, match: { length: 0, echoes: [] } };
+}
+
 function newFacts(group: Group, request: WireRequest, facts: Omit<LineFacts, "name" | "parent">): LineFacts {
   const others = group.lines.length + group.known.filter(({ isRead }) => !isRead).length;
   const parent = facts.session === undefined ? undefined : parentOf(group, request);

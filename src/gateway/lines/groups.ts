@@ -23,14 +23,25 @@ export class Group {
   readonly known: Known[];
   #queue: Promise<unknown> = Promise.resolve();
   #waiting = 0;
+  #held = 0;
 
   constructor(known: readonly Omit<Known, "isRead">[]) {
     this.known = known.map((one) => ({ ...one, isRead: false }));
   }
 
-  /** Whether work is under way. */
+  /** Whether work is under way, or an answer is waited for. */
   get isBusy(): boolean {
-    return this.#waiting > 0;
+    return this.#waiting > 0 || this.#held > 0;
+  }
+
+  /** Keeps the group in memory while an answer is waited for. @returns a call that lets go of it, once */
+  hold(): () => void {
+    this.#held++;
+    let isHeld = true;
+    return () => {
+      if (isHeld) this.#held--;
+      isHeld = false;
+    };
   }
 
   /** Runs work when all work that was given before it has ended. */
@@ -78,6 +89,8 @@ export class Groups {
   readonly #most: number;
   readonly #groups = new Map<string, Group>();
   readonly #known = new Map<string, Omit<Known, "isRead">[]>();
+  /** Groups that have left and whose sessions are still being closed. */
+  readonly #leaving = new Map<string, Promise<void>>();
   #reading: Promise<void> | undefined;
 
   /** @param most - groups in memory */
@@ -112,6 +125,8 @@ export class Groups {
   /** A group by its name. */
   async of(key: string): Promise<Group> {
     await this.index();
+    // A session that is still being closed could not be opened again.
+    await this.#leaving.get(key);
     const group = this.#groups.get(key) ?? new Group(this.#known.get(key) ?? []);
     this.#groups.delete(key);
     this.#groups.set(key, group);
@@ -123,22 +138,20 @@ export class Groups {
         ...old.lines.map(({ id, facts }) => ({ id, facts })),
         ...old.known.filter(({ isRead }) => !isRead),
       ]);
-      void old.run(async () => {
-        for (const line of old.lines) await line.close().catch(() => undefined);
-      });
+      const left = old.run(() => closed(old.lines)).finally(() => this.#leaving.delete(name));
+      this.#leaving.set(name, left);
     }
     return group;
   }
 
   /** Closes every line when its work has ended. */
   async close(): Promise<void> {
-    await Promise.all(
-      [...this.#groups.values()].map((group) =>
-        group.run(async () => {
-          for (const line of group.lines) await line.close().catch(() => undefined);
-        }),
-      ),
-    );
+    await Promise.all([...this.#groups.values()].map((group) => group.run(() => closed(group.lines))));
+    await Promise.all(this.#leaving.values());
     await this.#reading?.catch(() => undefined);
   }
+}
+
+async function closed(lines: readonly Line[]): Promise<void> {
+  for (const line of lines) await line.close().catch(() => undefined);
 }

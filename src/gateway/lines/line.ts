@@ -103,6 +103,18 @@ export class Line {
     return this.#session;
   }
 
+  /**
+   * Its session, where that has the messages of the line.
+   *
+   * @throws WindrowError `fenced` where another process wrote to it, and as {@link Line.session}
+   */
+  async current(originals?: Originals): Promise<Session> {
+    const session = await this.session(originals);
+    if (session.stats().messages === this.chain.length) return session;
+    const message = `Session ${this.#id} has other messages than its line; it is read again.`;
+    throw new WindrowError("fenced", message, { id: this.#id });
+  }
+
   async #open(manager: SessionManager, originals?: Originals): Promise<Session> {
     const given = originals ? { originals } : {};
     if (!this.#isThere) {
@@ -144,11 +156,7 @@ export class Line {
    */
   async append(added: readonly Added[], originals?: Originals): Promise<void> {
     if (added.length === 0) return;
-    const session = await this.session(originals);
-    if (session.stats().messages !== this.chain.length) {
-      const message = `Session ${this.#id} has other messages than its line; it is read again.`;
-      throw new WindrowError("fenced", message, { id: this.#id });
-    }
+    const session = await this.current(originals);
     const stored = await session.append(added.map(({ message, note }) => noted(message, note)));
     for (const [place, { id }] of stored.entries()) {
       const { note, hash, answer, message } = added[place] as Added;

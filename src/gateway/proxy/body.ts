@@ -23,17 +23,17 @@ export function wholeBody(request: IncomingMessage, most: number, pace: Pace): P
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
-    let deadline = Date.now() + pace.silenceMs;
+    let deadline = performance.now() + pace.silenceMs;
     let timer = setTimeout(onTime, pace.silenceMs);
     function onTime(): void {
-      const left = deadline - Date.now();
+      const left = deadline - performance.now();
       if (left > 0) timer = setTimeout(onTime, left);
       else settle("slow");
     }
     function onData(chunk: Buffer): void {
       chunks.push(chunk);
       bytes += chunk.length;
-      deadline = Math.min(Date.now() + pace.silenceMs, deadline + chunk.length / pace.leastRate);
+      deadline = Math.min(performance.now() + pace.silenceMs, deadline + chunk.length / pace.leastRate);
       if (bytes <= most) return;
       settle("rest");
       request.pause();

@@ -2,10 +2,10 @@
 import { isObject, jsonFault } from "../../message/json.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import type { WireCall, WireMessage, WireRequest, Written } from "../gateway.ts";
-import { hashJson } from "./hash.ts";
 import { bodyRanges } from "./json-ranges.ts";
 import type { BodyRanges } from "./json-ranges.ts";
 import { remembered } from "./remembered.ts";
+import { hashMessage } from "./timeless.ts";
 
 /** A reader of one API's messages. */
 export interface MessageShape {
@@ -78,7 +78,7 @@ function parse(bytes: Buffer): JsonValue | undefined {
 function messageFact(bytes: Buffer, shape: MessageShape): { value: JsonObject; hash: string } | undefined {
   const message = parse(bytes);
   const value = isObject(message) ? shape.value(message) : undefined;
-  return value && { value, hash: hashJson(value) };
+  return value && { value, hash: hashMessage(value) };
 }
 
 /** A part of the body that is written: a stretch of the old one, or other bytes. */

@@ -168,8 +168,4 @@ describe("lines that are only observed", () => {
     for await (const { window } of stage.store.read({}, info!.metadata.uuid, { kind: "usage" })) windows.push(window);
     expect(windows).toMatchObject([{ epoch: 0, last: 1 }]);
   });
-
-  test("edits by the provider are refused, and not passed over", async () => {
-    await expect(openStage({ budget: 40_000, edits: "provider" })).rejects.toMatchObject({ code: "bad-option" });
-  });
 });
