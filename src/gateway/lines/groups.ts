@@ -79,7 +79,12 @@ export class Group {
     const known = this.known.find(({ id }) => id === line.id);
     if (known) known.isRead = false;
     else this.known.push({ id: line.id, facts: line.facts, isRead: false });
-    await line.close().catch(() => undefined);
+    await this.leave(line);
+  }
+
+  /** Closes the session of a line that the group has forgotten, and of no other: nobody would close it later. */
+  async leave(line: Line | undefined): Promise<void> {
+    if (line && !this.lines.includes(line)) await line.close().catch(() => undefined);
   }
 }
 

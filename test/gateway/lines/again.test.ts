@@ -4,9 +4,11 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../../src/message/message.ts";
 import type { SentAnswer, WireRequest } from "../../../src/gateway/gateway.ts";
+import { openLines } from "../../../src/gateway/lines/lines.ts";
+import { openStore } from "../../../src/access/open.ts";
 import { countMessages, loadCounter } from "./counting.ts";
 import { faultsOf, runAgent } from "./agent.ts";
-import { answered, bodyOf, exchange, openStage, requestOf, user } from "./stage.ts";
+import { answered, bodyOf, broken, exchange, openStage, requestOf, secret, user } from "./stage.ts";
 
 const session = { "x-claude-code-session-id": "session-1" };
 const budget = 40_000;
@@ -78,6 +80,31 @@ test("two hedges of one request: the answer that the client goes on with is in t
   expect(texts.map(({ length }) => length).toSorted((left, right) => left - right)).toEqual([2, 4]);
   expect(texts.find(({ length }) => length === 4)!.join("")).toContain("First.");
   expect(texts.find(({ length }) => length === 2)!.join("")).toContain("Second.");
+});
+
+test("a session that another gateway went on with is read again, and held by nobody else", async () => {
+  const stage = await openStage({ budget });
+  const ask = (history: readonly JsonObject[]): WireRequest => requestOf(bodyOf(history), session);
+  const history = [user("Go.")];
+  await exchange(stage.lines, ask(history), broken("Go"));
+  // The sessions are closed as those that idle are, while the lines stay in memory.
+  await stage.lines.close();
+  const store = await openStore(stage.folder);
+  const other = await openLines({ store, secret, budget, mostWait: { whole: 60_000, append: 60_000 } });
+  await exchange(other, ask(history), answered("Gone."));
+  history.push(assistant("Gone."), user("On."));
+  await exchange(other, ask(history), answered("Gone on."));
+  await other.close();
+  await store.close();
+  const late = await exchange(stage.lines, ask(history.slice(0, 1)), broken("Too late."));
+  expect(late.note).toMatch(/^bypassed; reason=fenced/);
+  expect(late.body.equals(ask(history.slice(0, 1)).call.body)).toBe(true);
+  history.push(assistant("Gone on."), user("Further."));
+  const next = await exchange(stage.lines, ask(history), answered("Done."));
+  expect(next.note).toMatch(/^composed; epoch=0/);
+  const [info, ...others] = await stage.sessions();
+  expect(others).toEqual([]);
+  expect(await stage.messages(info!.metadata.uuid)).toHaveLength(6);
 });
 
 test("a system prompt with the time of day is one conversation, and goes out as the client wrote it", async () => {
