@@ -13,7 +13,7 @@ import { installPackage } from "../interop/kit/newcomer.mjs";
 import { root } from "./package-files.mjs";
 
 /** Begun first, so that none of them runs alone at the end. */
-const longest = ["pi", "store"];
+const longest = ["gateway", "pi", "store"];
 
 const wanted = process.argv.slice(2);
 const hosts = readdirSync(join(root, "interop")).filter(
