@@ -263,7 +263,8 @@ export class Exchange implements Sending {
     try {
       const group =
         this.#group ?? (await this.#house.groups.of(groupKey(this.#request, this.#tenant, this.#printed.at(0))));
-      await group.run(() => this.#keep(group, sent).finally(() => group.leave(this.#found?.line)));
+      const work = (): Promise<void> => this.#keep(group, sent);
+      await group.runOn(work, () => this.#found?.line);
     } catch (error) {
       this.#notKept(error);
     } finally {

@@ -79,11 +79,21 @@ export class Group {
     const known = this.known.find(({ id }) => id === line.id);
     if (known) known.isRead = false;
     else this.known.push({ id: line.id, facts: line.facts, isRead: false });
-    await this.leave(line);
+    await this.#leave(line);
   }
 
-  /** Closes the session of a line that the group has forgotten, and of no other: nobody would close it later. */
-  async leave(line: Line | undefined): Promise<void> {
+  /** Runs work on a line, as {@link Group.run}; one that the group has forgotten is closed behind it, as nobody else would. */
+  runOn(work: () => Promise<void>, line: () => Line | undefined): Promise<void> {
+    return this.run(async () => {
+      try {
+        await work();
+      } finally {
+        await this.#leave(line());
+      }
+    });
+  }
+
+  async #leave(line: Line | undefined): Promise<void> {
     if (line && !this.lines.includes(line)) await line.close().catch(() => undefined);
   }
 }
