@@ -94,6 +94,13 @@ const commands: Readonly<Record<string, (place: Place) => readonly Argv[]>> = {
     ["--store", store, "--host", hostile, "--no-open"],
     [hostile, "--store", store, "--no-open"],
   ],
+  gateway: ({ store }) => [
+    ["--store", store, "--port", "0", "--host", hostile],
+    ["--store", store, "--port", "0", "--budget", hostile],
+    ["--store", store, "--port", "0", "--upstream", `x=${hostile}`],
+    ["--store", store, "doctor", hostile],
+    ["--store", store, "run", "--", hostile],
+  ],
   completion: () => [["bash"], [hostile]],
   export: ({ store, id }) => [[id, "--store", store, "--format", hostile]],
   import: ({ file, beside }) => [[file, "--store", join(beside, "imported")]],
