@@ -25,7 +25,7 @@ function newFolder(): string {
   return folder;
 }
 
-const rounds = Number(process.env["WINDROW_FAULT_ROUNDS"] ?? 10);
+const rounds = Number(process.env["WINDROW_FAULT_ROUNDS"] ?? 3);
 
 /** Processes at work at the same time. */
 const atOnce = 3;
