@@ -3,13 +3,13 @@
  * answered with 400, a foreign one with 403 or 405, and no request and no handler's error ends the process.
  */
 import { once } from "node:events";
-import { createServer, STATUS_CODES } from "node:http";
+import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Duplex } from "node:stream";
 import { WindrowError } from "../errors.ts";
 import { judge } from "./guard.ts";
 import type { GuardRules } from "./guard.ts";
+import { refusalHeaders, refuseMethod, refuseSocket } from "./refusal.ts";
 
 /** A request that passed the guard. */
 export interface HttpCall {
@@ -81,7 +81,7 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
   server.on("checkExpectation", onRequest);
   server.maxConnections = limits.connections;
   server.on("clientError", refuseSocket);
-  server.on("connect", (request, socket) => refuseMethod(request, socket));
+  server.on("connect", refuseMethod);
   await listen(server, port, host);
   // An error of a server that listens, such as too many open files, concerns one connection.
   server.on("error", onError);
@@ -150,15 +150,6 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer | "too-large" | 
   return Buffer.concat(chunks);
 }
 
-/** The headers of refusals: nothing of them is kept, guessed, run or framed. */
-const refusalHeaders = {
-  "content-security-policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
-  "x-content-type-options": "nosniff",
-  "referrer-policy": "no-referrer",
-  "cache-control": "no-store",
-  "connection": "close",
-} as const;
-
 function refuse(
   request: IncomingMessage,
   response: ServerResponse,
@@ -172,30 +163,4 @@ function refuse(
     ...(allow && { allow: allow.join(", ") }),
   });
   response.end(request.method === "HEAD" ? undefined : `${message}\n`);
-}
-
-const statusOfFault: Readonly<Record<string, number>> = {
-  HPE_HEADER_OVERFLOW: 431,
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
-  ERR_HTTP_REQUEST_TIMEOUT: 408,
-};
-
-/** Answers what is no HTTP request, and ends the connection. */
-function refuseSocket(error: NodeJS.ErrnoException, socket: Duplex): void {
-  // An answer that is under way on the connection must not be mixed with another answer.
-  const underWay = (socket as { readonly _httpMessage?: { readonly headersSent?: boolean } })._httpMessage?.headersSent;
-  if (error.code === "ECONNRESET" || !socket.writable || underWay) return void socket.destroy();
-  endSocket(socket, statusOfFault[error.code ?? ""] ?? 400);
-}
-
-/** CONNECT has no response object. Its target is another server's name, so the method is refused before the target. */
-function refuseMethod(_request: IncomingMessage, socket: Duplex): void {
-  socket.on("error", () => undefined);
-  endSocket(socket, 405);
-}
-
-function endSocket(socket: Duplex, status: number): void {
-  const headers = Object.entries({ ...refusalHeaders, "content-length": "0" });
-  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`, ...headers.map((header) => header.join(": "))];
-  socket.end(`${lines.join("\r\n")}\r\n\r\n`, () => socket.destroy());
 }

@@ -1,11 +1,11 @@
 /** The sockets of the gateway: two addresses of this machine, or one of another, and answers to what is no request. */
 import { once } from "node:events";
-import { createServer, STATUS_CODES } from "node:http";
+import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Duplex } from "node:stream";
 import { WindrowError } from "../../errors.ts";
 import { systemCode } from "../../disk/safe-write.ts";
+import { refuseMethod, refuseSocket } from "../../http/refusal.ts";
 
 /** Limits of connections. Clients keep theirs for a minute at most, so that none meets one that was just closed. */
 const limits = {
@@ -68,10 +68,7 @@ async function listen(host: string, port: number, answer: Answer): Promise<Serve
   server.on("checkContinue", (request, response) => answer(request, response, () => response.writeContinue()));
   server.on("checkExpectation", (request, response) => answer(request, response, () => undefined));
   server.on("clientError", refuseSocket);
-  server.on("connect", (_request: IncomingMessage, socket: Duplex) => {
-    socket.on("error", () => undefined);
-    endSocket(socket, 405);
-  });
+  server.on("connect", refuseMethod);
   server.listen(port, host.replaceAll(/[[\]]/g, ""));
   try {
     await once(server, "listening");
@@ -100,23 +97,4 @@ async function closeServer(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeAllConnections();
   await closed;
-}
-
-const statusOfFault: Readonly<Record<string, number>> = {
-  HPE_HEADER_OVERFLOW: 431,
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
-  ERR_HTTP_REQUEST_TIMEOUT: 408,
-};
-
-/** Answers what is no HTTP request, and ends the connection. */
-function refuseSocket(error: NodeJS.ErrnoException, socket: Duplex): void {
-  // An answer that is under way on the connection must not be mixed with another answer.
-  const underWay = (socket as { readonly _httpMessage?: { readonly headersSent?: boolean } })._httpMessage?.headersSent;
-  if (error.code === "ECONNRESET" || !socket.writable || underWay) return void socket.destroy();
-  endSocket(socket, statusOfFault[error.code ?? ""] ?? 400);
-}
-
-function endSocket(socket: Duplex, status: number): void {
-  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`;
-  socket.end(head, () => socket.destroy());
 }
