@@ -88,12 +88,12 @@ it.each([
 
     const found = await messagesOf(store);
     const wanted = runs.flatMap((run) => [run.task, ...callsOf(run).flatMap((id) => [`call ${id}`, `result ${id}`])]);
-    const times = new Map<string, number>(wanted.map((name) => [name, 0]));
-    for (const name of found) if (times.has(name)) times.set(name, times.get(name)! + 1);
+    const ids = new Map<string, Set<string>>(wanted.map((name) => [name, new Set()]));
+    for (const { name, id } of found) ids.get(name)?.add(id);
     count("acknowledged", wanted.length);
-    const lost = [...times].filter(([, seen]) => seen === 0);
+    const lost = [...ids].filter(([, { size }]) => size === 0);
     count("lost", lost.length);
-    expect({ lost, twice: [...times].filter(([, seen]) => seen > 1) }).toEqual({ lost: [], twice: [] });
+    expect({ lost, twice: [...ids].filter(([, { size }]) => size > 1) }).toEqual({ lost: [], twice: [] });
     await fake.close();
     await rm(folder, { recursive: true });
   },
@@ -105,16 +105,20 @@ function callsOf({ messages }: AgentRun): readonly string[] {
   return [...new Set([...ids].map(([, id]) => id!))];
 }
 
-/** Everything in the store: texts of users, and the ids of calls and of results. */
-async function messagesOf(address: string): Promise<readonly string[]> {
+/**
+ * Everything in the store: texts of users, and the ids of calls and of results, each with the id of its message. Where an
+ * answer was kept and its client was not told, the client asks again, and goes on in a fork: that has the same messages.
+ */
+async function messagesOf(address: string): Promise<readonly { readonly name: string; readonly id: string }[]> {
   const store = await openStore(address, { create: false });
-  const found: string[] = [];
+  const found: { readonly name: string; readonly id: string }[] = [];
   for await (const { metadata } of store.list({})) {
     for await (const { message } of store.read({}, metadata.uuid, { kind: "message" })) {
       for (const part of message.parts) {
-        if (part.type === "tool-call") found.push(`call ${part.callId}`);
-        else if (part.type === "tool-result") found.push(`result ${part.callId}`);
-        else if (part.type === "text" && message.role === "user") found.push(part.text);
+        const { id } = message;
+        if (part.type === "tool-call") found.push({ name: `call ${part.callId}`, id });
+        else if (part.type === "tool-result") found.push({ name: `result ${part.callId}`, id });
+        else if (part.type === "text" && message.role === "user") found.push({ name: part.text, id });
       }
     }
   }
