@@ -131,41 +131,46 @@ async function newLocks(store: Store, count: number): Promise<readonly Lock[]> {
 }
 
 /**
- * A loop that sends the statement of the store, one line of each session, again and again: the most that the statement
- * can do, without a mask, JSON or checksums.
+ * A loop that sends the statements of the store, one line of each session, again and again: the most that they can do,
+ * without a mask, JSON or checksums.
  *
  * @returns appends a second, for so many turns of each session
  */
 async function bareStatement(pool: Pool, sessions: number): Promise<(turns: number) => Promise<number>> {
-  let sent: Sent = { name: "", text: "", values: [] };
+  const sent: Sent[] = [];
   const listening = {
     connect: true,
     query(statement: string | Sent, values: unknown[] = []) {
       if (typeof statement === "string") return pool.query(statement, values);
-      sent = statement;
+      sent.push(statement);
       return pool.query(statement);
     },
   };
   const store = storeOn(listening);
   const locks = await newLocks(store, sessions);
+  sent.length = 0;
   await Promise.all(locks.map(async (lock) => store.append(lock, [messageRecord(1, lineBytes)])));
-  let turn = 0;
+  let done = 0;
+  const send = async (one: Sent, turns: number): Promise<void> => {
+    for (let turn = done + 1; turn <= done + turns; turn++) {
+      const values = one.values.map((value, at) => (steps.has(at) ? raised(value, turn) : value));
+      await pool.query({ ...one, values });
+    }
+  };
   return async (turns) => {
     const before = performance.now();
-    for (let end = turn + turns; turn < end;) {
-      turn++;
-      const values = sent.values.map((value, at) => (steps.has(at) ? raised(value, turn) : value));
-      await pool.query({ ...sent, values });
-    }
+    await Promise.all(sent.map(async (one) => send(one, turns)));
+    done += turns;
     return (turns * sessions) / ((performance.now() - before) / 1_000);
   };
 }
 
-/** The values of the statement that count: head before and after, number and place of each line. */
+/** The values of the statement that count: head before and after, number and place of each line; each an array of SQL. */
 const steps = new Set([2, 3, 8, 9]);
 
-function raised(value: unknown, by: number): unknown {
-  return (value as readonly number[]).map((one) => one + by);
+function raised(value: unknown, by: number): string {
+  const numbers = String(value).slice(1, -1).split(",");
+  return `{${numbers.map((one) => Number(one) + by).join(",")}}`;
 }
 
 async function plainLoop(pool: Pool): Promise<number> {

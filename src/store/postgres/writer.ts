@@ -35,17 +35,18 @@ export function appendTo({ asker, schema }: Database): SendBatch<Held> {
     const parts = given.toSorted((left, right) => Number(left.held.key) - Number(right.held.key));
     const lines = parts.flatMap((part) => part.lines.map((line) => ({ key: part.held.key, ...line })));
     const values = [
-      parts.map(({ held }) => held.key),
-      parts.map(({ held }) => held.holder.generation),
-      parts.map(({ held }) => held.counters.pos),
-      parts.map(({ after }) => after.pos),
+      numbers(parts.map(({ held }) => held.key)),
+      numbers(parts.map(({ held }) => held.holder.generation)),
+      numbers(parts.map(({ held }) => held.counters.pos)),
+      numbers(parts.map(({ after }) => after.pos)),
       parts.map(({ state, after }) => (state ? encodeState(state, {}, sealOf(after)) : null)),
       parts.map(({ state }) => state?.status ?? null),
-      lines.map(({ key }) => key),
-      lines.map(({ log }) => logNumbers[log]),
-      lines.map(({ seq }) => seq),
-      lines.map(({ pos }) => pos),
-      lines.map(({ line }) => line),
+      numbers(lines.map(({ key }) => key)),
+      numbers(lines.map(({ log }) => logNumbers[log])),
+      numbers(lines.map(({ seq }) => seq)),
+      numbers(lines.map(({ pos }) => pos)),
+      // A line of JSON has no line end inside, and one text needs no quoting as a list does.
+      lines.map(({ line }) => line).join("\n"),
     ];
     const moved = new Set((await asker.askOften(sql, values)).map((row) => String(row["key"])));
     const outcomes = new Map<Held, Outcome>();
@@ -60,6 +61,11 @@ export function appendTo({ asker, schema }: Database): SendBatch<Held> {
     }
     return outcomes;
   };
+}
+
+/** An array of SQL: a client that is given a list quotes each number. */
+function numbers(list: readonly (number | string)[]): string {
+  return `{${list.join(",")}}`;
 }
 
 /**
@@ -88,7 +94,7 @@ function appending(schema: string): string {
     "status = coalesce(a.status, s.status) FROM asked a WHERE s.key = a.key AND s.generation = a.generation " +
     "AND s.head = a.head RETURNING s.key), " +
     `added AS (INSERT INTO ${schema}.record (session, log, seq, pos, body) SELECT r.* FROM ` +
-    "unnest($7::bigint[], $8::smallint[], $9::bigint[], $10::bigint[], $11::text[]) AS r(session, log, seq, pos, body) " +
-    "JOIN moved ON moved.key = r.session) SELECT key FROM moved"
+    "unnest($7::bigint[], $8::smallint[], $9::bigint[], $10::bigint[], string_to_array($11, E'\\n')) " +
+    "AS r(session, log, seq, pos, body) JOIN moved ON moved.key = r.session) SELECT key FROM moved"
   );
 }
