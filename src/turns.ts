@@ -1,17 +1,18 @@
 /** Long work in short steps. It runs at once, or gives the event loop a turn in between; the result is the same. */
 import { WindrowError } from "./errors.ts";
 
-/** Work as a generator: it yields after every step of a few milliseconds, and returns the result. */
-export type Work<Result> = Generator<undefined, Result, undefined>;
+/** Work as a generator: it yields after every step of a few milliseconds, or what it waits for, and returns the result. */
+export type Work<Result> = Generator<Promise<void> | undefined, Result, undefined>;
 
 /** Milliseconds of work after which the event loop gets a turn. */
 const turnMilliseconds = 12;
 
-/** Runs the work to its end without a turn. */
+/** Runs the work to its end without a turn; work that waits for something cannot. */
 export function atOnce<Result>(work: Work<Result>): Result {
   for (;;) {
     const { done, value } = work.next();
     if (done === true) return value;
+    if (value) throw new Error("This work waits for something, and cannot run at once.");
   }
 }
 
@@ -47,6 +48,7 @@ export class Turns {
       for (;;) {
         const { done, value } = work.next();
         if (done === true) return value;
+        if (value) await value;
         if (performance.now() - this.#since >= turnMilliseconds) await this.turn();
       }
     } finally {

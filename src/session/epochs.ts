@@ -3,10 +3,11 @@ import { WindrowError } from "../errors.ts";
 import type { Message } from "../message/message.ts";
 import type { NewRecord, StoredRecordOf } from "../message/record.ts";
 import type { NumberedMessage } from "../message/step.ts";
-import { recordedEpoch, windowRecords } from "./log.ts";
+import { leftRecords, recordedEpoch, windowRecords } from "./log.ts";
 import { Turns } from "../turns.ts";
-import { initialState } from "../window/compose-options.ts";
+import { initialState, readsLog } from "../window/compose-options.ts";
 import { Composer } from "../window/composer.ts";
+import type { Unfed } from "../window/log-reading.ts";
 import type { ComposeOptions } from "../window/compose-options.ts";
 import { undone } from "../window/edits.ts";
 import { epochRecord, factsOf, insertRecord } from "../window/epoch/record.ts";
@@ -16,6 +17,9 @@ import { EpochWriter } from "./epoch-writer.ts";
 import type { EpochBase } from "../window/epoch/lines.ts";
 import { SentLog } from "./sent.ts";
 import type { Composed, Edit, EpochReason, WindowState } from "../window/window.ts";
+
+/** Gives a message as the process was given it that wrote it. */
+type ShownAs = (record: StoredRecordOf<"message">) => Message;
 
 /** An epoch's data beside the window's state. */
 type DataBeside = () => Omit<EpochData, "state" | "systemSeq" | "toolsSeq">;
@@ -34,6 +38,8 @@ export class Epochs {
   #fixed = 0;
   /** Whether the log has masked a message that an earlier window showed unmasked. */
   #masked = false;
+  /** Gives the messages that left the window of an earlier process, until an epoch asks for them. */
+  #unfed: Unfed | undefined;
 
   /**
    * @param recorded - whether the composer's state is on disk
@@ -51,13 +57,36 @@ export class Epochs {
   }
 
   /**
-   * Takes over the blocks that the epoch of an earlier process names.
+   * Takes over the blocks that the epoch of an earlier process names. The messages that left its window are read when the
+   * next epoch opens.
    *
    * @param base - its line, where texts can be copied from it
+   * @param shown - a message as that process was given it
    */
-  resumed(epoch: EpochData, base: EpochBase | undefined): void {
+  resumed(epoch: EpochData, base: EpochBase | undefined, shown: ShownAs): void {
     this.#sent.resumed(epoch);
     this.#writer.resumed(base);
+    if (!readsLog(this.#context.composer.strategy)) return;
+    this.#unfed = () => this.#left(epoch.state, shown);
+    this.#composer = this.#composerOf(this.#composer.state);
+  }
+
+  #composerOf(state: WindowState): Composer {
+    return new Composer({ ...this.#context.composer, state, ...(this.#unfed && { unfed: this.#unfed }) });
+  }
+
+  async #left(state: WindowState, shown: ShownAs): Promise<readonly NumberedMessage[]> {
+    const { store, scope, id } = this.#context;
+    const left: NumberedMessage[] = [];
+    const turns = new Turns();
+    for await (const record of leftRecords(store, scope, id, state)) {
+      if (record.message.masks) this.#writer.masked(record.seq);
+      this.#writer.restored(record.seq);
+      left.push({ seq: record.seq, message: shown(record) });
+      await turns.turn();
+    }
+    this.#unfed = undefined;
+    return left;
   }
 
   /** The composer; callers only read it. */
@@ -94,7 +123,7 @@ export class Epochs {
   #distrust(): void {
     const { state, messages } = this.#composer;
     const doubted = { ...state, length: Math.max(1, state.length), prefixHash: "" };
-    this.#composer = new Composer({ ...this.#context.composer, state: doubted });
+    this.#composer = this.#composerOf(doubted);
     for (const { seq, message } of messages) this.#composer.push(seq, message);
     this.#masked = false;
   }
@@ -130,6 +159,7 @@ export class Epochs {
    * @returns false, with nothing written, where the messages they name no longer stand in the window
    */
   async commit(edits: readonly Edit[], reason: EpochReason, records: readonly NewRecord[]): Promise<boolean> {
+    await new Turns().run(this.#composer.completing());
     const tokensBefore = this.tokens;
     if (!this.#composer.commit(edits, reason)) return false;
     const summaries = records.filter(({ kind }) => kind === "summary").length;
@@ -154,6 +184,7 @@ export class Epochs {
    * @throws WindrowError `not-found` where nothing is left to take back
    */
   async undo(): Promise<{ readonly undone: number; readonly epoch: number }> {
+    await new Turns().run(this.#composer.completing());
     const { state } = this.#composer;
     if (state.epoch === 0 || state.edits.every((edit) => edit.only !== undefined)) {
       throw new WindrowError(

@@ -17,7 +17,7 @@ import { readsLog } from "../window/compose-options.ts";
 import type { Profile } from "../window/provider/profile.ts";
 import { EditIndex } from "../window/edits.ts";
 import { comparedBlocks, sentChange } from "../window/sent.ts";
-import type { Strategy } from "../window/window.ts";
+import type { Strategy, WindowState } from "../window/window.ts";
 import { EpochReader } from "../window/epoch/reader.ts";
 import type { EpochLineRecord } from "../window/epoch/reader.ts";
 import { sentIn } from "./sent.ts";
@@ -168,6 +168,30 @@ export async function recordedEpoch(store: Store, scope: Scope, id: string, epoc
     id,
     epoch,
   });
+}
+
+/** The messages that an epoch's window holds, oldest first; what left it stays unread. Streams. */
+export async function* shownRecords(
+  store: Store,
+  scope: Scope,
+  id: string,
+  epoch: EpochData | undefined,
+): AsyncGenerator<StoredRecordOf<"message">> {
+  for (const { from, to } of gaps(new EditIndex(epoch?.state.edits ?? []), Infinity))
+    yield* store.read(scope, id, { kind: "message", originals: true, from, ...(to !== Infinity && { to }) });
+}
+
+/** The messages from an epoch's horizon on that left its window, oldest first. Streams. */
+export async function* leftRecords(
+  store: Store,
+  scope: Scope,
+  id: string,
+  { horizon = 1, edits }: WindowState,
+): AsyncGenerator<StoredRecordOf<"message">> {
+  for (const { from, to } of new EditIndex(edits).ranges) {
+    if (to >= horizon)
+      yield* store.read(scope, id, { kind: "message", originals: true, from: Math.max(from, horizon), to });
+  }
 }
 
 /**

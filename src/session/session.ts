@@ -21,7 +21,7 @@ import type { CloseReason } from "./events.ts";
 import { SessionGoal, SessionPins, SessionRecords, SessionSnapshot } from "./facets.ts";
 import { Hooks, hookWindow } from "./hooks.ts";
 import type { HookWindow } from "./hooks.ts";
-import { explainEpoch, explainNewest, openCalls, originalOf, usagesBehind, windowRecords } from "./log.ts";
+import { explainEpoch, explainNewest, openCalls, originalOf, shownRecords, usagesBehind } from "./log.ts";
 import type { NewestEdits, OpenCall, Originals } from "./log.ts";
 import { recallOnRecord } from "./recall.ts";
 import { missingPins } from "./state/pins.ts";
@@ -112,16 +112,16 @@ export class Session {
   /** @internal Restores an earlier process's state: reads the window's messages and those behind its epoch. */
   async restore({ epoch, base, later, pos }: NewestEdits, originals?: Originals): Promise<void> {
     const { id, store, scope } = this.#context;
-    const { conversation, composer, meter, check } = this.#options;
+    const { conversation, meter, check } = this.#options;
     const opened = epoch?.state.opened ?? 0;
     this.#appender.counted(opened, epoch?.historyTokens ?? 0);
-    if (epoch) this.#epochs.resumed(epoch, base);
+    if (epoch) this.#epochs.resumed(epoch, base, (record) => originalOf(record, originals, check));
     if (epoch?.conversation) conversation.restore(epoch.conversation);
     for (const record of later) conversation.apply(record);
     for await (const record of store.read(scope, id, { kind: "snapshot", last: 1 })) conversation.apply(record);
     meter.resumed(await usagesBehind(store, scope, id, pos));
     const turns = new Turns();
-    for await (const record of windowRecords(store, scope, id, epoch, composer.strategy)) {
+    for await (const record of shownRecords(store, scope, id, epoch)) {
       await turns.turn();
       const shown = this.#epochs.restore(record, originalOf(record, originals, check));
       if (record.seq <= opened) continue;

@@ -5,6 +5,7 @@ import type { NumberedMessage } from "../message/step.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { anyOf, checkTypes, fromZero, kinds, listOf, withTexts } from "./options.ts";
 import type { Kind } from "./options.ts";
+import type { Unfed } from "./log-reading.ts";
 import type { Profile } from "./provider/profile.ts";
 import type { DynamicBlock, PinnedBlock, Strategy, TextMask, WindowState } from "./window.ts";
 
@@ -21,6 +22,11 @@ export interface ComposerOptions {
   readonly recallTools?: readonly string[];
   /** The state of the last composition, to go on from. */
   readonly state?: WindowState;
+  /**
+   * Gives the messages from the state's horizon on that left its window, where those are not fed: asked once, before an
+   * epoch. Default: they are fed.
+   */
+  readonly unfed?: Unfed;
 }
 
 /** Options of one composition, beside the history. */

@@ -41,7 +41,7 @@ export class Composer {
   #state: WindowState;
   #history: History;
   /** The log as passes read it. */
-  readonly #log = new LogReading();
+  readonly #log: LogReading;
   #last = 0;
   #lastMessage: Message | undefined;
   /** The reason and the edits of the epoch that the next composition reports. */
@@ -49,7 +49,7 @@ export class Composer {
     | { readonly reason: EpochReason; readonly edits: readonly Edit[]; readonly tokensBefore: number }
     | undefined;
 
-  constructor({ strategy, profile, counter, state = initialState, ...options }: ComposerOptions) {
+  constructor({ strategy, profile, counter, state = initialState, unfed, ...options }: ComposerOptions) {
     const { ingestCap = Infinity, mask = defaultMask, recallTools = defaultRecallTools } = options;
     this.#reading = { ingestCap, mask, recallTools };
     this.#strategy = strategy;
@@ -58,6 +58,7 @@ export class Composer {
     this.#blocks = new FixedBlocks(counter);
     this.#validator = new WindowValidator(profile);
     this.#state = state;
+    this.#log = new LogReading(unfed);
     this.#history = this.#historyOf(state);
   }
 
@@ -73,9 +74,7 @@ export class Composer {
 
   /** The fed messages that are in the window, whole or in part, and those from the horizon on, as they were given. */
   get messages(): readonly NumberedMessage[] {
-    const { messages } = this.#log;
-    const horizon = messages[0]?.seq ?? Infinity;
-    return [...this.#history.raw.filter(({ seq }) => seq < horizon), ...messages];
+    return this.#log.behindOthers(this.#history.raw);
   }
 
   /** Feeds the next message of the history; `seq` rises. */
@@ -86,6 +85,11 @@ export class Composer {
     }
     this.#history.push(seq, message);
     if (readsLog(this.#strategy) && seq >= (this.#state.horizon ?? 1)) this.#log.push({ seq, message });
+  }
+
+  /** Takes the messages that were not fed, as before an epoch. */
+  completing(): Work<void> {
+    return this.#log.completing(this.#state.horizon ?? 1);
   }
 
   /**
@@ -137,6 +141,7 @@ export class Composer {
     );
     const full = this.#full(before, budget);
     const reason = full ?? changed;
+    if (reason !== undefined) yield* this.completing();
     let planned = full ? yield* this.#plan(options, budget) : [];
     if (reason === undefined || (planned.length === 0 && !changed)) return this.#finish(before, budget);
     const epoch = this.#state.epoch;
@@ -152,8 +157,7 @@ export class Composer {
       after = this.#layout(options);
     }
     if (after.tokens > budget) throw overBudget(after.blocks, after.tokens, budget);
-    const opened = { reason, tokensBefore: before.tokens, tokensAfter: after.tokens, edits: planned };
-    return this.#finish(after, budget, opened);
+    return this.#finish(after, budget, { reason, tokensBefore: before.tokens, edits: planned });
   }
 
   /**
@@ -187,9 +191,9 @@ export class Composer {
     const system = this.#history.system;
     const own = hashName(hashMessages(system.map(({ message }) => message)));
     const history = this.#history.steps().flatMap((step) => step.messages);
-    const lead = this.#lead().map((message) => ({ seq: 0, message }));
+    const leading = length === 0 || own === systemHash ? system : [];
     return {
-      messages: [...(length === 0 || own === systemHash ? system : []), ...lead, ...history],
+      messages: [...leading, ...this.#lead().map((message) => ({ seq: 0, message })), ...history],
       repairs: this.#history.repairs,
     };
   }
@@ -199,8 +203,8 @@ export class Composer {
   }
 
   #historyOf({ edits, inserts = [], ...state }: WindowState): History {
-    const delta = deltaRule(this.#strategy, state);
-    return new History({ profile: this.#profile, counter: this.#counter, edits, inserts, delta, ...this.#reading });
+    const given = { profile: this.#profile, counter: this.#counter, ...this.#reading };
+    return new History({ ...given, edits, inserts, delta: deltaRule(this.#strategy, state) });
   }
 
   /** Results that stand before the first window may have been sent whole by the host, and stay so. */
@@ -305,12 +309,9 @@ export class Composer {
     this.#refresh({ ...options, pinned, budget: 1 });
   }
 
-  #committed({ tokens }: Layout): Report["opened"] {
-    return this.#pending && { ...this.#pending, tokensAfter: tokens };
-  }
-
-  #finish(layout: Layout, budget: number, opened = this.#committed(layout)): Composed {
+  #finish(layout: Layout, budget: number, planned = this.#pending): Composed {
     const { fixed, history, blocks, tokens } = layout;
+    const opened = planned && { ...planned, tokensAfter: tokens };
     const messages = [...fixed.systemMessages, ...history, ...fixed.dynamicMessages];
     const cost = costOf(layout, this.#state, opened !== undefined, this.#profile);
     const first = this.#state.length === 0 && this.#state.epoch === 0;

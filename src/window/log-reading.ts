@@ -2,6 +2,7 @@
 import type { Message } from "../message/message.ts";
 import { resultText } from "../message/message.ts";
 import type { NumberedMessage } from "../message/step.ts";
+import type { Work } from "../turns.ts";
 
 /**
  * Characters behind which a message is too old to be read for a digest: about 300,000 tokens, where a line's worth is a
@@ -14,6 +15,9 @@ export interface LogBehind {
   readonly messages: readonly NumberedMessage[];
 }
 
+/** Gives the messages from the horizon on that left the window, where they were not fed. */
+export type Unfed = () => Promise<readonly NumberedMessage[]>;
+
 /** The log from a horizon on, kept while windows are composed. The horizon moves on rarely, and at epochs alone. */
 export class LogReading {
   #waiting: NumberedMessage[] = [];
@@ -21,6 +25,12 @@ export class LogReading {
   #length = 0;
   #horizon = 1;
   #behind: LogBehind & { readonly messages: NumberedMessage[] } = { messages: [] };
+  #unfed: Unfed | undefined;
+
+  /** @param unfed - asked once, before the log is read; absent where every message is fed */
+  constructor(unfed?: Unfed) {
+    this.#unfed = unfed;
+  }
 
   /** Takes the next message; `seq` rises. It waits until {@link LogReading.take}. */
   push(numbered: NumberedMessage): void {
@@ -41,9 +51,23 @@ export class LogReading {
     this.#waiting = [];
   }
 
-  /** All messages that are known, also those that wait. */
-  get messages(): readonly NumberedMessage[] {
-    return [...this.#messages, ...this.#waiting];
+  /** Takes the messages that were not fed, which may stand between those that were. */
+  *completing(horizon: number): Work<void> {
+    if (!this.#unfed) return;
+    let found: readonly NumberedMessage[] = [];
+    yield this.#unfed().then((messages) => void (found = messages));
+    this.#unfed = undefined;
+    this.take(horizon);
+    this.#messages = [...found, ...this.#messages].toSorted((left, right) => left.seq - right.seq);
+    this.#behind = { messages: this.#messages.filter(({ seq }) => seq >= this.#horizon) };
+    for (const { message } of found) this.#length += lengthOf(message);
+  }
+
+  /** Others' messages that are older than all of the log that is known, and these, also those that wait. */
+  behindOthers(others: readonly NumberedMessage[]): readonly NumberedMessage[] {
+    const messages = [...this.#messages, ...this.#waiting];
+    const first = messages[0]?.seq ?? Infinity;
+    return [...others.filter(({ seq }) => seq < first), ...messages];
   }
 
   /** The messages from a horizon on. One object for as long as it stands, to which messages are added. */

@@ -1,0 +1,130 @@
+/** A resume leaves the messages that left the window unread until an epoch opens: the windows are the same. */
+import { expect, it } from "vitest";
+import { WindrowError } from "../../src/errors.ts";
+import type { NewMessage } from "../../src/message/message.ts";
+import { SessionManager } from "../../src/session/manager/manager.ts";
+import type { Session } from "../../src/session/session.ts";
+import { ramStore } from "../../src/store/ram/ram.ts";
+import type { ReadQuery, Scope, Store } from "../../src/store/store.ts";
+import { estimate } from "../../src/tokens/estimate.ts";
+
+const messages: readonly NewMessage[] = Array.from({ length: 400 }, (_, at) => ({
+  id: `m${at}`,
+  timestamp: "2026-01-01T00:00:00.000Z",
+  role: at % 2 === 0 ? "user" : "assistant",
+  parts: [
+    { type: "text", text: `The port of service ${at % 40} is ${7_000 + at}. ${"It was asked for. ".repeat(at % 9)}` },
+  ],
+}));
+
+/** A store that counts the messages that are read of it, and fails where it is told to. */
+function watched(): { readonly store: Store; readonly seen: { reads: number; fails: boolean } } {
+  const store = ramStore();
+  const seen = { reads: 0, fails: false };
+  const given = store.read.bind(store);
+  const read = async function* (scope: Scope, id: string, query: ReadQuery<"message">): AsyncGenerator<unknown> {
+    for await (const record of given(scope, id, query)) {
+      if (query.kind === "message") {
+        seen.reads++;
+        if (seen.fails) throw new WindrowError("store-unavailable", "The disk is away.");
+      }
+      yield record;
+    }
+  };
+  return { store: Object.assign(store, { read: read as unknown as Store["read"] }), seen };
+}
+
+/** The windows of a session that is fed the messages of a range; `each` is called before every window. */
+async function windowsOf(
+  session: Session,
+  from: number,
+  to: number,
+  each?: () => Promise<unknown>,
+): Promise<unknown[]> {
+  const windows: unknown[] = [];
+  for (let at = from; at < to; at += 2) {
+    await session.append(messages.slice(at, at + 2));
+    await each?.();
+    const { report, messages: shown } = await session.compose();
+    windows.push({ epoch: report.epoch, hash: report.windowHash, shown });
+  }
+  return windows;
+}
+
+const options = { budget: 2_000, strategy: "adaptive", counter: estimate } as const;
+
+it("gives the windows of a session that was never closed, wherever it is resumed", async () => {
+  const whole = await SessionManager.open({ store: ramStore(), ...options });
+  const expected = await windowsOf(await whole.create(), 0, 400);
+  expect(expected.at(-1)).toMatchObject({ epoch: expect.any(Number) as number });
+  for (const stop of [100, 202, 304]) {
+    const { store, seen } = watched();
+    const manager = await SessionManager.open({ store, ...options });
+    const session = await manager.create();
+    const before = await windowsOf(session, 0, stop);
+    await session.close();
+    const resumed = await manager.resume(session.id);
+    seen.reads = 0;
+    const later = await windowsOf(resumed, stop, 400);
+    expect([...before, ...later]).toEqual(expected);
+    expect(seen.reads).toBeGreaterThan(0);
+    await manager.close();
+  }
+  await whole.close();
+});
+
+it("reads nothing of what left while no epoch opens", async () => {
+  const { store, seen } = watched();
+  const manager = await SessionManager.open({ store, ...options });
+  const session = await manager.create();
+  await windowsOf(session, 0, 300);
+  await session.close();
+  const resumed = await manager.resume(session.id);
+  seen.reads = 0;
+  const { report } = await resumed.compose();
+  expect(report.opened).toBeUndefined();
+  expect(seen.reads).toBe(0);
+  await manager.close();
+});
+
+it("tells that what left cannot be read, and opens the epoch once it can", async () => {
+  const { store, seen } = watched();
+  const manager = await SessionManager.open({ store, ...options });
+  const session = await manager.create();
+  await windowsOf(session, 0, 200);
+  const { epoch } = session.stats();
+  await session.close();
+  const resumed = await manager.resume(session.id);
+  seen.fails = true;
+  let failed: unknown;
+  for (let at = 200; at < 400 && failed === undefined; at += 2) {
+    await resumed.append(messages.slice(at, at + 2));
+    failed = await resumed.compose().then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+  }
+  expect(failed).toMatchObject({ code: "store-unavailable" });
+  seen.fails = false;
+  const { report, tokens } = await resumed.compose();
+  expect(report.epoch).toBe(epoch + 1);
+  expect(tokens).toBeLessThanOrEqual(2_000);
+  await manager.close();
+});
+
+it("takes an epoch back that an earlier process opened", async () => {
+  const undoing = async (isResumed: boolean): Promise<unknown> => {
+    const manager = await SessionManager.open({ store: ramStore(), ...options });
+    let session = await manager.create();
+    await windowsOf(session, 0, 200);
+    if (isResumed) {
+      await session.close();
+      session = await manager.resume(session.id);
+    }
+    const undone = await session.undo();
+    const windows = await windowsOf(session, 200, 300);
+    await manager.close();
+    return { undone, windows };
+  };
+  expect(await undoing(true)).toEqual(await undoing(false));
+});
