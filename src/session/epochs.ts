@@ -7,8 +7,7 @@ import { leftRecords, recordedEpoch, windowRecords } from "./log.ts";
 import { Turns } from "../turns.ts";
 import { initialState, readsLog } from "../window/compose-options.ts";
 import { Composer } from "../window/composer.ts";
-import type { Unfed } from "../window/log-reading.ts";
-import type { ComposeOptions } from "../window/compose-options.ts";
+import type { ComposeOptions, ComposerOptions } from "../window/compose-options.ts";
 import { undone } from "../window/edits.ts";
 import { epochRecord, factsOf, insertRecord } from "../window/epoch/record.ts";
 import type { EpochData, EpochFacts } from "../window/epoch/record.ts";
@@ -39,7 +38,7 @@ export class Epochs {
   /** Whether the log has masked a message that an earlier window showed unmasked. */
   #masked = false;
   /** Gives the messages that left the window of an earlier process, until an epoch asks for them. */
-  #unfed: Unfed | undefined;
+  #unfed: ComposerOptions["unfed"];
 
   /**
    * @param recorded - whether the composer's state is on disk

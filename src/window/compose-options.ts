@@ -5,7 +5,6 @@ import type { NumberedMessage } from "../message/step.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import { anyOf, checkTypes, fromZero, kinds, listOf, withTexts } from "./options.ts";
 import type { Kind } from "./options.ts";
-import type { Unfed } from "./log-reading.ts";
 import type { Profile } from "./provider/profile.ts";
 import type { DynamicBlock, PinnedBlock, Strategy, TextMask, WindowState } from "./window.ts";
 
@@ -26,7 +25,7 @@ export interface ComposerOptions {
    * Gives the messages from the state's horizon on that left its window, where those are not fed: asked once, before an
    * epoch. Default: they are fed.
    */
-  readonly unfed?: Unfed;
+  readonly unfed?: () => Promise<readonly NumberedMessage[]>;
 }
 
 /** Options of one composition, beside the history. */

@@ -16,7 +16,7 @@ export interface LogBehind {
 }
 
 /** Gives the messages from the horizon on that left the window, where they were not fed. */
-export type Unfed = () => Promise<readonly NumberedMessage[]>;
+type Unfed = () => Promise<readonly NumberedMessage[]>;
 
 /** The log from a horizon on, kept while windows are composed. The horizon moves on rarely, and at epochs alone. */
 export class LogReading {
