@@ -3,7 +3,7 @@
  * is linked to the newest that says the same key or the same characters, and a result to the user's.
  */
 import type { Work } from "../../turns.ts";
-import type { Candidate } from "./candidate.ts";
+import type { Candidate } from "./line-table.ts";
 import type { Line } from "./line.ts";
 
 /** The newest brief statements that one line is shown with. */

@@ -2,7 +2,9 @@
 import type { TokenCounter } from "../../tokens/counter.ts";
 import type { Work } from "../../turns.ts";
 import type { Facts } from "./facts.ts";
-import type { Line, LineKind, Word } from "./line.ts";
+import type { Line } from "./line.ts";
+import { isBracket } from "./line-table.ts";
+import type { Block, LineTable } from "./line-table.ts";
 import type { Passage } from "./passages.ts";
 
 /** Options of the choice. */
@@ -26,169 +28,166 @@ export interface ChoiceOptions {
   readonly title: (passage: Passage) => string;
 }
 
-const weights: Readonly<Record<LineKind, number>> = {
-  user: 3,
-  error: 3,
-  written: 1.1,
-  read: 1,
-  result: 0.9,
-  answered: 1.5,
-  said: 0.35,
-};
-
 /** The weight of the user's lines that were carried out. */
 const doneWeight = 0.9;
 
-/** A title, which stands once however many passages it has. */
-export interface Title {
-  readonly tokens: number;
-  /** The last choice that showed it. */
-  shownIn: number;
-}
+/** Rows that are looked at in one step. */
+const rowsPerStep = 2_048;
 
-/** A line that may be chosen. */
-export interface Candidate {
-  readonly line: Line;
-  readonly passage: Passage;
-  readonly title: Title;
-  readonly index: number;
-  /** The candidates beside it in its passage. */
-  before: Candidate | undefined;
-  after: Candidate | undefined;
-  readonly tokens: number;
-  /** Whether it is a line of the user's that was carried out. */
-  readonly done: boolean;
-  readonly words: readonly Word[];
-  /** It stands in the window outside of the digest. */
-  readonly shown: boolean;
-  /** It stands elsewhere in the digest: shown only beside a chosen line, for a passage to be whole. */
-  readonly again: boolean;
-  /** The value of the line without the novelty of its words and without its neighbours. */
-  readonly weight: number;
-  /** The value of the line whatever stands beside it. */
-  readonly base: number;
-  /** The beginning of its message, where that says what a line of the user's is about: it stands with the candidate. */
-  head: Candidate | undefined;
-  value: number;
-  chosen: boolean;
-}
+/** The lines that may be chosen, by their rows in a table. */
+export class Candidates {
+  readonly table: LineTable;
+  /** The passages that are chosen from, in their order. */
+  readonly blocks: readonly Block[];
+  /** The user's messages that stand whole. */
+  readonly whole: readonly Block[];
+  /** The value of a line without the novelty of its words and without its neighbours. */
+  readonly weights: Float64Array;
+  /** The value of a line whatever stands beside it. */
+  readonly bases: Float64Array;
+  /** 1 for a line whose words count: it stands nowhere else. */
+  readonly isNew: Uint8Array;
+  /** 1 for a line that stands in the window outside of the digest. */
+  readonly isShown: Uint8Array;
+  /** 1 for a file's line that stands elsewhere in the digest: shown only beside a chosen one, for a passage to be whole. */
+  readonly isAgain: Uint8Array;
+  readonly isChosen: Uint8Array;
+  readonly values: Float64Array;
 
-/** Lines that are looked at in one step. */
-const linesPerStep = 256;
+  constructor(table: LineTable, blocks: readonly Block[], whole: readonly Block[]) {
+    const size = table.lines.length;
+    this.table = table;
+    this.blocks = blocks;
+    this.whole = whole;
+    this.weights = new Float64Array(size);
+    this.bases = new Float64Array(size);
+    this.values = new Float64Array(size);
+    this.isNew = new Uint8Array(size);
+    this.isShown = new Uint8Array(size);
+    this.isAgain = new Uint8Array(size);
+    this.isChosen = new Uint8Array(size);
+  }
+}
 
 /** The candidates of passages, in their order. */
 export function* weighing(
   passages: readonly Passage[],
   options: ChoiceOptions,
   facts: Facts,
-): Work<readonly Candidate[]> {
-  const { recency, heat } = options;
-  const seen = yield* seenLines(passages, options.shownLines);
-  const latest = latestOf(passages);
-  const titles = new Map<string, Title>();
-  const titleOf = (passage: Passage): Title => {
-    const text = options.title(passage);
-    let title = titles.get(text);
-    if (!title) titles.set(text, (title = { tokens: facts.of(text).tokens + 1, shownIn: 0 }));
-    return title;
-  };
-  const candidates: Candidate[] = [];
-  for (const passage of passages) {
-    const title = titleOf(passage);
-    const warmth = heat(passage.subject);
-    const [first] = passage.lines;
-    const printed = first?.kind === "result" || first?.kind === "error";
-    const dated = printed && latest.get(commandOf(passage.label)) !== first.seq ? 0.3 : 1;
-    let before: Candidate | undefined;
-    let head: Candidate | undefined;
-    for (const [index, line] of passage.lines.entries()) {
-      const { tokens, words, failing } = facts.ofLine(line);
-      const key = seen.get(line.key);
-      const done = options.isDone?.(line) ?? false;
-      const again = key?.first !== undefined && key.first !== line;
-      const candidate: Candidate = {
-        line,
-        passage,
-        title,
-        index,
-        before,
-        after: undefined,
-        tokens: tokens + 1,
-        done,
-        words: again || key?.shown === true ? [] : words,
-        shown: key?.shown === true,
-        again: again && passage.file,
-        weight:
-          (done ? doneWeight : weights[line.kind === "result" && failing ? "error" : line.kind]) *
-          recency(key?.newest ?? line.seq) *
-          (1 + warmth) *
-          dated,
-        base: (again && passage.file ? 0 : 0.2) + 0.02 * Math.min(tokens + 1, 40),
-        value: 0,
-        head,
-        chosen: false,
-      };
-      if (index === 0 && line.kind === "user" && isHead(candidate)) head = candidate;
-      if (before) before.after = candidate;
-      before = candidate;
-      candidates.push(candidate);
-      if (candidates.length % linesPerStep === 0) yield;
-    }
+  table: LineTable,
+): Work<Candidates> {
+  const blocks = yield* table.rowsOf(passages, options.title, facts);
+  const whole = yield* table.rowsOf(options.whole ?? [], options.title, facts);
+  const candidates = new Candidates(table, blocks, whole);
+  const shown = new Uint8Array(table.keyCount);
+  for (const line of options.shownLines) {
+    const key = table.key(line);
+    if (key !== undefined) shown[key] = 1;
   }
+  yield;
+  yield* weigh(candidates, blocks, shown, options);
+  yield* weigh(candidates, whole, shown, options);
   return candidates;
 }
 
-/** Most tokens of a message's beginning that stands with each of its lines. */
-const longestHead = 40;
-
-/** Whether a message's first line names something, in few words. */
-function isHead({ tokens, line }: Candidate): boolean {
-  return tokens <= longestHead && (line.facts?.words.some(({ worth }) => worth >= 1) ?? false);
-}
-
-/** The call in a label, without the note on how its output was cut. */
-function commandOf(label: string): string {
-  return label.replace(/\s+(?:2>&1|\|).*$/, "");
+function* weigh(
+  { table, weights, bases, isNew, isShown, isAgain }: Candidates,
+  blocks: readonly Block[],
+  shown: Uint8Array,
+  { recency, heat, isDone }: ChoiceOptions,
+): Work<void> {
+  const { keys, tokens, worths, wordsFrom, lines } = table;
+  const { newest, first } = yield* seenKeys(table, blocks, shown);
+  const latest = latestOf(blocks);
+  const recencyOf = remembering(recency, blocks, table.seqs);
+  let steps = 0;
+  for (const block of blocks) {
+    const { passage, from, to } = block;
+    const { file, subject } = passage;
+    const warmth = heat(subject);
+    const begin = passage.lines[0];
+    const isPrinted = begin?.kind === "result" || begin?.kind === "error";
+    const dated = isPrinted && latest.get(block.command) !== begin.seq ? 0.3 : 1;
+    for (let row = from; row < to; row++) {
+      const key = keys[row]!;
+      const shows = first[key]! - 1;
+      const again = shows >= 0 && shows !== row && lines[shows] !== lines[row];
+      const isFilling = again && file;
+      weights[row] = worths[row]! * recencyOf(newest[key]!) * (1 + warmth) * dated;
+      bases[row] = (isFilling ? 0 : 0.2) + 0.02 * Math.min(tokens[row]!, 40);
+      isShown[row] = shown[key]!;
+      isAgain[row] = isFilling ? 1 : 0;
+      isNew[row] = again || shown[key] === 1 || wordsFrom[row] === wordsFrom[row + 1] ? 0 : 1;
+    }
+    for (const candidate of begin?.kind === "user" ? block.candidates : []) {
+      const { row, line } = candidate;
+      candidate.done = isDone?.(line) ?? false;
+      if (candidate.done) weights[row] = doneWeight * recencyOf(newest[keys[row]!]!) * (1 + warmth) * dated;
+    }
+    if ((steps += to - from) < rowsPerStep) continue;
+    steps = 0;
+    yield;
+  }
 }
 
 /** By command: the message with its newest output. */
-function latestOf(passages: readonly Passage[]): ReadonlyMap<string, number> {
+function latestOf(blocks: readonly Block[]): ReadonlyMap<string, number> {
   const latest = new Map<string, number>();
-  for (const { file, label, lines } of passages) {
-    const command = commandOf(label);
-    if (!file) latest.set(command, Math.max(latest.get(command) ?? 0, lines[0]?.seq ?? 0));
+  for (const { passage, command } of blocks) {
+    if (passage.file) continue;
+    latest.set(command, Math.max(latest.get(command) ?? 0, passage.lines[0]?.seq ?? 0));
   }
   return latest;
 }
 
-/** The state of a line's key during the choice. */
-interface SeenLine {
+/** The keys of lines during a choice, by their numbers. */
+interface SeenKeys {
   /** The newest message with it. */
-  newest: number;
-  /** Whether it stands in the window outside of the digest. */
-  readonly shown: boolean;
-  /** The line that shows it in the digest, others need not: one of a file, or else the newest. */
-  first: Line | undefined;
+  readonly newest: Int32Array;
+  /** The row that shows it in the digest, others need not: one of a file, or else the newest. From 1, 0 for none. */
+  readonly first: Int32Array;
 }
 
-/** The keys of all lines. */
-function* seenLines(passages: readonly Passage[], shown: ReadonlySet<string>): Work<ReadonlyMap<string, SeenLine>> {
-  const seen = new Map<string, SeenLine>();
-  const order = passages.toSorted((left, right) => {
+function* seenKeys(
+  { keys, seqs, looks, keyCount }: LineTable,
+  blocks: readonly Block[],
+  shown: Uint8Array,
+): Work<SeenKeys> {
+  const newest = new Int32Array(keyCount).fill(-1);
+  const first = new Int32Array(keyCount);
+  const order = blocks.toSorted(({ passage: left }, { passage: right }) => {
     return Number(right.file) - Number(left.file) || (right.lines[0]?.seq ?? 0) - (left.lines[0]?.seq ?? 0);
   });
   let steps = 0;
-  for (const { lines } of order) {
-    for (const line of lines) {
-      if (++steps % linesPerStep === 0) yield;
-      const known = seen.get(line.key);
-      if (!known) {
-        const elsewhere = shown.has(line.key);
-        // Brackets and the like may stand in every passage.
-        const first = elsewhere || line.key.length <= 3 ? undefined : line;
-        seen.set(line.key, { newest: line.seq, shown: elsewhere, first });
-      } else if (line.seq > known.newest) known.newest = line.seq;
+  for (const { from, to } of order) {
+    for (let row = from; row < to; row++) {
+      const key = keys[row]!;
+      const seq = seqs[row]!;
+      if (newest[key] === -1) {
+        newest[key] = seq;
+        if (shown[key] === 0 && (looks[row]! & isBracket) === 0) first[key] = row + 1;
+      } else if (seq > newest[key]!) newest[key] = seq;
+    }
+    if ((steps += to - from) < rowsPerStep) continue;
+    steps = 0;
+    yield;
+  }
+  return { newest, first };
+}
+
+/** The recency of messages, computed once each. */
+function remembering(recency: (seq: number) => number, blocks: readonly Block[], seqs: Int32Array): typeof recency {
+  let [oldest, newest] = [Infinity, 0];
+  for (const { from, to } of blocks) {
+    for (let row = from; row < to; row++) {
+      const seq = seqs[row]!;
+      if (seq < oldest) oldest = seq;
+      if (seq > newest) newest = seq;
     }
   }
-  return seen;
+  const known = new Float64Array(Math.max(0, newest - oldest + 1)).fill(-1);
+  return (seq) => {
+    const value = known[seq - oldest]!;
+    return value >= 0 ? value : (known[seq - oldest] = recency(seq));
+  };
 }

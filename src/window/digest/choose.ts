@@ -2,11 +2,13 @@
 import { atOnce } from "../../turns.ts";
 import type { Work } from "../../turns.ts";
 import { weighing } from "./candidate.ts";
-import type { Candidate, ChoiceOptions } from "./candidate.ts";
+import type { Candidates, ChoiceOptions } from "./candidate.ts";
 import { factsBy, wordsOf } from "./facts.ts";
 import type { Facts } from "./facts.ts";
 import { Heap } from "./heap.ts";
-import type { Line, Word } from "./line.ts";
+import { isClosing, isSentence, LineTable } from "./line-table.ts";
+import type { Candidate } from "./line-table.ts";
+import type { Line } from "./line.ts";
 import type { Passage } from "./passages.ts";
 import { readStatements } from "./statements.ts";
 import type { FirstChoices } from "./statements.ts";
@@ -17,7 +19,10 @@ const fillTokens = 16;
 const gapTokens = 2;
 
 /** Lines that are looked at in one step. */
-const linesPerStep = 256;
+const linesPerStep = 512;
+
+/** Lines without room between two looks at whether what is left has room for any. */
+const missesPerLook = 1_024;
 
 /**
  * Shares of the room for the user's lines that change what stands, for what was printed later of what stands, and for
@@ -40,7 +45,7 @@ export function lineChooser(
 ): (room: number) => readonly Passage[] {
   const facts = factsBy(options.counter);
   facts.age();
-  const choosing = atOnce(lineChoosing(passages, options, facts));
+  const choosing = atOnce(lineChoosing(passages, options, facts, new LineTable(options.counter)));
   return (room) => atOnce(choosing(room));
 }
 
@@ -48,80 +53,99 @@ export function lineChooser(
  * As {@link lineChooser}, in steps.
  *
  * @param facts - lent to this choice alone until it was made
+ * @param table - the rows of an earlier choice's lines, lent likewise
  */
 export function* lineChoosing(
   passages: readonly Passage[],
   options: ChoiceOptions,
   facts: Facts,
+  table: LineTable,
 ): Work<(room: number) => Work<readonly Passage[]>> {
-  const candidates = yield* weighing(passages, options, facts);
-  const whole = yield* weighing(options.whole ?? [], options, facts);
-  const first = yield* readStatements(candidates, options.standing ?? [], whole, facts);
-  const shownWords = new Set<Word>();
+  const candidates = yield* weighing(passages, options, facts, table);
+  const first = yield* readStatements(candidates, options.standing ?? [], facts);
+  const shownWords = new Set<number>();
   for (const text of options.shownTexts) {
-    for (const word of wordsOf(text)) shownWords.add(facts.word(word));
+    for (const spelling of wordsOf(text)) {
+      const word = table.word(spelling);
+      if (word !== undefined) shownWords.add(word);
+    }
     yield;
   }
   return (room) => choose(candidates, first, shownWords, room);
 }
 
 function* choose(
-  candidates: readonly Candidate[],
+  candidates: Candidates,
   first: FirstChoices,
-  shownWords: Iterable<Word>,
+  shownWords: Iterable<number>,
   room: number,
 ): Work<readonly Passage[]> {
   let steps = 0;
-  const choice = new Choice(shownWords, room, first.newerOf);
-  for (const candidate of candidates) candidate.chosen = false;
-  for (const candidate of first.amendments) if (!candidate.shown) choice.take([candidate], room * (1 - amendmentShare));
+  let misses = 0;
+  const { table, blocks, isNew, isShown, isAgain, isChosen, values } = candidates;
+  const choice = new Choice(candidates, shownWords, room, first);
+  for (const { from, to } of blocks) isChosen.fill(0, from, to);
+  const unshown = (found: readonly Candidate[]): readonly number[] =>
+    found.map(({ row }) => row).filter((row) => isShown[row] === 0);
+  for (const row of unshown(first.amendments)) choice.take([row], room * (1 - amendmentShare));
   const leastBeside = choice.left - room * laterShare;
-  for (const candidate of first.later) if (!candidate.shown) choice.take([candidate], leastBeside);
+  for (const row of unshown(first.later)) choice.take([row], leastBeside);
   const least = choice.left - room * instructionShare;
-  for (const lines of first.instructions)
-    choice.take(
-      lines.filter(({ shown }) => !shown),
-      least,
-    );
-  const heap = new Heap<Candidate>();
-  const offer = (candidate: Candidate): void => {
-    candidate.value = choice.density(candidate);
-    heap.push(candidate, candidate.value);
+  for (const found of first.instructions) choice.take(unshown(found), least);
+  const heap = new Heap<number>();
+  const offer = (row: number): void => {
+    const value = choice.density(row);
+    values[row] = value;
+    heap.push(row, value);
   };
-  for (const candidate of candidates) {
-    if (candidate.words.length > 0) offer(candidate);
-    if (++steps % linesPerStep === 0) yield;
+  for (const { from, to } of blocks) {
+    for (let row = from; row < to; row++) if (isNew[row] === 1) offer(row);
+    if ((steps += to - from) < linesPerStep) continue;
+    steps = 0;
+    yield;
   }
-  for (let candidate = heap.pop(); candidate && choice.left > 4; candidate = heap.pop()) {
+  for (let row = heap.pop(); row !== undefined && choice.left > 4; row = heap.pop()) {
     if (++steps % linesPerStep === 0) yield;
-    if (candidate.chosen) continue;
-    const now = choice.density(candidate);
+    if (isChosen[row] === 1) continue;
+    const now = choice.density(row);
     if (now <= 0) continue;
     // Lazy greedy: this gain may be stale, because lines chosen meanwhile show some of its words. Requeue it.
-    if (now < candidate.value * 0.98) {
-      candidate.value = now;
-      heap.push(candidate, now);
+    if (now < values[row]! * 0.98) {
+      values[row] = now;
+      heap.push(row, now);
       continue;
     }
-    for (const { before, after } of choice.take(fills(candidate))) {
-      for (const neighbour of [before, after]) {
-        if (neighbour && !neighbour.chosen && (neighbour.words.length > 0 || neighbour.again)) offer(neighbour);
+    const group = choice.take(fills(row, candidates));
+    // At the end hardly anything fits into what is left: it is asked for now and then whether anything does.
+    if (group.length === 0 && misses++ % missesPerLook === 0 && !heap.some((one) => choice.mayFit(one))) break;
+    for (const taken of group) {
+      const { from, to } = table.blocks[taken]!;
+      for (const beside of [taken - 1, taken + 1]) {
+        if (beside < from || beside >= to || isChosen[beside] === 1) continue;
+        if (isNew[beside] === 1 || isAgain[beside] === 1) offer(beside);
       }
     }
   }
   return chosenOf(candidates);
 }
 
+const nothing: readonly number[] = [];
+
 /** One choice while it is made: what it has room for, and the words and titles it shows. */
 class Choice {
   readonly #number = ++choices;
   #left: number;
-  readonly #newerOf: FirstChoices["newerOf"];
+  readonly #candidates: Candidates;
+  readonly #table: LineTable;
+  readonly #first: FirstChoices;
 
-  constructor(shownWords: Iterable<Word>, room: number, newerOf: FirstChoices["newerOf"]) {
-    this.#newerOf = newerOf;
+  constructor(candidates: Candidates, shownWords: Iterable<number>, room: number, first: FirstChoices) {
+    this.#candidates = candidates;
+    this.#table = candidates.table;
+    this.#first = first;
     this.#left = room;
-    for (const word of shownWords) word.shownIn = this.#number;
+    const { wordShown } = this.#table;
+    for (const word of shownWords) wordShown[word] = this.#number;
   }
 
   /** Tokens that are left. */
@@ -130,13 +154,35 @@ class Choice {
   }
 
   /** The value of a candidate for each of its tokens. */
-  density({ tokens, words, weight, base, title, before, after, passage, line }: Candidate): number {
+  density(row: number): number {
+    const { weights, bases, isNew, isChosen } = this.#candidates;
+    const { words, wordsFrom, wordWorths, wordShown, tokens, looks, blocks, titleShown, titleTokens } = this.#table;
+    const number = this.#number;
     let fresh = 0;
-    for (const word of words) if (word.shownIn !== this.#number) fresh += word.worth;
-    const isAlone = line.isSentence && !passage.file;
-    const beside = isAlone ? 0 : (before?.chosen === true ? 1 : 0) + (after?.chosen === true ? 1 : 0);
-    const cost = tokens + 0.75 * gapTokens * (2 - beside) + (title.shownIn === this.#number ? 0 : 0.25 * title.tokens);
-    return (weight * (base + fresh + 0.4 * beside) * (1 + 0.3 * beside)) / cost;
+    if (isNew[row] === 1) {
+      const end = wordsFrom[row + 1]!;
+      for (let at = wordsFrom[row]!; at < end; at++) {
+        const word = words[at]!;
+        if (wordShown[word] !== number) fresh += wordWorths[word]!;
+      }
+    }
+    const { from, to, title, passage } = blocks[row]!;
+    let beside = 0;
+    if ((looks[row]! & isSentence) === 0 || passage.file) {
+      if (row > from && isChosen[row - 1] === 1) beside++;
+      if (row + 1 < to && isChosen[row + 1] === 1) beside++;
+    }
+    const titling = titleShown[title] === number ? 0 : 0.25 * titleTokens[title]!;
+    const cost = tokens[row]! + 0.75 * gapTokens * (2 - beside) + titling;
+    return (weights[row]! * (bases[row]! + fresh + 0.4 * beside) * (1 + 0.3 * beside)) / cost;
+  }
+
+  /** Whether there may be room for a candidate, which never comes without its title. */
+  mayFit(row: number): boolean {
+    const { tokens, blocks, titleShown, titleTokens } = this.#table;
+    const { title } = blocks[row]!;
+    const titling = titleShown[title] === this.#number ? 0 : titleTokens[title]!;
+    return this.#candidates.isChosen[row] === 0 && tokens[row]! + titling <= this.#left;
   }
 
   /**
@@ -145,75 +191,97 @@ class Choice {
    *
    * @param least - tokens that stay for others
    */
-  take(wanted: readonly Candidate[], least = 0): readonly Candidate[] {
-    const group = wanted.filter(({ chosen }) => !chosen);
-    if (tokensOf(group) > this.#left - least) return [];
+  take(wanted: readonly number[], least = 0): readonly number[] {
+    const { isChosen, isNew } = this.#candidates;
+    const { tokens, blocks, titleShown, titleTokens, words, wordsFrom, wordShown } = this.#table;
+    const number = this.#number;
+    const group = wanted.filter((row) => isChosen[row] === 0);
+    if (tokensOf(group, tokens) > this.#left - least) return nothing;
     const within = new Set(group);
-    for (const candidate of group) {
-      const newer = this.#newerOf(candidate);
-      for (const one of candidate.head ? [...newer, candidate.head] : newer)
-        if (!one.chosen && !one.shown && !within.has(one)) {
-          within.add(one);
-          group.push(one);
-        }
+    for (const row of group) {
+      for (const one of this.#with(row)) {
+        if (within.has(one)) continue;
+        within.add(one);
+        group.push(one);
+      }
     }
-    if (group.length === 0) return [];
-    const titles = new Set(group.map(({ title }) => title).filter(({ shownIn }) => shownIn !== this.#number));
-    const [{ before, after }] = group as [Candidate];
-    const joins = before?.chosen === true || after?.chosen === true || group.length > 1;
-    let cost = (joins ? 0 : gapTokens) + tokensOf(group);
-    for (const { tokens } of titles) cost += tokens;
-    if (cost > this.#left - least) return [];
+    const [begin] = group;
+    if (begin === undefined) return nothing;
+    const titles = new Set<number>();
+    for (const row of group) {
+      const { title } = blocks[row]!;
+      if (titleShown[title] !== number) titles.add(title);
+    }
+    const { from, to } = blocks[begin]!;
+    const isBeside = (begin > from && isChosen[begin - 1] === 1) || (begin + 1 < to && isChosen[begin + 1] === 1);
+    let cost = (isBeside || group.length > 1 ? 0 : gapTokens) + tokensOf(group, tokens);
+    for (const title of titles) cost += titleTokens[title]!;
+    if (cost > this.#left - least) return nothing;
     this.#left -= cost;
-    for (const title of titles) title.shownIn = this.#number;
-    for (const one of group) {
-      one.chosen = true;
-      for (const word of one.words) word.shownIn = this.#number;
+    for (const title of titles) titleShown[title] = number;
+    for (const row of group) {
+      isChosen[row] = 1;
+      if (isNew[row] === 0) continue;
+      for (let at = wordsFrom[row]!; at < wordsFrom[row + 1]!; at++) wordShown[words[at]!] = number;
     }
     return group;
   }
+
+  /** The lines that a candidate never stands without, beside those that stand. */
+  #with(row: number): readonly number[] {
+    const { isChosen, isShown } = this.#candidates;
+    const block = this.#table.blocks[row]!;
+    const newer = block.passage.file
+      ? this.#first.newerOfFile(block.passage.subject, this.#table.lines[row]!)
+      : this.#first.newerOf(block.candidates[row - block.from]!);
+    const hasHead = block.hasHead && row > block.from;
+    if (newer.length === 0 && !hasHead) return nothing;
+    const rows = newer.map((one) => one.row);
+    if (hasHead) rows.push(block.from);
+    return rows.filter((one) => isChosen[one] === 0 && isShown[one] === 0);
+  }
 }
 
-function tokensOf(candidates: readonly Candidate[]): number {
+function tokensOf(rows: readonly number[], tokens: Int32Array): number {
   let sum = 0;
-  for (const { tokens } of candidates) sum += tokens;
+  for (const row of rows) sum += tokens[row]!;
   return sum;
 }
 
 /** A candidate with the lines that would be a short gap between it and chosen ones, and a bracket that closes it. */
-function fills(candidate: Candidate): readonly Candidate[] {
-  const group = [candidate];
-  for (const forward of [false, true]) {
-    let cell = beside(candidate, forward);
+function fills(row: number, { table, isChosen }: Candidates): readonly number[] {
+  const { tokens, looks, blocks } = table;
+  const { from, to } = blocks[row]!;
+  const group = [row];
+  for (const step of [-1, 1]) {
+    let cell = row + step;
     let count = 0;
-    let tokens = 0;
-    while (cell && !cell.chosen && count <= longestFill && tokens <= fillTokens) {
-      tokens += cell.tokens;
+    let sum = 0;
+    while (cell >= from && cell < to && isChosen[cell] === 0 && count <= longestFill && sum <= fillTokens) {
+      sum += tokens[cell]!;
       count++;
-      cell = beside(cell, forward);
+      cell += step;
     }
-    if (!cell?.chosen || count > longestFill || tokens > fillTokens) continue;
-    for (let gap = beside(candidate, forward); gap && gap !== cell; gap = beside(gap, forward)) group.push(gap);
+    if (cell < from || cell >= to || isChosen[cell] === 0 || count > longestFill || sum > fillTokens) continue;
+    for (let gap = row + step; gap !== cell; gap += step) group.push(gap);
   }
-  const next = candidate.after;
-  if (next && !next.chosen && /^[\])};,]+$/.test(next.line.key) && !group.includes(next)) group.push(next);
+  const next = row + 1;
+  if (next < to && isChosen[next] === 0 && (looks[next]! & isClosing) !== 0 && !group.includes(next)) group.push(next);
   return group;
 }
 
-function beside({ before, after }: Candidate, forward: boolean): Candidate | undefined {
-  return forward ? after : before;
-}
-
-function chosenOf(candidates: readonly Candidate[]): readonly Passage[] {
+function chosenOf({ table, blocks, isChosen }: Candidates): readonly Passage[] {
   const chosen: Passage[] = [];
-  let lines: Line[] = [];
-  for (const { line, passage, index, before, chosen: taken } of candidates) {
-    if (!taken) continue;
-    if (before?.chosen !== true) {
-      lines = [];
-      chosen.push({ ...passage, at: passage.at === 0 ? 0 : passage.at + index, lines });
+  for (const { passage, from, to } of blocks) {
+    let lines: Line[] = [];
+    for (let row = from; row < to; row++) {
+      if (isChosen[row] === 0) continue;
+      if (row === from || isChosen[row - 1] === 0) {
+        lines = [];
+        chosen.push({ ...passage, at: passage.at === 0 ? 0 : passage.at + row - from, lines });
+      }
+      lines.push(table.lines[row]!);
     }
-    lines.push(line);
   }
   return chosen;
 }

@@ -10,7 +10,7 @@ import type { Line, LineFacts, Word } from "./line.ts";
 
 /** Texts that are remembered twice over for a counter: a few megabytes. A choice of more lines has room for its own. */
 const mostTexts = 10_000;
-/** Texts that are remembered for each line of the last choice: the next one asks for nearly the same. */
+/** Texts that are remembered for each line of the last choice: a later one may ask for nearly the same. */
 const textsPerLine = 1.5;
 
 /** Texts and words of one stretch of time. */
@@ -24,8 +24,8 @@ export class Facts {
   readonly #counter: TokenCounter;
   #newer = new Generation();
   #older = new Generation();
-  /** Lines that were asked for since {@link Facts.age}. */
-  #asked = 0;
+  /** Lines of the choice since {@link Facts.age}. */
+  #expected = 0;
 
   constructor(counter: TokenCounter) {
     this.#counter = counter;
@@ -33,11 +33,16 @@ export class Facts {
 
   /** Forgets what is old. Not while a choice is made: a word is one object from its beginning to its end. */
   age(): void {
-    const most = Math.max(mostTexts, textsPerLine * this.#asked);
-    this.#asked = 0;
+    const most = Math.max(mostTexts, textsPerLine * this.#expected);
+    this.#expected = 0;
     if (this.#newer.facts.size < most) return;
     this.#older = this.#newer;
     this.#newer = new Generation();
+  }
+
+  /** Notes how many lines a choice has, whether it asks for their facts or has them already. */
+  expect(lines: number): void {
+    this.#expected = Math.max(this.#expected, lines);
   }
 
   /** The facts of a line's text. */
@@ -55,7 +60,6 @@ export class Facts {
 
   /** The facts of a line. */
   ofLine(line: Line): LineFacts {
-    this.#asked++;
     if (line.facts?.home === this.#newer) return line.facts;
     return (line.facts = this.of(line.text));
   }

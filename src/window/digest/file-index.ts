@@ -31,20 +31,60 @@ export function filesOf(
   before: number,
   want: (path: string) => number,
 ): readonly IndexedFile[] {
-  const files = new Map<string, IndexedFile>();
+  const files = new Map<string, { path: string; calls: number; from: number; to: number; want: number }>();
   for (const { path, seq } of named) {
     if (seq >= before || path.endsWith("/")) continue;
     const known = files.get(path);
-    if (known) files.set(path, { ...known, calls: known.calls + 1, to: seq });
-    else files.set(path, { path, calls: 1, from: seq, to: seq, want: want(path) });
+    if (known) {
+      known.calls++;
+      known.to = seq;
+    } else files.set(path, { path, calls: 1, from: seq, to: seq, want: want(path) });
   }
   return [...files.values()];
+}
+
+/** Names of files as an index shows them, with what they take there: they come back in the index of each epoch. */
+export class FileNames {
+  readonly #counter: TokenCounter;
+  readonly #known = new Map<string, FileName>();
+
+  constructor(counter: TokenCounter) {
+    this.#counter = counter;
+  }
+
+  of(name: string): FileName {
+    let known = this.#known.get(name);
+    if (known) return known;
+    const text = inlineText(name);
+    this.#known.set(name, (known = { text, tokens: this.#counter.count(` ${text},`) }));
+    return known;
+  }
+}
+
+interface FileName {
+  readonly text: string;
+  readonly tokens: number;
+}
+
+/** A file in its folder. */
+interface Entry {
+  readonly file: IndexedFile;
+  folder: Folder;
+  isShown: boolean;
 }
 
 /** The files of a folder; a file of a folder below it stands with its way there. */
 interface Folder {
   readonly path: string;
-  readonly files: readonly IndexedFile[];
+  readonly head: string;
+  readonly entries: Entry[];
+  /** The calls of all its files, and their messages. */
+  calls: number;
+  from: number;
+  to: number;
+  want: number;
+  /** Tokens of its line without names. */
+  tokens: number;
 }
 
 /**
@@ -52,60 +92,55 @@ interface Folder {
  * shown says how many calls it had and between which messages. Folders that have no room of their own stand as the one
  * above them.
  */
-export function* renderFiles(files: readonly IndexedFile[], counter: TokenCounter, cap: number): Work<FileIndex> {
+export function* renderFiles(
+  files: readonly IndexedFile[],
+  counter: TokenCounter,
+  cap: number,
+  names: FileNames,
+): Work<FileIndex> {
   if (files.length === 0) return { text: "", stubs: [] };
   const root = commonFolder(files.map(({ path }) => path));
   const title =
     root === "" ? "files, which recall takes by path:" : `files under ${inlineText(root)}, which recall takes by path:`;
-  let folders = foldersOf(files, root);
   const cost = (text: string): number => counter.count(`\n${text}`);
   let room = cap - cost(title);
-  const bareCosts = new Map<Folder, number>();
-  const bareCost = (folder: Folder): number => {
-    const tokens = bareCosts.get(folder) ?? cost(lineOf(folder, root, new Set()));
-    bareCosts.set(folder, tokens);
-    return tokens;
-  };
-  let bare = sum(folders.map(bareCost));
+  const entries = files.map((file): Omit<Entry, "folder"> & { folder?: Folder } => ({ file, isShown: false }));
+  const folders = foldersOf(entries as Entry[], root);
+  for (const folder of folders) folder.tokens = cost(bareLine(folder));
+  let bare = folders.reduce((all, { tokens }) => all + tokens, 0);
   while (folders.length > 1 && bare > room * foldersShare) {
-    folders = withoutLeast(folders, root, bareCost);
-    bare = sum(folders.map(bareCost));
+    bare += joinLeast(folders, root, cost);
     yield;
   }
   room -= bare;
   if (room < 0) return { text: "", stubs: [] };
-  const folderOf = new Map(folders.flatMap((folder) => folder.files.map((file) => [file, folder] as const)));
-  const shown = new Set<IndexedFile>();
-  const text = (): string => [title, ...folders.map((folder) => lineOf(folder, root, shown))].join("\n");
-  const wanted = files.toSorted((left, right) => right.want - left.want || right.to - left.to);
+  const text = (): string => [title, ...folders.map((folder) => lineOf(folder, names))].join("\n");
+  const wanted = (entries as Entry[]).toSorted(byWant);
+  const shown: Entry[] = [];
   // A folder whose names are all shown says no more than these, which leaves room for others.
-  for (let tries = 0; tries < 3 && shown.size < files.length && room > 0; tries++) {
-    for (const file of wanted) {
-      const folder = folderOf.get(file);
-      if (shown.has(file) || !folder) continue;
-      const tokens = counter.count(` ${nameIn(folder, file)},`);
+  for (let tries = 0; tries < 3 && shown.length < files.length && room > 0; tries++) {
+    for (const entry of wanted) {
+      if (entry.isShown) continue;
+      const { tokens } = names.of(nameIn(entry));
       if (tokens > room) continue;
       room -= tokens;
-      shown.add(file);
+      entry.isShown = true;
+      shown.push(entry);
+      if (room <= 0) break;
     }
     yield;
     room = cap - cost(text());
   }
-  const rarest = [...shown].toReversed();
-  while (cost(text()) > cap && rarest.length > 0) {
-    shown.delete(rarest.shift() as IndexedFile);
+  while (cost(text()) > cap && shown.length > 0) {
+    (shown.pop() as Entry).isShown = false;
     yield;
   }
-  return { text: text(), stubs: [...shown].map(stubOf) };
+  return { text: text(), stubs: shown.map(({ file }) => stubOf(file)) };
 }
 
 /** The index's own stub of a file, which recall takes by its path. */
 function stubOf({ path, calls, to }: IndexedFile): Stub {
   return { tool: fileStub, subject: path, id: recallId(to), count: calls };
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((all, number) => all + number, 0);
 }
 
 /** Parts of a folder's path that are shown, the last. */
@@ -126,40 +161,66 @@ function folderOfPath(path: string): string {
   return path.slice(0, path.lastIndexOf("/") + 1);
 }
 
-function foldersOf(files: readonly IndexedFile[], root: string): readonly Folder[] {
-  const folders = new Map<string, IndexedFile[]>();
-  for (const file of files) {
-    const path = folderOfPath(file.path) || root;
-    const members = folders.get(path);
-    if (members) members.push(file);
-    else folders.set(path, [file]);
+function foldersOf(entries: readonly Entry[], root: string): Folder[] {
+  const folders = new Map<string, Folder>();
+  for (const entry of entries) {
+    const path = folderOfPath(entry.file.path) || root;
+    let folder = folders.get(path);
+    if (!folder) folders.set(path, (folder = emptyFolder(path, root)));
+    add(folder, [entry]);
   }
-  return [...folders].map(([path, members]) => ({ path, files: members }));
+  return [...folders.values()];
 }
 
-/** The folder that is wanted least for its tokens becomes part of the one above it. */
-function withoutLeast(folders: readonly Folder[], root: string, cost: (folder: Folder) => number): readonly Folder[] {
+function emptyFolder(path: string, root: string): Folder {
+  const head = headOf(path.startsWith(root) && path !== root ? path.slice(root.length) : "./");
+  return { path, head, entries: [], calls: 0, from: Infinity, to: -Infinity, want: 0, tokens: 0 };
+}
+
+function add(folder: Folder, entries: readonly Entry[]): void {
+  for (const entry of entries) {
+    const { calls, from, to, want } = entry.file;
+    entry.folder = folder;
+    folder.entries.push(entry);
+    folder.calls += calls;
+    folder.from = Math.min(folder.from, from);
+    folder.to = Math.max(folder.to, to);
+    folder.want += want;
+  }
+}
+
+/**
+ * The folder that is wanted least for its tokens becomes part of the one above it, which stands last.
+ *
+ * @returns the tokens that the folders take more
+ */
+function joinLeast(folders: Folder[], root: string, cost: (text: string) => number): number {
   let least: Folder | undefined;
   let leastWorth = Infinity;
   for (const folder of folders) {
-    const worth = folder.path === root || folder.path === "" ? Infinity : wantOf(folder) / cost(folder);
+    const worth = folder.path === root || folder.path === "" ? Infinity : folder.want / folder.tokens;
     if (worth < leastWorth) [least, leastWorth] = [folder, worth];
   }
-  if (!least) return folders;
+  if (!least) return 0;
   const parent = folderOfPath(least.path.slice(0, -1));
   const above = parent.length < root.length ? root : parent;
-  const rest = folders.filter((folder) => folder !== least);
-  const known = rest.find(({ path }) => path === above);
-  const joined = { path: above, files: [...(known?.files ?? []), ...least.files] };
-  return [...rest.filter((folder) => folder !== known), joined];
+  folders.splice(folders.indexOf(least), 1);
+  const at = folders.findIndex(({ path }) => path === above);
+  const [joined] = at < 0 ? [emptyFolder(above, root)] : folders.splice(at, 1);
+  if (!joined) return 0;
+  const before = joined.tokens + least.tokens;
+  add(joined, least.entries);
+  joined.tokens = cost(bareLine(joined));
+  folders.push(joined);
+  return joined.tokens - before;
 }
 
-function wantOf({ files }: Folder): number {
-  return files.reduce((all, { want }) => all + want, 0);
+function byWant({ file: left }: Entry, { file: right }: Entry): number {
+  return right.want - left.want || right.to - left.to;
 }
 
-function nameIn({ path }: Folder, file: IndexedFile): string {
-  return inlineText(file.path.startsWith(path) ? file.path.slice(path.length) : file.path);
+function nameIn({ file: { path }, folder }: Entry): string {
+  return path.startsWith(folder.path) ? path.slice(folder.path.length) : path;
 }
 
 /** The end of a long folder: recall finds a file by the end of its path. */
@@ -174,15 +235,13 @@ function headOf(folder: string): string {
   return looksStructural(inlineText(folder)) ? `./${head}` : head;
 }
 
-function lineOf(folder: Folder, root: string, shown: ReadonlySet<IndexedFile>): string {
-  const { path, files } = folder;
-  const named = files
-    .filter((file) => shown.has(file))
-    .toSorted((left, right) => right.want - left.want || right.to - left.to);
-  const names = named.map((file) => nameIn(folder, file)).join(", ");
-  const head = headOf(path.startsWith(root) && path !== root ? path.slice(root.length) : "./");
-  if (named.length === files.length) return `${head} ${names}`;
-  const calls = sum(files.map((file) => file.calls));
-  const range = recallId(Math.min(...files.map(({ from }) => from)), Math.max(...files.map(({ to }) => to)));
-  return `${head} ×${calls} ${range}${names === "" ? "" : `: ${names}, …`}`;
+function bareLine({ head, calls, from, to }: Folder): string {
+  return `${head} ×${calls} ${recallId(from, to)}`;
+}
+
+function lineOf(folder: Folder, names: FileNames): string {
+  const named = folder.entries.filter(({ isShown }) => isShown).sort(byWant);
+  const listed = named.map((entry) => names.of(nameIn(entry)).text).join(", ");
+  if (named.length === folder.entries.length) return `${folder.head} ${listed}`;
+  return `${bareLine(folder)}${listed === "" ? "" : `: ${listed}, …`}`;
 }

@@ -21,6 +21,11 @@ export class Heap<T> {
     values[index] = value;
   }
 
+  /** Whether it holds an item that a condition is true of. */
+  some(holds: (item: T) => boolean): boolean {
+    return this.#items.some(holds);
+  }
+
   pop(): T | undefined {
     const items = this.#items;
     const values = this.#values;

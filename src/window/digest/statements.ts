@@ -6,7 +6,8 @@ import type { Work } from "../../turns.ts";
 import { splitSentences } from "../../message/sentences.ts";
 import { nameOf } from "../action/paths.ts";
 import { briefStatements } from "./brief-statements.ts";
-import type { Candidate } from "./candidate.ts";
+import type { Candidates } from "./candidate.ts";
+import type { Candidate } from "./line-table.ts";
 import { hasValue, wordsOf } from "./facts.ts";
 import type { Facts } from "./facts.ts";
 import type { Line } from "./line.ts";
@@ -22,8 +23,10 @@ export interface FirstChoices {
   readonly later: readonly Candidate[];
   /** The user's rules, and short messages of the user's whole: newest messages first, rules before the rest. */
   readonly instructions: readonly (readonly Candidate[])[];
-  /** The newest lines that speak of the same as a candidate, which never stands without them. Looked for when asked. */
+  /** The newest lines that speak of the same as one of a record, which never stands without them. Looked for when asked. */
   readonly newerOf: (candidate: Candidate) => readonly Candidate[];
+  /** The user's newest lines that speak of the same as a file's line. */
+  readonly newerOfFile: (subject: string, line: Line) => readonly Candidate[];
 }
 
 /** The newest lines that one line is shown with: a record tells of several things, each with a newer line of its own. */
@@ -37,15 +40,14 @@ const linesPerStep = 256;
  * Finds what candidates change, and the newest lines that speak of the same as each.
  *
  * @param standing - texts that stand in the window before all candidates: the task, the system block, pins
- * @param whole - lines of the user's messages that stand whole, as candidates that nothing chooses
  */
 export function* readStatements(
-  candidates: readonly Candidate[],
+  { blocks, whole: standingBlocks }: Pick<Candidates, "blocks" | "whole">,
   standing: readonly string[],
-  whole: readonly Candidate[],
   facts: Facts,
 ): Work<FirstChoices> {
-  const records = candidates.filter(({ passage }) => !passage.file);
+  const records = blocks.flatMap((block) => block.candidates);
+  const whole = standingBlocks.flatMap((block) => block.candidates);
   const statements = [...records, ...whole];
   yield;
   const users = records.filter(({ line }) => line.kind === "user");
@@ -64,13 +66,11 @@ export function* readStatements(
     said.add(candidate, found);
   }
   const newerBrief = yield* briefStatements(statements, isLater);
-  const newerOfFile = fileLinks(topics);
   const known = new Map<Candidate, readonly Candidate[]>();
   const newerOf = (candidate: Candidate): readonly Candidate[] => {
     let newer = known.get(candidate);
     if (newer) return newer;
-    if (candidate.passage.file) newer = newerOfFile(candidate);
-    else newer = newerBrief(candidate, said.newerThan(candidate, topics.get(candidate) ?? []));
+    newer = newerBrief(candidate, said.newerThan(candidate, topics.get(candidate) ?? []));
     known.set(candidate, newer);
     return newer;
   };
@@ -82,6 +82,7 @@ export function* readStatements(
     amendments: amendments.toSorted((left, right) => right.line.seq - left.line.seq || left.index - right.index),
     instructions: instructionsIn(users),
     newerOf,
+    newerOfFile: fileLinks(topics),
   };
 }
 
@@ -148,8 +149,8 @@ function isLater(one: Candidate, other: Candidate): boolean {
 }
 
 /** The place of a line in its message. */
-function placeOf({ passage, index }: Candidate): number {
-  return passage.at + index;
+function placeOf({ block, index }: Candidate): number {
+  return block.passage.at + index;
 }
 
 /** Whether a line is a sentence, and no row of a table or a log. */
@@ -158,7 +159,7 @@ function isProse({ text }: Line): boolean {
 }
 
 /** Finds what the user wrote of the same as a file's line in that file: it counts, whichever is the newer. */
-function fileLinks(topics: ReadonlyMap<Candidate, readonly string[]>): (candidate: Candidate) => readonly Candidate[] {
+function fileLinks(topics: ReadonlyMap<Candidate, readonly string[]>): FirstChoices["newerOfFile"] {
   const spoken = new Map<string, Candidate>();
   const names = new Set<string>();
   for (const [candidate, found] of topics) {
@@ -168,9 +169,11 @@ function fileLinks(topics: ReadonlyMap<Candidate, readonly string[]>): (candidat
     }
     for (const name of wordsOf(candidate.line.text)) names.add(name);
   }
-  return ({ passage, line }) => {
-    const named = namesOf(passage.subject).filter((name) => names.has(name));
-    if (named.length === 0) return [];
+  const namedOf = new Map<string, readonly string[]>();
+  return (subject, line) => {
+    let named = namedOf.get(subject);
+    if (!named) namedOf.set(subject, (named = namesOf(subject).filter((name) => names.has(name))));
+    if (named.length === 0) return named as readonly never[];
     const words = (line.facts?.words ?? []).map(({ spelling }) => spelling);
     const said = named.flatMap((name) => words.flatMap((word) => spoken.get(pair(name, word)) ?? []));
     return oftenest(said).slice(0, mostNewer);

@@ -1,6 +1,6 @@
 /** Word lines: the lines of records in which words stand, and the newest of those that speak of a topic. */
 import type { Work } from "../../turns.ts";
-import type { Candidate } from "./candidate.ts";
+import type { Candidate } from "./line-table.ts";
 import { hasValue } from "./facts.ts";
 import type { Facts } from "./facts.ts";
 import type { Line, LineFacts, Word } from "./line.ts";

@@ -7,11 +7,12 @@ import type { Work } from "../../turns.ts";
 import { lineChoosing } from "../digest/choose.ts";
 import { giveBack, lendFacts } from "../digest/facts.ts";
 import type { Facts } from "../digest/facts.ts";
-import { fileStub, filesOf, renderFiles } from "../digest/file-index.ts";
+import { FileNames, fileStub, filesOf, renderFiles } from "../digest/file-index.ts";
 import { Inventory } from "../digest/inventory.ts";
 import { bySentences, keyOf, linesOf } from "../digest/line.ts";
 import { messageText } from "../../message/message.ts";
 import type { Line } from "../digest/line.ts";
+import { LineTable } from "../digest/line-table.ts";
 import type { Passage } from "../digest/passages.ts";
 import { Reader } from "../digest/reading.ts";
 import { renderPassages, titleOf } from "../digest/render.ts";
@@ -46,8 +47,18 @@ export interface DigestOptions {
   readonly tools?: Readonly<Record<string, ReadCall>>;
 }
 
-/** Gives the reader of a view's log. */
-type Reading = (view: View, context: PassContext) => Work<Reader>;
+/** Gives the reader of a view's log, and the table of its lines. */
+type Reading = (view: View, context: PassContext) => Work<KnownLog>;
+
+/** A log as far as it is known from one epoch to the next. */
+interface KnownLog {
+  readonly reader: Reader;
+  /** Messages that were read. */
+  read: number;
+  readonly names: FileNames;
+  /** The lines in numbers; absent while a choice is made of them. */
+  table?: LineTable | undefined;
+}
 
 /** Messages that are read in one go. */
 const messagesPerTurn = 16;
@@ -140,7 +151,8 @@ function* planWith(
   const headOf = (files: string): string => [label, index.text, files, legend].filter((line) => line !== "").join("\n");
 
   yield;
-  const reader = yield* reading(view, context);
+  const known = yield* reading(view, context);
+  const { reader, names } = known;
   const recency = recencyOf(view, memory);
   yield;
   const heats = heatsOf(reader, recency);
@@ -167,7 +179,9 @@ function* planWith(
     standing: [...(context.standing ?? []), ...(task ? textsOf([task]) : [])],
     title: titleOf,
   };
-  const choose = yield* lineChoosing(candidates, choice, facts);
+  const table = known.table?.next(counter) ?? new LineTable(counter);
+  known.table = undefined;
+  const choose = yield* lineChoosing(candidates, choice, facts, table);
   const shared = { pass: "digest", reason: "older steps became a digest" };
   const noteOf = function* (passages: readonly Passage[]): Work<Edit> {
     const titled = new Set(passages.flatMap(({ file, subject }) => (file ? [subject] : [])));
@@ -175,6 +189,7 @@ function* planWith(
       files.filter(({ path }) => !titled.has(path)),
       counter,
       filesCap,
+      names,
     );
     const head = headOf(listed.text);
     const note = {
@@ -190,7 +205,7 @@ function* planWith(
   };
   let note: Edit | undefined;
   // Files whose lines are chosen leave the index, so all of them are the most it takes.
-  const all = yield* renderFiles(files, counter, filesCap);
+  const all = yield* renderFiles(files, counter, filesCap, names);
   let room = target - keptTokens - counter.count(headOf(all.text)) - 8;
   // Counts are not quite additive: a digest that came out too large is chosen again with that much less room.
   for (let tries = 0; tries < 4 && room > 0 && !note; tries++) {
@@ -200,6 +215,7 @@ function* planWith(
     if (excess <= 0) note = found;
     room -= excess + 8;
   }
+  known.table = table;
   return [
     note ?? (yield* noteOf([])),
     ...runs
@@ -258,15 +274,19 @@ function usersLines({ seq, message }: NumberedMessage, { mask }: PassContext): P
 
 /** Reads a log message by message: at each epoch what is new of it, and all of it where its horizon moved. */
 function readingBy(tools: Readonly<Record<string, ReadCall>>): Reading {
-  const known = new WeakMap<LogBehind, { readonly reader: Reader; read: number }>();
-  return function* ({ steps }, { log, mask, recallTools }) {
+  const logs = new WeakMap<LogBehind, KnownLog>();
+  return function* ({ steps }, { log, mask, recallTools, counter }) {
     const behind = log ?? { messages: steps.filter(({ kind }) => kind !== "note").flatMap(({ messages }) => messages) };
-    let found = known.get(behind);
-    if (!found) known.set(behind, (found = { reader: new Reader(mask, tools, recallTools), read: 0 }));
+    let found = logs.get(behind);
+    if (!found)
+      logs.set(
+        behind,
+        (found = { reader: new Reader(mask, tools, recallTools), names: new FileNames(counter), read: 0 }),
+      );
     while (found.read < behind.messages.length) {
       found.reader.read(behind.messages[found.read++] as NumberedMessage);
       if (found.read % messagesPerTurn === 0) yield;
     }
-    return found.reader;
+    return found;
   };
 }
