@@ -3,7 +3,8 @@ import { asObject } from "../message/json.ts";
 import type { EditRecord, NewRecord, StoredRecord } from "../message/record.ts";
 import type { NumberedMessage } from "../message/step.ts";
 import { copiableText, lineInCopies } from "../window/epoch/lines.ts";
-import type { EpochBase } from "../window/epoch/lines.ts";
+import type { EpochBase, LineInCopies } from "../window/epoch/lines.ts";
+import { Turns } from "../turns.ts";
 import type { Edit } from "../window/window.ts";
 import type { SessionContext } from "./context.ts";
 import { EpochReader } from "../window/epoch/reader.ts";
@@ -63,13 +64,14 @@ export class EpochWriter {
     complete: EditRecord,
     edits: readonly Edit[],
     messages: readonly NumberedMessage[],
-  ): Promise<ReturnType<typeof lineInCopies>> {
+  ): Promise<LineInCopies | undefined> {
     const { mask } = this.#context.composer;
     // A resume over a network has its epoch with one look: what is copied would be further ones.
     if (this.#context.store.capabilities.inOrder === true) return undefined;
+    const turns = new Turns();
     for (;;) {
       const alike = messages.filter(({ seq }) => !this.#unlike.has(seq));
-      const copied = lineInCopies(complete, edits, { base: this.#base, messages: alike, mask });
+      const copied = await turns.run(lineInCopies(complete, edits, { base: this.#base, messages: alike, mask }));
       const doubted = copied?.messages.filter((seq) => this.#uncompared.has(seq)) ?? [];
       if (doubted.length === 0) return copied;
       if (!(await this.#compare(doubted, alike))) return copied;

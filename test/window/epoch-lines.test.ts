@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { copiedFrom, copiedText } from "../../src/window/epoch/copied.ts";
+import { atOnce } from "../../src/turns.ts";
 import { copiableText, epochFrom, lineInCopies, mostLines, textsNamed } from "../../src/window/epoch/lines.ts";
 import { epochOf, epochRecord, outlineOf } from "../../src/window/epoch/record.ts";
 import type { EpochData } from "../../src/window/epoch/record.ts";
@@ -30,7 +31,7 @@ describe("a text in copies", () => {
         fc.array(fc.nat(4), { maxLength: 5 }),
         (sources, own, taken) => {
           const whole = taken.map((index) => sources[index] ?? "").join(own.slice(0, 30)) + own;
-          const { used, ...copies } = copiedFrom(whole, sources);
+          const { used, ...copies } = atOnce(copiedFrom(whole, sources));
           const named = used.map((index) => sources[index] ?? "");
           expect(copiedText(copies, named)).toBe(whole);
         },
@@ -41,7 +42,7 @@ describe("a text in copies", () => {
   it("splits no character", () => {
     const source = `${"some words of a text ".repeat(3)}\u{1F600}`;
     const whole = `${"some words of a text ".repeat(3)}\u{1F601} and \u{1F602}${source.slice(5)}`;
-    const { added } = copiedFrom(whole, [source]);
+    const { added } = atOnce(copiedFrom(whole, [source]));
     for (const piece of added) expect(piece.isWellFormed()).toBe(true);
   });
 
@@ -124,7 +125,7 @@ describe("an epoch's line in copies", () => {
           const data = epochWith(edits, index + 1, own);
           const complete = epochRecord(data, facts, "2026-01-01T00:00:00.000Z");
           const expected = epochOf(JSON.parse(JSON.stringify(complete.data)));
-          const line = lineInCopies(complete, edits, { ...conditions, base, messages: log });
+          const line = atOnce(lineInCopies(complete, edits, { ...conditions, base, messages: log }));
           if (line) short++;
           const stored = JSON.parse(JSON.stringify((line?.record ?? complete).data));
           const resolved = line
@@ -163,7 +164,7 @@ describe("an epoch's line in copies", () => {
   const complete = epochRecord(epochWith(edits, 1, { turns: 1 }), facts, "2026-01-01T00:00:00.000Z");
 
   it("is no epoch where a message is gone or another", () => {
-    const line = lineInCopies(complete, edits, { ...conditions, base: undefined, messages: log });
+    const line = atOnce(lineInCopies(complete, edits, { ...conditions, base: undefined, messages: log }));
     if (!line) throw new Error("nothing was copied");
     const { data } = line.record;
     expect(JSON.stringify(data).length).toBeLessThan(0.3 * JSON.stringify(complete.data).length);
@@ -181,6 +182,6 @@ describe("an epoch's line in copies", () => {
       (given: string): string => (given.length < 12 ? `${given}!` : given),
     ];
     for (const mask of masks)
-      expect(lineInCopies(complete, edits, { mask, base: undefined, messages: log })).toBeUndefined();
+      expect(atOnce(lineInCopies(complete, edits, { mask, base: undefined, messages: log }))).toBeUndefined();
   });
 });

@@ -35,38 +35,12 @@ const doneWeight = 0.9;
 const rowsPerStep = 2_048;
 
 /** The lines that may be chosen, by their rows in a table. */
-export class Candidates {
+export interface Candidates {
   readonly table: LineTable;
   /** The passages that are chosen from, in their order. */
   readonly blocks: readonly Block[];
   /** The user's messages that stand whole. */
   readonly whole: readonly Block[];
-  /** The value of a line without the novelty of its words and without its neighbours. */
-  readonly weights: Float64Array;
-  /** The value of a line whatever stands beside it. */
-  readonly bases: Float64Array;
-  /** 1 for a line whose words count: it stands nowhere else. */
-  readonly isNew: Uint8Array;
-  /** 1 for a line that stands in the window outside of the digest. */
-  readonly isShown: Uint8Array;
-  /** 1 for a file's line that stands elsewhere in the digest: shown only beside a chosen one, for a passage to be whole. */
-  readonly isAgain: Uint8Array;
-  readonly isChosen: Uint8Array;
-  readonly values: Float64Array;
-
-  constructor(table: LineTable, blocks: readonly Block[], whole: readonly Block[]) {
-    const size = table.lines.length;
-    this.table = table;
-    this.blocks = blocks;
-    this.whole = whole;
-    this.weights = new Float64Array(size);
-    this.bases = new Float64Array(size);
-    this.values = new Float64Array(size);
-    this.isNew = new Uint8Array(size);
-    this.isShown = new Uint8Array(size);
-    this.isAgain = new Uint8Array(size);
-    this.isChosen = new Uint8Array(size);
-  }
 }
 
 /** The candidates of passages, in their order. */
@@ -78,25 +52,25 @@ export function* weighing(
 ): Work<Candidates> {
   const blocks = yield* table.rowsOf(passages, options.title, facts);
   const whole = yield* table.rowsOf(options.whole ?? [], options.title, facts);
-  const candidates = new Candidates(table, blocks, whole);
+  table.isChosen.fill(0);
   const shown = new Uint8Array(table.keyCount);
   for (const line of options.shownLines) {
     const key = table.key(line);
     if (key !== undefined) shown[key] = 1;
   }
   yield;
-  yield* weigh(candidates, blocks, shown, options);
-  yield* weigh(candidates, whole, shown, options);
-  return candidates;
+  yield* weigh(table, blocks, shown, options);
+  yield* weigh(table, whole, shown, options);
+  return { table, blocks, whole };
 }
 
 function* weigh(
-  { table, weights, bases, isNew, isShown, isAgain }: Candidates,
+  table: LineTable,
   blocks: readonly Block[],
   shown: Uint8Array,
   { recency, heat, isDone }: ChoiceOptions,
 ): Work<void> {
-  const { keys, tokens, worths, wordsFrom, lines } = table;
+  const { keys, worths, wordsFrom, lines, weights, isNew, isShown, isAgain } = table;
   const { newest, first } = yield* seenKeys(table, blocks, shown);
   const latest = latestOf(blocks);
   const recencyOf = remembering(recency, blocks, table.seqs);
@@ -112,11 +86,9 @@ function* weigh(
       const key = keys[row]!;
       const shows = first[key]! - 1;
       const again = shows >= 0 && shows !== row && lines[shows] !== lines[row];
-      const isFilling = again && file;
       weights[row] = worths[row]! * recencyOf(newest[key]!) * (1 + warmth) * dated;
-      bases[row] = (isFilling ? 0 : 0.2) + 0.02 * Math.min(tokens[row]!, 40);
       isShown[row] = shown[key]!;
-      isAgain[row] = isFilling ? 1 : 0;
+      isAgain[row] = again && file ? 1 : 0;
       isNew[row] = again || shown[key] === 1 || wordsFrom[row] === wordsFrom[row + 1] ? 0 : 1;
     }
     for (const candidate of begin?.kind === "user" ? block.candidates : []) {

@@ -82,8 +82,9 @@ function* choose(
 ): Work<readonly Passage[]> {
   let steps = 0;
   let misses = 0;
-  const { table, blocks, isNew, isShown, isAgain, isChosen, values } = candidates;
-  const choice = new Choice(candidates, shownWords, room, first);
+  const { table, blocks } = candidates;
+  const { isNew, isShown, isAgain, isChosen, values } = table;
+  const choice = new Choice(table, shownWords, room, first);
   for (const { from, to } of blocks) isChosen.fill(0, from, to);
   const unshown = (found: readonly Candidate[]): readonly number[] =>
     found.map(({ row }) => row).filter((row) => isShown[row] === 0);
@@ -115,7 +116,7 @@ function* choose(
       heap.push(row, now);
       continue;
     }
-    const group = choice.take(fills(row, candidates));
+    const group = choice.take(fills(row, table));
     // At the end hardly anything fits into what is left: it is asked for now and then whether anything does.
     if (group.length === 0 && misses++ % missesPerLook === 0 && !heap.some((one) => choice.mayFit(one))) break;
     for (const taken of group) {
@@ -135,13 +136,11 @@ const nothing: readonly number[] = [];
 class Choice {
   readonly #number = ++choices;
   #left: number;
-  readonly #candidates: Candidates;
   readonly #table: LineTable;
   readonly #first: FirstChoices;
 
-  constructor(candidates: Candidates, shownWords: Iterable<number>, room: number, first: FirstChoices) {
-    this.#candidates = candidates;
-    this.#table = candidates.table;
+  constructor(table: LineTable, shownWords: Iterable<number>, room: number, first: FirstChoices) {
+    this.#table = table;
     this.#first = first;
     this.#left = room;
     const { wordShown } = this.#table;
@@ -155,8 +154,8 @@ class Choice {
 
   /** The value of a candidate for each of its tokens. */
   density(row: number): number {
-    const { weights, bases, isNew, isChosen } = this.#candidates;
-    const { words, wordsFrom, wordWorths, wordShown, tokens, looks, blocks, titleShown, titleTokens } = this.#table;
+    const { weights, isNew, isAgain, isChosen, tokens, looks, blocks } = this.#table;
+    const { words, wordsFrom, wordWorths, wordShown, titleShown, titleTokens } = this.#table;
     const number = this.#number;
     let fresh = 0;
     if (isNew[row] === 1) {
@@ -174,15 +173,16 @@ class Choice {
     }
     const titling = titleShown[title] === number ? 0 : 0.25 * titleTokens[title]!;
     const cost = tokens[row]! + 0.75 * gapTokens * (2 - beside) + titling;
-    return (weights[row]! * (bases[row]! + fresh + 0.4 * beside) * (1 + 0.3 * beside)) / cost;
+    const base = (isAgain[row] === 1 ? 0 : 0.2) + 0.02 * Math.min(tokens[row]!, 40);
+    return (weights[row]! * (base + fresh + 0.4 * beside) * (1 + 0.3 * beside)) / cost;
   }
 
   /** Whether there may be room for a candidate, which never comes without its title. */
   mayFit(row: number): boolean {
-    const { tokens, blocks, titleShown, titleTokens } = this.#table;
+    const { tokens, blocks, titleShown, titleTokens, isChosen } = this.#table;
     const { title } = blocks[row]!;
     const titling = titleShown[title] === this.#number ? 0 : titleTokens[title]!;
-    return this.#candidates.isChosen[row] === 0 && tokens[row]! + titling <= this.#left;
+    return isChosen[row] === 0 && tokens[row]! + titling <= this.#left;
   }
 
   /**
@@ -192,8 +192,8 @@ class Choice {
    * @param least - tokens that stay for others
    */
   take(wanted: readonly number[], least = 0): readonly number[] {
-    const { isChosen, isNew } = this.#candidates;
-    const { tokens, blocks, titleShown, titleTokens, words, wordsFrom, wordShown } = this.#table;
+    const { isChosen, isNew, tokens, blocks } = this.#table;
+    const { titleShown, titleTokens, words, wordsFrom, wordShown } = this.#table;
     const number = this.#number;
     const group = wanted.filter((row) => isChosen[row] === 0);
     if (tokensOf(group, tokens) > this.#left - least) return nothing;
@@ -229,7 +229,7 @@ class Choice {
 
   /** The lines that a candidate never stands without, beside those that stand. */
   #with(row: number): readonly number[] {
-    const { isChosen, isShown } = this.#candidates;
+    const { isChosen, isShown } = this.#table;
     const block = this.#table.blocks[row]!;
     const newer = block.passage.file
       ? this.#first.newerOfFile(block.passage.subject, this.#table.lines[row]!)
@@ -249,8 +249,7 @@ function tokensOf(rows: readonly number[], tokens: Int32Array): number {
 }
 
 /** A candidate with the lines that would be a short gap between it and chosen ones, and a bracket that closes it. */
-function fills(row: number, { table, isChosen }: Candidates): readonly number[] {
-  const { tokens, looks, blocks } = table;
+function fills(row: number, { tokens, looks, blocks, isChosen }: LineTable): readonly number[] {
   const { from, to } = blocks[row]!;
   const group = [row];
   for (const step of [-1, 1]) {
@@ -270,7 +269,8 @@ function fills(row: number, { table, isChosen }: Candidates): readonly number[] 
   return group;
 }
 
-function chosenOf({ table, blocks, isChosen }: Candidates): readonly Passage[] {
+function chosenOf({ table, blocks }: Candidates): readonly Passage[] {
+  const { isChosen } = table;
   const chosen: Passage[] = [];
   for (const { passage, from, to } of blocks) {
     let lines: Line[] = [];

@@ -76,6 +76,19 @@ export class LineTable {
   wordsFrom = new Int32Array(65);
   /** The words of all rows. */
   words = new Int32Array(512);
+  /**
+   * By row, for the choice that is made: the value of a line without the novelty of its words and without its neighbours,
+   * and that for each of its tokens.
+   */
+  weights = new Float64Array(64);
+  values = new Float64Array(64);
+  /** Likewise, 1 for a line whose words count, as it stands nowhere else. */
+  isNew = new Uint8Array(64);
+  /** Likewise, 1 for a line that stands in the window outside of the digest. */
+  isShown = new Uint8Array(64);
+  /** Likewise, 1 for a file's line that stands elsewhere in the digest: it is shown only beside a chosen one. */
+  isAgain = new Uint8Array(64);
+  isChosen = new Uint8Array(64);
   /** By word. */
   wordWorths = new Float64Array(256);
   wordShown = new Int32Array(256);
@@ -193,6 +206,12 @@ export class LineTable {
       this.looks = longer(this.looks);
       this.worths = longer(this.worths);
       this.wordsFrom = longer(this.wordsFrom);
+      this.weights = longer(this.weights);
+      this.values = longer(this.values);
+      this.isNew = longer(this.isNew);
+      this.isShown = longer(this.isShown);
+      this.isAgain = longer(this.isAgain);
+      this.isChosen = longer(this.isChosen);
     }
     this.keys[row] = numberOf(this.#keyNumbers, line.key);
     this.seqs[row] = line.seq;

@@ -1,4 +1,5 @@
 /** Texts as copies from sources and what no source has: how a line says a text that mostly stands elsewhere. */
+import type { Work } from "../../turns.ts";
 
 /** A text in copies. */
 export interface CopiedText {
@@ -20,6 +21,9 @@ const leastCopy = 18;
 const [near, nearWorth] = [1_000, 3];
 /** Places of the sources with one hash that are compared at most. */
 const mostPlaces = 24;
+/** Places of the sources that are noted in one step, and pieces of a text that are looked for. */
+const placesPerStep = 32_768;
+const piecesPerStep = 256;
 
 /** A stretch of the sources, joined. */
 interface Stretch {
@@ -32,16 +36,18 @@ interface Stretch {
  *
  * @returns `used`: the sources that something was copied from, by index; the copies count in these alone, joined
  */
-export function copiedFrom(
+export function* copiedFrom(
   text: string,
   sources: readonly string[],
-): CopiedText & { readonly used: readonly number[] } {
+): Work<CopiedText & { readonly used: readonly number[] }> {
   const source = sources.join("");
-  const index = new SourceIndex(source);
+  const index = yield* SourceIndex.of(source);
   const pieces: (string | Stretch)[] = [];
   let said = 0;
   let end = 0;
+  let steps = 0;
   for (let place = 0; place + lookedFor <= text.length;) {
+    if (++steps % piecesPerStep === 0) yield;
     const found = index.longest(text, place, end);
     if (!found) {
       place++;
@@ -170,17 +176,31 @@ class SourceIndex {
   readonly #newest: Int32Array;
   readonly #before: Int32Array;
 
-  constructor(source: string) {
+  private constructor(source: string) {
     this.#source = source;
     const places = Math.max(0, Math.floor((source.length - lookedFor) / stride) + 1);
     const size = 1 << Math.min(20, Math.max(8, Math.ceil(Math.log2(places + 1)) + 1));
     this.#mask = size - 1;
     this.#newest = new Int32Array(size);
     this.#before = new Int32Array(places + 1);
-    for (let place = 0; place < places; place++) {
-      const hash = hashAt(source, place * stride) & this.#mask;
-      this.#before[place + 1] = this.#newest[hash] ?? 0;
-      this.#newest[hash] = place + 1;
+  }
+
+  static *of(source: string): Work<SourceIndex> {
+    const index = new SourceIndex(source);
+    const places = index.#before.length - 1;
+    for (let place = 0; place < places; place += placesPerStep) {
+      index.#note(place, Math.min(places, place + placesPerStep));
+      yield;
+    }
+    return index;
+  }
+
+  #note(from: number, to: number): void {
+    const [source, newest, before, mask] = [this.#source, this.#newest, this.#before, this.#mask];
+    for (let place = from; place < to; place++) {
+      const hash = hashAt(source, place * stride) & mask;
+      before[place + 1] = newest[hash]!;
+      newest[hash] = place + 1;
     }
   }
 

@@ -7,6 +7,7 @@ import { hashName, hashText } from "../../message/hash.ts";
 import type { JsonObject, JsonValue, Message } from "../../message/message.ts";
 import type { EditRecord } from "../../message/record.ts";
 import type { NumberedMessage } from "../../message/step.ts";
+import type { Work } from "../../turns.ts";
 import { copiedFrom, copiedText } from "./copied.ts";
 import { copiesVersion, outlineOf } from "./record.ts";
 import type { EpochData } from "./record.ts";
@@ -17,6 +18,8 @@ export const mostLines = 15;
 
 /** Least units of an epoch's texts that are said in copies. */
 const leastTexts = 1_024;
+/** Messages whose texts are made ready in one step. */
+const messagesPerStep = 64;
 /** The share of the texts that copies may cost; a line that costs more is complete. */
 const mostShare = 0.7;
 
@@ -57,17 +60,24 @@ export interface CopyConditions {
   readonly mask: TextMask;
 }
 
-/** The line with its texts in copies, and what it rests on; undefined where the complete one is as good. */
-export function lineInCopies(
+/** A line whose texts are copies, and what it rests on. */
+export type LineInCopies = NamedTexts & { readonly record: EditRecord };
+
+/** The line with its texts in copies, in steps; undefined where the complete one is as good. */
+export function* lineInCopies(
   record: EditRecord,
   edits: readonly Edit[],
   { base: given, messages, mask }: CopyConditions,
-): (NamedTexts & { readonly record: EditRecord }) | undefined {
+): Work<LineInCopies | undefined> {
   const texts = textsOf(edits);
   if (texts.length < leastTexts || mask(texts) !== texts) return undefined;
   const base = given && given.lines.length < mostLines ? given : undefined;
-  const sources = [base ? textsOf(base.edits) : "", ...messages.map(({ message }) => copiableText(message))];
-  const { copies, added, used } = copiedFrom(texts, sources);
+  const sources = [base ? textsOf(base.edits) : ""];
+  for (const { message } of messages) {
+    sources.push(copiableText(message));
+    if (sources.length % messagesPerStep === 0) yield;
+  }
+  const { copies, added, used } = yield* copiedFrom(texts, sources);
   const cost = added.reduce((sum, text) => sum + text.length + 3, copies.length);
   if (cost > mostShare * texts.length || added.some((text) => mask(text) !== text)) return undefined;
   const lines = base && used.includes(0) ? [...base.lines, base.seq] : [];

@@ -1,20 +1,21 @@
 /** digest: everything older than a short tail becomes one message of verbatim lines, chosen without a model. */
 import { quoteNotice } from "../../message/quote.ts";
 import type { ReadCall } from "../action/action.ts";
-import { candidatesOf, textsOf } from "../digest/candidates.ts";
+import { textsOf } from "../digest/candidates.ts";
 import { atOnce } from "../../turns.ts";
 import type { Work } from "../../turns.ts";
 import { lineChoosing } from "../digest/choose.ts";
 import { giveBack, lendFacts } from "../digest/facts.ts";
 import type { Facts } from "../digest/facts.ts";
-import { FileNames, fileStub, filesOf, renderFiles } from "../digest/file-index.ts";
+import { fileStub, filesOf, renderFiles } from "../digest/file-index.ts";
 import { Inventory } from "../digest/inventory.ts";
 import { bySentences, keyOf, linesOf } from "../digest/line.ts";
 import { messageText } from "../../message/message.ts";
 import type { Line } from "../digest/line.ts";
 import { LineTable } from "../digest/line-table.ts";
+import { readingBy } from "../digest/known-log.ts";
+import type { Reading } from "../digest/known-log.ts";
 import type { Passage } from "../digest/passages.ts";
-import { Reader } from "../digest/reading.ts";
 import { renderPassages, titleOf } from "../digest/render.ts";
 import { elasticTarget } from "../digest/room.ts";
 import { heatsOf, recencyOf } from "../digest/worth.ts";
@@ -24,7 +25,6 @@ import { RecallMarks } from "../stub/recalled.ts";
 import { isPath, recallId, stubsOf } from "../stub/stub.ts";
 import { isUsers } from "../task.ts";
 import { noteTokens } from "../view.ts";
-import type { LogBehind } from "../log-reading.ts";
 import type { NumberedMessage } from "../../message/step.ts";
 import type { Edit, Pass, PassContext, View, ViewStep } from "../window.ts";
 
@@ -47,21 +47,6 @@ export interface DigestOptions {
   readonly tools?: Readonly<Record<string, ReadCall>>;
 }
 
-/** Gives the reader of a view's log, and the table of its lines. */
-type Reading = (view: View, context: PassContext) => Work<KnownLog>;
-
-/** A log as far as it is known from one epoch to the next. */
-interface KnownLog {
-  readonly reader: Reader;
-  /** Messages that were read. */
-  read: number;
-  readonly names: FileNames;
-  /** The lines in numbers; absent while a choice is made of them. */
-  table?: LineTable | undefined;
-}
-
-/** Messages that are read in one go. */
-const messagesPerTurn = 16;
 /** The newest steps with results that stay, and the share of the budget that they may have together. */
 const newestResults = 2;
 const newestShare = 0.25;
@@ -152,14 +137,14 @@ function* planWith(
 
   yield;
   const known = yield* reading(view, context);
-  const { reader, names } = known;
+  const { reader, names, passages } = known;
   const recency = recencyOf(view, memory);
   yield;
   const heats = heatsOf(reader, recency);
   const files = filesOf(reader.named, last.to + 1, (path) => heats.get(path) ?? 0);
   const doubts = new Map([...reader.files].flatMap(([path, { doubt }]) => (doubt > 0 ? [[path, doubt] as const] : [])));
   yield;
-  const candidates = candidatesOf(reader, kept);
+  const candidates = yield* passages.of(reader, kept);
   yield;
   const texts = textsOf(kept);
   yield;
@@ -270,23 +255,4 @@ function* inventoryOf(leaving: ReadonlySet<ViewStep>, { mask, recallTools }: Pas
 function usersLines({ seq, message }: NumberedMessage, { mask }: PassContext): Passage {
   const lines = linesOf(bySentences(messageText(message), "user"), seq, "user", mask);
   return { file: false, subject: "", label: "user", at: 1, lines };
-}
-
-/** Reads a log message by message: at each epoch what is new of it, and all of it where its horizon moved. */
-function readingBy(tools: Readonly<Record<string, ReadCall>>): Reading {
-  const logs = new WeakMap<LogBehind, KnownLog>();
-  return function* ({ steps }, { log, mask, recallTools, counter }) {
-    const behind = log ?? { messages: steps.filter(({ kind }) => kind !== "note").flatMap(({ messages }) => messages) };
-    let found = logs.get(behind);
-    if (!found)
-      logs.set(
-        behind,
-        (found = { reader: new Reader(mask, tools, recallTools), names: new FileNames(counter), read: 0 }),
-      );
-    while (found.read < behind.messages.length) {
-      found.reader.read(behind.messages[found.read++] as NumberedMessage);
-      if (found.read % messagesPerTurn === 0) yield;
-    }
-    return found;
-  };
 }
