@@ -48,8 +48,12 @@ const weights: Readonly<Record<LineKind, number>> = {
   said: 0.35,
 };
 
-/** A sentence of prose; a line that may stand in every passage; a line that closes what stands before it. */
-export const [isSentence, isBracket, isClosing] = [1, 2, 4];
+/** The look of a sentence of prose. */
+export const isSentence = 1;
+/** The look of a line that may stand in every passage. */
+export const isBracket = 2;
+/** The look of a line that closes what stands before it. */
+export const isClosing = 4;
 const bracketLength = 3;
 const closing = /^[\])};,]+$/;
 
