@@ -4,7 +4,7 @@ import { openStore } from "../../src/access/open.ts";
 import { lossesOf } from "../../src/store/shared/transfer-losses.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
 import type { Examined, Lock, Store } from "../../src/store/store.ts";
-import { everybody, messageRecord, newSession, stateOf } from "../../src/store/testing/kit.ts";
+import { everybody, messageRecord, newSession, readAll, stateOf } from "../../src/store/testing/kit.ts";
 import { postgresStore } from "../../src/store/postgres/postgres.ts";
 import { PgPool } from "../support/pg-pool.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
@@ -90,6 +90,50 @@ describe.skipIf(!hasPostgres)("a store in Postgres", () => {
     await behind.append(again, [messageRecord("two")]);
     expect(refused).toEqual(["26000"]);
     await behind.close();
+    await store.close();
+  });
+
+  it("writes many sessions in two batches at once: one that hangs holds up no session of the other", async () => {
+    const busy = new Set<string>();
+    const [twice, sizes]: [string[], number[]] = [[], []];
+    let answer = (): void => undefined;
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const client = {
+      async query(text: string, values: unknown[] = []) {
+        if (!text.startsWith("WITH asked")) return pool.query(text, values);
+        const keys = String(values[0]).slice(1, -1).split(",");
+        twice.push(...keys.filter((key) => busy.has(key)));
+        for (const key of keys) busy.add(key);
+        const isFirst = sizes.push(keys.length) === 1;
+        const found = await pool.query(text, values);
+        if (isFirst) await answered;
+        for (const key of keys) busy.delete(key);
+        return found;
+      },
+    };
+    const store = postgresStore({ client, schema: "batches" });
+    const locks: Lock[] = [];
+    for (let index = 0; index < 40; index++) locks.push(await store.create(everybody, newSession()));
+    const write = async (lock: Lock): Promise<void> => {
+      await Promise.all([store.append(lock, [messageRecord("one")]), store.append(lock, [messageRecord("two")])]);
+      await store.append(lock, [messageRecord("three")]);
+    };
+    const hanging = Promise.all(locks.slice(0, 20).map(write));
+    await Promise.all(locks.slice(20).map(write));
+    answer();
+    await hanging;
+    expect(sizes.slice(0, 2)).toEqual([20, 20]);
+    expect(twice).toEqual([]);
+    for (const { id } of locks) {
+      const found = await readAll(store, id, { kind: "message" });
+      expect(found.map(({ seq, message }) => [seq, message.id])).toEqual([
+        [1, "m-one"],
+        [2, "m-two"],
+        [3, "m-three"],
+      ]);
+    }
     await store.close();
   });
 

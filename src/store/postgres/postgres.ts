@@ -53,6 +53,9 @@ import type { Held } from "./writer.ts";
 export type { PostgresClient, PostgresTag } from "./client.ts";
 export type { PostgresStoreOptions } from "./options.ts";
 
+/** Batches under way at once: the server works on one while the other is made, or waits for the disk. */
+const mostBatches = 2;
+
 /**
  * Opens a Postgres store on a client that the caller brings. The tables are made on its first use.
  *
@@ -123,7 +126,7 @@ class PostgresStore implements Store {
     this.capabilities = { ...durableCapabilities(mask), inOrder: true };
     const now = clock ? (): string => timestamp(clock) : (): null => null;
     this.#database = { asker, schema: quoted(schema), location, now, atVersion: atVersion(schema, steps) };
-    this.#writer = new GroupWriter(appendTo(this.#database));
+    this.#writer = new GroupWriter(appendTo(this.#database), mostBatches);
     this.#heart = new Heart({ send: beat(this.#database), forget: forgetBeat(this.#database) }, this.#clock);
     this.#tables = new Tables(() => openSchema({ asker, schema, location, steps }, create), this.#clock);
     this.#locks = new PostgresLocks({

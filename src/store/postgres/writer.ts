@@ -33,7 +33,7 @@ export function appendTo({ asker, schema }: Database): SendBatch<Held> {
   return async (given) => {
     // In one order everywhere, so that two processes do not wait for each other.
     const parts = given.toSorted((left, right) => Number(left.held.key) - Number(right.held.key));
-    const lines = parts.flatMap((part) => part.lines.map((line) => ({ key: part.held.key, ...line })));
+    const lines = parts.flatMap((part) => part.lines);
     const values = [
       numbers(parts.map(({ held }) => held.key)),
       numbers(parts.map(({ held }) => held.holder.generation)),
@@ -41,7 +41,7 @@ export function appendTo({ asker, schema }: Database): SendBatch<Held> {
       numbers(parts.map(({ after }) => after.pos)),
       parts.map(({ state, after }) => (state ? encodeState(state, {}, sealOf(after)) : null)),
       parts.map(({ state }) => state?.status ?? null),
-      numbers(lines.map(({ key }) => key)),
+      numbers(parts.flatMap((part) => part.lines.map(() => part.held.key))),
       numbers(lines.map(({ log }) => logNumbers[log])),
       numbers(lines.map(({ seq }) => seq)),
       numbers(lines.map(({ pos }) => pos)),

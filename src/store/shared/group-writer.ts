@@ -1,6 +1,6 @@
 /**
- * The writer of a store on a server: appends of all sessions that wait go to the server together. A batch whose outcome is
- * not known is sent again; the sender says of each session whether its lines are kept.
+ * The writer of a store on a server: appends of all sessions that wait go to the server together, in a batch or a few. A
+ * batch whose outcome is not known is sent again; the sender says of each session whether its lines are kept.
  */
 import { setTimeout as wait } from "node:timers/promises";
 import { WindrowError } from "../../errors.ts";
@@ -15,6 +15,9 @@ import { fenced } from "./unlock.ts";
 /** Lines and characters in one batch, at most and about; one call may have more. */
 const mostLines = 1_024;
 const mostCharacters = 8 * 1024 * 1024;
+
+/** Sessions that are not shared out among batches: each batch has its own price. */
+const fewestSessions = 16;
 
 /** How long a batch whose outcome is not known is sent again, in milliseconds. */
 const patienceMs = 60_000;
@@ -73,15 +76,21 @@ interface Collected<H extends Writable> extends Part<H> {
   state: SessionState | undefined;
 }
 
-/** Writes for all sessions of one store in this process, one batch after the other. */
+/** Writes for all sessions of one store in this process. A session is in one batch at a time. */
 export class GroupWriter<H extends Writable> {
   readonly #sendBatch: SendBatch<H>;
-  readonly #queue: Job<H>[] = [];
+  readonly #mostBatches: number;
+  #queue: Job<H>[] = [];
   readonly #newest = new WeakMap<H, Promise<unknown>>();
-  #isWorking = false;
+  /** The sessions of the batches that are under way. */
+  readonly #busy = new Set<H>();
+  #underWay = 0;
+  #isWoken = false;
 
-  constructor(sendBatch: SendBatch<H>) {
+  /** @param mostBatches - how many are under way at once; more than one where the server can work on several */
+  constructor(sendBatch: SendBatch<H>, mostBatches = 1) {
     this.#sendBatch = sendBatch;
+    this.#mostBatches = mostBatches;
   }
 
   /**
@@ -95,7 +104,7 @@ export class GroupWriter<H extends Writable> {
       this.#queue.push({ held, encoded, state, characters, resolve, reject });
     });
     this.#newest.set(held, written);
-    if (!this.#isWorking) void this.#drain();
+    if (this.#underWay < this.#mostBatches && !this.#busy.has(held)) void this.#wake();
     return written;
   }
 
@@ -104,17 +113,22 @@ export class GroupWriter<H extends Writable> {
     await this.#newest.get(held)?.catch(() => undefined);
   }
 
-  async #drain(): Promise<void> {
-    this.#isWorking = true;
-    // Calls of the same turn go together.
+  /** Sends what waits, as far as it may go now. Calls of the same turn go together. */
+  async #wake(): Promise<void> {
+    if (this.#isWoken) return;
+    this.#isWoken = true;
     await Promise.resolve();
-    while (this.#queue.length > 0) await this.#writeSome();
-    this.#isWorking = false;
+    this.#isWoken = false;
+    while (this.#underWay < this.#mostBatches) {
+      const parts = this.#take();
+      if (parts.length === 0) return;
+      void this.#carry(parts);
+    }
   }
 
-  async #writeSome(): Promise<void> {
-    const parts = this.#take();
-    if (parts.length === 0) return;
+  async #carry(parts: readonly Collected<H>[]): Promise<void> {
+    this.#underWay++;
+    for (const { held } of parts) this.#busy.add(held);
     try {
       const outcomes = await this.#send(parts);
       for (const part of parts) settle(part, outcomes.get(part.held));
@@ -124,22 +138,32 @@ export class GroupWriter<H extends Writable> {
         for (const job of jobs) job.reject(held.lost ?? error);
       }
     }
+    for (const { held } of parts) this.#busy.delete(held);
+    this.#underWay--;
+    void this.#wake();
   }
 
   /** Takes jobs from the queue, as many as one batch may have, and gives their lines numbers. */
   #take(): readonly Collected<H>[] {
     const parts = new Map<H, Collected<H>>();
-    let [lines, characters, taken] = [0, 0, 0];
+    const most = this.#share();
+    const left: Job<H>[] = [];
+    let [lines, characters, isFull] = [0, 0, false];
     for (const job of this.#queue) {
-      if (taken > 0 && (lines + job.encoded.length > mostLines || characters + job.characters > mostCharacters)) break;
-      taken++;
-      lines += job.encoded.length;
-      characters += job.characters;
       const { held } = job;
-      if (held.lost) {
+      const isOther = this.#busy.has(held) || (!parts.has(held) && parts.size === most);
+      if (!isOther && held.lost) {
         job.reject(held.lost);
         continue;
       }
+      const isMore = lines + job.encoded.length > mostLines || characters + job.characters > mostCharacters;
+      isFull ||= !isOther && parts.size > 0 && isMore;
+      if (isOther || isFull) {
+        left.push(job);
+        continue;
+      }
+      lines += job.encoded.length;
+      characters += job.characters;
       const part = parts.get(held) ?? collected(held);
       parts.set(held, part);
       part.jobs.push(job);
@@ -148,8 +172,14 @@ export class GroupWriter<H extends Writable> {
       part.results.push(numbered.map(({ seq, pos, record }) => ({ seq, pos, ...record })));
       part.state = job.state ?? part.state;
     }
-    this.#queue.splice(0, taken);
+    this.#queue = left;
     return [...parts.values()];
+  }
+
+  /** How many sessions the next batch has at most: it leaves some to those that may go beside it. */
+  #share(): number {
+    const waiting = new Set(this.#queue.map(({ held }) => held).filter((held) => !this.#busy.has(held)));
+    return Math.max(fewestSessions, Math.ceil(waiting.size / (this.#mostBatches - this.#underWay)));
   }
 
   /** Sends a batch until its outcome is known. */
