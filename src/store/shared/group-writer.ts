@@ -16,7 +16,7 @@ import { fenced } from "./unlock.ts";
 const mostLines = 1_024;
 const mostCharacters = 8 * 1024 * 1024;
 
-/** Sessions that are not shared out among batches: each batch has its own price. */
+/** Sessions in each of several batches that begin together, at least: each batch has its own price. */
 const fewestSessions = 16;
 
 /** How long a batch whose outcome is not known is sent again, in milliseconds. */
@@ -179,7 +179,8 @@ export class GroupWriter<H extends Writable> {
   /** How many sessions the next batch has at most: it leaves some to those that may go beside it. */
   #share(): number {
     const waiting = new Set(this.#queue.map(({ held }) => held).filter((held) => !this.#busy.has(held)));
-    return Math.max(fewestSessions, Math.ceil(waiting.size / (this.#mostBatches - this.#underWay)));
+    const share = Math.ceil(waiting.size / (this.#mostBatches - this.#underWay));
+    return share < fewestSessions ? waiting.size : share;
   }
 
   /** Sends a batch until its outcome is known. */
