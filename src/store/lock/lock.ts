@@ -49,6 +49,8 @@ export class SessionLock {
   #closed = false;
 
   /**
+   * The record is written, and durable once {@link SessionLock.sync} or {@link SessionLock.syncNow} was called.
+   *
    * @param file - `.lock`, open for reading and writing, the kernel's lock taken
    * @param previous - what the file says of the holder before
    */
@@ -59,7 +61,6 @@ export class SessionLock {
     this.predecessorReleased = decodeOwnerRecord(previous)?.["released"] === true;
     this.#owner = ownerOf(timestamp(tools.clock), generationOf(previous) + 1);
     this.#write();
-    tools.disk.syncDataNow(file);
     this.#stopHeartbeat = tools.clock.every(heartbeatMs, () => this.heartbeat());
   }
 
@@ -85,6 +86,26 @@ export class SessionLock {
     if (this.#closed || !this.#isMine()) return;
     this.#owner = { ...this.#owner, heartbeatAt: timestamp(this.#tools.clock) };
     this.#write();
+  }
+
+  /** Makes the record durable. A lock whose record cannot be is abandoned. */
+  async sync(): Promise<void> {
+    try {
+      await this.#tools.disk.sync(this.#file);
+    } catch (error) {
+      this.abandon();
+      throw error;
+    }
+  }
+
+  /** As {@link SessionLock.sync}, at once. */
+  syncNow(): void {
+    try {
+      this.#tools.disk.syncDataNow(this.#file);
+    } catch (error) {
+      this.abandon();
+      throw error;
+    }
   }
 
   /** The logs are out of reach of the holder it was taken from: says so in the file, durably. */

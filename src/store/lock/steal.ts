@@ -54,6 +54,13 @@ export class Leases {
  *   the folder is gone
  */
 export function acquire(folder: string, tools: LockTools, leases = new Leases(tools.clock)): SessionLock {
+  const lock = taken(folder, tools, leases);
+  lock.syncNow();
+  return lock;
+}
+
+/** Takes a lock whose record may not be durable yet. */
+function taken(folder: string, tools: LockTools, leases: Leases): SessionLock {
   const { disk } = tools;
   const opened = openLockFile(folder, disk);
   const fields = decodeOwnerRecord(opened.previous);
@@ -79,7 +86,10 @@ export function acquire(folder: string, tools: LockTools, leases = new Leases(to
 export async function acquireNamed(folder: string, tools: LockTools, leases: Leases): Promise<SessionLock> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return acquire(folder, tools, leases);
+      const lock = taken(folder, tools, leases);
+      // Many sessions may begin at once: nobody else waits for the disk.
+      await lock.sync();
+      return lock;
     } catch (error) {
       const isNamed = !isWindrowError(error, "session-busy") || error.data["owner"] !== undefined;
       if (isNamed || attempt === 5) throw error;
@@ -111,6 +121,7 @@ function replaceLock(folder: string, old: LockFile, tools: LockTools): SessionLo
       disk.tryLock(file, lockedByte);
       disk.tryLock(file, stealingByte);
       lock = new SessionLock(file, old.previous, tools, { stealing: true });
+      disk.syncDataNow(file);
       disk.rename(draft, path);
       syncFolderNow(folder, disk);
       // The last written first: what the old holder still adds to two logs is then never in the later one alone.
