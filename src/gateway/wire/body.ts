@@ -3,7 +3,8 @@ import { isObject, jsonFault } from "../../message/json.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import type { WireCall, WireMessage, WireRequest, Written } from "../gateway.ts";
 import { bodyRanges } from "./json-ranges.ts";
-import type { BodyRanges } from "./json-ranges.ts";
+import type { BodyRanges, KnownElements } from "./json-ranges.ts";
+import { recent } from "./recent.ts";
 import { remembered } from "./remembered.ts";
 import { hashMessage } from "./timeless.ts";
 
@@ -26,10 +27,10 @@ export interface ReadBody {
 
 const places = new WeakMap<Buffer, { readonly list: string; readonly ranges: BodyRanges }>();
 
-function placesOf(body: Buffer, list: string): BodyRanges | undefined {
+function placesOf(body: Buffer, list: string, begun?: KnownElements): BodyRanges | undefined {
   const known = places.get(body);
   if (known?.list === list) return known.ranges;
-  const ranges = bodyRanges(body, list);
+  const ranges = bodyRanges(body, list, begun);
   if (ranges) places.set(body, { list, ranges });
   return ranges;
 }
@@ -40,7 +41,8 @@ function placesOf(body: Buffer, list: string): BodyRanges | undefined {
  * @returns undefined for a body that is no JSON, has no list of messages, or one that cannot be read
  */
 export function readBody({ body }: WireCall, shape: MessageShape): ReadBody | undefined {
-  const ranges = placesOf(body, shape.list);
+  const begun = recent.begun(body, shape.name);
+  const ranges = placesOf(body, shape.list, begun);
   if (!ranges?.list) return undefined;
   const fields: [string, JsonValue][] = [];
   for (const [name, { start, end }] of ranges.members) {
@@ -50,12 +52,13 @@ export function readBody({ body }: WireCall, shape: MessageShape): ReadBody | un
     fields.push([name, value]);
   }
   const messages: WireMessage[] = [];
-  for (const { start, end } of ranges.elements) {
+  for (const [place, { start, end }] of ranges.elements.entries()) {
     const raw = body.subarray(start, end);
-    const fact = remembered.of(shape.name, raw, (bytes) => messageFact(bytes, shape));
+    const fact = begun?.messages[place] ?? remembered.of(shape.name, raw, (bytes) => messageFact(bytes, shape));
     if (!fact) return undefined;
     messages.push({ raw, value: fact.value, hash: fact.hash });
   }
+  recent.add({ body, shape: shape.name, ranges, messages });
   return { messages, fields: Object.fromEntries(fields) };
 }
 
@@ -107,11 +110,20 @@ export function writeBody(request: WireRequest, list: string, messages: readonly
     else {
       if (place > 0) pieces.push(Buffer.from(","));
       if (range) pieces.push({ ...range });
-      else pieces.push("made" in message ? Buffer.from(JSON.stringify(message.made)) : message.raw);
+      else pieces.push("made" in message ? bytesOf(message.made) : message.raw);
     }
     before = range === undefined || index === undefined ? -1 : index;
   }
   return joined(body, inside, pieces, elements);
+}
+
+const madeBytes = new WeakMap<JsonObject, Buffer>();
+
+/** The bytes of a made message, which is the same object in every request until the next epoch. */
+function bytesOf(made: JsonObject): Buffer {
+  let bytes = madeBytes.get(made);
+  if (!bytes) madeBytes.set(made, (bytes = Buffer.from(JSON.stringify(made))));
+  return bytes;
 }
 
 function joined(

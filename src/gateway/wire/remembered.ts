@@ -2,13 +2,17 @@
 import { hashBytes } from "./hash.ts";
 
 /** Bytes that everything remembered may stand for. */
-const mostBytes = 64 * 1024 * 1024;
+const mostBytes = 32 * 1024 * 1024;
 
 /** Bytes that an entry takes beside what it stands for. */
 const overhead = 500;
 
+/** Milliseconds behind which a conversation that nobody went on with is read anew. */
+const idleMs = 300_000;
+
 interface Entry {
   readonly bytes: number;
+  used: number;
   readonly fact: unknown;
 }
 
@@ -16,11 +20,16 @@ interface Entry {
 export class Remembered {
   readonly #entries = new Map<string, Entry>();
   readonly #most: number;
+  readonly #now: () => number;
   #bytes = 0;
 
-  /** @param most - bytes that all entries may stand for */
-  constructor(most = mostBytes) {
+  /**
+   * @param most - bytes that all entries may stand for
+   * @param now - milliseconds that only grow
+   */
+  constructor(most = mostBytes, now: () => number = () => performance.now()) {
     this.#most = most;
+    this.#now = now;
   }
 
   /** Bytes that the entries stand for now, with what they take themselves. */
@@ -37,7 +46,9 @@ export class Remembered {
   of<Fact>(kind: string, bytes: Buffer, read: (bytes: Buffer) => Fact): Fact {
     const key = `${kind} ${hashBytes(bytes)}`;
     const known = this.#entries.get(key);
+    const used = this.#now();
     if (known) {
+      known.used = used;
       this.#entries.delete(key);
       this.#entries.set(key, known);
       return known.fact as Fact;
@@ -45,10 +56,10 @@ export class Remembered {
     const fact = read(bytes);
     const size = bytes.length + overhead;
     if (size > this.#most / 4) return fact;
-    this.#entries.set(key, { bytes: size, fact });
+    this.#entries.set(key, { bytes: size, used, fact });
     this.#bytes += size;
-    for (const [oldest, { bytes: freed }] of this.#entries) {
-      if (this.#bytes <= this.#most) break;
+    for (const [oldest, { bytes: freed, used: last }] of this.#entries) {
+      if (this.#bytes <= this.#most && used - last <= idleMs) break;
       this.#entries.delete(oldest);
       this.#bytes -= freed;
     }

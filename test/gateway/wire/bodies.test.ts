@@ -2,6 +2,9 @@
 import { describe, expect, it } from "vitest";
 import type { WireApi, WireRequest } from "../../../src/gateway/gateway.ts";
 import { anthropicMessages } from "../../../src/gateway/wire/anthropic/anthropic.ts";
+import { bodyRanges } from "../../../src/gateway/wire/json-ranges.ts";
+import { RecentBodies } from "../../../src/gateway/wire/recent.ts";
+import type { RecentBody } from "../../../src/gateway/wire/recent.ts";
 import { Remembered } from "../../../src/gateway/wire/remembered.ts";
 
 function read(api: WireApi, body: object | string, headers: Record<string, string> = {}): WireRequest {
@@ -79,5 +82,91 @@ describe("Remembered", () => {
     const memory = new Remembered(1_000);
     memory.of("a", Buffer.alloc(600), () => 1);
     expect(memory.bytes).toBe(0);
+  });
+});
+
+describe("Remembered, by time", () => {
+  it("forgets what nobody asked for in five minutes, once something new comes", () => {
+    let now = 0;
+    const memory = new Remembered(20_000, () => now);
+    memory.of("a", Buffer.from("old"), () => 1);
+    now = 200_000;
+    memory.of("a", Buffer.from("asked for again"), () => 1);
+    now = 400_000;
+    memory.of("a", Buffer.from("asked for again"), () => 2);
+    const before = memory.bytes;
+    memory.of("a", Buffer.from("new"), () => 1);
+    expect(memory.bytes).toBe(before);
+    expect(memory.of("a", Buffer.from("asked for again"), () => 3)).toBe(1);
+  });
+});
+
+describe("a request that goes on from another", () => {
+  const said = (n: number): object => ({ role: n % 2 === 0 ? "user" : "assistant", content: `message ${n}` });
+  const list = (length: number): readonly object[] => Array.from({ length }, (_, n) => said(n));
+
+  it("is read as one that comes alone", () => {
+    for (const messages of [
+      list(2),
+      list(5),
+      [...list(3), { role: "user", content: "another way" }],
+      list(1),
+      list(6),
+    ]) {
+      const { messages: known } = read(anthropicMessages, { model: "m", messages });
+      // A member before the list makes the bytes other ones.
+      const { messages: alone } = read(anthropicMessages, { alone: messages.length, model: "m", messages });
+      expect(known.map(({ value, hash }) => ({ value, hash }))).toEqual(
+        alone.map(({ value, hash }) => ({ value, hash })),
+      );
+      expect(known.map(({ raw }) => JSON.parse(raw.toString()) as unknown)).toEqual(messages);
+    }
+  });
+
+  it("has the bytes of its own body", () => {
+    read(anthropicMessages, { messages: list(3) });
+    const second = read(anthropicMessages, { messages: list(4) });
+    const written = anthropicMessages.write(second, second.messages.slice(1));
+    expect(JSON.parse(written.toString())).toEqual({ messages: list(4).slice(1) });
+  });
+
+  const bodyWith = (...messages: readonly object[]): RecentBody => {
+    const text = Buffer.from(JSON.stringify({ messages }));
+    return {
+      body: text,
+      shape: "a",
+      ranges: bodyRanges(text, "messages")!,
+      messages: messages.map((value) => ({ raw: text, value: { value: JSON.stringify(value) }, hash: "" })),
+    };
+  };
+
+  it("begins with as many messages as are the same in the same places", () => {
+    const bodies = new RecentBodies();
+    bodies.add(bodyWith(...list(6)));
+    const begun = (...messages: readonly object[]): number =>
+      bodies.begun(bodyWith(...messages).body, "a")?.messages.length ?? 0;
+    expect(begun(...list(9))).toBe(6);
+    expect(begun(...list(6))).toBe(6);
+    expect(begun(...list(4))).toBe(4);
+    expect(begun(...list(3), said(9), said(4))).toBe(3);
+    expect(begun(said(1), ...list(6))).toBe(0);
+    expect(bodies.begun(bodyWith(...list(6)).body, "b")).toBeUndefined();
+  });
+
+  it("takes the place of the other one, and none is kept for long or beyond its number", () => {
+    let now = 0;
+    const bodies = new RecentBodies({ most: 2, idleMs: 1_000, now: () => now });
+    const has = (...messages: readonly object[]): boolean =>
+      bodies.begun(bodyWith(...messages).body, "a") !== undefined;
+    const [one, two, three] = [5, 6, 7].map((n) => said(n * 10)) as [object, object, object];
+    bodies.add(bodyWith(one));
+    bodies.add(bodyWith(two));
+    bodies.add(bodyWith(two, one));
+    expect([has(one), has(two)]).toEqual([true, true]);
+    bodies.add(bodyWith(three));
+    expect([has(one), has(two), has(three)]).toEqual([false, true, true]);
+    now = 2_000;
+    bodies.add(bodyWith(one));
+    expect([has(one), has(two), has(three)]).toEqual([true, false, false]);
   });
 });

@@ -175,4 +175,42 @@ describe("bodyRanges", () => {
     const deep = `{"messages":[${"[".repeat(500)}${"]".repeat(500)}]}`;
     expect(bodyRanges(Buffer.from(deep), "messages")?.elements).toEqual([{ start: 13, end: deep.length - 2 }]);
   });
+
+  it("finds the ends of long strings, whatever is escaped in them", () => {
+    const pieces = fc.constantFrom('\\"', "\\\\", "\\n", "plain words of a line, ", "{", "]", "x".repeat(60));
+    const long = fc.array(pieces, { minLength: 20, maxLength: 400 }).map((all) => `"${all.join("")}"`);
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.oneof(
+            long,
+            long.map((text) => `{"a":${text}}`),
+          ),
+          { maxLength: 4 },
+        ),
+        (all) => {
+          const text = `{"messages":[${all.join(",")}],"last":${all[0] ?? "null"}}`;
+          expect(ordered(byPlaces(Buffer.from(text)))).toEqual(ordered(byParse(text)));
+          for (const cut of [text.length - 2, Math.floor(text.length / 2), text.length - 12])
+            expect(bodyRanges(Buffer.from(text.slice(0, cut)), "messages")).toBeUndefined();
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+
+  it("finds the same behind elements that are known", () => {
+    const [first, second] = ['{"role":"user","content":"a"}', '{"role":"assistant","content":"b"}'];
+    const short = Buffer.from(`{"model":"m","messages": [ ${first} , ${second} ] }`);
+    const known = bodyRanges(short, "messages")!;
+    const begun = { open: known.list!.start - 1, elements: known.elements };
+    for (const rest of [" ]}", `,${first}],"a":[1]}`, ` , ${first} , ${second} ] , "messages2":[]}`]) {
+      const body = Buffer.concat([short.subarray(0, known.elements[1]!.end), Buffer.from(rest)]);
+      expect(bodyRanges(body, "messages", begun)).toEqual(bodyRanges(body, "messages"));
+    }
+    for (const rest of ["", "]", ",]}", ` ${first}]}`, ",,]}"]) {
+      const body = Buffer.concat([short.subarray(0, known.elements[1]!.end), Buffer.from(rest)]);
+      expect(bodyRanges(body, "messages", begun)).toBeUndefined();
+    }
+  });
 });
