@@ -3,21 +3,24 @@ import { isWindrowError, WindrowError } from "../../errors.ts";
 import { knownSecrets } from "../../mask/text.ts";
 import type { Recalled, RecallQuery } from "../../window/recall/query.ts";
 import type { SentAnswer, Sending, WireRequest } from "../gateway.ts";
-import { Chain, Printed } from "./chain.ts";
+import { Printed } from "./chain.ts";
 import { bestOf, echoOf, groupKey, lineOf, originalsOf, sideLineOf } from "./find.ts";
 import type { Found } from "./find.ts";
 import type { Group } from "./groups.ts";
 import type { House } from "./house.ts";
-import type { Added, Line } from "./line.ts";
+import type { Line } from "./line.ts";
 import { keepRecord } from "./record.ts";
 import { bypassed, reasonOf, seen, windowed, withoutReasoning } from "./outcome.ts";
 import type { Outcome } from "./outcome.ts";
-import { answersOf, decodeTail } from "./tail.ts";
+import { addedOf, answersOf } from "./tail.ts";
 import { hasEdits, sentWindow } from "./window.ts";
 import { deferred, Slow, within } from "./within.ts";
 
 /** Milliseconds that a request which is only observed waits for its line's name. */
 const mostNaming = 20;
+
+/** Milliseconds that keeping an observed request leaves to its answer's first bytes. */
+const leftToBytes = 10;
 
 /** The share of a refused window that the next one may have. */
 const lessOf = 0.75;
@@ -39,6 +42,8 @@ export class Exchange implements Sending {
   #isKept = false;
   /** Lets go of the group, which stays in memory until the answer is kept. */
   #release: () => void = () => undefined;
+  /** Resolves when the answer is there to be kept. */
+  readonly #answered = deferred<undefined>();
   /** Rejects where the messages take too long to be kept. */
   readonly #late = deferred<never>();
 
@@ -115,7 +120,8 @@ export class Exchange implements Sending {
     }
   }
 
-  async #worked(group: Group, named: () => void = () => undefined): Promise<Outcome> {
+  /** @param named - called when the line is known; what follows is then done behind the request's bytes */
+  async #worked(group: Group, named?: () => void): Promise<Outcome> {
     const [house, request, printed] = [this.#house, this.#request, this.#printed];
     await group.read(printed.at(0), (facts, id) => house.line(request.api, facts, id));
     const rules = house.options.store.capabilities.mask ?? knownSecrets;
@@ -129,10 +135,18 @@ export class Exchange implements Sending {
       : await lineOf(house, group, request, { printed, tenant: this.#tenant, best });
     if (!found) return seen(this.#request);
     this.#found = found;
-    named();
-    const { line } = found;
+    named?.();
     if (isApart && !best) return seen(this.#request);
-    const last = request.messages.length - (isSummary ? 1 : 0);
+    const work = (): Promise<Outcome> => this.#kept(found, isSummary);
+    if (!named) return work();
+    await within(leftToBytes, this.#answered.promise).catch(() => undefined);
+    return this.#house.crew.run(work);
+  }
+
+  /** Keeps what is new, and composes. */
+  async #kept(found: Found, isSummary: boolean): Promise<Outcome> {
+    const { line } = found;
+    const last = this.#request.messages.length - (isSummary ? 1 : 0);
     const isNew = await this.#appendTail(found, last);
     line.attempts = isNew ? 1 : line.attempts + 1;
     this.#attempt = line.attempts;
@@ -160,20 +174,8 @@ export class Exchange implements Sending {
   }
 
   async #appendTail({ line, match }: Found, last: number): Promise<boolean> {
-    const { api, messages } = this.#request;
     if (match.length < line.chain.length || match.length >= last) return false;
-    const decoded = decodeTail(api, messages.slice(0, last), match.length);
-    const echo = Chain.echoed(this.#printed, match);
-    const added = decoded.map((message, offset): Added => {
-      const place = match.length + offset;
-      const isAnswer = message.role === "assistant";
-      const note = {
-        print: this.#printed.at(place),
-        ...(offset === 0 && { echo }),
-        ...(isAnswer && { plan: line.sentPlan }),
-      };
-      return { message, note, hash: messages[place]?.hash ?? "" };
-    });
+    const added = addedOf(this.#request, this.#printed, { match, last, plan: line.sentPlan });
     const { append = 250 } = this.#house.options.mostWait ?? {};
     // The group waits for the log, and the request no longer than it may.
     const timer = setTimeout(() => this.#late.reject(new Slow(append)), append);
@@ -260,11 +262,13 @@ export class Exchange implements Sending {
   /** Keeps the answer. Never rejects. */
   async keep(sent: SentAnswer): Promise<void> {
     this.#isKept = true;
+    this.#answered.resolve(undefined);
     try {
       const group =
         this.#group ?? (await this.#house.groups.of(groupKey(this.#request, this.#tenant, this.#printed.at(0))));
       const work = (): Promise<void> => this.#keep(group, sent);
-      await group.runOn(work, () => this.#found?.line);
+      const paced = this.#outcome.mode === "composed" ? work : () => this.#house.crew.run(work);
+      await group.runOn(paced, () => this.#found?.line);
     } catch (error) {
       this.#notKept(error);
     } finally {
@@ -299,6 +303,7 @@ export class Exchange implements Sending {
     ]);
     if (isKept) line.attempts = 0;
     if (request.kind === "compaction" && isWhole) group.compacted = line;
+    await group.trim();
   }
 
   #notKept(error: unknown): void {

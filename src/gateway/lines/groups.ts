@@ -8,6 +8,12 @@ import { isWindrowError } from "../../errors.ts";
 /** Most lines of a group that are read from the store, the newest. */
 const mostRead = 16;
 
+/** Most lines of a group that stay in memory: a client with one name for all that it does begins one after the other. */
+const mostLines = 32;
+
+/** Requests between two looks for sessions that were closed. */
+const restEvery = 64;
+
 /** A line of the store that may not have been read yet. */
 interface Known {
   readonly id: string;
@@ -82,6 +88,17 @@ export class Group {
     await this.#leave(line);
   }
 
+  /** Takes the oldest lines out of memory, where there are too many and no other answer is waited for. Called within {@link Group.run}. */
+  async trim(): Promise<void> {
+    if (this.#held > 1) return;
+    for (const line of this.lines.slice(0, Math.max(0, this.lines.length - mostLines))) await this.forget(line);
+  }
+
+  /** Lets go of closed sessions. */
+  rest(): void {
+    for (const line of this.lines) line.rest();
+  }
+
   /** Runs work on a line, as {@link Group.run}; one that the group has forgotten is closed behind it, as nobody else would. */
   runOn(work: () => Promise<void>, line: () => Line | undefined): Promise<void> {
     return this.run(async () => {
@@ -107,6 +124,7 @@ export class Groups {
   /** Groups that have left and whose sessions are still being closed. */
   readonly #leaving = new Map<string, Promise<void>>();
   #reading: Promise<void> | undefined;
+  #asked = 0;
 
   /** @param most - groups in memory */
   constructor(store: Store, most: number) {
@@ -145,6 +163,7 @@ export class Groups {
     const group = this.#groups.get(key) ?? new Group(this.#known.get(key) ?? []);
     this.#groups.delete(key);
     this.#groups.set(key, group);
+    if (++this.#asked % restEvery === 0) for (const one of this.#groups.values()) one.rest();
     for (const [name, old] of this.#groups) {
       if (this.#groups.size <= this.#most) break;
       if (old === group || old.isBusy) continue;

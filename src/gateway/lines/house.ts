@@ -6,6 +6,8 @@ import type { Listener } from "../../session/events.ts";
 import { SessionManager } from "../../session/manager/manager.ts";
 import type { Store } from "../../store/store.ts";
 import type { Strategy, StrategyChoice } from "../../window/window.ts";
+import { finderOf, knownSecrets } from "../../mask/text.ts";
+import { Crew } from "./crew.ts";
 import { Groups } from "./groups.ts";
 import { Line } from "./line.ts";
 import type { LineFacts } from "./facts.ts";
@@ -50,6 +52,9 @@ const autoShare = 0.6;
 /** A budget that no request reaches: windows that are only looked at. */
 const unlimited = 1_000_000_000;
 
+/** Observed requests whose messages are kept at one time: each begins and syncs files, which holds the next one back. */
+const mostAtOnce = 2;
+
 /** The tool that recalls, in a client that has Windrow's MCP server. */
 const recallTool = "windrow_recall";
 
@@ -57,6 +62,8 @@ const recallTool = "windrow_recall";
 export class House {
   readonly options: LinesOptions;
   readonly groups: Groups;
+  /** Keeps what no request waits for. */
+  readonly crew = new Crew(mostAtOnce);
   readonly #managers = new Map<string, Promise<SessionManager>>();
   readonly #told = new Set<string>();
 
@@ -87,6 +94,11 @@ export class House {
   /** The budget of windows that have none. */
   get unlimited(): number {
     return unlimited;
+  }
+
+  /** Builds what the first request would wait for: the search of all secrets at once. */
+  warm(): void {
+    setImmediate(() => finderOf((this.options.store.capabilities.mask ?? knownSecrets).rules)).unref();
   }
 
   /** A line that is in the store already, or a new one. */

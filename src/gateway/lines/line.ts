@@ -170,6 +170,11 @@ export class Line {
     }
   }
 
+  /** Lets go of a session that was closed because nobody used it; what it held is read again when the line goes on. */
+  rest(): void {
+    if (this.#session?.isOpen === false) this.#session = undefined;
+  }
+
   /** Closes its session. */
   async close(): Promise<void> {
     const session = this.#session;

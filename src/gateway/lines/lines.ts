@@ -17,6 +17,7 @@ export async function openLines(options: LinesOptions): Promise<Lines> {
   house.groups.index().catch((error: unknown) => {
     house.failed({ type: "request-not-kept", reason: "store-unavailable", error });
   });
+  house.warm();
   const lines: Lines = {
     send: (request: WireRequest, tenant: string): Promise<Sending> => new Exchange(house, request, tenant).begin(),
     close: () => house.groups.close(),

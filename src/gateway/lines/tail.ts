@@ -1,8 +1,9 @@
 /** The new messages of a request, read for the log. */
 import type { JsonObject, Message, NewMessage } from "../../message/message.ts";
-import type { WireApi, WireMessage } from "../gateway.ts";
+import type { WireApi, WireMessage, WireRequest } from "../gateway.ts";
 import { hashJson } from "../wire/hash.ts";
-import { printOf } from "./chain.ts";
+import { Chain, printOf } from "./chain.ts";
+import type { Match, Printed } from "./chain.ts";
 import type { Added } from "./line.ts";
 
 /** Most messages before the new ones that are read again with them. */
@@ -16,6 +17,28 @@ export function decodeTail(api: WireApi, messages: readonly WireMessage[], from:
   const first = begin(api, messages, from);
   const decoded = api.adapter.decode(messages.slice(first).map(({ value }) => value));
   return decoded.slice(from - first).map(withoutId);
+}
+
+/**
+ * The messages of a request behind its match, for the log.
+ *
+ * @param tail - `last`: how many of the request's messages are kept; `plan`: the epoch that was sent last
+ */
+export function addedOf(
+  { api, messages }: WireRequest,
+  printed: Printed,
+  { match, last, plan }: { readonly match: Match; readonly last: number; readonly plan: number },
+): readonly Added[] {
+  const echo = Chain.echoed(printed, match);
+  return decodeTail(api, messages.slice(0, last), match.length).map((message, offset): Added => {
+    const place = match.length + offset;
+    const note = {
+      print: printed.at(place),
+      ...(offset === 0 && { echo }),
+      ...(message.role === "assistant" && { plan }),
+    };
+    return { message, note, hash: messages[place]?.hash ?? "" };
+  });
 }
 
 /** Reads one message beside those that it belongs to. */
