@@ -42,6 +42,8 @@ export class Looped {
   #isEnded = false;
   /** Whether a round is over and it is not known yet what follows. */
   #isBetween = false;
+  /** Whether the client has yet to take what was written. */
+  #isFull = false;
   #headers: Readonly<Record<string, string>> | undefined;
   #quiet: () => void = () => undefined;
 
@@ -176,9 +178,13 @@ export class Looped {
     const { response, pause, resume } = this.#parts;
     if (bytes.length === 0 || response.destroyed || this.#isEnded) return;
     this.#listen();
-    if (response.write(bytes)) return;
+    if (response.write(bytes) || this.#isFull) return;
+    this.#isFull = true;
     pause();
-    response.once("drain", resume);
+    response.once("drain", () => {
+      this.#isFull = false;
+      resume();
+    });
   }
 
   /** A client that hears nothing for too long gives up: it is told that the answer goes on. */
