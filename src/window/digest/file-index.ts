@@ -46,30 +46,43 @@ export function filesOf(
 /** Names of files as an index shows them, with what they take there: they come back in the index of each epoch. */
 export class FileNames {
   readonly #counter: TokenCounter;
-  readonly #known = new Map<string, FileName>();
+  readonly #known = new Map<string, PlacedName>();
 
   constructor(counter: TokenCounter) {
     this.#counter = counter;
   }
 
-  of(name: string): FileName {
-    let known = this.#known.get(name);
-    if (known) return known;
-    const text = inlineText(name);
-    this.#known.set(name, (known = { text, tokens: this.#counter.count(` ${text},`) }));
+  /** The name of a file that no folder was asked for yet. */
+  of(path: string): PlacedName {
+    let known = this.#known.get(path);
+    if (!known) this.#known.set(path, (known = { own: folderOfPath(path), folder: undefined, text: "", tokens: 0 }));
     return known;
+  }
+
+  /** The name of a file in a folder. */
+  in(folder: string, path: string, name: PlacedName): PlacedName {
+    if (name.folder === folder) return name;
+    name.folder = folder;
+    name.text = inlineText(path.startsWith(folder) ? path.slice(folder.length) : path);
+    name.tokens = this.#counter.count(` ${name.text},`);
+    return name;
   }
 }
 
-interface FileName {
-  readonly text: string;
-  readonly tokens: number;
+/** A file's name in the folder that it was last asked for in. */
+interface PlacedName {
+  /** The folder of its path. */
+  readonly own: string;
+  folder: string | undefined;
+  text: string;
+  tokens: number;
 }
 
 /** A file in its folder. */
 interface Entry {
   readonly file: IndexedFile;
-  folder: Folder;
+  readonly name: PlacedName;
+  folder: Folder | undefined;
   isShown: boolean;
 }
 
@@ -104,8 +117,8 @@ export function* renderFiles(
     root === "" ? "files, which recall takes by path:" : `files under ${inlineText(root)}, which recall takes by path:`;
   const cost = (text: string): number => counter.count(`\n${text}`);
   let room = cap - cost(title);
-  const entries = files.map((file): Omit<Entry, "folder"> & { folder?: Folder } => ({ file, isShown: false }));
-  const folders = foldersOf(entries as Entry[], root);
+  const entries = files.map((file): Entry => ({ file, name: names.of(file.path), folder: undefined, isShown: false }));
+  const folders = foldersOf(entries, root);
   for (const folder of folders) folder.tokens = cost(bareLine(folder));
   let bare = folders.reduce((all, { tokens }) => all + tokens, 0);
   while (folders.length > 1 && bare > room * foldersShare) {
@@ -115,13 +128,13 @@ export function* renderFiles(
   room -= bare;
   if (room < 0) return { text: "", stubs: [] };
   const text = (): string => [title, ...folders.map((folder) => lineOf(folder, names))].join("\n");
-  const wanted = (entries as Entry[]).toSorted(byWant);
+  const wanted = entries.toSorted(byWant);
   const shown: Entry[] = [];
   // A folder whose names are all shown says no more than these, which leaves room for others.
   for (let tries = 0; tries < 3 && shown.length < files.length && room > 0; tries++) {
     for (const entry of wanted) {
       if (entry.isShown) continue;
-      const { tokens } = names.of(nameIn(entry));
+      const { tokens } = nameIn(entry, names);
       if (tokens > room) continue;
       room -= tokens;
       entry.isShown = true;
@@ -164,7 +177,7 @@ function folderOfPath(path: string): string {
 function foldersOf(entries: readonly Entry[], root: string): Folder[] {
   const folders = new Map<string, Folder>();
   for (const entry of entries) {
-    const path = folderOfPath(entry.file.path) || root;
+    const path = entry.name.own || root;
     let folder = folders.get(path);
     if (!folder) folders.set(path, (folder = emptyFolder(path, root)));
     add(folder, [entry]);
@@ -219,8 +232,8 @@ function byWant({ file: left }: Entry, { file: right }: Entry): number {
   return right.want - left.want || right.to - left.to;
 }
 
-function nameIn({ file: { path }, folder }: Entry): string {
-  return path.startsWith(folder.path) ? path.slice(folder.path.length) : path;
+function nameIn({ file: { path }, folder, name }: Entry, names: FileNames): PlacedName {
+  return names.in(folder?.path ?? "", path, name);
 }
 
 /** The end of a long folder: recall finds a file by the end of its path. */
@@ -241,7 +254,7 @@ function bareLine({ head, calls, from, to }: Folder): string {
 
 function lineOf(folder: Folder, names: FileNames): string {
   const named = folder.entries.filter(({ isShown }) => isShown).sort(byWant);
-  const listed = named.map((entry) => names.of(nameIn(entry)).text).join(", ");
+  const listed = named.map((entry) => nameIn(entry, names).text).join(", ");
   if (named.length === folder.entries.length) return `${folder.head} ${listed}`;
   return `${bareLine(folder)}${listed === "" ? "" : `: ${listed}, …`}`;
 }

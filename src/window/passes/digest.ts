@@ -177,16 +177,19 @@ function* planWith(
       names,
     );
     const head = headOf(listed.text);
-    const note = {
-      kind: "replace" as const,
+    const note: Edit & { tokensAfter: number } = {
+      kind: "replace",
       ...place,
       // The log may hold half of a surrogate pair, which providers refuse.
       text: (passages.length === 0 ? head : `${head}\n${renderPassages(passages, doubts)}`).toWellFormed(),
       stubs: [...index.stubs, ...listed.stubs],
       ...shared,
       tokensBefore,
+      tokensAfter: 0,
     };
-    return { ...note, tokensAfter: noteTokens(note, profile, counter) };
+    // Its message is counted once: it is known by this object.
+    note.tokensAfter = noteTokens(note, profile, counter);
+    return note;
   };
   let note: Edit | undefined;
   // Files whose lines are chosen leave the index, so all of them are the most it takes.
