@@ -91,6 +91,20 @@ describe("the index of all sessions", () => {
     await store.close();
   });
 
+  it("leaves the others in their order where a line has a time that is none", async () => {
+    const made = await Promise.all(Array.from({ length: 12 }, () => sessionWith(fixture.store, 0)));
+    const times = made.map((_, place) => (place % 3 === 1 ? "none" : `2026-01-0${1 + (place % 9)}T00:00:00.000Z`));
+    const lines = made.map(({ id }, place) => `${JSON.stringify({ uuid: id, created_at: times[place] })}\n`);
+    writeFileSync(join(fixture.folder, "index.jsonl"), lines.join(""));
+    const store = filesStore({ folder: fixture.folder });
+    const listed = (await listAll(store)).map(
+      ({ metadata }) => times[made.findIndex(({ id }) => id === metadata.uuid)],
+    );
+    const timed = times.filter((time) => time !== "none");
+    expect(listed).toEqual([...timed.sort().reverse(), "none", "none", "none", "none"]);
+    await store.close();
+  });
+
   it("saves looking into every session once it was read", async () => {
     const one = await sessionWith(fixture.store, 0);
     const metadata = readFileSync(join(fixture.folder, "running", one.id, "metadata.json"), "utf8");

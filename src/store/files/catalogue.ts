@@ -199,7 +199,7 @@ export class Catalogue {
     this.#append(unknown.filter(({ id }) => !hasNoLog(this.#placeOf(id, found.get(id) === true), this.#disk)));
     this.#broken = broken;
     this.#seen = now;
-    this.#newestFirst = [...this.#entries.values()].sort((a, b) => b.created - a.created || (a.id < b.id ? -1 : 1));
+    this.#newestFirst = [...this.#entries.values()].sort(newestFirst);
     return this.#newestFirst;
   }
 
@@ -291,6 +291,12 @@ export class Catalogue {
       return moved && moved.folder !== folder ? this.#glance(moved) : undefined;
     }
   }
+}
+
+/** The order of a list; a session whose time is none is older than all others. */
+function newestFirst(a: IndexEntry, b: IndexEntry): number {
+  const [left, right] = [a, b].map(({ created }) => (Number.isNaN(created) ? -Infinity : created));
+  return left === right ? (a.id < b.id ? -1 : 1) : (right ?? 0) > (left ?? 0) ? 1 : -1;
 }
 
 /** Each name once, with whether it is that of an ended session. */
