@@ -1,4 +1,6 @@
 /** A page's questions over a store: lists, ranges, calls, epochs, fates, origins, caches, recalls, search, live counts. */
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { openStore } from "../../src/access/open.ts";
 import { codingSession } from "../../src/message/samples.ts";
@@ -59,6 +61,36 @@ describe("a source over a store", () => {
     expect(titles).toEqual([0, 1, 2, 3, 4].map((number) => `github/o/r#${number}`));
     expect((await source.sessions({ status: "completed" })).sessions).toHaveLength(2);
     expect((await source.sessions({ text: "r#3" })).sessions.map(({ title }) => title)).toEqual(["github/o/r#3"]);
+  });
+
+  it("tells a damaged session once, and that the session which a page goes on from left the list", async () => {
+    const folder = await newFolder();
+    const manager = await SessionManager.open({ store: folder });
+    const ids: string[] = [];
+    for (let number = 0; number < 6; number++) {
+      const session = await manager.create();
+      ids.push(session.id);
+      await session.finish("completed");
+    }
+    await manager.close();
+    await writeFile(join(folder, "completed", ids[5] ?? "", "metadata.json"), "{");
+    const store = await openStore(folder);
+    const source = storedSource(store, {});
+    const pages = [await source.sessions({ limit: 2 })];
+    for (let next = pages[0]?.next; next !== undefined; next = pages.at(-1)?.next) {
+      pages.push(await source.sessions({ limit: 2, after: next }));
+    }
+    const lengths = pages.map(({ sessions, unreadable }) => [sessions.length, unreadable.length]);
+    expect(lengths).toEqual([
+      [2, 1],
+      [2, 0],
+      [1, 0],
+    ]);
+    const after = pages[0]?.next ?? "";
+    await rm(join(folder, "completed", after), { recursive: true });
+    const later = storedSource(store, {}).sessions({ limit: 2, after });
+    await expect(later).rejects.toMatchObject({ code: "not-found" });
+    await store.close();
   });
 
   it("lists no logs of a memory, and fills its pages without them", async () => {

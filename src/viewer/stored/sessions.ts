@@ -1,4 +1,5 @@
 /** The sessions of a store for a page: a page of the list, and one session's head. */
+import { WindrowError } from "../../errors.ts";
 import { sessionTitle } from "../../ops/look/title.ts";
 import { spentBy } from "../../ops/look/spent.ts";
 import { standingOf } from "../../ops/look/standing.ts";
@@ -76,7 +77,11 @@ export class SessionPages {
     this.#scope = scope;
   }
 
-  /** A page of sessions. */
+  /**
+   * A page of sessions.
+   *
+   * @throws WindrowError `not-found` where the session that it goes on from left the list
+   */
   async page(query: SessionsQuery): Promise<SessionPage> {
     const { after, status = "", text = "" } = query;
     const limit = Math.max(1, Math.min(query.limit ?? pageLength, mostOnPage));
@@ -95,7 +100,11 @@ export class SessionPages {
     const list = conversations(this.#store, this.#scope, {
       ...(status !== "" && { status: status as SessionStatus }),
       without: (id) => seen.has(id),
-      unreadable: (id, { message }) => unreadable.push({ id, message }),
+      unreadable(id, { message }) {
+        // Each page walks the list from its beginning: what an earlier page told is not told again.
+        if (isPast && !seen.has(id)) unreadable.push({ id, message });
+        seen.add(id);
+      },
     });
     for await (const info of list) {
       const { uuid, createdAt } = info.metadata;
@@ -117,6 +126,10 @@ export class SessionPages {
       if (!words.every((word) => textOf(row).includes(word))) continue;
       sessions.push(row);
       infos.set(uuid, info);
+    }
+    if (!isPast) {
+      const message = `The list has no session ${after} to go on from any more. Ask for its first page.`;
+      throw new WindrowError("not-found", message, { id: after });
     }
     if (next !== undefined && newest !== undefined) {
       this.#cursors.delete(key(next));

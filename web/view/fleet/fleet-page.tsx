@@ -123,7 +123,13 @@ export function FleetPage({ source }: { readonly source: ViewerSource }): JSX.El
 function Sessions({ page }: { readonly page: SessionPage }): JSX.Element {
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Table of sessions">
-      {page.sessions.length === 0 ? <p class="quiet pad">No session fits.</p> : null}
+      {page.sessions.length === 0 ? (
+        <p class="quiet pad">
+          {page.next === undefined
+            ? "No session fits."
+            : `None of the ${count(page.looked)} sessions looked at fits. "older" looks on.`}
+        </p>
+      ) : null}
       <table class="table sessions" hidden={page.sessions.length === 0}>
         <thead>
           <tr>
@@ -192,13 +198,13 @@ function SessionLine(props: { readonly session: ListedSession; readonly isNext: 
       <td>
         <StatusMark status={status} standing={session.standing} />
         {error === null ? null : (
-          <span class="fault clip" title={error}>
-            {error}
+          <span class="fault clip" title={plainLine(error)}>
+            {plainLine(error)}
           </span>
         )}
       </td>
-      <td class="model">{session.model ?? "–"}</td>
-      <td>{session.strategy ?? "–"}</td>
+      <td class="model">{plainLine(session.model ?? "–")}</td>
+      <td>{plainLine(session.strategy ?? "–")}</td>
       <td class="number">{count(session.calls)}</td>
       <td class="number wide">{count(session.toolCalls)}</td>
       <td class="number">{count(session.epochs)}</td>
@@ -209,7 +215,7 @@ function SessionLine(props: { readonly session: ListedSession; readonly isNext: 
         {compact(session.windowTokens)}
       </td>
       <td class="number">{session.dollars === undefined ? "–" : dollars(session.dollars)}</td>
-      <td class="wide">{session.user ?? "–"}</td>
+      <td class="wide">{plainLine(session.user ?? "–")}</td>
       <td class="quiet">{moment(session.updatedAt)}</td>
     </tr>
   );
