@@ -3,6 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { openStore } from "../../src/access/open.ts";
+import { createMask } from "../../src/mask/mask.ts";
 import { codingSession } from "../../src/message/samples.ts";
 import { SessionManager } from "../../src/session/manager/manager.ts";
 import { Newest } from "../../src/viewer/stored/newest.ts";
@@ -93,6 +94,19 @@ describe("a window", () => {
     const { verified, entries } = await storedSource(store, {}).window(session.id, 1);
     expect(verified.isVerified).toBe(false);
     expect(verified.problem).toContain("masked");
+    expect(JSON.stringify(entries)).not.toContain(secret);
+  });
+
+  it("with a sealed secret is proved by the original, and says that it shows another text", async () => {
+    const store = await openStore(await newFolder(), { mask: createMask({ seal: "kY3dmA81jQzx0".repeat(4) }) });
+    const manager = await SessionManager.open({ store, budget: 4_000 });
+    managers.push(manager);
+    const session = await manager.create();
+    await session.append(`My token is ${secret}.`);
+    await session.compose({ system: "s" });
+    await session.endStep();
+    const { verified, entries } = await storedSource(store, {}).window(session.id, 1);
+    expect(verified).toMatchObject({ isVerified: true, remark: expect.stringContaining("masked here") });
     expect(JSON.stringify(entries)).not.toContain(secret);
   });
 

@@ -53,6 +53,10 @@ export function hasOtherTools({ composed, sent }: Rebuilt, epoch: EpochLine | un
   return epoch !== undefined && sent.tools !== undefined && epoch.toolsHash !== composed.state.toolsHash;
 }
 
+/** The remark on a window that is proved by what the mask sealed. */
+const opened =
+  "Secrets in it stand masked here. With the originals, which the store keeps sealed, it has the hash of the call's record.";
+
 /** Whether a rebuilt window is the one that a call's record names, and the reason in words where it is not. */
 export function verifiedOf(
   { composed, settings }: Rebuilt,
@@ -65,8 +69,15 @@ export function verifiedOf(
   if (hash === rebuilt || hash === doubts.opened) {
     const isCountedSame = hash === rebuilt && !tail && settings.counter.name === doubts.counter;
     const isOdd = isCountedSame && tokens !== composed.tokens;
-    const remark = `The call's record names ${counted(tokens)} for this window, which has ${counted(composed.tokens)}.`;
-    if (!doubts.hasOtherTools) return { isVerified: true, recorded: hash, rebuilt, ...(isOdd && { remark }) };
+    const isOpened = hash !== rebuilt;
+    const odd = `The call's record names ${counted(tokens)} for this window, which has ${counted(composed.tokens)}.`;
+    if (!doubts.hasOtherTools)
+      return {
+        isVerified: true,
+        recorded: hash,
+        rebuilt,
+        ...(isOpened ? { remark: opened } : isOdd && { remark: odd }),
+      };
     const problem =
       "Its messages are as they were sent, but its tool definitions on disk are not those of the request: " +
       "secrets in them were masked, or their line was changed.";

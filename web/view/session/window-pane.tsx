@@ -53,7 +53,9 @@ function WindowHead({ window }: { readonly window: ViewerWindow }): JSX.Element 
         <span
           class={`end verified ${verified.isVerified ? "is-verified" : "is-unproved"}`}
           title={
-            verified.isVerified ? "The rebuilt window has the hash that the call's record names." : verified.problem
+            verified.isVerified
+              ? (verified.remark ?? "The rebuilt window has the hash that the call's record names.")
+              : verified.problem
           }
         >
           {verified.isVerified ? "✓ verified" : "? not proved"}
