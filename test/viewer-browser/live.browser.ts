@@ -7,6 +7,7 @@ import { pathToFileURL } from "node:url";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { openStore } from "../../src/access/open.ts";
+import { SessionManager } from "../../src/index.ts";
 import { storedSource } from "../../src/viewer/stored-source.ts";
 import { newFolder } from "../cli/stage.ts";
 import { hasBrowser, openChromium, served, violationsOf, watched } from "./kit/page.ts";
@@ -51,6 +52,33 @@ describe.skipIf(!hasBrowser)("a live session", () => {
     expect(heads).toEqual(Array.from({ length: count }, (_, index) => `message ${index + 1}`));
     expect((await violationsOf(page)).filter((fault) => !fault.includes("ERR_CONNECTION"))).toEqual([]);
     await page.close();
+    await second.close();
+    await store.close();
+  });
+
+  it("has the window of a call that was chosen while its server was gone", async () => {
+    const folder = await newFolder();
+    const manager = await SessionManager.open({ store: folder, budget: 4_000 });
+    const session = await manager.create();
+    for (const text of ["one", "two"]) {
+      await session.append(text);
+      await session.compose();
+      await session.endStep();
+    }
+    await manager.close();
+    const store = await openStore(folder);
+    const first = await served(storedSource(store, {}));
+    const opened = await watched(browser, first.link(`/s/${session.id}`));
+    const { page } = opened;
+    await page.waitForSelector("#window-list[aria-label$=' call 2']");
+    await first.close();
+    await page.keyboard.press("ArrowLeft");
+    await page.waitForSelector("section[aria-label=Window] .fault");
+    const port = Number(new URL(first.url).port);
+    const second = await served(storedSource(store, {}), { port, token: first.token });
+    await page.waitForSelector("#window-list[aria-label$=' call 1']");
+    expect(await page.$("section[aria-label=Window] .fault")).toBeNull();
+    await opened.close();
     await second.close();
     await store.close();
   });

@@ -21,7 +21,7 @@ import type { Loaded } from "./loaded.ts";
 import type { Instead } from "./window-of-call.ts";
 import { followCall } from "./window-of-call.ts";
 import { go, route, slide } from "./navigation.ts";
-import { wordsOf } from "../source/fault.ts";
+import { SourceFault, wordsOf } from "../source/fault.ts";
 
 const callsAtOnce = 2_000;
 
@@ -58,6 +58,8 @@ export interface SessionState {
   readonly unread: Signal<number>;
   /** Requests that passed a gateway, as far as the page was told. */
   readonly requests: ReadonlySignal<number>;
+  /** Changes when windows that could not be had are asked for again. */
+  readonly retries: ReadonlySignal<number>;
   /** Texts that were opened, by their key. */
   readonly opened: Signal<ReadonlyMap<string, number>>;
   toCall(call: number, way?: "slide" | "go"): void;
@@ -68,6 +70,12 @@ export interface SessionState {
   needFates(): void;
   open(key: string, length: number): void;
   dispose(): void;
+}
+
+/** Whether a window that was not given may be: its server is there again, or its call was made meanwhile. */
+function mayComeNow(error: unknown, call: number, calls: number): boolean {
+  const code = error instanceof SourceFault ? error.code : "";
+  return code === "no-answer" || (code === "not-found" && call <= calls);
 }
 
 /** Opens the state of a session, or of a replay's row, at the place of the route. */
@@ -87,6 +95,7 @@ export function openSession(source: ViewerSource, id: string, row: number | unde
   const follows = signal(false);
   const unread = signal(0);
   const requests = signal(0);
+  const retries = signal(0);
   const opened = signal<ReadonlyMap<string, number>>(new Map());
   const isHere = (place: typeof route.value): place is SessionRoute =>
     place.page === "session" && place.row === row && (row !== undefined || place.id === id);
@@ -147,7 +156,7 @@ export function openSession(source: ViewerSource, id: string, row: number | unde
     });
   });
 
-  const stopWindow = followCall({ source, id, row, call, instead, window });
+  const stopWindow = followCall({ source, id, row, call, instead, window, retries });
 
   function toCall(to: number, way: "slide" | "go" = "slide"): void {
     const wanted = Math.max(1, Math.min(to, total.peek()));
@@ -193,6 +202,7 @@ export function openSession(source: ViewerSource, id: string, row: number | unde
           batch(() => {
             growing.grow(event.messages);
             growing.retry();
+            if (mayComeNow(window.state.peek().error, call.peek(), event.calls)) retries.value++;
             requests.value = event.requests ?? 0;
             const known = head.state.peek().value;
             if (!known) return;
@@ -250,6 +260,7 @@ export function openSession(source: ViewerSource, id: string, row: number | unde
     follows,
     unread,
     requests,
+    retries,
     opened,
     toCall,
     toView,

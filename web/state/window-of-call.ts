@@ -19,18 +19,21 @@ export interface CallParts {
   readonly call: ReadonlySignal<number>;
   readonly instead: ReadonlySignal<Instead | undefined>;
   readonly window: Loader<ViewerWindow>;
+  /** Changes when what could not be had is asked for again. */
+  readonly retries: ReadonlySignal<number>;
 }
 
 /** Origins are looked for in the log: they are asked for when the moving has ended. */
 const settledAfterMs = 250;
 
 /** Keeps the window in step with the call until the answer is called. */
-export function followCall({ source, id, row, call, instead, window }: CallParts): () => void {
+export function followCall({ source, id, row, call, instead, window, retries }: CallParts): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const stop = effect(() => {
     clearTimeout(timer);
     const wanted = call.value;
     const other = instead.value;
+    void retries.value;
     if (wanted < 1) return;
     const options = {
       ...(row !== undefined && { row }),

@@ -31,7 +31,7 @@ export function DiffView({ state, other }: { readonly state: SessionState; reado
         Promise.all([state.source.window(state.id, other, options), state.source.window(state.id, call, options)]),
       );
     }
-  }, [state, other, call]);
+  }, [state, other, call, state.retries.value]);
   const { value, error, isLoading } = pair.state.value;
   return (
     <section class="pane wide-pane" aria-label="Difference of two windows" aria-busy={isLoading}>

@@ -26,7 +26,7 @@ export function TextView({ state }: { readonly state: SessionState }): JSX.Eleme
         if (state.window.peek().value === value) found.value = { window: value, text };
       },
       (problem: unknown) => {
-        fault.value = problem;
+        if (state.window.peek().value === value) fault.value = problem;
       },
     );
   }, [value]);
