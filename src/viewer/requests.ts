@@ -43,7 +43,7 @@ export interface RequestRow {
   readonly mends: readonly string[];
   readonly isAborted: boolean;
   readonly isIncomplete: boolean;
-  /** The call that its answer's usage stands for, from 1; null where none was reported. */
+  /** The call of the session that its answer is, from 1; null where no usage was reported, and where no call has it. */
   readonly call: number | null;
   /** Tokens of its window as counted, and those of them expected to be cached; null where it was not composed. */
   readonly tokens: number | null;

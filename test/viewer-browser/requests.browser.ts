@@ -1,11 +1,15 @@
 /** The requests of a gateway's lines in a page: found from the list, by keys, live, and without a finding of axe. */
 import { createRequire } from "node:module";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openStore } from "../../src/access/open.ts";
 import { SessionManager } from "../../src/index.ts";
 import { storedSource } from "../../src/viewer/stored-source.ts";
+import { viewerFile } from "../../src/viewer/file/viewer-file.ts";
+import { newFolder } from "../cli/stage.ts";
 import { gatewayStore, requestOf } from "../viewer/gateway-store.ts";
 import { hasBrowser, openChromium, served, violationsOf, watched } from "./kit/page.ts";
 
@@ -32,6 +36,12 @@ describe.skipIf(!hasBrowser)("requests of a gateway", () => {
     const line = await manager.resume(main);
     await line.records.append("request", requestOf({ status: 401 }));
     await page.waitForSelector(".requests tbody tr:nth-child(5)");
+    // What a request used, and its answer, may come later than its record.
+    await line.records.append("request", requestOf());
+    await page.waitForSelector(".requests tbody tr:nth-child(6)");
+    await line.endStep({ usage: { input: 700, output: 3 }, model: "claude-sonnet-4-5" });
+    await line.append({ role: "assistant", parts: [{ type: "text", text: "Done." }] });
+    await page.waitForSelector(".requests tbody tr:nth-child(1) button:has-text('call 4')");
     await manager.close();
     await page.click(".requests button:has-text('call 3')");
     await page.waitForSelector("#window-list[aria-label$=' call 3']");
@@ -39,6 +49,42 @@ describe.skipIf(!hasBrowser)("requests of a gateway", () => {
     await page.waitForSelector(".requests tbody tr");
     expect(await violationsOf(opened)).toEqual([]);
     await opened.close();
+    await server.close();
+    await store.close();
+  });
+
+  it("run nothing of what they hold, and stand in a single file", async () => {
+    const folder = await newFolder();
+    const manager = await SessionManager.open({ store: folder });
+    const evil =
+      '"><img src=x onerror="alert(1)"><script>alert(2)</script></script>\u202e\u001b[31m\ud800 javascript:alert(3)';
+    const names = { gateway: 1, client: evil, line: evil, session: evil, agent: evil };
+    const hostile = await manager.create({
+      taskKey: { ...names, parent: { uuid: evil, reason: evil } },
+      config: { model: evil, strategy: "none" },
+    });
+    await hostile.append({ role: "user", parts: [{ type: "text", text: evil }] });
+    const texts = { kind: evil, note: evil, bypassed: evil, fixed: evil, stop: evil, time: evil, model: evil };
+    await hostile.records.append(
+      "request",
+      requestOf({ ...texts, error: { type: evil, message: evil }, mends: [evil] }),
+    );
+    await hostile.endStep({ usage: { input: 1, output: 1 }, model: evil });
+    await manager.close();
+    const store = await openStore(folder);
+    const source = storedSource(store, {});
+    const server = await served(source);
+    const file = join(folder, "one.html");
+    await writeFile(file, await viewerFile(source, [hostile.id], { pages: "dist/web" }));
+    const route = `/s/${hostile.id}/requests`;
+    for (const link of [server.link("/"), server.link(route), `${pathToFileURL(file).href}#${route}`]) {
+      const opened = await watched(browser, link);
+      await opened.page.waitForSelector(link === server.link("/") ? ".sessions tbody tr" : ".requests tbody tr");
+      expect(await opened.page.textContent("main")).not.toMatch(/[\u202e\u001b]/);
+      expect(await opened.page.textContent("main")).toContain("onerror");
+      expect(await violationsOf(opened)).toEqual([]);
+      await opened.close();
+    }
     await server.close();
     await store.close();
   });

@@ -1,7 +1,11 @@
 /** The requests of a gateway's line as a page asks for them, and how their sessions stand in a list. */
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { openStore } from "../../src/access/open.ts";
 import { SessionManager } from "../../src/index.ts";
+import { createMask } from "../../src/mask/mask.ts";
+import type { ReadQuery, Scope } from "../../src/store/store.ts";
+import { fileSource } from "../../src/viewer/file/decode.ts";
+import { encodeSessions } from "../../src/viewer/file/encode.ts";
 import { storedSource } from "../../src/viewer/stored-source.ts";
 import type { LiveEvent } from "../../src/viewer/viewer.ts";
 import { groupedLines, lineWords, requestWords } from "../../web/model/requests.ts";
@@ -72,6 +76,91 @@ it("are counted for those who follow a line, and for no other session", async ()
   const once = new AbortController();
   await source.follow(plain.id, (event) => (events.push(event), once.abort()), once.signal);
   expect(events.at(-1)).not.toHaveProperty("requests");
+  await manager.close();
+  await store.close();
+});
+
+it("link to the calls of a line that was seen from its middle on, and of one with calls that are no messages", async () => {
+  const folder = await newFolder();
+  const manager = await SessionManager.open({ store: folder });
+  const line = await manager.create({ taskKey: { gateway: 1, client: "pi", line: "main" } });
+  const say = (role: "user" | "assistant"): Promise<unknown> =>
+    line.append({ role, parts: [{ type: "text", text: role }] });
+  const used = { usage: { input: 9, output: 1 }, model: "a-model" };
+  // What was said before the gateway saw it came with the first request.
+  for (let turn = 0; turn < 3; turn++) await say("user").then(() => say("assistant"));
+  await say("user");
+  await line.records.append("request", requestOf());
+  await line.endStep(used);
+  await say("assistant");
+  await line.records.append("request", requestOf({ kind: "compaction" }));
+  await line.endStep(used);
+  await say("user");
+  await say("assistant");
+  await line.records.append("request", requestOf());
+  await line.endStep(used);
+  await line.records.append("request", requestOf({ incomplete: true }));
+  await line.endStep(used);
+  const store = await openStore(folder);
+  const source = storedSource(store, {});
+  const rows = (await source.requests?.(line.id, 1, 9))?.requests ?? [];
+  expect(rows.map(({ call }) => call)).toEqual([4, null, 5, null]);
+  expect((await source.window(line.id, 5)).lastSeq).toBe(9);
+  await manager.close();
+  await store.close();
+});
+
+it("stand in a single file, masked", async () => {
+  const { folder, main, agent } = await gatewayStore();
+  const secret = `ghp_${"a1B2".repeat(9)}`;
+  const manager = await SessionManager.open({ store: folder });
+  const line = await manager.resume(main);
+  await line.records.append("request", requestOf({ stop: secret }));
+  await manager.close();
+  const store = await openStore(folder, { mask: createMask({ rules: [] }) });
+  const source = storedSource(store, {});
+  const data = await encodeSessions(source, [main, agent], { mask: createMask() });
+  const file = fileSource(data);
+  expect((await file.session(main)).line).toBeDefined();
+  const all = await source.requests?.(main, 1, 9);
+  expect(all?.total).toBe(5);
+  expect((await file.requests?.(main, 2, 3))?.requests).toEqual(all?.requests.slice(1, 3));
+  expect((await file.requests?.(agent, 1, 9))?.total).toBe(1);
+  expect(JSON.stringify(data)).not.toContain(secret);
+  await store.close();
+});
+
+it("are told without reading the usage of all other calls", async () => {
+  const folder = await newFolder();
+  const manager = await SessionManager.open({ store: folder });
+  const line = await manager.create({ taskKey: { gateway: 1, client: "pi", line: "main" } });
+  for (let number = 1; number <= 200; number++) {
+    await line.records.append("request", requestOf());
+    if (number % 3 > 0) await line.endStep({ usage: { input: number }, model: "a-model" });
+  }
+  const store = await openStore(folder);
+  let read = 0;
+  const readAll = store.read.bind(store);
+  vi.spyOn(store, "read").mockImplementation(async function* (scope: Scope, id: string, query: ReadQuery) {
+    for await (const record of readAll(scope, id, query)) {
+      if (query.kind === "usage") read++;
+      yield record;
+    }
+  } as typeof store.read);
+  const source = storedSource(store, {});
+  // Whether any call names its window is found out once.
+  await source.calls(line.id, 1, 1);
+  for (const [from, to] of [
+    [1, 1],
+    [99, 102],
+    [199, 200],
+  ] as const) {
+    read = 0;
+    const used = (await source.requests?.(line.id, from, to))?.requests.map(({ usage }) => usage?.input ?? null);
+    const numbers = Array.from({ length: to - from + 1 }, (_, place) => from + place);
+    expect(used).toEqual(numbers.map((number) => (number % 3 > 0 ? number : null)));
+    expect(read).toBeLessThan(40);
+  }
   await manager.close();
   await store.close();
 });

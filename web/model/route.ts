@@ -56,7 +56,7 @@ export function addressOf(route: Route): string {
   if (route.page === "fleet") return "#/";
   if (route.page === "replay") return "#/replay";
   const { id, row, view, call, seq, other } = route;
-  const base = row === undefined ? `#/s/${encodeURIComponent(id)}` : `#/replay/row/${row}`;
+  const base = row === undefined ? `#/s/${encodeURIComponent(id.toWellFormed())}` : `#/replay/row/${row}`;
   if (view === "diff") return call && other ? `${base}/diff/${other}/${call}` : `${base}/diff`;
   if (view === "epochs" || view === "recalls" || view === "map" || view === "requests") {
     return `${base}/${view}${call ? `/${call}` : ""}`;

@@ -63,7 +63,7 @@ export function serverSource(
     }
   }
 
-  const of = (id: string, rest: string): string => `sessions/${encodeURIComponent(id)}${rest}`;
+  const of = (id: string, rest: string): string => `sessions/${encodeURIComponent(id.toWellFormed())}${rest}`;
 
   return {
     kind: "server",

@@ -3,6 +3,7 @@
  * keeps of the window before it, and what it adds.
  */
 import type { ToolDefinition } from "../../message/message.ts";
+import type { RequestRow } from "../requests.ts";
 import type {
   CallRow,
   EpochRow,
@@ -47,6 +48,8 @@ export interface FileSession {
   readonly session: ViewerSession;
   readonly messages: readonly FileMessage[];
   readonly recalls: readonly RecallRow[];
+  /** The requests of a gateway's line; absent for any other session, and in files of older versions. */
+  readonly requests?: readonly RequestRow[];
   /** Images by `SEQ/PLACE`; absent in files of older versions. */
   readonly images?: Readonly<Record<string, FileImage>>;
   readonly rows: readonly FileRow[];

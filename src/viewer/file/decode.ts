@@ -88,6 +88,10 @@ export function fileSource(data: FileData): ViewerSource {
       throw fault("not-found", message);
     },
     recalls: async (id) => reader(id).file.recalls,
+    async requests(id, from, to) {
+      const { requests = [] } = reader(id).file;
+      return { total: requests.length, requests: requests.slice(Math.max(0, from - 1), Math.max(0, to)) };
+    },
     async search(words, id) {
       const searched = id === undefined ? [...sessions.values()] : [reader(id)];
       return searched.flatMap((one) => one.search(words)).slice(0, mostHits);

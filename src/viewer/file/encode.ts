@@ -2,14 +2,15 @@
 import { maskJson } from "../../mask/mask.ts";
 import type { SecretRules } from "../../mask/text.ts";
 import type { JsonValue } from "../../message/message.ts";
+import type { RequestRow } from "../requests.ts";
 import type { CallRow, EpochRow, ViewerMessage, ViewerSource } from "../viewer.ts";
 import { fileVersion } from "./data.ts";
 import type { FileData, FileMessage, FileRow, FileSession } from "./data.ts";
 import { FileImages } from "./images.ts";
 import { WindowPacker } from "./pack.ts";
 
-/** Messages, calls and characters that one question asks for. */
-const step = { messages: 200, calls: 1_000, characters: 500_000 } as const;
+/** Messages, calls, requests and characters that one question asks for. */
+const step = { messages: 200, calls: 1_000, requests: 500, characters: 500_000 } as const;
 
 /** The progress of an encoding, in windows. */
 export interface FileProgress {
@@ -41,7 +42,7 @@ export async function encodeSessions(
 }
 
 /** A session without its windows. */
-export type FileLog = Pick<FileSession, "session" | "messages" | "recalls" | "images">;
+export type FileLog = Pick<FileSession, "session" | "messages" | "recalls" | "requests" | "images">;
 
 /** Reads what a file holds of a session beside its windows. */
 export async function encodeLog(source: ViewerSource, id: string, options: EncodeOptions): Promise<FileLog> {
@@ -50,10 +51,12 @@ export async function encodeLog(source: ViewerSource, id: string, options: Encod
   const found = new FileImages();
   const messages = await messagesOf(source, id, session.messages, options, found);
   const { images } = found;
+  const requests = session.line ? await requestsOf(source, id, options) : [];
   return {
     session,
     messages,
     recalls: masked(await source.recalls(id)),
+    ...(requests.length > 0 && { requests: masked(requests) }),
     ...(Object.keys(images).length > 0 && { images }),
   };
 }
@@ -164,6 +167,17 @@ export async function callsOf(source: ViewerSource, id: string, row?: number): P
     const { total, calls } = await source.calls(id, found.length + 1, found.length + step.calls, row);
     found.push(...calls);
     if (found.length >= total || calls.length === 0) return found;
+  }
+}
+
+/** All requests of a gateway's line. */
+async function requestsOf(source: ViewerSource, id: string, { signal }: EncodeOptions): Promise<readonly RequestRow[]> {
+  const found: RequestRow[] = [];
+  for (let from = 1; ; from += step.requests) {
+    signal?.throwIfAborted();
+    const page = await source.requests?.(id, from, from + step.requests - 1);
+    found.push(...(page?.requests ?? []));
+    if (from + step.requests > (page?.total ?? 0)) return found;
   }
 }
 

@@ -3,7 +3,9 @@ import { asArray, asName, asObject } from "../../message/json.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import type { StoredRecordOf } from "../../message/record.ts";
 import type { GatewayLine, RequestPage, RequestRow } from "../requests.ts";
+import { newestSeq } from "./calls.ts";
 import type { EpochIndex, Place } from "./epoch-index.ts";
+import type { AnsweredCall } from "./log-columns.ts";
 import type { UsageLine } from "./usage-index.ts";
 
 /** The type of a request's record in `edits.jsonl`. */
@@ -24,12 +26,16 @@ export function gatewayLine(taskKey: JsonObject): GatewayLine | undefined {
   };
 }
 
-/** The requests from one number to another, each with the usage that was recorded behind it. */
+/**
+ * The requests from one number to another, each with the usage that was recorded behind it.
+ *
+ * @param answers - the calls of a session whose calls name no window; undefined where a call is a line of usage
+ */
 export async function requestRows(
   place: Place,
   { requests }: EpochIndex,
-  from: number,
-  to: number,
+  { from, to }: { readonly from: number; readonly to: number },
+  answers?: readonly AnsweredCall[],
 ): Promise<RequestPage> {
   const total = requests.length;
   const asked = requests.slice(Math.max(1, from) - 1, Math.max(0, to));
@@ -47,21 +53,56 @@ export async function requestRows(
     const before = requests[number]?.pos ?? Infinity;
     while ((used[next]?.pos ?? Infinity) < record.pos) next++;
     const usage = (used[next]?.pos ?? Infinity) < before ? used[next] : undefined;
-    rows.push(rowOf(number, record, usage));
+    const row = rowOf(number, record, usage);
+    rows.push(
+      answers && row.call !== null ? { ...row, call: isKept(row) ? answerBeside(answers, record.pos) : null } : row,
+    );
   }
   return { total, requests: rows };
 }
 
-/** The lines of `usage.jsonl` between two places among all records. */
-async function usagesBetween({ store, scope, id }: Place, from: number, to: number): Promise<readonly UsageLine[]> {
-  const found: UsageLine[] = [];
-  const enough = (record: { readonly pos: number }): boolean => record.pos < from;
-  for (let last = 64; ; last *= 16) {
-    found.length = 0;
-    for await (const line of store.read(scope, id, { kind: "usage", last, enough })) found.push(line);
-    if (found.length < last || (found[0]?.pos ?? 0) < from) break;
+/** Records between that of a request and its answer in the log, at most: they are written together, in any order. */
+const mostBetween = 2;
+
+/** Whether a request's answer became a message of the log. */
+function isKept({ kind, status, error, isIncomplete }: RequestRow): boolean {
+  return kind === "turn" && status !== null && status >= 200 && status < 300 && error === null && !isIncomplete;
+}
+
+/** The call whose answer was written beside a place of the log; null where none was. */
+function answerBeside(answers: readonly AnsweredCall[], pos: number): number | null {
+  let low = 0;
+  let high = answers.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((answers[middle]?.pos ?? 0) < pos) low = middle + 1;
+    else high = middle;
   }
-  return found.filter(({ pos }) => pos > from && pos < to);
+  const before = pos - (answers[low - 1]?.pos ?? -Infinity);
+  const behind = (answers[low]?.pos ?? Infinity) - pos;
+  if (before === 1) return low;
+  if (behind <= mostBetween) return low + 1;
+  return before <= mostBetween ? low : null;
+}
+
+/** The lines of `usage.jsonl` between two places among all records: the first is looked for, and no other line is kept. */
+async function usagesBetween(place: Place, from: number, to: number): Promise<readonly UsageLine[]> {
+  const { store, scope, id } = place;
+  let low = 1;
+  let high = await newestSeq(place, "usage");
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    let pos = Infinity;
+    for await (const line of store.read(scope, id, { kind: "usage", from: middle, limit: 1 })) pos = line.pos;
+    if (pos > from) high = middle;
+    else low = middle + 1;
+  }
+  const found: UsageLine[] = [];
+  for await (const line of store.read(scope, id, { kind: "usage", from: low })) {
+    if (line.pos >= to) break;
+    if (line.pos > from) found.push(line);
+  }
+  return found;
 }
 
 function rowOf(request: number, { data, timestamp }: StoredRecordOf<"edit">, used: UsageLine | undefined): RequestRow {

@@ -197,8 +197,10 @@ export class StoredSession {
 
   /** The requests of a gateway from one number to another. */
   async requests(from: number, to: number): Promise<RequestPage> {
+    const isRecorded = await this.#recorded();
     await this.#epochs.grow();
-    return requestRows(this.#place, this.#epochs, from, to);
+    if (!isRecorded) await this.#columns.grow();
+    return requestRows(this.#place, this.#epochs, { from, to }, isRecorded ? undefined : this.#columns.calls);
   }
 
   /**

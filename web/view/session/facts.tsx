@@ -5,6 +5,7 @@ import { blockOrder, blockWords } from "../../model/buckets.ts";
 import { cacheVerdict } from "../../model/cache.ts";
 import { count, dollars, duration, moment, percent, several, tokens } from "../../model/numbers.ts";
 import { groupedRepairs } from "../../model/repairs.ts";
+import { plainLine } from "../../model/visible.ts";
 import type { SessionState } from "../../state/session.ts";
 import { MessageLink } from "../parts/badge.tsx";
 import { Redundancy } from "./redundancy.tsx";
@@ -115,7 +116,7 @@ function CallFacts({ state, call }: { readonly state: SessionState; readonly cal
         <dt>since the call before</dt>
         <dd>{call.idleMs === null ? "–" : duration(call.idleMs)}</dd>
         <dt>model</dt>
-        <dd>{call.model ?? "unknown"}</dd>
+        <dd>{plainLine(call.model ?? "unknown")}</dd>
         <dt>purpose</dt>
         <dd>{call.purpose}</dd>
         {state.row === undefined ? (

@@ -30,7 +30,8 @@ export function RequestsView({ state }: { readonly state: SessionState }): JSX.E
       const last = end.value > 0 ? end.value : (await ask(1, 1)).total;
       return last === 0 ? none : ask(Math.max(1, last - pageSize + 1), last);
     });
-  }, [state, known, end.value]);
+    // What a request used is recorded behind it, and comes with its call.
+  }, [state, known, state.total.value, end.value]);
   const { value, error, isLoading } = page.state.value;
   const rows = (value?.requests ?? []).toReversed();
   const line = state.head.value.value?.line;
@@ -111,9 +112,9 @@ function RequestLine({ state, row }: { readonly state: SessionState; readonly ro
   return (
     <tr>
       <th scope="row">{request}</th>
-      <td class="quiet">{moment(at)}</td>
+      <td class="quiet">{plainLine(moment(at))}</td>
       <td>
-        {kind}
+        {plainLine(kind)}
         {attempt > 1 ? <span class="quiet"> · attempt {attempt}</span> : null}
       </td>
       <td title={plainLine(row.note)}>

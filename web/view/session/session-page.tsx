@@ -185,10 +185,10 @@ function HeadFacts({ state }: { readonly state: SessionState }): JSX.Element | n
         <StatusMark status={value.status} standing={value.standing} />
         {value.isLive ? <span class="live">live</span> : null}
         {facts.map((fact, place) => (
-          <span key={place}>{fact}</span>
+          <span key={place}>{plainLine(fact)}</span>
         ))}
       </p>
-      {value.error === null ? null : <p class="fault">{value.error}</p>}
+      {value.error === null ? null : <p class="fault">{plainLine(value.error)}</p>}
       {value.damage.map((words, place) => (
         <p key={place} class="fault">
           {words}
