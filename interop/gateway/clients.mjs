@@ -54,6 +54,8 @@ const table = {
       };
       return { command, environment, arguments: ["-p", task, ...more] };
     },
+    // Without the other variable the number is cut to a few.
+    patient: () => ({ environment: { CLAUDE_CODE_MAX_RETRIES: "1000", CLAUDE_CODE_RETRY_WATCHDOG: "1" } }),
   },
   "codex": {
     upstream: "openai",
@@ -64,6 +66,15 @@ const table = {
       if (url) arguments_.push("-c", `openai_base_url="${url}/v1"`);
       const environment = { OPENAI_API_KEY: "sk-fake-000000", CODEX_API_KEY: "sk-fake-0000" };
       return { command: node, environment, arguments: [script("codex", "codex"), ...arguments_, ...more, task] };
+    },
+    // The limits of the provider that Codex brings cannot be changed.
+    patient(url) {
+      const provider = { name: "patient", base_url: `${url}/v1`, wire_api: "responses", env_key: "OPENAI_API_KEY" };
+      const limits = { request_max_retries: 100, stream_max_retries: 100 };
+      const settings = Object.entries({ ...provider, ...limits }).map(
+        ([name, value]) => `model_providers.patient.${name}=${JSON.stringify(value)}`,
+      );
+      return { more: ['model_provider="patient"', ...settings].flatMap((setting) => ["-c", setting]) };
     },
   },
   "opencode": {
@@ -164,4 +175,13 @@ export function project(folder, count, bytes) {
     writeFileSync(join(folder, `file${index}.txt`), content.slice(0, bytes));
   }
   return readdirSync(folder);
+}
+
+/** The script of a scenario for one client's tool. */
+export function scriptOf(kind, one, folder, count = 3) {
+  const [tool, args] = one.tool(folder);
+  const call = `${tool}:${JSON.stringify(args)}`;
+  if (kind === "loop") return `loop:${count}:${call}`;
+  if (kind === "tool" || kind === "mixed") return `${kind}:${call}`;
+  return kind === "sse-error" || kind === "drop" ? `${kind}:1` : kind;
 }

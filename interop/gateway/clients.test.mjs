@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fired } from "../kit/kit.mjs";
 import { startFake } from "./build/test/gateway/fake/fake.js";
-import { client, names, project } from "./clients.mjs";
+import { client, names, project, scriptOf } from "./clients.mjs";
 import { drive, scratch } from "./drive.mjs";
 import { startGateway } from "./gateway.mjs";
 
@@ -25,17 +25,10 @@ const few = {
   "pi": ["mixed", "529"],
   "gemini-cli": ["loop"],
 };
+/** Faults that a client makes by itself: Codex asks again with the reasoning of an answer that broke off, which stands alone. */
+const own = { "codex, drop": ["broken-run: reasoning in item 4 stands alone"] };
 /** The clients that are driven through a long task in a short run. */
 const longFew = ["claude-code", "codex"];
-
-/** The script of a scenario for one client's tool. */
-function scriptOf(kind, one, folder, count = 3) {
-  const [tool, args] = one.tool(folder);
-  const call = `${tool}:${JSON.stringify(args)}`;
-  if (kind === "loop") return `loop:${count}:${call}`;
-  if (kind === "tool" || kind === "mixed") return `${kind}:${call}`;
-  return kind === "sse-error" || kind === "drop" ? `${kind}:1` : kind;
-}
 
 /** The course of a run, as it must be the same through a gateway. */
 const courseOf = ({ status, text }, fake) => ({
@@ -69,7 +62,7 @@ for (const name of names) {
       context.after(() => gateway.close());
       const run = await drive(one, { url: gateway.url, folder });
       assert.deepEqual(courseOf(run, fake), direct, `${run.errors}\n${gateway.errors()}`);
-      assert.deepEqual(direct.faults, []);
+      assert.deepEqual(direct.faults, own[`${name}, ${kind}`] ?? []);
       total.runs += 2;
       total.requests += fake.requests.length;
     });

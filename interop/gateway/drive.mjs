@@ -1,10 +1,11 @@
 /** Starts a client in a home of its own, with nothing of this machine's environment, and waits for its end. */
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 
-const longest = 180_000;
+/** Milliseconds that a run may take. */
+const usual = 180_000;
 
 /**
  * Runs one task.
@@ -13,7 +14,7 @@ const longest = 180_000;
  */
 export async function drive(
   client,
-  { url, folder, task = "Read the files, one by one.", more, started, environment = {}, under },
+  { url, folder, task = "Read the files, one by one.", more, started, ended, environment = {}, under, longest = usual },
 ) {
   const home = mkdtempSync(join(tmpdir(), `windrow-client-${client.name}-`));
   const start = client.start({ url, task, home, more });
@@ -49,6 +50,7 @@ export async function drive(
   });
   clearTimeout(timer);
   kill("SIGKILL");
+  ended?.(home);
   rmSync(home, { recursive: true, force: true, maxRetries: 5 });
   return { status, text: steady(out), errors };
 }
@@ -62,10 +64,12 @@ export const steady = (text) =>
     .replaceAll(/req_fake\w+/g, "REQUEST")
     .trim();
 
+const folders = [];
+process.once("exit", () => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
+
 /** A folder that is removed at the end of the process. */
 export function scratch(name) {
   const folder = mkdtempSync(join(tmpdir(), `windrow-${name}-`));
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
-  mkdirSync(folder, { recursive: true });
+  folders.push(folder);
   return folder;
 }

@@ -3,7 +3,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 
-const cli = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
+/** The built command. */
+export const command = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
 
 /**
  * Starts one in front of a fake, and waits until it listens.
@@ -12,9 +13,13 @@ const cli = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
  */
 export async function startGateway({ upstream, store, port = 0, more = [] }) {
   const named = ["anthropic", "openai", "gemini", "ollama"].flatMap((name) => ["--upstream", `${name}=${upstream}`]);
-  const child = spawn(process.execPath, [cli, "gateway", "--port", String(port), "--store", store, ...named, ...more], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = spawn(
+    process.execPath,
+    [command, "gateway", "--port", String(port), "--store", store, ...named, ...more],
+    {
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
   let said = "";
   let errors = "";
   child.stderr.on("data", (chunk) => (errors += chunk));

@@ -69,7 +69,7 @@ it.each([
       return fake.until(() => fake.requests.length >= wanted);
     };
     const gateway = await startKilled({
-      dist,
+      command: join(dist, "cli/main.js"),
       store,
       upstream: fake.url,
       kills,

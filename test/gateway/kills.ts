@@ -2,7 +2,6 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort } from "../support/free-port.ts";
 
@@ -17,8 +16,8 @@ export interface KilledGateway {
 }
 
 export interface KillOptions {
-  /** Folder of the compiled modules. */
-  readonly dist: string;
+  /** The compiled command. */
+  readonly command: string;
   readonly store: string;
   /** The address of the fake that stands for every provider. */
   readonly upstream: string;
@@ -36,7 +35,7 @@ const longestRest = 80;
 
 /** Starts one. It is killed until the number of kills is reached, and lives on then. */
 export async function startKilled(options: KillOptions): Promise<KilledGateway> {
-  const { dist, store, upstream, random, flags = [] } = options;
+  const { command, store, upstream, random, flags = [] } = options;
   const port = await freePort();
   const named = ["anthropic", "openai", "gemini", "ollama"].map((name) => `${name}=${upstream}`);
   const words = ["gateway", "--tied", "--port", String(port), "--store", store, ...flags, "--upstream", ...named];
@@ -47,7 +46,7 @@ export async function startKilled(options: KillOptions): Promise<KilledGateway> 
   let listening: Promise<unknown>;
 
   function start(): void {
-    child = spawn(process.execPath, [join(dist, "cli/main.js"), ...words], { stdio: ["pipe", "pipe", "pipe"] });
+    child = spawn(process.execPath, [command, ...words], { stdio: ["pipe", "pipe", "pipe"] });
     child.stdin!.on("error", () => undefined);
     child.stderr!.setEncoding("utf8").on("data", (text: string) => (errors += text));
     listening = Promise.race([once(child.stdout!, "data"), once(child, "close")]);

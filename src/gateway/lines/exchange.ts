@@ -1,16 +1,15 @@
 /** One request on its way: its line, the bytes it is sent with, and its answer. Whatever fails here, bytes go on. */
 import { isWindrowError, WindrowError } from "../../errors.ts";
-import { knownSecrets } from "../../mask/text.ts";
 import type { Recalled, RecallQuery } from "../../window/recall/query.ts";
 import type { SentAnswer, Sending, WireRequest } from "../gateway.ts";
 import { Printed } from "./chain.ts";
-import { bestOf, echoOf, groupKey, lineOf, originalsOf, sideLineOf } from "./find.ts";
+import { bestOf, echoOf, groupKey, lineOf, originalsOf, rememberedOf, sideLineOf } from "./find.ts";
 import type { Found } from "./find.ts";
 import type { Group } from "./groups.ts";
 import type { House } from "./house.ts";
 import type { Line } from "./line.ts";
 import { keepRecord } from "./record.ts";
-import { bypassed, reasonOf, seen, windowed, withoutReasoning } from "./outcome.ts";
+import { bypassed, noteOf, reasonOf, seen, sentAs, windowed, withoutReasoning } from "./outcome.ts";
 import type { Outcome } from "./outcome.ts";
 import { addedOf, answersOf } from "./tail.ts";
 import { hasEdits, sentWindow } from "./window.ts";
@@ -38,6 +37,9 @@ export class Exchange implements Sending {
   #found: Found | undefined;
   /** The length of the chain with all that the request brought; undefined where it was not kept. */
   #base: number | undefined;
+  /** A line, and the epoch of the body that was sent in its name before this one. */
+  #before: { readonly line: Line; readonly plan: number } | undefined;
+  #isSent = false;
   #attempt = 1;
   #isKept = false;
   /** Lets go of the group, which stays in memory until the answer is kept. */
@@ -62,14 +64,7 @@ export class Exchange implements Sending {
 
   /** The value of the response header `x-windrow`. */
   get note(): string {
-    const { mode, plan, reason } = this.#outcome;
-    const line = this.#found?.line;
-    return [
-      mode,
-      ...(reason === undefined ? [] : [`reason=${reason}`]),
-      ...(mode === "composed" ? [`epoch=${Math.max(0, plan)}`] : []),
-      ...(line ? [`session=${line.id.slice(0, 8)}`, `line=${line.facts.name}`] : []),
-    ].join("; ");
+    return noteOf(this.#outcome, this.#found?.line);
   }
 
   /** Finds the line, and the bytes to send. Never rejects. */
@@ -81,8 +76,15 @@ export class Exchange implements Sending {
     } catch (error) {
       this.#outcome = this.#bypass(error);
     }
-    if (this.#found) this.#found.line.sentPlan = this.#outcome.plan;
+    this.#isSent = true;
+    if (this.#found) this.#mark(this.#found.line);
     return this;
+  }
+
+  /** Notes at a line which body is sent in its name. */
+  #mark(line: Line): void {
+    if (this.#before?.line !== line) this.#before = { line, plan: line.sentPlan };
+    sentAs(line, this.#outcome, this.#request);
   }
 
   async #begin(): Promise<Outcome> {
@@ -124,8 +126,7 @@ export class Exchange implements Sending {
   async #worked(group: Group, named?: () => void): Promise<Outcome> {
     const [house, request, printed] = [this.#house, this.#request, this.#printed];
     await group.read(printed.at(0), (facts, id) => house.line(request.api, facts, id));
-    const rules = house.options.store.capabilities.mask ?? knownSecrets;
-    const best = bestOf(group, printed, echoOf(request, rules));
+    const best = bestOf(group, printed, echoOf(request, house));
     if (best) this.#found = best;
     const isSummary = request.kind === "compaction";
     // A summary that is asked for with the tools has its history before the prompt.
@@ -135,6 +136,8 @@ export class Exchange implements Sending {
       : await lineOf(house, group, request, { printed, tenant: this.#tenant, best });
     if (!found) return seen(this.#request);
     this.#found = found;
+    // The request went out while its line was still looked for.
+    if (this.#isSent) this.#mark(found.line);
     named?.();
     if (isApart && !best) return seen(this.#request);
     const work = (): Promise<Outcome> => this.#kept(found, isSummary);
@@ -175,7 +178,8 @@ export class Exchange implements Sending {
 
   async #appendTail({ line, match }: Found, last: number): Promise<boolean> {
     if (match.length < line.chain.length || match.length >= last) return false;
-    const added = addedOf(this.#request, this.#printed, { match, last, plan: line.sentPlan });
+    const plan = this.#before?.line === line ? this.#before.plan : line.sentPlan;
+    const added = addedOf(this.#request, this.#printed, { match, last, plan });
     const { append = 250 } = this.#house.options.mostWait ?? {};
     // The group waits for the log, and the request no longer than it may.
     const timer = setTimeout(() => this.#late.reject(new Slow(append)), append);
@@ -205,9 +209,10 @@ export class Exchange implements Sending {
   /** The bytes of a request whose line's work failed. */
   #bypass(error: unknown): Outcome {
     const reason = reasonOf(error);
+    this.#found ??= this.#group && rememberedOf(this.#group, this.#printed, echoOf(this.#request, this.#house));
     const line = this.#found?.line;
     this.#house.failed({ type: "request-bypassed", reason, error, ...(line && { sessionId: line.id }) });
-    const isUnread = this.#house.isComposing && this.#group?.isUnread(this.#printed.at(0)) === true;
+    const isUnread = this.#house.isComposing && this.#group?.isUnread(this.#printed.at(0)) !== false;
     return bypassed(this.#request, this.#found, { isUnread, reason });
   }
 
@@ -228,6 +233,7 @@ export class Exchange implements Sending {
     if (!list || this.#mends.includes("reasoning-removed")) return undefined;
     this.#mends.push("reasoning-removed");
     this.#outcome = withoutReasoning(this.#request, this.#outcome, list);
+    if (this.#found) this.#mark(this.#found.line);
     return this.#outcome.body;
   }
 
@@ -288,13 +294,10 @@ export class Exchange implements Sending {
     const isKept = request.kind === "turn" && isWhole && values.length > 0 && this.#base === line.chain.length;
     const { plan, reason, isBare } = this.#outcome;
     const facts = {
-      time: this.#time,
-      attempt: this.#attempt,
+      ...{ time: this.#time, attempt: this.#attempt, note: this.note, mends: this.#mends },
       bytesOut: this.body.length,
-      note: this.note,
       epoch: Math.max(0, plan),
       reason,
-      mends: this.#mends,
       isKept,
     };
     await Promise.all([

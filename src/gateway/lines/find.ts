@@ -1,6 +1,6 @@
 /** Finding the line of a request: a continuation, a retry, a fork, or a new line. */
 import type { Originals } from "../../session/log.ts";
-import type { SecretRules } from "../../mask/text.ts";
+import { knownSecrets } from "../../mask/text.ts";
 import { maskJson } from "../../mask/mask.ts";
 import type { JsonObject } from "../../message/message.ts";
 import type { WireRequest } from "../gateway.ts";
@@ -28,7 +28,8 @@ export function groupKey(request: WireRequest, tenant: string, first: string): s
 }
 
 /** The comparison of answers, also of those that the log has masked. */
-export function echoOf({ api }: WireRequest, rules: SecretRules): IsEcho {
+export function echoOf({ api }: WireRequest, { options }: House): IsEcho {
+  const rules = options.store.capabilities.mask ?? knownSecrets;
   return (sent: JsonObject, answer: JsonObject) =>
     api.isEcho(sent, answer) || api.isEcho(maskJson(rules, sent), answer);
 }
@@ -46,6 +47,15 @@ export function bestOf(group: Group, printed: Printed, isEcho: IsEcho): Found | 
     if (isBetter) best = { line, match };
   }
   return best;
+}
+
+/** The line as the memory has it, for a request whose turn with the group did not come. Never throws. */
+export function rememberedOf(group: Group, printed: Printed, isEcho: IsEcho): Found | undefined {
+  try {
+    return bestOf(group, printed, isEcho);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The client's own messages in the place of those that the log has masked, as far as both have the same. */

@@ -38,9 +38,9 @@ export class Line {
   chain = new Chain();
   /** The last window that was composed; undefined where the client's own bytes were sent. */
   window: SentWindow | undefined;
-  /** Whether its windows have edits: from then on it is always sent composed. */
+  /** Whether it was sent in other bytes than its client's: from then on it is always sent composed. */
   isPlanned = false;
-  /** The epoch of the body that was sent last; 0 for the client's own. */
+  /** The epoch of the body that was sent last; 0 for the client's own, -1 for what no window is, or nobody knows. */
   sentPlan = 0;
   /** Most tokens that the provider took, where it refused more. */
   limit = Infinity;
@@ -66,10 +66,16 @@ export class Line {
     return this.#id;
   }
 
+  /** The epoch of a body that nobody knows any more: where lines are only observed, it was the client's own. */
+  get #unknownPlan(): number {
+    return this.#isComposed ? -1 : 0;
+  }
+
   /** Reads the chain from the log, and whether its windows have edits. */
   async load(): Promise<void> {
     const { store, api } = this.#parts;
     const chain = new Chain();
+    let isPlanned = false;
     for await (const { message } of store.read({}, this.#id, { kind: "message" })) {
       const { print = "", echo = [], plan, isBare } = noteOf(message) ?? {};
       for (const [offset, other] of echo.entries()) {
@@ -79,6 +85,7 @@ export class Line {
         delete entry.answer;
       }
       const isAnswer = message.role === "assistant";
+      isPlanned ||= isAnswer && plan !== undefined;
       chain.push({
         id: message.id,
         print,
@@ -87,7 +94,9 @@ export class Line {
     }
     const outline = await newestOutline(store, {}, this.#id);
     this.chain = chain;
-    this.isPlanned = outline !== undefined && hasEdits(outline.state.edits);
+    this.isPlanned = isPlanned || (outline !== undefined && hasEdits(outline.state.edits));
+    // The gateway that sent its last request may have ended before the answer.
+    this.sentPlan = this.#unknownPlan;
   }
 
   /**
@@ -144,6 +153,7 @@ export class Line {
     line.#session = await manager.fork(this.#id, { at, id: line.#id, ...(originals && { originals }) });
     line.#isThere = true;
     line.isPlanned = this.isPlanned;
+    line.sentPlan = this.#unknownPlan;
     line.limit = this.limit;
     line.chain = this.chain.upTo(at);
     return line;
@@ -160,6 +170,7 @@ export class Line {
     const stored = await session.append(added.map(({ message, note }) => noted(message, note)));
     for (const [place, { id }] of stored.entries()) {
       const { note, hash, answer, message } = added[place] as Added;
+      this.isPlanned ||= message.role === "assistant" && (note.plan ?? 0) !== 0;
       this.chain.push({
         id,
         print: note.print,

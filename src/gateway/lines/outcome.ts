@@ -20,6 +20,22 @@ export interface Outcome {
   readonly reason?: string;
 }
 
+/** The value of the response header `x-windrow`. */
+export function noteOf({ mode, plan, reason }: Outcome, line: Line | undefined): string {
+  return [
+    mode,
+    ...(reason === undefined ? [] : [`reason=${reason}`]),
+    ...(mode === "composed" ? [`epoch=${Math.max(0, plan)}`] : []),
+    ...(line ? [`session=${line.id.slice(0, 8)}`, `line=${line.facts.name}`] : []),
+  ].join("; ");
+}
+
+/** Notes at a line how a request of it is sent. */
+export function sentAs(line: Line, { plan, isBare, body }: Outcome, { call }: WireRequest): void {
+  line.sentPlan = isBare === true ? -1 : plan;
+  line.isPlanned ||= body !== call.body;
+}
+
 /** The client's own bytes. */
 export function seen({ call }: WireRequest): Outcome {
   return { body: call.body, mode: "observed", plan: 0 };
@@ -53,11 +69,17 @@ export function bypassed(
   const failed = { mode: "bypassed", reason } as const;
   try {
     const { line, match } = found ?? {};
-    if (line?.window && (match?.length ?? 0) >= line.window.covers)
-      return { ...windowed(request, line, "bypassed"), reason };
-    if (line ? line.isPlanned : isUnread) {
+    if (line?.window && (match?.length ?? 0) >= line.window.covers) {
+      const outcome = windowed(request, line, "bypassed");
+      // Answers that are not kept yet are to the body that was sent last.
+      const isKnown = request.messages.length <= line.chain.length || line.sentPlan === outcome.plan;
+      const isWhole = isKnown || !outcome.list;
+      return { ...(isWhole ? outcome : withoutReasoning(request, outcome, outcome.list)), reason };
+    }
+    if (line?.isPlanned === true || isUnread) {
       const list = bare(request);
-      return { body: bodyOf(request, list), list, ...failed, plan: -1, isBare: true };
+      const body = bodyOf(request, list);
+      if (body !== request.call.body) return { body, list, ...failed, plan: -1, isBare: true };
     }
   } catch {
     // The client's own bytes are left.

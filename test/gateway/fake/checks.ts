@@ -27,9 +27,19 @@ export interface Fault {
 
 export type Finding = Omit<Fault, "request" | "conversation">;
 
-/** Everything that one body says by itself. */
-export function bodyFindings(reading: Reading): readonly Finding[] {
-  return [...pairingFindings(reading), ...markFindings(reading), ...orderFindings(reading)];
+/**
+ * Everything that one body says by itself.
+ *
+ * @param takesLoneReasoning - whether reasoning may be the last of it
+ */
+export function bodyFindings(reading: Reading, takesLoneReasoning: boolean): readonly Finding[] {
+  const { api, blocks } = reading;
+  return [
+    ...pairingFindings(reading),
+    ...markFindings(reading),
+    ...orderFindings(reading),
+    ...(api === "responses" ? reasoningFindings(blocks, takesLoneReasoning) : []),
+  ];
 }
 
 function pairingFindings({ api, blocks }: Reading): readonly Finding[] {
@@ -94,7 +104,6 @@ function orderFindings({ api, blocks }: Reading): readonly Finding[] {
     found.push({ kind: "empty", detail: `message ${empty.message} has an empty text`, refusal });
   }
   if (api === "gemini") found.push(...signatureFindings(blocks));
-  if (api === "responses") found.push(...reasoningFindings(blocks));
   return found;
 }
 
@@ -111,10 +120,10 @@ function signatureFindings(blocks: readonly Block[]): readonly Finding[] {
 }
 
 /** Responses: reasoning is followed by the item that came of it. */
-function reasoningFindings(blocks: readonly Block[]): readonly Finding[] {
+function reasoningFindings(blocks: readonly Block[], takesLast: boolean): readonly Finding[] {
   return blocks.flatMap((block, index) => {
     const next = blocks[index + 1];
-    if (block.kind !== "thinking" || next?.role === "assistant") return [];
+    if (block.kind !== "thinking" || next?.role === "assistant" || (takesLast && next === undefined)) return [];
     const refusal = "Item of type 'reasoning' was provided without its required following item.";
     return [
       { kind: "broken-run", detail: `reasoning in item ${block.message} stands alone`, refusal } satisfies Finding,

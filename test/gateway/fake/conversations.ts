@@ -38,7 +38,7 @@ const names = [
   "session_id",
 ];
 
-export function conversations(): Conversations {
+export function conversations(takesLoneReasoning: boolean): Conversations {
   const firsts = new Map<string, { readonly tools: string; readonly system: string }>();
   const before = new Map<string, readonly string[]>();
   const minted = new Map<string, Minted>();
@@ -66,7 +66,7 @@ export function conversations(): Conversations {
         firsts.set(conversation, first);
         if (first.tools !== tools) findings.push({ kind: "tools-changed", detail: differing(first.tools, tools) });
         if (first.system !== system) findings.push({ kind: "system-changed", detail: differing(first.system, system) });
-        findings.push(...bodyFindings(reading), ...thinkingFindings(reading, minted, calls));
+        findings.push(...bodyFindings(reading, takesLoneReasoning), ...thinkingFindings(reading, minted, calls));
         const values = reading.blocks.map(({ value }) => value);
         const last = before.get(conversation) ?? [];
         isExtension = last.every((value, index) => value === values[index]);

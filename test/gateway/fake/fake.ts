@@ -39,6 +39,11 @@ export interface FakeOptions {
   readonly budget?: number;
   /** Counts the tokens of a body; default a quarter of its bytes. */
   readonly count?: (body: string) => number;
+  /**
+   * Whether reasoning at the end of a request is taken: Codex asks again with that of an answer that broke off. Default
+   * false.
+   */
+  readonly takesLoneReasoning?: boolean;
   /** Milliseconds between the frames of a stream. Default 0: they come at once. */
   readonly pauseMs?: number;
   /** Whether bodies are kept for {@link Seen.body}. Default true. */
@@ -102,14 +107,14 @@ function apiOf(path: string): Api | undefined {
 
 /** Starts a fake. */
 export async function startFake(options: FakeOptions = {}): Promise<Fake> {
-  const { thinks = true, keepsBodies = true, pauseMs = 0 } = options;
+  const { thinks = true, keepsBodies = true, pauseMs = 0, takesLoneReasoning = false } = options;
   const count = options.count ?? ((body: string) => tokensOf(Buffer.byteLength(body)));
   const requests: Seen[] = [];
   const faults: Fault[] = [];
   const waiting = new Set<() => void>();
   const told = (): void => waiting.forEach((ask) => ask());
   const began = Date.now();
-  let kept = conversations();
+  let kept = conversations(takesLoneReasoning);
   let cache = promptCache();
   let scenario = options.scenario ?? "plain";
 
@@ -325,7 +330,7 @@ export async function startFake(options: FakeOptions = {}): Promise<Fake> {
     reset() {
       requests.length = 0;
       faults.length = 0;
-      kept = conversations();
+      kept = conversations(takesLoneReasoning);
       cache = promptCache();
     },
     async close() {

@@ -34,7 +34,9 @@ export function ofSchema(schema: unknown): unknown {
     return Object.fromEntries(Object.entries(object(properties)).map(([name, member]) => [name, ofSchema(member)]));
   }
   if (kind === "array") return items === undefined ? [] : [ofSchema(items)];
-  if (kind === "integer" || kind === "number") return 5;
+  if (kind === "integer") return 5;
+  // Gemini CLI asks how sure it is of a loop, from 0 to 1, and stops its own task where that is much.
+  if (kind === "number") return 0;
   if (kind === "boolean") return false;
   return "Short name";
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { WindrowError } from "../../../src/errors.ts";
 import { ramStore } from "../../../src/store/ram/ram.ts";
+import type { Lines, WireRequest } from "../../../src/gateway/gateway.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { adaptive } from "../../../src/window/strategies/adaptive.ts";
 import { faultsOf, runAgent } from "./agent.ts";
@@ -17,6 +18,12 @@ interface Failing extends Pick<Store, "append" | "create" | "lock" | "list" | "r
   readonly store: Store;
 }
 
+/** A call that never ends, or a list whose first item never comes. */
+function hanging(isList: boolean): unknown {
+  const never = new Promise<never>(() => undefined);
+  return isList ? { [Symbol.asyncIterator]: () => ({ next: () => never }) } : never;
+}
+
 /** A store whose methods can be made to fail. */
 function failing(): Pick<Failing, "fails" | "hangs" | "store"> {
   const inner = ramStore();
@@ -26,7 +33,7 @@ function failing(): Pick<Failing, "fails" | "hangs" | "store"> {
       const value: unknown = Reflect.get(target, name);
       if (typeof value !== "function") return value;
       return (...given: unknown[]): unknown => {
-        if (hangs.has(String(name))) return new Promise(() => undefined);
+        if (hangs.has(String(name))) return hanging(name === "read" || name === "list");
         if (fails.has(String(name))) {
           if (name === "read" || name === "list") throw full;
           return Promise.reject(full);
@@ -146,4 +153,47 @@ test("a session that another gateway writes is left to it", async () => {
   expect(sending.note).toMatch(/^bypassed; reason=session-busy/);
   await other.close();
   await store.close();
+});
+
+test.each(["list", "read", "append", "lock"])(
+  "behind a restart a store whose %s hangs: what is sent fits the epochs of before, also where another request waits",
+  async (method) => {
+    const { store, hangs } = failing();
+    const stage = await openStage({ store, budget });
+    const { history } = await runAgent({ rounds: 12, headers: session, lines: () => stage.lines });
+    await stage.lines.close();
+    hangs.add(method);
+    await stage.restart({ store, budget, mostWait: { whole: 50, append: 20 } });
+    const asked = (text: string): WireRequest => requestOf(bodyOf([...history, user(text)]), session);
+    const sent = await Promise.all(["Go on.", "Or else."].map((text) => stage.lines.send(asked(text), "tenant-a")));
+    for (const { note, body } of sent) {
+      expect(note).toMatch(/^bypassed; reason=slow/);
+      expect(faultsOf(body)).toEqual([]);
+    }
+    // The call never ends, so closing would wait for it.
+    stage.lines = { ...stage.lines, close: async () => undefined };
+  },
+);
+
+test("a line without an epoch that was once sent without reasoning goes on with what fits that", async () => {
+  const { store, hangs } = failing();
+  const stage = await openStage({ store, budget: 200_000 });
+  const { history } = await runAgent({ rounds: 4, headers: session, lines: () => stage.lines });
+  await stage.lines.close();
+  hangs.add("list");
+  await stage.restart({ store, budget: 200_000, mostWait: { whole: 50, append: 20 } });
+  const unkept: Lines = {
+    ...stage.lines,
+    send: async (...given) => Object.assign(await stage.lines.send(...given), { keep: async () => undefined }),
+  };
+  history.push(user("Go on."));
+  const blind = await runAgent({ rounds: 1, headers: session, lines: () => unkept, history });
+  expect(blind.bodies[0]!.includes('"thinking"')).toBe(false);
+  hangs.clear();
+  stage.lines = { ...stage.lines, close: async () => undefined };
+  await stage.restart({ store, budget: 200_000 });
+  history.push(user("And further."));
+  const after = await runAgent({ rounds: 3, headers: session, lines: () => stage.lines, history });
+  expect(after.bodies.flatMap((body) => faultsOf(body))).toEqual([]);
+  expect(after.bodies.at(-1)!.includes('"thinking"')).toBe(true);
 });
