@@ -300,10 +300,9 @@ export class Exchange implements Sending {
       reason,
       isKept,
     };
-    await Promise.all([
-      isKept && line.append(answersOf(request.api, values, { secret: this.#house.options.secret, plan, isBare })),
-      keepRecord(session, request, sent, facts),
-    ]);
+    // A record says that an answer is kept: the answer is first.
+    if (isKept) await line.append(answersOf(request.api, values, { secret: this.#house.options.secret, plan, isBare }));
+    await keepRecord(session, request, sent, facts);
     if (isKept) line.attempts = 0;
     if (request.kind === "compaction" && isWhole) group.compacted = line;
     await group.trim();

@@ -18,14 +18,18 @@ const restEvery = 64;
 interface Known {
   readonly id: string;
   readonly facts: LineFacts;
+  /** Messages that it began with, as a fork; one that has fewer was cut short while it was made. Default: none. */
+  readonly begun?: number;
   isRead: boolean;
 }
 
 /** The lines that one request may continue. */
 export class Group {
+  /** Those in memory, oldest first. */
   readonly lines: Line[] = [];
   /** The line whose history the client had summarised last. */
   compacted: Line | undefined;
+  /** Those of the store, newest first. */
   readonly known: Known[];
   #queue: Promise<unknown> = Promise.resolve();
   #waiting = 0;
@@ -63,14 +67,21 @@ export class Group {
     return this.known.some((one) => !one.isRead && one.facts.first === first);
   }
 
-  /** Reads the store's lines that begin with this message. */
+  /**
+   * Reads the store's lines that begin with this message. A fork that was cut short is none: all that it has stands in the
+   * line that it was made of.
+   */
   async read(first: string, open: (facts: LineFacts, id: string) => Line): Promise<void> {
-    const unread = this.known.filter((one) => !one.isRead && one.facts.first === first).slice(0, mostRead);
-    for (const one of unread) {
+    let left = mostRead;
+    for (const one of this.known.filter(({ isRead, facts }) => !isRead && facts.first === first)) {
+      if (left === 0) return;
       const line = open(one.facts, one.id);
       try {
         await line.load();
-        this.lines.push(line);
+        if (line.chain.length >= (one.begun ?? 0)) {
+          this.lines.unshift(line);
+          left--;
+        }
       } catch (error) {
         if (!isWindrowError(error, "session-not-found")) throw error;
       }
@@ -81,10 +92,12 @@ export class Group {
   /** Takes a line out of memory; the store is asked again. */
   async forget(line: Line): Promise<void> {
     const place = this.lines.indexOf(line);
-    if (place !== -1) this.lines.splice(place, 1);
-    const known = this.known.find(({ id }) => id === line.id);
-    if (known) known.isRead = false;
-    else this.known.push({ id: line.id, facts: line.facts, isRead: false });
+    if (place !== -1) {
+      this.lines.splice(place, 1);
+      const known = this.known.find(({ id }) => id === line.id);
+      if (known) known.isRead = false;
+      else this.known.unshift({ id: line.id, facts: line.facts, isRead: false });
+    }
     await this.#leave(line);
   }
 
@@ -136,6 +149,7 @@ export class Groups {
   index(): Promise<void> {
     this.#reading ??= this.#read().catch((error: unknown) => {
       this.#reading = undefined;
+      this.#known.clear();
       throw error;
     });
     return this.#reading;
@@ -144,15 +158,15 @@ export class Groups {
   async #read(): Promise<void> {
     for await (const { metadata } of this.#store.list({})) {
       const facts = factsOf(metadata.taskKey);
-      if (facts) this.#note(metadata.uuid, facts);
+      if (facts) this.#note({ id: metadata.uuid, facts, begun: metadata.forkedFrom?.at ?? 0 });
     }
   }
 
-  #note(id: string, facts: LineFacts): void {
-    const key = groupOf(facts);
+  #note(one: Omit<Known, "isRead">): void {
+    const key = groupOf(one.facts);
     const known = this.#known.get(key);
-    if (known) known.push({ id, facts });
-    else this.#known.set(key, [{ id, facts }]);
+    if (known) known.push(one);
+    else this.#known.set(key, [one]);
   }
 
   /** A group by its name. */
@@ -169,7 +183,7 @@ export class Groups {
       if (old === group || old.isBusy) continue;
       this.#groups.delete(name);
       this.#known.set(name, [
-        ...old.lines.map(({ id, facts }) => ({ id, facts })),
+        ...old.lines.map(({ id, facts }) => ({ id, facts })).toReversed(),
         ...old.known.filter(({ isRead }) => !isRead),
       ]);
       const left = old.run(() => closed(old.lines)).finally(() => this.#leaving.delete(name));

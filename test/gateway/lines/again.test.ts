@@ -1,8 +1,10 @@
 /** Requests that come again in some other way: to a group that left the memory, edited behind epochs, with another time of day. */
+import { randomUUID } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { JsonObject } from "../../../src/message/message.ts";
+import type { NewRecord } from "../../../src/message/record.ts";
 import type { SentAnswer, WireRequest } from "../../../src/gateway/gateway.ts";
 import { openLines } from "../../../src/gateway/lines/lines.ts";
 import { openStore } from "../../../src/access/open.ts";
@@ -61,6 +63,33 @@ test.each([9, 31, 41])(
     expect(fork!.metadata.forkedFrom).toEqual({ uuid: first!.metadata.uuid, at: at - 1 });
   },
 );
+
+test("forks that a kill cut short while they were made are no lines, however many there are", async () => {
+  const stage = await openStage();
+  const history = [user("Go.")];
+  for (const text of ["One.", "Two.", "Three."]) {
+    await exchange(stage.lines, requestOf(bodyOf(history), session), answered(text));
+    history.push(assistant(text), user(`After ${text}`));
+  }
+  const [parent] = await stage.sessions();
+  const { uuid, taskKey, config } = parent!.metadata;
+  const copied: NewRecord[] = [];
+  for await (const record of stage.store.read({}, uuid, { kind: "message", to: 2 })) copied.push(record);
+  for (let fork = 0; fork < 17; fork++) {
+    const createdAt = new Date(Date.now() + 1_000 + fork).toISOString();
+    const forkedFrom = { uuid, at: 5 };
+    const lock = await stage.store.create({}, { uuid: randomUUID(), createdAt, taskKey, config, forkedFrom });
+    await stage.store.append(lock, copied.slice(0, fork % 3));
+    await lock.release();
+  }
+  await stage.restart();
+  await exchange(stage.lines, requestOf(bodyOf(history), session), answered("Four."));
+  const sessions = await stage.sessions();
+  expect(sessions).toHaveLength(18);
+  expect((await stage.messages(uuid)).map(({ role }) => role)).toEqual(
+    Array.from({ length: 8 }, (_, at) => (at % 2 === 0 ? "user" : "assistant")),
+  );
+});
 
 test("two hedges of one request: the answer that the client goes on with is in the log, the other in its own", async () => {
   const stage = await openStage({ budget });
