@@ -76,14 +76,17 @@ interface Collected<H extends Writable> extends Part<H> {
   state: SessionState | undefined;
 }
 
-/** Writes for all sessions of one store in this process. A session is in one batch at a time. */
+/**
+ * Writes for all sessions of one store in this process. A session is in one batch at a time, and one of its holders: the
+ * server tells holders apart by the generation of the session, batch by batch.
+ */
 export class GroupWriter<H extends Writable> {
   readonly #sendBatch: SendBatch<H>;
   readonly #mostBatches: number;
   #queue: Job<H>[] = [];
   readonly #newest = new WeakMap<H, Promise<unknown>>();
-  /** The sessions of the batches that are under way. */
-  readonly #busy = new Set<H>();
+  /** The ids of the sessions of the batches that are under way. */
+  readonly #busy = new Set<string>();
   #underWay = 0;
   #isWoken = false;
 
@@ -104,7 +107,7 @@ export class GroupWriter<H extends Writable> {
       this.#queue.push({ held, encoded, state, characters, resolve, reject });
     });
     this.#newest.set(held, written);
-    if (this.#underWay < this.#mostBatches && !this.#busy.has(held)) void this.#wake();
+    if (this.#underWay < this.#mostBatches && !this.#busy.has(held.id)) void this.#wake();
     return written;
   }
 
@@ -128,7 +131,7 @@ export class GroupWriter<H extends Writable> {
 
   async #carry(parts: readonly Collected<H>[]): Promise<void> {
     this.#underWay++;
-    for (const { held } of parts) this.#busy.add(held);
+    for (const { held } of parts) this.#busy.add(held.id);
     try {
       const outcomes = await this.#send(parts);
       for (const part of parts) settle(part, outcomes.get(part.held));
@@ -138,20 +141,21 @@ export class GroupWriter<H extends Writable> {
         for (const job of jobs) job.reject(held.lost ?? error);
       }
     }
-    for (const { held } of parts) this.#busy.delete(held);
+    for (const { held } of parts) this.#busy.delete(held.id);
     this.#underWay--;
     void this.#wake();
   }
 
   /** Takes jobs from the queue, as many as one batch may have, and gives their lines numbers. */
   #take(): readonly Collected<H>[] {
-    const parts = new Map<H, Collected<H>>();
+    const parts = new Map<string, Collected<H>>();
     const most = this.#share();
     const left: Job<H>[] = [];
     let [lines, characters, isFull] = [0, 0, false];
     for (const job of this.#queue) {
       const { held } = job;
-      const isOther = this.#busy.has(held) || (!parts.has(held) && parts.size === most);
+      const known = parts.get(held.id);
+      const isOther = this.#busy.has(held.id) || (known ? known.held !== held : parts.size === most);
       if (!isOther && held.lost) {
         job.reject(held.lost);
         continue;
@@ -164,8 +168,8 @@ export class GroupWriter<H extends Writable> {
       }
       lines += job.encoded.length;
       characters += job.characters;
-      const part = parts.get(held) ?? collected(held);
-      parts.set(held, part);
+      const part = known ?? collected(held);
+      parts.set(held.id, part);
       part.jobs.push(job);
       const numbered = job.encoded.map((one) => numberLine(part.after, one));
       part.lines.push(...numbered);
@@ -178,7 +182,7 @@ export class GroupWriter<H extends Writable> {
 
   /** How many sessions the next batch has at most: it leaves some to those that may go beside it. */
   #share(): number {
-    const waiting = new Set(this.#queue.map(({ held }) => held).filter((held) => !this.#busy.has(held)));
+    const waiting = new Set(this.#queue.map(({ held }) => held.id).filter((id) => !this.#busy.has(id)));
     const share = Math.ceil(waiting.size / (this.#mostBatches - this.#underWay));
     return share < fewestSessions ? waiting.size : share;
   }

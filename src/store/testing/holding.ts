@@ -73,6 +73,29 @@ export const holdingCases: readonly StoreCase[] = [
   },
   {
     group,
+    name: "a holder that is passed over adds nothing beside its successor and other sessions, and holds up none of them",
+    run: withHolding(async (holding, store) => {
+      const [old, other] = [await sessionWith(store, 1), await sessionWith(store, 1)];
+      await holding.unlock(everybody, old.id, { force: true, reason: "it hangs" });
+      const next = await store.lock(everybody, old.id);
+      const calls = everyKind().filter(({ kind }) => kind === "call");
+      const ends = await Promise.allSettled([
+        store.append(old, calls),
+        store.append(next, [messageRecord("2")]),
+        store.append(other, [messageRecord("2")]),
+      ]);
+      assert.deepEqual(
+        ends.map(({ status }) => status),
+        ["rejected", "fulfilled", "fulfilled"],
+      );
+      await Promise.all([store.append(next, calls), store.append(other, [messageRecord("3")])]);
+      assert.deepEqual(await texts(store, next.id), ["1", "2"]);
+      assert.deepEqual((await readAll(store, next.id, { kind: "call" })).length, calls.length);
+      assert.deepEqual(await texts(store, other.id), ["1", "2", "3"]);
+    }),
+  },
+  {
+    group,
     name: "a finished session cannot be taken from anybody",
     run: withHolding(async (holding, store) => {
       const lock = await store.create(everybody, newSession());
