@@ -42,7 +42,7 @@ export class Composer {
   #history: History;
   /** The log as passes read it. */
   readonly #log: LogReading;
-  #last = 0;
+  #last: number;
   #lastMessage: Message | undefined;
   /** The reason and the edits of the epoch that the next composition reports. */
   #pending:
@@ -57,7 +57,7 @@ export class Composer {
     this.#counter = counter;
     this.#blocks = new FixedBlocks(counter);
     this.#validator = new WindowValidator(profile);
-    this.#state = state;
+    [this.#state, this.#last] = [state, state.opened];
     this.#log = new LogReading(unfed);
     this.#history = this.#historyOf(state);
   }
@@ -67,7 +67,7 @@ export class Composer {
     return this.#state;
   }
 
-  /** The `seq` of the newest message fed. */
+  /** The `seq` of the newest message that was fed, or that stood when the epoch of its state opened. */
   get last(): number {
     return this.#last;
   }
@@ -79,7 +79,7 @@ export class Composer {
 
   /** Feeds the next message of the history; `seq` rises. */
   push(seq: number, message: Message): void {
-    if (seq > this.#last) {
+    if (seq >= this.#last) {
       this.#last = seq;
       this.#lastMessage = message;
     }
@@ -199,7 +199,7 @@ export class Composer {
   }
 
   #lastHash(): string {
-    return hashName(this.#lastMessage ? hashMessage(this.#lastMessage) : 0);
+    return this.#lastMessage ? hashName(hashMessage(this.#lastMessage)) : this.#state.openedHash || hashName(0);
   }
 
   #historyOf({ edits, inserts = [], ...state }: WindowState): History {

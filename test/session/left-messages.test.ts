@@ -128,3 +128,33 @@ it("takes an epoch back that an earlier process opened", async () => {
   };
   expect(await undoing(true)).toEqual(await undoing(false));
 });
+
+it.each([false, true])("takes back an epoch that took the newest message (resumed: %s)", async (isResumed) => {
+  const manager = await SessionManager.open({ store: ramStore(), ...options });
+  let session = await manager.create();
+  await session.append("Find the port of every service and list them in a table for me.");
+  for (let at = 0; at < 12; at++) {
+    const text = `Service ${at} has port ${7_000 + at}. ${"It was asked. ".repeat(6)}`;
+    await session.append([
+      { role: "assistant", parts: [{ type: "text", text }] },
+      { role: "user", parts: [{ type: "text", text: `And service ${at + 1}?` }] },
+    ]);
+  }
+  const content = Array.from({ length: 150 }, (_, line) => `host_${line} answers on ${9_000 + line}`).join("\n");
+  await session.append([
+    { role: "assistant", parts: [{ type: "tool-call", callId: "late", name: "bash", args: { command: "scan" } }] },
+    { role: "assistant", parts: [{ type: "text", text: "It runs in the background; I go on meanwhile." }] },
+    { role: "tool", parts: [{ type: "tool-result", callId: "late", content }] },
+  ]);
+  const { report } = await session.compose();
+  expect(report.opened).toBeDefined();
+  if (isResumed) {
+    await session.close();
+    session = await manager.resume(session.id);
+    expect((await session.compose()).report.counts).toEqual(report.counts);
+  }
+  await session.undo();
+  const { messages: shown } = await session.compose({ budget: 100_000 });
+  expect(JSON.stringify(shown)).toContain("host_149 answers on 9149");
+  await manager.close();
+});

@@ -145,7 +145,7 @@ export interface ResumeOptions {
   readonly readOnly?: boolean;
   /**
    * The messages as the model was sent them, where the caller has them still: called for each message of the window that
-   * the log has masked. With all of them the next window goes on from the last one; without, it opens an epoch. The log
+   * the log has masked, and, when the next epoch opens, for those that left it. With all of them the next window goes on from the last one; without, it opens an epoch. The log
    * stays masked. Default: none.
    */
   readonly originals?: Originals;

@@ -15,6 +15,8 @@ const textsPerLine = 1.5;
 
 /** Texts and words of one stretch of time. */
 class Generation {
+  /** Tells it from others, and holds nothing of it. */
+  readonly mark: object = {};
   readonly facts = new Map<string, LineFacts>();
   readonly words = new Map<string, Word>();
 }
@@ -54,13 +56,13 @@ export class Facts {
     if (facts) for (const word of facts.words) newer.words.set(word.spelling, word);
     else facts = this.#look(text);
     newer.facts.set(detached(text), facts);
-    facts.home = newer;
+    facts.home = newer.mark;
     return facts;
   }
 
   /** The facts of a line. */
   ofLine(line: Line): LineFacts {
-    if (line.facts?.home === this.#newer) return line.facts;
+    if (line.facts?.home === this.#newer.mark) return line.facts;
     return (line.facts = this.of(line.text));
   }
 
@@ -91,7 +93,7 @@ export class Facts {
       failing: errorWords.test(text),
       hasValue: undefined,
       isBrief: undefined,
-      home: this.#newer,
+      home: this.#newer.mark,
     };
   }
 }

@@ -35,7 +35,7 @@ export interface LineFacts {
   hasValue: boolean | undefined;
   /** Whether it is a brief statement as far as its own text tells; undefined until it was asked. */
   isBrief: boolean | undefined;
-  /** The object that the facts are remembered by. */
+  /** The mark of the stretch of time in which they were asked for last. */
   home: object;
 }
 
