@@ -22,8 +22,8 @@ import type { WindowPeer } from "./window/peer.ts";
 
 const budget = 32_000;
 const profile = profileOf("openai-chat");
-/** Messages at which a row is taken. */
-const sizes = [100, 1_000, 10_000, 100_000];
+/** Messages at which a row is taken; the environment variable makes it a shorter run. */
+const sizes = (process.env["COMPOSE_SIZES"] ?? "100,1000,10000,100000").split(",").map(Number);
 /** The strategies other than the default are grown to here. */
 const othersStop = 1_000;
 /** Peers are grown to here, and composed at this size once more with the whole history given at once. */
