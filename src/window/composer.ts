@@ -57,7 +57,7 @@ export class Composer {
     this.#counter = counter;
     this.#blocks = new FixedBlocks(counter);
     this.#validator = new WindowValidator(profile);
-    [this.#state, this.#last] = [state, state.opened];
+    [this.#state, this.#last] = [state, unfed ? state.opened : 0];
     this.#log = new LogReading(unfed);
     this.#history = this.#historyOf(state);
   }
@@ -67,7 +67,7 @@ export class Composer {
     return this.#state;
   }
 
-  /** The `seq` of the newest message that was fed, or that stood when the epoch of its state opened. */
+  /** The `seq` of the newest message fed; at least that at which its state's epoch opened, where some are not fed. */
   get last(): number {
     return this.#last;
   }
