@@ -177,8 +177,7 @@ export async function* shownRecords(
   id: string,
   epoch: EpochData | undefined,
 ): AsyncGenerator<StoredRecordOf<"message">> {
-  for (const { from, to } of gaps(new EditIndex(epoch?.state.edits ?? []), Infinity))
-    yield* store.read(scope, id, { kind: "message", originals: true, from, ...(to !== Infinity && { to }) });
+  yield* messagesIn(store, scope, id, gaps(new EditIndex(epoch?.state.edits ?? []), Infinity));
 }
 
 /** The messages from an epoch's horizon on that left its window, oldest first. Streams. */
@@ -188,10 +187,9 @@ export async function* leftRecords(
   id: string,
   { horizon = 1, edits }: WindowState,
 ): AsyncGenerator<StoredRecordOf<"message">> {
-  for (const { from, to } of new EditIndex(edits).ranges) {
-    if (to >= horizon)
-      yield* store.read(scope, id, { kind: "message", originals: true, from: Math.max(from, horizon), to });
-  }
+  const left = new EditIndex(edits).ranges.filter(({ to }) => to >= horizon);
+  const ranges = left.map(({ from, to }) => ({ from: Math.max(from, horizon), to }));
+  yield* messagesIn(store, scope, id, ranges);
 }
 
 /**
@@ -207,10 +205,18 @@ export async function* windowRecords(
 ): AsyncGenerator<StoredRecordOf<"message">> {
   const { edits = [], opened = 0, horizon: known = 1 } = epoch?.state ?? {};
   const horizon = readsLog(strategy) ? known : opened + 1;
-  const ranges = [...gaps(new EditIndex(edits), horizon - 1), { from: horizon, to: undefined }];
-  for (const { from, to } of ranges) {
-    yield* store.read(scope, id, { kind: "message", originals: true, from, ...(to !== undefined && { to }) });
-  }
+  yield* messagesIn(store, scope, id, [...gaps(new EditIndex(edits), horizon - 1), { from: horizon, to: Infinity }]);
+}
+
+/** The messages of stretches of the log, as they were before any mask where the store has that. */
+async function* messagesIn(
+  store: Store,
+  scope: Scope,
+  id: string,
+  ranges: readonly { readonly from: number; readonly to: number }[],
+): AsyncGenerator<StoredRecordOf<"message">> {
+  for (const { from, to } of ranges)
+    yield* store.read(scope, id, { kind: "message", originals: true, from, ...(to !== Infinity && { to }) });
 }
 
 /** Gives a masked message as it was before the mask; undefined where it is not at hand. */
