@@ -165,8 +165,8 @@ async function bareStatement(pool: Pool, sessions: number): Promise<(turns: numb
   };
 }
 
-/** The values of the statement that count: head before and after, number and place of each line; each an array of SQL. */
-const steps = new Set([2, 3, 8, 9]);
+/** The values of the statement that count: head and revision, head after, number and place of each line; arrays of SQL. */
+const steps = new Set([2, 3, 4, 9, 10]);
 
 function raised(value: unknown, by: number): string {
   const numbers = String(value).slice(1, -1).split(",");

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { postgresStore } from "../../src/store/postgres/postgres.ts";
 import type { PostgresClient } from "../../src/store/postgres/postgres.ts";
-import { everybody, messageRecord, newSession, readAll } from "../../src/store/testing/kit.ts";
+import { everybody, messageRecord, newSession, readAll, stateOf } from "../../src/store/testing/kit.ts";
 import type { Store } from "../../src/store/store.ts";
 import { PgPool } from "../support/pg-pool.ts";
 import { hasPostgres, startPostgres } from "../support/postgres.ts";
@@ -32,23 +32,68 @@ interface Fault {
   readonly of: RegExp;
   readonly before?: string;
   readonly after?: string;
+  /** It is still on its way when its connection is given up, and carried out when `late` is called. */
+  readonly isLate?: true;
+  /** It is carried out, and its transaction ends when this does. */
+  readonly until?: Promise<unknown>;
+}
+
+interface Stores {
+  readonly store: Store;
+  readonly other: Store;
+  readonly faults: Fault[];
+  readonly schema: string;
+  /** Carries out what is still on its way. */
+  readonly late: () => Promise<void>;
 }
 
 /** A store whose statements meet the faults that are left, each once and in order, and another that meets none. */
-function stores(): { readonly store: Store; readonly other: Store; readonly faults: Fault[]; readonly schema: string } {
+function stores(): Stores {
   const schema = `unknown_${randomUUID().replaceAll("-", "")}`;
   const faults: Fault[] = [];
+  const onTheWay: (() => Promise<unknown>)[] = [];
   const client: PostgresClient = {
     async query(text: string, values?: unknown[]): Promise<Answer> {
       const fault = faults[0]?.of.test(text) === true ? faults.shift() : undefined;
       if (fault?.before !== undefined) throw failing(fault.before);
-      const answer = await pool.query(text, values);
+      if (fault?.isLate) {
+        onTheWay.push(() => pool.query(text, values));
+        throw failing("ECONNRESET");
+      }
+      const answer = await (fault?.until ? slowly(fault.until, text, values) : pool.query(text, values));
       if (fault?.after !== undefined) throw failing(fault.after);
       return answer;
     },
   };
   const other = postgresStore({ client: pool as never, schema });
-  return { store: postgresStore({ client, schema }), other, faults, schema };
+  const late = async (): Promise<void> => {
+    for (const carryOut of onTheWay.splice(0)) await carryOut();
+  };
+  return { store: postgresStore({ client, schema }), other, faults, schema, late };
+}
+
+/** A statement whose transaction ends late. */
+async function slowly(until: Promise<unknown>, text: string, values: unknown[] = []): Promise<Answer> {
+  const client = await pool.connect();
+  try {
+    await client.query("BEGIN");
+    const answer = await client.query(text, values);
+    await until;
+    await client.query("COMMIT");
+    return answer;
+  } finally {
+    client.release();
+  }
+}
+
+/** A session whose row names a process that is gone. */
+async function abandon(schema: string, id: string): Promise<void> {
+  const times = { acquiredAt: "2026-01-01T00:00:00.000Z", heartbeatAt: "2026-01-01T00:00:00.000Z" };
+  const gone = { processId: 1, hostname: "gone", bootId: null, namespace: null, processStart: null, generation: 1 };
+  await pool.query(`UPDATE ${schema}.session SET holder = $1, worker = NULL WHERE id = $2`, [
+    JSON.stringify({ ...gone, ...times }),
+    id,
+  ]);
 }
 
 const idsOf = async (store: Store, id: string): Promise<readonly string[]> =>
@@ -57,6 +102,7 @@ const idsOf = async (store: Store, id: string): Promise<readonly string[]> =>
 const appending = /^WITH asked/;
 const taking = /SET generation = s\.generation \+ 1/;
 const takingOver = /SET generation = generation \+ 1/;
+const ending = /SET state = \$3, status/;
 const lettingGo = /SET holder = NULL/;
 
 describe.skipIf(!hasPostgres)("a statement that was carried out, and whose answer did not come", () => {
@@ -111,9 +157,7 @@ describe.skipIf(!hasPostgres)("a statement that was carried out, and whose answe
     const { store, other, faults, schema } = stores();
     const lock = await store.create(everybody, newSession());
     await lock.release();
-    const times = { acquiredAt: "2026-01-01T00:00:00.000Z", heartbeatAt: "2026-01-01T00:00:00.000Z" };
-    const gone = { processId: 1, hostname: "gone", bootId: null, namespace: null, processStart: null, generation: 1 };
-    await pool.query(`UPDATE ${schema}.session SET holder = $1`, [JSON.stringify({ ...gone, ...times })]);
+    await abandon(schema, lock.id);
     faults.push({ of: takingOver, after: "ECONNRESET" });
     await expect(store.lock(everybody, lock.id)).rejects.toMatchObject({ code: "store-unavailable" });
     expect(faults).toEqual([]);
@@ -132,6 +176,111 @@ describe.skipIf(!hasPostgres)("a statement that was carried out, and whose answe
     await vi.waitFor(async () => (await other.lock(everybody, session.uuid)).release(), { timeout: 10_000 });
     await store.close();
     await other.close();
+  });
+});
+
+describe.skipIf(!hasPostgres)("a statement that is carried out late", () => {
+  it("undoes no newer state", async () => {
+    const { store, other, faults, late } = stores();
+    const lock = await store.create(everybody, newSession());
+    faults.push({ of: appending, isLate: true });
+    await store.setState(lock, { ...stateOf("processing"), error: "first" });
+    await store.setState(lock, { ...stateOf("processing"), error: "second" });
+    await late();
+    expect((await other.info(everybody, lock.id)).state.error).toBe("second");
+    // Nor is its writer stopped by what came to nothing.
+    await store.append(lock, [messageRecord("one")]);
+    await store.setState(lock, { ...stateOf("processing"), error: "third" });
+    expect((await other.info(everybody, lock.id)).state.error).toBe("third");
+    await store.close();
+    await other.close();
+  });
+
+  it("is known to be kept where only its answer was lost: a state without lines", async () => {
+    const { store, other, faults } = stores();
+    const lock = await store.create(everybody, newSession());
+    faults.push({ of: appending, after: "ECONNRESET" });
+    await store.setState(lock, { ...stateOf("processing"), error: "first" });
+    expect(faults).toEqual([]);
+    await store.setState(lock, { ...stateOf("processing"), error: "second" });
+    expect((await other.info(everybody, lock.id)).state.error).toBe("second");
+    await store.close();
+    await other.close();
+  });
+
+  it("changes nothing of a session that has ended, and an end is asked for twice without harm", async () => {
+    const { store, other, faults, late } = stores();
+    const lock = await store.create(everybody, newSession());
+    await store.append(lock, [messageRecord("one")]);
+    faults.push({ of: appending, isLate: true }, { of: appending, before: "25006" });
+    const now = vi.spyOn(performance, "now");
+    const lost = store.append(lock, [messageRecord("two")]);
+    await vi.waitFor(() => expect(faults).toEqual([]));
+    now.mockReturnValue(1e12);
+    faults.push({ of: appending, before: "ECONNRESET" });
+    await expect(lost).rejects.toMatchObject({ code: "store-unavailable" });
+    now.mockRestore();
+    // It is not known whether the line is there: an end would seal a log that may get it.
+    await expect(store.finish(lock, stateOf("completed"))).rejects.toMatchObject({ code: "store-unavailable" });
+    await lock.release();
+    const again = await store.lock(everybody, lock.id);
+    faults.push({ of: ending, after: "ECONNRESET" });
+    await expect(store.finish(again, stateOf("completed"))).rejects.toMatchObject({ code: "store-unavailable" });
+    await store.finish(again, stateOf("completed"));
+    await late();
+    expect(await idsOf(other, lock.id)).toEqual(["m-one"]);
+    expect((await other.info(everybody, lock.id)).state.status).toBe("completed");
+    await store.close();
+    await other.close();
+  });
+
+  it.each(["erase", "putAside"] as const)(
+    "leaves no line of a session behind that %s removes meanwhile",
+    async (how) => {
+      const { store, other, faults, schema } = stores();
+      const lock = await store.create(everybody, newSession());
+      await store.append(lock, [messageRecord("one")]);
+      await abandon(schema, lock.id);
+      let end: () => void = () => undefined;
+      const until = new Promise<void>((resolve) => (end = resolve));
+      faults.push({ of: appending, until });
+      const late = store.append(lock, [messageRecord("two")]);
+      await vi.waitFor(() => expect(faults).toEqual([]));
+      const removed =
+        how === "erase" ? other.upkeep?.erase(everybody, [lock.id]) : other.upkeep?.putAside?.(everybody, lock.id);
+      await vi.waitFor(async () => {
+        const { rows } = await pool.query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
+        expect(rows.length).toBeGreaterThan(0);
+      });
+      end();
+      await late;
+      await removed;
+      expect((await pool.query(`SELECT body FROM ${schema}.record`)).rows).toEqual([]);
+      const { rows } = await pool.query(
+        `SELECT content FROM ${schema}.aside WHERE source LIKE 'record.%' ORDER BY key`,
+      );
+      expect(rows).toHaveLength(how === "erase" ? 0 : 2);
+      await store.close();
+      await other.close();
+    },
+  );
+});
+
+describe.skipIf(!hasPostgres)("a batch of several sessions", () => {
+  it("is kept but for the session whose line the server refuses", async () => {
+    const { store, schema } = stores();
+    const locks = await Promise.all(Array.from({ length: 9 }, async () => store.create(everybody, newSession())));
+    await pool.query(`ALTER TABLE ${schema}.record ADD CONSTRAINT no_worse CHECK (body NOT LIKE '%worse%')`);
+    const outcomes = await Promise.allSettled(
+      locks.map(async (lock, at) => store.append(lock, [messageRecord(at === 5 ? "worse" : `${at}`)])),
+    );
+    expect(outcomes.map(({ status }) => status === "fulfilled")).toEqual(locks.map((_, at) => at !== 5));
+    expect(outcomes[5]).toMatchObject({ reason: { code: "store-unavailable", data: { refused: true } } });
+    for (const [at, lock] of locks.entries()) {
+      await store.append(lock, [messageRecord("next")]);
+      expect(await idsOf(store, lock.id)).toEqual([...(at === 5 ? [] : [`m-${at}`]), "m-next"]);
+    }
+    await store.close();
   });
 });
 

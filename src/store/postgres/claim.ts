@@ -89,18 +89,18 @@ function claiming({ schema, atVersion }: Database): string {
     "AND s.trashed_at IS NULL AND NOT s.restoring AND s.status NOT IN ('completed', 'failed', 'timeout') " +
     `AND s.format <= ${formatVersion} AND position('"${archivedField}"' IN s.state) = 0 ` +
     `AND s.tenant IS NOT DISTINCT FROM $6::text AND ($7::text IS NULL OR s."user" = $7::text) AND ${atVersion} ` +
-    "RETURNING s.key, s.state), " +
+    "RETURNING s.key, s.revision, s.state), " +
     `alive AS (INSERT INTO ${schema}.worker (id, beat) SELECT $4::uuid, coalesce($2::timestamptz, now()) FROM taken ` +
     "WHERE $5::boolean ON CONFLICT (id) DO UPDATE SET beat = excluded.beat) " +
     answer(schema)
   );
 }
 
-/** The row of `seen` with the state of `taken`, and the ends of the logs. */
+/** The row of `seen` with the state and the revision of `taken`, and the ends of the logs. */
 function answer(schema: string): string {
   return (
     `SELECT ${rowPart} AS part, 0 AS log, 0::bigint AS seq, 0::smallint AS twin, 0::bigint AS pos, ` +
-    "(to_jsonb(seen) || jsonb_build_object('state', taken.state))::text AS body FROM seen JOIN taken ON taken.key = seen.key " +
+    "(to_jsonb(seen) || jsonb_build_object('state', taken.state, 'revision', taken.revision))::text AS body FROM seen JOIN taken ON taken.key = seen.key " +
     `UNION ALL ${endsOf(schema, "taken")}`
   );
 }
@@ -110,7 +110,7 @@ export async function readClaimed(database: Database, key: string, generation: n
   const { asker, schema, now } = database;
   const sql =
     `WITH seen AS (SELECT ${sessionColumns("$3")} FROM ${schema}.session s LEFT JOIN ${schema}.worker w ON w.id = s.worker ` +
-    `WHERE s.key = $1 AND s.generation = $2), taken AS (SELECT key, state FROM seen) ${answer(schema)}`;
+    `WHERE s.key = $1 AND s.generation = $2), taken AS (SELECT key, revision, state FROM seen) ${answer(schema)}`;
   const rows = await asker.askOften(sql, [key, generation, now()]);
   const row = rowIn(rows);
   return row && { row: rowOf(row), ends: new LogEnds(rows) };

@@ -19,6 +19,7 @@ import type { PostgresRow } from "./client.ts";
 import type { Database } from "./database.ts";
 import { readCounters, rowsOf } from "./log.ts";
 import { sessionColumns } from "./session.ts";
+import { removeStaged } from "./transfer.ts";
 
 /** Sessions listed at once. */
 const pageSessions = 256;
@@ -188,13 +189,7 @@ function salvaged(id: string, row: PostgresRow): SessionMetadata {
 /** Examines the rows that a restore left when it was cut short. */
 async function examineDraft(examined: ExaminedSession, isAtWork: boolean): Promise<void> {
   const { database, key, mend } = examined;
-  const { asker, schema } = database;
-  if (mend) {
-    const sql =
-      `WITH gone AS (DELETE FROM ${schema}.session WHERE key = $1 AND restoring RETURNING key) ` +
-      `DELETE FROM ${schema}.record WHERE session IN (SELECT key FROM gone)`;
-    await asker.ask(sql, [key]);
-  }
+  if (mend) await removeStaged(database, key);
   const severity = isAtWork ? "notice" : "damage";
   const message =
     "The beginning of a session that a restore left when it was cut short. It is taken away: it was a copy.";

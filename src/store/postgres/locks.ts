@@ -100,12 +100,12 @@ export class PostgresLocks {
   /** Makes the lock of a session that was made or taken. */
   hold(
     scope: Scope,
-    { id, key }: Pick<SessionRow, "id" | "key">,
+    { id, key, revision }: Pick<SessionRow, "id" | "key" | "revision">,
     holder: Holder,
     { counters, missing }: Continued,
     taken?: Taken,
   ): Lock {
-    const held: Held = { id, key, holder, counters, taken };
+    const held: Held = { id, key, revision, holder, counters, taken };
     return this.#parts.held.add({ id, scope, recovery: missing, owner: () => ownerOf(held.holder) }, held);
   }
 
@@ -192,14 +192,14 @@ export class PostgresLocks {
       await tables.look();
       return this.lock(scope, row.id);
     }
-    const { state, head } = taken;
+    const { state, head, revision } = taken;
     let lock: Lock | undefined;
     try {
       const found = await readCounters(database, row.key);
       const continued = continuedFrom(found, state);
       checkMessages(row.id, found, continued);
       continued.counters.pos = head;
-      lock = this.hold(scope, row, holder, continued);
+      lock = this.hold(scope, { ...row, revision }, holder, continued);
       // Who let go of a session wrote its state last; of a writer that died or was passed over, the lines may say more.
       if (row.holder)
         await store.setState(lock, await recounted(row, state, (log) => allRows(database, row.key, log, found)));

@@ -160,7 +160,7 @@ class PostgresStore implements Store {
       throw alreadyExists(id);
     }
     const counters = { seqs: noCounts(), pos: 0 };
-    return this.#locks.hold(scope, { id, key }, mine.holder, { counters, missing: [] });
+    return this.#locks.hold(scope, { id, key, revision: 0 }, mine.holder, { counters, missing: [] });
   }
 
   async info(scope: Scope, id: string): Promise<SessionInfo> {
@@ -265,7 +265,7 @@ class PostgresStore implements Store {
 
   async #finish(held: Held, state: SessionState): Promise<void> {
     held.taken = undefined;
-    await this.#writer.settled(held);
+    await this.#writer.written(held);
     const hash = await hashOfSession(this.#database, held.key);
     const text = encodeState(state, {}, sealOf(held.counters, hash));
     const isEnded = await endRow(this.#database, held.key, held.holder.generation, { text, status: state.status });

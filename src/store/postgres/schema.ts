@@ -72,6 +72,10 @@ export const migrations: readonly Migration[] = [
     CREATE INDEX aside_by_session ON ${name}.aside (session_id);
     CREATE TABLE ${name}.erasing (session_id uuid PRIMARY KEY, tenant text, "user" text);`,
   },
+  {
+    about: "how often a session was written, so that a sending that comes late is known",
+    statements: (name) => `ALTER TABLE ${name}.session ADD COLUMN revision bigint NOT NULL DEFAULT 0;`,
+  },
 ];
 
 /** A schema of a database, and the steps that this code knows. */

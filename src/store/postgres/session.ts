@@ -21,6 +21,8 @@ export interface SessionRow extends RemoteHolder {
   readonly generation: number;
   /** The highest place that was given out. */
   readonly head: number;
+  /** How often its holders wrote it. */
+  readonly revision: number;
   readonly restoring: boolean;
   readonly isKept: boolean;
   /** The texts that metadata.json and state.json of a file store have. */
@@ -31,7 +33,7 @@ export interface SessionRow extends RemoteHolder {
 export function sessionColumns(now: string): string {
   const age = `extract(epoch FROM (coalesce(${now}::timestamptz, now()) - w.beat)) * 1000`;
   return (
-    's.key, s.id, s.tenant, s."user", s.format, s.metadata, s.state, s.generation, s.head, s.holder, s.restoring, ' +
+    's.key, s.id, s.tenant, s."user", s.format, s.metadata, s.state, s.generation, s.head, s.revision, s.holder, s.restoring, ' +
     `s.created_ms, s.kept IS NOT NULL AS is_kept, (${age})::float8 AS silent_ms, ` +
     `to_char(w.beat AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS beat`
   );
@@ -137,22 +139,26 @@ export async function insertRow(
   return row && String(row["key"]);
 }
 
+/** A session's place and the text of its state, at the moment it was taken. */
+export interface TakenRow extends Pick<SessionRow, "head" | "revision"> {
+  readonly state: string;
+}
+
 /**
  * Takes a session for the next generation.
  *
- * @returns its place and the text of its state; undefined where another process took it since its row was read, or the
- *   tables have another version
+ * @returns undefined where another process took it since its row was read, or the tables have another version
  */
 export async function takeRow(
   { asker, schema, atVersion }: Database,
   { key, generation }: SessionRow,
   { holder, worker }: RowHolder,
-): Promise<{ readonly head: number; readonly state: string } | undefined> {
+): Promise<TakenRow | undefined> {
   const sql =
     `UPDATE ${schema}.session SET generation = generation + 1, holder = $3, worker = $4 WHERE key = $1 AND ` +
-    `generation = $2 AND trashed_at IS NULL AND ${atVersion} RETURNING head, state`;
+    `generation = $2 AND trashed_at IS NULL AND ${atVersion} RETURNING head, revision, state`;
   const [taken] = await asker.ask(sql, [key, generation, JSON.stringify(holder), worker]);
-  return taken && { head: Number(taken["head"]), state: String(taken["state"]) };
+  return taken && { head: Number(taken["head"]), revision: Number(taken["revision"]), state: String(taken["state"]) };
 }
 
 /** Lets go of a session, where this holder still has it. */
@@ -169,7 +175,10 @@ export async function takeBackOf({ asker, schema }: Database, id: string, holder
   return (await asker.ask(sql, [id, holder.generation, JSON.stringify(holder)])).length > 0;
 }
 
-/** Ends a session; false where this holder has it no more. */
+/**
+ * Ends a session; false where this holder has it no more. Its generation goes up, so that nothing comes late. An end whose
+ * answer did not come may be asked for again.
+ */
 export async function endRow(
   { asker, schema }: Database,
   key: string,
@@ -177,9 +186,11 @@ export async function endRow(
   { text, status }: { readonly text: string; readonly status: string },
 ): Promise<boolean> {
   const sql =
-    `UPDATE ${schema}.session SET state = $3, status = $4, holder = NULL, worker = NULL WHERE key = $1 AND ` +
-    "generation = $2 RETURNING key";
-  return (await asker.ask(sql, [key, generation, text, status])).length > 0;
+    `UPDATE ${schema}.session SET state = $3, status = $4, generation = generation + 1, holder = NULL, worker = NULL ` +
+    "WHERE key = $1 AND generation = $2 RETURNING key";
+  if ((await asker.ask(sql, [key, generation, text, status])).length > 0) return true;
+  const ended = `SELECT key FROM ${schema}.session WHERE key = $1 AND generation = $2 + 1 AND state = $3`;
+  return (await asker.ask(ended, [key, generation, text])).length > 0;
 }
 
 /** A row for people. */
@@ -225,6 +236,7 @@ function readRow(row: PostgresRow): SessionRow | undefined {
     format: Number(row["format"]),
     generation: Number(row["generation"]),
     head: Number(row["head"]),
+    revision: Number(row["revision"]),
     holder: held && { ...held, ...(typeof beat === "string" && { heartbeatAt: beat }) },
     silentMs: silent === null || silent === undefined ? Number.POSITIVE_INFINITY : Number(silent),
     restoring: row["restoring"] === true,

@@ -20,6 +20,9 @@ import type { SessionRow } from "./session.ts";
 /** Characters written in one statement, about. */
 const batchCharacters = 4 * 1024 * 1024;
 
+/** The condition of a row that is being restored, and that nobody is about to remove. */
+const beingStaged = "restoring AND generation = 1";
+
 /** The database that a session is restored to. */
 export interface RestoreTarget {
   readonly database: Database;
@@ -76,10 +79,10 @@ export async function restoreSession(
   const key = await stage(target, admitted, existing);
   try {
     const weighed = weigh(admitted.dump);
-    const head = await writeLines(target.database, weighed.dump, { key, condition: "restoring" }, signal);
+    const head = await writeLines(target.database, weighed.dump, { key, condition: beingStaged }, signal);
     const sql =
       `UPDATE ${schema}.session SET restoring = false, holder = NULL, worker = NULL, generation = 0, head = $2 ` +
-      "WHERE key = $1 AND restoring RETURNING key";
+      `WHERE key = $1 AND ${beingStaged} RETURNING key`;
     const [shown] = await asker.ask(sql, [key, head]);
     if (!shown) throw takenOver(dump.id);
     return { outcome: "written", masked: admitted.masked(), hash: weighed.summary().hash };
@@ -180,7 +183,10 @@ export async function writeLines(
   return head;
 }
 
-async function removeStaged({ asker, schema }: Database, key: string): Promise<void> {
+/** Removes what a restore left. */
+export async function removeStaged({ asker, schema }: Database, key: string): Promise<void> {
+  // The statement that removes lines does not see those of a statement that ends meanwhile: from here on none adds any.
+  await asker.ask(`UPDATE ${schema}.session SET generation = generation + 1 WHERE key = $1 AND restoring`, [key]);
   const sql =
     `WITH gone AS (DELETE FROM ${schema}.session WHERE key = $1 AND restoring RETURNING key) ` +
     `DELETE FROM ${schema}.record WHERE session IN (SELECT key FROM gone)`;

@@ -45,6 +45,28 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
     const metadata = row && decodeMetadata(parseDocument(String(row["metadata"])), id);
     return metadata && inScope(scope, metadata) ? row : undefined;
   };
+  const putAside = async (scope: Scope, id: string): Promise<string> => {
+    await alive();
+    sessionId(id);
+    const row = await ownerRow(database, id);
+    if (!row || !inScope(scope, scopeOf(row))) throw notFound(id);
+    const found = await findRow(database, id).catch(() => undefined);
+    const owner = found && heldBy(found);
+    if (owner) throw busy(owner);
+    const time = timestamp(clock);
+    // From here on no line is added but by who takes it anew: the statement that moves lines does not see those meanwhile.
+    const fence = `UPDATE ${schema}.session SET generation = generation + 1 WHERE key = $1 AND generation = $2 RETURNING key`;
+    const isFenced = (await ask(fence, row["key"], row["generation"])).length > 0;
+    const sql =
+      `WITH gone AS (DELETE FROM ${schema}.session WHERE key = $1 AND generation = $3 + 1 RETURNING *), lines AS (DELETE FROM ${schema}.record ` +
+      "WHERE session IN (SELECT key FROM gone) RETURNING *) " +
+      `INSERT INTO ${schema}.aside (time, source, session_id, content) SELECT $2, * FROM (` +
+      "SELECT 'record.' || log, gone.id, lines.body FROM lines, gone UNION ALL SELECT 'session.metadata', id, metadata " +
+      "FROM gone UNION ALL SELECT 'session.state', id, state FROM gone) AS one RETURNING key";
+    const isMoved = isFenced && (await ask(sql, row["key"], time, row["generation"])).length > 0;
+    if (!isMoved) return putAside(scope, id);
+    return `table aside, time ${time}`;
+  };
   return {
     async size(scope, id) {
       const { key, state } = await find(scope, id);
@@ -108,24 +130,7 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
         "WHERE o.id = $2 AND o.trashed_at IS NULL) RETURNING key";
       if ((await ask(sql, row["key"], id)).length === 0) throw alreadyExists(id);
     },
-    async putAside(scope, id) {
-      await alive();
-      sessionId(id);
-      const row = await ownerRow(database, id);
-      if (!row || !inScope(scope, scopeOf(row))) throw notFound(id);
-      const found = await findRow(database, id).catch(() => undefined);
-      const owner = found && heldBy(found);
-      if (owner) throw busy(owner);
-      const time = timestamp(clock);
-      const sql =
-        `WITH gone AS (DELETE FROM ${schema}.session WHERE key = $1 RETURNING *), lines AS (DELETE FROM ${schema}.record ` +
-        "WHERE session IN (SELECT key FROM gone) RETURNING *) " +
-        `INSERT INTO ${schema}.aside (time, source, session_id, content) SELECT $2, * FROM (` +
-        "SELECT 'record.' || log, gone.id, lines.body FROM lines, gone UNION ALL SELECT 'session.metadata', id, metadata " +
-        "FROM gone UNION ALL SELECT 'session.state', id, state FROM gone) AS one";
-      await ask(sql, row["key"], time);
-      return `table aside, time ${time}`;
-    },
+    putAside,
     async erase(scope, ids, elsewhere = nowhere) {
       await alive();
       const known = [...new Set(ids.map(sessionId))];
@@ -150,7 +155,7 @@ function scopeOf({ user, tenant }: PostgresRow): Scope {
 }
 
 async function ownerRow({ asker, schema }: Database, id: string): Promise<PostgresRow | undefined> {
-  const sql = `SELECT key, tenant, "user", kept, state FROM ${schema}.session WHERE id = $1 ORDER BY trashed_at NULLS FIRST LIMIT 1`;
+  const sql = `SELECT key, tenant, "user", generation, kept, state FROM ${schema}.session WHERE id = $1 ORDER BY trashed_at NULLS FIRST LIMIT 1`;
   const [row] = await asker.ask(sql, [id]);
   return row;
 }
@@ -169,14 +174,20 @@ async function mayErase(database: Database, scope: Scope, id: string, elsewhere:
   if (holder) throw busy(holder);
 }
 
-/** Removes all rows of a session in one statement, which notes that its erasure is under way. */
+/**
+ * Removes all rows of a session. It is noted first that its erasure is under way, and its rows are hidden and taken from who
+ * has them: the statement that removes lines does not see those of an append that ends meanwhile, and then there is none.
+ */
 async function removeRows({ asker, schema }: Database, id: string): Promise<readonly ErasedPlace[]> {
+  const fence =
+    `WITH fenced AS (UPDATE ${schema}.session SET restoring = true, generation = generation + 1, holder = NULL, worker = NULL ` +
+    `WHERE id = $1 RETURNING id, tenant, "user") INSERT INTO ${schema}.erasing (session_id, tenant, "user") ` +
+    'SELECT DISTINCT ON (id) id, tenant, "user" FROM fenced ON CONFLICT DO NOTHING';
+  await asker.ask(fence, [id]);
   const sql =
     `WITH gone AS (DELETE FROM ${schema}.session WHERE id = $1 RETURNING *), ` +
     `lines AS (DELETE FROM ${schema}.record WHERE session IN (SELECT key FROM gone) RETURNING session, octet_length(body) AS bytes), ` +
-    `put AS (DELETE FROM ${schema}.aside WHERE session_id = $1 RETURNING octet_length(content) AS bytes), ` +
-    `noted AS (INSERT INTO ${schema}.erasing (session_id, tenant, "user") SELECT DISTINCT ON (id) id, tenant, "user" FROM gone ` +
-    "ON CONFLICT DO NOTHING) " +
+    `put AS (DELETE FROM ${schema}.aside WHERE session_id = $1 RETURNING octet_length(content) AS bytes) ` +
     "SELECT 'session' AS kind, 'session' AS place, count(*) AS count, coalesce(sum(octet_length(metadata) + octet_length(state)), 0) " +
     "AS bytes FROM gone WHERE trashed_at IS NULL " +
     "UNION ALL SELECT 'session', 'record', count(*), coalesce(sum(lines.bytes), 0) FROM lines JOIN gone ON gone.key = lines.session " +

@@ -6,6 +6,8 @@ import { encodeState } from "../format/documents.ts";
 import type { Outcome, Part, SendBatch, Writable } from "../shared/group-writer.ts";
 import { unknownOutcome } from "../shared/remote.ts";
 import { sealOf } from "../shared/session-log.ts";
+import type { NumberedLine } from "../shared/session-log.ts";
+import type { PostgresRow } from "./client.ts";
 import type { Database } from "./database.ts";
 import type { LogEnds } from "./ends.ts";
 import { logNumbers } from "./schema.ts";
@@ -38,6 +40,7 @@ export function appendTo({ asker, schema }: Database): SendBatch<Held> {
       numbers(parts.map(({ held }) => held.key)),
       numbers(parts.map(({ held }) => held.holder.generation)),
       numbers(parts.map(({ held }) => held.counters.pos)),
+      numbers(parts.map(({ held }) => held.revision)),
       numbers(parts.map(({ after }) => after.pos)),
       parts.map(({ state, after }) => (state ? encodeState(state, {}, sealOf(after)) : null)),
       parts.map(({ state }) => state?.status ?? null),
@@ -45,8 +48,7 @@ export function appendTo({ asker, schema }: Database): SendBatch<Held> {
       numbers(lines.map(({ log }) => logNumbers[log])),
       numbers(lines.map(({ seq }) => seq)),
       numbers(lines.map(({ pos }) => pos)),
-      // A line of JSON has no line end inside, and one text needs no quoting as a list does.
-      lines.map(({ line }) => line).join("\n"),
+      oneText(lines),
     ];
     const moved = new Set((await asker.askOften(sql, values)).map((row) => String(row["key"])));
     const outcomes = new Map<Held, Outcome>();
@@ -68,6 +70,12 @@ function numbers(list: readonly (number | string)[]): string {
   return `{${list.join(",")}}`;
 }
 
+/** Lines as one text, which needs no quoting as a list does. A line of JSON has no line end inside. */
+function oneText(lines: readonly NumberedLine[]): string {
+  if (lines.some(({ line }) => line.includes("\n"))) throw new TypeError("A line of a log has a line end inside.");
+  return lines.map(({ line }) => line).join("\n");
+}
+
 /**
  * The outcome of a session whose row was not as expected: an earlier sending of the same lines was carried out, or another
  * process took the session over.
@@ -78,23 +86,30 @@ async function judged(
 ): Promise<Outcome> {
   const last = lines.at(-1);
   const sql =
-    `SELECT s.generation, s.head, (SELECT r.body FROM ${schema}.record r WHERE r.session = s.key AND r.log = $2 AND ` +
+    `SELECT s.generation, s.head, s.revision, (SELECT r.body FROM ${schema}.record r WHERE r.session = s.key AND r.log = $2 AND ` +
     `r.seq = $3) AS body FROM ${schema}.session s WHERE s.key = $1`;
   const [row] = await asker.ask(sql, [held.key, last ? logNumbers[last.log] : 0, last?.seq ?? 0]);
-  if (Number(row?.["head"]) >= after.pos && last !== undefined && row?.["body"] === last.line) return "kept";
-  return row !== undefined && Number(row["generation"]) === held.holder.generation ? "elsewhere" : "fenced";
+  const isMine = row !== undefined && Number(row["generation"]) === held.holder.generation;
+  if (last ? Number(row?.["head"]) >= after.pos && row?.["body"] === last.line : isNext(row, held) && isMine)
+    return "kept";
+  return isMine ? "elsewhere" : "fenced";
+}
+
+/** Whether a session's row was written once since its holder wrote it. */
+function isNext(row: PostgresRow | undefined, { revision }: Held): boolean {
+  return Number(row?.["revision"]) === revision + 1;
 }
 
 /** The statement that appends: the update of a session's row locks it, checks it, and says whether its lines are added. */
 function appending(schema: string): string {
   return (
-    "WITH asked AS (SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[]) " +
-    "AS a(key, generation, head, next, state, status)), " +
-    `moved AS (UPDATE ${schema}.session s SET head = a.next, state = coalesce(a.state, s.state), ` +
+    "WITH asked AS (SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], " +
+    "$7::text[]) AS a(key, generation, head, revision, next, state, status)), " +
+    `moved AS (UPDATE ${schema}.session s SET head = a.next, revision = a.revision + 1, state = coalesce(a.state, s.state), ` +
     "status = coalesce(a.status, s.status) FROM asked a WHERE s.key = a.key AND s.generation = a.generation " +
-    "AND s.head = a.head RETURNING s.key), " +
+    "AND s.head = a.head AND s.revision = a.revision RETURNING s.key), " +
     `added AS (INSERT INTO ${schema}.record (session, log, seq, pos, body) SELECT r.* FROM ` +
-    "unnest($7::bigint[], $8::smallint[], $9::bigint[], $10::bigint[], string_to_array($11, E'\\n')) " +
+    "unnest($8::bigint[], $9::smallint[], $10::bigint[], $11::bigint[], string_to_array($12, E'\\n')) " +
     "AS r(session, log, seq, pos, body) JOIN moved ON moved.key = r.session) SELECT key FROM moved"
   );
 }

@@ -1,6 +1,7 @@
 /** The lines of a session's logs in Redis: a stream for each log, whose ids are the numbers of the lines. */
 import { logNames } from "../format/logs.ts";
-import { noCounts } from "../format/seal.ts";
+import { SealHash, noCounts } from "../format/seal.ts";
+import { addLine } from "../shared/session-log.ts";
 import type { Counters } from "../shared/session-log.ts";
 import type { LogName, ReadQuery } from "../store.ts";
 import type { RedisPlace } from "./database.ts";
@@ -40,6 +41,15 @@ export async function readCounters({ sender }: RedisPlace, keys: SessionKeys): P
     counters.pos = Math.max(counters.pos, Number(/"pos":(\d{1,15})/.exec(last.line)?.[1] ?? 0));
   }
   return counters;
+}
+
+/** The hash over all lines of a session that nobody writes to meanwhile. */
+export async function hashOfSession(place: RedisPlace, keys: SessionKeys): Promise<string> {
+  const hash = new SealHash();
+  for (const log of logNames) {
+    for await (const { line } of rowsOf(place, logKey(keys, log))) addLine(hash, log, line);
+  }
+  return hash.digest();
 }
 
 /** The rows a query asks for, oldest first. A reader stops at what was the newest when it began. */

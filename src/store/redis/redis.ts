@@ -6,8 +6,8 @@ import { createMask } from "../../mask/mask.ts";
 import type { Mask } from "../../mask/mask.ts";
 import type { NewRecord, RecordKind, StoredRecord, StoredRecordOf } from "../../message/record.ts";
 import { encodeState, initialState } from "../format/documents.ts";
-import { kindLogs, logNames } from "../format/logs.ts";
-import { SealHash, noCounts } from "../format/seal.ts";
+import { kindLogs } from "../format/logs.ts";
+import { noCounts } from "../format/seal.ts";
 import { systemClock, timestamp } from "../shared/clock.ts";
 import type { Clock } from "../shared/clock.ts";
 import { DamageList } from "../shared/damage-list.ts";
@@ -20,7 +20,7 @@ import { prepareState, readRecord } from "../shared/prepare.ts";
 import { alreadyExists, checkQuery, finished, formatVersion, inScope, isFinal } from "../shared/rules.ts";
 import { newerFormat, notFound, sessionId, storeClosed } from "../shared/rules.ts";
 import { recounted } from "../shared/recount.ts";
-import { addLine, checkMessages, continuedFrom, encode, recordOf, sealOf } from "../shared/session-log.ts";
+import { checkMessages, continuedFrom, encode, recordOf, sealOf } from "../shared/session-log.ts";
 import type { Continued } from "../shared/session-log.ts";
 import { busy, fenced, unlockEdit } from "../shared/unlock.ts";
 import type { ExamineOptions, Examined, StoreCheckup } from "../store.ts";
@@ -33,7 +33,7 @@ import type { RedisPlace } from "./database.ts";
 import { assuranceOf } from "./durability.ts";
 import type { Assurance } from "./durability.ts";
 import { keysOf } from "./keys.ts";
-import { logKey, readCounters, rowsOf } from "./log.ts";
+import { hashOfSession, logKey, readCounters, rowsOf } from "./log.ts";
 import { checkRedisOptions } from "./options.ts";
 import type { RedisStoreOptions } from "./options.ts";
 import { Heart, heldBy, holdingOf } from "../shared/remote.ts";
@@ -137,7 +137,7 @@ class RedisStore implements Store {
     const inserted = insertRow(this.#place, { metadata, state, holder, worker: this.#heart.id });
     const isMade = await this.#heart.taking(inserted, () => takeBackOf(this.#place, id, holder));
     if (!isMade) throw alreadyExists(id);
-    return this.#hold(scope, id, holder, { counters: { seqs: noCounts(), pos: 0 }, missing: [] });
+    return this.#hold(scope, { id, revision: 0 }, holder, { counters: { seqs: noCounts(), pos: 0 }, missing: [] });
   }
 
   async info(scope: Scope, id: string): Promise<SessionInfo> {
@@ -168,14 +168,14 @@ class RedisStore implements Store {
     const taking = takeRow(this.#place, row, { holder, worker: this.#heart.id });
     const taken = await this.#heart.taking(taking, () => takeBackOf(this.#place, row.id, holder));
     if (!taken) return this.lock(scope, row.id);
-    const { head, state } = taken;
+    const { head, revision, state } = taken;
     let lock: Lock | undefined;
     try {
       const found = await readCounters(this.#place, keys);
       const continued = continuedFrom(found, state);
       checkMessages(row.id, found, continued);
       continued.counters.pos = head;
-      lock = this.#hold(scope, row.id, holder, continued);
+      lock = this.#hold(scope, { id: row.id, revision }, holder, continued);
       // Who let go of a session wrote its state last; of a writer that died or was passed over, the lines may say more.
       if (row.holder)
         await this.setState(lock, await recounted(row, state, (log) => rowsOf(this.#place, logKey(keys, log))));
@@ -313,18 +313,14 @@ class RedisStore implements Store {
     return { ...ownIdentity(), acquiredAt: now, heartbeatAt: now, generation };
   }
 
-  #hold(scope: Scope, id: string, holder: Holder, { counters, missing }: Continued): Lock {
-    const held: Held = { id, keys: this.#place.keys.of(id), holder, counters };
-    return this.#held.add({ id, scope, recovery: missing, owner: () => ownerOf(holder) }, held);
+  #hold(scope: Scope, { id, revision }: Pick<Held, "id" | "revision">, holder: Holder, known: Continued): Lock {
+    const held: Held = { id, revision, keys: this.#place.keys.of(id), holder, counters: known.counters };
+    return this.#held.add({ id, scope, recovery: known.missing, owner: () => ownerOf(holder) }, held);
   }
 
   async #finish(held: Held, state: SessionState): Promise<void> {
-    await this.#writer.settled(held);
-    const hash = new SealHash();
-    for (const log of logNames) {
-      for await (const { line } of rowsOf(this.#place, logKey(held.keys, log))) addLine(hash, log, line);
-    }
-    const text = encodeState(state, {}, sealOf(held.counters, hash.digest()));
+    await this.#writer.written(held);
+    const text = encodeState(state, {}, sealOf(held.counters, await hashOfSession(this.#place, held.keys)));
     const isEnded = await endRow(this.#place, held.id, held.holder.generation, { text, status: state.status });
     if (!isEnded) throw fenced({ owner: held.holder });
   }

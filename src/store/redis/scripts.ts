@@ -5,19 +5,20 @@
 
 /**
  * Appends to several sessions. KEYS: of each its hash and the logs that get lines. ARGV: of each generation, head before,
- * head after, state or "", status, how many logs, how many lines, and then log (its place behind the hash), id and text of
- * each line. Answers two texts for each: `kept`; `fenced` or `moved`, and the head; `error`, and the server's words.
+ * revision before, head after, state or "", status, how many logs, how many lines, and then log (its place behind the hash),
+ * id and text of each line. Answers two texts for each: `kept`; `fenced` or `moved`, and head and revision; `error`, and the
+ * server's words.
  */
 export const appendScript = `
 local answers, key, at = {}, 1, 1
 while key <= #KEYS do
-  local logs, lines = tonumber(ARGV[at + 5]), tonumber(ARGV[at + 6])
+  local logs, lines = tonumber(ARGV[at + 6]), tonumber(ARGV[at + 7])
   local outcome, told = 'kept', ''
-  local s = redis.call('HMGET', KEYS[key], 'generation', 'head')
-  if s[1] ~= ARGV[at] then outcome, told = 'fenced', s[2] or ''
-  elseif s[2] ~= ARGV[at + 1] then outcome, told = 'moved', s[2] or ''
+  local s = redis.call('HMGET', KEYS[key], 'generation', 'head', 'revision')
+  if s[1] ~= ARGV[at] then outcome = 'fenced'
+  elseif s[2] ~= ARGV[at + 1] or (s[3] or '0') ~= ARGV[at + 2] then outcome = 'moved'
   else
-    for i = at + 7, at + 6 + 3 * lines, 3 do
+    for i = at + 8, at + 7 + 3 * lines, 3 do
       local added = redis.pcall('XADD', KEYS[key + tonumber(ARGV[i])], ARGV[i + 1], 'line', ARGV[i + 2])
       if type(added) == 'table' and added.err then
         outcome, told = 'error', added.err
@@ -25,15 +26,18 @@ while key <= #KEYS do
       end
     end
     if outcome == 'kept' then
-      local fields = { 'head', ARGV[at + 2] }
-      if ARGV[at + 3] ~= '' then fields = { 'head', ARGV[at + 2], 'state', ARGV[at + 3], 'status', ARGV[at + 4] } end
+      local fields = { 'head', ARGV[at + 3], 'revision', string.format('%.0f', ARGV[at + 2] + 1) }
+      if ARGV[at + 4] ~= '' then
+        for i, value in ipairs({ 'state', ARGV[at + 4], 'status', ARGV[at + 5] }) do fields[4 + i] = value end
+      end
       local set = redis.pcall('HSET', KEYS[key], unpack(fields))
       if type(set) == 'table' and set.err then outcome, told = 'error', set.err end
     end
   end
+  if outcome == 'fenced' or outcome == 'moved' then told = (s[2] or '') .. ' ' .. (s[3] or '0') end
   answers[#answers + 1] = outcome
   answers[#answers + 1] = told
-  key, at = key + 1 + logs, at + 7 + 3 * lines
+  key, at = key + 1 + logs, at + 8 + 3 * lines
 end
 return answers`;
 
@@ -43,17 +47,23 @@ if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
 redis.call('HSET', KEYS[1], unpack(ARGV))
 return 1`;
 
-/** KEYS: session. ARGV: generation before, generation after, holder, worker. Answers head and state, or nothing. */
+/** KEYS: session. ARGV: generation before, generation after, holder, worker. Answers head, state and revision, or nothing. */
 export const takeScript = `
-local s = redis.call('HMGET', KEYS[1], 'generation', 'head', 'state')
+local s = redis.call('HMGET', KEYS[1], 'generation', 'head', 'state', 'revision')
 if s[1] ~= ARGV[1] then return false end
 redis.call('HSET', KEYS[1], 'generation', ARGV[2], 'holder', ARGV[3], 'worker', ARGV[4])
-return {s[2], s[3]}`;
+return {s[2], s[3], s[4] or '0'}`;
 
-/** KEYS: session. ARGV: generation, state or "", status. Ends the holding, and the session where a state is given. */
+/**
+ * KEYS: session. ARGV: generation, state or "", status, generation after. Ends the holding, and the session where a state is
+ * given: the answer of an end that was carried out before is as its first.
+ */
 export const letGoScript = `
-if redis.call('HGET', KEYS[1], 'generation') ~= ARGV[1] then return 0 end
-if ARGV[2] ~= '' then redis.call('HSET', KEYS[1], 'state', ARGV[2], 'status', ARGV[3]) end
+local s = redis.call('HMGET', KEYS[1], 'generation', 'state')
+if s[1] ~= ARGV[1] then return (s[1] == ARGV[4] and ARGV[2] ~= '' and s[2] == ARGV[2]) and 1 or 0 end
+if ARGV[2] ~= '' then
+  redis.call('HSET', KEYS[1], 'state', ARGV[2], 'status', ARGV[3], 'generation', ARGV[4])
+end
 redis.call('HDEL', KEYS[1], 'holder', 'worker')
 return 1`;
 
@@ -87,6 +97,12 @@ redis.call('HSET', KEYS[1], ARGV[2], ARGV[3])
 if ARGV[2] == 'state' then redis.call('HSET', KEYS[1], 'status', ARGV[4]) end
 redis.call('HSETNX', KEYS[1], 'generation', '0')
 redis.call('HSETNX', KEYS[1], 'head', ARGV[5])
+return 1`;
+
+/** KEYS: session, logs. ARGV: generation. Removes a session; answers 0 where a process took it meanwhile. */
+export const removeScript = `
+if (redis.call('HGET', KEYS[1], 'generation') or '') ~= ARGV[1] then return 0 end
+redis.call('UNLINK', unpack(KEYS))
 return 1`;
 
 /** KEYS: those to move, then those to move to. Moves a session where the places are free; answers 0 where one is taken. */

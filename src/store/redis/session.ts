@@ -133,24 +133,32 @@ export async function insertRow(
   return Number(await run(place, createScript, [keys.of(id).session], Object.entries(made).flat())) === 1;
 }
 
+/** A session's place and the text of its state, at the moment it was taken. */
+export interface TakenRow {
+  readonly head: number;
+  /** How often its holders wrote it. */
+  readonly revision: number;
+  readonly state: string;
+}
+
 /**
  * Takes a session for the next generation.
  *
- * @returns its place and the text of its state; undefined where another process took it since its hash was read
+ * @returns undefined where another process took it since its hash was read
  */
 export async function takeRow(
   place: RedisPlace,
   { id, generation }: SessionRow,
   { holder, worker }: RowHolder,
-): Promise<{ readonly head: number; readonly state: string } | undefined> {
+): Promise<TakenRow | undefined> {
   const values = [generation, holder.generation, JSON.stringify(holder), worker];
   const taken = (await run(place, takeScript, [place.keys.of(id).session], values)) as readonly string[] | null;
-  return taken ? { head: Number(taken[0]), state: taken[1] ?? "" } : undefined;
+  return taken ? { head: Number(taken[0]), state: taken[1] ?? "", revision: Number(taken[2]) } : undefined;
 }
 
 /** Lets go of a session, where this holder still has it. */
 export async function letGoOf(place: RedisPlace, id: string, generation: number): Promise<void> {
-  await run(place, letGoScript, [place.keys.of(id).session], [generation, "", ""]);
+  await run(place, letGoScript, [place.keys.of(id).session], [generation, "", "", generation]);
 }
 
 /** As {@link letGoOf}, of a session that this very taking has; false where it has not. */
@@ -161,14 +169,19 @@ export async function takeBackOf(place: RedisPlace, id: string, holder: Holder):
   return isMine;
 }
 
-/** Ends a session; false where this holder has it no more. */
+/**
+ * Ends a session; false where this holder has it no more. Its generation goes up, so that nothing comes late. An end whose
+ * answer did not come may be asked for again.
+ */
 export async function endRow(
   place: RedisPlace,
   id: string,
   generation: number,
   { text, status }: { readonly text: string; readonly status: string },
 ): Promise<boolean> {
-  return Number(await run(place, letGoScript, [place.keys.of(id).session], [generation, text, status])) === 1;
+  return (
+    Number(await run(place, letGoScript, [place.keys.of(id).session], [generation, text, status, generation + 1])) === 1
+  );
 }
 
 /** A session for people. */

@@ -14,7 +14,7 @@ import { run } from "./database.ts";
 import type { RedisPlace } from "./database.ts";
 import type { SessionKeys } from "./keys.ts";
 import { rowsOf } from "./log.ts";
-import { moveScript } from "./scripts.ts";
+import { moveScript, removeScript } from "./scripts.ts";
 import { heldBy } from "../shared/remote.ts";
 import { findRow } from "./session.ts";
 import type { SessionRow } from "./session.ts";
@@ -41,6 +41,30 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
     await alive();
     const known = knownIn(await sender.send("HGET", keys.trash, sessionId(id)));
     return known && inScope(scope, known) ? known : undefined;
+  };
+  const putAside = async (scope: Scope, id: string): Promise<string> => {
+    await alive();
+    const own = keys.of(sessionId(id));
+    const metadata = parseDocument(String(await sender.send("HGET", own.session, "metadata")));
+    if (!metadata || !inScope(scope, metadata)) throw notFound(id);
+    const found = await findRow(place, own.session, id).catch(() => undefined);
+    const owner = found && heldBy(found);
+    if (owner) throw busy(owner);
+    const time = timestamp(clock);
+    // From here on no line is added but by who takes it anew.
+    await sender.send("HINCRBY", own.session, "generation", 1).catch(() => undefined);
+    const generation = (await sender.send("HGET", own.session, "generation")) as string | null;
+    const texts = (await sender.send("HMGET", own.session, "metadata", "state")) as readonly (string | null)[];
+    await sender.send("RPUSH", own.aside, JSON.stringify({ time, metadata: texts[0], state: texts[1] }));
+    for (const log of own.logs) {
+      for await (const { line } of rowsOf(place, log)) {
+        await sender.send("RPUSH", own.aside, JSON.stringify({ time, log, line }));
+      }
+    }
+    const isRemoved = await run(place, removeScript, [own.session, ...own.logs], [generation ?? ""]);
+    if (Number(isRemoved) !== 1) return putAside(scope, id);
+    await sender.send("ZREM", keys.sessions(metadata), id);
+    return `list ${own.aside}, time ${time}`;
   };
   return {
     async size(scope, id) {
@@ -100,26 +124,7 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
       if (!(await move(place, keys.inTrash(id), keys.of(id)))) throw alreadyExists(id);
       await sender.send("HDEL", keys.trash, id);
     },
-    async putAside(scope, id) {
-      await alive();
-      const own = keys.of(sessionId(id));
-      const metadata = parseDocument(String(await sender.send("HGET", own.session, "metadata")));
-      if (!metadata || !inScope(scope, metadata)) throw notFound(id);
-      const found = await findRow(place, own.session, id).catch(() => undefined);
-      const owner = found && heldBy(found);
-      if (owner) throw busy(owner);
-      const time = timestamp(clock);
-      const texts = (await sender.send("HMGET", own.session, "metadata", "state")) as readonly (string | null)[];
-      await sender.send("RPUSH", own.aside, JSON.stringify({ time, metadata: texts[0], state: texts[1] }));
-      for (const log of own.logs) {
-        for await (const { line } of rowsOf(place, log)) {
-          await sender.send("RPUSH", own.aside, JSON.stringify({ time, log, line }));
-        }
-      }
-      await sender.send("ZREM", keys.sessions(metadata), id);
-      await sender.send("UNLINK", own.session, ...own.logs);
-      return `list ${own.aside}, time ${time}`;
-    },
+    putAside,
     async erase(scope, ids, elsewhere = async () => []) {
       await alive();
       const known = [...new Set(ids.map(sessionId))];

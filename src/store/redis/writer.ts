@@ -52,7 +52,7 @@ async function sendScript(place: RedisPlace, parts: readonly Part<Held>[]): Prom
   for (const { held, lines, after, state } of parts) {
     const logs = logNames.filter((log) => lines.some((line) => line.log === log));
     keys.push(held.keys.session, ...logs.map((log) => logKey(held.keys, log)));
-    values.push(held.holder.generation, held.counters.pos, after.pos);
+    values.push(held.holder.generation, held.counters.pos, held.revision, after.pos);
     values.push(...(state ? [encodeState(state, {}, sealOf(after)), state.status] : ["", ""]));
     values.push(logs.length, lines.length);
     for (const { log, seq, line } of lines) values.push(logs.indexOf(log) + 1, `${seq}-0`, line);
@@ -78,7 +78,10 @@ async function outcomeOf(
 ): Promise<Outcome> {
   if (answer === "kept") return "kept";
   if (answer === "error") return refusalOf(told, place.location);
-  if (await isThere(place, part, Number(told))) return "kept";
+  const [head, revision] = told.split(" ").map(Number);
+  if (await isThere(place, part, head ?? 0)) return "kept";
+  // A state without lines is known by the revision alone, which another holder goes on with.
+  if (answer === "moved" && part.lines.length === 0 && revision === part.held.revision + 1) return "kept";
   return answer === "fenced" ? "fenced" : "elsewhere";
 }
 

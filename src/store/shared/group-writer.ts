@@ -30,16 +30,18 @@ const longestPause = 2_000;
 export interface Writable {
   readonly id: string;
   readonly counters: Counters;
+  /** How often the session was written: an earlier sending that comes late finds another number, and writes nothing. */
+  revision: number;
   readonly holder: Holder;
   /** Set where it is not known what became of its last write: it has to be opened again. */
   lost?: WindrowError;
 }
 
-/** One session's part of a batch. */
+/** One session's part of a batch. It is kept where the session has the generation, the place and the revision of `held`. */
 export interface Part<H extends Writable> {
   readonly held: H;
   readonly lines: readonly NumberedLine[];
-  /** The last numbers once the lines are kept. */
+  /** The last numbers once the lines are kept; the revision is then one more. */
   readonly after: Counters;
   /** The newest state that was given. */
   readonly state: SessionState | undefined;
@@ -47,7 +49,7 @@ export interface Part<H extends Writable> {
 
 /**
  * The end of a session's part. `elsewhere`: the session has this holder's generation and another place, which only a
- * foreign hand can have done. An error says that nothing of the part was kept.
+ * foreign hand can have done. An error says that nothing of the part was kept, or that this is not known.
  */
 export type Outcome = "kept" | "fenced" | "elsewhere" | WindrowError;
 
@@ -68,12 +70,16 @@ interface Job<H> {
   reject(error: unknown): void;
 }
 
-/** A part whose lines are being collected. */
-interface Collected<H extends Writable> extends Part<H> {
-  readonly lines: NumberedLine[];
+/** The calls for one session that go in one batch. */
+interface Taken<H extends Writable> {
+  readonly held: H;
   readonly jobs: Job<H>[];
-  readonly results: (readonly StoredRecord[])[];
-  state: SessionState | undefined;
+}
+
+/** A part, and the records that each of its calls is answered with. */
+interface Numbered<H extends Writable> extends Part<H> {
+  readonly jobs: readonly Job<H>[];
+  readonly results: readonly (readonly StoredRecord[])[];
 }
 
 /**
@@ -116,6 +122,16 @@ export class GroupWriter<H extends Writable> {
     await this.#newest.get(held)?.catch(() => undefined);
   }
 
+  /**
+   * Waits until nothing of a session waits any more, and all that was asked for is kept or refused.
+   *
+   * @throws WindrowError `store-unavailable` where it is not known what became of its last records
+   */
+  async written(held: H): Promise<void> {
+    await this.settled(held);
+    if (held.lost) throw held.lost;
+  }
+
   /** Sends what waits, as far as it may go now. Calls of the same turn go together. */
   async #wake(): Promise<void> {
     if (this.#isWoken) return;
@@ -129,26 +145,20 @@ export class GroupWriter<H extends Writable> {
     }
   }
 
-  async #carry(parts: readonly Collected<H>[]): Promise<void> {
+  async #carry(taken: readonly Taken<H>[]): Promise<void> {
     this.#underWay++;
-    for (const { held } of parts) this.#busy.add(held.id);
-    try {
-      const outcomes = await this.#send(parts);
-      for (const part of parts) settle(part, outcomes.get(part.held));
-    } catch (error) {
-      for (const { held, jobs } of parts) {
-        if (isUnknownOutcome(error)) held.lost = lost(held, error);
-        for (const job of jobs) job.reject(held.lost ?? error);
-      }
-    }
-    for (const { held } of parts) this.#busy.delete(held.id);
+    for (const { held } of taken) this.#busy.add(held.id);
+    const parts = taken.flatMap((one) => numbered(one));
+    const outcomes = await this.#sendApart(parts);
+    for (const part of parts) settle(part, outcomes.get(part.held));
+    for (const { held } of taken) this.#busy.delete(held.id);
     this.#underWay--;
     void this.#wake();
   }
 
-  /** Takes jobs from the queue, as many as one batch may have, and gives their lines numbers. */
-  #take(): readonly Collected<H>[] {
-    const parts = new Map<string, Collected<H>>();
+  /** Takes jobs from the queue, as many as one batch may have. */
+  #take(): readonly Taken<H>[] {
+    const parts = new Map<string, Taken<H>>();
     const most = this.#share();
     const left: Job<H>[] = [];
     let [lines, characters, isFull] = [0, 0, false];
@@ -168,13 +178,8 @@ export class GroupWriter<H extends Writable> {
       }
       lines += job.encoded.length;
       characters += job.characters;
-      const part = known ?? collected(held);
-      parts.set(held.id, part);
-      part.jobs.push(job);
-      const numbered = job.encoded.map((one) => numberLine(part.after, one));
-      part.lines.push(...numbered);
-      part.results.push(numbered.map(({ seq, pos, record }) => ({ seq, pos, ...record })));
-      part.state = job.state ?? part.state;
+      if (known) known.jobs.push(job);
+      else parts.set(held.id, { held, jobs: [job] });
     }
     this.#queue = left;
     return [...parts.values()];
@@ -187,9 +192,27 @@ export class GroupWriter<H extends Writable> {
     return share < fewestSessions ? waiting.size : share;
   }
 
-  /** Sends a batch until its outcome is known. */
-  async #send(parts: readonly Collected<H>[]): Promise<ReadonlyMap<H, Outcome>> {
-    const began = performance.now();
+  /**
+   * Sends parts until their outcomes are known. Where the server refuses a batch for what is in it, its halves are sent, so
+   * that one part which cannot be kept stops no other.
+   */
+  async #sendApart(parts: readonly Part<H>[]): Promise<ReadonlyMap<H, Outcome>> {
+    try {
+      return await this.#send(parts);
+    } catch (error) {
+      if (parts.length === 1 || !isOfLines(error)) {
+        const failure = error instanceof WindrowError ? error : refused(error);
+        return new Map(parts.map(({ held }) => [held, failure]));
+      }
+    }
+    const half = Math.ceil(parts.length / 2);
+    const first = await this.#sendApart(parts.slice(0, half));
+    return new Map([...first, ...(await this.#sendApart(parts.slice(half)))]);
+  }
+
+  /** Sends a batch until its outcome is known, or until it is not known for long. */
+  async #send(parts: readonly Part<H>[]): Promise<ReadonlyMap<H, Outcome>> {
+    let failedAt: number | undefined;
     let mayBeKept = false;
     for (let pause = shortestPause; ; pause = Math.min(2 * pause, longestPause)) {
       try {
@@ -201,22 +224,50 @@ export class GroupWriter<H extends Writable> {
         // A refusal says that this sending was not kept; an earlier one may have been.
         mayBeKept ||= isUnknownOutcome(error);
         if (!mayBeKept) throw error;
-        if (performance.now() - began > patienceMs) throw unknownOutcome(error);
+        // A batch may have waited long for a connection before it failed.
+        failedAt ??= performance.now();
+        if (performance.now() - failedAt > patienceMs) throw unknownOutcome(error);
         await wait(pause);
       }
     }
   }
 }
 
-function collected<H extends Writable>(held: H): Collected<H> {
-  const { seqs, pos } = held.counters;
-  return { held, jobs: [], results: [], after: { seqs: { ...seqs }, pos }, lines: [], state: undefined };
+/** Whether a batch may have been refused for the lines of one session: not where nothing can be written, or nobody knows. */
+function isOfLines(error: unknown): boolean {
+  return !(error instanceof WindrowError) || (error.code !== "not-durable" && !isUnknownOutcome(error));
 }
 
-function settle<H extends Writable>({ held, jobs, results, after }: Collected<H>, outcome: Outcome | undefined): void {
+/** Gives the lines of a session's calls their numbers; none, and a refusal, where a line is too long to be made. */
+function numbered<H extends Writable>(taken: Taken<H>): readonly Numbered<H>[] {
+  try {
+    return [numberedPart(taken)];
+  } catch (error) {
+    for (const job of taken.jobs) job.reject(refused(error));
+    return [];
+  }
+}
+
+function numberedPart<H extends Writable>({ held, jobs }: Taken<H>): Numbered<H> {
+  const { seqs, pos } = held.counters;
+  const after = { seqs: { ...seqs }, pos };
+  const lines: NumberedLine[] = [];
+  const results: (readonly StoredRecord[])[] = [];
+  let state: SessionState | undefined;
+  for (const job of jobs) {
+    const of = job.encoded.map((one) => numberLine(after, one));
+    lines.push(...of);
+    results.push(of.map(({ seq, pos: place, record }) => ({ seq, pos: place, ...record })));
+    state = job.state ?? state;
+  }
+  return { held, jobs, lines, results, after, state };
+}
+
+function settle<H extends Writable>({ held, jobs, results, after }: Numbered<H>, outcome: Outcome | undefined): void {
   if (outcome === "kept") {
     Object.assign(held.counters.seqs, after.seqs);
     held.counters.pos = after.pos;
+    held.revision++;
     for (const [index, job] of jobs.entries()) job.resolve(results[index] ?? []);
     return;
   }
@@ -225,8 +276,16 @@ function settle<H extends Writable>({ held, jobs, results, after }: Collected<H>
 }
 
 function errorOf(held: Writable, outcome: Outcome | undefined): WindrowError {
-  if (outcome instanceof WindrowError) return outcome;
+  if (isUnknownOutcome(outcome)) held.lost ??= lost(held, outcome);
+  if (outcome instanceof WindrowError) return held.lost ?? outcome;
   return outcome === "elsewhere" ? elsewhere(held) : fenced({ owner: held.holder });
+}
+
+/** The error for a batch that could not be made, so that nothing of it was sent. */
+function refused(cause: unknown): WindrowError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const message = `The records could not be sent: ${reason}. Nothing of them was kept; append fewer or smaller ones at once.`;
+  return new WindrowError("not-durable", message, { reason }, { cause });
 }
 
 function lost({ id }: Writable, cause: unknown): WindrowError {
