@@ -102,6 +102,8 @@ export interface WireAnswer {
   readonly id?: string;
   /** Why the model stopped, in the API's word. */
   readonly stop?: string;
+  /** The edits that the provider made to the request before its model read it, in its own words. */
+  readonly appliedEdits?: readonly JsonObject[];
   /** The provider's error in the answer, where it has one; also one that came in the middle of a stream. */
   readonly error?: { readonly type: string; readonly message: string };
 }
@@ -116,6 +118,31 @@ export interface AnswerReader {
   push(chunk: Buffer): boolean;
   /** The answer, once no more bytes come. */
   end(): WireAnswer;
+}
+
+/** Old tool results that the provider is asked to clear. */
+export interface Clearing {
+  /** Tokens of a request, as the provider counts them, above which it clears. */
+  readonly trigger: number;
+  /** The newest tool uses, whose results stay. */
+  readonly keep: number;
+  /** Tools whose results stay and are not counted by `keep`. */
+  readonly exclude: readonly string[];
+}
+
+/** A request that asks its provider for an edit: all else in it is the client's, byte for byte. */
+export interface AskedRequest {
+  readonly body: Buffer;
+  /** Headers that the edit needs beside the client's. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Edits that a provider makes itself, to what its model reads. */
+export interface ProviderEdits {
+  /** Asks for old results to be cleared; undefined for a request that says so itself, or whose settings have another shape. */
+  ask(request: WireRequest, clearing: Clearing): AskedRequest | undefined;
+  /** Whether an error says that the provider does not take the question. */
+  isRefusal(status: number, body: string): boolean;
 }
 
 /** One provider's API. Pure: it keeps nothing but what it remembers of bytes that it has seen. */
@@ -135,6 +162,8 @@ export interface WireApi {
   read(call: WireCall): WireRequest | undefined;
   /** The request's body with other messages; all else stays as it was, byte for byte. */
   write(request: WireRequest, messages: readonly Written[]): Buffer;
+  /** Absent for an API whose provider edits nothing. */
+  readonly edits?: ProviderEdits;
   /** Reads an answer, by its status and headers. */
   reader(status: number, headers: IncomingHttpHeaders, request: WireRequest): AnswerReader;
   /**
@@ -241,6 +270,12 @@ export interface Lines {
 export interface ComposingOptions {
   /** Tokens a request may use; `auto` for six tenths of the model's contextWindow. Absent: requests are only observed. */
   readonly budget?: number | "auto";
+  /**
+   * The one who edits a request that grows beyond the budget. `windrow`, the default: the gateway, whatever the API.
+   * `provider`: the request stays the client's, and its provider is asked to clear old tool results; where it cannot,
+   * requests pass as they came. A conversation that Windrow edited before is edited by Windrow to its end.
+   */
+  readonly edits?: "windrow" | "provider";
   /**
    * How the model gets back what left its window: by a tool of its client (`mcp`), or by one that the gateway adds and answers
    * within the answer (`loop`). Default `mcp` where a budget is given.

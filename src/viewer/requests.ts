@@ -39,6 +39,8 @@ export interface RequestRow {
   readonly fixed: string | null;
   readonly stop: string | null;
   readonly error: string | null;
+  /** Tokens of the client's request that its provider took out before its model read it; null where it said none. */
+  readonly clearedTokens: number | null;
   /** The mends that were tried after errors. */
   readonly mends: readonly string[];
   readonly isAborted: boolean;

@@ -137,6 +137,8 @@ describe("windrow gateway", () => {
   it.each([
     [["--port", "no"], "a port"],
     [["--budget", "lots"], "a number of tokens"],
+    [["--edits", "provider"], "--edits provider needs --budget"],
+    [["--edits", "mine", "--budget", "9k"], "windrow, provider"],
     [["--upstream", "no-address"], "a name and an address"],
     [["--upstream", "a=ftp://example.com"], "an http or https address"],
     [["--upstream", "a=https://me:secret@example.com"], "a password"],

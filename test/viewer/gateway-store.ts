@@ -28,7 +28,8 @@ export async function gatewayStore(): Promise<{ folder: string; main: string; ag
     requestOf({ status: 529, stop: null, error: { type: "overloaded_error", message: "Overloaded" } }),
   );
   await answered(main, { attempt: 2 }, 0);
-  await answered(main, { bypassed: "slow-store", mends: ["without-reasoning"] }, 950);
+  const edit = { type: "clear_tool_uses_20250919", cleared_tool_uses: 3, cleared_input_tokens: 4_321 };
+  await answered(main, { bypassed: "slow-store", applied_edits: [edit], mends: ["without-reasoning"] }, 950);
   const parent = { uuid: main.id, reason: "agent" };
   const agent = await manager.create({ taskKey: { ...names, agent: "a1", line: "agent", ...hashes, parent } });
   await agent.append({ role: "user", parts: [{ type: "text", text: "Look into it." }] });

@@ -173,7 +173,10 @@ it("say how they went", async () => {
     { words: "200 · end_turn", isBad: false },
     { words: "529 · overloaded_error: Overloaded", isBad: true },
     { words: "200 · end_turn", isBad: false },
-    { words: "200 · bypassed: slow-store · mended: without-reasoning · end_turn", isBad: false },
+    {
+      words: "200 · bypassed: slow-store · the provider cleared 4,321 tokens · mended: without-reasoning · end_turn",
+      isBad: false,
+    },
   ]);
   await store.close();
 });

@@ -9,7 +9,7 @@ export function lineWords({ client, line, agent }: Pick<GatewayLine, "client" | 
 
 /** How a request went, in words, and whether that is bad. */
 export function requestWords(row: RequestRow): { readonly words: string; readonly isBad: boolean } {
-  const { status, error, isAborted, isIncomplete, bypassed, fixed, mends, stop } = row;
+  const { status, error, isAborted, isIncomplete, bypassed, fixed, clearedTokens, mends, stop } = row;
   const isFailed = status !== null && (status === 0 || status >= 400);
   const words = [
     status === null ? "" : status === 0 ? "not reached" : String(status),
@@ -17,6 +17,7 @@ export function requestWords(row: RequestRow): { readonly words: string; readonl
     isAborted ? "the client left" : isIncomplete && !isFailed ? "broke off" : "",
     bypassed === null ? "" : `bypassed: ${bypassed}`,
     fixed === null ? "" : `passed as it came: ${fixed}`,
+    clearedTokens === null ? "" : `the provider cleared ${clearedTokens.toLocaleString("en-US")} tokens`,
     mends.length > 0 ? `mended: ${mends.join(", ")}` : "",
     stop ?? "",
   ];

@@ -20,6 +20,12 @@ export function addGateway(command: Command, { io, finish, signal }: CommandCont
     .option("--allow-host <name...>", "further host names by which clients may call")
     .option("--token <token>", `what every client then sends as x-windrow-token (default: ${tokenVariable})`)
     .option("--budget <tokens>", "tokens of a request: 120k, auto for six tenths of the model's, or off", "off")
+    .addOption(
+      new Option(
+        "--edits <by>",
+        "who makes requests fit the budget: windrow, or the provider itself (Anthropic Messages only)",
+      ).choices(["windrow", "provider"]),
+    )
     .addOption(new Option("--recall <how>", "how a model gets back what left").choices(["off", "mcp", "loop"]))
     .option("--upstream <name=url...>", "a server under /u/NAME/, or in the place of a provider: openai=https://…")
     .option("--open", "open the page with what passed in the browser")

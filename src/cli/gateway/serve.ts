@@ -30,6 +30,7 @@ export interface GatewayFlags extends ScopeFlags {
   readonly allowHost?: readonly string[];
   readonly token?: string;
   readonly budget: string;
+  readonly edits?: NonNullable<ComposingOptions["edits"]>;
   readonly recall?: NonNullable<ComposingOptions["recall"]>;
   readonly upstream?: readonly string[];
   readonly open?: boolean;
@@ -74,7 +75,7 @@ export async function runGateway(
         const warning = "keys and conversations of its clients are sent without encryption";
         io.stderr.write(`windrow: warning: other machines reach ${url}: ${warning}.\n`);
       }
-      const mode = composing.budget === undefined ? "observing" : `composing to ${composing.budget} tokens`;
+      const mode = modeOf(composing);
       const report = { url, mode, store: flags.store, link };
       io.stdout.write(flags.json === true ? `${JSON.stringify(report)}\n` : `${url} ${mode}, store ${flags.store}\n`);
       if (flags.open === true) openBrowser(link, io.env);
@@ -105,10 +106,19 @@ function pageOf(
   return viewerHandler({ source, token, base: "/-/ui", onError });
 }
 
-function composingOf({ budget, recall }: GatewayFlags): ComposingOptions {
-  if (budget === "off") return {};
+function composingOf({ budget, edits, recall }: GatewayFlags): ComposingOptions {
+  if (budget === "off") {
+    if (edits === undefined) return {};
+    const message = `--edits ${edits} needs --budget, the tokens that a request may have.`;
+    throw new WindrowError("bad-option", message, { flag: "--edits" });
+  }
   const tokens = budget === "auto" ? budget : tokensOf("--budget", budget);
-  return { budget: tokens, ...(recall !== undefined && { recall }) };
+  return { budget: tokens, ...(edits !== undefined && { edits }), ...(recall !== undefined && { recall }) };
+}
+
+function modeOf({ budget, edits }: ComposingOptions): string {
+  if (budget === undefined) return "observing";
+  return edits === "provider" ? `asking providers to keep to ${budget} tokens` : `composing to ${budget} tokens`;
 }
 
 function upstreamsOf(given: readonly string[]): Readonly<Record<string, string>> {
@@ -123,6 +133,9 @@ function upstreamsOf(given: readonly string[]): Readonly<Record<string, string>>
 
 /** A failure of lines as a line for people; the error's own words name no key. */
 function toldOf({ type, reason, error }: LinesEvent): string {
+  if (type === "edits-unavailable") {
+    return `--edits provider: ${reason} has no edits of its provider's, so its requests pass as they came`;
+  }
   const effect = type === "request-bypassed" ? "a request passed as it came" : "a request was not kept";
   return `${effect}: ${isWindrowError(error) ? `${error.code}: ${error.message}` : reason}`;
 }

@@ -20,15 +20,18 @@ export interface WireNote {
   readonly plan?: number | undefined;
   /** Whether the request of an answer carried no reasoning. */
   readonly isBare?: boolean | undefined;
+  /** How many of the oldest tool results the provider was asked to clear for an answer; absent for none. */
+  readonly cleared?: number | undefined;
 }
 
 /** The message with a line's note. */
-export function noted(message: NewMessage, { print, echo, plan, isBare }: WireNote): NewMessage {
+export function noted(message: NewMessage, { print, echo, plan, isBare, cleared }: WireNote): NewMessage {
   const note: JsonObject = {
     print,
     ...(echo && echo.length > 0 && { echo }),
     ...(plan !== undefined && plan !== 0 && { plan }),
     ...(isBare === true && { bare: true }),
+    ...(cleared !== undefined && cleared > 0 && { cleared }),
   };
   return { ...message, extra: { ...message.extra, [noteName]: note } };
 }
@@ -38,13 +41,14 @@ export function noteOf({ extra }: Message): WireNote | undefined {
   const note = asObject(extra?.[noteName]);
   const print = asName(note?.["print"]);
   if (!note || print === undefined) return undefined;
-  const { plan, bare } = note;
+  const { plan, bare, cleared } = note;
   const echo = asArray(note["echo"])?.map(String);
   return {
     print,
     ...(echo && { echo }),
     ...(typeof plan === "number" && { plan }),
     ...(bare === true && { isBare: true }),
+    ...(typeof cleared === "number" && { cleared }),
   };
 }
 
@@ -83,6 +87,8 @@ export interface Entry {
   readonly plan?: number | undefined;
   /** Whether the window that an answer was written on had no reasoning. */
   readonly isBare?: boolean | undefined;
+  /** How many of the oldest tool results the provider was asked to clear for an answer. */
+  readonly cleared?: number | undefined;
 }
 
 /** How far a request is what a line holds. */
@@ -103,6 +109,11 @@ export class Chain {
 
   get length(): number {
     return this.entries.length;
+  }
+
+  /** How many of the oldest tool results the provider was asked to clear last. */
+  get cleared(): number {
+    return this.entries.findLast(({ cleared }) => cleared !== undefined)?.cleared ?? 0;
   }
 
   /** Adds the next message of the log. */

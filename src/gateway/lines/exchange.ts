@@ -9,10 +9,11 @@ import type { Group } from "./groups.ts";
 import type { House } from "./house.ts";
 import type { Line } from "./line.ts";
 import { keepRecord } from "./record.ts";
-import { bypassed, noteOf, reasonOf, seen, sentAs, windowed, withoutReasoning } from "./outcome.ts";
+import { editsRemoved, noteAnswer } from "./asking.ts";
+import { Editing } from "./editing.ts";
+import { bypassed, noteOf, reasonOf, seen, sentAs, withoutReasoning } from "./outcome.ts";
 import type { Outcome } from "./outcome.ts";
 import { addedOf, answersOf } from "./tail.ts";
-import { hasEdits, sentWindow } from "./window.ts";
 import { deferred, Slow, within } from "./within.ts";
 
 /** Milliseconds that a request which is only observed waits for its line's name. */
@@ -30,6 +31,7 @@ export class Exchange implements Sending {
   readonly #request: WireRequest;
   readonly #tenant: string;
   readonly #printed: Printed;
+  readonly #editing: Editing;
   readonly #time: string;
   readonly #mends: string[] = [];
   #outcome: Outcome;
@@ -54,12 +56,17 @@ export class Exchange implements Sending {
     this.#request = request;
     this.#tenant = tenant;
     this.#printed = new Printed(request.messages, house.options.secret);
+    this.#editing = new Editing(house, request, tenant);
     this.#time = house.now().toISOString();
     this.#outcome = { body: request.call.body, mode: "observed", plan: 0 };
   }
 
   get body(): Buffer {
     return this.#outcome.body;
+  }
+
+  get headers(): Readonly<Record<string, string>> {
+    return this.#outcome.headers ?? {};
   }
 
   /** The value of the response header `x-windrow`. */
@@ -94,20 +101,13 @@ export class Exchange implements Sending {
     if (!this.#isKept) this.#release = group.hold();
     if (kind === "side" || messages.length === 0) return seen(this.#request);
     const isKnown = !group.isUnread(this.#printed.at(0)) && !group.lines.some(({ isPlanned }) => isPlanned);
-    if (!isKnown || this.#composes) return Promise.race([group.run(() => this.#sent(group)), this.#late.promise]);
+    if (!isKnown || this.#editing.isDue) return Promise.race([group.run(() => this.#sent(group)), this.#late.promise]);
     const named = deferred<undefined>();
     const kept = group
       .run(() => this.#sent(group, () => named.resolve(undefined)))
       .catch((error: unknown) => this.#notKept(error));
     await within(mostNaming, Promise.race([named.promise, kept])).catch(() => undefined);
     return seen(this.#request);
-  }
-
-  /** Whether the request may be composed: a turn of a conversation that has tools, or of a client that names none. */
-  get #composes(): boolean {
-    const { kind, fixed, tools, claims, model } = this.#request;
-    const isMain = tools.length > 0 || claims.session === undefined;
-    return kind !== "side" && fixed === undefined && isMain && this.#house.budgetFor(model) !== undefined;
   }
 
   /** The work of a turn, while no other request works on the group. */
@@ -155,9 +155,9 @@ export class Exchange implements Sending {
     this.#attempt = line.attempts;
     if (!isSummary) this.#base = line.chain.length;
     // The client's prompt for a summary is no message of the conversation, and opens no epoch.
-    if (isSummary)
-      return line.isPlanned && this.#isAll(line) ? this.#composed(line, this.#house.unlimited) : seen(this.#request);
-    return this.#composed(line);
+    if (isSummary && line.isPlanned)
+      return this.#isAll(line) ? this.#editing.composed(line, this.#house.unlimited) : seen(this.#request);
+    return isSummary && line.cleared === 0 ? seen(this.#request) : this.#editing.edited(line);
   }
 
   /** The line that a request for a summary is about: the one it repeats, or the newest. */
@@ -191,27 +191,15 @@ export class Exchange implements Sending {
     return true;
   }
 
-  async #composed(line: Line, given?: number): Promise<Outcome> {
-    const [house, request] = [this.#house, this.#request];
-    const budget = this.#composes ? house.budgetFor(request.model) : undefined;
-    const session = await line.current(originalsOf(request, line.chain));
-    const most = given ?? Math.min(budget ?? house.unlimited, line.limit);
-    const { system, tools } = request;
-    const composed = await session.compose({ ...(system !== undefined && { system }), tools, budget: most });
-    line.isPlanned ||= budget !== undefined && hasEdits(composed.state.edits);
-    if (!line.isPlanned || request.fixed !== undefined) {
-      return { ...seen(request), mode: budget === undefined ? "observed" : "composed" };
-    }
-    line.window = sentWindow(composed, line.chain, request.api);
-    return windowed(request, line, "composed");
-  }
-
   /** The bytes of a request whose line's work failed. */
   #bypass(error: unknown): Outcome {
     const reason = reasonOf(error);
     this.#found ??= this.#group && rememberedOf(this.#group, this.#printed, echoOf(this.#request, this.#house));
     const line = this.#found?.line;
     this.#house.failed({ type: "request-bypassed", reason, error, ...(line && { sessionId: line.id }) });
+    // What is asked of a provider needs no log.
+    const question = line && this.#editing.asked(line);
+    if (question) return { ...question, mode: question.asked ? "asked" : "bypassed", reason };
     const isUnread = this.#house.isComposing && this.#group?.isUnread(this.#printed.at(0)) !== false;
     return bypassed(this.#request, this.#found, { isUnread, reason });
   }
@@ -220,12 +208,20 @@ export class Exchange implements Sending {
   async again(status: number, body: string): Promise<Buffer | undefined> {
     const { api } = this.#request;
     try {
+      if (this.#outcome.asked && api.edits?.isRefusal(status, body)) return this.#unasked();
       if (api.isPrefixFault(status, body)) return this.#withoutReasoning();
       if (api.isOverflow(status, body)) return await this.#smaller();
     } catch (error) {
       this.#notKept(error);
     }
     return undefined;
+  }
+
+  /** The client's own bytes, which know nothing of the edits that were refused. */
+  #unasked(): Buffer {
+    this.#mends.push(editsRemoved);
+    this.#outcome = seen(this.#request);
+    return this.#outcome.body;
   }
 
   #withoutReasoning(): Buffer | undefined {
@@ -239,19 +235,20 @@ export class Exchange implements Sending {
 
   async #smaller(): Promise<Buffer | undefined> {
     const line = this.#found?.line;
-    if (!line || !this.#group || !this.#composes || this.#mends.includes("emergency-epoch")) return undefined;
+    if (!line || !this.#group || !this.#editing.isDue || this.#mends.includes("emergency-epoch")) return undefined;
     if (this.#request.kind !== "turn" || this.#base === undefined) return undefined;
     this.#mends.push("emergency-epoch");
     const { whole = 1_000 } = this.#house.options.mostWait ?? {};
     const smaller = this.#group.run(async () => {
       const session = await line.session();
       const { state } = session.stats();
-      line.limit = Math.floor(Math.min(line.limit, state.currentContextTokens) * lessOf);
+      const tokens = this.#outcome.tally?.left ?? state.currentContextTokens;
+      line.limit = Math.floor(Math.min(line.limit, tokens) * lessOf);
       if (line.chain.length !== this.#base) return undefined;
-      return this.#composed(line);
+      return this.#editing.edited(line);
     });
     const outcome = await within(whole, smaller);
-    if (!outcome?.list) return undefined;
+    if (!outcome?.list && !outcome?.asked) return undefined;
     this.#outcome = outcome;
     line.sentPlan = outcome.plan;
     return outcome.body;
@@ -273,7 +270,8 @@ export class Exchange implements Sending {
       const group =
         this.#group ?? (await this.#house.groups.of(groupKey(this.#request, this.#tenant, this.#printed.at(0))));
       const work = (): Promise<void> => this.#keep(group, sent);
-      const paced = this.#outcome.mode === "composed" ? work : () => this.#house.crew.run(work);
+      const { mode } = this.#outcome;
+      const paced = mode === "composed" || mode === "asked" ? work : () => this.#house.crew.run(work);
       await group.runOn(paced, () => this.#found?.line);
     } catch (error) {
       this.#notKept(error);
@@ -292,16 +290,19 @@ export class Exchange implements Sending {
     const values = answer.message ? [answer.message, ...(answer.others ?? [])] : [];
     const isWhole = answer.isComplete && answer.error === undefined && status >= 200 && status < 300;
     const isKept = request.kind === "turn" && isWhole && values.length > 0 && this.#base === line.chain.length;
-    const { plan, reason, isBare } = this.#outcome;
+    const { plan, reason, isBare, asked: question, cleared } = this.#outcome;
     const facts = {
       ...{ time: this.#time, attempt: this.#attempt, note: this.note, mends: this.#mends },
       bytesOut: this.body.length,
       epoch: Math.max(0, plan),
       reason,
+      asked: question,
       isKept,
     };
+    noteAnswer(this.#house, line, request, { outcome: this.#outcome, mends: this.#mends, tenant: this.#tenant, sent });
     // A record says that an answer is kept: the answer is first.
-    if (isKept) await line.append(answersOf(request.api, values, { secret: this.#house.options.secret, plan, isBare }));
+    if (isKept)
+      await line.append(answersOf(request.api, values, { secret: this.#house.options.secret, plan, isBare, cleared }));
     await keepRecord(session, request, sent, facts);
     if (isKept) line.attempts = 0;
     if (request.kind === "compaction" && isWhole) group.compacted = line;

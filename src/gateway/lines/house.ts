@@ -14,9 +14,12 @@ import type { LineFacts } from "./facts.ts";
 
 /** Something that happened to a request beside its way. */
 export interface LinesEvent {
-  /** `bypassed`: a request was sent without its line's work; `kept-late`: something of it was not kept. */
-  readonly type: "request-bypassed" | "request-not-kept";
-  /** An error's code, or `slow`. */
+  /**
+   * A request was sent without its line's work, or something of it was not kept; `edits-unavailable`: a provider that was to
+   * edit cannot, and requests pass as they came.
+   */
+  readonly type: "request-bypassed" | "request-not-kept" | "edits-unavailable";
+  /** An error's code, or `slow`; of edits the API or the model. */
   readonly reason: string;
   readonly sessionId?: string;
   readonly error?: unknown;
@@ -66,15 +69,39 @@ export class House {
   readonly crew = new Crew(mostAtOnce);
   readonly #managers = new Map<string, Promise<SessionManager>>();
   readonly #told = new Set<string>();
+  /** Told for as long as the house stands. */
+  readonly #toldOnce = new Set<string>();
+  readonly #refused = new Set<string>();
 
   constructor(options: LinesOptions) {
     this.options = options;
     this.groups = new Groups(options.store, options.mostGroups ?? 256);
   }
 
-  /** Whether requests are composed. */
+  /** Whether the gateway composes requests. */
   get isComposing(): boolean {
-    return this.options.budget !== undefined;
+    return this.options.budget !== undefined && !this.isAsking;
+  }
+
+  /** Whether providers are asked to edit requests. */
+  get isAsking(): boolean {
+    return this.options.budget !== undefined && this.options.edits === "provider";
+  }
+
+  /** Whether a tool brings back what left a window. */
+  isRecallTool(name: string): boolean {
+    return this.options.recall !== "off" && name.endsWith(recallTool);
+  }
+
+  /** Whether a provider did not take edits for a model. */
+  hasRefused(tenant: string, model = ""): boolean {
+    return this.#refused.has(`${tenant} ${model}`);
+  }
+
+  /** Notes that a provider does not take edits for a model. */
+  refuse(tenant: string, model = ""): void {
+    this.#refused.add(`${tenant} ${model}`);
+    this.tellOnce({ type: "edits-unavailable", reason: model });
   }
 
   now(): Date {
@@ -136,6 +163,18 @@ export class House {
     const cause = `${event.type} ${event.reason}`;
     if (this.#told.has(cause)) return;
     this.#told.add(cause);
+    this.#tell(event);
+  }
+
+  /** Tells of something that does not change any more. */
+  tellOnce(event: LinesEvent): void {
+    const cause = `${event.type} ${event.reason}`;
+    if (this.#toldOnce.has(cause)) return;
+    this.#toldOnce.add(cause);
+    this.#tell(event);
+  }
+
+  #tell(event: LinesEvent): void {
     try {
       this.options.on?.(event);
     } catch {

@@ -10,6 +10,7 @@ import type { Store } from "../../store/store.ts";
 import type { WireApi } from "../gateway.ts";
 import { Chain, noted, noteOf } from "./chain.ts";
 import type { WireNote } from "./chain.ts";
+import { Tallied } from "./clearing.ts";
 import { taskKeyOf } from "./facts.ts";
 import type { LineFacts } from "./facts.ts";
 import { hasEdits } from "./window.ts";
@@ -44,6 +45,10 @@ export class Line {
   sentPlan = 0;
   /** Most tokens that the provider took, where it refused more. */
   limit = Infinity;
+  /** How many of its oldest tool results the provider was asked to clear last. */
+  cleared = 0;
+  /** How its counts compare with the provider's, where that is asked to edit. */
+  readonly tallied = new Tallied();
   /** Requests with nothing new since the last answer. */
   attempts = 0;
   readonly #parts: LineParts;
@@ -77,7 +82,7 @@ export class Line {
     const chain = new Chain();
     let isPlanned = false;
     for await (const { message } of store.read({}, this.#id, { kind: "message" })) {
-      const { print = "", echo = [], plan, isBare } = noteOf(message) ?? {};
+      const { print = "", echo = [], plan, isBare, cleared } = noteOf(message) ?? {};
       for (const [offset, other] of echo.entries()) {
         const entry = chain.entries[chain.length - echo.length + offset];
         if (!entry) continue;
@@ -89,7 +94,7 @@ export class Line {
       chain.push({
         id: message.id,
         print,
-        ...(isAnswer && { plan: plan ?? 0, isBare, answer: () => api.adapter.encode([message])[0] }),
+        ...(isAnswer && { plan: plan ?? 0, isBare, cleared, answer: () => api.adapter.encode([message])[0] }),
       });
     }
     const outline = await newestOutline(store, {}, this.#id);
@@ -175,7 +180,7 @@ export class Line {
         id,
         print: note.print,
         hash,
-        ...(message.role === "assistant" && { plan: note.plan ?? 0, isBare: note.isBare }),
+        ...(message.role === "assistant" && { plan: note.plan ?? 0, isBare: note.isBare, cleared: note.cleared }),
         ...(answer && { answer: () => answer }),
       });
     }

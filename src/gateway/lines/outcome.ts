@@ -1,6 +1,7 @@
 /** Outcomes: the bytes that a request is sent with, and what they are. */
 import { isWindrowError } from "../../errors.ts";
-import type { WireRequest, Written } from "../gateway.ts";
+import type { Clearing, WireRequest, Written } from "../gateway.ts";
+import type { Tally } from "./clearing.ts";
 import type { Found } from "./find.ts";
 import type { Line } from "./line.ts";
 import { bare, bared, bodyOf, written } from "./window.ts";
@@ -11,29 +12,37 @@ export interface Outcome {
   readonly body: Buffer;
   /** Its messages, where they are not the client's own bytes. */
   readonly list?: readonly Written[];
-  readonly mode: "observed" | "composed" | "bypassed";
+  /** Headers to send beside the client's. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly mode: "observed" | "composed" | "asked" | "bypassed";
   /** The epoch of its window; 0 for the client's own bytes, -1 for what no window is. */
   readonly plan: number;
   /** Whether it carries no reasoning that the client sent. Default false. */
   readonly isBare?: boolean;
   /** Why it was bypassed. */
   readonly reason?: string;
+  /** The question to its provider, and how many results that clears. */
+  readonly asked?: Clearing;
+  readonly cleared?: number;
+  /** The request as it was counted, where a provider edits. */
+  readonly tally?: Tally;
 }
 
 /** The value of the response header `x-windrow`. */
-export function noteOf({ mode, plan, reason }: Outcome, line: Line | undefined): string {
+export function noteOf({ mode, plan, reason, asked }: Outcome, line: Line | undefined): string {
   return [
     mode,
     ...(reason === undefined ? [] : [`reason=${reason}`]),
     ...(mode === "composed" ? [`epoch=${Math.max(0, plan)}`] : []),
+    ...(asked ? [`keep=${asked.keep}`] : []),
     ...(line ? [`session=${line.id.slice(0, 8)}`, `line=${line.facts.name}`] : []),
   ].join("; ");
 }
 
 /** Notes at a line how a request of it is sent. */
-export function sentAs(line: Line, { plan, isBare, body }: Outcome, { call }: WireRequest): void {
+export function sentAs(line: Line, { plan, isBare, body, mode }: Outcome, { call }: WireRequest): void {
   line.sentPlan = isBare === true ? -1 : plan;
-  line.isPlanned ||= body !== call.body;
+  line.isPlanned ||= mode !== "asked" && body !== call.body;
 }
 
 /** The client's own bytes. */

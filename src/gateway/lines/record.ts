@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../message/message.ts";
 import { messageText } from "../../message/message.ts";
 import type { Session } from "../../session/session.ts";
-import type { SentAnswer, WireRequest } from "../gateway.ts";
+import type { Clearing, SentAnswer, WireRequest } from "../gateway.ts";
 import { withoutKeys } from "../tenant.ts";
 
 /** The type of the record. */
@@ -21,6 +21,8 @@ export interface SentFacts {
   /** The epoch of the window that was sent; 0 for the client's own bytes. */
   readonly epoch: number;
   readonly reason?: string | undefined;
+  /** The question to the provider. */
+  readonly asked?: Clearing | undefined;
   /** The mends that were tried after errors. */
   readonly mends: readonly string[];
   /** Whether the answer became a message of the log. */
@@ -48,6 +50,8 @@ export function requestRecord(request: WireRequest, sent: SentAnswer, facts: Sen
     ...(answer.id !== undefined && { answer_id: answer.id }),
     ...(answer.stop !== undefined && { stop: answer.stop }),
     ...(answer.error && { error: errorOf(request, answer.error) }),
+    ...(facts.asked && { asked: askedOf(facts.asked) }),
+    ...(answer.appliedEdits && { applied_edits: [...answer.appliedEdits] }),
     ...(isAborted && { aborted: true }),
     ...(!answer.isComplete && { incomplete: true }),
     ...(facts.reason !== undefined && { bypassed: facts.reason }),
@@ -55,6 +59,10 @@ export function requestRecord(request: WireRequest, sent: SentAnswer, facts: Sen
     ...(request.fixed !== undefined && { fixed: request.fixed }),
     ...(partial !== undefined && partial !== "" && { partial }),
   };
+}
+
+function askedOf({ trigger, keep, exclude }: Clearing): JsonObject {
+  return { trigger, keep, ...(exclude.length > 0 && { exclude: [...exclude] }) };
 }
 
 /** A provider's error, which may quote the key that it refused. */

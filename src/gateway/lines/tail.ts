@@ -3,7 +3,7 @@ import type { JsonObject, Message, NewMessage } from "../../message/message.ts";
 import type { WireApi, WireMessage, WireRequest } from "../gateway.ts";
 import { hashJson } from "../wire/hash.ts";
 import { Chain, printOf } from "./chain.ts";
-import type { Match, Printed } from "./chain.ts";
+import type { Match, Printed, WireNote } from "./chain.ts";
 import type { Added } from "./line.ts";
 
 /** Most messages before the new ones that are read again with them. */
@@ -64,12 +64,12 @@ function withoutId({ id: _id, ...message }: Message): NewMessage {
 export function answersOf(
   api: WireApi,
   values: readonly JsonObject[],
-  sent: { readonly secret: Buffer; readonly plan: number; readonly isBare?: boolean | undefined },
+  sent: { readonly secret: Buffer; readonly plan: number } & Pick<WireNote, "isBare" | "cleared">,
 ): readonly Added[] {
-  const { secret, plan, isBare } = sent;
+  const { secret, plan, isBare, cleared } = sent;
   return api.adapter.decode(values).map((message, place): Added => {
     const answer = values[place] as JsonObject;
     const hash = hashJson(answer);
-    return { message: withoutId(message), note: { print: printOf(secret, hash), plan, isBare }, hash, answer };
+    return { message: withoutId(message), note: { print: printOf(secret, hash), plan, isBare, cleared }, hash, answer };
   });
 }

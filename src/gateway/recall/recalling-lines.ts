@@ -122,14 +122,15 @@ function openingOf({ api, claims, messages }: WireRequest, end = messages.length
 }
 
 function looped(sending: Sending, loop: RecallLoop): Sending {
-  const { body, headers } = sending;
   return {
-    ...{ body, loop },
+    ...{ body: sending.body, loop },
+    get headers() {
+      return sending.headers ?? {};
+    },
     // The line may get its name while the request is under way.
     get note() {
       return `${sending.note}; recall=loop`;
     },
-    ...(headers && { headers }),
     again: (status, text) => sending.again(status, text),
     keep: (answer) => sending.keep(answer),
   };

@@ -140,3 +140,30 @@ function joined(
   const bytes = pieces.map((piece) => (Buffer.isBuffer(piece) ? piece : body.subarray(piece.start, piece.end)));
   return Buffer.concat([body.subarray(0, inside.start), ...bytes, body.subarray(inside.end)]);
 }
+
+/** A member of an object in JSON: its value's bytes, of which `undefined` says that it is absent. */
+export type MemberChange = (value: Buffer | undefined) => Buffer | undefined;
+
+/**
+ * A body with another value of one member, which goes to its end where it is absent; all else stays byte for byte.
+ *
+ * @param list - the member whose places are known from reading
+ * @param change - undefined leaves the body as it is
+ * @returns undefined for a body that cannot be read, and for one that stays
+ */
+export function writeMember(body: Buffer, list: string, name: string, change: MemberChange): Buffer | undefined {
+  const ranges = placesOf(body, list);
+  if (!ranges) return undefined;
+  const known = ranges.members.get(name);
+  const value = change(known && body.subarray(known.start, known.end));
+  if (!value) return undefined;
+  if (known) return Buffer.concat([body.subarray(0, known.start), value, body.subarray(known.end)]);
+  const end = body.lastIndexOf("}");
+  const before = ranges.members.size > 0 ? "," : "";
+  return Buffer.concat([
+    body.subarray(0, end),
+    Buffer.from(`${before}${JSON.stringify(name)}:`),
+    value,
+    body.subarray(end),
+  ]);
+}

@@ -1,5 +1,5 @@
 /** The requests that passed a gateway, as rows: one for each record of them in the log of their line. */
-import { asArray, asName, asObject } from "../../message/json.ts";
+import { asArray, asCount, asName, asObject, objectsOf } from "../../message/json.ts";
 import type { JsonObject, JsonValue } from "../../message/message.ts";
 import type { StoredRecordOf } from "../../message/record.ts";
 import type { GatewayLine, RequestPage, RequestRow } from "../requests.ts";
@@ -126,6 +126,7 @@ function rowOf(request: number, { data, timestamp }: StoredRecordOf<"edit">, use
     fixed: text("fixed"),
     stop: text("stop"),
     error: error.length > 0 ? error.join(": ") : null,
+    clearedTokens: clearedTokens(data["applied_edits"]),
     mends: texts(data["mends"]),
     isAborted: data["aborted"] === true,
     isIncomplete: data["incomplete"] === true,
@@ -134,6 +135,11 @@ function rowOf(request: number, { data, timestamp }: StoredRecordOf<"edit">, use
     predictedCached: used?.window?.cached ?? null,
     usage: used?.usage ?? null,
   };
+}
+
+function clearedTokens(applied: JsonValue | undefined): number | null {
+  const counts = objectsOf(applied).flatMap((edit) => asCount(edit["cleared_input_tokens"]) ?? []);
+  return counts.length > 0 ? counts.reduce((sum, count) => sum + count, 0) : null;
 }
 
 function texts(value: JsonValue | undefined): readonly string[] {

@@ -18,6 +18,8 @@ export interface AgentOptions {
   readonly isStream?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
   readonly model?: string;
+  /** Members of every request beside its own. */
+  readonly settings?: Json;
   /** How often one call is asked again before the run fails. Default 0. */
   readonly retries?: number;
   /** Waited for before a call is asked again. */
@@ -97,7 +99,7 @@ export async function runAgent(task: string, options: AgentOptions): Promise<Age
         ...(options.session !== undefined && dialect.claims(options.session)),
         ...options.headers,
       },
-      body: JSON.stringify(dialect.body(messages, model, isStream)),
+      body: JSON.stringify({ ...dialect.body(messages, model, isStream), ...options.settings }),
     });
     const body = await response.text();
     if (!response.ok) throw new Refused(response.status, body);

@@ -12,6 +12,8 @@ export interface Answering {
   readonly nonce: string;
   /** The signature of its thinking; absent where the model did not think. */
   readonly signature?: string;
+  /** The edits that the provider made to the request. */
+  readonly applied?: readonly Json[];
   /** Whether a stream of chat completions tells its usage. */
   readonly tellsUsage: boolean;
 }

@@ -34,6 +34,10 @@ function messageOf({ model, nonce, usage }: Answering): Json {
   };
 }
 
+/** The field that tells of edits; absent where the request asked for none. */
+const editsOf = ({ applied = [] }: Answering): Json =>
+  applied.length > 0 ? { context_management: { applied_edits: applied } } : {};
+
 const stopOf = ({ reply }: Answering): string => (reply.calls.length > 0 ? "tool_use" : "end_turn");
 
 /** A block's first form, and the deltas that fill it. */
@@ -66,6 +70,7 @@ export const anthropic: Shape = {
       ...message,
       content: blocksOf(answering),
       stop_reason: stopOf(answering),
+      ...editsOf(answering),
       usage: { ...(message["usage"] as Json), output_tokens: answering.usage.output },
     };
   },
@@ -87,6 +92,7 @@ export const anthropic: Shape = {
         type: "message_delta",
         delta: { stop_reason: stopOf(answering), stop_sequence: null },
         usage: { output_tokens: answering.usage.output },
+        ...editsOf(answering),
       },
       { type: "message_stop" },
     ];

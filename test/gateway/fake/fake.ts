@@ -15,6 +15,7 @@ import { costOf, promptCache } from "./cache.ts";
 import type { Usage } from "./cache.ts";
 import { conversations } from "./conversations.ts";
 import type { Fault } from "./checks.ts";
+import { edited } from "./edits.ts";
 import { gemini, ollama } from "./gemini.ts";
 import { hash, object, text, tokensOf } from "./json.ts";
 import type { Json } from "./json.ts";
@@ -44,6 +45,8 @@ export interface FakeOptions {
    * false.
    */
   readonly takesLoneReasoning?: boolean;
+  /** Whether the field `context_management` is refused, as servers do that are not Anthropic's. Default false. */
+  readonly refusesEdits?: boolean;
   /** Milliseconds between the frames of a stream. Default 0: they come at once. */
   readonly pauseMs?: number;
   /** Whether bodies are kept for {@link Seen.body}. Default true. */
@@ -66,7 +69,10 @@ export interface Seen {
   readonly conversation?: string;
   /** Whether it is a title, a route or the like: no tools, or a schema. */
   readonly isSide?: boolean;
+  /** Behind the provider's own edits. */
   readonly tokens?: number;
+  /** The edits that were made to it. */
+  readonly applied?: readonly Json[];
   /** How many blocks its messages have. */
   readonly blocks?: number;
   /** Whether it begins with all that the conversation's request before it held. */
@@ -152,20 +158,26 @@ export async function startFake(options: FakeOptions = {}): Promise<Fake> {
     const script = scenarioOf(text(headers["x-fake-scenario"]) || scenario);
     const isSide = !reading.hasTools || reading.schema !== undefined;
     const turn = kept.take(reading, headers, isSide);
-    const tokens = count(bytes.toString("utf8"));
+    const edits = api === "anthropic" ? edited(json, headers, count, options.refusesEdits === true) : undefined;
+    const { applied = [] } = edits ?? {};
+    const isEdited = edits !== undefined && applied.length > 0;
+    const tokens = count(isEdited ? JSON.stringify(edits.body) : bytes.toString("utf8"));
     for (const finding of turn.findings) found({ request: first.n, conversation: turn.conversation, ...finding });
     if (!isSide && options.budget !== undefined && tokens > options.budget) {
       const detail = `${tokens} tokens`;
       found({ request: first.n, conversation: turn.conversation, kind: "over-budget", detail });
     }
     const refusal = refusalOf(
-      turn.findings.find((finding) => finding.refusal)?.refusal,
+      edits?.refusal ?? turn.findings.find((finding) => finding.refusal)?.refusal,
       reading,
       tokens,
       isSide,
       script,
     );
-    const taken = refusal === undefined ? cache.take(reading) : { fresh: 0, read: 0, written: 0 };
+    const taken =
+      refusal === undefined
+        ? cache.take(isEdited ? read(api, edits.body) : reading)
+        : { fresh: 0, read: 0, written: 0 };
     const spoken = replyTo(reading, script);
     const output = refusal ? 0 : tokensOf(spoken.text.length + JSON.stringify(spoken.calls).length) + 8;
     const usage = { ...taken, output };
@@ -175,6 +187,7 @@ export async function startFake(options: FakeOptions = {}): Promise<Fake> {
       conversation: turn.conversation,
       isSide,
       tokens,
+      applied,
       blocks: reading.blocks.length,
       extends: turn.extends,
       usage,
@@ -201,6 +214,7 @@ export async function startFake(options: FakeOptions = {}): Promise<Fake> {
       usage: script.kind === "big-usage" && !isSide ? big : usage,
       model: reading.model,
       nonce,
+      applied,
       ...(signs && { signature: hash(`${turn.prefix}${nonce}`) }),
       tellsUsage: object(reading.body["stream_options"])["include_usage"] === true,
     };

@@ -35,6 +35,7 @@ export class AnthropicAnswer implements AnswerBuilder {
   #head: JsonObject = {};
   readonly #usage = new Map<string, number>();
   #stop: string | undefined;
+  #edits: readonly JsonObject[] | undefined;
   #error: WireAnswer["error"];
   isComplete = false;
 
@@ -56,6 +57,7 @@ export class AnthropicAnswer implements AnswerBuilder {
       case "message_delta":
         this.#stop = asName(fieldsOf(data["delta"])["stop_reason"]) ?? this.#stop;
         this.#count(data["usage"]);
+        this.#edited(data["context_management"]);
         break;
       case "message_stop":
         this.isComplete = this.#error === undefined && Object.keys(this.#head).length > 0;
@@ -76,6 +78,7 @@ export class AnthropicAnswer implements AnswerBuilder {
     this.#head = body;
     this.#count(body["usage"]);
     this.#stop = asName(body["stop_reason"]);
+    this.#edited(body["context_management"]);
     for (const [index, block] of objectsOf(body["content"]).entries()) this.#blocks.set(index, draftOf(block));
     this.isComplete = true;
   }
@@ -90,8 +93,14 @@ export class AnthropicAnswer implements AnswerBuilder {
       model: asName(this.#head["model"]),
       id: asName(this.#head["id"]),
       stop: this.#stop,
+      appliedEdits: this.#edits,
       error: this.#error,
     });
+  }
+
+  #edited(management: JsonValue | undefined): void {
+    const edits = objectsOf(fieldsOf(management)["applied_edits"]);
+    if (edits.length > 0) this.#edits = edits;
   }
 
   /** Counts are cumulative, and some servers say 0 in the place of those that they gave before. */

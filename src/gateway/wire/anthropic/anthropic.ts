@@ -13,6 +13,7 @@ import { saysSame } from "../echo.ts";
 import { isOverflow, isPrefixFault } from "../faults.ts";
 import { fixedBy, formatType, hasItems, kindOf, lastTextOf } from "../kind.ts";
 import { AnthropicAnswer } from "./answer.ts";
+import { anthropicEdits } from "./edits.ts";
 import { anthropicValue, spokenBlocks, withoutThinking } from "./value.ts";
 
 const shape = { name: "anthropic-messages", list: "messages", value: anthropicValue };
@@ -61,6 +62,7 @@ export const anthropicMessages: WireApi = {
     }) satisfies WireRequest;
   },
   write: (request, messages) => writeBody(request, shape.list, messages),
+  edits: anthropicEdits,
   reader: (_status, headers) => readAnswer(headers, new AnthropicAnswer()),
   isEcho: (sent, answer) => sent["role"] === "assistant" && saysSame(spokenBlocks(sent), spokenBlocks(answer)),
   withoutReasoning: withoutThinking,

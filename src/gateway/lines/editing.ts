@@ -1,0 +1,65 @@
+/** The bytes of one request by whoever edits it: the gateway, its provider, or nobody. */
+import type { WireRequest } from "../gateway.ts";
+import { asked, isAskable } from "./asking.ts";
+import { originalsOf } from "./find.ts";
+import type { House } from "./house.ts";
+import type { Line } from "./line.ts";
+import { seen, windowed } from "./outcome.ts";
+import type { Outcome } from "./outcome.ts";
+import { hasEdits, sentWindow } from "./window.ts";
+
+/** The editing of one request. */
+export class Editing {
+  readonly #house: House;
+  readonly #request: WireRequest;
+  readonly #tenant: string;
+
+  constructor(house: House, request: WireRequest, tenant: string) {
+    this.#house = house;
+    this.#request = request;
+    this.#tenant = tenant;
+  }
+
+  /** Whether the request may be edited: a turn of a conversation that has tools, or of a client that names none. */
+  get isDue(): boolean {
+    const { kind, fixed, tools, claims, model } = this.#request;
+    const isMain = tools.length > 0 || claims.session === undefined;
+    if (kind === "side" || fixed !== undefined || !isMain || this.#house.budgetFor(model) === undefined) return false;
+    return !this.#house.isAsking || isAskable(this.#house, this.#request, this.#tenant);
+  }
+
+  /** A turn as whoever edits it wants it. The gateway goes on with what it once composed. */
+  async edited(line: Line): Promise<Outcome> {
+    const question = this.asked(line);
+    if (question?.asked) return question;
+    const outcome = await this.composed(line, question && this.#house.unlimited);
+    return question ?? outcome;
+  }
+
+  /**
+   * A turn whose provider edits, as the memory has its line. What the provider clears is no window of the log's, so no usage is
+   * compared with one.
+   *
+   * @returns undefined where no provider is to be asked
+   */
+  asked(line: Line): Outcome | undefined {
+    if (!this.#house.isAsking || line.isPlanned || !this.isDue) return undefined;
+    return asked(this.#house, line, this.#request);
+  }
+
+  /** A turn in its window. @param given - its budget, in the place of the house's */
+  async composed(line: Line, given?: number): Promise<Outcome> {
+    const [house, request] = [this.#house, this.#request];
+    const budget = this.isDue ? house.budgetFor(request.model) : undefined;
+    const session = await line.current(originalsOf(request, line.chain));
+    const most = given ?? Math.min(budget ?? house.unlimited, line.limit);
+    const { system, tools } = request;
+    const composed = await session.compose({ ...(system !== undefined && { system }), tools, budget: most });
+    line.isPlanned ||= budget !== undefined && hasEdits(composed.state.edits);
+    if (!line.isPlanned || request.fixed !== undefined) {
+      return { ...seen(request), mode: budget === undefined ? "observed" : "composed" };
+    }
+    line.window = sentWindow(composed, line.chain, request.api);
+    return windowed(request, line, "composed");
+  }
+}
