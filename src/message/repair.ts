@@ -113,10 +113,12 @@ export class StepReader {
     const role = message.role === "system" || message.role === "user" ? message.role : "user";
     const same =
       role === message.role && parts.length === message.parts.length && own.every((part, at) => part === parts[at]);
-    const synthetic = own.length === 0 ? ({ status: "synthetic" } as const) : {};
-    const shown: Message = same ? message : { ...message, role, parts, ...synthetic };
-    if (parts.length > 0 && attached && this.#open) this.#open.beside.push({ seq, message: shown });
-    else if (parts.length > 0) this.#message(same ? numbered : { seq, message: shown });
+    if (parts.length > 0) {
+      const synthetic = own.length === 0 ? ({ status: "synthetic" } as const) : {};
+      const shown = same ? numbered : { seq, message: { ...message, role, parts, ...synthetic } };
+      if (attached && this.#open) this.#open.beside.push(shown);
+      else this.#message(shown);
+    }
     if (attached) this.#closeAnswered(seq);
   }
 

@@ -15,7 +15,7 @@ import { defaultMask } from "./stub/cut.ts";
 import { defaultRecallTools } from "./stub/recalled.ts";
 import { FixedBlocks } from "./fixed.ts";
 import { hashName } from "../message/hash.ts";
-import { hashMessage, hashMessages } from "./hash.ts";
+import { hashMessage, hashMessages, ListHashes } from "./hash.ts";
 import { deltaRule, History } from "./history.ts";
 import type { Layout } from "./layout.ts";
 import { LogReading } from "./log-reading.ts";
@@ -25,7 +25,7 @@ import type { Tried } from "./pinned.ts";
 import { planWindow, protect } from "./planner.ts";
 import { mergeEdits, reopened, withoutDeltas, withoutReasoning } from "./edits.ts";
 import type { Profile } from "./provider/profile.ts";
-import { changeOf, costOf, countAll, countFates, countRepairs, overBudget, rememberedOf, sizesOf } from "./layout.ts";
+import { changeOf, costOf, countAll, countFates, countRepairs, layoutOf, overBudget, remembering } from "./layout.ts";
 import { nameWholeSteps } from "./view.ts";
 import { WindowValidator } from "./provider/validate.ts";
 import type { Composed, Edit, EpochReason, Report, Strategy, WindowState } from "./window.ts";
@@ -37,6 +37,8 @@ export class Composer {
   readonly #counter: TokenCounter;
   readonly #blocks: FixedBlocks;
   readonly #validator: WindowValidator;
+  readonly #hashes = new ListHashes();
+  readonly #windowHashes = new ListHashes();
   readonly #reading: Required<Pick<ComposerOptions, "ingestCap" | "mask" | "recallTools">>;
   #state: WindowState;
   #history: History;
@@ -136,9 +138,7 @@ export class Composer {
     this.#refresh(options);
     const before = this.#layout(options);
     yield;
-    const changed = changeOf(before, this.#state, (length) =>
-      this.#history.prefixHash(before.lead, before.history, length),
-    );
+    const changed = changeOf(before, this.#state, (length) => this.#hashes.nameOf(before.history, length));
     const full = this.#full(before, budget);
     const reason = full ?? changed;
     if (reason !== undefined) yield* this.completing();
@@ -238,14 +238,14 @@ export class Composer {
   #layout(options: ComposeOptions): Layout {
     const { sticky, tail: given } = dynamicParts(options.dynamic, this.#profile);
     const lead = this.#lead();
-    const { history, ...shape } = this.#history.shown(lead);
+    const shown = this.#history.shown(lead);
     const ingested = this.#history.ingested();
     if (ingested.length > 0) this.#state = { ...this.#state, edits: mergeEdits(this.#state.edits, ingested) };
-    const tail = closingTail(given, this.#profile, history.at(-1));
+    const tail = closingTail(given, this.#profile, shown.history.at(-1));
     const fixed = this.#blocks.of({ ...options, own: this.#history.system.map(({ message }) => message), tail });
     const leading = countAll(lead, this.#counter);
     const pinned = this.#state.slot === undefined || lead[0] === startMessage ? 0 : leading;
-    return { ...shape, fixed, lead, history, sticky, ...sizesOf(fixed, shape, leading, pinned) };
+    return layoutOf({ fixed, lead, sticky }, shown, leading, pinned);
   }
 
   #full(layout: Layout, budget: number): EpochReason | undefined {
@@ -314,13 +314,11 @@ export class Composer {
     const opened = planned && { ...planned, tokensAfter: tokens };
     const messages = [...fixed.systemMessages, ...history, ...fixed.dynamicMessages];
     const cost = costOf(layout, this.#state, opened !== undefined, this.#profile);
-    const first = this.#state.length === 0 && this.#state.epoch === 0;
     this.#pending = undefined;
-    this.#state = {
-      ...this.#state,
-      ...(first && { opened: this.#last, openedHash: this.#lastHash() }),
-      ...rememberedOf(layout, this.#history.prefixHash(layout.lead, history, history.length)),
-    };
+    if (this.#state.length === 0 && this.#state.epoch === 0) {
+      this.#state = { ...this.#state, opened: this.#last, openedHash: this.#lastHash() };
+    }
+    this.#state = remembering(this.#state, layout, this.#hashes.nameOf(history));
     const report: Report = {
       strategy: this.#strategy.name,
       profile: this.#profile.name,
@@ -336,7 +334,7 @@ export class Composer {
       counts: countFates(this.#last, this.#state.edits),
       repairs: countRepairs(this.#history.repairs),
       faults: this.#validator.faultsOf(messages),
-      windowHash: hashName(hashMessages(messages)),
+      windowHash: this.#windowHashes.nameOf(messages),
     };
     return { messages, tokens, report, state: this.#state };
   }

@@ -47,6 +47,7 @@ function jsonOf(tools: readonly ToolDefinition[]): string {
 export class FixedBlocks {
   readonly #counter: TokenCounter;
   #system: { readonly text: string; readonly message: Message } | undefined;
+  #systemHash = { hash: 0, name: hashName(0) };
   #tools: { readonly json: string; readonly budget: number; readonly costs: ToolCosts; readonly hash: string };
 
   constructor(counter: TokenCounter) {
@@ -73,7 +74,7 @@ export class FixedBlocks {
       tools: this.#tools.costs.tokens,
       toolCosts: this.#tools.costs,
       dynamic: this.#count(dynamicMessages),
-      systemHash: hashName(hashMessages(systemMessages)),
+      systemHash: this.#systemHashOf(systemMessages),
       toolsHash: this.#tools.hash,
     };
   }
@@ -83,6 +84,12 @@ export class FixedBlocks {
       this.#system = { text, message: { id: "windrow:system", role: "system", parts: [{ type: "text", text }] } };
     }
     return this.#system.message;
+  }
+
+  #systemHashOf(messages: readonly Message[]): string {
+    const hash = hashMessages(messages);
+    if (hash !== this.#systemHash.hash) this.#systemHash = { hash, name: hashName(hash) };
+    return this.#systemHash.name;
   }
 
   #count(messages: readonly Message[]): number {

@@ -1,6 +1,7 @@
 /** Hashes of messages and of runs of messages, to compare windows. */
-import { hashText } from "../message/hash.ts";
+import { hashJson, hashName } from "../message/hash.ts";
 import type { Message } from "../message/message.ts";
+import { sharedPrefix } from "../message/shared-prefix.ts";
 
 const hashes = new WeakMap<Message, number>();
 
@@ -8,7 +9,7 @@ const hashes = new WeakMap<Message, number>();
 export function hashMessage(message: Message): number {
   let hash = hashes.get(message);
   if (hash === undefined) {
-    hash = hashText(JSON.stringify([message.role, message.parts]));
+    hash = hashJson([message.role, message.parts]);
     hashes.set(message, hash);
   }
   return hash;
@@ -22,6 +23,25 @@ export function hashMessages(messages: readonly Message[], seed = 0, from = 0, t
     if (message) hash = chain(hash, hashMessage(message));
   }
   return hash;
+}
+
+/** Names the hashes of lists that mostly grow: what a list shares with the one before is chained once. */
+export class ListHashes {
+  #last: readonly Message[] = [];
+  /** The hash up to each message of the last list. */
+  #values: number[] = [];
+
+  /** The name of the hash of the first `length` messages. */
+  nameOf(messages: readonly Message[], length = messages.length): string {
+    if (messages !== this.#last) {
+      this.#values.length = Math.min(this.#values.length, sharedPrefix(this.#last, messages));
+      this.#last = messages;
+    }
+    const values = this.#values;
+    const end = Math.min(length, messages.length);
+    for (let at = values.length; at < end; at++) values.push(hashMessages(messages, values[at - 1] ?? 0, at, at + 1));
+    return hashName(values[end - 1] ?? 0);
+  }
 }
 
 function chain(left: number, right: number): number {

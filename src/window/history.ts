@@ -9,8 +9,6 @@ import type { TokenCounter } from "../tokens/counter.ts";
 import { Deltas } from "./passes/delta.ts";
 import type { FoundDeltas } from "./passes/delta.ts";
 import { ingestEdits } from "./passes/truncate-tool-results.ts";
-import { hashName } from "../message/hash.ts";
-import { hashMessages } from "./hash.ts";
 import type { Profile } from "./provider/profile.ts";
 import { insertStep, noteStep, viewStep } from "./view.ts";
 import { EditIndex, isDelta, withoutDeltas } from "./edits.ts";
@@ -82,7 +80,6 @@ export class History {
   readonly #closed = new StepList();
   #notes: readonly Edit[];
   #inserts: readonly Insert[];
-  #hashes: { lead: number; readonly values: number[] } = { lead: 0, values: [] };
 
   constructor({ profile, counter, edits, inserts, ingestCap, mask, delta }: HistoryOptions) {
     this.#deltas = new Map(edits.filter(isDelta).map((edit) => [edit.from, edit]));
@@ -173,20 +170,6 @@ export class History {
         .flatMap(({ messages }) => messages.map(({ message }) => message))
         .find(isSpoken)
     )?.role;
-  }
-
-  /** The name of the hash of the first `length` messages of a history that begins with `lead`. */
-  prefixHash(lead: readonly Message[], history: readonly Message[], length: number): string {
-    const seed = hashMessages(lead);
-    if (this.#hashes.lead !== seed) this.#hashes = { lead: seed, values: [] };
-    const { values } = this.#hashes;
-    const closed = this.#closed.messages;
-    for (let index = values.length; index < closed.length; index++) {
-      values.push(hashMessages(closed, values[index - 1] ?? seed, index, index + 1));
-    }
-    const known = Math.min(length - lead.length, values.length);
-    if (known <= 0) return hashName(hashMessages(history, 0, 0, length));
-    return hashName(hashMessages(history, values[known - 1], lead.length + known, length));
   }
 
   /** Applies the edits to the steps that were closed since the last call. */

@@ -23,18 +23,20 @@ export interface Layout extends Shape {
 }
 
 /**
- * The tokens of a window's blocks and of the whole request.
+ * A window's layout, with the tokens of its blocks and of the whole request.
  *
  * @param leading - tokens of the messages before the history, of which `pinned` are a pinned block's
  */
-export function sizesOf(
-  { system, tools, dynamic }: Fixed,
-  { tokens, notes }: Shape,
+export function layoutOf(
+  { fixed, lead, sticky }: Pick<Layout, "fixed" | "lead" | "sticky">,
+  { tokens, notes, turns, messages, history }: Shape & Pick<Layout, "history">,
   leading: number,
   pinned: number,
-): Pick<Layout, "blocks" | "tokens"> {
+): Layout {
+  const { system, tools, dynamic } = fixed;
   const blocks = { system, tools, pinned, notes, history: tokens - notes + leading - pinned, dynamic };
-  return { blocks, tokens: system + tools + tokens + leading + dynamic };
+  const all = system + tools + tokens + leading + dynamic;
+  return { notes, turns, messages, fixed, lead, history, sticky, blocks, tokens: all };
 }
 
 /** The tokens of messages; one that is not there has none. */
@@ -95,12 +97,13 @@ export function changeOf(
   return prefixHashOf(length) === prefixHash ? undefined : "history-changed";
 }
 
-/** The fields of the state that the next window is compared with. */
-export function rememberedOf(
+/** A state with what the next window is compared with. */
+export function remembering(
+  state: WindowState,
   { fixed: { systemHash, toolsHash }, history, blocks, tokens }: Layout,
   prefixHash: string,
-): Pick<WindowState, "systemHash" | "toolsHash" | "length" | "prefixHash" | "cached"> {
-  return { systemHash, toolsHash, length: history.length, prefixHash, cached: tokens - blocks.dynamic };
+): WindowState {
+  return { ...state, systemHash, toolsHash, length: history.length, prefixHash, cached: tokens - blocks.dynamic };
 }
 
 /** The error of a window that is larger than its budget, with the size of each block. */
