@@ -4,7 +4,7 @@ import type { Message, ToolDefinition } from "../message/message.ts";
 import type { TokenCounter } from "../tokens/counter.ts";
 import type { DynamicBlock, ToolCosts } from "./window.ts";
 import { hashName, hashText } from "../message/hash.ts";
-import { hashMessages } from "./hash.ts";
+import { ListHashes } from "./hash.ts";
 import { tailMessage } from "./pinned.ts";
 import { countTools, countOnce } from "../tokens/counter.ts";
 
@@ -47,7 +47,7 @@ function jsonOf(tools: readonly ToolDefinition[]): string {
 export class FixedBlocks {
   readonly #counter: TokenCounter;
   #system: { readonly text: string; readonly message: Message } | undefined;
-  #systemHash = { hash: 0, name: hashName(0) };
+  readonly #systemHashes = new ListHashes();
   #tools: { readonly json: string; readonly budget: number; readonly costs: ToolCosts; readonly hash: string };
 
   constructor(counter: TokenCounter) {
@@ -74,7 +74,7 @@ export class FixedBlocks {
       tools: this.#tools.costs.tokens,
       toolCosts: this.#tools.costs,
       dynamic: this.#count(dynamicMessages),
-      systemHash: this.#systemHashOf(systemMessages),
+      systemHash: this.#systemHashes.nameOf(systemMessages),
       toolsHash: this.#tools.hash,
     };
   }
@@ -84,12 +84,6 @@ export class FixedBlocks {
       this.#system = { text, message: { id: "windrow:system", role: "system", parts: [{ type: "text", text }] } };
     }
     return this.#system.message;
-  }
-
-  #systemHashOf(messages: readonly Message[]): string {
-    const hash = hashMessages(messages);
-    if (hash !== this.#systemHash.hash) this.#systemHash = { hash, name: hashName(hash) };
-    return this.#systemHash.name;
   }
 
   #count(messages: readonly Message[]): number {

@@ -30,6 +30,7 @@ export class ListHashes {
   #last: readonly Message[] = [];
   /** The hash up to each message of the last list. */
   #values: number[] = [];
+  #named = { hash: 0, name: hashName(0) };
 
   /** The name of the hash of the first `length` messages. */
   nameOf(messages: readonly Message[], length = messages.length): string {
@@ -40,7 +41,9 @@ export class ListHashes {
     const values = this.#values;
     const end = Math.min(length, messages.length);
     for (let at = values.length; at < end; at++) values.push(hashMessages(messages, values[at - 1] ?? 0, at, at + 1));
-    return hashName(values[end - 1] ?? 0);
+    const hash = values[end - 1] ?? 0;
+    if (hash !== this.#named.hash) this.#named = { hash, name: hashName(hash) };
+    return this.#named.name;
   }
 }
 
