@@ -35,21 +35,35 @@ function leaves(value: JsonValue): readonly string[] {
 
 /** The lines of a text, trimmed, without their prefixes. */
 export function linesOf(text: string): readonly string[] {
-  return text.split("\n").map((line) => line.replace(beforeLine, "").trim());
+  return text.split("\n").map((line) => (beginsInWord(line) ? line : line.replace(beforeLine, "")).trim());
 }
 
-/** The set of all lines of a history. */
+/** Whether a line begins with a letter of ASCII, before which {@link beforeLine} finds nothing. */
+function beginsInWord(line: string): boolean {
+  const code = line.charCodeAt(0) | 32;
+  return code >= 97 && code <= 122;
+}
+
+/** The set of all lines of a history, read when it is first asked: most windows hold only messages of their own. */
 export class HistoryLines {
-  readonly #lines = new Set<string>();
+  readonly #messages: readonly Message[];
+  #lines: ReadonlySet<string> | undefined;
 
   constructor(messages: readonly Message[]) {
-    for (const { parts } of messages) {
-      for (const part of parts) for (const line of linesOf(readablePart(part))) if (line !== "") this.#lines.add(line);
-    }
+    this.#messages = messages;
   }
 
   /** Whether the history has this line word for word, as {@link linesOf} gives it. */
   has(line: string): boolean {
+    this.#lines ??= linesIn(this.#messages);
     return this.#lines.has(line);
   }
+}
+
+function linesIn(messages: readonly Message[]): ReadonlySet<string> {
+  const lines = new Set<string>();
+  for (const { parts } of messages) {
+    for (const part of parts) for (const line of linesOf(readablePart(part))) if (line !== "") lines.add(line);
+  }
+  return lines;
 }

@@ -3,6 +3,7 @@
  * model. The window never imports this file: a policy that knew the atoms could stuff its windows with them.
  */
 import type { Message, Part } from "../message/message.ts";
+import { sharedPrefix } from "../message/shared-prefix.ts";
 import type { MessageTokens } from "./cost-metric.ts";
 import { linesOf, readablePart } from "./lines.ts";
 import type { HistoryLines } from "./lines.ts";
@@ -30,11 +31,12 @@ const wordPattern = new RegExp(`${path}|${word}`, "gu");
 export function atomsOf(text: string): ReadonlySet<Atom> {
   const atoms = new Set<Atom>();
   for (const [match] of text.matchAll(wordPattern)) {
-    const found = match.replace(/^[.~-]+(?=[\p{L}\p{N}_])|[.-]+$/gu, "");
-    if (!found.includes("/")) {
-      if (isNameOrNumber(found)) atoms.add(found);
+    // A word begins and ends with a letter, a digit, an underscore or a dollar sign; a path may not.
+    if (!match.includes("/")) {
+      if (!atoms.has(match) && isNameOrNumber(match)) atoms.add(match);
       continue;
     }
+    const found = match.replace(/^[.~-]+(?=[\p{L}\p{N}_])|[.-]+$/gu, "");
     if (found.length >= 3) atoms.add(found);
     for (const segment of found.split("/")) if (isNameOrNumber(segment)) atoms.add(segment);
   }
@@ -43,7 +45,9 @@ export function atomsOf(text: string): ReadonlySet<Atom> {
 }
 
 function isNameOrNumber(text: string): boolean {
-  if (/^[\d.]+$/.test(text)) return text.includes(".") || text.length >= 3;
+  const first = text.charCodeAt(0);
+  const isNumeric = first <= 57 && (first >= 48 || first === 46) && /^[\d.]+$/.test(text);
+  if (isNumeric) return text.includes(".") || text.length >= 3;
   return text.length >= 4 && /[_\d]|\p{Ll}\p{Lu}|[\p{L}\p{N}]\.[\p{L}\p{N}]/u.test(text);
 }
 
@@ -119,13 +123,18 @@ export function findReferences(
     }
     total += tokens.of(message);
     ends.push(total);
-    for (const atom of new Set(message.parts.flatMap((part) => [...reader.part(part)]))) {
+    for (const atom of atomsIn(message, reader)) {
       const known = places.get(atom);
       if (known) known.push(index);
       else places.set(atom, [index]);
     }
   });
   return references;
+}
+
+function atomsIn({ parts: [first, ...rest] }: Message, reader: AtomReader): ReadonlySet<Atom> {
+  if (rest.length === 0) return first ? reader.part(first) : new Set();
+  return new Set([first as Part, ...rest].flatMap((part) => [...reader.part(part)]));
 }
 
 /**
@@ -187,6 +196,10 @@ export class LookbackTally {
   /** The messages of the session that count by themselves: a synthetic one counts only with lines of the history. */
   readonly #own: ReadonlySet<Message>;
   readonly #verbatim = new Map<string, ReadonlySet<Atom>>();
+  /** The window before: its messages, and those of them that are not the session's own. */
+  #last: readonly Message[] = [];
+  #shown = new Set<Message>();
+  #others: Message[] = [];
   #references = 0;
   #present = 0;
   #oneHop = 0;
@@ -220,8 +233,8 @@ export class LookbackTally {
     let strictlyPresent = 0;
     if (references.length === 0) return;
     // The session's own messages are known by the places of each atom; only what a policy wrote is read.
-    const shown = new Set(window);
-    const others = window.filter((message) => !this.#own.has(message));
+    this.#show(window);
+    const [shown, others] = [this.#shown, this.#others];
     for (const reference of references) {
       const isShown = reference.places.some((place) => this.#isOwn(place, shown));
       const present = isShown || others.some((message) => this.#reader.has(message, reference.atom));
@@ -241,6 +254,21 @@ export class LookbackTally {
     this.#farSteps++;
     this.#farShares += farPresent / far;
     this.#strictShares += strictlyPresent / far;
+  }
+
+  /** Takes the next window. Most grow at their end. */
+  #show(window: readonly Message[]): void {
+    let from = sharedPrefix(this.#last, window);
+    if (from < this.#last.length) {
+      from = 0;
+      this.#shown = new Set();
+      this.#others = [];
+    }
+    for (const message of from === 0 ? window : window.slice(from)) {
+      this.#shown.add(message);
+      if (!this.#own.has(message)) this.#others.push(message);
+    }
+    this.#last = window;
   }
 
   #isOwn(place: number, shown: ReadonlySet<Message>): boolean {
