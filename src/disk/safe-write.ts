@@ -56,11 +56,12 @@ export function writeAll(file: number, bytes: Buffer, disk: Disk = systemDisk): 
   for (let done = 0; done < bytes.length;) done += disk.write(file, bytes, done, bytes.length - done);
 }
 
-/** Writes a file that must not exist, synced. */
+/** Writes a file that must not exist, synced. An empty one has nothing to sync: its folder keeps its name. */
 export async function writeNew(path: string, content: string, disk: Disk = systemDisk): Promise<void> {
   const file = openNew(path, disk);
   try {
-    if (content !== "") writeAll(file, Buffer.from(content), disk);
+    if (content === "") return;
+    writeAll(file, Buffer.from(content), disk);
     await disk.sync(file);
   } finally {
     disk.close(file);

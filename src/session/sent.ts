@@ -33,16 +33,22 @@ export class SentLog {
     if (toolsSeq !== undefined) this.#places.set(keyOf("tools", state.toolsHash), toolsSeq);
   }
 
-  /** Writes the blocks of a request that the log lacks. */
+  /** Writes the blocks of a request that the log lacks, all at once. */
   async keep(blocks: SentBlocks, { systemHash, toolsHash }: WindowState): Promise<void> {
     const timestamp = this.#context.now().toISOString();
-    for (const [type, hash] of [["system", systemHash] as const, ["tools", toolsHash] as const]) {
+    const given = [["system", systemHash] as const, ["tools", toolsHash] as const].flatMap(([type, hash]) => {
       const record = sentRecord(type, hash, blocks, timestamp);
-      if (!record || this.#places.has(keyOf(type, hash))) continue;
-      await this.#read();
-      if (this.#places.has(keyOf(type, hash))) continue;
-      const [stored] = await this.#context.write([record]);
-      if (stored) this.#places.set(keyOf(type, hash), stored.seq);
+      return record ? [{ record, key: keyOf(type, hash) }] : [];
+    });
+    const isMissing = ({ key }: { readonly key: string }): boolean => !this.#places.has(key);
+    if (!given.some(isMissing)) return;
+    await this.#read();
+    const missing = given.filter(isMissing);
+    if (missing.length === 0) return;
+    const stored = await this.#context.write(missing.map(({ record }) => record));
+    for (const [place, { key }] of missing.entries()) {
+      const { seq } = stored[place] ?? {};
+      if (seq !== undefined) this.#places.set(key, seq);
     }
   }
 
