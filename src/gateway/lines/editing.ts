@@ -1,5 +1,6 @@
 /** The bytes of one request by whoever edits it: the gateway, its provider, or nobody. */
-import type { WireRequest } from "../gateway.ts";
+import type { WireRequest, Written } from "../gateway.ts";
+import { windowAlone } from "./alone.ts";
 import { asked, isAskable } from "./asking.ts";
 import { originalsOf } from "./find.ts";
 import type { House } from "./house.ts";
@@ -45,6 +46,11 @@ export class Editing {
   asked(line: Line): Outcome | undefined {
     if (!this.#house.isAsking || line.isPlanned || !this.isDue) return undefined;
     return asked(this.#house, line, this.#request);
+  }
+
+  /** A window without the log; undefined where the request is not to be edited, or none can be made. */
+  alone(): readonly Written[] | undefined {
+    return this.isDue ? windowAlone(this.#house, this.#request) : undefined;
   }
 
   /** A turn in its window. @param given - its budget, in the place of the house's */

@@ -201,7 +201,7 @@ export class Exchange implements Sending {
     const question = line && this.#editing.asked(line);
     if (question) return { ...question, mode: question.asked ? "asked" : "bypassed", reason };
     const isUnread = this.#house.isComposing && this.#group?.isUnread(this.#printed.at(0)) !== false;
-    return bypassed(this.#request, this.#found, { isUnread, reason });
+    return bypassed(this.#request, this.#found, { isUnread, reason, alone: () => this.#editing.alone() });
   }
 
   /** A body without what the provider refused, where that was the gateway's own doing; each kind of mend once. */

@@ -64,17 +64,20 @@ export function withoutReasoning(request: WireRequest, outcome: Outcome, list: r
   return { ...outcome, body: bodyOf(request, rest), list: rest, isBare: true };
 }
 
+/** The circumstances of a request whose line's work failed. */
+interface Bypass {
+  readonly isUnread: boolean;
+  readonly reason: string;
+  readonly alone: () => readonly Written[] | undefined;
+}
+
 /**
  * A request whose line's work failed: the last window with what is behind it, else its own bytes. Those of a line that had
- * epochs are without reasoning, which belongs to windows that nobody can make now.
+ * epochs are without reasoning, which belongs to windows that nobody can make now, and in a window of their own.
  *
- * @param isUnread - whether a line of it may be in the store and could not be read
+ * @param isUnread - whether a line of it may be in the store and could not be read; `alone`: that window, where there is one
  */
-export function bypassed(
-  request: WireRequest,
-  found: Found | undefined,
-  { isUnread, reason }: { readonly isUnread: boolean; readonly reason: string },
-): Outcome {
+export function bypassed(request: WireRequest, found: Found | undefined, { isUnread, reason, alone }: Bypass): Outcome {
   const failed = { mode: "bypassed", reason } as const;
   try {
     const { line, match } = found ?? {};
@@ -86,7 +89,7 @@ export function bypassed(
       return { ...(isWhole ? outcome : withoutReasoning(request, outcome, outcome.list)), reason };
     }
     if (line?.isPlanned === true || isUnread) {
-      const list = bare(request);
+      const list = alone() ?? bare(request);
       const body = bodyOf(request, list);
       if (body !== request.call.body) return { body, list, ...failed, plan: -1, isBare: true };
     }

@@ -4,6 +4,8 @@ import { ramStore } from "../../../src/store/ram/ram.ts";
 import type { Lines, WireRequest } from "../../../src/gateway/gateway.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { adaptive } from "../../../src/window/strategies/adaptive.ts";
+import type { JsonObject } from "../../../src/message/message.ts";
+import { countMessages, loadCounter } from "./counting.ts";
 import { faultsOf, runAgent } from "./agent.ts";
 import { answered, bodyOf, exchange, openStage, requestOf, user } from "./stage.ts";
 
@@ -123,6 +125,32 @@ test("a planner that throws leaves the client's bytes, and behind an epoch the l
   expect([...planned.bodies, ...after.bodies].flatMap((body) => faultsOf(body))).toEqual([]);
 });
 
+test("a fork of a composed line that cannot be made in time stays in the budget", async () => {
+  const { store, fails } = failing();
+  const tokensOf = await loadCounter();
+  const stage = await openStage({ store, budget });
+  const { history, notes } = await runAgent({ rounds: 24, headers: session, lines: () => stage.lines });
+  expect(notes.at(-1)).toMatch(/epoch=[1-9]/);
+  // The client shortens an old result, so that no window of the line's is one of the request's.
+  const [, , old] = history;
+  history[2] = JSON.parse(JSON.stringify(old).replaceAll(/line \d+/g, "line")) as JsonObject;
+  expect(history[2]).not.toEqual(old);
+  history.push(user("Go on."));
+  const request = requestOf(bodyOf(history), session);
+  expect(countMessages(tokensOf, request.call.body)).toBeGreaterThan(budget);
+  fails.add("create");
+  const alone = await exchange(stage.lines, request, answered("Gone on."));
+  expect(alone.note).toMatch(/^bypassed/);
+  expect(countMessages(tokensOf, alone.body)).toBeLessThanOrEqual(budget);
+  expect(alone.body.includes('"thinking"')).toBe(false);
+  expect(faultsOf(alone.body)).toEqual([]);
+  fails.clear();
+  history.push({ role: "assistant", content: "Gone on." }, user("And further."));
+  const after = await runAgent({ rounds: 4, headers: session, lines: () => stage.lines, history });
+  expect(after.bodies.flatMap((body) => faultsOf(body))).toEqual([]);
+  expect(after.notes.at(-1)).toMatch(/^composed; epoch=[1-9]/);
+});
+
 test("a line whose log cannot be read is sent without reasoning, and composed again later", async () => {
   const { store, fails } = failing();
   const stage = await openStage({ store, budget });
@@ -132,6 +160,7 @@ test("a line whose log cannot be read is sent without reasoning, and composed ag
   history.push(user("Go on."));
   const blind = await runAgent({ rounds: 1, headers: session, lines: () => stage.lines, history });
   expect(blind.bodies[0]!.includes('"thinking"')).toBe(false);
+  expect(countMessages(await loadCounter(), blind.bodies[0]!)).toBeLessThanOrEqual(budget);
   fails.clear();
   history.push(user("And further."));
   const after = await runAgent({ rounds: 3, headers: session, lines: () => stage.lines, history });
