@@ -234,6 +234,70 @@ describe.skipIf(!hasPostgres)("a statement that is carried out late", () => {
     await other.close();
   });
 
+  it("ends no session that was written since, and adds nothing to one that was let go of", async () => {
+    const { store, other, faults, late } = stores();
+    const lock = await store.create(everybody, newSession());
+    faults.push({ of: ending, isLate: true });
+    await expect(store.finish(lock, stateOf("completed"))).rejects.toMatchObject({ code: "store-unavailable" });
+    await store.append(lock, [messageRecord("one")]);
+    await late();
+    expect((await other.info(everybody, lock.id)).state.status).not.toBe("completed");
+    await store.append(lock, [messageRecord("two")]);
+    const now = vi.spyOn(performance, "now");
+    faults.push({ of: appending, isLate: true });
+    const lost = store.append(lock, [messageRecord("three")]);
+    await vi.waitFor(() => expect(faults).toEqual([]));
+    now.mockReturnValue(1e12);
+    faults.push({ of: appending, before: "ECONNRESET" });
+    // The second sending may come before the clock is moved: then it is kept, and the first one comes to nothing.
+    const outcome = await lost.then(
+      () => "kept",
+      () => "lost",
+    );
+    now.mockRestore();
+    faults.splice(0);
+    await lock.release();
+    await late();
+    expect(await idsOf(other, lock.id)).toEqual(["m-one", "m-two", ...(outcome === "kept" ? ["m-three"] : [])]);
+    await store.close();
+    await other.close();
+  });
+
+  it("is not lost where an archive takes the session of a process that was silent for long", async () => {
+    const { store, other, schema } = stores();
+    const lock = await store.create(everybody, newSession());
+    await store.append(lock, [messageRecord("one")]);
+    await store.setState(lock, stateOf("closed"));
+    await abandon(schema, lock.id);
+    const writings = await other.detaching?.writings(everybody, lock.id);
+    await expect(store.append(lock, [messageRecord("two")])).rejects.toMatchObject({ code: "fenced" });
+    const mark = { key: "k", hash: "h", lines: 1, bytes: 1, objectBytes: 1 };
+    const times = { archivedAt: "2026-01-01T00:00:00.000Z", lastRecordAt: "2026-01-01T00:00:00.000Z" };
+    await other.detaching?.detach(everybody, lock.id, { ...mark, ...times }, writings ?? -1);
+    await store.close();
+    await other.close();
+  });
+
+  it("erases no session that a process took since, nor one that is kept since", async () => {
+    const { store, other, faults, late } = stores();
+    const [taken, kept] = [await store.create(everybody, newSession()), await store.create(everybody, newSession())];
+    for (const lock of [taken, kept]) await lock.release();
+    for (const { id } of [taken, kept]) {
+      faults.push({ of: /SET restoring = true/, isLate: true });
+      await expect(store.upkeep?.erase(everybody, [id])).rejects.toMatchObject({ code: "store-unavailable" });
+    }
+    const again = await other.lock(everybody, taken.id);
+    await other.append(again, [messageRecord("one")]);
+    await other.upkeep?.keep(everybody, kept.id, { keptAt: "2026-01-01T00:00:00.000Z" } as never);
+    await late();
+    await other.append(again, [messageRecord("two")]);
+    expect(await idsOf(other, taken.id)).toEqual(["m-one", "m-two"]);
+    expect(await other.info(everybody, kept.id)).toBeDefined();
+    await expect(store.upkeep?.erase(everybody, [taken.id])).rejects.toMatchObject({ code: "session-busy" });
+    await store.close();
+    await other.close();
+  });
+
   it.each(["erase", "putAside"] as const)(
     "leaves no line of a session behind that %s removes meanwhile",
     async (how) => {

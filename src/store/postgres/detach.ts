@@ -33,7 +33,15 @@ export function postgresDetaching({ database, heart, find, newHolder }: Postgres
   };
   return {
     async writings(scope, id) {
-      return (await detachable(scope, id)).generation;
+      const { key, generation, holder } = await detachable(scope, id);
+      if (!holder) return generation;
+      // A process that was silent for long may still write: its lines would go with those that the archive has.
+      const sql =
+        `UPDATE ${schema}.session SET generation = generation + 1, holder = NULL, worker = NULL WHERE key = $1 AND ` +
+        "generation = $2 RETURNING generation";
+      const [fenced] = await asker.ask(sql, [key, generation]);
+      if (!fenced) throw resumedMeanwhile(id);
+      return Number(fenced["generation"]);
     },
     async detach(scope, id, mark, writings) {
       const row = await detachable(scope, id);

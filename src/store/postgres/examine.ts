@@ -144,7 +144,8 @@ async function examineRow(examined: ExaminedSession, row: PostgresRow): Promise<
     addFinding(examined, { problem: `${name}-unreadable`, file: "session", message, mended: mend });
     if (!mend) continue;
     await putAside(database, { time, source: `session.${name}`, id, content: String(row[name]) });
-    await database.asker.ask(`UPDATE ${database.schema}.session SET ${name} = $2 WHERE key = $1`, [key, text]);
+    const sql = `UPDATE ${database.schema}.session SET ${name} = $2 WHERE key = $1 AND ${name} = $3`;
+    await database.asker.ask(sql, [key, text, row[name]]);
   }
   const same =
     row["status"] === state.status &&

@@ -268,7 +268,9 @@ class PostgresStore implements Store {
     await this.#writer.written(held);
     const hash = await hashOfSession(this.#database, held.key);
     const text = encodeState(state, {}, sealOf(held.counters, hash));
-    const isEnded = await endRow(this.#database, held.key, held.holder.generation, { text, status: state.status });
+    const { key, revision } = held;
+    const { generation } = held.holder;
+    const isEnded = await endRow(this.#database, { key, generation, revision }, { text, status: state.status });
     if (!isEnded) throw fenced({ owner: held.holder });
   }
 

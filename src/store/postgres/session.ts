@@ -161,9 +161,9 @@ export async function takeRow(
   return taken && { head: Number(taken["head"]), revision: Number(taken["revision"]), state: String(taken["state"]) };
 }
 
-/** Lets go of a session, where this holder still has it. */
+/** Lets go of a session, where this holder still has it; what comes late of it finds another revision. */
 export async function letGoOf({ asker, schema }: Database, key: string, generation: number): Promise<void> {
-  const sql = `UPDATE ${schema}.session SET holder = NULL, worker = NULL WHERE key = $1 AND generation = $2`;
+  const sql = `UPDATE ${schema}.session SET holder = NULL, worker = NULL, revision = revision + 1 WHERE key = $1 AND generation = $2`;
   await asker.ask(sql, [key, generation]);
 }
 
@@ -181,14 +181,13 @@ export async function takeBackOf({ asker, schema }: Database, id: string, holder
  */
 export async function endRow(
   { asker, schema }: Database,
-  key: string,
-  generation: number,
+  { key, generation, revision }: Pick<SessionRow, "key" | "generation" | "revision">,
   { text, status }: { readonly text: string; readonly status: string },
 ): Promise<boolean> {
   const sql =
     `UPDATE ${schema}.session SET state = $3, status = $4, generation = generation + 1, holder = NULL, worker = NULL ` +
-    "WHERE key = $1 AND generation = $2 RETURNING key";
-  if ((await asker.ask(sql, [key, generation, text, status])).length > 0) return true;
+    "WHERE key = $1 AND generation = $2 AND revision = $5 RETURNING key";
+  if ((await asker.ask(sql, [key, generation, text, status, revision])).length > 0) return true;
   const ended = `SELECT key FROM ${schema}.session WHERE key = $1 AND generation = $2 + 1 AND state = $3`;
   return (await asker.ask(ended, [key, generation, text])).length > 0;
 }

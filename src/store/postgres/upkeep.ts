@@ -1,4 +1,5 @@
 /** The upkeep of a Postgres store: marks, a trash that hides rows, and erasing. */
+import { isWindrowError } from "../../errors.ts";
 import { maskJson } from "../../mask/mask.ts";
 import type { Mask } from "../../mask/mask.ts";
 import type { JsonObject } from "../../message/message.ts";
@@ -48,14 +49,12 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
   const putAside = async (scope: Scope, id: string): Promise<string> => {
     await alive();
     sessionId(id);
-    const row = await ownerRow(database, id);
-    if (!row || !inScope(scope, scopeOf(row))) throw notFound(id);
-    const found = await findRow(database, id).catch(() => undefined);
-    const owner = found && heldBy(found);
-    if (owner) throw busy(owner);
+    const [row] = await rowsOf(database, id);
+    if (!row || row["restoring"] === true || !inScope(scope, scopeOf(row))) throw notFound(id);
+    await checkFree(database, id);
     const time = timestamp(clock);
     // From here on no line is added but by who takes it anew: the statement that moves lines does not see those meanwhile.
-    const fence = `UPDATE ${schema}.session SET generation = generation + 1 WHERE key = $1 AND generation = $2 RETURNING key`;
+    const fence = `UPDATE ${schema}.session SET generation = generation + 1 WHERE key = $1 AND generation = $2 AND NOT restoring RETURNING key`;
     const isFenced = (await ask(fence, row["key"], row["generation"])).length > 0;
     const sql =
       `WITH gone AS (DELETE FROM ${schema}.session WHERE key = $1 AND generation = $3 + 1 RETURNING *), lines AS (DELETE FROM ${schema}.record ` +
@@ -135,9 +134,10 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
       await alive();
       const known = [...new Set(ids.map(sessionId))];
       if (known.length === 0) return [];
-      for (const id of known) await mayErase(database, scope, id, elsewhere);
+      const reach = { scope, elsewhere };
+      for (const id of known) await mayErase(database, id, reach);
       const places = new Map<string, readonly ErasedPlace[]>();
-      for (const id of known) places.set(id, await removeRows(database, id));
+      for (const id of known) places.set(id, await removeRows(database, id, await fenceRows(database, id, reach)));
       const others = await elsewhere(known);
       await ask(`DELETE FROM ${schema}.erasing WHERE session_id = ANY($1::uuid[])`, known);
       return known.map((id) => ({ sessionId: id, places: [...(places.get(id) ?? []), ...others] }));
@@ -154,38 +154,77 @@ function scopeOf({ user, tenant }: PostgresRow): Scope {
   return { ...(typeof user === "string" && { user }), ...(typeof tenant === "string" && { tenant }) };
 }
 
-async function ownerRow({ asker, schema }: Database, id: string): Promise<PostgresRow | undefined> {
-  const sql = `SELECT key, tenant, "user", generation, kept, state FROM ${schema}.session WHERE id = $1 ORDER BY trashed_at NULLS FIRST LIMIT 1`;
-  const [row] = await asker.ask(sql, [id]);
-  return row;
+/** The rows of a session, the one that is not in the trash first. */
+async function rowsOf({ asker, schema }: Database, id: string): Promise<readonly PostgresRow[]> {
+  const sql = `SELECT key, tenant, "user", generation, kept, state, restoring FROM ${schema}.session WHERE id = $1 ORDER BY trashed_at NULLS FIRST`;
+  return asker.ask(sql, [id]);
+}
+
+/** Refuses a session that a process has; one whose documents cannot be read is nobody's. */
+async function checkFree(database: Database, id: string): Promise<void> {
+  const found = await findRow(database, id).catch((error: unknown) => {
+    if (isWindrowError(error, "store-corrupt")) return undefined;
+    throw error;
+  });
+  const owner = found && heldBy(found);
+  if (owner) throw busy(owner);
+}
+
+/** The limits of an erase: whose sessions, and whether what lies elsewhere goes, too. */
+interface Reach {
+  readonly scope: Scope;
+  readonly elsewhere: EraseElsewhere;
+}
+
+/** The rows of a session that may be erased, as they were read. */
+interface ErasableRows {
+  readonly rows: readonly PostgresRow[];
+  /** Its erasure was begun before: what keeps a session does not stop it. */
+  readonly isBegun: boolean;
 }
 
 /** Refuses what may not be erased. */
-async function mayErase(database: Database, scope: Scope, id: string, elsewhere: EraseElsewhere): Promise<void> {
+async function mayErase(database: Database, id: string, { scope, elsewhere }: Reach): Promise<ErasableRows> {
   const { asker, schema } = database;
   const [begun] = await asker.ask(`SELECT tenant, "user" FROM ${schema}.erasing WHERE session_id = $1`, [id]);
-  const row = await ownerRow(database, id);
+  const rows = await rowsOf(database, id);
+  const [row] = rows;
   const owner = row ?? begun;
   if (!owner || !inScope(scope, scopeOf(owner))) throw notFound(id);
   if (typeof row?.["kept"] === "string" && !begun) throw isKept(id);
   checkReach(id, row?.["state"], elsewhere);
-  const found = await findRow(database, id).catch(() => undefined);
-  const holder = found && heldBy(found);
-  if (holder) throw busy(holder);
+  await checkFree(database, id);
+  return { rows, isBegun: begun !== undefined };
 }
 
 /**
- * Removes all rows of a session. It is noted first that its erasure is under way, and its rows are hidden and taken from who
- * has them: the statement that removes lines does not see those of an append that ends meanwhile, and then there is none.
+ * Notes that a session's erasure is under way, and hides its rows: the statement that removes lines does not see those of an
+ * append that ends meanwhile, and from here on there is none. Rows that changed since they were checked are checked again.
+ *
+ * @returns the keys of the rows
  */
-async function removeRows({ asker, schema }: Database, id: string): Promise<readonly ErasedPlace[]> {
-  const fence =
-    `WITH fenced AS (UPDATE ${schema}.session SET restoring = true, generation = generation + 1, holder = NULL, worker = NULL ` +
-    `WHERE id = $1 RETURNING id, tenant, "user") INSERT INTO ${schema}.erasing (session_id, tenant, "user") ` +
-    'SELECT DISTINCT ON (id) id, tenant, "user" FROM fenced ON CONFLICT DO NOTHING';
-  await asker.ask(fence, [id]);
+async function fenceRows(database: Database, id: string, reach: Reach): Promise<readonly string[]> {
+  const { asker, schema } = database;
+  const { rows, isBegun } = await mayErase(database, id, reach);
   const sql =
-    `WITH gone AS (DELETE FROM ${schema}.session WHERE id = $1 RETURNING *), ` +
+    `WITH fenced AS (UPDATE ${schema}.session s SET restoring = true, generation = s.generation + 1, holder = NULL, ` +
+    "worker = NULL FROM unnest($1::bigint[], $2::bigint[]) AS a(key, generation) WHERE s.key = a.key AND " +
+    "s.generation = a.generation AND (s.kept IS NULL OR $3::boolean OR s.trashed_at IS NOT NULL) RETURNING s.*), " +
+    `noted AS (INSERT INTO ${schema}.erasing (session_id, tenant, "user") SELECT DISTINCT ON (id) id, tenant, "user" ` +
+    "FROM fenced ON CONFLICT DO NOTHING) SELECT key FROM fenced";
+  const keys = rows.map((row) => String(row["key"]));
+  const fenced = await asker.ask(sql, [keys, rows.map((row) => String(row["generation"])), isBegun]);
+  return fenced.length < keys.length ? fenceRows(database, id, reach) : keys;
+}
+
+/** Removes the rows of a session that are fenced, and what was put aside of it. */
+async function removeRows(
+  { asker, schema }: Database,
+  id: string,
+  keys: readonly string[],
+): Promise<readonly ErasedPlace[]> {
+  const sql =
+    `WITH gone AS (DELETE FROM ${schema}.session WHERE key = ANY($2::bigint[]) AND restoring RETURNING *), ` +
     `lines AS (DELETE FROM ${schema}.record WHERE session IN (SELECT key FROM gone) RETURNING session, octet_length(body) AS bytes), ` +
     `put AS (DELETE FROM ${schema}.aside WHERE session_id = $1 RETURNING octet_length(content) AS bytes) ` +
     "SELECT 'session' AS kind, 'session' AS place, count(*) AS count, coalesce(sum(octet_length(metadata) + octet_length(state)), 0) " +
@@ -197,7 +236,7 @@ async function removeRows({ asker, schema }: Database, id: string): Promise<read
     "UNION ALL SELECT 'trash', 'record', count(*), coalesce(sum(lines.bytes), 0) FROM lines JOIN gone ON gone.key = lines.session " +
     "WHERE gone.trashed_at IS NOT NULL " +
     "UNION ALL SELECT 'aside', 'aside', count(*), coalesce(sum(bytes), 0) FROM put";
-  const rows = await asker.ask(sql, [id]);
+  const rows = await asker.ask(sql, [id, keys]);
   return rows.map((row) => ({
     kind: String(row["kind"]) as ErasedPlace["kind"],
     place: String(row["place"]),

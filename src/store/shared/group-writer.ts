@@ -198,7 +198,7 @@ export class GroupWriter<H extends Writable> {
    */
   async #sendApart(parts: readonly Part<H>[]): Promise<ReadonlyMap<H, Outcome>> {
     try {
-      return await this.#send(parts);
+      return parts.length === 0 ? new Map() : await this.#send(parts);
     } catch (error) {
       if (parts.length === 1 || !isOfLines(error)) {
         const failure = error instanceof WindrowError ? error : refused(error);
@@ -212,21 +212,27 @@ export class GroupWriter<H extends Writable> {
 
   /** Sends a batch until its outcome is known, or until it is not known for long. */
   async #send(parts: readonly Part<H>[]): Promise<ReadonlyMap<H, Outcome>> {
+    const known = new Map<H, Outcome>();
+    let left = parts;
     let failedAt: number | undefined;
     let mayBeKept = false;
     for (let pause = shortestPause; ; pause = Math.min(2 * pause, longestPause)) {
       try {
-        const outcomes = await this.#sendBatch(parts);
-        const refusal = [...outcomes.values()].find((outcome) => outcome instanceof WindrowError);
-        if (!mayBeKept || !refusal) return outcomes;
+        for (const [held, outcome] of await this.#sendBatch(left)) known.set(held, outcome);
+        // A refusal says that this sending was not kept; an earlier one may have been.
+        left = mayBeKept ? left.filter(({ held }) => known.get(held) instanceof WindrowError) : [];
+        const refusal = left[0] && known.get(left[0].held);
+        if (refusal === undefined) return known;
         throw refusal;
       } catch (error) {
-        // A refusal says that this sending was not kept; an earlier one may have been.
         mayBeKept ||= isUnknownOutcome(error);
         if (!mayBeKept) throw error;
         // A batch may have waited long for a connection before it failed.
         failedAt ??= performance.now();
-        if (performance.now() - failedAt > patienceMs) throw unknownOutcome(error);
+        if (performance.now() - failedAt > patienceMs) {
+          for (const { held } of left) known.set(held, unknownOutcome(error));
+          return known;
+        }
         await wait(pause);
       }
     }

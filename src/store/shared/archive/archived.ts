@@ -93,8 +93,9 @@ class Archive {
 
   async #archive(scope: Scope, id: string): Promise<ArchivedSession> {
     const { store, detaching, transfer } = this.#behind;
-    const { state } = await store.info(scope, id);
+    // First the number: a state that is read after it is one that `detach` finds, or refuses.
     const writings = await detaching.writings(scope, id);
+    const { state } = await store.info(scope, id);
     if (state.archived) {
       // A store that lets go step by step may have been killed on the way.
       await detaching.detach(scope, id, state.archived, writings);
