@@ -76,7 +76,8 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
     async keep(scope, id, mark) {
       const { key } = await find(scope, id);
       const text = JSON.stringify(maskJson(mask, { ...mark } as unknown as JsonObject));
-      await ask(`UPDATE ${schema}.session SET kept = $2 WHERE key = $1`, key, text);
+      const sql = `UPDATE ${schema}.session SET kept = $2 WHERE key = $1 AND NOT restoring RETURNING key`;
+      if ((await ask(sql, key, text)).length === 0) throw notFound(id);
     },
     async unkeep(scope, id) {
       const { key } = await find(scope, id);
