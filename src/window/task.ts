@@ -1,5 +1,6 @@
 /** The task: the user message that says what the work is about, found by its place and its shape. */
 import { messageText, toolCalls } from "../message/message.ts";
+import { withoutTagged } from "../message/tagged.ts";
 import { termsOf } from "./recall/terms.ts";
 import type { ViewStep } from "./window.ts";
 
@@ -54,17 +55,5 @@ function ownWords({ messages }: ViewStep): string {
     .map(({ message }) => messageText(message))
     .join("\n")
     .slice(0, lookedAt);
-  const open = new Set<string>();
-  let own = "";
-  let next = 0;
-  for (const { 0: tag, 1: name = "", index } of text.matchAll(/^[ \t]*<([\w-]+)[^<>\n]*>/gm)) {
-    if (index < next || open.has(name)) continue;
-    const end = text.indexOf(`</${name}>`, index + tag.length);
-    if (end < 0) open.add(name);
-    else {
-      own += text.slice(next, index);
-      next = end + name.length + 3;
-    }
-  }
-  return own + text.slice(next);
+  return withoutTagged(text);
 }

@@ -54,7 +54,7 @@ export const english: Words = {
     noEdits: "no edits",
     window: "Window",
     windowSize: (messages, tokens, budget, epoch) =>
-      `${messages} messages, ${tokens}${budget === undefined ? "" : ` of ${budget}`} tokens, epoch ${epoch}`,
+      `${messages} messages, ${tokens}${budget === undefined ? " tokens, no budget" : ` of ${budget} tokens`}, epoch ${epoch}`,
     opensEpoch: (reason) => `; this call opens it: ${reason}`,
     notCounted: (what) => `; not on disk and not counted: ${what}`,
   },

@@ -50,7 +50,7 @@ export const japanese: Words = {
     noEdits: "編集なし",
     window: "ウィンドウ",
     windowSize: (messages, tokens, budget, epoch) =>
-      `メッセージ${messages}件、${tokens}${budget === undefined ? "" : ` / ${budget}`} トークン、エポック${epoch}`,
+      `メッセージ${messages}件、${tokens}${budget === undefined ? " トークン（予算なし）" : ` / ${budget} トークン`}、エポック${epoch}`,
     opensEpoch: (reason) => `（この呼び出しで開く: ${reason}）`,
     notCounted: (what) => `（ディスクになく数えていない: ${what}）`,
   },

@@ -50,7 +50,7 @@ export const chinese: Words = {
     noEdits: "无编辑",
     window: "窗口",
     windowSize: (messages, tokens, budget, epoch) =>
-      `${messages} 条消息，${tokens}${budget === undefined ? "" : ` / ${budget}`} token，纪元 ${epoch}`,
+      `${messages} 条消息，${tokens}${budget === undefined ? " token（无预算）" : ` / ${budget} token`}，纪元 ${epoch}`,
     opensEpoch: (reason) => `（由本次调用开启：${reason}）`,
     notCounted: (what) => `（不在磁盘上、未计入：${what}）`,
   },

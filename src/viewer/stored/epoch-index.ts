@@ -233,6 +233,13 @@ export async function epochAt(
   return found;
 }
 
+/** The budget of a gateway that composes nothing, or more; no window reaches it. */
+const unlimited = 1_000_000_000;
+
+function reachable(budget: number | null): number | null {
+  return budget !== null && budget < unlimited ? budget : null;
+}
+
 function lineOf(record: StoredRecordOf<"edit">, { state, ...data }: EpochOutline, counter: TokenCounter): OpenLine {
   const given = record.data;
   const text = (name: string): string => (typeof given[name] === "string" ? given[name] : "");
@@ -249,7 +256,7 @@ function lineOf(record: StoredRecordOf<"edit">, { state, ...data }: EpochOutline
     counter: text("counter"),
     model: typeof given["model"] === "string" ? given["model"] : undefined,
     ingestCap: number("ingest_cap") ?? undefined,
-    budget: number("budget"),
+    budget: reachable(number("budget")),
     tokensBefore: number("tokens_before"),
     tokensAfter: number("tokens_after"),
     opened: state.opened,

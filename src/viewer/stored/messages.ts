@@ -4,6 +4,7 @@ import { messageText, toolCalls, toolResults } from "../../message/message.ts";
 import type { Message, Part } from "../../message/message.ts";
 import { dataOfUrl } from "../../message/parts.ts";
 import { inlineText } from "../../message/quote.ts";
+import { withoutTagged } from "../../message/tagged.ts";
 import type { StoredRecordOf } from "../../message/record.ts";
 import { cutParts, cutText, partAt } from "../page/cut.ts";
 import type { OutlineRow, ViewerBlob, ViewerMessage } from "../viewer.ts";
@@ -51,10 +52,14 @@ function rowOf({ seq, message, tokenCount, timestamp }: MessageLine, names: Read
   };
 }
 
-/** The beginning of a message on one line. */
+/** Characters of a user's message that are searched for words beside a client's own sections. */
+const searched = 100_000;
+
+/** The beginning of a message on one line; of a user's, what stands beside a client's tagged sections, if anything. */
 function headOf(message: Message): string {
   const start = message.parts.map((part) => messageText({ ...message, parts: [shortPart(part)] })).join("\n");
-  const points = [...inlineText(start.slice(0, 8 * headLength).toWellFormed())];
+  const own = message.role === "user" ? withoutTagged(start.slice(0, searched)).trimStart() : "";
+  const points = [...inlineText((own || start).slice(0, 8 * headLength).toWellFormed())];
   return points.length <= headLength ? points.join("") : `${points.slice(0, headLength - 1).join("")}…`;
 }
 

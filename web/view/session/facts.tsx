@@ -39,7 +39,8 @@ function Blocks({ window }: { readonly window: ViewerWindow }): JSX.Element {
   return (
     <section class="card">
       <h3>
-        Tokens <span class="quiet end">{budget === null ? "" : `${percent(whole, budget)} of the budget`}</span>
+        Tokens{" "}
+        <span class="quiet end">{budget === null ? "no budget" : `${percent(whole, budget)} of the budget`}</span>
       </h3>
       <table class="bars">
         <tbody>

@@ -45,7 +45,7 @@ function WindowHead({ window }: { readonly window: ViewerWindow }): JSX.Element 
     <>
       <span>
         <b>{count(size)}</b>
-        <span class="quiet"> of {budget === null ? "no limit" : count(budget)} tokens</span>
+        <span class="quiet">{budget === null ? " tokens, no budget" : ` of ${count(budget)} tokens`}</span>
       </span>
       <span class="quiet wide">{several(entries.length, "entry", "entries")}</span>
       {epoch === null ? null : <span class="quiet wide">epoch {epoch}</span>}
