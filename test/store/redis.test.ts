@@ -23,66 +23,6 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => server?.close());
 
-/** A store whose scripts of a kind go wrong once: `late` carries out what was on its way. */
-function lateStore(of: string): {
-  readonly store: Store;
-  readonly arm: (how: "late" | "no answer") => void;
-  readonly late: () => Promise<unknown>;
-} {
-  const client = new Redis(server.url);
-  let armed: "late" | "no answer" | undefined;
-  let onTheWay: () => Promise<unknown> = async () => undefined;
-  const call: IoRedisClient["call"] = async (command, ...args) => {
-    // The script's text goes out where the server does not know its name.
-    const isMeant = armed !== undefined && command === "EVAL" && String(args[0]).includes(of);
-    if (command === "EVALSHA" && armed !== undefined) throw new Error("NOSCRIPT No matching script.");
-    if (!isMeant) return client.call(command, ...args);
-    const how = armed;
-    armed = undefined;
-    if (how === "late") onTheWay = async () => client.call(command, ...args);
-    else await client.call(command, ...args);
-    throw new Error("read ECONNRESET");
-  };
-  const store = redisStore({ client: { call, quit: async () => client.quit() } });
-  return { store, arm: (how) => (armed = how), late: async () => onTheWay() };
-}
-
-describe.skipIf(!hasRedis)("a script whose answer did not come", () => {
-  it("undoes no newer state where it is carried out late, and is known where it was carried out", async () => {
-    const { store, arm, late } = lateStore("XADD");
-    const lock = await store.create(everybody, newSession());
-    const state = (error: string) => ({ ...stateOf("processing"), error });
-    const errorNow = async (): Promise<unknown> => (await store.info(everybody, lock.id)).state.error;
-    arm("late");
-    await store.setState(lock, state("first"));
-    await store.setState(lock, state("second"));
-    await late();
-    expect(await errorNow()).toBe("second");
-    arm("no answer");
-    await store.setState(lock, state("third"));
-    await store.append(lock, [messageRecord("one")]);
-    await store.setState(lock, state("fourth"));
-    expect(await errorNow()).toBe("fourth");
-    arm("late");
-    await store.setState(lock, state("fifth"));
-    await store.finish(lock, stateOf("completed"));
-    await late();
-    expect((await store.info(everybody, lock.id)).state.status).toBe("completed");
-    await store.close();
-  });
-
-  it("ends a session once, however often the end is asked for", async () => {
-    const { store, arm } = lateStore("HDEL");
-    const lock = await store.create(everybody, newSession());
-    await store.append(lock, [messageRecord("one")]);
-    arm("no answer");
-    await expect(store.finish(lock, stateOf("completed"))).rejects.toMatchObject({ code: "store-unavailable" });
-    await store.finish(lock, stateOf("completed"));
-    expect((await store.info(everybody, lock.id)).state.status).toBe("completed");
-    await store.close();
-  });
-});
-
 describe.skipIf(!hasRedis)("a store in Redis", () => {
   it.skipIf(process.env["WINDROW_TEST_REDIS"] !== undefined)(
     "promises what the server keeps: strict is refused where a write is not synced, and group is named",

@@ -13,8 +13,7 @@ import type { Clock } from "../shared/clock.ts";
 import { DamageList } from "../shared/damage-list.ts";
 import { GroupWriter } from "../shared/group-writer.ts";
 import { HeldSessions } from "../shared/held-sessions.ts";
-import { ownIdentity, ownerOf } from "../shared/holder.ts";
-import type { Holder } from "../shared/holder.ts";
+import { ownerOf } from "../shared/holder.ts";
 import { cannotStore, durableCapabilities, prepareMetadata, prepareRecord } from "../shared/prepare.ts";
 import { prepareState, readRecord } from "../shared/prepare.ts";
 import { alreadyExists, checkQuery, finished, formatVersion, inScope, isFinal } from "../shared/rules.ts";
@@ -37,9 +36,9 @@ import { hashOfSession, logKey, readCounters, rowsOf } from "./log.ts";
 import { checkRedisOptions } from "./options.ts";
 import type { RedisStoreOptions } from "./options.ts";
 import { Heart, heldBy, holdingOf } from "../shared/remote.ts";
-import { beat, endRow, findRow, forgetBeat, infoOf, insertRow, listRows } from "./session.ts";
-import { letGoOf, takeBackOf, takeRow } from "./session.ts";
-import type { SessionRow } from "./session.ts";
+import { beat, endRow, findRow, forgetBeat, infoOf, insertRow, letGoOf, listRows } from "./session.ts";
+import { newTaker, takeRow } from "./session.ts";
+import type { SessionRow, Taker } from "./session.ts";
 import { dumpSession, restoreSession } from "./transfer.ts";
 import { redisUpkeep } from "./upkeep.ts";
 import { appendTo } from "./writer.ts";
@@ -135,7 +134,7 @@ class RedisStore implements Store {
     const holder = this.#newHolder(1);
     await this.#heart.beat();
     const inserted = insertRow(this.#place, { metadata, state, holder, worker: this.#heart.id });
-    const isMade = await this.#heart.taking(inserted, () => takeBackOf(this.#place, id, holder));
+    const isMade = await this.#heart.taking(inserted, () => letGoOf(this.#place, id, holder));
     if (!isMade) throw alreadyExists(id);
     return this.#hold(scope, { id, revision: 0 }, holder, { counters: { seqs: noCounts(), pos: 0 }, missing: [] });
   }
@@ -166,7 +165,7 @@ class RedisStore implements Store {
     await this.#heart.beat();
     const keys = this.#place.keys.of(row.id);
     const taking = takeRow(this.#place, row, { holder, worker: this.#heart.id });
-    const taken = await this.#heart.taking(taking, () => takeBackOf(this.#place, row.id, holder));
+    const taken = await this.#heart.taking(taking, () => letGoOf(this.#place, row.id, holder));
     if (!taken) return this.lock(scope, row.id);
     const { head, revision, state } = taken;
     let lock: Lock | undefined;
@@ -182,7 +181,7 @@ class RedisStore implements Store {
       return lock;
     } catch (error) {
       if (lock) await lock.release();
-      else await this.#heart.lettingGo(() => letGoOf(this.#place, row.id, holder.generation));
+      else await this.#lettingGo(row.id, holder);
       throw error;
     }
   }
@@ -308,12 +307,11 @@ class RedisStore implements Store {
     return row;
   }
 
-  #newHolder(generation: number): Holder {
-    const now = timestamp(this.#clock);
-    return { ...ownIdentity(), acquiredAt: now, heartbeatAt: now, generation };
+  #newHolder(generation: number): Taker {
+    return newTaker(generation, timestamp(this.#clock));
   }
 
-  #hold(scope: Scope, { id, revision }: Pick<Held, "id" | "revision">, holder: Holder, known: Continued): Lock {
+  #hold(scope: Scope, { id, revision }: Pick<Held, "id" | "revision">, holder: Taker, known: Continued): Lock {
     const held: Held = { id, revision, keys: this.#place.keys.of(id), holder, counters: known.counters };
     return this.#held.add({ id, scope, recovery: known.missing, owner: () => ownerOf(holder) }, held);
   }
@@ -321,12 +319,17 @@ class RedisStore implements Store {
   async #finish(held: Held, state: SessionState): Promise<void> {
     await this.#writer.written(held);
     const text = encodeState(state, {}, sealOf(held.counters, await hashOfSession(this.#place, held.keys)));
-    const isEnded = await endRow(this.#place, held.id, held.holder.generation, { text, status: state.status });
+    const end = { holder: held.holder, head: held.counters.pos, revision: held.revision, text, status: state.status };
+    const isEnded = await endRow(this.#place, held.id, end);
     if (!isEnded) throw fenced({ owner: held.holder });
   }
 
   async #letGo(held: Held): Promise<void> {
     await this.#writer.settled(held);
-    await this.#heart.lettingGo(() => letGoOf(this.#place, held.id, held.holder.generation));
+    await this.#lettingGo(held.id, held.holder);
+  }
+
+  async #lettingGo(id: string, holder: Taker): Promise<void> {
+    await this.#heart.lettingGo(async () => void (await letGoOf(this.#place, id, holder)));
   }
 }

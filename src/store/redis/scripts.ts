@@ -1,24 +1,25 @@
 /**
  * The scripts of a store in Redis. Each is atomic, and checks before its first write: a session is written by the holder
- * whose generation its hash names, and from the place that its hash names.
+ * whose generation and taking its hash names, and from the place that its hash names. A script may be carried out late, or
+ * twice: it changes nothing then.
  */
 
 /**
- * Appends to several sessions. KEYS: of each its hash and the logs that get lines. ARGV: of each generation, head before,
- * revision before, head after, state or "", status, how many logs, how many lines, and then log (its place behind the hash),
+ * Appends to several sessions. KEYS: of each its hash and the logs that get lines. ARGV: of each generation, taking, head
+ * before, revision before, head after, state or "", status, how many logs, how many lines, and then log (its place behind the hash),
  * id and text of each line. Answers two texts for each: `kept`; `fenced` or `moved`, and head and revision; `error`, and the
  * server's words.
  */
 export const appendScript = `
 local answers, key, at = {}, 1, 1
 while key <= #KEYS do
-  local logs, lines = tonumber(ARGV[at + 6]), tonumber(ARGV[at + 7])
+  local logs, lines = tonumber(ARGV[at + 7]), tonumber(ARGV[at + 8])
   local outcome, told = 'kept', ''
-  local s = redis.call('HMGET', KEYS[key], 'generation', 'head', 'revision')
-  if s[1] ~= ARGV[at] then outcome = 'fenced'
-  elseif s[2] ~= ARGV[at + 1] or (s[3] or '0') ~= ARGV[at + 2] then outcome = 'moved'
+  local s = redis.call('HMGET', KEYS[key], 'generation', 'taking', 'head', 'revision')
+  if s[1] ~= ARGV[at] or (s[2] or '') ~= ARGV[at + 1] then outcome = 'fenced'
+  elseif s[3] ~= ARGV[at + 2] or (s[4] or '0') ~= ARGV[at + 3] then outcome = 'moved'
   else
-    for i = at + 8, at + 7 + 3 * lines, 3 do
+    for i = at + 9, at + 8 + 3 * lines, 3 do
       local added = redis.pcall('XADD', KEYS[key + tonumber(ARGV[i])], ARGV[i + 1], 'line', ARGV[i + 2])
       if type(added) == 'table' and added.err then
         outcome, told = 'error', added.err
@@ -26,45 +27,56 @@ while key <= #KEYS do
       end
     end
     if outcome == 'kept' then
-      local fields = { 'head', ARGV[at + 3], 'revision', string.format('%.0f', ARGV[at + 2] + 1) }
-      if ARGV[at + 4] ~= '' then
-        for i, value in ipairs({ 'state', ARGV[at + 4], 'status', ARGV[at + 5] }) do fields[4 + i] = value end
+      local fields = { 'head', ARGV[at + 4], 'revision', string.format('%.0f', ARGV[at + 3] + 1) }
+      if ARGV[at + 5] ~= '' then
+        for i, value in ipairs({ 'state', ARGV[at + 5], 'status', ARGV[at + 6] }) do fields[4 + i] = value end
       end
       local set = redis.pcall('HSET', KEYS[key], unpack(fields))
       if type(set) == 'table' and set.err then outcome, told = 'error', set.err end
     end
   end
-  if outcome == 'fenced' or outcome == 'moved' then told = (s[2] or '') .. ' ' .. (s[3] or '0') end
+  if outcome == 'fenced' or outcome == 'moved' then told = (s[3] or '') .. ' ' .. (s[4] or '0') end
   answers[#answers + 1] = outcome
   answers[#answers + 1] = told
-  key, at = key + 1 + logs, at + 8 + 3 * lines
+  key, at = key + 1 + logs, at + 9 + 3 * lines
 end
 return answers`;
 
-/** KEYS: session. ARGV: field and value of each field. Answers 0 where the session is there already. */
+/** KEYS: session. ARGV: holder, field and value of each other field. Answers 0 where another session is there already. */
 export const createScript = `
-if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
-redis.call('HSET', KEYS[1], unpack(ARGV))
+if redis.call('EXISTS', KEYS[1]) == 1 then return redis.call('HGET', KEYS[1], 'holder') == ARGV[1] and 1 or 0 end
+redis.call('HSET', KEYS[1], 'holder', unpack(ARGV))
 return 1`;
 
-/** KEYS: session. ARGV: generation before, generation after, holder, worker. Answers head, state and revision, or nothing. */
+/**
+ * KEYS: session. ARGV: generation before, generation after, holder, worker, taking. Answers head, state and revision, or
+ * nothing where another holder took it.
+ */
 export const takeScript = `
-local s = redis.call('HMGET', KEYS[1], 'generation', 'head', 'state', 'revision')
-if s[1] ~= ARGV[1] then return false end
-redis.call('HSET', KEYS[1], 'generation', ARGV[2], 'holder', ARGV[3], 'worker', ARGV[4])
+local s = redis.call('HMGET', KEYS[1], 'generation', 'head', 'state', 'revision', 'holder')
+if s[1] == ARGV[1] then
+  redis.call('HSET', KEYS[1], 'generation', ARGV[2], 'holder', ARGV[3], 'worker', ARGV[4], 'taking', ARGV[5])
+elseif s[5] ~= ARGV[3] then return false end
 return {s[2], s[3], s[4] or '0'}`;
 
-/**
- * KEYS: session. ARGV: generation, state or "", status, generation after. Ends the holding, and the session where a state is
- * given: the answer of an end that was carried out before is as its first.
- */
+/** KEYS: session. ARGV: generation, taking. Ends the holding; answers 0 where this holder has it no more. */
 export const letGoScript = `
-local s = redis.call('HMGET', KEYS[1], 'generation', 'state')
-if s[1] ~= ARGV[1] then return (s[1] == ARGV[4] and ARGV[2] ~= '' and s[2] == ARGV[2]) and 1 or 0 end
-if ARGV[2] ~= '' then
-  redis.call('HSET', KEYS[1], 'state', ARGV[2], 'status', ARGV[3], 'generation', ARGV[4])
-end
-redis.call('HDEL', KEYS[1], 'holder', 'worker')
+local s = redis.call('HMGET', KEYS[1], 'generation', 'taking')
+if s[1] ~= ARGV[1] or (s[2] or '') ~= ARGV[2] then return 0 end
+redis.call('HDEL', KEYS[1], 'holder', 'worker', 'taking')
+redis.call('HINCRBY', KEYS[1], 'revision', 1)
+return 1`;
+
+/**
+ * KEYS: session. ARGV: generation, taking, head, revision, state, status, generation after. Ends the session; answers 0 where
+ * this holder has it no more, or where it was written meanwhile. The answer of an end that was carried out is as its first.
+ */
+export const endScript = `
+local s = redis.call('HMGET', KEYS[1], 'generation', 'taking', 'head', 'revision', 'state')
+if s[1] == ARGV[7] and s[5] == ARGV[5] then return 1 end
+if s[1] ~= ARGV[1] or (s[2] or '') ~= ARGV[2] or s[3] ~= ARGV[3] or (s[4] or '0') ~= ARGV[4] then return 0 end
+redis.call('HSET', KEYS[1], 'state', ARGV[5], 'status', ARGV[6], 'generation', ARGV[7])
+redis.call('HDEL', KEYS[1], 'holder', 'worker', 'taking')
 return 1`;
 
 /** KEYS: session, logs. ARGV: log, id and line of each line. Adds lines to a session that is being restored. */
@@ -73,11 +85,12 @@ if redis.call('HGET', KEYS[1], 'restoring') ~= ARGV[1] then return 0 end
 for i = 2, #ARGV, 3 do redis.call('XADD', KEYS[1 + tonumber(ARGV[i])], ARGV[i + 1], 'line', ARGV[i + 2]) end
 return 1`;
 
-/** KEYS: session. ARGV: the mark of the restore, head. Shows a session that was restored. */
+/** KEYS: session. ARGV: the mark of the restore, head. Shows a session that was restored; it is then the newest taking. */
 export const showScript = `
-if redis.call('HGET', KEYS[1], 'restoring') ~= ARGV[1] then return 0 end
+local s = redis.call('HMGET', KEYS[1], 'restoring', 'taking')
+if s[1] ~= ARGV[1] then return (not s[1] and s[2] == ARGV[1]) and 1 or 0 end
 redis.call('HDEL', KEYS[1], 'restoring', 'holder', 'worker')
-redis.call('HSET', KEYS[1], 'generation', '0', 'head', ARGV[2])
+redis.call('HSET', KEYS[1], 'generation', '0', 'head', ARGV[2], 'taking', ARGV[1])
 return 1`;
 
 /** KEYS: session, logs. ARGV: the mark of the restore, or "" for any. Removes what a restore left. */

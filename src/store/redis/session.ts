@@ -1,13 +1,15 @@
 /** Sessions in Redis: a hash for each, and a sorted set of them for each tenant. */
+import { randomUUID } from "node:crypto";
 import { WindrowError } from "../../errors.ts";
 import { decodeMetadata, decodeState, encodeMetadata, encodeState, parseDocument } from "../format/documents.ts";
+import { ownIdentity } from "../shared/holder.ts";
 import type { Holder } from "../shared/holder.ts";
 import type { RemoteHolder } from "../shared/remote.ts";
 import { formatVersion, inScope, isFinal } from "../shared/rules.ts";
 import type { ListQuery, Scope, SessionInfo, SessionMetadata, SessionState } from "../store.ts";
 import { run } from "./database.ts";
 import type { RedisPlace } from "./database.ts";
-import { createScript, letGoScript, takeScript } from "./scripts.ts";
+import { createScript, endScript, letGoScript, takeScript } from "./scripts.ts";
 
 /** Sessions listed at once. */
 const pageSize = 200;
@@ -111,9 +113,19 @@ export function forgetBeat({ sender, keys }: RedisPlace): (id: string) => Promis
   return async (id) => sender.send("DEL", keys.worker(id));
 }
 
+/** A holder, and the name of its taking: a session that is made anew under its id has the same numbers, and another taking. */
+export interface Taker extends Holder {
+  readonly taking: string;
+}
+
+/** This process as the next holder of a session. */
+export function newTaker(generation: number, now: string): Taker {
+  return { ...ownIdentity(), acquiredAt: now, heartbeatAt: now, generation, taking: randomUUID() };
+}
+
 /** The process that is to have a session, and the name of its heartbeat. */
 export interface RowHolder {
-  readonly holder: Holder;
+  readonly holder: Taker;
   readonly worker: string;
 }
 
@@ -128,9 +140,20 @@ export async function insertRow(
   await sender.send("ZADD", keys.sessions(metadata), "NX", -(Date.parse(metadata.createdAt) || 0), id);
   const made = {
     ...{ metadata: encodeMetadata(metadata), state: encodeState(state), status: state.status },
-    ...{ generation: 1, head: 0, holder: JSON.stringify(holder), worker },
+    ...{ generation: 1, head: 0 },
   };
-  return Number(await run(place, createScript, [keys.of(id).session], Object.entries(made).flat())) === 1;
+  return makeHash(place, id, { holder, worker }, made);
+}
+
+/** Makes the hash of a session; false where there is one of another taking. */
+export async function makeHash(
+  place: RedisPlace,
+  id: string,
+  { holder, worker }: RowHolder,
+  made: Readonly<Record<string, string | number>>,
+): Promise<boolean> {
+  const values = [JSON.stringify(holder), "worker", worker, "taking", holder.taking, ...Object.entries(made).flat()];
+  return Number(await run(place, createScript, [place.keys.of(id).session], values)) === 1;
 }
 
 /** A session's place and the text of its state, at the moment it was taken. */
@@ -151,37 +174,33 @@ export async function takeRow(
   { id, generation }: SessionRow,
   { holder, worker }: RowHolder,
 ): Promise<TakenRow | undefined> {
-  const values = [generation, holder.generation, JSON.stringify(holder), worker];
+  const values = [generation, holder.generation, JSON.stringify(holder), worker, holder.taking];
   const taken = (await run(place, takeScript, [place.keys.of(id).session], values)) as readonly string[] | null;
   return taken ? { head: Number(taken[0]), state: taken[1] ?? "", revision: Number(taken[2]) } : undefined;
 }
 
-/** Lets go of a session, where this holder still has it. */
-export async function letGoOf(place: RedisPlace, id: string, generation: number): Promise<void> {
-  await run(place, letGoScript, [place.keys.of(id).session], [generation, "", "", generation]);
+/** Lets go of a session; false where this holder has it no more. */
+export async function letGoOf(place: RedisPlace, id: string, { generation, taking }: Taker): Promise<boolean> {
+  return Number(await run(place, letGoScript, [place.keys.of(id).session], [generation, taking])) === 1;
 }
 
-/** As {@link letGoOf}, of a session that this very taking has; false where it has not. */
-export async function takeBackOf(place: RedisPlace, id: string, holder: Holder): Promise<boolean> {
-  const { session } = place.keys.of(id);
-  const isMine = (await place.sender.send("HGET", session, "holder")) === JSON.stringify(holder);
-  if (isMine) await letGoOf(place, id, holder.generation);
-  return isMine;
+/** The end of a session: what its holder knows of it, and its last state. */
+export interface RowEnd {
+  readonly holder: Taker;
+  readonly head: number;
+  readonly revision: number;
+  readonly text: string;
+  readonly status: string;
 }
 
 /**
- * Ends a session; false where this holder has it no more. Its generation goes up, so that nothing comes late. An end whose
- * answer did not come may be asked for again.
+ * Ends a session; false where this holder has it no more, or where it was written since. Its generation goes up, so that
+ * nothing comes late. An end whose answer did not come may be asked for again.
  */
-export async function endRow(
-  place: RedisPlace,
-  id: string,
-  generation: number,
-  { text, status }: { readonly text: string; readonly status: string },
-): Promise<boolean> {
-  return (
-    Number(await run(place, letGoScript, [place.keys.of(id).session], [generation, text, status, generation + 1])) === 1
-  );
+export async function endRow(place: RedisPlace, id: string, end: RowEnd): Promise<boolean> {
+  const { generation, taking } = end.holder;
+  const values = [generation, taking, end.head, end.revision, end.text, end.status, generation + 1];
+  return Number(await run(place, endScript, [place.keys.of(id).session], values)) === 1;
 }
 
 /** A session for people. */

@@ -4,7 +4,6 @@ import { WindrowError } from "../../errors.ts";
 import type { Mask } from "../../mask/mask.ts";
 import { page, parseDocument } from "../format/documents.ts";
 import { logKinds, logNames } from "../format/logs.ts";
-import type { Holder } from "../shared/holder.ts";
 import { alreadyExists, inScope } from "../shared/rules.ts";
 import { recordOf } from "../shared/session-log.ts";
 import { admit, compareExisting, parseDumped, weigh } from "../shared/transfer.ts";
@@ -13,23 +12,19 @@ import type { DumpedLine, LogName, Restored, Scope, SessionDump } from "../store
 import { run } from "./database.ts";
 import type { RedisPlace } from "./database.ts";
 import { logKey, logNumber, rowsOf } from "./log.ts";
-import { createScript, dropStagedScript, showScript, stageScript } from "./scripts.ts";
+import { dropStagedScript, showScript, stageScript } from "./scripts.ts";
 import { heldBy } from "../shared/remote.ts";
-import { findRow } from "./session.ts";
-import type { SessionRow } from "./session.ts";
+import { findRow, makeHash } from "./session.ts";
+import type { RowHolder, SessionRow } from "./session.ts";
 
 /** Characters and lines written by one script, about. */
 const batchCharacters = 2 * 1024 * 1024;
 const batchLines = 1_024;
 
-/** The place that a session is restored to. */
-export interface RestoreTarget {
+/** The place that a session is restored to, and this process. */
+export interface RestoreTarget extends RowHolder {
   readonly place: RedisPlace;
   readonly mask: Mask;
-  /** This process. */
-  readonly holder: Holder;
-  /** Its heartbeat. */
-  readonly worker: string;
 }
 
 /** A session as it is now; what is added while it is read does not belong to it. */
@@ -80,17 +75,11 @@ export async function restoreSession(
   const mark = randomUUID();
   // First the list, then the session: a list that names a session that is not there is read past.
   await place.sender.send("ZADD", place.keys.sessions(scope), -(Date.parse(metadata.createdAt) || 0), dump.id);
-  const made = await run(
-    place,
-    createScript,
-    [keys.session],
-    [
-      ...["metadata", page(admitted.dump.metadata), "state", page(admitted.dump.state), "status", state.status],
-      ...["generation", 1, "head", 0, "holder", JSON.stringify(target.holder), "worker", target.worker],
-      ...["restoring", mark],
-    ],
-  );
-  if (Number(made) !== 1) throw alreadyExists(dump.id);
+  const isMade = await makeHash(place, dump.id, target, {
+    ...{ metadata: page(admitted.dump.metadata), state: page(admitted.dump.state), status: state.status },
+    ...{ generation: 1, head: 0, restoring: mark },
+  });
+  if (!isMade) throw alreadyExists(dump.id);
   try {
     const weighed = weigh(admitted.dump);
     const head = await writeLines(place, weighed.dump, mark, signal);

@@ -16,6 +16,7 @@ import type { Assurance } from "./durability.ts";
 import type { SessionKeys } from "./keys.ts";
 import { logKey } from "./log.ts";
 import { appendScript } from "./scripts.ts";
+import type { Taker } from "./session.ts";
 
 /** Sessions in one script, at most: the server does nothing else while it runs one. */
 const mostSessions = 64;
@@ -23,6 +24,7 @@ const mostSessions = 64;
 /** A session that a store writes. */
 export interface Held extends Writable {
   readonly keys: SessionKeys;
+  readonly holder: Taker;
 }
 
 /** Sends batches to a server. */
@@ -52,7 +54,7 @@ async function sendScript(place: RedisPlace, parts: readonly Part<Held>[]): Prom
   for (const { held, lines, after, state } of parts) {
     const logs = logNames.filter((log) => lines.some((line) => line.log === log));
     keys.push(held.keys.session, ...logs.map((log) => logKey(held.keys, log)));
-    values.push(held.holder.generation, held.counters.pos, held.revision, after.pos);
+    values.push(held.holder.generation, held.holder.taking, held.counters.pos, held.revision, after.pos);
     values.push(...(state ? [encodeState(state, {}, sealOf(after)), state.status] : ["", ""]));
     values.push(logs.length, lines.length);
     for (const { log, seq, line } of lines) values.push(logs.indexOf(log) + 1, `${seq}-0`, line);
