@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openStore } from "../../src/access/open.ts";
 import { redisStore } from "../../src/store/redis/redis.ts";
 import type { IoRedisClient } from "../../src/store/redis/redis.ts";
+import type { Store } from "../../src/store/store.ts";
 import { everybody, messageRecord, newSession, readAll, stateOf } from "../../src/store/testing/kit.ts";
 import { startCutProxy } from "../support/cut-proxy.ts";
 import { hasRedis, startRedis } from "../support/redis.ts";
@@ -133,6 +134,10 @@ describe.skipIf(!hasRedis)("a script whose answer did not come", () => {
     await store.setState(lock, stateOf("processing"));
     await store.finish(lock, stateOf("completed"));
     expect(await readAll(store, lock.id, { kind: "message" })).toHaveLength(2);
+    await store.upkeep?.trash(everybody, [lock.id], "2026-01-01T00:00:00.000Z");
+    await store.upkeep?.untrash(everybody, lock.id);
+    await store.upkeep?.putAside?.(everybody, lock.id);
+    await expect(store.info(everybody, lock.id)).rejects.toMatchObject({ code: "session-not-found" });
     await store.close();
     await client.quit();
   });
@@ -156,5 +161,125 @@ describe.skipIf(!hasRedis)("a script whose answer did not come", () => {
     await store.close();
     await direct.close();
     await proxy.close();
+  });
+});
+
+/** A store that does something once, before it sends a command that is meant. */
+function interrupted(isMeant: (command: string, args: readonly unknown[]) => boolean): {
+  readonly store: Store;
+  readonly client: InstanceType<typeof Redis>;
+  before: () => Promise<unknown>;
+} {
+  const client = new Redis(server.url);
+  const call: IoRedisClient["call"] = async (command, ...args) => {
+    // The scripts are known by their texts.
+    if (command === "EVALSHA" && from.before !== none) throw new Error("NOSCRIPT No matching script.");
+    if (from.before !== none && isMeant(command, args)) {
+      const { before } = from;
+      from.before = none;
+      await before();
+    }
+    return client.call(command, ...args);
+  };
+  const none = async (): Promise<void> => undefined;
+  const from = { store: redisStore({ client: { call } }), client, before: none as () => Promise<unknown> };
+  return from;
+}
+
+async function completed(store: Store): Promise<string> {
+  const lock = await store.create(everybody, newSession());
+  await store.append(lock, [messageRecord("one"), messageRecord("two")]);
+  await store.finish(lock, stateOf("completed"));
+  return lock.id;
+}
+
+describe.skipIf(!hasRedis)("upkeep beside another process", () => {
+  const key = (id: string, kind = "session"): string => `${prefix}${kind}:{${id}}`;
+  const mark = { reason: "evidence", by: "ann", keptAt: "2026-01-01T00:00:00.000Z" } as const;
+
+  it("erases and puts aside nothing of a live process, also where the server cannot be asked for it", async () => {
+    const client = new Redis(server.url);
+    let fails = 0;
+    const call: IoRedisClient["call"] = async (command, ...args) => {
+      if (command === "HMGET" && fails > 0 && fails-- === 1) throw new Error("read ECONNRESET");
+      return client.call(command, ...args);
+    };
+    const [store, other] = [redisStore({ client: { call } }), await openStore(server.url)];
+    const lock = await other.create(everybody, newSession());
+    await store.info(everybody, lock.id);
+    fails = 1;
+    await expect(store.upkeep?.putAside?.(everybody, lock.id)).rejects.toMatchObject({ code: "store-unavailable" });
+    fails = 1;
+    await expect(store.upkeep?.erase(everybody, [lock.id])).rejects.toMatchObject({ code: "store-unavailable" });
+    await client.call("HSET", key(lock.id), "state", "nonsense");
+    for (const what of [store.upkeep?.putAside?.(everybody, lock.id), store.upkeep?.erase(everybody, [lock.id])]) {
+      await expect(what).rejects.toMatchObject({ code: "session-busy" });
+    }
+    await expect(other.append(lock, [messageRecord("goes on")])).resolves.toHaveLength(1);
+    await other.close();
+    await client.quit();
+  });
+
+  it("erases no session that a process took in between", async () => {
+    const from = interrupted((command, args) => command === "UNLINK" || String(args[0]).includes("UNLINK"));
+    const other = await openStore(server.url);
+    const made = await other.create(everybody, newSession());
+    await made.release();
+    from.before = async () => other.lock(everybody, made.id);
+    await expect(from.store.upkeep?.erase(everybody, [made.id])).rejects.toMatchObject({ code: "session-busy" });
+    expect((await other.info(everybody, made.id)).metadata.uuid).toBe(made.id);
+    await other.close();
+    await from.store.upkeep?.erase(everybody, [made.id]);
+    await from.client.quit();
+  });
+
+  it("makes no hash of a session that is erased before it is kept", async () => {
+    const from = interrupted((_command, args) => args.includes("kept") || String(args[0]).includes("'kept'"));
+    const id = await completed(from.store);
+    // First its fields are read, which is no writing.
+    from.before = async () => {
+      from.before = async () => from.client.call("DEL", key(id));
+    };
+    await from.store.upkeep?.keep(everybody, id, mark).catch(() => undefined);
+    expect(await from.client.call("EXISTS", key(id))).toBe(0);
+    await from.client.quit();
+  });
+
+  it("puts nothing aside of a session that is erased meanwhile", async () => {
+    const from = interrupted((command, args) => command === "XREVRANGE" && String(args[0]).includes(":messages"));
+    const id = await completed(from.store);
+    const other = await openStore(server.url);
+    let isErased = false;
+    const range = from.client.call.bind(from.client);
+    from.client.call = async (command: string, ...args: (string | Buffer | number)[]) => {
+      const answer = await range(command, ...args);
+      // The lines are in memory when the session is erased.
+      if (command === "XRANGE" && !isErased) {
+        isErased = true;
+        await other.upkeep?.erase(everybody, [id]);
+      }
+      return answer;
+    };
+    await from.store.upkeep?.putAside?.(everybody, id).catch(() => undefined);
+    expect(isErased).toBe(true);
+    expect(await range("EXISTS", key(id), key(id, "aside"))).toBe(0);
+    await other.close();
+    await from.client.quit();
+  });
+
+  it("moves no session to the trash that is kept in between, and one that was not moved is in no trash", async () => {
+    const from = interrupted((_command, args) => String(args[0]).includes("RENAME"));
+    const id = await completed(from.store);
+    const other = await openStore(server.url);
+    from.before = async () => other.upkeep?.keep(everybody, id, mark);
+    const { upkeep } = from.store;
+    await expect(upkeep?.trash(everybody, [id], mark.keptAt)).rejects.toMatchObject({ code: "bad-option" });
+    expect(await other.upkeep?.kept(everybody, id)).toBeDefined();
+    await upkeep?.unkeep(everybody, id);
+    await upkeep?.trash(everybody, [id], mark.keptAt);
+    await upkeep?.untrash(everybody, id);
+    expect(await other.upkeep?.kept(everybody, id)).toBeUndefined();
+    await other.close();
+    await from.client.quit();
   });
 });

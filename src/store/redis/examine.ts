@@ -15,7 +15,7 @@ import type { Examined, ExamineOptions, Finding, LogName, SessionMetadata } from
 import { run } from "./database.ts";
 import type { RedisPlace } from "./database.ts";
 import { logKey, readCounters, rowsOf } from "./log.ts";
-import { dropStagedScript, mendScript } from "./scripts.ts";
+import { asideScript, dropStagedScript, mendScript } from "./scripts.ts";
 import { holderOf, readHash } from "./session.ts";
 import type { SessionHash } from "./session.ts";
 
@@ -124,7 +124,7 @@ async function underExamination(
   const state = decodeState(fields);
   if (state && state.llmCallCount + state.toolCallCount > 0) check.imply(1);
   const aside = async (log: LogName, seq: number, line: string): Promise<void> =>
-    putAside(place, id, { time, log, seq, line });
+    putAside(place, id, hash, { time, log, seq, line });
   return {
     ...{ place, id, hash, time, mend, check, findings: [], inDamage: new Set() },
     count: new StateCount(decodeMetadata(parseDocument(hash.metadata ?? ""), id)?.createdAt ?? time),
@@ -134,23 +134,24 @@ async function underExamination(
   };
 }
 
-/** Puts a text aside; the same one once. */
+/** Puts a text aside, the same one once, unless the session was taken or erased meanwhile. */
 async function putAside(
-  { sender, keys }: RedisPlace,
+  place: RedisPlace,
   id: string,
+  { generation = "" }: SessionHash,
   one: Readonly<Record<string, unknown>>,
 ): Promise<void> {
-  const { aside } = keys.of(id);
+  const { session, aside } = place.keys.of(id);
   const text = JSON.stringify({ ...one, time: undefined });
-  const there = (await sender.send("LRANGE", aside, 0, -1)) as readonly string[];
+  const there = (await place.sender.send("LRANGE", aside, 0, -1)) as readonly string[];
   if (there.some((other) => JSON.stringify({ ...parseDocument(other), time: undefined }) === text)) return;
-  await sender.send("RPUSH", aside, JSON.stringify(one));
+  await run(place, asideScript, [session, aside], [generation, JSON.stringify(one)]);
 }
 
 /** The documents, and the list that a session is found by. */
 async function examineHash(examined: ExaminedSession): Promise<void> {
   const { place, id, hash, mend, time } = examined;
-  const { session } = place.keys.of(id);
+  const { session, logs } = place.keys.of(id);
   const found = {
     metadata: decodeMetadata(parseDocument(hash.metadata ?? ""), id),
     state: decodeState(parseDocument(hash.state ?? "")),
@@ -169,9 +170,9 @@ async function examineHash(examined: ExaminedSession): Promise<void> {
     const message = `The ${name} cannot be read. It is written anew from ${from}; the old text goes aside.`;
     addFinding(examined, { problem: `${name}-unreadable`, file: session, message, mended: mend });
     if (!mend) continue;
-    await putAside(place, id, { time, [name]: hash[name] ?? null });
+    await putAside(place, id, hash, { time, [name]: hash[name] ?? null });
     const head = (await readCounters(place, place.keys.of(id))).pos;
-    await run(place, mendScript, [session], [hash.generation ?? "", name, text, state.status, head]);
+    await run(place, mendScript, [session, ...logs], [hash.generation ?? "", name, text, state.status, head]);
   }
   const score = await place.sender.send("ZSCORE", place.keys.sessions(metadata), id);
   if (score !== null && Number(score) === -(Date.parse(metadata.createdAt) || 0)) return;

@@ -101,10 +101,11 @@ redis.call('UNLINK', unpack(KEYS))
 return 1`;
 
 /**
- * KEYS: session. ARGV: generation or "", the document's name and text, status, the highest place of the logs. Writes a
- * document anew, unless a process took the session meanwhile; a hash that is gone is made again.
+ * KEYS: session, logs. ARGV: generation or "", the document's name and text, status, the highest place of the logs. Writes a
+ * document anew, unless a process took the session meanwhile, or nothing of it is left; a hash that is gone is made again.
  */
 export const mendScript = `
+if redis.call('EXISTS', unpack(KEYS)) == 0 then return 0 end
 if (redis.call('HGET', KEYS[1], 'generation') or '') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], ARGV[2], ARGV[3])
 if ARGV[2] == 'state' then redis.call('HSET', KEYS[1], 'status', ARGV[4]) end
@@ -112,15 +113,51 @@ redis.call('HSETNX', KEYS[1], 'generation', '0')
 redis.call('HSETNX', KEYS[1], 'head', ARGV[5])
 return 1`;
 
-/** KEYS: session, logs. ARGV: generation. Removes a session; answers 0 where a process took it meanwhile. */
+/**
+ * KEYS: session, logs. ARGV: generation. Removes a session; answers how many keys there were, or -1 where a process took it
+ * meanwhile.
+ */
 export const removeScript = `
+if redis.call('EXISTS', KEYS[1]) == 1 and (redis.call('HGET', KEYS[1], 'generation') or '') ~= ARGV[1] then return -1 end
+return redis.call('UNLINK', unpack(KEYS))`;
+
+/**
+ * KEYS: session. ARGV: generation, a name for the raise. Raises the generation, so that its holder writes no more; answers
+ * the new one, or nothing where the session has another, or is gone.
+ */
+export const raiseScript = `
+local s = redis.call('HMGET', KEYS[1], 'generation', 'taking')
+if s[2] == ARGV[2] then return s[1] end
+if redis.call('EXISTS', KEYS[1]) == 0 or (s[1] or '') ~= ARGV[1] then return false end
+redis.pcall('HINCRBY', KEYS[1], 'generation', 1)
+redis.call('HSET', KEYS[1], 'taking', ARGV[2])
+return redis.call('HGET', KEYS[1], 'generation')`;
+
+/** KEYS: session, aside. ARGV: generation, text. Puts a text aside; answers 0 where the session has another generation. */
+export const asideScript = `
 if (redis.call('HGET', KEYS[1], 'generation') or '') ~= ARGV[1] then return 0 end
-redis.call('UNLINK', unpack(KEYS))
+redis.call('RPUSH', KEYS[2], ARGV[2])
 return 1`;
 
-/** KEYS: those to move, then those to move to. Moves a session where the places are free; answers 0 where one is taken. */
+/** KEYS: session. ARGV: the mark by which it is kept. Answers 0 where the session is gone. */
+export const keepScript = `
+if redis.call('HEXISTS', KEYS[1], 'metadata') == 0 then return 0 end
+redis.call('HSET', KEYS[1], 'kept', ARGV[1])
+return 1`;
+
+/**
+ * KEYS: those to move, then those to move to. ARGV: a name for this move, `trash` where it goes there. Moves a session where
+ * the places are free; answers 0 where one is taken, and -1 where a kept one would go to the trash. The answer of a move that
+ * was carried out is as its first.
+ */
 export const moveScript = `
 local half = #KEYS / 2
-if redis.call('EXISTS', KEYS[1]) == 0 or redis.call('EXISTS', KEYS[1 + half]) == 1 then return 0 end
+local there = redis.call('EXISTS', KEYS[1 + half]) == 1
+if redis.call('EXISTS', KEYS[1]) == 0 then
+  return (there and redis.call('HGET', KEYS[1 + half], 'taking') == ARGV[1]) and 1 or 0
+end
+if there then return 0 end
+if ARGV[2] == 'trash' and redis.call('HEXISTS', KEYS[1], 'kept') == 1 then return -1 end
 for i = 1, half do if redis.call('EXISTS', KEYS[i]) == 1 then redis.call('RENAME', KEYS[i], KEYS[half + i]) end end
+redis.call('HSET', KEYS[1 + half], 'taking', ARGV[1])
 return 1`;

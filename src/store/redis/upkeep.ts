@@ -1,8 +1,9 @@
 /** The upkeep of a Redis store: marks, a trash of renamed keys, and erasing. */
+import { randomUUID } from "node:crypto";
 import { maskJson } from "../../mask/mask.ts";
 import type { Mask } from "../../mask/mask.ts";
 import type { JsonObject } from "../../message/message.ts";
-import { parseDocument } from "../format/documents.ts";
+import { decodeMetadata, parseDocument } from "../format/documents.ts";
 import { timestamp } from "../shared/clock.ts";
 import type { Clock } from "../shared/clock.ts";
 import { alreadyExists, inScope, isFinal, notFound, sessionId } from "../shared/rules.ts";
@@ -14,9 +15,9 @@ import { run } from "./database.ts";
 import type { RedisPlace } from "./database.ts";
 import type { SessionKeys } from "./keys.ts";
 import { rowsOf } from "./log.ts";
-import { moveScript, removeScript } from "./scripts.ts";
+import { asideScript, keepScript, moveScript, raiseScript, removeScript } from "./scripts.ts";
 import { heldBy } from "../shared/remote.ts";
-import { findRow } from "./session.ts";
+import { findRow, holderOf, readHash } from "./session.ts";
 import type { SessionRow } from "./session.ts";
 
 /** The place, the mask and the clock of a store's upkeep. */
@@ -40,29 +41,36 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
   const trashed = async (scope: Scope, id: string): Promise<Known | undefined> => {
     await alive();
     const known = knownIn(await sender.send("HGET", keys.trash, sessionId(id)));
-    return known && inScope(scope, known) ? known : undefined;
+    if (!known || !inScope(scope, known)) return undefined;
+    // A process that died before the move left the name alone.
+    return Number(await sender.send("EXISTS", keys.inTrash(id).session)) === 1 ? known : undefined;
   };
   const putAside = async (scope: Scope, id: string): Promise<string> => {
     await alive();
     const own = keys.of(sessionId(id));
-    const metadata = parseDocument(String(await sender.send("HGET", own.session, "metadata")));
+    const hash = await readHash(place, own.session);
+    const metadata = parseDocument(hash.metadata ?? "");
     if (!metadata || !inScope(scope, metadata)) throw notFound(id);
-    const found = await findRow(place, own.session, id).catch(() => undefined);
-    const owner = found && heldBy(found);
+    const owner = heldBy(await holderOf(place, hash));
     if (owner) throw busy(owner);
     const time = timestamp(clock);
     // From here on no line is added but by who takes it anew.
-    await sender.send("HINCRBY", own.session, "generation", 1).catch(() => undefined);
-    const generation = (await sender.send("HGET", own.session, "generation")) as string | null;
-    const texts = (await sender.send("HMGET", own.session, "metadata", "state")) as readonly (string | null)[];
-    await sender.send("RPUSH", own.aside, JSON.stringify({ time, metadata: texts[0], state: texts[1] }));
+    const values = [hash.generation ?? "", randomUUID()];
+    const generation = (await run(place, raiseScript, [own.session], values)) as string | null;
+    if (generation === null) return putAside(scope, id);
+    const put = async (one: JsonObject): Promise<boolean> => {
+      const text = JSON.stringify({ time, ...one });
+      return Number(await run(place, asideScript, [own.session, own.aside], [generation, text])) === 1;
+    };
+    const texts = await readHash(place, own.session);
+    if (!(await put({ metadata: texts.metadata ?? null, state: texts.state ?? null }))) return putAside(scope, id);
     for (const log of own.logs) {
       for await (const { line } of rowsOf(place, log)) {
-        await sender.send("RPUSH", own.aside, JSON.stringify({ time, log, line }));
+        if (!(await put({ log, line }))) return putAside(scope, id);
       }
     }
-    const isRemoved = await run(place, removeScript, [own.session, ...own.logs], [generation ?? ""]);
-    if (Number(isRemoved) !== 1) return putAside(scope, id);
+    const removed = await run(place, removeScript, [own.session, ...own.logs], [generation]);
+    if (Number(removed) < 0) return putAside(scope, id);
     await sender.send("ZREM", keys.sessions(metadata), id);
     return `list ${own.aside}, time ${time}`;
   };
@@ -75,7 +83,7 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
     async keep(scope, id, mark) {
       await find(scope, id);
       const text = JSON.stringify(maskJson(mask, { ...mark } as unknown as JsonObject));
-      await sender.send("HSET", keys.of(id).session, "kept", text);
+      if (Number(await run(place, keepScript, [keys.of(id).session], [text])) !== 1) throw notFound(id);
     },
     async unkeep(scope, id) {
       await find(scope, id);
@@ -98,7 +106,8 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
         const { tenant, user } = metadata;
         const known: Known = { ...(tenant !== undefined && { tenant }), ...(user !== undefined && { user }), time };
         await sender.send("HSET", keys.trash, id, JSON.stringify(known));
-        if (!(await move(place, keys.of(id), keys.inTrash(id)))) throw inTrash(id);
+        const moved = await move(place, keys.of(id), keys.inTrash(id), "trash");
+        if (moved !== 1) throw moved === -1 ? isKept(id) : inTrash(id);
         await sender.send("ZREM", keys.sessions(known), id);
       }
     },
@@ -121,7 +130,7 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
       const created = -(Date.parse(row.metadata.createdAt) || 0);
       if (await findRow(place, keys.of(id).session, id)) throw alreadyExists(id);
       await sender.send("ZADD", keys.sessions(known), created, id);
-      if (!(await move(place, keys.inTrash(id), keys.of(id)))) throw alreadyExists(id);
+      if ((await move(place, keys.inTrash(id), keys.of(id))) !== 1) throw alreadyExists(id);
       await sender.send("HDEL", keys.trash, id);
     },
     putAside,
@@ -129,11 +138,11 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
       await alive();
       const known = [...new Set(ids.map(sessionId))];
       const owners = new Map<string, Known>();
-      for (const id of known) owners.set(id, await mayErase(place, scope, id));
+      for (const id of known) owners.set(id, (await mayErase(place, scope, id)).owner);
       const places = new Map<string, readonly ErasedPlace[]>();
       for (const [id, owner] of owners) {
         await sender.send("HSET", keys.erasing, id, JSON.stringify(owner));
-        places.set(id, await remove(place, id, owner));
+        places.set(id, [await removeSession(place, scope, id), ...(await removeRest(place, id, owner))]);
       }
       const others = known.length > 0 ? await elsewhere(known) : [];
       for (const id of known) await sender.send("HDEL", keys.erasing, id);
@@ -146,9 +155,9 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
   };
 }
 
-async function move(place: RedisPlace, from: SessionKeys, to: SessionKeys): Promise<boolean> {
+async function move(place: RedisPlace, from: SessionKeys, to: SessionKeys, where = ""): Promise<number> {
   const names = [from.session, ...from.logs, to.session, ...to.logs];
-  return Number(await run(place, moveScript, names, [])) === 1;
+  return Number(await run(place, moveScript, names, [randomUUID(), where]));
 }
 
 function knownIn(text: unknown): Known | undefined {
@@ -170,33 +179,45 @@ async function bytesOf(place: RedisPlace, { session, logs }: SessionKeys): Promi
   return bytes;
 }
 
-/** Refuses what may not be erased; returns whose it is. */
-async function mayErase(place: RedisPlace, scope: Scope, id: string): Promise<Known> {
+/** Refuses what may not be erased; returns whose it is, and the generation that it was looked at in. */
+async function mayErase(
+  place: RedisPlace,
+  scope: Scope,
+  id: string,
+): Promise<{ readonly owner: Known; readonly generation: string }> {
   const { sender, keys } = place;
   const begun = knownIn(await sender.send("HGET", keys.erasing, id));
   const trashed = knownIn(await sender.send("HGET", keys.trash, id));
-  const row = await findRow(place, keys.of(id).session, id).catch(() => undefined);
-  const owner: Known | undefined = row?.metadata ?? trashed ?? begun;
+  const hash = await readHash(place, keys.of(id).session);
+  const owner: Known | undefined = decodeMetadata(parseDocument(hash.metadata ?? ""), id) ?? trashed ?? begun;
   if (!owner || !inScope(scope, owner)) throw notFound(id);
-  if (row?.kept !== undefined && !begun) throw isKept(id);
-  const holder = row && heldBy(row);
+  if (hash.kept !== undefined && !begun) throw isKept(id);
+  const holder = heldBy(await holderOf(place, hash));
   if (holder) throw busy(holder);
   const { tenant, user } = owner;
-  return { ...(tenant !== undefined && { tenant }), ...(user !== undefined && { user }) };
+  const known = { ...(tenant !== undefined && { tenant }), ...(user !== undefined && { user }) };
+  return { owner: known, generation: hash.generation ?? "" };
 }
 
-async function remove(place: RedisPlace, id: string, owner: Known): Promise<readonly ErasedPlace[]> {
+/** Removes a session's keys; one that a process took meanwhile is looked at again. */
+async function removeSession(place: RedisPlace, scope: Scope, id: string): Promise<ErasedPlace> {
+  const found = place.keys.of(id);
+  for (;;) {
+    const { generation } = await mayErase(place, scope, id);
+    const bytes = await bytesOf(place, found);
+    const count = Number(await run(place, removeScript, [found.session, ...found.logs], [generation]));
+    if (count >= 0) return { kind: "session", place: found.session, count, bytes };
+  }
+}
+
+/** Removes what else there is of a session. */
+async function removeRest(place: RedisPlace, id: string, owner: Known): Promise<readonly ErasedPlace[]> {
   const { sender, keys } = place;
   const places: ErasedPlace[] = [];
-  for (const [kind, found] of [
-    ["session", keys.of(id)],
-    ["trash", keys.inTrash(id)],
-  ] as const) {
-    const names = [found.session, ...found.logs];
-    const bytes = await bytesOf(place, found);
-    const count = Number(await sender.send("UNLINK", ...names));
-    places.push({ kind, place: found.session, count, bytes });
-  }
+  const trashed = keys.inTrash(id);
+  const inTrashBytes = await bytesOf(place, trashed);
+  const count = Number(await sender.send("UNLINK", trashed.session, ...trashed.logs));
+  places.push({ kind: "trash", place: trashed.session, count, bytes: inTrashBytes });
   const { aside } = keys.of(id);
   const bytes = Number((await sender.send("MEMORY", "USAGE", aside)) ?? 0);
   places.push({ kind: "aside", place: aside, count: Number(await sender.send("UNLINK", aside)), bytes });
