@@ -131,13 +131,18 @@ function upstreamsOf(given: readonly string[]): Readonly<Record<string, string>>
   return Object.fromEntries(pairs);
 }
 
+const effects: Readonly<Record<Exclude<LinesEvent["type"], "edits-unavailable">, string>> = {
+  "request-bypassed": "a request passed as it came",
+  "request-not-kept": "a request was not kept",
+  "session-left": "a conversation goes on in a new session",
+};
+
 /** A failure of lines as a line for people; the error's own words name no key. */
 function toldOf({ type, reason, error }: LinesEvent): string {
   if (type === "edits-unavailable") {
     return `--edits provider: ${reason} has no edits of its provider's, so its requests pass as they came`;
   }
-  const effect = type === "request-bypassed" ? "a request passed as it came" : "a request was not kept";
-  return `${effect}: ${isWindrowError(error) ? `${error.code}: ${error.message}` : reason}`;
+  return `${effects[type]}: ${isWindrowError(error) ? `${error.code}: ${error.message}` : reason}`;
 }
 
 /** An event as the log of `--debug` has it. */

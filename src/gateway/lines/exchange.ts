@@ -1,10 +1,11 @@
 /** One request on its way: its line, the bytes it is sent with, and its answer. Whatever fails here, bytes go on. */
-import { isWindrowError, WindrowError } from "../../errors.ts";
+import { WindrowError } from "../../errors.ts";
 import type { Recalled, RecallQuery } from "../../window/recall/query.ts";
 import type { SentAnswer, Sending, WireRequest } from "../gateway.ts";
 import { Printed } from "./chain.ts";
-import { bestOf, echoOf, groupKey, lineOf, originalsOf, rememberedOf, sideLineOf } from "./find.ts";
+import { bestInStore, echoOf, groupKey, lineOf, originalsOf, rememberedOf, sideLineOf } from "./find.ts";
 import type { Found } from "./find.ts";
+import { retried } from "./groups.ts";
 import type { Group } from "./groups.ts";
 import type { House } from "./house.ts";
 import type { Line } from "./line.ts";
@@ -39,8 +40,8 @@ export class Exchange implements Sending {
   #found: Found | undefined;
   /** The length of the chain with all that the request brought; undefined where it was not kept. */
   #base: number | undefined;
-  /** A line, and the epoch of the body that was sent in its name before this one. */
-  #before: { readonly line: Line; readonly plan: number } | undefined;
+  /** Whether the store was asked for lines that others made meanwhile. */
+  #isSought = false;
   #isSent = false;
   #attempt = 1;
   #isKept = false;
@@ -84,14 +85,13 @@ export class Exchange implements Sending {
       this.#outcome = this.#bypass(error);
     }
     this.#isSent = true;
-    if (this.#found) this.#mark(this.#found.line);
+    this.#mark();
     return this;
   }
 
-  /** Notes at a line which body is sent in its name. */
-  #mark(line: Line): void {
-    if (this.#before?.line !== line) this.#before = { line, plan: line.sentPlan };
-    sentAs(line, this.#outcome, this.#request);
+  /** Notes at the line which body is sent in its name. */
+  #mark(isOnly = false): void {
+    if (this.#found) sentAs(this.#found.line, this.#outcome, this.#request, isOnly);
   }
 
   async #begin(): Promise<Outcome> {
@@ -112,22 +112,16 @@ export class Exchange implements Sending {
 
   /** The work of a turn, while no other request works on the group. */
   async #sent(group: Group, named?: () => void): Promise<Outcome> {
-    try {
-      return await this.#worked(group, named);
-    } catch (error) {
-      const line = this.#found?.line;
-      // Another process wrote to the log: it is read again.
-      if (line && isWindrowError(error, "fenced")) void group.run(() => group.forget(line));
-      throw error;
-    }
+    const left = (id: string, error: unknown): void => this.#left(id, error);
+    return retried(group, () => this.#worked(group, named), { line: () => this.#found?.line, left });
   }
 
   /** @param named - called when the line is known; what follows is then done behind the request's bytes */
   async #worked(group: Group, named?: () => void): Promise<Outcome> {
     const [house, request, printed] = [this.#house, this.#request, this.#printed];
-    await group.read(printed.at(0), (facts, id) => house.line(request.api, facts, id));
-    const best = bestOf(group, printed, echoOf(request, house));
-    if (best) this.#found = best;
+    const best = await bestInStore(house, group, request, printed, (id, error) => this.#left(id, error));
+    this.#isSought = true;
+    this.#found = best;
     const isSummary = request.kind === "compaction";
     // A summary that is asked for with the tools has its history before the prompt.
     const isApart = isSummary && (best !== undefined || request.tools.length === 0);
@@ -137,7 +131,7 @@ export class Exchange implements Sending {
     if (!found) return seen(this.#request);
     this.#found = found;
     // The request went out while its line was still looked for.
-    if (this.#isSent) this.#mark(found.line);
+    if (this.#isSent) this.#mark();
     named?.();
     if (isApart && !best) return seen(this.#request);
     const work = (): Promise<Outcome> => this.#kept(found, isSummary);
@@ -178,8 +172,7 @@ export class Exchange implements Sending {
 
   async #appendTail({ line, match }: Found, last: number): Promise<boolean> {
     if (match.length < line.chain.length || match.length >= last) return false;
-    const plan = this.#before?.line === line ? this.#before.plan : line.sentPlan;
-    const added = addedOf(this.#request, this.#printed, { match, last, plan });
+    const added = addedOf(this.#request, this.#printed, { match, last, line });
     const { append = 250 } = this.#house.options.mostWait ?? {};
     // The group waits for the log, and the request no longer than it may.
     const timer = setTimeout(() => this.#late.reject(new Slow(append)), append);
@@ -200,7 +193,8 @@ export class Exchange implements Sending {
     // What is asked of a provider needs no log.
     const question = line && this.#editing.asked(line);
     if (question) return { ...question, mode: question.asked ? "asked" : "bypassed", reason };
-    const isUnread = this.#house.isComposing && this.#group?.isUnread(this.#printed.at(0)) !== false;
+    const isLost = !line && !this.#isSought;
+    const isUnread = this.#house.isComposing && (isLost || this.#group?.isUnread(this.#printed.at(0)) !== false);
     return bypassed(this.#request, this.#found, { isUnread, reason, alone: () => this.#editing.alone() });
   }
 
@@ -229,7 +223,7 @@ export class Exchange implements Sending {
     if (!list || this.#mends.includes("reasoning-removed")) return undefined;
     this.#mends.push("reasoning-removed");
     this.#outcome = withoutReasoning(this.#request, this.#outcome, list);
-    if (this.#found) this.#mark(this.#found.line);
+    this.#mark(true);
     return this.#outcome.body;
   }
 
@@ -250,7 +244,7 @@ export class Exchange implements Sending {
     const outcome = await within(whole, smaller);
     if (!outcome?.list && !outcome?.asked) return undefined;
     this.#outcome = outcome;
-    line.sentPlan = outcome.plan;
+    this.#mark(true);
     return outcome.body;
   }
 
@@ -307,6 +301,10 @@ export class Exchange implements Sending {
     if (isKept) line.attempts = 0;
     if (request.kind === "compaction" && isWhole) group.compacted = line;
     await group.trim();
+  }
+
+  #left(sessionId: string, error: unknown): void {
+    this.#house.failed({ type: "session-left", reason: reasonOf(error), error, sessionId });
   }
 
   #notKept(error: unknown): void {

@@ -1,6 +1,7 @@
 /** Finding the line of a request: a continuation, a retry, a fork, or a new line. */
 import type { Originals } from "../../session/log.ts";
 import { knownSecrets } from "../../mask/text.ts";
+import { asName } from "../../message/json.ts";
 import { maskJson } from "../../mask/mask.ts";
 import type { JsonObject } from "../../message/message.ts";
 import type { WireRequest } from "../gateway.ts";
@@ -27,6 +28,11 @@ export function groupKey(request: WireRequest, tenant: string, first: string): s
   return groupOf({ ...claimed(request, tenant, first), name });
 }
 
+/** Whether a request brings more than what begins a conversation. */
+function isBegun({ messages }: WireRequest): boolean {
+  return messages.some(({ value: { role } }) => !["user", "system", "developer"].includes(asName(role) ?? ""));
+}
+
 /** The comparison of answers, also of those that the log has masked. */
 export function echoOf({ api }: WireRequest, { options }: House): IsEcho {
   const rules = options.store.capabilities.mask ?? knownSecrets;
@@ -35,7 +41,7 @@ export function echoOf({ api }: WireRequest, { options }: House): IsEcho {
 }
 
 /** The line that has most of a request; of several, one that it continues whole, then the newest. */
-export function bestOf(group: Group, printed: Printed, isEcho: IsEcho): Found | undefined {
+function bestOf(group: Group, printed: Printed, isEcho: IsEcho): Found | undefined {
   let best: Found | undefined;
   for (const line of group.lines) {
     const match = line.chain.match(printed, isEcho);
@@ -47,6 +53,28 @@ export function bestOf(group: Group, printed: Printed, isEcho: IsEcho): Found | 
     if (isBetter) best = { line, match };
   }
   return best;
+}
+
+/**
+ * As {@link bestOf}, of all lines that the store has.
+ *
+ * @param left - hears of sessions that are damaged, and left
+ */
+export async function bestInStore(
+  house: House,
+  group: Group,
+  request: WireRequest,
+  printed: Printed,
+  left: (id: string, error: unknown) => void,
+): Promise<Found | undefined> {
+  const isEcho = echoOf(request, house);
+  const read = (): Promise<void> => group.read(printed.at(0), (facts, id) => house.line(request.api, facts, id), left);
+  await read();
+  const best = bestOf(group, printed, isEcho);
+  if (best || !isBegun(request)) return best;
+  await house.groups.seek();
+  await read();
+  return bestOf(group, printed, isEcho);
 }
 
 /** The line as the memory has it, for a request whose turn with the group did not come. Never throws. */
@@ -90,6 +118,7 @@ export async function lineOf(
   if (empty) return { line: empty, match: { length: 0, echoes: [] } };
   const facts = newFacts(group, request, claimed(request, tenant, printed.at(0)));
   const line = house.line(request.api, facts);
+  line.isForeign = group.isDamaged || house.groups.mayHave(facts);
   group.lines.push(line);
   if (facts.parent) group.compacted = undefined;
   return { line, match: { length: 0, echoes: [] } };

@@ -15,10 +15,11 @@ import type { LineFacts } from "./facts.ts";
 /** Something that happened to a request beside its way. */
 export interface LinesEvent {
   /**
-   * A request was sent without its line's work, or something of it was not kept; `edits-unavailable`: a provider that was to
+   * `request-bypassed`: one was sent without its line's work; `request-not-kept`: something of it was not kept;
+   * `session-left`: one is damaged, and its conversation goes on in a new one; `edits-unavailable`: a provider that was to
    * edit cannot, and requests pass as they came.
    */
-  readonly type: "request-bypassed" | "request-not-kept" | "edits-unavailable";
+  readonly type: "request-bypassed" | "request-not-kept" | "session-left" | "edits-unavailable";
   /** An error's code, or `slow`; of edits the API or the model. */
   readonly reason: string;
   readonly sessionId?: string;

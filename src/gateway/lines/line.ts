@@ -33,6 +33,9 @@ export interface LineParts {
   readonly manager: (isComposed: boolean) => Promise<SessionManager>;
 }
 
+/** Most bodies whose epochs are remembered: their answers are kept at once, unless the store fails. */
+const mostSent = 256;
+
 /** One line. Its group sees to it that one request at a time works on it. */
 export class Line {
   readonly facts: LineFacts;
@@ -41,8 +44,8 @@ export class Line {
   window: SentWindow | undefined;
   /** Whether it was sent in other bytes than its client's: from then on it is always sent composed. */
   isPlanned = false;
-  /** The epoch of the body that was sent last; 0 for the client's own, -1 for what no window is, or nobody knows. */
-  sentPlan = 0;
+  /** Whether answers that its client brings may be to windows of a line that cannot be read. */
+  isForeign = false;
   /** Most tokens that the provider took, where it refused more. */
   limit = Infinity;
   /** How many of its oldest tool results the provider was asked to clear last. */
@@ -53,6 +56,8 @@ export class Line {
   attempts = 0;
   readonly #parts: LineParts;
   readonly #isComposed: boolean;
+  /** Epochs of the bodies that were sent, by how many messages their requests had. */
+  readonly #sent = new Map<number, number>();
   #id: string;
   #isThere: boolean;
   #session: Session | undefined;
@@ -71,17 +76,44 @@ export class Line {
     return this.#id;
   }
 
-  /** The epoch of a body that nobody knows any more: where lines are only observed, it was the client's own. */
-  get #unknownPlan(): number {
-    return this.#isComposed ? -1 : 0;
+  /**
+   * Notes which body was sent for a request; of several for one of that length, nobody knows which was answered.
+   *
+   * @param plan - its epoch; 0 for the client's own bytes, -1 for what no window is
+   * @param isOnly - whether all others of that length were refused
+   */
+  sent(length: number, plan: number, isOnly = false): void {
+    const known = this.#sent.get(length);
+    this.#sent.delete(length);
+    this.#sent.set(length, known === undefined || known === plan || isOnly ? plan : -1);
+    const [oldest] = this.#sent.keys();
+    if (this.#sent.size > mostSent && oldest !== undefined) this.#sent.delete(oldest);
   }
 
-  /** Reads the chain from the log, and whether its windows have edits. */
+  /**
+   * The epoch of the body that an answer which is not kept is to; -1 where nobody knows, as another gateway may have sent
+   * it. Where lines are only observed, it was the client's own.
+   *
+   * @param place - the answer's: so many messages are before it
+   */
+  planAt(place: number): number {
+    const sent = this.#sent.get(place);
+    if (sent !== undefined) return sent;
+    const isOwn = this.chain.length === 0 && !this.isForeign;
+    return isOwn || !(this.#isComposed || this.isPlanned) ? 0 : -1;
+  }
+
+  /**
+   * Reads the chain from the log, and whether its windows have edits.
+   *
+   * @throws WindrowError `store-corrupt` where the log has a gap, and what the store throws
+   */
   async load(): Promise<void> {
     const { store, api } = this.#parts;
     const chain = new Chain();
     let isPlanned = false;
-    for await (const { message } of store.read({}, this.#id, { kind: "message" })) {
+    for await (const { message, seq } of store.read({}, this.#id, { kind: "message" })) {
+      if (seq !== chain.length + 1) throw gap(this.#id, chain.length + 1);
       const { print = "", echo = [], plan, isBare, cleared } = noteOf(message) ?? {};
       for (const [offset, other] of echo.entries()) {
         const entry = chain.entries[chain.length - echo.length + offset];
@@ -101,7 +133,7 @@ export class Line {
     this.chain = chain;
     this.isPlanned = isPlanned || (outline !== undefined && hasEdits(outline.state.edits));
     // The gateway that sent its last request may have ended before the answer.
-    this.sentPlan = this.#unknownPlan;
+    this.isForeign = true;
   }
 
   /**
@@ -111,6 +143,8 @@ export class Line {
    */
   async session(originals?: Originals): Promise<Session> {
     if (this.#session?.isOpen === true) return this.#session;
+    // One that is closed because nobody used it has its lock until its end.
+    await this.#session?.close();
     const manager = await this.#parts.manager(this.#isComposed || this.isPlanned);
     this.#session = await this.#open(manager, originals);
     this.#isThere = true;
@@ -142,8 +176,8 @@ export class Line {
     try {
       return await manager.resume(this.#id, given);
     } catch (error) {
-      // A session that was ended is written on in a new one.
-      if (!isWindrowError(error, "read-only")) throw error;
+      // A session that was ended, or that another process writes, is written on in a new one.
+      if (!isWindrowError(error, "read-only") && !isWindrowError(error, "session-busy")) throw error;
       const id = randomUUID();
       const session = await manager.fork(this.#id, { at: this.chain.length, id, ...given });
       this.#id = id;
@@ -158,7 +192,7 @@ export class Line {
     line.#session = await manager.fork(this.#id, { at, id: line.#id, ...(originals && { originals }) });
     line.#isThere = true;
     line.isPlanned = this.isPlanned;
-    line.sentPlan = this.#unknownPlan;
+    for (const [length, plan] of this.#sent) if (length <= at) line.sent(length, plan);
     line.limit = this.limit;
     line.chain = this.chain.upTo(at);
     return line;
@@ -197,4 +231,8 @@ export class Line {
     this.#session = undefined;
     await session?.close();
   }
+}
+
+function gap(id: string, seq: number): WindrowError {
+  return new WindrowError("store-corrupt", `Session ${id} has no message ${seq}.`, { id, seq });
 }

@@ -4,6 +4,7 @@ import type { Clearing, WireRequest, Written } from "../gateway.ts";
 import type { Tally } from "./clearing.ts";
 import type { Found } from "./find.ts";
 import type { Line } from "./line.ts";
+import { plansBehind } from "./tail.ts";
 import { bare, bared, bodyOf, written } from "./window.ts";
 import { Slow } from "./within.ts";
 
@@ -39,9 +40,14 @@ export function noteOf({ mode, plan, reason, asked }: Outcome, line: Line | unde
   ].join("; ");
 }
 
-/** Notes at a line how a request of it is sent. */
-export function sentAs(line: Line, { plan, isBare, body, mode }: Outcome, { call }: WireRequest): void {
-  line.sentPlan = isBare === true ? -1 : plan;
+/** Notes at a line how a request of it is sent, as {@link Line.sent}. */
+export function sentAs(
+  line: Line,
+  { plan, isBare, body, mode }: Outcome,
+  { call, messages }: WireRequest,
+  isOnly = false,
+): void {
+  line.sent(messages.length, isBare === true ? -1 : plan, isOnly);
   line.isPlanned ||= mode !== "asked" && body !== call.body;
 }
 
@@ -83,9 +89,9 @@ export function bypassed(request: WireRequest, found: Found | undefined, { isUnr
     const { line, match } = found ?? {};
     if (line?.window && (match?.length ?? 0) >= line.window.covers) {
       const outcome = windowed(request, line, "bypassed");
-      // Answers that are not kept yet are to the body that was sent last.
-      const isKnown = request.messages.length <= line.chain.length || line.sentPlan === outcome.plan;
-      const isWhole = isKnown || !outcome.list;
+      // Reasoning of an answer that is not kept yet may stay where it is to this window.
+      const others = plansBehind(request, line, match?.length ?? 0).filter((plan) => plan !== outcome.plan);
+      const isWhole = others.length === 0 || !outcome.list;
       return { ...(isWhole ? outcome : withoutReasoning(request, outcome, outcome.list)), reason };
     }
     if (line?.isPlanned === true || isUnread) {

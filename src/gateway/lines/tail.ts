@@ -4,7 +4,7 @@ import type { WireApi, WireMessage, WireRequest } from "../gateway.ts";
 import { hashJson } from "../wire/hash.ts";
 import { Chain, printOf } from "./chain.ts";
 import type { Match, Printed, WireNote } from "./chain.ts";
-import type { Added } from "./line.ts";
+import type { Added, Line } from "./line.ts";
 
 /** Most messages before the new ones that are read again with them. */
 const mostBefore = 64;
@@ -22,22 +22,39 @@ export function decodeTail(api: WireApi, messages: readonly WireMessage[], from:
 /**
  * The messages of a request behind its match, for the log.
  *
- * @param tail - `last`: how many of the request's messages are kept; `plan`: the epoch that was sent last
+ * @param tail - `last`: how many of the request's messages are kept; `line`: the line that they go on
  */
 export function addedOf(
   { api, messages }: WireRequest,
   printed: Printed,
-  { match, last, plan }: { readonly match: Match; readonly last: number; readonly plan: number },
+  { match, last, line }: { readonly match: Match; readonly last: number; readonly line: Line },
 ): readonly Added[] {
   const echo = Chain.echoed(printed, match);
-  return decodeTail(api, messages.slice(0, last), match.length).map((message, offset): Added => {
+  const decoded = decodeTail(api, messages.slice(0, last), match.length);
+  const plans = plansOf(decoded, line, match.length);
+  return decoded.map((message, offset): Added => {
     const place = match.length + offset;
+    const plan = plans[offset];
     const note = {
       print: printed.at(place),
       ...(offset === 0 && { echo }),
-      ...(message.role === "assistant" && { plan }),
+      ...(plan !== undefined && { plan }),
     };
     return { message, note, hash: messages[place]?.hash ?? "" };
+  });
+}
+
+/** The epochs of the bodies that the answers of a request behind its match are to; -1 where nobody knows. */
+export function plansBehind({ api, messages }: WireRequest, line: Line, from: number): readonly number[] {
+  return plansOf(decodeTail(api, messages, from), line, from).filter((plan) => plan !== undefined);
+}
+
+/** The epoch of each message that is an answer, or a piece of one. */
+function plansOf(decoded: readonly NewMessage[], line: Line, from: number): readonly (number | undefined)[] {
+  let plan = line.chain.entries[from - 1]?.plan;
+  return decoded.map(({ role }, offset) => {
+    plan = role === "assistant" ? (plan ?? line.planAt(from + offset)) : undefined;
+    return plan;
   });
 }
 

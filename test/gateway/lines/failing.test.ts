@@ -168,7 +168,7 @@ test("a line whose log cannot be read is sent without reasoning, and composed ag
   expect(after.notes.at(-1)).toMatch(/^composed; epoch=[1-9]/);
 });
 
-test("a session that another gateway writes is left to it", async () => {
+test("a session that another gateway writes goes on in a fork", async () => {
   const stage = await openStage({ budget });
   await exchange(stage.lines, requestOf(bodyOf([user("Go.")]), session), answered("Gone."));
   const { openLines } = await import("../../../src/gateway/lines/lines.ts");
@@ -179,7 +179,10 @@ test("a session that another gateway writes is left to it", async () => {
   const request = requestOf(bodyOf([user("Go."), { role: "assistant", content: "Gone." }, user("On.")]), session);
   const sending = await exchange(other, request, answered("Went on."));
   expect(sending.body).toBe(request.call.body);
-  expect(sending.note).toMatch(/^bypassed; reason=session-busy/);
+  expect(sending.note).toMatch(/^composed; epoch=0/);
+  const [first, fork] = (await stage.sessions()).map(({ metadata }) => metadata);
+  expect(fork?.forkedFrom).toEqual({ uuid: first?.uuid, at: 2 });
+  expect(await stage.messages(fork!.uuid)).toHaveLength(4);
   await other.close();
   await store.close();
 });

@@ -1,0 +1,91 @@
+/** Several gateways over one store, and a client whose conversation reaches now one, now the other. */
+import { setTimeout } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { openStore } from "../../../src/access/open.ts";
+import { isWindrowError } from "../../../src/errors.ts";
+import type { Lines } from "../../../src/gateway/gateway.ts";
+import { openLines } from "../../../src/gateway/lines/lines.ts";
+import type { LinesOptions } from "../../../src/gateway/lines/lines.ts";
+import { faultsOf, runAgent } from "./agent.ts";
+import { openStage, secret, user } from "./stage.ts";
+import type { Stage } from "./stage.ts";
+
+const session = { "x-claude-code-session-id": "session-1" };
+const budget = 20_000;
+const mostWait = { whole: 60_000, append: 60_000 };
+
+async function another({ folder }: Stage, options: Partial<LinesOptions> = {}): Promise<Lines> {
+  const store = await openStore(folder);
+  const lines = await openLines({ secret, mostWait, budget, ...options, store });
+  onTestFinished(async () => {
+    await lines.close();
+    await store.close();
+  });
+  return lines;
+}
+
+/** Waits until nobody holds the only session. */
+async function released(stage: Stage): Promise<void> {
+  const [info] = await stage.sessions();
+  for (;;) {
+    try {
+      return await (await stage.store.lock({}, info!.metadata.uuid)).release();
+    } catch (error) {
+      if (!isWindrowError(error, "session-busy")) throw error;
+      await setTimeout(20);
+    }
+  }
+}
+
+test.each([
+  ["named", session],
+  ["nameless", {}],
+])("a %s conversation that another gateway holds goes on in a fork, with reasoning that fits", async (_, headers) => {
+  const stage = await openStage({ budget });
+  const other = await another(stage);
+  const gateways = [stage.lines, other, stage.lines, other];
+  const history = [user("Find the largest number in all files.")];
+  const faults: string[][] = [];
+  const notes: string[] = [];
+  for (const [place, lines] of gateways.entries()) {
+    if (place > 0) history.push(user(`Task ${place}.`));
+    const run = await runAgent({ rounds: place === 0 ? 8 : 2, headers, lines: () => lines, history });
+    faults.push(run.bodies.flatMap((body) => faultsOf(body)));
+    notes.push(run.notes.at(-1)!);
+  }
+  expect(faults).toEqual(gateways.map(() => []));
+  for (const note of notes) expect(note).toMatch(/^composed; epoch=[1-9]/);
+  const found = (await stage.sessions()).map(({ metadata }) => metadata.forkedFrom?.uuid);
+  expect(found).toEqual([undefined, (await stage.sessions())[0]!.metadata.uuid]);
+});
+
+test("a gateway knows the sessions that another one made since it began", async () => {
+  const stage = await openStage({ budget });
+  const other = await another(stage);
+  // It has looked at the store before.
+  await runAgent({ rounds: 0, task: "Something else.", lines: () => other });
+  const { history } = await runAgent({ rounds: 8, headers: session, lines: () => stage.lines });
+  await stage.lines.close();
+  history.push(user("Go on."));
+  const after = await runAgent({ rounds: 3, headers: session, lines: () => other, history });
+  expect(after.bodies.flatMap((body) => faultsOf(body))).toEqual([]);
+  expect(after.notes[0]).toMatch(/^composed; epoch=[1-9]/);
+  const found = await stage.sessions();
+  expect(found.map(({ metadata }) => metadata.taskKey["session"])).toEqual([undefined, "session-1"]);
+});
+
+test("a line that another gateway wrote on is read again by the very request that finds it so", async () => {
+  const stage = await openStage({ budget, idleTimeout: 1 });
+  const other = await another(stage, { idleTimeout: 1 });
+  const history = [user("Find the largest number in all files.")];
+  const faults: string[][] = [];
+  for (const [place, lines] of [stage.lines, other, stage.lines, other].entries()) {
+    if (place > 0) history.push(user(`Task ${place}.`));
+    const run = await runAgent({ rounds: place === 0 ? 8 : 2, headers: session, lines: () => lines, history });
+    faults.push(run.bodies.flatMap((body) => faultsOf(body)));
+    for (const note of run.notes) expect(note).toMatch(/^composed/);
+    await released(stage);
+  }
+  expect(faults.flat()).toEqual([]);
+  expect(await stage.sessions()).toHaveLength(1);
+});
