@@ -17,6 +17,15 @@ const { Redis } = createRequire(import.meta.url)("ioredis") as {
   Redis: new (url: string) => IoRedisClient & { quit(): Promise<unknown> };
 };
 
+/** The answer of a server whose replica went away after it was looked for. */
+async function asIfReplicated(
+  client: IoRedisClient,
+  command: string,
+  args: (string | Buffer | number)[],
+): Promise<unknown> {
+  return command === "INFO" && args[0] === "replication" ? "connected_slaves:1" : client.call(command, ...args);
+}
+
 let server: TestRedis;
 beforeAll(async () => {
   if (hasRedis) server = await startRedis();
@@ -42,8 +51,16 @@ describe.skipIf(!hasRedis)("a store in Redis", () => {
       await expect.poll(async () => replicated.info(everybody, lock.id), { timeout: 20_000 }).toBeDefined();
       const again = await replicated.lock(everybody, lock.id);
       await expect(replicated.append(again, [messageRecord("two")])).resolves.toMatchObject([{ seq: 2, pos: 2 }]);
-      await replicated.close();
       await replica.close();
+      const client = new Redis(lazy.url);
+      const alone = redisStore({ client: { call: async (command, ...args) => asIfReplicated(client, command, args) } });
+      const lacks = { code: "store-unavailable" };
+      await expect(alone.create(everybody, newSession())).rejects.toMatchObject(lacks);
+      await expect(alone.upkeep?.keep(everybody, lock.id, { keptAt: "2026-01-01" })).rejects.toMatchObject(lacks);
+      await expect(replicated.finish(again, stateOf("completed"))).rejects.toMatchObject(lacks);
+      await alone.close();
+      await client.quit();
+      await replicated.close();
       await lazy.close();
     },
     60_000,

@@ -12,6 +12,12 @@ export interface RedisPlace {
   readonly location: string;
   /** Milliseconds since 1970, by the store's clock, else by the server's. */
   readonly now: () => Promise<number>;
+  /**
+   * Waits until what was written is as safe as the store promises.
+   *
+   * @throws WindrowError `store-unavailable` where that is not known
+   */
+  readonly safe: () => Promise<void>;
 }
 
 /**

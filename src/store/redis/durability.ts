@@ -59,9 +59,18 @@ async function checkEviction(sender: Sender, location: string): Promise<void> {
   }
 }
 
-/** Waits until a replica has what was written on this connection; false where none has it in time. */
-export async function isReplicated(sender: Sender): Promise<boolean> {
-  return Number(await sender.send("WAIT", 1, replicaMs)) >= 1;
+/**
+ * Waits until a replica has what was written.
+ *
+ * @param key - written first: the server waits for what the connection wrote, which may be another one by now
+ * @throws WindrowError `store-unavailable` where no replica has it in time
+ */
+export async function replicated(sender: Sender, key: string): Promise<void> {
+  const waited = [sender.send("SET", key, "", "PX", replicaMs), sender.send("WAIT", 1, replicaMs)] as const;
+  const [, replicas] = await Promise.all(waited);
+  if (Number(replicas) < 1) {
+    throw new WindrowError("store-unavailable", "No replica acknowledged the write in time.", {});
+  }
 }
 
 /** Undefined where a managed server does not tell its settings. */

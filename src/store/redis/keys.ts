@@ -25,6 +25,8 @@ export interface StoreKeys {
   readonly erasing: string;
   /** The time at which a process said last that it lives. */
   worker(id: string): string;
+  /** Written before each wait for a replica. */
+  readonly waited: string;
   readonly version: string;
 }
 
@@ -42,6 +44,7 @@ export function keysOf(prefix: string): StoreKeys {
     trash: `${prefix}trash`,
     erasing: `${prefix}erasing`,
     worker: (id) => `${prefix}worker:${id}`,
+    waited: `${prefix}waited`,
     version: `${prefix}version`,
   };
 }

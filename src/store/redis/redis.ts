@@ -29,7 +29,7 @@ import type { UnlockOptions } from "../store.ts";
 import type { Upkeep } from "../upkeep.ts";
 import { senderOf } from "./client.ts";
 import type { RedisPlace } from "./database.ts";
-import { assuranceOf } from "./durability.ts";
+import { assuranceOf, replicated } from "./durability.ts";
 import type { Assurance } from "./durability.ts";
 import { keysOf } from "./keys.ts";
 import { hashOfSession, logKey, readCounters, rowsOf } from "./log.ts";
@@ -111,12 +111,15 @@ class RedisStore implements Store {
       const [seconds, micros] = (await sender.send("TIME")) as readonly string[];
       return 1_000 * Number(seconds) + Math.floor(Number(micros) / 1_000);
     };
-    const now = clock ? async (): Promise<number> => clock.now() : serverTime;
-    this.#place = { sender, keys: keysOf(prefix), location: server.location, now };
+    const keys = keysOf(prefix);
+    const safe = async (): Promise<void> => {
+      if ((await this.#assured()) === "replicated") await replicated(sender, keys.waited);
+    };
+    this.#place = { sender, keys, location: server.location, now: clock ? async () => clock.now() : serverTime, safe };
     this.#mask = mask;
     this.#clock = clock ?? systemClock;
     this.#durability = durability;
-    this.#writer = new GroupWriter(appendTo(this.#place, () => this.#assured()));
+    this.#writer = new GroupWriter(appendTo(this.#place));
     this.#heart = new Heart({ send: beat(this.#place), forget: forgetBeat(this.#place) }, this.#clock);
     this.capabilities = { ...durableCapabilities(mask), inOrder: true };
     this.upkeep = redisUpkeep({
@@ -319,9 +322,8 @@ class RedisStore implements Store {
   async #finish(held: Held, state: SessionState): Promise<void> {
     await this.#writer.written(held);
     const text = encodeState(state, {}, sealOf(held.counters, await hashOfSession(this.#place, held.keys)));
-    const end = { holder: held.holder, head: held.counters.pos, revision: held.revision, text, status: state.status };
-    const isEnded = await endRow(this.#place, held.id, end);
-    if (!isEnded) throw fenced({ owner: held.holder });
+    if (await endRow(this.#place, held, { text, status: state.status })) return;
+    throw fenced({ owner: held.holder });
   }
 
   async #letGo(held: Held): Promise<void> {

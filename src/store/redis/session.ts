@@ -153,7 +153,9 @@ export async function makeHash(
   made: Readonly<Record<string, string | number>>,
 ): Promise<boolean> {
   const values = [JSON.stringify(holder), "worker", worker, "taking", holder.taking, ...Object.entries(made).flat()];
-  return Number(await run(place, createScript, [place.keys.of(id).session], values)) === 1;
+  const isMade = Number(await run(place, createScript, [place.keys.of(id).session], values)) === 1;
+  await place.safe();
+  return isMade;
 }
 
 /** A session's place and the text of its state, at the moment it was taken. */
@@ -184,23 +186,28 @@ export async function letGoOf(place: RedisPlace, id: string, { generation, takin
   return Number(await run(place, letGoScript, [place.keys.of(id).session], [generation, taking])) === 1;
 }
 
-/** The end of a session: what its holder knows of it, and its last state. */
-export interface RowEnd {
+/** A session as its holder knows it. */
+export interface RowWriter {
+  readonly id: string;
   readonly holder: Taker;
-  readonly head: number;
+  readonly counters: { readonly pos: number };
   readonly revision: number;
-  readonly text: string;
-  readonly status: string;
 }
 
 /**
  * Ends a session; false where this holder has it no more, or where it was written since. Its generation goes up, so that
  * nothing comes late. An end whose answer did not come may be asked for again.
  */
-export async function endRow(place: RedisPlace, id: string, end: RowEnd): Promise<boolean> {
-  const { generation, taking } = end.holder;
-  const values = [generation, taking, end.head, end.revision, end.text, end.status, generation + 1];
-  return Number(await run(place, endScript, [place.keys.of(id).session], values)) === 1;
+export async function endRow(
+  place: RedisPlace,
+  { id, holder, counters, revision }: RowWriter,
+  { text, status }: { readonly text: string; readonly status: string },
+): Promise<boolean> {
+  const { generation, taking } = holder;
+  const values = [generation, taking, counters.pos, revision, text, status, generation + 1];
+  const isEnded = Number(await run(place, endScript, [place.keys.of(id).session], values)) === 1;
+  await place.safe();
+  return isEnded;
 }
 
 /** A session for people. */

@@ -84,6 +84,7 @@ export async function restoreSession(
     const weighed = weigh(admitted.dump);
     const head = await writeLines(place, weighed.dump, mark, signal);
     if (Number(await run(place, showScript, [keys.session], [mark, head])) !== 1) throw takenOver(dump.id);
+    await place.safe();
     return { outcome: "written", masked: admitted.masked(), hash: weighed.summary().hash };
   } catch (error) {
     // What cannot be removed now is hidden from readers; the next try removes it.

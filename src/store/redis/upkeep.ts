@@ -84,6 +84,7 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
       await find(scope, id);
       const text = JSON.stringify(maskJson(mask, { ...mark } as unknown as JsonObject));
       if (Number(await run(place, keepScript, [keys.of(id).session], [text])) !== 1) throw notFound(id);
+      await place.safe();
     },
     async unkeep(scope, id) {
       await find(scope, id);
@@ -146,6 +147,7 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
       }
       const others = known.length > 0 ? await elsewhere(known) : [];
       for (const id of known) await sender.send("HDEL", keys.erasing, id);
+      await place.safe();
       return known.map((id) => ({ sessionId: id, places: [...(places.get(id) ?? []), ...others] }));
     },
     async unerased(scope) {

@@ -11,8 +11,6 @@ import { WindrowError } from "../../errors.ts";
 import { refusalOf } from "./client.ts";
 import { run } from "./database.ts";
 import type { RedisPlace } from "./database.ts";
-import { isReplicated } from "./durability.ts";
-import type { Assurance } from "./durability.ts";
 import type { SessionKeys } from "./keys.ts";
 import { logKey } from "./log.ts";
 import { appendScript } from "./scripts.ts";
@@ -28,7 +26,7 @@ export interface Held extends Writable {
 }
 
 /** Sends batches to a server. */
-export function appendTo(place: RedisPlace, assurance: () => Promise<Assurance>): SendBatch<Held> {
+export function appendTo(place: RedisPlace): SendBatch<Held> {
   return async (parts) => {
     const outcomes = new Map<Held, Outcome>();
     const scripts: (readonly Part<Held>[])[] = [];
@@ -40,11 +38,9 @@ export function appendTo(place: RedisPlace, assurance: () => Promise<Assurance>)
       else if (!(one.reason instanceof WindrowError) || isUnknownOutcome(one.reason)) throw one.reason;
       else for (const { held } of scripts[index] ?? []) outcomes.set(held, one.reason);
     }
-    const isSafe = async (): Promise<boolean> => (await assurance()) !== "replicated" || isReplicated(place.sender);
-    const reached = await isSafe().catch((error: unknown) => {
+    await place.safe().catch((error: unknown) => {
       throw unknownOutcome(error);
     });
-    if (!reached) throw new WindrowError("store-unavailable", "No replica acknowledged the write in time.", {});
     return outcomes;
   };
 }
