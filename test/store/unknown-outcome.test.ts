@@ -298,6 +298,62 @@ describe.skipIf(!hasPostgres)("a statement that is carried out late", () => {
     await other.close();
   });
 
+  it("takes away no mark that was set since, and puts nothing into the trash that was taken out of it", async () => {
+    const { store, other, faults, late } = stores();
+    const lock = await store.create(everybody, newSession());
+    await store.finish(lock, stateOf("completed"));
+    const { id } = lock;
+    const mark = (time: string) => ({ reason: "a test", keptAt: time }) as never;
+    await other.upkeep?.keep(everybody, id, mark("2026-01-01T00:00:00.000Z"));
+    faults.push({ of: /SET kept = NULL/, isLate: true });
+    await expect(store.upkeep?.unkeep(everybody, id)).rejects.toMatchObject({ code: "store-unavailable" });
+    await other.upkeep?.keep(everybody, id, mark("2026-01-02T00:00:00.000Z"));
+    await late();
+    expect(await other.upkeep?.kept(everybody, id)).toBeDefined();
+    expect(await other.upkeep?.unkeep(everybody, id)).toBe(true);
+    faults.push({ of: /SET trashed_at = \$2/, isLate: true });
+    await expect(store.upkeep?.trash(everybody, [id], "1")).rejects.toMatchObject({ code: "store-unavailable" });
+    await store.upkeep?.trash(everybody, [id], "2");
+    faults.push({ of: /SET trashed_at = NULL/, isLate: true });
+    await expect(store.upkeep?.untrash(everybody, id)).rejects.toMatchObject({ code: "store-unavailable" });
+    await store.upkeep?.untrash(everybody, id);
+    await store.upkeep?.trash(everybody, [id], "3");
+    await late();
+    await expect(other.info(everybody, id)).rejects.toMatchObject({ code: "session-not-found" });
+    await other.upkeep?.untrash(everybody, id);
+    expect((await other.info(everybody, id)).state.status).toBe("completed");
+    await store.close();
+    await other.close();
+  });
+
+  it("puts nothing aside of a session that is erased meanwhile", async () => {
+    const { store, other, faults, schema } = stores();
+    const lock = await store.create(everybody, newSession());
+    await store.append(lock, [messageRecord("one")]);
+    await lock.release();
+    await pool.query(`UPDATE ${schema}.record SET body = 'damaged'`);
+    let end: () => void = () => undefined;
+    const until = new Promise<void>((resolve) => (end = resolve));
+    faults.push({ of: /^INSERT INTO \S+aside/, until });
+    const mending = (async () => {
+      const all = [];
+      for await (const one of store.checkup!.examine({ mend: true })) all.push(one);
+      return all;
+    })();
+    await vi.waitFor(() => expect(faults).toEqual([]));
+    const erased = other.upkeep?.erase(everybody, [lock.id]);
+    await vi.waitFor(async () => {
+      const { rows } = await pool.query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
+      expect(rows.length).toBeGreaterThan(0);
+    });
+    end();
+    await Promise.allSettled([mending, erased]);
+    await erased;
+    expect((await pool.query(`SELECT content FROM ${schema}.aside`)).rows).toEqual([]);
+    await store.close();
+    await other.close();
+  });
+
   it.each(["erase", "putAside"] as const)(
     "leaves no line of a session behind that %s removes meanwhile",
     async (how) => {

@@ -12,10 +12,11 @@ export interface PutAside {
   readonly content: string;
 }
 
-/** Puts a text aside; the same one from the same place once. */
+/** Puts a text aside; the same one from the same place once, and none of a session that is erased meanwhile. */
 export async function putAside({ asker, schema }: Database, { time, source, id, content }: PutAside): Promise<void> {
   const sql =
-    `INSERT INTO ${schema}.aside (time, source, session_id, content) SELECT $1, $2, $3, $4 WHERE NOT EXISTS ` +
-    `(SELECT FROM ${schema}.aside WHERE session_id = $3 AND source = $2 AND content = $4)`;
+    `INSERT INTO ${schema}.aside (time, source, session_id, content) SELECT $1, $2, $3::uuid, $4 FROM (SELECT FROM ` +
+    `${schema}.session WHERE id = $3::uuid AND NOT restoring LIMIT 1 FOR SHARE) AS there WHERE NOT EXISTS ` +
+    `(SELECT FROM ${schema}.aside WHERE session_id = $3::uuid AND source = $2 AND content = $4)`;
   await asker.ask(sql, [time, source, id, content]);
 }

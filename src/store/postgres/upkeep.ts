@@ -39,9 +39,13 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
     const [row] = await ask(sql, key);
     return Number(row?.["bytes"] ?? 0);
   };
+  const markOf = async (key: string): Promise<string | undefined> => {
+    const [row] = await ask(`SELECT kept FROM ${schema}.session WHERE key = $1`, key);
+    return typeof row?.["kept"] === "string" ? row["kept"] : undefined;
+  };
   const trashRow = async (scope: Scope, id: string): Promise<PostgresRow | undefined> => {
     await alive();
-    const sql = `SELECT key, metadata, state FROM ${schema}.session WHERE id = $1 AND trashed_at IS NOT NULL`;
+    const sql = `SELECT key, metadata, state, trashed_at FROM ${schema}.session WHERE id = $1 AND trashed_at IS NOT NULL`;
     const [row] = await ask(sql, sessionId(id));
     const metadata = row && decodeMetadata(parseDocument(String(row["metadata"])), id);
     return metadata && inScope(scope, metadata) ? row : undefined;
@@ -81,30 +85,33 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
     },
     async unkeep(scope, id) {
       const { key } = await find(scope, id);
-      const sql = `UPDATE ${schema}.session SET kept = NULL WHERE key = $1 AND kept IS NOT NULL RETURNING key`;
-      return (await ask(sql, key)).length > 0;
+      const mark = await markOf(key);
+      // A mark that was set since is another: what comes late takes it away from nobody.
+      const sql = `UPDATE ${schema}.session SET kept = NULL WHERE key = $1 AND kept = $2 RETURNING key`;
+      return mark !== undefined && (await ask(sql, key, mark)).length > 0;
     },
     async kept(scope, id) {
       const { key } = await find(scope, id);
-      const [row] = await ask(`SELECT kept FROM ${schema}.session WHERE key = $1`, key);
-      const mark = row?.["kept"];
-      return typeof mark === "string" ? (parseDocument(mark) as unknown as KeepMark) : undefined;
+      const mark = await markOf(key);
+      return mark === undefined ? undefined : (parseDocument(mark) as unknown as KeepMark);
     },
     async trash(scope, ids, time) {
-      const keys: string[] = [];
+      const [keys, generations]: [string[], number[]] = [[], []];
       for (const id of new Set(ids)) {
         const row = await find(scope, id);
         if (!isFinal(row.state.status)) throw notFinished(id);
         if (row.isKept) throw isKept(id);
         if (await trashRow({ ...scope }, id)) throw inTrash(id);
         keys.push(row.key);
+        generations.push(row.generation);
       }
-      // All or none: a session that was marked or taken meanwhile stops them all.
+      // All or none: a session that was marked, taken, or in the trash meanwhile stops them all.
       const sql =
-        `WITH fit AS (SELECT key FROM ${schema}.session WHERE key = ANY($1::bigint[]) AND kept IS NULL AND trashed_at IS NULL ` +
-        `FOR UPDATE) UPDATE ${schema}.session SET trashed_at = $2 WHERE key IN (SELECT key FROM fit) AND ` +
+        `WITH fit AS (SELECT s.key FROM ${schema}.session s, unnest($1::bigint[], $3::bigint[]) AS a(key, generation) WHERE ` +
+        "s.key = a.key AND s.generation = a.generation AND s.kept IS NULL AND s.trashed_at IS NULL FOR UPDATE OF s) " +
+        `UPDATE ${schema}.session SET trashed_at = $2 WHERE key IN (SELECT key FROM fit) AND ` +
         "(SELECT count(*) FROM fit) = cardinality($1::bigint[]) RETURNING key";
-      const moved = await ask(sql, keys, time);
+      const moved = await ask(sql, keys, time, generations);
       if (moved.length < keys.length) await this.trash(scope, ids, time);
     },
     async *trashed(scope) {
@@ -126,9 +133,9 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
       if (!row) throw notInTrash(id);
       if (await findRow(database, id)) throw alreadyExists(id);
       const sql =
-        `UPDATE ${schema}.session SET trashed_at = NULL WHERE key = $1 AND NOT EXISTS (SELECT FROM ${schema}.session o ` +
-        "WHERE o.id = $2 AND o.trashed_at IS NULL) RETURNING key";
-      if ((await ask(sql, row["key"], id)).length === 0) throw alreadyExists(id);
+        `UPDATE ${schema}.session SET trashed_at = NULL, generation = generation + 1 WHERE key = $1 AND trashed_at = $3 AND ` +
+        `NOT EXISTS (SELECT FROM ${schema}.session o WHERE o.id = $2 AND o.trashed_at IS NULL) RETURNING key`;
+      if ((await ask(sql, row["key"], id, row["trashed_at"])).length === 0) throw alreadyExists(id);
     },
     putAside,
     async erase(scope, ids, elsewhere = nowhere) {

@@ -5,6 +5,13 @@ import type { Send, Sender } from "./client.ts";
 /** The way in which a strict write is made sure of: the server syncs it, or a replica acknowledges it. */
 export type Assurance = "synced" | "replicated" | "none";
 
+/** The settings of a server that syncs each write before it answers, also while it writes its file anew. */
+const syncing = [
+  ["appendonly", "yes"],
+  ["appendfsync", "always"],
+  ["no-appendfsync-on-rewrite", "no"],
+] as const;
+
 /** How long a replica may take to acknowledge, in milliseconds. */
 const replicaMs = 1_000;
 
@@ -24,10 +31,10 @@ export async function assuranceOf(
   const told: string[] = [];
   for (const send of await sender.masters()) {
     const settings = await settingsOf(send);
-    if (settings?.appendonly === "yes" && settings.appendfsync === "always") continue;
+    if (settings && syncing.every(([name, value]) => settings.get(name) === value)) continue;
     told.push(
       settings
-        ? `its settings are appendonly ${settings.appendonly}, appendfsync ${settings.appendfsync}`
+        ? `its settings are ${syncing.map(([name]) => `${name} ${settings.get(name)}`).join(", ")}`
         : "it does not tell its settings",
     );
   }
@@ -35,9 +42,10 @@ export async function assuranceOf(
   // The acknowledgement of a replica is asked for on the connection that wrote, which a cluster has one of for each node.
   if (!sender.isCluster && (await replicas(sender)) > 0) return "replicated";
   const [where, lacks] = sender.isCluster ? [" on every master of the cluster", ""] : ["", ", and it has no replica"];
+  const wanted = syncing.map((one) => one.join(" ")).join(", ");
   const message =
-    `The Redis server ${location} may lose what it acknowledged: ${told[0]}${lacks}. Set appendonly yes and appendfsync ` +
-    `always${where}, or open the store with durability "group" and take the loss of what the server had not yet synced.`;
+    `The Redis server ${location} may lose what it acknowledged: ${told[0]}${lacks}. Set ${wanted}${where}, or open the ` +
+    `store with durability "group" and take the loss of what the server had not yet synced.`;
   throw new WindrowError("bad-option", message, { option: "durability", location });
 }
 
@@ -74,17 +82,14 @@ export async function replicated(sender: Sender, key: string): Promise<void> {
 }
 
 /** Undefined where a managed server does not tell its settings. */
-async function settingsOf(
-  send: Send,
-): Promise<{ readonly appendonly: string; readonly appendfsync: string } | undefined> {
+async function settingsOf(send: Send): Promise<ReadonlyMap<string, string> | undefined> {
   try {
-    const answers: string[] = [];
-    for (const name of ["appendonly", "appendfsync"]) {
+    const settings = new Map<string, string>();
+    for (const [name] of syncing) {
       const reply = (await send("CONFIG", "GET", name)) as readonly unknown[] | Readonly<Record<string, unknown>>;
-      answers.push(String(Array.isArray(reply) ? reply[1] : (reply as Readonly<Record<string, unknown>>)[name]));
+      settings.set(name, String(Array.isArray(reply) ? reply[1] : (reply as Readonly<Record<string, unknown>>)[name]));
     }
-    const [appendonly = "", appendfsync = ""] = answers;
-    return { appendonly, appendfsync };
+    return settings;
   } catch {
     return undefined;
   }
