@@ -5,7 +5,6 @@ import { redisStore } from "../../src/store/redis/redis.ts";
 import type { IoRedisClient } from "../../src/store/redis/redis.ts";
 import type { Store } from "../../src/store/store.ts";
 import { everybody, messageRecord, newSession, readAll, stateOf } from "../../src/store/testing/kit.ts";
-import { startCutProxy } from "../support/cut-proxy.ts";
 import { hasRedis, startRedis } from "../support/redis.ts";
 import type { TestRedis } from "../support/redis.ts";
 import { lateStore as lateStoreAt } from "./redis-fixtures.ts";
@@ -140,27 +139,6 @@ describe.skipIf(!hasRedis)("a script whose answer did not come", () => {
     await expect(store.info(everybody, lock.id)).rejects.toMatchObject({ code: "session-not-found" });
     await store.close();
     await client.quit();
-  });
-
-  it("is not sent again by the client of an address", async () => {
-    const proxy = await startCutProxy(Number(new URL(server.url).port));
-    const url = new URL(server.url);
-    url.port = String(proxy.port);
-    const [store, direct] = [await openStore(url.href), await openStore(server.url)];
-    const made = await direct.create(everybody, newSession());
-    await direct.append(made, [messageRecord("one")]);
-    await made.release();
-    await store.info(everybody, made.id);
-    proxy.stall();
-    const asked = store.info(everybody, made.id);
-    asked.catch(() => undefined);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    proxy.cut();
-    proxy.flow();
-    await expect(asked).rejects.toMatchObject({ code: "store-unavailable" });
-    await store.close();
-    await direct.close();
-    await proxy.close();
   });
 });
 

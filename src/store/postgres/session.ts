@@ -188,8 +188,9 @@ export async function endRow(
     `UPDATE ${schema}.session SET state = $3, status = $4, generation = generation + 1, holder = NULL, worker = NULL ` +
     "WHERE key = $1 AND generation = $2 AND revision = $5 RETURNING key";
   if ((await asker.ask(sql, [key, generation, text, status, revision])).length > 0) return true;
-  const ended = `SELECT key FROM ${schema}.session WHERE key = $1 AND generation = $2 + 1 AND state = $3`;
-  return (await asker.ask(ended, [key, generation, text])).length > 0;
+  // Another end would have another generation: this one was asked for before, with the time of then.
+  const ended = `SELECT key FROM ${schema}.session WHERE key = $1 AND generation = $2 + 1 AND holder IS NULL AND status = $3`;
+  return (await asker.ask(ended, [key, generation, status])).length > 0;
 }
 
 /** A row for people. */

@@ -192,17 +192,23 @@ interface ErasableRows {
 }
 
 /** Refuses what may not be erased. */
-async function mayErase(database: Database, id: string, { scope, elsewhere }: Reach): Promise<ErasableRows> {
+async function mayErase(
+  database: Database,
+  id: string,
+  { scope, elsewhere }: Reach,
+  wasBegun?: boolean,
+): Promise<ErasableRows> {
   const { asker, schema } = database;
   const [begun] = await asker.ask(`SELECT tenant, "user" FROM ${schema}.erasing WHERE session_id = $1`, [id]);
   const rows = await rowsOf(database, id);
   const [row] = rows;
   const owner = row ?? begun;
   if (!owner || !inScope(scope, scopeOf(owner))) throw notFound(id);
-  if (typeof row?.["kept"] === "string" && !begun) throw isKept(id);
+  const isBegun = wasBegun ?? begun !== undefined;
+  if (typeof row?.["kept"] === "string" && !isBegun) throw isKept(id);
   checkReach(id, row?.["state"], elsewhere);
   await checkFree(database, id);
-  return { rows, isBegun: begun !== undefined };
+  return { rows, isBegun };
 }
 
 /**
@@ -211,18 +217,19 @@ async function mayErase(database: Database, id: string, { scope, elsewhere }: Re
  *
  * @returns the keys of the rows
  */
-async function fenceRows(database: Database, id: string, reach: Reach): Promise<readonly string[]> {
+async function fenceRows(database: Database, id: string, reach: Reach, wasBegun?: boolean): Promise<readonly string[]> {
   const { asker, schema } = database;
-  const { rows, isBegun } = await mayErase(database, id, reach);
+  const { rows, isBegun } = await mayErase(database, id, reach, wasBegun);
+  // By two: a row with generation 1 that is hidden would be one that a restore writes.
   const sql =
-    `WITH fenced AS (UPDATE ${schema}.session s SET restoring = true, generation = s.generation + 1, holder = NULL, ` +
+    `WITH fenced AS (UPDATE ${schema}.session s SET restoring = true, generation = s.generation + 2, holder = NULL, ` +
     "worker = NULL FROM unnest($1::bigint[], $2::bigint[]) AS a(key, generation) WHERE s.key = a.key AND " +
     "s.generation = a.generation AND (s.kept IS NULL OR $3::boolean OR s.trashed_at IS NOT NULL) RETURNING s.*), " +
     `noted AS (INSERT INTO ${schema}.erasing (session_id, tenant, "user") SELECT DISTINCT ON (id) id, tenant, "user" ` +
     "FROM fenced ON CONFLICT DO NOTHING) SELECT key FROM fenced";
   const keys = rows.map((row) => String(row["key"]));
   const fenced = await asker.ask(sql, [keys, rows.map((row) => String(row["generation"])), isBegun]);
-  return fenced.length < keys.length ? fenceRows(database, id, reach) : keys;
+  return fenced.length < keys.length ? fenceRows(database, id, reach, isBegun) : keys;
 }
 
 /** Removes the rows of a session that are fenced, and what was put aside of it. */

@@ -72,11 +72,11 @@ return 1`;
  * this holder has it no more, or where it was written meanwhile. The answer of an end that was carried out is as its first.
  */
 export const endScript = `
-local s = redis.call('HMGET', KEYS[1], 'generation', 'taking', 'head', 'revision', 'state')
-if s[1] == ARGV[7] and s[5] == ARGV[5] then return 1 end
+local s = redis.call('HMGET', KEYS[1], 'generation', 'taking', 'head', 'revision')
+if s[1] == ARGV[7] and ARGV[2] ~= '' and s[2] == ARGV[2] then return 1 end
 if s[1] ~= ARGV[1] or (s[2] or '') ~= ARGV[2] or s[3] ~= ARGV[3] or (s[4] or '0') ~= ARGV[4] then return 0 end
 redis.call('HSET', KEYS[1], 'state', ARGV[5], 'status', ARGV[6], 'generation', ARGV[7])
-redis.call('HDEL', KEYS[1], 'holder', 'worker', 'taking')
+redis.call('HDEL', KEYS[1], 'holder', 'worker')
 return 1`;
 
 /** KEYS: session, logs. ARGV: log, id and line of each line. Adds lines to a session that is being restored. */
@@ -114,11 +114,12 @@ redis.call('HSETNX', KEYS[1], 'head', ARGV[5])
 return 1`;
 
 /**
- * KEYS: session, logs. ARGV: generation. Removes a session; answers how many keys there were, or -1 where a process took it
- * meanwhile.
+ * KEYS: session, logs. ARGV: generation, taking, the mark by which it is kept. Removes a session; answers how many keys there
+ * were, or -1 where a process took it meanwhile, or its mark is another.
  */
 export const removeScript = `
-if redis.call('EXISTS', KEYS[1]) == 1 and (redis.call('HGET', KEYS[1], 'generation') or '') ~= ARGV[1] then return -1 end
+local s = redis.call('HMGET', KEYS[1], 'generation', 'taking', 'kept')
+for i = 1, 3 do if (s[i] or '') ~= ARGV[i] and redis.call('EXISTS', KEYS[1]) == 1 then return -1 end end
 return redis.call('UNLINK', unpack(KEYS))`;
 
 /**

@@ -14,7 +14,7 @@ import { createScript, endScript, letGoScript, takeScript } from "./scripts.ts";
 /** Sessions listed at once. */
 const pageSize = 200;
 
-const fields = ["metadata", "state", "generation", "head", "holder", "worker", "restoring", "kept"] as const;
+const fields = ["metadata", "state", "generation", "head", "holder", "worker", "restoring", "kept", "taking"] as const;
 
 /** A session as its hash has it. */
 export interface SessionRow extends RemoteHolder {

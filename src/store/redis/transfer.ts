@@ -75,12 +75,12 @@ export async function restoreSession(
   const mark = randomUUID();
   // First the list, then the session: a list that names a session that is not there is read past.
   await place.sender.send("ZADD", place.keys.sessions(scope), -(Date.parse(metadata.createdAt) || 0), dump.id);
-  const isMade = await makeHash(place, dump.id, target, {
-    ...{ metadata: page(admitted.dump.metadata), state: page(admitted.dump.state), status: state.status },
-    ...{ generation: 1, head: 0, restoring: mark },
-  });
-  if (!isMade) throw alreadyExists(dump.id);
   try {
+    const isMade = await makeHash(place, dump.id, target, {
+      ...{ metadata: page(admitted.dump.metadata), state: page(admitted.dump.state), status: state.status },
+      ...{ generation: 1, head: 0, restoring: mark },
+    });
+    if (!isMade) throw alreadyExists(dump.id);
     const weighed = weigh(admitted.dump);
     const head = await writeLines(place, weighed.dump, mark, signal);
     if (Number(await run(place, showScript, [keys.session], [mark, head])) !== 1) throw takenOver(dump.id);

@@ -1,5 +1,6 @@
 /** The upkeep of a Redis store: marks, a trash of renamed keys, and erasing. */
 import { randomUUID } from "node:crypto";
+import { isWindrowError } from "../../errors.ts";
 import { maskJson } from "../../mask/mask.ts";
 import type { Mask } from "../../mask/mask.ts";
 import type { JsonObject } from "../../message/message.ts";
@@ -16,7 +17,7 @@ import type { RedisPlace } from "./database.ts";
 import type { SessionKeys } from "./keys.ts";
 import { rowsOf } from "./log.ts";
 import { asideScript, keepScript, moveScript, raiseScript, removeScript } from "./scripts.ts";
-import { heldBy } from "../shared/remote.ts";
+import { heldBy, isUnknownOutcome } from "../shared/remote.ts";
 import { findRow, holderOf, readHash } from "./session.ts";
 import type { SessionRow } from "./session.ts";
 
@@ -69,7 +70,8 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
         if (!(await put({ log, line }))) return putAside(scope, id);
       }
     }
-    const removed = await run(place, removeScript, [own.session, ...own.logs], [generation]);
+    const seen = [generation, texts.taking ?? "", texts.kept ?? ""];
+    const removed = await run(place, removeScript, [own.session, ...own.logs], seen);
     if (Number(removed) < 0) return putAside(scope, id);
     await sender.send("ZREM", keys.sessions(metadata), id);
     return `list ${own.aside}, time ${time}`;
@@ -138,16 +140,24 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
     async erase(scope, ids, elsewhere = async () => []) {
       await alive();
       const known = [...new Set(ids.map(sessionId))];
-      const owners = new Map<string, Known>();
-      for (const id of known) owners.set(id, (await mayErase(place, scope, id)).owner);
+      const erasable = new Map<string, Erasable>();
+      for (const id of known) erasable.set(id, await mayErase(place, scope, id));
       const places = new Map<string, readonly ErasedPlace[]>();
-      for (const [id, owner] of owners) {
+      for (const [id, { owner, isBegun }] of erasable) {
         await sender.send("HSET", keys.erasing, id, JSON.stringify(owner));
-        places.set(id, [await removeSession(place, scope, id), ...(await removeRest(place, id, owner))]);
+        try {
+          places.set(id, [await removeSession(place, scope, id, isBegun)]);
+        } catch (error) {
+          // Nothing of it is gone, so that it is not being erased.
+          if (!isBegun && isWindrowError(error) && !isUnknownOutcome(error))
+            await sender.send("HDEL", keys.erasing, id);
+          throw error;
+        }
+        places.set(id, [...(places.get(id) ?? []), ...(await removeRest(place, id, owner))]);
       }
       const others = known.length > 0 ? await elsewhere(known) : [];
-      for (const id of known) await sender.send("HDEL", keys.erasing, id);
       await place.safe();
+      for (const id of known) await sender.send("HDEL", keys.erasing, id);
       return known.map((id) => ({ sessionId: id, places: [...(places.get(id) ?? []), ...others] }));
     },
     async unerased(scope) {
@@ -181,33 +191,44 @@ async function bytesOf(place: RedisPlace, { session, logs }: SessionKeys): Promi
   return bytes;
 }
 
-/** Refuses what may not be erased; returns whose it is, and the generation that it was looked at in. */
-async function mayErase(
-  place: RedisPlace,
-  scope: Scope,
-  id: string,
-): Promise<{ readonly owner: Known; readonly generation: string }> {
+/** A session that may be erased, as it was looked at. */
+interface Erasable {
+  readonly owner: Known;
+  /** Its erasure was begun before: a mark that keeps it does not stop it. */
+  readonly isBegun: boolean;
+  /** Generation, taking and mark, as the script that removes it compares them. */
+  readonly seen: readonly string[];
+}
+
+/**
+ * Refuses what may not be erased.
+ *
+ * @param isBegun - default: whether it is noted that its erasure was begun
+ */
+async function mayErase(place: RedisPlace, scope: Scope, id: string, isBegun?: boolean): Promise<Erasable> {
   const { sender, keys } = place;
   const begun = knownIn(await sender.send("HGET", keys.erasing, id));
+  const wasBegun = isBegun ?? begun !== undefined;
   const trashed = knownIn(await sender.send("HGET", keys.trash, id));
   const hash = await readHash(place, keys.of(id).session);
   const owner: Known | undefined = decodeMetadata(parseDocument(hash.metadata ?? ""), id) ?? trashed ?? begun;
   if (!owner || !inScope(scope, owner)) throw notFound(id);
-  if (hash.kept !== undefined && !begun) throw isKept(id);
+  if (hash.kept !== undefined && !wasBegun) throw isKept(id);
   const holder = heldBy(await holderOf(place, hash));
   if (holder) throw busy(holder);
   const { tenant, user } = owner;
   const known = { ...(tenant !== undefined && { tenant }), ...(user !== undefined && { user }) };
-  return { owner: known, generation: hash.generation ?? "" };
+  const seen = [hash.generation ?? "", hash.taking ?? "", hash.kept ?? ""];
+  return { owner: known, isBegun: wasBegun, seen };
 }
 
-/** Removes a session's keys; one that a process took meanwhile is looked at again. */
-async function removeSession(place: RedisPlace, scope: Scope, id: string): Promise<ErasedPlace> {
+/** Removes a session's keys; one that a process took or marked meanwhile is looked at again. */
+async function removeSession(place: RedisPlace, scope: Scope, id: string, isBegun: boolean): Promise<ErasedPlace> {
   const found = place.keys.of(id);
   for (;;) {
-    const { generation } = await mayErase(place, scope, id);
+    const { seen } = await mayErase(place, scope, id, isBegun);
     const bytes = await bytesOf(place, found);
-    const count = Number(await run(place, removeScript, [found.session, ...found.logs], [generation]));
+    const count = Number(await run(place, removeScript, [found.session, ...found.logs], seen));
     if (count >= 0) return { kind: "session", place: found.session, count, bytes };
   }
 }

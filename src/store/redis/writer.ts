@@ -38,9 +38,12 @@ export function appendTo(place: RedisPlace): SendBatch<Held> {
       else if (!(one.reason instanceof WindrowError) || isUnknownOutcome(one.reason)) throw one.reason;
       else for (const { held } of scripts[index] ?? []) outcomes.set(held, one.reason);
     }
-    await place.safe().catch((error: unknown) => {
-      throw unknownOutcome(error);
-    });
+    // A server that refused the lines would refuse what is written before a wait, too.
+    if ([...outcomes.values()].includes("kept")) {
+      await place.safe().catch((error: unknown) => {
+        throw unknownOutcome(error);
+      });
+    }
     return outcomes;
   };
 }
