@@ -7,7 +7,7 @@ import type { Holder } from "../shared/holder.ts";
 import { checkDetachable, resumedMeanwhile } from "../shared/detach.ts";
 import type { Scope, SessionDump, StoreDetaching } from "../store.ts";
 import type { Database } from "./database.ts";
-import { letGoOf, takeBackOf, takeRow } from "./session.ts";
+import { fenceRow, letGoOf, takeBackOf, takeRow } from "./session.ts";
 import type { RowHolder, SessionRow } from "./session.ts";
 import { writeLines } from "./transfer.ts";
 
@@ -36,12 +36,9 @@ export function postgresDetaching({ database, heart, find, newHolder }: Postgres
       const { key, generation, holder } = await detachable(scope, id);
       if (!holder) return generation;
       // A process that was silent for long may still write: its lines would go with those that the archive has.
-      const sql =
-        `UPDATE ${schema}.session SET generation = generation + 1, holder = NULL, worker = NULL WHERE key = $1 AND ` +
-        "generation = $2 RETURNING generation";
-      const [fenced] = await asker.ask(sql, [key, generation]);
-      if (!fenced) throw resumedMeanwhile(id);
-      return Number(fenced["generation"]);
+      const fenced = await fenceRow(database, key, generation);
+      if (fenced === undefined) throw resumedMeanwhile(id);
+      return fenced;
     },
     async detach(scope, id, mark, writings) {
       const row = await detachable(scope, id);

@@ -193,6 +193,24 @@ export async function endRow(
   return (await asker.ask(ended, [key, generation, status])).length > 0;
 }
 
+/**
+ * Takes a session from whoever has it, as it was seen: none adds a line from here on but who takes it anew. It is a statement
+ * of its own, as one that removes lines does not see those of an append that ends meanwhile.
+ *
+ * @returns its generation from now on; undefined where the session has another than was seen, or is hidden
+ */
+export async function fenceRow(
+  { asker, schema }: Database,
+  key: string,
+  generation: number,
+): Promise<number | undefined> {
+  const sql =
+    `UPDATE ${schema}.session SET generation = generation + 1, holder = NULL, worker = NULL WHERE key = $1 AND ` +
+    "generation = $2 AND NOT restoring RETURNING generation";
+  const [fenced] = await asker.ask(sql, [key, generation]);
+  return fenced && Number(fenced["generation"]);
+}
+
 /** A row for people. */
 export function infoOf({ id, metadata, state, format }: SessionRow, location: string): SessionInfo {
   return {

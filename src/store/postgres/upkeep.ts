@@ -15,7 +15,7 @@ import type { EraseElsewhere, ErasedPlace, KeepMark, Upkeep } from "../upkeep.ts
 import type { PostgresRow } from "./client.ts";
 import type { Database } from "./database.ts";
 import { heldBy } from "../shared/remote.ts";
-import { findRow } from "./session.ts";
+import { fenceRow, findRow } from "./session.ts";
 import type { SessionRow } from "./session.ts";
 
 /** The database, the mask and the clock of a store's upkeep. */
@@ -57,17 +57,15 @@ export function postgresUpkeep(given: PostgresUpkeep): Upkeep {
     if (!row || row["restoring"] === true || !inScope(scope, scopeOf(row))) throw notFound(id);
     await checkFree(database, id);
     const time = timestamp(clock);
-    // From here on no line is added but by who takes it anew: the statement that moves lines does not see those meanwhile.
-    const fence = `UPDATE ${schema}.session SET generation = generation + 1 WHERE key = $1 AND generation = $2 AND NOT restoring RETURNING key`;
-    const isFenced = (await ask(fence, row["key"], row["generation"])).length > 0;
+    const fenced = await fenceRow(database, String(row["key"]), Number(row["generation"]));
+    if (fenced === undefined) return putAside(scope, id);
     const sql =
-      `WITH gone AS (DELETE FROM ${schema}.session WHERE key = $1 AND generation = $3 + 1 RETURNING *), lines AS (DELETE FROM ${schema}.record ` +
+      `WITH gone AS (DELETE FROM ${schema}.session WHERE key = $1 AND generation = $3 RETURNING *), lines AS (DELETE FROM ${schema}.record ` +
       "WHERE session IN (SELECT key FROM gone) RETURNING *) " +
       `INSERT INTO ${schema}.aside (time, source, session_id, content) SELECT $2, * FROM (` +
       "SELECT 'record.' || log, gone.id, lines.body FROM lines, gone UNION ALL SELECT 'session.metadata', id, metadata " +
       "FROM gone UNION ALL SELECT 'session.state', id, state FROM gone) AS one RETURNING key";
-    const isMoved = isFenced && (await ask(sql, row["key"], time, row["generation"])).length > 0;
-    if (!isMoved) return putAside(scope, id);
+    if ((await ask(sql, row["key"], time, fenced)).length === 0) return putAside(scope, id);
     return `table aside, time ${time}`;
   };
   return {
