@@ -3,7 +3,7 @@
  * loses what was not synced, fills up, or dies at any step. All other code uses {@link systemDisk}.
  */
 import { chmodSync, closeSync, existsSync, fchmodSync, fdatasync, fdatasyncSync, fstatSync, fsync } from "node:fs";
-import { ftruncateSync, mkdirSync, openSync, read, readFileSync, readSync, renameSync, statSync } from "node:fs";
+import { ftruncateSync, mkdirSync, open, openSync, read, readFileSync, readSync, renameSync, statSync } from "node:fs";
 import { unlinkSync, writeSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -42,6 +42,8 @@ export interface DiskStat {
 export interface Disk {
   /** Flags are those of `node:fs` constants. */
   open(path: string, flags: number, mode?: number): number;
+  /** As `open`, without blocking: a name that is made may wait for the file system's journal. Not to open an archive. */
+  openLater(path: string, flags: number, mode: number): Promise<number>;
   close(file: number): void;
   read(file: number, into: Buffer, offset: number, length: number, position: number): number;
   /** As `read`, without blocking. */
@@ -76,6 +78,7 @@ export interface Disk {
   unlock(file: number, byte: number): void;
 }
 
+const openAsync = promisify<string, number, number, number>(open);
 const readAsync = promisify(read);
 const fsyncAsync = promisify(fsync);
 const fdatasyncAsync = promisify(fdatasync);
@@ -83,6 +86,7 @@ const fdatasyncAsync = promisify(fdatasync);
 /** The system's own file system. */
 export const systemDisk: Disk = {
   open: (path, flags, mode) => openSync(path, flags, mode),
+  openLater: (path, flags, mode) => openAsync(path, flags, mode),
   close: (file) => closeSync(file),
   read: (file, into, offset, length, position) => readSync(file, into, offset, length, position),
   readLater: async (file, into, offset, length, position) =>

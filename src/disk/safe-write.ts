@@ -41,7 +41,16 @@ export function makeNewFolder(path: string, disk: Disk = systemDisk): void {
 
 /** Opens a file that must not exist, 0600. */
 export function openNew(path: string, disk: Disk = systemDisk): number {
-  const file = disk.open(path, asNew, fileMode);
+  return owned(disk.open(path, asNew, fileMode), disk);
+}
+
+/** As {@link openNew}, without blocking. */
+async function openNewLater(path: string, disk: Disk): Promise<number> {
+  return owned(await disk.openLater(path, asNew, fileMode), disk);
+}
+
+/** A file that was made, with its mode whatever the umask; closed where it cannot have it. */
+function owned(file: number, disk: Disk): number {
   try {
     disk.setMode(file, fileMode);
     return file;
@@ -58,7 +67,7 @@ export function writeAll(file: number, bytes: Buffer, disk: Disk = systemDisk): 
 
 /** Writes a file that must not exist, synced. An empty one has nothing to sync: its folder keeps its name. */
 export async function writeNew(path: string, content: string, disk: Disk = systemDisk): Promise<void> {
-  const file = openNew(path, disk);
+  const file = await openNewLater(path, disk);
   try {
     if (content === "") return;
     writeAll(file, Buffer.from(content), disk);
@@ -66,6 +75,15 @@ export async function writeNew(path: string, content: string, disk: Disk = syste
   } finally {
     disk.close(file);
   }
+}
+
+/** As {@link writeNew} for several files at once. A failure is thrown when nothing is under way any more. */
+export async function writeNewFiles(
+  files: readonly (readonly [path: string, content: string])[],
+  disk: Disk = systemDisk,
+): Promise<void> {
+  const written = await Promise.allSettled(files.map(([path, content]) => writeNew(path, content, disk)));
+  for (const one of written) if (one.status === "rejected") throw one.reason;
 }
 
 /** The name of a draft beside the file it is to replace; {@link removeDrafts} knows it. */
@@ -90,7 +108,7 @@ export async function replaceFile(
 ): Promise<void> {
   const draft = draftOf(path);
   try {
-    const file = openNew(draft, disk);
+    const file = await openNewLater(draft, disk);
     try {
       writeAll(file, Buffer.from(content), disk);
       if (synced) await disk.sync(file);

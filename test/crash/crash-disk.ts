@@ -92,6 +92,10 @@ export class CrashDisk implements Disk {
     return file;
   }
 
+  async openLater(path: string, flags: number): Promise<number> {
+    return this.open(path, flags);
+  }
+
   close(file: number): void {
     this.#open.delete(file);
     for (const [name, holder] of this.#locks) if (holder === file) this.#locks.delete(name);

@@ -56,6 +56,7 @@ export function archiveDisk(disk: Disk): Disk {
         (file) => file,
       );
     },
+    openLater: (path, flags, mode) => disk.openLater(path, flags, mode),
     close(file) {
       open.delete(file);
       disk.close(file);

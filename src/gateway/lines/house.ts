@@ -57,7 +57,7 @@ const autoShare = 0.6;
 const unlimited = 1_000_000_000;
 
 /** Observed requests whose messages are kept at one time: each begins and syncs files, which holds the next one back. */
-const mostAtOnce = 2;
+const mostAtOnce = 1;
 
 /** The tool that recalls, in a client that has Windrow's MCP server. */
 const recallTool = "windrow_recall";

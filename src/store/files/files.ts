@@ -33,7 +33,7 @@ import { Journal } from "./log/journal.ts";
 import { layoutOf, locate } from "./layout.ts";
 import { blobsFolder } from "../format/blobs.ts";
 import { metadataFile, stateFile } from "../format/documents.ts";
-import { removeDrafts, syncFolder, unavailable, writeNew } from "../../disk/safe-write.ts";
+import { removeDrafts, syncFolder, unavailable, writeNewFiles } from "../../disk/safe-write.ts";
 import type { Layout, Place } from "./layout.ts";
 import { holderOf } from "../lock/lock.ts";
 import type { LockTools, SessionLock } from "../lock/lock.ts";
@@ -140,11 +140,12 @@ class FilesStore implements Store {
       const metadata = prepareMetadata(this.#mask, scope, session);
       const state = initialState(session.createdAt);
       // The system syncs several files at once in little more time than one.
-      await Promise.all([
-        writeNew(join(folder, metadataFile), encodeMetadata(metadata), disk),
-        writeNew(join(folder, stateFile), encodeState(state), disk),
-        ...Object.values(kindFiles).map((file) => writeNew(join(folder, file), "", disk)),
-      ]);
+      const files = { [metadataFile]: encodeMetadata(metadata), [stateFile]: encodeState(state) };
+      const logs = Object.values(kindFiles).map((file) => [file, ""] as const);
+      const named = [...Object.entries(files), ...logs].map(
+        ([file, content]) => [join(folder, file), content] as const,
+      );
+      await writeNewFiles(named, disk);
       await Promise.all([syncFolder(folder, disk), syncFolder(this.#layout.running, disk)]);
       const lock = this.#hold(scope, id, folder, sessionLock, state);
       this.#catalogue.made(metadata);

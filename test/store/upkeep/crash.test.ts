@@ -17,7 +17,17 @@ import { temporaryFolder } from "../fixtures.ts";
 
 const canary = "canary-7f3a";
 const time = "2026-06-01T00:00:00.000Z";
-const changing = ["open", "write", "sync", "makeFolder", "rename", "unlink", "removeTree", "setMode"] as const;
+const changing = [
+  "open",
+  "openLater",
+  "write",
+  "sync",
+  "makeFolder",
+  "rename",
+  "unlink",
+  "removeTree",
+  "setMode",
+] as const;
 
 /** A disk that does so many changing steps, and then nothing any more. */
 function dyingDisk(steps: number): { readonly disk: Disk; readonly died: () => boolean } {
