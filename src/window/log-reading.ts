@@ -8,11 +8,13 @@ import type { Work } from "../turns.ts";
  * Characters behind which a message is too old to be read for a digest: about 300,000 tokens, where a line's worth is a
  * fortieth of a new one's.
  */
-const horizonLength = 1_200_000;
+export const horizonLength = 1_200_000;
 
 /** The part of the log that a pass may read: every message from the horizon on, oldest first. */
 export interface LogBehind {
   readonly messages: readonly NumberedMessage[];
+  /** The log from an earlier horizon on, until the epoch of this one stands. */
+  readonly before?: LogBehind | undefined;
 }
 
 /** Gives the messages from the horizon on that left the window, where they were not fed. */
@@ -24,7 +26,7 @@ export class LogReading {
   #messages: NumberedMessage[] = [];
   #length = 0;
   #horizon = 1;
-  #behind: LogBehind & { readonly messages: NumberedMessage[] } = { messages: [] };
+  #behind: LogBehind & { readonly messages: NumberedMessage[]; before?: LogBehind | undefined } = { messages: [] };
   #unfed: Unfed | undefined;
 
   /** @param unfed - asked once, before the log is read; absent where every message is fed */
@@ -43,6 +45,7 @@ export class LogReading {
    */
   take(horizon: number): void {
     this.#forget(horizon);
+    this.#behind.before = undefined;
     for (const numbered of this.#waiting) {
       this.#messages.push(numbered);
       this.#behind.messages.push(numbered);
@@ -74,7 +77,8 @@ export class LogReading {
   behind(horizon: number): LogBehind {
     if (horizon !== this.#horizon) {
       this.#horizon = horizon;
-      this.#behind = { messages: this.#messages.filter(({ seq }) => seq >= horizon) };
+      this.#behind.before = undefined;
+      this.#behind = { messages: this.#messages.filter(({ seq }) => seq >= horizon), before: this.#behind };
     }
     return this.#behind;
   }
@@ -103,7 +107,7 @@ export class LogReading {
 const lengths = new WeakMap<Message, number>();
 
 /** Characters of a message that a digest may show. */
-function lengthOf(message: Message): number {
+export function lengthOf(message: Message): number {
   let length = lengths.get(message);
   if (length !== undefined) return length;
   length = 0;

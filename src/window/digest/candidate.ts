@@ -53,7 +53,7 @@ export function* weighing(
   const blocks = yield* table.rowsOf(passages, options.title, facts);
   const whole = yield* table.rowsOf(options.whole ?? [], options.title, facts);
   table.isChosen.fill(0);
-  const shown = new Uint8Array(table.keyCount);
+  const shown = new Uint8Array(table.keyLimit);
   for (const line of options.shownLines) {
     const key = table.key(line);
     if (key !== undefined) shown[key] = 1;
@@ -121,12 +121,12 @@ interface SeenKeys {
 }
 
 function* seenKeys(
-  { keys, seqs, looks, keyCount }: LineTable,
+  { keys, seqs, looks, keyLimit }: LineTable,
   blocks: readonly Block[],
   shown: Uint8Array,
 ): Work<SeenKeys> {
-  const newest = new Int32Array(keyCount).fill(-1);
-  const first = new Int32Array(keyCount);
+  const newest = new Int32Array(keyLimit).fill(-1);
+  const first = new Int32Array(keyLimit);
   const order = blocks.toSorted(({ passage: left }, { passage: right }) => {
     return Number(right.file) - Number(left.file) || (right.lines[0]?.seq ?? 0) - (left.lines[0]?.seq ?? 0);
   });

@@ -6,7 +6,7 @@ import { detached } from "../../message/detached.ts";
 import { quoteLine } from "../../message/quote.ts";
 import type { TokenCounter } from "../../tokens/counter.ts";
 import { errorWords } from "../stub/cut.ts";
-import type { Line, LineFacts, Word } from "./line.ts";
+import type { FactsMark, Line, LineFacts, Word } from "./line.ts";
 
 /** Texts that are remembered twice over for a counter: a few megabytes. A choice of more lines has room for its own. */
 const mostTexts = 10_000;
@@ -15,22 +15,28 @@ const textsPerLine = 1.5;
 
 /** Texts and words of one stretch of time. */
 class Generation {
-  /** Tells it from others, and holds nothing of it. */
-  readonly mark: object = {};
+  /** Tells it from others, and holds nothing of it but who counts its tokens. */
+  readonly mark: FactsMark;
   readonly facts = new Map<string, LineFacts>();
   readonly words = new Map<string, Word>();
+
+  constructor(counter: TokenCounter) {
+    this.mark = { counter };
+  }
 }
 
 /** The facts of texts. What was not asked for while many others were is forgotten. */
 export class Facts {
   readonly #counter: TokenCounter;
-  #newer = new Generation();
-  #older = new Generation();
+  #newer: Generation;
+  #older: Generation;
   /** Lines of the choice since {@link Facts.age}. */
   #expected = 0;
 
   constructor(counter: TokenCounter) {
     this.#counter = counter;
+    this.#newer = new Generation(counter);
+    this.#older = this.#newer;
   }
 
   /** Forgets what is old. Not while a choice is made: a word is one object from its beginning to its end. */
@@ -39,7 +45,7 @@ export class Facts {
     this.#expected = 0;
     if (this.#newer.facts.size < most) return;
     this.#older = this.#newer;
-    this.#newer = new Generation();
+    this.#newer = new Generation(this.#counter);
   }
 
   /** Notes how many lines a choice has, whether it asks for their facts or has them already. */
@@ -64,6 +70,11 @@ export class Facts {
   ofLine(line: Line): LineFacts {
     if (line.facts?.home === this.#newer.mark) return line.facts;
     return (line.facts = this.of(line.text));
+  }
+
+  /** The facts of a file's line, whose words are compared by their spelling alone: they may be older. */
+  ofFileLine(line: Line): LineFacts {
+    return line.facts?.home.counter === this.#counter ? line.facts : this.ofLine(line);
   }
 
   /** A word by its spelling. */

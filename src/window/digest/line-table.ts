@@ -5,14 +5,15 @@
 import type { TokenCounter } from "../../tokens/counter.ts";
 import type { Work } from "../../turns.ts";
 import type { Facts } from "./facts.ts";
-import type { Line, LineKind } from "./line.ts";
+import type { Line, LineFacts, LineKind } from "./line.ts";
+import { Numbers } from "./numbers.ts";
 import type { Passage } from "./passages.ts";
 
 /** A line of a record as statements are read from it. */
 export interface Candidate {
   readonly line: Line;
   /** Its row in the table. */
-  readonly row: number;
+  row: number;
   readonly index: number;
   readonly block: Block;
   readonly tokens: number;
@@ -22,9 +23,9 @@ export interface Candidate {
 
 /** The rows of a passage. */
 export interface Block {
-  readonly from: number;
+  from: number;
   /** The row behind its last. */
-  readonly to: number;
+  to: number;
   /** Whether the first row is the beginning of a message, where that says what a line of the user's is about. */
   readonly hasHead: boolean;
   /** The lines of a record; none of a file's. */
@@ -61,8 +62,11 @@ const closing = /^[\])};,]+$/;
 const linesPerStep = 128;
 /** Most tokens of a message's beginning that stands with each of its lines. */
 const longestHead = 40;
-/** Rows of stretches that are gone, beside as many as the last choice had: then the table begins anew. */
-const mostIdle = 8_192;
+/** Rows of stretches that are gone, beside a share of those that the last choice had: then they leave the table. */
+const mostIdle = 4_096;
+const idleShare = 0.25;
+/** Rows that are moved in one step. */
+const rowsPerStep = 8_192;
 
 /** The rows of all lines that a choice is made from, with their words and keys by number. */
 export class LineTable {
@@ -100,9 +104,9 @@ export class LineTable {
   readonly titleTokens: number[] = [];
   readonly titleShown: number[] = [];
   readonly #counter: TokenCounter;
-  readonly #wordNumbers = new Map<string, number>();
-  readonly #keyNumbers = new Map<string, number>();
-  readonly #titleNumbers = new Map<string, number>();
+  readonly #words = new Numbers();
+  readonly #keys = new Numbers();
+  readonly #titles = new Numbers();
   readonly #known = new Map<readonly Line[], Block>();
   /** The choices that were made of it, and the rows that the last one had. */
   #choice = 0;
@@ -112,28 +116,74 @@ export class LineTable {
     this.#counter = counter;
   }
 
-  /** How many keys its lines have. */
-  get keyCount(): number {
-    return this.#keyNumbers.size;
+  /** Above the numbers of all keys. */
+  get keyLimit(): number {
+    return this.#keys.limit;
   }
 
-  /** The table for the next choice with a counter: another one where this holds much that is gone. */
-  next(counter: TokenCounter): LineTable {
-    const isIdle = this.lines.length > 2 * this.#used + mostIdle;
-    if (isIdle || counter !== this.#counter) return new LineTable(counter);
+  /** The number of a key; undefined where no line has it. */
+  key(key: string): number | undefined {
+    return this.#keys.known(key);
+  }
+
+  /** The number of a word; undefined where no line has it. */
+  word(spelling: string): number | undefined {
+    return this.#words.known(spelling);
+  }
+
+  /** The table for the next choice with a counter: without what is gone, where it holds much of that. */
+  *next(counter: TokenCounter): Work<LineTable> {
+    if (counter !== this.#counter) return new LineTable(counter);
+    if (this.lines.length > (1 + idleShare) * this.#used + mostIdle) yield* this.#shrinking();
     this.#choice++;
     this.#used = 0;
     return this;
   }
 
-  /** The number of a key; undefined where no line has it. */
-  key(key: string): number | undefined {
-    return this.#keyNumbers.get(key);
+  /** Takes out what the last choice did not have. */
+  *#shrinking(): Work<void> {
+    for (const [lines, { choice }] of this.#known) if (choice !== this.#choice) this.#known.delete(lines);
+    yield;
+    const titles = new Set<number>();
+    let end = 0;
+    for (let row = 0, steps = 0; row < this.lines.length;) {
+      const block = this.blocks[row]!;
+      row = block.to;
+      if (block.choice !== this.#choice) continue;
+      titles.add(block.title);
+      this.#move(block, end);
+      end = block.to;
+      if ((steps += block.to - block.from) < rowsPerStep) continue;
+      steps = 0;
+      yield;
+    }
+    this.lines.length = end;
+    this.blocks.length = end;
+    this.#titles.keep(titles);
+    this.#keys.keep(this.keys.subarray(0, end));
+    yield;
+    this.#words.keep(this.words.subarray(0, this.wordsFrom[end]!));
+    yield;
   }
 
-  /** The number of a word; undefined where no line has it. */
-  word(spelling: string): number | undefined {
-    return this.#wordNumbers.get(spelling);
+  /** Moves a block's rows to others before them. */
+  #move(block: Block, to: number): void {
+    const { from, to: end, candidates } = block;
+    const back = from - to;
+    if (back === 0) return;
+    for (const column of [this.keys, this.seqs, this.tokens, this.looks, this.worths]) column.copyWithin(to, from, end);
+    const { wordsFrom, words, lines, blocks } = this;
+    const firstWord = wordsFrom[to]!;
+    const wordsBack = wordsFrom[from]! - firstWord;
+    words.copyWithin(firstWord, wordsFrom[from]!, wordsFrom[end]!);
+    for (let row = from; row < end; row++) {
+      lines[row - back] = lines[row]!;
+      blocks[row - back] = block;
+      wordsFrom[row - back + 1] = wordsFrom[row + 1]! - wordsBack;
+    }
+    for (const candidate of candidates) candidate.row -= back;
+    block.from -= back;
+    block.to -= back;
   }
 
   /**
@@ -150,7 +200,8 @@ export class LineTable {
       if (!file || !block) {
         // The words of records are those of one generation, by which statements are compared.
         for (const line of lines) {
-          facts.ofLine(line);
+          if (file) facts.ofFileLine(line);
+          else facts.ofLine(line);
           if (++steps % linesPerStep === 0) yield;
         }
       }
@@ -186,7 +237,7 @@ export class LineTable {
       choice: -1,
     };
     for (const [index, line] of lines.entries()) {
-      this.#addRow(line, facts);
+      this.#addRow(line, file ? facts.ofFileLine(line) : facts.ofLine(line));
       this.blocks.push(block);
       const row = from + index;
       if (!file) candidates.push({ line, row, index, block, tokens: this.tokens[row] ?? 0, done: false });
@@ -200,9 +251,8 @@ export class LineTable {
     return tokens < longestHead && words.some(({ worth }) => worth >= 1);
   }
 
-  #addRow(line: Line, facts: Facts): void {
+  #addRow(line: Line, { tokens, words, failing }: LineFacts): void {
     const row = this.lines.push(line) - 1;
-    const { tokens, words, failing } = facts.ofLine(line);
     if (row >= this.keys.length) {
       this.keys = longer(this.keys);
       this.seqs = longer(this.seqs);
@@ -217,7 +267,7 @@ export class LineTable {
       this.isAgain = longer(this.isAgain);
       this.isChosen = longer(this.isChosen);
     }
-    this.keys[row] = numberOf(this.#keyNumbers, line.key);
+    this.keys[row] = this.#keys.of(line.key);
     this.seqs[row] = line.seq;
     this.tokens[row] = tokens + 1;
     this.looks[row] =
@@ -228,7 +278,7 @@ export class LineTable {
     let end = this.wordsFrom[row] ?? 0;
     while (end + words.length > this.words.length) this.words = longer(this.words);
     for (const { spelling, worth } of words) {
-      const word = numberOf(this.#wordNumbers, spelling);
+      const word = this.#words.of(spelling);
       if (word >= this.wordWorths.length) {
         this.wordWorths = longer(this.wordWorths);
         this.wordShown = longer(this.wordShown);
@@ -240,19 +290,14 @@ export class LineTable {
   }
 
   #title(text: string, facts: Facts): number {
-    const title = numberOf(this.#titleNumbers, text);
-    if (title === this.titleTokens.length) {
-      this.titleTokens.push(facts.of(text).tokens + 1);
-      this.titleShown.push(0);
+    let title = this.#titles.known(text);
+    if (title === undefined) {
+      title = this.#titles.of(text);
+      this.titleTokens[title] = facts.of(text).tokens + 1;
+      this.titleShown[title] = 0;
     }
     return title;
   }
-}
-
-function numberOf(numbers: Map<string, number>, text: string): number {
-  let number = numbers.get(text);
-  if (number === undefined) numbers.set(text, (number = numbers.size));
-  return number;
 }
 
 /** A copy with twice the room, and one more. */

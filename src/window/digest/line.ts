@@ -4,6 +4,7 @@ import type { JsonValue } from "../../message/message.ts";
 import { splitLines } from "../../message/quote.ts";
 import { clip } from "../stub/cut.ts";
 import { splitSentences } from "../../message/sentences.ts";
+import type { TokenCounter } from "../../tokens/counter.ts";
 import type { TextMask } from "../window.ts";
 
 /**
@@ -36,7 +37,12 @@ export interface LineFacts {
   /** Whether it is a brief statement as far as its own text tells; undefined until it was asked. */
   isBrief: boolean | undefined;
   /** The mark of the stretch of time in which they were asked for last. */
-  home: object;
+  home: FactsMark;
+}
+
+/** The mark of a stretch of time, and who counted the tokens in it. */
+export interface FactsMark {
+  readonly counter: TokenCounter;
 }
 
 /** One line of a message. */

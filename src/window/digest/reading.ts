@@ -16,7 +16,7 @@ import { touchOf } from "../action/touches.ts";
 import { FileView } from "./file-view.ts";
 import { fileOfLine, GoneLines } from "./gone.ts";
 import { Requests } from "./requests.ts";
-import { bySentences, condensed, linesOf, listingOf } from "./line.ts";
+import { KnownLines } from "./known-lines.ts";
 import type { Line, LineKind, Stretch } from "./line.ts";
 
 /** A stretch of a text that is no file: what someone said, what a command printed. */
@@ -46,6 +46,7 @@ export class Reader implements Reading {
   readonly named: { path: string; seq: number }[] = [];
   readonly #mask: TextMask;
   readonly #tools: Readonly<Record<string, ReadCall>>;
+  readonly #lines: KnownLines;
   readonly #marks: RecallMarks;
   /** Paths of files by their last part, in the order they came up. */
   readonly #byName = new Map<string, string[]>();
@@ -54,16 +55,30 @@ export class Reader implements Reading {
   /** The newest calls by their ids, for the results that follow. */
   #calls = new Map<string, ToolCallPart>();
 
-  /** @param recallTools - the tools that recall: nothing is read of their calls and results */
-  constructor(mask: TextMask, tools: Readonly<Record<string, ReadCall>> = {}, recallTools?: readonly string[]) {
+  /**
+   * @param recallTools - the tools that recall: nothing is read of their calls and results
+   * @param lines - takes texts apart; those of an earlier reading may be known to it
+   */
+  constructor(
+    mask: TextMask,
+    tools: Readonly<Record<string, ReadCall>> = {},
+    recallTools?: readonly string[],
+    lines = new KnownLines(mask),
+  ) {
     this.#mask = mask;
     this.#tools = tools;
+    this.#lines = lines;
     this.#marks = new RecallMarks(recallTools);
   }
 
-  /** Reads the next message. */
-  read({ seq, message }: NumberedMessage): void {
+  /**
+   * Reads the next message.
+   *
+   * @param keeps - whether its lines are kept for a reading after this one
+   */
+  read({ seq, message }: NumberedMessage, keeps = false): void {
     if (message.role === "system") return;
+    this.#lines.begin(seq, keeps);
     this.#marks.note(message);
     const calls = toolCalls(message).filter((call) => !this.#marks.has(call));
     if (calls.length > 0) this.#forgetCalls();
@@ -136,7 +151,7 @@ export class Reader implements Reading {
     const path = this.#resolve(action.path, action.kind === "edit" ? action.changes[0]?.before : "");
     // A line of a search over many files names its file and its place: it stands for itself.
     if (action.kind === "look" || (action.kind === "search" && action.among === true)) return undefined;
-    if (action.kind === "read" || action.kind === "search") return this.#shown(action, path, action.part ?? text, seq);
+    if (action.kind === "read" || action.kind === "search") return this.#shown(action, path, action.part ?? text);
     this.#doubtOthers(action.path, path, seq);
     if (action.kind === "move") this.#doubtOthers(action.to, this.#resolve(action.to), seq);
     if (isDoubtful || (exit !== 0 && action.kind !== "write")) {
@@ -155,7 +170,7 @@ export class Reader implements Reading {
       return done;
     }
     const view = this.#view(path);
-    const toLines = (fresh: string) => linesOf(fresh, seq, "written", this.#mask);
+    const toLines = (fresh: string) => this.#lines.of(fresh, "written");
     if (action.kind === "write") {
       view.write(toLines(action.text.replace(/\n$/, "")));
       return done;
@@ -165,32 +180,27 @@ export class Reader implements Reading {
       view.edit(action.changes, toLines);
     }
     if (action.kind === "insert") view.insert(action.after, action.to ?? action.after, toLines(action.text));
-    const listing = listingOf(text, seq, this.#mask);
+    const listing = this.#lines.listing(text);
     for (const { at, lines } of listing ?? []) view.read(at, lines);
     return listing ? "all" : done;
   }
 
   /** A search's lines may each name their file: without its name they are the file's, those of another are not. */
-  #shown(action: FileAction & { kind: "read" | "search" }, path: string, text: string, seq: number): "all" | undefined {
-    if (action.kind === "read") return this.#shows(action, path, text, seq);
+  #shown(action: FileAction & { kind: "read" | "search" }, path: string, text: string): "all" | undefined {
+    if (action.kind === "read") return this.#shows(action, path, text);
     let other = false;
     const own = text.replaceAll(filesOfLines, (whole, file: string, number: string) => {
       if (this.#resolve(file) === path) return `${number}:`;
       other = true;
       return whole;
     });
-    return other ? undefined : this.#shows(action, path, own, seq);
+    return other ? undefined : this.#shows(action, path, own);
   }
 
-  #shows(
-    action: FileAction & { kind: "read" | "search" },
-    path: string,
-    given: string,
-    seq: number,
-  ): "all" | undefined {
+  #shows(action: FileAction & { kind: "read" | "search" }, path: string, given: string): "all" | undefined {
     const { text, from } = fileTextOf(given);
     const isNumbered = action.kind === "search" || /^\s*\d+[\t→]/.test(text);
-    const listing = listingOf(text, seq, this.#mask, isNumbered ? 1 : 3);
+    const listing = this.#lines.listing(text, isNumbered ? 1 : 3);
     if (listing) {
       const view = this.#view(path);
       const [first] = listing;
@@ -204,17 +214,16 @@ export class Reader implements Reading {
       const blocks = text.replace(/\n$/, "").split(/^--$/m);
       // A single number or a name is an answer, not a passage of the file.
       if (blocks.length === 1 && !text.trim().includes("\n") && text.trim().length < 24) return undefined;
-      for (const block of blocks)
-        this.#view(path).read(0, linesOf(block.replaceAll(/^\n|\n$/g, ""), seq, "read", this.#mask));
+      for (const block of blocks) this.#view(path).read(0, this.#lines.of(block.replaceAll(/^\n|\n$/g, ""), "read"));
       return "all";
     }
     if (/^…$/m.test(text)) {
       // A reader that leaves lines out shows passages, and summaries in the place of bodies.
       for (const passage of text.split(/^.*(?:^…$|\{ … \}).*\n?/m).filter((one) => one.trim() !== ""))
-        this.#view(path).read(0, linesOf(passage.replaceAll(/^\n|\n$/g, ""), seq, "read", this.#mask));
+        this.#view(path).read(0, this.#lines.of(passage.replaceAll(/^\n|\n$/g, ""), "read"));
       return "all";
     }
-    const lines = linesOf(text.replace(/\n$/, ""), seq, "read", this.#mask);
+    const lines = this.#lines.of(text.replace(/\n$/, ""), "read");
     if (action.whole && from === undefined && !isCut(text)) this.#view(path).write(lines);
     else this.#view(path).read(from ?? action.from ?? 1, withoutNotice(lines));
     return "all";
@@ -232,7 +241,7 @@ export class Reader implements Reading {
   }
 
   #record(text: string, seq: number, kind: LineKind, label: string, subject: string): void {
-    const lines = linesOf(bySentences(condensed(text), kind), seq, kind, this.#mask);
+    const lines = this.#lines.ofRecord(text, kind);
     if (lines.some((line) => line.text !== "")) this.records.push({ seq, kind, label, subject, at: 1, lines });
   }
 

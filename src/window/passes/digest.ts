@@ -164,7 +164,7 @@ function* planWith(
     standing: [...(context.standing ?? []), ...(task ? textsOf([task]) : [])],
     title: titleOf,
   };
-  const table = known.table?.next(counter) ?? new LineTable(counter);
+  const table = known.table ? yield* known.table.next(counter) : new LineTable(counter);
   known.table = undefined;
   const choose = yield* lineChoosing(candidates, choice, facts, table);
   const shared = { pass: "digest", reason: "older steps became a digest" };

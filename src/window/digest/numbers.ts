@@ -1,0 +1,35 @@
+/** Numbers: texts by number, so that what is known of them stands in arrays. */
+
+/** Gives each text a number. That of a text which is gone goes to another one. */
+export class Numbers {
+  readonly #numbers = new Map<string, number>();
+  readonly #free: number[] = [];
+
+  /** Above all numbers. */
+  get limit(): number {
+    return this.#numbers.size + this.#free.length;
+  }
+
+  /** The number of a text; undefined where it has none. */
+  known(text: string): number | undefined {
+    return this.#numbers.get(text);
+  }
+
+  /** The number of a text, which has one from here on. */
+  of(text: string): number {
+    let number = this.#numbers.get(text);
+    if (number === undefined) this.#numbers.set(text, (number = this.#free.pop() ?? this.#numbers.size));
+    return number;
+  }
+
+  /** Forgets the texts whose numbers are not among these. */
+  keep(numbers: Iterable<number>): void {
+    const kept = new Uint8Array(this.limit);
+    for (const number of numbers) kept[number] = 1;
+    for (const [text, number] of this.#numbers) {
+      if (kept[number] === 1) continue;
+      this.#numbers.delete(text);
+      this.#free.push(number);
+    }
+  }
+}
