@@ -16,6 +16,8 @@ export interface GuardRules {
   /** Host names by which clients may call beside those of this machine and the bound address. */
   readonly allowedHosts: readonly string[];
   readonly methods: readonly string[];
+  /** Longest request target, in characters. Default 8,192. */
+  readonly longestTarget?: number;
 }
 
 /** An answer in place of the handler's. */
@@ -25,8 +27,8 @@ export interface Refusal {
   readonly message: string;
 }
 
-/** Longest request target, in characters. */
-const longestTarget = 8_192;
+/** Longest request target where no other is given, in characters. */
+const usualTarget = 8_192;
 
 /**
  * Judges a request. Ports are not compared, because a forwarded port has another number on the outside.
@@ -34,7 +36,7 @@ const longestTarget = 8_192;
  * @returns the target as a URL of which only path and query are of use, or the refusal
  */
 export function judge({ method, target, rawHeaders }: GuardedRequest, rules: GuardRules): URL | Refusal {
-  const url = urlOf(target);
+  const url = urlOf(target, rules.longestTarget ?? usualTarget);
   if (!url) return { status: 400, message: "The request's target is malformed." };
   const hosts = valuesOf(rawHeaders, "host");
   const [host] = hosts;
@@ -52,12 +54,14 @@ export function judge({ method, target, rawHeaders }: GuardedRequest, rules: Gua
   return url;
 }
 
-/** The path and query of a target that begins with one slash, is encoded rightly, and is not too long. */
-function urlOf(target: string): URL | undefined {
-  if (!/^\/(?![/\\])[\u0021-\u007e]*$/.test(target) || target.length > longestTarget) return undefined;
+/** The path and query of a target that begins with one slash, has a rightly encoded path, and is not too long. */
+function urlOf(target: string, longest: number): URL | undefined {
+  if (!/^\/(?![/\\])[\u0021-\u007e]*$/.test(target) || target.length > longest) return undefined;
   try {
     // A decoding whose result is not looked at would be left out of the bundle, and with it what it throws.
-    return decodeURIComponent(target).startsWith("/") ? new URL(`http://host${target}`) : undefined;
+    return decodeURIComponent(target.replace(/\?.*$/s, "")).startsWith("/")
+      ? new URL(`http://host${target}`)
+      : undefined;
   } catch {
     return undefined;
   }

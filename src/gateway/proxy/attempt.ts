@@ -45,10 +45,11 @@ export class Attempt {
   static send({ pool, folder }: Upstream, call: OutwardCall, receiver: Receiver): Attempt {
     const attempt = new Attempt(receiver);
     const { method, path, headers, body } = call;
-    pool.dispatch(
-      { method, path: `${folder}${path}`, headers, body, headersTimeout: 0, bodyTimeout: 0 },
-      attempt.#handler(),
-    );
+    const options = { method, path: `${folder}${path}`, headers, body, headersTimeout: 0, bodyTimeout: 0 };
+    // A connection that the upstream closed meanwhile is seen as closed only when the event loop has asked the system.
+    setImmediate(() => {
+      if (!attempt.#isAborted) pool.dispatch(options, attempt.#handler());
+    });
     return attempt;
   }
 
@@ -76,7 +77,9 @@ export class Attempt {
       },
       onResponseStart: (controller, status, headers, statusText = "") => {
         // An answer before the answer, such as early hints, is for this connection alone.
-        if (status >= 200) this.#receiver.head({ status, statusText, raw: textsOf(controller.rawHeaders), headers });
+        if (status < 200) return;
+        const raw = textsOf(controller.rawHeaders);
+        this.#receiver.head({ status, statusText: reasonOf(statusText), raw, headers });
       },
       onResponseData: (_controller, chunk) => this.#receiver.data(chunk),
       onResponseEnd: (controller) => this.#receiver.end(textsOf(controller.rawTrailers)),
@@ -85,6 +88,12 @@ export class Attempt {
       },
     };
   }
+}
+
+/** A reason phrase in its own bytes, as Node writes them. Bytes that are no UTF-8 are lost by then. */
+function reasonOf(text: string): string {
+  const bytes = Buffer.from(text).toString("latin1");
+  return bytes.replaceAll(/[^\t\u0020-\u007e\u0080-\u00ff]/g, "?");
 }
 
 /** Names and values as they were on the wire: bytes above 127 are kept as Node writes them. */

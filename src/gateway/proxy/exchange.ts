@@ -1,4 +1,5 @@
 /** One exchange: a client's request, the upstream's answer, and the conversation that is kept of both. */
+import { STATUS_CODES } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AnswerLoop, AnswerReader, SentAnswer, WireApi } from "../gateway.ts";
 import { Attempt } from "./attempt.ts";
@@ -24,6 +25,8 @@ export interface ExchangeLimits extends Pace {
   readonly bodyBytes: number;
   /** Bytes of an error's body that is read before it passes. */
   readonly errorBytes: number;
+  /** Milliseconds that an error's body may take before what came of it passes. */
+  readonly errorMs: number;
   /** Milliseconds that the last bytes of an answer wait for its being kept. */
   readonly keepMs: number;
 }
@@ -54,11 +57,15 @@ export async function exchange(call: ExchangeCall, planning: Planning, limits: E
   one.sendPlan(await planOf(planning, api, { ...whole, ...(session !== undefined && { session }) }));
 }
 
+/** Statuses by which providers refuse a body; another one may be tried. */
+const ofBodies: ReadonlySet<number> = new Set([400, 413, 422, 500]);
+
 /** An error's answer that has not been passed. */
 interface HeldError {
   readonly head: Head;
   readonly chunks: Buffer[];
   bytes: number;
+  readonly timer: NodeJS.Timeout;
 }
 
 class Exchange implements Receiver {
@@ -118,7 +125,9 @@ class Exchange implements Receiver {
     const length = Buffer.byteLength(body);
     const own = { "content-type": contentType, "content-length": length, "x-windrow": headerText(this.#note) };
     // What is left of the request's body is of no use, so the connection ends behind the answer.
-    response.writeHead(status, { ...own, ...(!response.req.complete && { connection: "close" }) });
+    const headers = { ...own, ...(!response.req.complete && { connection: "close" }) };
+    // A reason is always given: an upstream's, with which writing failed, would stand in its place.
+    response.writeHead(status, STATUS_CODES[status] ?? "", headers);
     response.end(response.req.method === "HEAD" ? undefined : body);
   }
 
@@ -131,7 +140,7 @@ class Exchange implements Receiver {
     }
     this.#call.course.head(head);
     const { read } = this.#plan ?? {};
-    if (read && head.status >= 400 && !this.#first) this.#error = { head, chunks: [], bytes: 0 };
+    if (read && ofBodies.has(head.status) && !this.#first) this.#holdError(head);
     else this.#begin(head);
   }
 
@@ -147,7 +156,7 @@ class Exchange implements Receiver {
 
   end(trailers: RawHeaders): void {
     if (this.#looped) this.#looped.end();
-    else if (this.#error) void this.#endError(this.#error, trailers);
+    else if (this.#error) this.#endError(this.#error, trailers).catch(() => this.#call.response.destroy());
     else this.#finish(trailers);
   }
 
@@ -225,20 +234,31 @@ class Exchange implements Receiver {
     this.#passage?.end(trailers);
   }
 
+  #holdError(head: Head): void {
+    const timer = setTimeout(() => this.#error && this.#passError(this.#error), this.#limits.errorMs);
+    this.#error = { head, chunks: [], bytes: 0, timer };
+  }
+
   #passFirst(first: HeldError): void {
     this.#call.course.head(first.head);
     this.#passError(first);
     this.#finish([]);
   }
 
-  #passError({ head, chunks }: HeldError): void {
+  #passError({ head, chunks, timer }: HeldError): void {
+    clearTimeout(timer);
     this.#error = undefined;
-    this.#begin(head);
+    try {
+      this.#begin(head);
+    } catch {
+      return void this.#call.response.destroy();
+    }
     for (const chunk of chunks) this.#passage?.data(chunk);
   }
 
   async #endError(error: HeldError, trailers: RawHeaders): Promise<void> {
-    const { head, chunks } = error;
+    const { head, chunks, timer } = error;
+    clearTimeout(timer);
     const coding = head.headers["content-encoding"];
     const body = await decoded(Buffer.concat(chunks), typeof coding === "string" ? coding : undefined);
     const sending = this.#plan?.read?.sending;
@@ -259,6 +279,7 @@ class Exchange implements Receiver {
       if (this.#passage || (this.#looped && course.cause === undefined)) course.outcome = "answered";
       return;
     }
+    clearTimeout(this.#error?.timer);
     this.#attempt?.abort();
     this.#looped?.abort();
     this.#passing?.stream.destroy();

@@ -1,5 +1,7 @@
 /** The headers of both directions: they go on in the sender's order and letters, without those that end at a connection. */
 
+import type { ServerResponse } from "node:http";
+
 /** Header names and values in turn, as they were sent. */
 export type RawHeaders = readonly string[];
 
@@ -54,6 +56,11 @@ export function outwardHeaders(raw: RawHeaders, { isWhole, isChanged, added = {}
 export function inwardHeaders(raw: RawHeaders, note: string, mayTrail: boolean): string[] {
   const headers = kept(raw, (name) => !name.startsWith("x-windrow") && (mayTrail || name !== "trailer"));
   return [...headers, "x-windrow", headerText(note)];
+}
+
+/** Sends status and headers at once, in the bytes of their senders: `flushHeaders` writes them as UTF-8. */
+export function sendHead(response: ServerResponse): void {
+  response.write(Buffer.alloc(0));
 }
 
 /** A text as a header's value may hold it. */

@@ -2,16 +2,17 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { WindrowError } from "../../errors.ts";
 import { systemCode } from "../../disk/safe-write.ts";
 import { refuseMethod, refuseSocket } from "../../http/refusal.ts";
 
-/** Limits of connections. Clients keep theirs for a minute at most, so that none meets one that was just closed. */
+/** Limits of connections. Clients are told of a minute, and have ten, so that none meets a connection that was just closed. */
 const limits = {
   headerBytes: 256 * 1_024,
   headersMs: 30_000,
-  keepAliveMs: 75_000,
+  toldKeepAliveMs: 60_000,
+  keepAliveMs: 600_000,
   checkEveryMs: 5_000,
   connections: 2_048,
 } as const;
@@ -54,7 +55,7 @@ async function listen(host: string, port: number, answer: Answer): Promise<Serve
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headersMs,
     requestTimeout: 0,
-    keepAliveTimeout: limits.keepAliveMs,
+    keepAliveTimeout: limits.toldKeepAliveMs,
     connectionsCheckingInterval: limits.checkEveryMs,
     noDelay: true,
     // The guard asks for it, and refuses with an answer of its own.
@@ -64,9 +65,13 @@ async function listen(host: string, port: number, answer: Answer): Promise<Serve
   server.maxConnections = limits.connections;
   // By number, Node would leave headers out without a word; they are limited by their bytes.
   server.maxHeadersCount = 0;
-  server.on("request", (request, response) => answer(request, response, () => undefined));
-  server.on("checkContinue", (request, response) => answer(request, response, () => response.writeContinue()));
-  server.on("checkExpectation", (request, response) => answer(request, response, () => undefined));
+  const begin = (request: IncomingMessage, response: ServerResponse, proceed: () => void): void => {
+    response.once("finish", () => keepLonger(request.socket));
+    answer(request, response, proceed);
+  };
+  server.on("request", (request, response) => begin(request, response, () => undefined));
+  server.on("checkContinue", (request, response) => begin(request, response, () => response.writeContinue()));
+  server.on("checkExpectation", (request, response) => begin(request, response, () => undefined));
   server.on("clientError", refuseSocket);
   server.on("connect", refuseMethod);
   server.listen(port, host.replaceAll(/[[\]]/g, ""));
@@ -97,4 +102,10 @@ async function closeServer(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeAllConnections();
   await closed;
+}
+
+/** Keeps an idle connection longer than its client was told. One that waits for something else has another time. */
+function keepLonger(socket: Socket): void {
+  const { timeout = 0 } = socket;
+  if (timeout >= limits.toldKeepAliveMs && timeout < limits.keepAliveMs) socket.setTimeout(limits.keepAliveMs);
 }

@@ -4,7 +4,7 @@ import type { ServerResponse } from "node:http";
 import type { AnswerLoop, LoopStep } from "../gateway.ts";
 import type { Head } from "./attempt.ts";
 import { decoded, decoderFor } from "./encoding.ts";
-import { inwardHeaders } from "./headers.ts";
+import { inwardHeaders, sendHead } from "./headers.ts";
 import type { RawHeaders } from "./headers.ts";
 
 /** The parts that a looped passage works with. */
@@ -63,7 +63,7 @@ export class Looped {
     this.#began = began;
     if (!isStream) return;
     response.writeHead(head.status, head.statusText, inwardHeaders(bare(head.raw), note, false));
-    response.flushHeaders();
+    sendHead(response);
     this.#listen();
   }
 

@@ -2,7 +2,7 @@
 import type { ServerResponse } from "node:http";
 import type { Head } from "./attempt.ts";
 import type { AnswerCopy } from "./copy.ts";
-import { inwardHeaders } from "./headers.ts";
+import { inwardHeaders, sendHead } from "./headers.ts";
 import type { RawHeaders } from "./headers.ts";
 
 /** The parts that a passage works with. */
@@ -42,7 +42,9 @@ export class Passage {
     response.writeHead(status, statusText, inwardHeaders(raw, note, mayTrail));
     // A first chunk that came in the same packet leaves in the same packet too.
     process.nextTick(() => {
-      if (!response.writableEnded) response.flushHeaders();
+      if (response.writableEnded) return;
+      if (isBare) response.flushHeaders();
+      else sendHead(response);
     });
   }
 

@@ -70,5 +70,5 @@ function isName(text: string): boolean {
 /** Whether a path is no address of another server, and has no step upwards that would leave an upstream's folder. */
 function isPlain(path: string): boolean {
   const decoded = decodeURIComponent(path);
-  return !/:\/|\/\//.test(decoded) && !decoded.split(/[/\\]/).some((step) => step === "." || step === "..");
+  return !/:\//.test(decoded) && !decoded.split(/[/\\]/).some((step) => step === "." || step === "..");
 }

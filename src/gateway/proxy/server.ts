@@ -65,6 +65,7 @@ export const defaultLimits: GatewayLimits = {
   linesMs: 5_000,
   bodyBytes: 64 * 1_024 * 1_024,
   errorBytes: 1_024 * 1_024,
+  errorMs: 2_000,
   keepMs: 250,
   silenceMs: 30_000,
   leastRate: 8,
@@ -169,7 +170,9 @@ class House {
     const { allowedHosts = [], token } = this.#options;
     const say = (status: number, message: string, family: Family = "openai"): void =>
       refuse(request, response, course, family, status, message);
-    const judged = judge({ method, target, rawHeaders }, { host: this.#host, allowedHosts, methods: [method] });
+    // Node limits a target together with the headers; upstreams have limits of their own.
+    const rules = { host: this.#host, allowedHosts, methods: [method], longestTarget: Number.POSITIVE_INFINITY };
+    const judged = judge({ method, target, rawHeaders }, rules);
     if ("status" in judged) return say(judged.status, judged.message);
     if (!isFramedOnce(rawHeaders)) return say(400, "The request tells its length in more than one way.");
     const route = routeOf(target, headers);

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { answerOf, ask, chunkOf, closed, headerOf, rawUpstream, requestOf, staged } from "./stage.ts";
+import { answerOf, ask, chunkOf, closed, headerOf, rawUpstream, requestOf, sendRaw, staged } from "./stage.ts";
 import type { RawAnswer } from "./stage.ts";
 import { talkApi, talkLines } from "./talk.ts";
 
@@ -171,6 +171,29 @@ describe("an error before any content", () => {
     expect(headerOf(answer, "request-id")).toBe("req_1");
     expect(upstream.requests).toHaveLength(attempts);
     expect(kept).toMatchObject([{ status: 400 }]);
+  });
+
+  it.each([
+    ["that no other body helps against", "429 Too Many Requests", {}],
+    ["that is slow to come", "400 Bad Request", { errorMs: 20 }],
+  ])("passes before its end with one %s", async (_what, line, limits) => {
+    const upstream = await rawUpstream((socket) => {
+      socket.write(
+        answerOf(
+          line,
+          [
+            ["Content-Length", "9"],
+            ["Retry-After", "7"],
+          ],
+          "begin",
+        ),
+      );
+    });
+    const { lines } = talkLines(() => ({ again: async () => Buffer.from("{}") }));
+    const { port } = await staged(upstream.url, { apis: [talkApi().api], lines, limits });
+    const received = await sendRaw(port, requestOf("/v1/messages", [json], body), (so) => so.includes("begin"));
+    expect(received.toString("latin1")).toMatch(new RegExp(`^HTTP/1\\.1 ${line}\r\n[^]*retry-after: 7`, "i"));
+    expect(upstream.requests).toHaveLength(1);
   });
 
   it("passes where it is too long to be read", async () => {

@@ -1,9 +1,12 @@
 /** Bytes in both directions are the sender's own: bodies, header lists, status lines, in whatever pieces they come. */
 import { randomBytes } from "node:crypto";
+import type { Socket } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { listenAt } from "../../../src/gateway/proxy/listen.ts";
 import { answerOf, ask, chunkOf, headerOf, rawUpstream, requestOf, staged } from "./stage.ts";
 import type { Wire } from "./stage.ts";
+import { talkApi, talkLines } from "./talk.ts";
 
 const claude: readonly (readonly [string, string])[] = [
   ["Accept", "application/json"],
@@ -74,6 +77,50 @@ it("keeps an answer's status line and headers, and adds only its own", async () 
   expect(lasting(answer)).toEqual(headers);
   expect(headerOf(answer, "x-windrow")).toBe("passed");
   expect(answer.body.toString()).toBe(body);
+});
+
+it.each([200, 400])("keeps a reason in another language, with %i, and goes on", async (status) => {
+  const reason = Buffer.from("\u8acb\u6c42 caf\u00e9").toString("latin1");
+  const upstream = await rawUpstream(
+    (socket) =>
+      void socket.write(
+        Buffer.from(`HTTP/1.1 ${status} ${reason}\r\nX-Reason: ${reason}\r\nContent-Length: 3\r\n\r\nEND`, "latin1"),
+      ),
+  );
+  const { port } = await staged(upstream.url, { apis: [talkApi().api], lines: talkLines().lines });
+  for (let round = 0; round < 2; round++) {
+    const answer = await ask(port, requestOf("/v1/messages", claude, "{}"));
+    expect([answer.line, answer.body.toString()]).toEqual([`HTTP/1.1 ${status} ${reason}`, "END"]);
+    expect(headerOf(answer, "x-reason")).toBe(reason);
+  }
+});
+
+it("passes an answer whose reason is in no known coding", async () => {
+  const upstream = await rawUpstream(
+    (socket) => void socket.write(Buffer.from("HTTP/1.1 400 caf\u00e9\r\nContent-Length: 3\r\n\r\nEND", "latin1")),
+  );
+  const { port } = await staged(upstream.url, { apis: [talkApi().api], lines: talkLines().lines });
+  const answer = await ask(port, requestOf("/v1/messages", claude, "{}"));
+  expect(answer.line).toMatch(/^HTTP\/1\.1 400 caf/);
+  expect(answer.body.toString()).toBe("END");
+});
+
+it("passes paths and queries that are the upstream's to judge", async () => {
+  const upstream = await rawUpstream(
+    (socket) => void socket.write(answerOf("200 OK", [["Content-Length", "2"]], "ok")),
+  );
+  const { port } = await staged(upstream.url);
+  const targets = [
+    `/v1/models?after=${"a".repeat(20_000)}`,
+    "/v1/models?share=100%&also=http://other.example/",
+    "/v1/models//one",
+  ];
+  for (const target of [...targets, "/u/openai//v1/models"]) {
+    const answer = await ask(port, requestOf(target, [], "", "GET"));
+    expect(answer.line).toBe("HTTP/1.1 200 OK");
+  }
+  const lines = upstream.requests.map(({ line }) => line);
+  expect(lines).toEqual([...targets, "//v1/models"].map((target) => `GET ${target} HTTP/1.1`));
 });
 
 const stream = Buffer.from(
@@ -214,4 +261,17 @@ it("keeps a connection for the next request", async () => {
   const { sendRaw } = await import("./stage.ts");
   const received = await sendRaw(port, Buffer.concat([first, second]));
   expect(received.toString("latin1").match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2);
+});
+
+it("keeps an idle connection for longer than it says", async () => {
+  const sockets: Socket[] = [];
+  const listening = await listenAt("127.0.0.1", 0, (request, response) => {
+    sockets.push(request.socket);
+    response.end("ok");
+  });
+  onTestFinished(() => listening.close());
+  const answer = await ask(listening.port, requestOf("/", [], "", "GET"));
+  const told = Number(/timeout=(\d+)/.exec(headerOf(answer, "keep-alive") ?? "")?.[1]);
+  expect(told).toBeGreaterThan(0);
+  expect(sockets[0]?.timeout).toBeGreaterThan(2 * told * 1_000);
 });

@@ -50,5 +50,6 @@ test("a slow client holds the upstream back once, and lets it go on once", () =>
   expect(told).toEqual(["pause", "resume"]);
   looped.data(Buffer.from("more"));
   expect(told).toEqual(["pause", "resume", "pause"]);
-  expect(response.written).toHaveLength(21);
+  // The head goes out with an empty write.
+  expect(response.written.filter((piece) => piece !== "")).toHaveLength(21);
 });
