@@ -10,6 +10,8 @@ import { AnswerCopy } from "./copy.ts";
 import { decoded } from "./encoding.ts";
 import type { Course } from "./events.ts";
 import { causeOf, faultOf } from "./faults.ts";
+import { HeldError } from "./held-error.ts";
+import type { HoldLimits } from "./held-error.ts";
 import { headerText, outwardHeaders } from "./headers.ts";
 import type { RawHeaders } from "./headers.ts";
 import { Looped } from "./looped.ts";
@@ -20,13 +22,9 @@ import type { Route } from "./routes.ts";
 import type { Upstream } from "./upstreams.ts";
 
 /** Limits of an exchange. */
-export interface ExchangeLimits extends Pace {
+export interface ExchangeLimits extends Pace, HoldLimits {
   /** Bytes of a body that is read; a larger one passes unread. */
   readonly bodyBytes: number;
-  /** Bytes of an error's body that is read before it passes. */
-  readonly errorBytes: number;
-  /** Milliseconds that an error's body may take before what came of it passes. */
-  readonly errorMs: number;
   /** Milliseconds that the last bytes of an answer wait for its being kept. */
   readonly keepMs: number;
 }
@@ -55,17 +53,6 @@ export async function exchange(call: ExchangeCall, planning: Planning, limits: E
   const { session } = route;
   const whole = { method, path: route.path, headers: request.headers, body: read };
   one.sendPlan(await planOf(planning, api, { ...whole, ...(session !== undefined && { session }) }));
-}
-
-/** Statuses by which providers refuse a body; another one may be tried. */
-const ofBodies: ReadonlySet<number> = new Set([400, 413, 422, 500]);
-
-/** An error's answer that has not been passed. */
-interface HeldError {
-  readonly head: Head;
-  readonly chunks: Buffer[];
-  bytes: number;
-  readonly timer: NodeJS.Timeout;
 }
 
 class Exchange implements Receiver {
@@ -140,7 +127,8 @@ class Exchange implements Receiver {
     }
     this.#call.course.head(head);
     const { read } = this.#plan ?? {};
-    if (read && ofBodies.has(head.status) && !this.#first) this.#holdError(head);
+    if (read && HeldError.holds(head) && !this.#first)
+      this.#error = new HeldError(head, this.#limits, (error) => this.#passError(error));
     else this.#begin(head);
   }
 
@@ -148,10 +136,8 @@ class Exchange implements Receiver {
     if (this.#isOver) return;
     this.#call.course.bytesIn += chunk.length;
     if (this.#looped) return this.#looped.data(chunk);
-    if (!this.#error) return this.#passage?.data(chunk);
-    this.#error.chunks.push(chunk);
-    this.#error.bytes += chunk.length;
-    if (this.#error.bytes > this.#limits.errorBytes) this.#passError(this.#error);
+    if (this.#error) this.#error.push(chunk);
+    else this.#passage?.data(chunk);
   }
 
   end(trailers: RawHeaders): void {
@@ -234,31 +220,26 @@ class Exchange implements Receiver {
     this.#passage?.end(trailers);
   }
 
-  #holdError(head: Head): void {
-    const timer = setTimeout(() => this.#error && this.#passError(this.#error), this.#limits.errorMs);
-    this.#error = { head, chunks: [], bytes: 0, timer };
-  }
-
   #passFirst(first: HeldError): void {
     this.#call.course.head(first.head);
     this.#passError(first);
     this.#finish([]);
   }
 
-  #passError({ head, chunks, timer }: HeldError): void {
-    clearTimeout(timer);
+  #passError(error: HeldError): void {
+    error.settle();
     this.#error = undefined;
     try {
-      this.#begin(head);
+      this.#begin(error.head);
     } catch {
       return void this.#call.response.destroy();
     }
-    for (const chunk of chunks) this.#passage?.data(chunk);
+    for (const chunk of error.chunks) this.#passage?.data(chunk);
   }
 
   async #endError(error: HeldError, trailers: RawHeaders): Promise<void> {
-    const { head, chunks, timer } = error;
-    clearTimeout(timer);
+    const { head, chunks } = error;
+    error.settle();
     const coding = head.headers["content-encoding"];
     const body = await decoded(Buffer.concat(chunks), typeof coding === "string" ? coding : undefined);
     const sending = this.#plan?.read?.sending;
@@ -279,7 +260,7 @@ class Exchange implements Receiver {
       if (this.#passage || (this.#looped && course.cause === undefined)) course.outcome = "answered";
       return;
     }
-    clearTimeout(this.#error?.timer);
+    this.#error?.settle();
     this.#attempt?.abort();
     this.#looped?.abort();
     this.#passing?.stream.destroy();
