@@ -23,7 +23,9 @@ async function asIfReplicated(
   command: string,
   args: (string | Buffer | number)[],
 ): Promise<unknown> {
-  return command === "INFO" && args[0] === "replication" ? "connected_slaves:1" : client.call(command, ...args);
+  const replica = "slave0:ip=127.0.0.1,port=1,state=online,offset=0,lag=0";
+  const answer = await client.call(command, ...args);
+  return command === "INFO" && args[0] === "replication" ? `${String(answer)}\n${replica}` : answer;
 }
 
 let server: TestRedis;

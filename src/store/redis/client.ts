@@ -1,10 +1,13 @@
 /** The client of a Redis or Valkey server, which the user brings: one of `ioredis` or of `redis`. */
 import { WindrowError } from "../../errors.ts";
+import { isUnknownOutcome } from "../shared/remote.ts";
 
 /** A client of `ioredis`: a `Redis`, or a `Cluster`. */
 export interface IoRedisClient {
   call(command: string, ...args: (string | Buffer | number)[]): Promise<unknown>;
   quit?(): Promise<unknown>;
+  on?(event: "ready", listener: () => void): unknown;
+  off?(event: "ready", listener: () => void): unknown;
 }
 
 /** A client of the package `redis` that is connected. */
@@ -38,6 +41,8 @@ export interface Sender {
   readonly isCluster: boolean;
   /** Every node that has keys: one, or the masters of a cluster. */
   masters(): Promise<readonly Send[]>;
+  /** Calls back where there is a new connection, as far as the client tells, and where a command was not answered. */
+  onChange(changed: () => void): void;
   end(): Promise<void>;
 }
 
@@ -108,13 +113,21 @@ export function senderOf(
   { location, owned }: { readonly location: string; readonly owned: boolean },
 ): Sender {
   const { send, masters } = commandsOf(client);
+  const listeners: (() => void)[] = [];
+  const changed = (): void => {
+    for (const listener of listeners) listener();
+  };
+  const emitter = client as Pick<IoRedisClient, "on" | "off">;
+  emitter.on?.("ready", changed);
   const guarded =
     (one: Send): Send =>
     async (command, ...args) => {
       try {
         return await one(command, ...args);
       } catch (error) {
-        throw failureOf(error, location);
+        const failure = failureOf(error, location);
+        if (isUnknownOutcome(failure)) changed();
+        throw failure;
       }
     };
   return {
@@ -128,7 +141,9 @@ export function senderOf(
       if (all.length === 0) throw failureOf(new Error("the cluster names no master"), location);
       return all.map(guarded);
     },
+    onChange: (listener) => void listeners.push(listener),
     async end() {
+      emitter.off?.("ready", changed);
       if (!owned) return;
       if (isIoRedis(client)) await client.quit?.();
       else await client.close?.();

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { WindrowError } from "../../errors.ts";
 import type { Sender } from "./client.ts";
+import type { Durability } from "./durability.ts";
 import type { StoreKeys } from "./keys.ts";
 
 /** The place of a store. */
@@ -12,12 +13,7 @@ export interface RedisPlace {
   readonly location: string;
   /** Milliseconds since 1970, by the store's clock, else by the server's. */
   readonly now: () => Promise<number>;
-  /**
-   * Waits until what was written is as safe as the store promises.
-   *
-   * @throws WindrowError `store-unavailable` where that is not known
-   */
-  readonly safe: () => Promise<void>;
+  readonly durability: Durability;
 }
 
 /**

@@ -1,5 +1,9 @@
 /** The durability of a Redis server: what an acknowledged write survives, as far as the server says it. */
+import { setTimeout as wait } from "node:timers/promises";
 import { WindrowError } from "../../errors.ts";
+import type { Clock } from "../shared/clock.ts";
+import { heartbeatMs } from "../shared/holder.ts";
+import { unknownOutcome } from "../shared/remote.ts";
 import type { Send, Sender } from "./client.ts";
 
 /** The way in which a strict write is made sure of: the server syncs it, or a replica acknowledges it. */
@@ -12,8 +16,83 @@ const syncing = [
   ["no-appendfsync-on-rewrite", "no"],
 ] as const;
 
-/** How long a replica may take to acknowledge, in milliseconds. */
+/** How long a replica may take to acknowledge, and the pause before it is looked at again, in milliseconds. */
 const replicaMs = 1_000;
+const replicaPause = 20;
+
+/** A look at the server, and when it began. */
+interface Looked {
+  readonly at: number;
+  readonly found: Promise<Assurance>;
+}
+
+/** The durability that a store promises, and the server's part in it. */
+export class Durability {
+  readonly #sender: Sender;
+  readonly #promised: "strict" | "group";
+  readonly #location: string;
+  readonly #clock: Clock;
+  #looked: Looked | undefined;
+  #wasAssured = false;
+
+  constructor(sender: Sender, promised: "strict" | "group", location: string, clock: Clock) {
+    this.#sender = sender;
+    this.#promised = promised;
+    this.#location = location;
+    this.#clock = clock;
+    // Behind a new connection may be another server.
+    sender.onChange(() => (this.#looked = undefined));
+  }
+
+  /**
+   * The assurance of the server as it is now: looked at with every heartbeat, and on every new connection.
+   *
+   * @throws WindrowError as {@link assuranceOf}
+   */
+  async assured(): Promise<Assurance> {
+    for (;;) {
+      const looked = (this.#looked = this.#fresh() ?? {
+        at: this.#now(),
+        found: assuranceOf(this.#sender, this.#promised, this.#location),
+      });
+      try {
+        const found = await looked.found;
+        this.#wasAssured = true;
+        if (this.#looked === looked) return found;
+      } catch (error) {
+        if (this.#looked === looked) this.#looked = undefined;
+        throw error;
+      }
+    }
+  }
+
+  /** As {@link assured}, once: a store that only reads asks no more. */
+  async assuredOnce(): Promise<void> {
+    if (!this.#wasAssured) await this.assured();
+  }
+
+  /**
+   * Waits until what was written is as safe as the store promises.
+   *
+   * @param isThere - whether the server has it now; its first command is sent when it is called
+   * @throws WindrowError `store-unavailable` where that is not known
+   */
+  async safe(isThere: () => Promise<boolean>): Promise<void> {
+    try {
+      if ((await this.assured()) === "replicated") await replicated(this.#sender, isThere);
+    } catch (error) {
+      throw unknownOutcome(error);
+    }
+  }
+
+  #now(): number {
+    return this.#clock.elapsed?.() ?? this.#clock.now();
+  }
+
+  #fresh(): Looked | undefined {
+    return this.#looked && Math.abs(this.#now() - this.#looked.at) < heartbeatMs ? this.#looked : undefined;
+  }
+}
 
 /**
  * The assurance of a server.
@@ -21,11 +100,7 @@ const replicaMs = 1_000;
  * @throws WindrowError `bad-option` where `strict` is asked for, and the server promises too little for it; whatever is
  *   asked for, where the server throws keys away when its memory is full
  */
-export async function assuranceOf(
-  sender: Sender,
-  durability: "strict" | "group",
-  location: string,
-): Promise<Assurance> {
+async function assuranceOf(sender: Sender, durability: "strict" | "group", location: string): Promise<Assurance> {
   await checkEviction(sender, location);
   if (durability === "group") return "none";
   const told: string[] = [];
@@ -40,7 +115,7 @@ export async function assuranceOf(
   }
   if (told.length === 0) return "synced";
   // The acknowledgement of a replica is asked for on the connection that wrote, which a cluster has one of for each node.
-  if (!sender.isCluster && (await replicas(sender)) > 0) return "replicated";
+  if (!sender.isCluster && (await replicationOf(sender)).acknowledged >= 0) return "replicated";
   const [where, lacks] = sender.isCluster ? [" on every master of the cluster", ""] : ["", ", and it has no replica"];
   const wanted = syncing.map((one) => one.join(" ")).join(", ");
   const message =
@@ -68,17 +143,51 @@ async function checkEviction(sender: Sender, location: string): Promise<void> {
 }
 
 /**
- * Waits until a replica has what was written.
+ * Waits until a replica has what was written. Connections may change at any time, and with them servers: one server says
+ * how far its log of writes goes, and later that a replica has all of that; and what was written is there even then.
  *
- * @param key - written first: the server waits for what the connection wrote, which may be another one by now
- * @throws WindrowError `store-unavailable` where no replica has it in time
+ * @throws WindrowError `store-unavailable` where no replica has it in time, or another server answers
  */
-export async function replicated(sender: Sender, key: string): Promise<void> {
-  const waited = [sender.send("SET", key, "", "PX", replicaMs), sender.send("WAIT", 1, replicaMs)] as const;
-  const [, replicas] = await Promise.all(waited);
-  if (Number(replicas) < 1) {
-    throw new WindrowError("store-unavailable", "No replica acknowledged the write in time.", {});
+async function replicated(sender: Sender, isThere: () => Promise<boolean>): Promise<void> {
+  const until = performance.now() + replicaMs;
+  // Where this connection wrote nothing, the waiting is over at once, and the replica says by itself how far it is.
+  const asked = [replicationOf(sender), sender.send("WAIT", 1, replicaMs), replicationOf(sender), isThere()] as const;
+  const [written, , first, firstThere] = await Promise.all(asked);
+  for (let [now, there] = [first, firstThere]; ; [now, there] = await Promise.all([replicationOf(sender), isThere()])) {
+    if (!there || !written.isMaster || now.history !== written.history) {
+      throw unavailable("The server changed while a replica was waited for.");
+    }
+    if (now.acknowledged >= written.offset) return;
+    if (performance.now() > until) throw unavailable("No replica acknowledged the write in time.");
+    await wait(replicaPause);
   }
+}
+
+function unavailable(message: string): WindrowError {
+  return new WindrowError("store-unavailable", message, {});
+}
+
+/** A server's log of writes. */
+interface Replication {
+  readonly isMaster: boolean;
+  /** The name of its history. */
+  readonly history: string;
+  readonly offset: number;
+  /** The farthest place that a replica acknowledged; -1 where there is none. */
+  readonly acknowledged: number;
+}
+
+async function replicationOf(sender: Sender): Promise<Replication> {
+  const text = String(await sender.send("INFO", "replication"));
+  const offsets = [...text.matchAll(/^slave\d+:.*\bstate=online\b.*\boffset=(\d+)/gm)].map(([, offset]) =>
+    Number(offset),
+  );
+  return {
+    isMaster: text.includes("role:master"),
+    history: /^master_replid:(\w+)/m.exec(text)?.[1] ?? "",
+    offset: Number(/^master_repl_offset:(\d+)/m.exec(text)?.[1] ?? Number.POSITIVE_INFINITY),
+    acknowledged: Math.max(-1, ...offsets),
+  };
 }
 
 /** Undefined where a managed server does not tell its settings. */
@@ -93,9 +202,4 @@ async function settingsOf(send: Send): Promise<ReadonlyMap<string, string> | und
   } catch {
     return undefined;
   }
-}
-
-async function replicas(sender: Sender): Promise<number> {
-  const text = await sender.send("INFO", "replication");
-  return Number(/connected_slaves:(\d+)/.exec(typeof text === "string" ? text : "")?.[1] ?? 0);
 }

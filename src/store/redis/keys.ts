@@ -25,8 +25,6 @@ export interface StoreKeys {
   readonly erasing: string;
   /** The time at which a process said last that it lives. */
   worker(id: string): string;
-  /** Written before each wait for a replica. */
-  readonly waited: string;
   readonly version: string;
 }
 
@@ -44,7 +42,6 @@ export function keysOf(prefix: string): StoreKeys {
     trash: `${prefix}trash`,
     erasing: `${prefix}erasing`,
     worker: (id) => `${prefix}worker:${id}`,
-    waited: `${prefix}waited`,
     version: `${prefix}version`,
   };
 }

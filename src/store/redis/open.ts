@@ -77,8 +77,9 @@ async function ioRedis({ url, timeout, isCluster }: Server): Promise<IoRedisClie
   const options = {
     connectTimeout: connectMs,
     commandTimeout: timeout,
-    // A command fails soon after the server is gone. What the client sends again by itself is known by the scripts.
-    maxRetriesPerRequest: 1,
+    // A command fails as soon as its connection is gone: the store alone knows what may be sent again.
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
     connectionName: "windrow",
   };
   const { hostname: host, port, username, password, protocol } = url;

@@ -29,8 +29,7 @@ import type { UnlockOptions } from "../store.ts";
 import type { Upkeep } from "../upkeep.ts";
 import { senderOf } from "./client.ts";
 import type { RedisPlace } from "./database.ts";
-import { assuranceOf, replicated } from "./durability.ts";
-import type { Assurance } from "./durability.ts";
+import { Durability } from "./durability.ts";
 import { keysOf } from "./keys.ts";
 import { hashOfSession, logKey, readCounters, rowsOf } from "./log.ts";
 import { checkRedisOptions } from "./options.ts";
@@ -83,7 +82,7 @@ class RedisStore implements Store {
   readonly transfer: StoreTransfer = {
     dump: async (scope, id) => dumpSession(this.#place, await this.#find(scope, id)),
     restore: async (scope, dump, signal) => {
-      await this.#alive();
+      await this.#assured();
       await this.#heart.beat();
       const target = { place: this.#place, mask: this.#mask, holder: this.#newHolder(1), worker: this.#heart.id };
       return restoreSession(target, scope, dump, signal);
@@ -94,14 +93,12 @@ class RedisStore implements Store {
   readonly #mask: Mask;
   readonly #clock: Clock;
   readonly #heart: Heart;
-  readonly #durability: "strict" | "group";
   readonly #writer: GroupWriter<Held>;
   readonly #held = new HeldSessions<Held>(
     () => this.#open(),
     (held) => this.#letGo(held),
   );
   readonly #damaged = new DamageList();
-  #assurance: Promise<Assurance> | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: RedisStoreOptions, server: { readonly location: string; readonly owned: boolean }) {
@@ -112,13 +109,12 @@ class RedisStore implements Store {
       return 1_000 * Number(seconds) + Math.floor(Number(micros) / 1_000);
     };
     const keys = keysOf(prefix);
-    const safe = async (): Promise<void> => {
-      if ((await this.#assured()) === "replicated") await replicated(sender, keys.waited);
+    this.#place = {
+      ...{ sender, keys, location: server.location, now: clock ? async () => clock.now() : serverTime },
+      durability: new Durability(sender, durability, server.location, clock ?? systemClock),
     };
-    this.#place = { sender, keys, location: server.location, now: clock ? async () => clock.now() : serverTime, safe };
     this.#mask = mask;
     this.#clock = clock ?? systemClock;
-    this.#durability = durability;
     this.#writer = new GroupWriter(appendTo(this.#place));
     this.#heart = new Heart({ send: beat(this.#place), forget: forgetBeat(this.#place) }, this.#clock);
     this.capabilities = { ...durableCapabilities(mask), inOrder: true };
@@ -130,7 +126,7 @@ class RedisStore implements Store {
   }
 
   async create(scope: Scope, session: NewSession): Promise<Lock> {
-    await this.#alive();
+    await this.#assured();
     const id = sessionId(session.uuid);
     const metadata = prepareMetadata(this.#mask, scope, session);
     const state = initialState(session.createdAt);
@@ -165,6 +161,7 @@ class RedisStore implements Store {
   /** Takes a session whose hash was read; one that another process took meanwhile is busy. */
   async #take(scope: Scope, row: SessionRow): Promise<Lock> {
     const holder = this.#newHolder(row.generation + 1);
+    await this.#assured();
     await this.#heart.beat();
     const keys = this.#place.keys.of(row.id);
     const taking = takeRow(this.#place, row, { holder, worker: this.#heart.id });
@@ -268,20 +265,17 @@ class RedisStore implements Store {
   async #alive(): Promise<void> {
     this.#open();
     try {
-      await this.#assured();
+      await this.#place.durability.assuredOnce();
     } finally {
       this.#open();
     }
   }
 
-  async #assured(): Promise<Assurance> {
-    this.#assurance ??= assuranceOf(this.#place.sender, this.#durability, this.#place.location);
-    try {
-      return await this.#assurance;
-    } catch (error) {
-      this.#assurance = undefined;
-      throw error;
-    }
+  /** As {@link RedisStore.#alive}, before a session is taken or made. */
+  async #assured(): Promise<void> {
+    this.#open();
+    await this.#place.durability.assured();
+    this.#open();
   }
 
   #prepared(record: NewRecord): NewRecord {

@@ -153,8 +153,9 @@ export async function makeHash(
   made: Readonly<Record<string, string | number>>,
 ): Promise<boolean> {
   const values = [JSON.stringify(holder), "worker", worker, "taking", holder.taking, ...Object.entries(made).flat()];
-  const isMade = Number(await run(place, createScript, [place.keys.of(id).session], values)) === 1;
-  await place.safe();
+  const { session } = place.keys.of(id);
+  const isMade = Number(await run(place, createScript, [session], values)) === 1;
+  if (isMade) await place.durability.safe(async () => (await takingOf(place, session)) === holder.taking);
   return isMade;
 }
 
@@ -204,10 +205,20 @@ export async function endRow(
   { text, status }: { readonly text: string; readonly status: string },
 ): Promise<boolean> {
   const { generation, taking } = holder;
+  const { session } = place.keys.of(id);
   const values = [generation, taking, counters.pos, revision, text, status, generation + 1];
-  const isEnded = Number(await run(place, endScript, [place.keys.of(id).session], values)) === 1;
-  await place.safe();
+  const isEnded = Number(await run(place, endScript, [session], values)) === 1;
+  const isThere = async (): Promise<boolean> => {
+    const found = await readHash(place, session);
+    return found.taking === taking && found.generation === `${generation + 1}`;
+  };
+  if (isEnded) await place.durability.safe(isThere);
   return isEnded;
+}
+
+/** The name of the newest taking, move or restore of a session. */
+export async function takingOf({ sender }: RedisPlace, session: string): Promise<string | undefined> {
+  return ((await sender.send("HGET", session, "taking")) as string | null) ?? undefined;
 }
 
 /** A session for people. */

@@ -14,7 +14,7 @@ import type { RedisPlace } from "./database.ts";
 import { logKey, logNumber, rowsOf } from "./log.ts";
 import { dropStagedScript, showScript, stageScript } from "./scripts.ts";
 import { heldBy } from "../shared/remote.ts";
-import { findRow, makeHash } from "./session.ts";
+import { findRow, makeHash, readHash } from "./session.ts";
 import type { RowHolder, SessionRow } from "./session.ts";
 
 /** Characters and lines written by one script, about. */
@@ -84,7 +84,10 @@ export async function restoreSession(
     const weighed = weigh(admitted.dump);
     const head = await writeLines(place, weighed.dump, mark, signal);
     if (Number(await run(place, showScript, [keys.session], [mark, head])) !== 1) throw takenOver(dump.id);
-    await place.safe();
+    await place.durability.safe(async () => {
+      const { taking, restoring } = await readHash(place, keys.session);
+      return taking === mark && restoring === undefined;
+    });
     return { outcome: "written", masked: admitted.masked(), hash: weighed.summary().hash };
   } catch (error) {
     // What cannot be removed now is hidden from readers; the next try removes it.

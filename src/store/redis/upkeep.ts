@@ -86,7 +86,7 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
       await find(scope, id);
       const text = JSON.stringify(maskJson(mask, { ...mark } as unknown as JsonObject));
       if (Number(await run(place, keepScript, [keys.of(id).session], [text])) !== 1) throw notFound(id);
-      await place.safe();
+      await place.durability.safe(async () => (await readHash(place, keys.of(id).session)).kept === text);
     },
     async unkeep(scope, id) {
       await find(scope, id);
@@ -156,7 +156,10 @@ export function redisUpkeep({ place, mask, clock, find, alive }: RedisUpkeep): U
         places.set(id, [...(places.get(id) ?? []), ...(await removeRest(place, id, owner))]);
       }
       const others = known.length > 0 ? await elsewhere(known) : [];
-      await place.safe();
+      await place.durability.safe(async () => {
+        const left = known.map(async (id) => sender.send("EXISTS", keys.of(id).session, keys.inTrash(id).session));
+        return (await Promise.all(left)).every((count) => Number(count) === 0);
+      });
       for (const id of known) await sender.send("HDEL", keys.erasing, id);
       return known.map((id) => ({ sessionId: id, places: [...(places.get(id) ?? []), ...others] }));
     },

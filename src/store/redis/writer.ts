@@ -28,6 +28,7 @@ export interface Held extends Writable {
 /** Sends batches to a server. */
 export function appendTo(place: RedisPlace): SendBatch<Held> {
   return async (parts) => {
+    await checkAssurance(place);
     const outcomes = new Map<Held, Outcome>();
     const scripts: (readonly Part<Held>[])[] = [];
     const size = place.sender.isCluster ? 1 : mostSessions;
@@ -38,14 +39,24 @@ export function appendTo(place: RedisPlace): SendBatch<Held> {
       else if (!(one.reason instanceof WindrowError) || isUnknownOutcome(one.reason)) throw one.reason;
       else for (const { held } of scripts[index] ?? []) outcomes.set(held, one.reason);
     }
-    // A server that refused the lines would refuse what is written before a wait, too.
-    if ([...outcomes.values()].includes("kept")) {
-      await place.safe().catch((error: unknown) => {
-        throw unknownOutcome(error);
-      });
+    const kept = parts.filter(({ held }) => outcomes.get(held) === "kept");
+    if (kept.length > 0) {
+      const areThere = async (): Promise<boolean> =>
+        (await Promise.all(kept.map(async (part) => isKept(place, part)))).every(Boolean);
+      await place.durability.safe(areThere);
     }
     return outcomes;
   };
+}
+
+/** Refuses to write to a server that no longer keeps what the store promises. */
+async function checkAssurance({ durability }: RedisPlace): Promise<void> {
+  try {
+    await durability.assured();
+  } catch (error) {
+    if (!(error instanceof WindrowError) || error.code !== "bad-option") throw error;
+    throw new WindrowError("not-durable", `${error.message} Nothing was written.`, error.data, { cause: error });
+  }
 }
 
 async function sendScript(place: RedisPlace, parts: readonly Part<Held>[]): Promise<ReadonlyMap<Held, Outcome>> {
@@ -84,6 +95,17 @@ async function outcomeOf(
   // A state without lines is known by the revision alone, which another holder goes on with.
   if (answer === "moved" && part.lines.length === 0 && revision === part.held.revision + 1) return "kept";
   return answer === "fenced" ? "fenced" : "elsewhere";
+}
+
+/** Whether the server has a part that it kept. */
+async function isKept(place: RedisPlace, part: Part<Held>): Promise<boolean> {
+  const { keys, holder, revision } = part.held;
+  const names = ["generation", "taking", "head", "revision"];
+  const found = (await place.sender.send("HMGET", keys.session, ...names)) as readonly (string | null)[];
+  const wanted = [holder.generation, holder.taking, part.after.pos, revision + 1];
+  if (wanted.every((value, at) => found[at] === String(value))) return true;
+  // Another holder may have gone on since.
+  return isThere(place, part, Number(found[2] ?? 0));
 }
 
 /** Whether an earlier sending of the same lines was carried out. */

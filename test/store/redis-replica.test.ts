@@ -1,0 +1,143 @@
+import { createRequire } from "node:module";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { openStore } from "../../src/access/open.ts";
+import { redisStore } from "../../src/store/redis/redis.ts";
+import type { IoRedisClient } from "../../src/store/redis/redis.ts";
+import { heartbeatMs } from "../../src/store/shared/holder.ts";
+import { everybody, messageRecord, newSession, readAll, stateOf } from "../../src/store/testing/kit.ts";
+import { hasRedis, startRedis } from "../support/redis.ts";
+import type { TestRedis } from "../support/redis.ts";
+
+interface Client extends IoRedisClient {
+  readonly status: string;
+  on(event: "ready" | "error", listener: () => void): unknown;
+  off(event: "ready", listener: () => void): unknown;
+  quit(): Promise<unknown>;
+  disconnect(): void;
+}
+const { Redis } = createRequire(import.meta.url)("ioredis") as { Redis: new (url: string, options?: object) => Client };
+
+const hasOwn = hasRedis && process.env["WINDROW_TEST_REDIS"] === undefined;
+
+function clientOf({ url }: TestRedis, options: object = {}): Client {
+  const client = new Redis(url, { retryStrategy: () => 50, ...options });
+  client.on("error", () => undefined);
+  return client;
+}
+
+/** A server that syncs nothing, and its replica. */
+async function startPair(): Promise<{
+  readonly main: TestRedis;
+  readonly replica: TestRedis;
+  readonly admin: Client;
+  readonly isReplicated: () => Promise<void>;
+}> {
+  const main = await startRedis(["--repl-diskless-sync-delay", "0"]);
+  const replica = await startRedis(["--replicaof", "127.0.0.1", new URL(main.url).port]);
+  const admin = clientOf(main, { maxRetriesPerRequest: null });
+  const isReplicated = async (): Promise<void> => {
+    while (!String(await admin.call("INFO", "replication")).includes("state=online")) await sleep(20);
+  };
+  await isReplicated();
+  return { main, replica, admin, isReplicated };
+}
+
+describe.skipIf(!hasOwn)("strict by a replica", () => {
+  it.each(["as it is opened", "on a client that sends again by itself", "on a connection that changes between"])(
+    "acknowledges nothing that a server lost before its replica had it: %s",
+    { timeout: 60_000 },
+    async (how) => {
+      const { main, replica, admin, isReplicated } = await startPair();
+      const behind = clientOf(replica);
+      // The server as it was before the last append, which its replica never heard of.
+      const loseLast = async (): Promise<void> => {
+        await main.crash();
+        await main.start();
+        await isReplicated();
+      };
+      const given = clientOf(main);
+      let before: (() => Promise<void>) | undefined;
+      const call: IoRedisClient["call"] = async (command, ...args) => {
+        if (before && !command.startsWith("EVAL")) {
+          const first = before;
+          before = undefined;
+          await first();
+        }
+        return given.call(command, ...args);
+      };
+      const client = how.startsWith("on a client") ? given : { call };
+      const store = how.startsWith("as it") ? await openStore(main.url) : redisStore({ client });
+      const lock = await store.create(everybody, newSession());
+      await store.append(lock, [messageRecord("one")]);
+      await admin.call("SAVE");
+      await behind.call("CLIENT", "PAUSE", 400, "ALL");
+      if (client !== given) before = loseLast;
+      const appended = store.append(lock, [messageRecord("two")]);
+      if (how.includes("between")) await appended;
+      else {
+        await sleep(100);
+        await loseLast();
+      }
+      await appended;
+      const ids = (await readAll(store, lock.id, { kind: "message" })).map(({ message }) => message.id);
+      expect(ids).toEqual(["m-one", "m-two"]);
+      await store.close();
+      for (const one of [admin, behind, given]) one.disconnect();
+      await replica.close();
+      await main.close();
+    },
+  );
+
+  it("keeps at once what a server took before it was full, and refuses the rest", { timeout: 60_000 }, async () => {
+    const { main, replica, admin } = await startPair();
+    let isFull = false;
+    const call: IoRedisClient["call"] = async (command, ...args) => {
+      const answer = await admin.call(command, ...args);
+      if (isFull && command.startsWith("EVAL")) await admin.call("CONFIG", "SET", "maxmemory", 1);
+      return answer;
+    };
+    const store = redisStore({ client: { call } });
+    const lock = await store.create(everybody, newSession());
+    isFull = true;
+    await store.append(lock, [messageRecord("one")]);
+    await expect(store.append(lock, [messageRecord("two")])).rejects.toMatchObject({ code: "not-durable" });
+    expect(await readAll(store, lock.id, { kind: "message" })).toHaveLength(1);
+    isFull = false;
+    await admin.call("CONFIG", "SET", "maxmemory", 0);
+    await store.finish(lock, stateOf("completed"));
+    admin.disconnect();
+    await replica.close();
+    await main.close();
+  });
+});
+
+describe.skipIf(!hasOwn)("strict on a server that no longer keeps what it promised", () => {
+  it("is refused at the next heartbeat, and at once on a new connection", { timeout: 60_000 }, async () => {
+    const server = await startRedis();
+    const admin = clientOf(server);
+    let now = Date.now();
+    const clock = { now: () => now, every: () => () => undefined };
+    const client = clientOf(server);
+    const store = redisStore({ client, clock });
+    const refused = { code: "not-durable", message: expect.stringContaining("appendonly no") };
+    const lock = await store.create(everybody, newSession());
+    await store.append(lock, [messageRecord("one")]);
+    await admin.call("CONFIG", "SET", "appendonly", "no");
+    now += heartbeatMs;
+    await expect(store.append(lock, [messageRecord("two")])).rejects.toMatchObject(refused);
+    await expect(store.create(everybody, newSession())).rejects.toMatchObject({ code: "bad-option" });
+    expect(await readAll(store, lock.id, { kind: "message" })).toHaveLength(1);
+    await admin.call("CONFIG", "SET", "appendonly", "yes");
+    await store.append(lock, [messageRecord("three")]);
+    await admin.call("CONFIG", "SET", "appendonly", "no");
+    const isBack = new Promise<void>((resolve) => client.on("ready", () => resolve()));
+    await admin.call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+    await isBack;
+    await expect(store.append(lock, [messageRecord("four")])).rejects.toMatchObject(refused);
+    await lock.release();
+    await store.close();
+    for (const one of [admin, client]) one.disconnect();
+    await server.close();
+  });
+});
