@@ -379,9 +379,10 @@ export interface StoreDetaching {
   /**
    * Writes the records back as they were, and takes the note away. Until all of it is there the session is archived.
    *
-   * @throws WindrowError `session-busy` while another process does it
+   * @param mark - the note by which the records were found; a session whose note is another by now has newer records
+   * @throws WindrowError `session-busy` while another process does it, and where the note is another
    */
-  attach(scope: Scope, dump: SessionDump, signal?: AbortSignal): Promise<void>;
+  attach(scope: Scope, dump: SessionDump, mark: ArchiveMark, signal?: AbortSignal): Promise<void>;
 }
 
 /** The outcome of archiving one session. */

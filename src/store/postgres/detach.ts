@@ -49,11 +49,12 @@ export function postgresDetaching({ database, heart, find, newHolder }: Postgres
         `gone AS (DELETE FROM ${schema}.record WHERE session IN (SELECT key FROM row)) SELECT key FROM row`;
       if ((await asker.ask(sql, [row.key, writings, state])).length === 0) throw resumedMeanwhile(id);
     },
-    async attach(scope, dump, signal) {
+    async attach(scope, dump, { key }, signal) {
       const row = await find(scope, dump.id);
       const owner = heldBy(row);
       if (owner) throw busy(owner);
       if (!row.state.archived) return;
+      if (row.state.archived.key !== key) throw resumedMeanwhile(dump.id);
       const mine = await newHolder(row.generation + 1);
       const taken = heart.taking(takeRow(database, row, mine), () => takeBackOf(database, row.id, mine.holder));
       if (!(await taken)) throw resumedMeanwhile(dump.id);

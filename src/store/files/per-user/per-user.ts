@@ -74,7 +74,7 @@ class UserFolders implements Store {
   readonly detaching: StoreDetaching = {
     writings: async (scope, id) => this.#find(id).detaching!.writings(scope, id),
     detach: async (scope, id, ...rest) => this.#find(id).detaching!.detach(scope, id, ...rest),
-    attach: async (scope, dump, signal) => this.#find(dump.id).detaching!.attach(scope, dump, signal),
+    attach: async (scope, dump, ...rest) => this.#find(dump.id).detaching!.attach(scope, dump, ...rest),
   };
   readonly #base: string;
   readonly #open: (folder: string) => Store;

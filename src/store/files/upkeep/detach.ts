@@ -57,14 +57,15 @@ export function filesDetaching(
           lock?.release();
         }
       }),
-    async attach(scope, dump, signal) {
+    async attach(scope, dump, { key }, signal) {
       const { place } = find(scope, dump.id);
       const { mark } = noteIn(place.folder, disk);
       if (!mark) return;
+      if (mark.key !== key) throw resumedMeanwhile(dump.id);
       await writeDraft(layout, tools.clock, dump, signal, (draft) =>
         alone(layout, disk, async () => {
           const note = noteIn(place.folder, disk);
-          if (note.mark?.key !== mark.key) throw resumedMeanwhile(dump.id);
+          if (note.mark?.key !== key) throw resumedMeanwhile(dump.id);
           await moveLogs(draft, place.folder, dump, disk);
           await writeNote(place.folder, { mark: undefined, moves: note.moves + 1 }, disk);
         }),

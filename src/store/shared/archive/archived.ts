@@ -20,6 +20,7 @@ import type { ArchiveBucket } from "./bucket.ts";
 import { ObjectCache } from "./cache.ts";
 import type { FetchedSession } from "./cache.ts";
 import { packSession } from "./object.ts";
+import { conflict, hasDamage } from "./refusals.ts";
 import { isSomewhere } from "./somewhere.ts";
 
 /** How an archive is used. */
@@ -116,11 +117,10 @@ class Archive {
     try {
       await detaching.detach(scope, id, mark, writings);
     } catch (error) {
-      if (isWindrowError(error, "session-not-found") && !(await isSomewhere(this.#behind, scope, id))) {
-        // The session was erased meanwhile, and its erasure did not see this object.
-        await this.#bucket.delete(key);
-        this.#objects.drop(key);
-      }
+      // Where the session was erased meanwhile, its erasure did not see this object.
+      const isErased = isWindrowError(error, "session-not-found") && !(await isSomewhere(this.#behind, scope, id));
+      const isRefused = isWindrowError(error, "session-busy") && put === "written";
+      if (isErased || (isRefused && (await this.#isNobodys(scope, id, { key, writings })))) await this.#drop(key);
       throw error;
     }
     return { sessionId: id, outcome: put === "there" ? "same" : "archived", mark };
@@ -141,11 +141,39 @@ class Archive {
     const { archived } = (await store.info(scope, id)).state;
     const found = archived && (await this.#object(scope, id, archived));
     if (!archived || !found) return;
-    const { dump } = found;
-    await detaching.attach(scope, dump, signal);
+    try {
+      await detaching.attach(scope, found.dump, archived, signal);
+    } catch (error) {
+      if (!isWindrowError(error, "session-busy")) throw error;
+      const { state } = await store.info(scope, id);
+      if (state.archived?.key === archived.key) throw error;
+      // It came back meanwhile, and perhaps went again: its records are those of another object.
+      return this.#unarchive(scope, id, signal);
+    }
     // The name of one that is archived from now on is another: what goes here is nobody's.
-    await this.#bucket.delete(archived.key);
-    this.#objects.drop(archived.key);
+    await this.#drop(archived.key);
+  }
+
+  /** Whether no session names an object, nor ever will: its name has a number of writings that is passed. */
+  async #isNobodys(
+    scope: Scope,
+    id: string,
+    { key, writings }: { readonly key: string; readonly writings: number },
+  ): Promise<boolean> {
+    const { store, detaching } = this.#behind;
+    try {
+      if ((await detaching.writings(scope, id)) === writings) return false;
+    } catch (error) {
+      // Who has it took it, and that is a writing.
+      if (!isWindrowError(error, "session-busy")) return false;
+    }
+    const info = await store.info(scope, id).catch(() => undefined);
+    return info !== undefined && info.state.archived?.key !== key;
+  }
+
+  async #drop(key: string): Promise<void> {
+    await this.#bucket.delete(key);
+    this.#objects.drop(key);
   }
 
   /** A call of the store behind; where the session is archived, it is brought back first. */
@@ -257,8 +285,7 @@ class Archive {
     let [count, bytes] = [0, 0];
     for await (const key of this.#bucket.list(prefix)) {
       bytes += (await this.#bucket.get(key))?.length ?? 0;
-      await this.#bucket.delete(key);
-      this.#objects.drop(key);
+      await this.#drop(key);
       count += 1;
     }
     for await (const key of this.#bucket.list(prefix)) {
@@ -291,14 +318,4 @@ function recordsOf<K extends RecordKind>(
 function markIn(error: unknown): ArchiveMark | undefined {
   if (!isWindrowError(error, "session-archived")) throw error;
   return error.data["mark"] as ArchiveMark | undefined;
-}
-
-function conflict({ location }: ArchiveBucket, key: string, cause?: unknown): WindrowError {
-  const message = `The object ${key} of the archive ${location} is there already and holds something else. The session stays in the store; look at the object, and move it away.`;
-  return new WindrowError("archive-conflict", message, { key }, { cause });
-}
-
-function hasDamage(id: string, spans: number): WindrowError {
-  const message = `Session ${id} has ${spans} damaged places, and is not archived. \`windrow doctor\` says more; a backup brings it back whole.`;
-  return new WindrowError("store-corrupt", message, { id, spans });
 }
