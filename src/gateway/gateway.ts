@@ -82,6 +82,11 @@ export interface WireRequest {
    * may be.
    */
   readonly fixed?: string;
+  /**
+   * Whether its model takes reasoning behind any history, and refuses a turn of calls that does not begin with its own.
+   * Default false: reasoning is good only behind what stood before it.
+   */
+  readonly keepsReasoning?: boolean;
 }
 
 /** A message of a body to write: one of the request's own, in its own bytes, or a new one in the API's shape. */
@@ -175,6 +180,13 @@ export interface WireApi {
   withoutReasoning(message: JsonObject): JsonObject;
   /** Whether an error says that reasoning does not belong to the messages before it. */
   isPrefixFault(status: number, body: string): boolean;
+  /**
+   * The same messages; where the turn of calls at their end has lost its beginning, the reasoning of that stands at its
+   * first message. Absent for an API that asks for none.
+   */
+  opened?(request: WireRequest, list: readonly Written[]): readonly Written[];
+  /** Whether an error says that a turn of calls does not begin with its reasoning. */
+  isUnopened?(status: number, body: string): boolean;
   /** Whether an error says that the request is longer than the model's contextWindow. */
   isOverflow(status: number, body: string): boolean;
   /** An error of the gateway's own, in the API's shape. */

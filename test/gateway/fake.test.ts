@@ -155,6 +155,24 @@ describe("thinking", () => {
     expect(kinds()).toContain("broken-run");
   });
 
+  it("of a client's own budget binds nothing, and a turn of calls begins with it", async () => {
+    fake.scenario = loop;
+    const thinking = { type: "enabled", budget_tokens: 2_000 };
+    await runAgent("Read the files.", { url: fake.url, api: "anthropic", settings: { thinking } });
+    expect(fake.faults).toEqual([]);
+    const task = { role: "user", content: "Else." };
+    const changed = (body: Json): Json => ({ ...body, messages: messagesOf(body).with(0, task) });
+    expect((await send(changed)).status).toBe(200);
+    expect(fake.faults).toEqual([]);
+    expect((await send(withoutThinking((index) => index === 3))).status).toBe(200);
+    for (const place of [1, 7]) {
+      const answer = await send(withoutThinking((index) => index === place));
+      expect(answer.status).toBe(400);
+      expect(await answer.text()).toContain("must start with a thinking block");
+    }
+    expect(new Set(kinds())).toEqual(new Set(["unopened-turn"]));
+  });
+
   it("of a changed Responses history is told as lost, and not refused", async () => {
     fake.scenario = loop;
     await runAgent("Read the files.", { url: fake.url, api: "responses" });

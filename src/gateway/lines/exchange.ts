@@ -10,9 +10,10 @@ import type { Group } from "./groups.ts";
 import type { House } from "./house.ts";
 import type { Line } from "./line.ts";
 import { keepRecord } from "./record.ts";
-import { editsRemoved, noteAnswer } from "./asking.ts";
+import { noteAnswer } from "./asking.ts";
 import { Editing } from "./editing.ts";
-import { bypassed, noteOf, reasonOf, seen, sentAs, withoutReasoning } from "./outcome.ts";
+import { Mending } from "./mending.ts";
+import { bypassed, noteOf, reasonOf, seen, sentAs } from "./outcome.ts";
 import type { Outcome } from "./outcome.ts";
 import { addedOf, answersOf } from "./tail.ts";
 import { deferred, Slow, within } from "./within.ts";
@@ -23,9 +24,6 @@ const mostNaming = 20;
 /** Milliseconds that keeping an observed request leaves to its answer's first bytes. */
 const leftToBytes = 10;
 
-/** The share of a refused window that the next one may have. */
-const lessOf = 0.75;
-
 /** One request on its way. */
 export class Exchange implements Sending {
   readonly #house: House;
@@ -33,8 +31,8 @@ export class Exchange implements Sending {
   readonly #tenant: string;
   readonly #printed: Printed;
   readonly #editing: Editing;
+  readonly #mending: Mending;
   readonly #time: string;
-  readonly #mends: string[] = [];
   #outcome: Outcome;
   #group: Group | undefined;
   #found: Found | undefined;
@@ -58,6 +56,7 @@ export class Exchange implements Sending {
     this.#tenant = tenant;
     this.#printed = new Printed(request.messages, house.options.secret);
     this.#editing = new Editing(house, request, tenant);
+    this.#mending = new Mending(house, request, this.#editing);
     this.#time = house.now().toISOString();
     this.#outcome = { body: request.call.body, mode: "observed", plan: 0 };
   }
@@ -130,6 +129,7 @@ export class Exchange implements Sending {
       : await lineOf(house, group, request, { printed, tenant: this.#tenant, best });
     if (!found) return seen(this.#request);
     this.#found = found;
+    if (!isSummary) found.line.keepsReasoning = request.keepsReasoning === true;
     // The request went out while its line was still looked for.
     if (this.#isSent) this.#mark();
     named?.();
@@ -200,52 +200,17 @@ export class Exchange implements Sending {
 
   /** A body without what the provider refused, where that was the gateway's own doing; each kind of mend once. */
   async again(status: number, body: string): Promise<Buffer | undefined> {
-    const { api } = this.#request;
     try {
-      if (this.#outcome.asked && api.edits?.isRefusal(status, body)) return this.#unasked();
-      if (api.isPrefixFault(status, body)) return this.#withoutReasoning();
-      if (api.isOverflow(status, body)) return await this.#smaller();
+      const sent = { outcome: this.#outcome, line: this.#found?.line, group: this.#group, base: this.#base };
+      const outcome = await this.#mending.after({ status, body }, sent);
+      if (!outcome) return undefined;
+      this.#outcome = outcome;
+      this.#mark(true);
+      return outcome.body;
     } catch (error) {
       this.#notKept(error);
+      return undefined;
     }
-    return undefined;
-  }
-
-  /** The client's own bytes, which know nothing of the edits that were refused. */
-  #unasked(): Buffer {
-    this.#mends.push(editsRemoved);
-    this.#outcome = seen(this.#request);
-    return this.#outcome.body;
-  }
-
-  #withoutReasoning(): Buffer | undefined {
-    const { list } = this.#outcome;
-    if (!list || this.#mends.includes("reasoning-removed")) return undefined;
-    this.#mends.push("reasoning-removed");
-    this.#outcome = withoutReasoning(this.#request, this.#outcome, list);
-    this.#mark(true);
-    return this.#outcome.body;
-  }
-
-  async #smaller(): Promise<Buffer | undefined> {
-    const line = this.#found?.line;
-    if (!line || !this.#group || !this.#editing.isDue || this.#mends.includes("emergency-epoch")) return undefined;
-    if (this.#request.kind !== "turn" || this.#base === undefined) return undefined;
-    this.#mends.push("emergency-epoch");
-    const { whole = 1_000 } = this.#house.options.mostWait ?? {};
-    const smaller = this.#group.run(async () => {
-      const session = await line.session();
-      const { state } = session.stats();
-      const tokens = this.#outcome.tally?.left ?? state.currentContextTokens;
-      line.limit = Math.floor(Math.min(line.limit, tokens) * lessOf);
-      if (line.chain.length !== this.#base) return undefined;
-      return this.#editing.edited(line);
-    });
-    const outcome = await within(whole, smaller);
-    if (!outcome?.list && !outcome?.asked) return undefined;
-    this.#outcome = outcome;
-    this.#mark(true);
-    return outcome.body;
   }
 
   /** Brings back what the line's log holds. @throws WindrowError `not-found` where the request has no line */
@@ -281,19 +246,25 @@ export class Exchange implements Sending {
     if (!line) return;
     const session = await line.session(originalsOf(request, line.chain));
     const { answer, status } = sent;
+    this.#mending.answered(line, status);
     const values = answer.message ? [answer.message, ...(answer.others ?? [])] : [];
     const isWhole = answer.isComplete && answer.error === undefined && status >= 200 && status < 300;
     const isKept = request.kind === "turn" && isWhole && values.length > 0 && this.#base === line.chain.length;
     const { plan, reason, isBare, asked: question, cleared } = this.#outcome;
     const facts = {
-      ...{ time: this.#time, attempt: this.#attempt, note: this.note, mends: this.#mends },
+      ...{ time: this.#time, attempt: this.#attempt, note: this.note, mends: this.#mending.names },
       bytesOut: this.body.length,
       epoch: Math.max(0, plan),
       reason,
       asked: question,
       isKept,
     };
-    noteAnswer(this.#house, line, request, { outcome: this.#outcome, mends: this.#mends, tenant: this.#tenant, sent });
+    noteAnswer(this.#house, line, request, {
+      outcome: this.#outcome,
+      mends: this.#mending.names,
+      tenant: this.#tenant,
+      sent,
+    });
     // A record says that an answer is kept: the answer is first.
     if (isKept)
       await line.append(answersOf(request.api, values, { secret: this.#house.options.secret, plan, isBare, cleared }));

@@ -11,6 +11,7 @@ import { Crew } from "./crew.ts";
 import { Groups } from "./groups.ts";
 import { Line } from "./line.ts";
 import type { LineFacts } from "./facts.ts";
+import { unboundProfile } from "./window.ts";
 
 /** Something that happened to a request beside its way. */
 export interface LinesEvent {
@@ -133,21 +134,22 @@ export class House {
   line(api: WireApi, facts: LineFacts, id?: string): Line {
     const { store } = this.options;
     const isComposed = this.isComposing;
-    return new Line(facts, { store, api, manager: (composed) => this.#manager(api, composed) }, isComposed, id);
+    return new Line(facts, { store, api, manager: (...how) => this.#manager(api, ...how) }, isComposed, id);
   }
 
-  #manager(api: WireApi, isComposed: boolean): Promise<SessionManager> {
-    const key = `${api.name} ${isComposed}`;
+  #manager(api: WireApi, isComposed: boolean, keepsReasoning: boolean): Promise<SessionManager> {
+    const key = `${api.name} ${isComposed} ${isComposed && keepsReasoning}`;
     const known = this.#managers.get(key);
     if (known) return known;
     const { store, counter, strategy = "adaptive", idleTimeout = 600_000, now, onSession, recall } = this.options;
     // A window that is only looked at is the client's own request: no rule changes it, and reasoning stays.
     const rules = Object.fromEntries(Object.keys(api.profile.rules).map((rule) => [rule, false]));
     const looked = { ...api.profile, rules: rules as typeof api.profile.rules, reasoning: "required" as const };
+    const composed = keepsReasoning ? unboundProfile(api) : api.profile;
     const opened = SessionManager.open({
       store,
       strategy: isComposed ? strategy : "none",
-      profile: isComposed ? api.profile : looked,
+      profile: isComposed ? composed : looked,
       idleTimeout,
       ...(recall !== "off" && { recallTools: [recallTool, "recall"] }),
       ...(counter !== undefined && { counter }),

@@ -29,8 +29,8 @@ export interface Added {
 export interface LineParts {
   readonly store: Store;
   readonly api: WireApi;
-  /** The manager of lines that are composed, or only observed. */
-  readonly manager: (isComposed: boolean) => Promise<SessionManager>;
+  /** The manager of lines that are composed, or only observed; of models that take reasoning behind any history, or do not. */
+  readonly manager: (isComposed: boolean, keepsReasoning: boolean) => Promise<SessionManager>;
 }
 
 /** Most bodies whose epochs are remembered: their answers are kept at once, unless the store fails. */
@@ -46,8 +46,12 @@ export class Line {
   isPlanned = false;
   /** Whether answers that its client brings may be to windows of a line that cannot be read. */
   isForeign = false;
+  /** Whether the model of its last turn takes reasoning behind any history. */
+  keepsReasoning = false;
   /** Most tokens that the provider took, where it refused more. */
   limit = Infinity;
+  /** Whether a body that was made smaller was refused again by its status alone, and none was taken since. */
+  isRefusedSmall = false;
   /** How many of its oldest tool results the provider was asked to clear last. */
   cleared = 0;
   /** How its counts compare with the provider's, where that is asked to edit. */
@@ -61,6 +65,8 @@ export class Line {
   #id: string;
   #isThere: boolean;
   #session: Session | undefined;
+  /** {@link Line.keepsReasoning} when its session was opened. */
+  #isOpenFor = false;
 
   /** @param id - of its session where that is there already */
   constructor(facts: LineFacts, parts: LineParts, isComposed: boolean, id?: string) {
@@ -142,10 +148,13 @@ export class Line {
    * @throws WindrowError as `SessionManager.resume` and `create`
    */
   async session(originals?: Originals): Promise<Session> {
-    if (this.#session?.isOpen === true) return this.#session;
+    const isComposed = this.#isComposed || this.isPlanned;
+    const isOther = isComposed && this.#isOpenFor !== this.keepsReasoning;
+    if (this.#session?.isOpen === true && !isOther) return this.#session;
     // One that is closed because nobody used it has its lock until its end.
     await this.#session?.close();
-    const manager = await this.#parts.manager(this.#isComposed || this.isPlanned);
+    this.#isOpenFor = this.keepsReasoning;
+    const manager = await this.#parts.manager(isComposed, this.keepsReasoning);
     this.#session = await this.#open(manager, originals);
     this.#isThere = true;
     return this.#session;
@@ -188,12 +197,14 @@ export class Line {
   /** A new line that begins as this one does, with its first messages. */
   async fork(at: number, originals?: Originals): Promise<Line> {
     const line = new Line(this.facts, this.#parts, this.#isComposed);
-    const manager = await this.#parts.manager(this.#isComposed || this.isPlanned);
+    const manager = await this.#parts.manager(this.#isComposed || this.isPlanned, this.keepsReasoning);
     line.#session = await manager.fork(this.#id, { at, id: line.#id, ...(originals && { originals }) });
     line.#isThere = true;
+    line.keepsReasoning = line.#isOpenFor = this.keepsReasoning;
     line.isPlanned = this.isPlanned;
     for (const [length, plan] of this.#sent) if (length <= at) line.sent(length, plan);
     line.limit = this.limit;
+    line.isRefusedSmall = this.isRefusedSmall;
     line.chain = this.chain.upTo(at);
     return line;
   }

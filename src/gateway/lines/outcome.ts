@@ -64,8 +64,9 @@ export function windowed(request: WireRequest, line: Line, mode: Outcome["mode"]
   return { body: bodyOf(request, list), list, mode, plan: window.epoch };
 }
 
-/** The same messages without reasoning. */
+/** The same messages without reasoning, where the model takes them so. */
 export function withoutReasoning(request: WireRequest, outcome: Outcome, list: readonly Written[]): Outcome {
+  if (request.keepsReasoning) return outcome;
   const rest = bared(list, request);
   return { ...outcome, body: bodyOf(request, rest), list: rest, isBare: true };
 }
@@ -97,7 +98,8 @@ export function bypassed(request: WireRequest, found: Found | undefined, { isUnr
     if (line?.isPlanned === true || isUnread) {
       const list = alone() ?? bare(request);
       const body = bodyOf(request, list);
-      if (body !== request.call.body) return { body, list, ...failed, plan: -1, isBare: true };
+      const isBare = request.keepsReasoning !== true;
+      if (body !== request.call.body) return { body, list, ...failed, plan: -1, isBare };
     }
   } catch {
     // The client's own bytes are left.

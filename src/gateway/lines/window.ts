@@ -1,6 +1,7 @@
 /** A window on the wire: the client's own messages in their own bytes, and what stands in the place of others. */
 import { EditIndex } from "../../window/edits.ts";
 import type { Composed, Edit } from "../../window/window.ts";
+import type { Profile } from "../../window/provider/profile.ts";
 import type { JsonObject, Message } from "../../message/message.ts";
 import type { WireApi, WireRequest, Written } from "../gateway.ts";
 import type { Chain } from "./chain.ts";
@@ -52,6 +53,11 @@ function encodedOf(message: Message, { adapter }: WireApi): readonly JsonObject[
   return made;
 }
 
+/** The rules of a provider whose model takes reasoning behind any history. */
+export function unboundProfile({ profile }: WireApi): Profile {
+  return { ...profile, reasoning: "required" };
+}
+
 /** How reasoning is kept out of a window. */
 export interface Reasoning {
   /** The first place whose reasoning may stay. */
@@ -60,10 +66,10 @@ export interface Reasoning {
 
 /**
  * The messages of a request behind a window. Reasoning that stays is one unbroken run up to the newest: behind an answer
- * that lost its own, no older one keeps it.
+ * that lost its own, no older one keeps it. A model that takes reasoning behind any history loses none.
  */
 export function written(window: SentWindow, request: WireRequest, { from }: Reasoning): readonly Written[] {
-  const { api, messages } = request;
+  const { api, messages, keepsReasoning = false } = request;
   const pieces: readonly Piece[] = [
     ...window.pieces,
     ...messages.slice(window.covers).map((_, offset) => ({ at: window.covers + offset, isBare: false })),
@@ -77,16 +83,18 @@ export function written(window: SentWindow, request: WireRequest, { from }: Reas
     }
     const message = messages[piece.at];
     if (!message) continue;
-    const isBare: boolean = piece.isBare || isBroken || piece.at < from;
+    const isBare: boolean = !keepsReasoning && (piece.isBare || isBroken || piece.at < from);
     const value: JsonObject = isBare ? api.withoutReasoning(message.value) : message.value;
     isBroken ||= value !== message.value;
     found.push(value === message.value ? message : { made: value });
   }
-  return found.reverse();
+  found.reverse();
+  return (keepsReasoning && api.opened?.(request, found)) || found;
 }
 
-/** The messages of a request without any reasoning. */
-export function bare({ api, messages }: WireRequest): readonly Written[] {
+/** The messages of a request without any reasoning, where its model takes them so. */
+export function bare({ api, messages, keepsReasoning }: WireRequest): readonly Written[] {
+  if (keepsReasoning) return messages;
   return messages.map((message) => {
     const value = api.withoutReasoning(message.value);
     return value === message.value ? message : { made: value };

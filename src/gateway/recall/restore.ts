@@ -24,7 +24,7 @@ interface FoundTurn {
 
 /**
  * Puts hidden rounds back. A turn that its client wrote anew stays as it is sent; reasoning up to the first answer that
- * was given behind it is left out, since it belongs to rounds that the request no longer has.
+ * was given behind it is left out, since it belongs to rounds that the request no longer has, unless its model keeps it.
  */
 export function restored(request: WireRequest, shape: RecallShape, turns: KnownTurns): Restored {
   const { messages, api } = request;
@@ -38,7 +38,7 @@ export function restored(request: WireRequest, shape: RecallShape, turns: KnownT
   if (found.every(({ known }) => known === undefined)) return { messages, isFound: false, isLost: false, place };
   const lastLost = found.findLastIndex(({ known }) => known === "lost");
   const behind = found.slice(lastLost + 1).find(({ turn }) => isBehind(turn, before, turns));
-  const bareTo = lastLost === -1 ? 0 : (behind?.turn.from ?? messages.length);
+  const bareTo = lastLost === -1 || request.keepsReasoning ? 0 : (behind?.turn.from ?? messages.length);
   const written = put(request, shape, found, bareTo);
   return { messages: written, isFound: true, isLost: lastLost !== -1, place };
 }

@@ -17,6 +17,16 @@ export function isPrefixFault(status: number, body: string): boolean {
   return saysAny(body, prefixFaults);
 }
 
+const unopened = [
+  /expected `?thinking`? or `?redacted_thinking`?, but found/i,
+  /final `?assistant`? message must start with a thinking block/i,
+];
+
+/** Whether an error says that a turn of calls does not begin with its reasoning. */
+export function isUnopened(status: number, body: string): boolean {
+  return (status === 400 || status === 422) && saysAny(body, unopened);
+}
+
 /** Whether the front of an error has any of the patterns: one of a megabyte could hold a pattern up for seconds. */
 export function saysAny(body: string, patterns: readonly RegExp[]): boolean {
   const text = body.slice(0, most);

@@ -16,6 +16,7 @@ export interface Fault {
     | "broken-run"
     | "foreign-thinking"
     | "reasoning-lost"
+    | "unopened-turn"
     | "signature-missing"
     | "empty"
     | "over-budget"
@@ -38,6 +39,7 @@ export function bodyFindings(reading: Reading, takesLoneReasoning: boolean): rea
     ...pairingFindings(reading),
     ...markFindings(reading),
     ...orderFindings(reading),
+    ...turnFindings(reading),
     ...(api === "responses" ? reasoningFindings(blocks, takesLoneReasoning) : []),
   ];
 }
@@ -105,6 +107,35 @@ function orderFindings({ api, blocks }: Reading): readonly Finding[] {
   }
   if (api === "gemini") found.push(...signatureFindings(blocks));
   return found;
+}
+
+/** Whether the request gives the budget of thinking itself, which models take that bind no thinking to its prefix. */
+function isManual({ api, body }: Reading): boolean {
+  return api === "anthropic" && object(body["thinking"])["type"] === "enabled";
+}
+
+/** Manual thinking: the turn of calls at the end of a request begins with thinking. */
+function turnFindings(reading: Reading): readonly Finding[] {
+  const { blocks } = reading;
+  const last = blocks.findLast(({ role }) => role !== "system");
+  if (!isManual(reading) || last === undefined) return [];
+  const results = new Set(blocks.filter(({ kind }) => kind === "result").map(({ message }) => message));
+  if (!results.has(last.message)) return [];
+  let first: Block | undefined;
+  for (const block of blocks.toReversed()) {
+    if (block.role === "assistant") first = block;
+    else if (block.role !== "system" && !results.has(block.message)) break;
+  }
+  if (first === undefined || first.kind === "thinking") return [];
+  return [unopened(first, first.kind === "call" ? "tool_use" : "text")];
+}
+
+function unopened({ message }: Block, found: string): Finding {
+  const refusal =
+    `messages.${message}.content.0.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${found}\`. When ` +
+    "`thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of " +
+    "`tool_use` and `tool_result` blocks).";
+  return { kind: "unopened-turn", detail: `message ${message} begins with no thinking`, refusal };
 }
 
 /** Gemini: the first call of each step of the current turn carries a signature. */
@@ -180,6 +211,16 @@ export function thinkingFindings(
   const binding = object(object(reading.body["thinking"])["block_binding"]);
   // The client asked for such blocks to be dropped without an error.
   if (binding["prefix_mismatch_behavior"] === "drop_block") return [];
+  if (isManual(reading)) {
+    const foreign = blocks.find(({ kind, signature = "" }) => kind === "thinking" && !minted.has(signature));
+    if (foreign) add("foreign-thinking", foreign, "was not minted here");
+    const call = blocks.findLast(({ role, kind }) => role === "assistant" && kind === "call");
+    const own = call && calls.get(call.id!);
+    // An answer that was given with thinking keeps it while its calls are the newest.
+    const isThere = blocks.some(({ message, signature }) => message === call?.message && signature === own);
+    if (call && own !== undefined && !isThere) found.push(unopened(call, "tool_use"));
+    return found;
+  }
   let previous: string | undefined;
   let gone: Block | undefined;
   for (const block of blocks) {

@@ -34,6 +34,8 @@ export interface FakeOptions {
   readonly scenario?: string;
   /** Whether models think where the request lets them. Default true. */
   readonly thinks?: boolean;
+  /** Whether models think between calls, too, where the client gives the budget of thinking. Default true. */
+  readonly interleaves?: boolean;
   /** A longer request, in the fake's tokens, is refused. */
   readonly contextWindow?: number;
   /** A longer request, in tokens as `count` says, is a fault. */
@@ -206,7 +208,8 @@ export async function startFake(options: FakeOptions = {}): Promise<Fake> {
         ...(refusal.status !== 400 && { "retry-after": "1" }),
       });
     }
-    const signs = thinks && !isSide && mayThink(reading) && reading.compaction === undefined;
+    const thinksAgain = options.interleaves !== false || reading.blocks.at(-1)?.kind !== "result";
+    const signs = thinks && thinksAgain && !isSide && mayThink(reading) && reading.compaction === undefined;
     const nonce = randomBytes(4).toString("hex");
     const big = { fresh: 190_000, read: 0, written: 0, output };
     const answering: Answering = {

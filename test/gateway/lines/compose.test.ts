@@ -122,6 +122,47 @@ test("a refusal that the plan caused is met once without reasoning, an overflow 
   expect(records.at(-1)!.data).toMatchObject({ mends: ["reasoning-removed", "emergency-epoch"] });
 });
 
+test("a 413 that has nothing to do with the history makes one window smaller, and no more", async () => {
+  const stage = await openStage({ budget });
+  const { history } = await runAgent({ rounds: 12, headers: session, lines: () => stage.lines });
+  history.push(user("Go on."));
+  const refused = { ...answered(""), status: 413, answer: { isComplete: true, error: { type: "x", message: "no" } } };
+  const sizes: number[] = [];
+  for (let attempt = 0; attempt < 6; attempt++) {
+    const sending = await stage.lines.send(requestOf(bodyOf(history), session), "tenant-a");
+    sizes.push(sending.body.length);
+    const smaller = await sending.again(413, "too large");
+    expect(smaller !== undefined).toBe(attempt === 0);
+    if (smaller) sizes.push(smaller.length);
+    await sending.keep(refused);
+  }
+  expect(new Set(sizes.slice(1)).size).toBe(1);
+  const rest = await runAgent({ rounds: 8, headers: session, lines: () => stage.lines, history });
+  const tokensOf = await loadCounter();
+  expect(Math.max(...rest.bodies.map((body) => countMessages(tokensOf, body)))).toBeGreaterThan(budget * 0.75);
+  expect(rest.bodies.flatMap((body) => faultsOf(body))).toEqual([]);
+});
+
+test("a request that is too long by its words is made smaller until it is taken, and stays so", async () => {
+  const stage = await openStage({ budget });
+  const { history } = await runAgent({ rounds: 12, headers: session, lines: () => stage.lines });
+  history.push(user("Go on."));
+  const long = JSON.stringify({ error: { message: "prompt is too long: 250000 tokens > 10000 maximum" } });
+  const refused = { ...answered(""), status: 400, answer: { isComplete: true, error: { type: "x", message: "no" } } };
+  const sizes: number[] = [];
+  for (let attempt = 0; attempt < 4; attempt++) {
+    const sending = await stage.lines.send(requestOf(bodyOf(history), session), "tenant-a");
+    const smaller = await sending.again(400, long);
+    sizes.push(smaller!.length);
+    await sending.keep(attempt < 3 ? refused : answered("Gone on."));
+  }
+  expect(sizes.toSorted((left, right) => right - left)).toEqual(sizes);
+  expect(sizes[3]).toBeLessThan(sizes[0]! * 0.7);
+  history.push({ role: "assistant", content: "Gone on." }, user("And on."));
+  const rest = await runAgent({ rounds: 6, headers: session, lines: () => stage.lines, history });
+  expect(Math.max(...rest.bodies.map(({ length }) => length))).toBeLessThan(sizes[3]! * 1.6);
+});
+
 test("a subagent is composed by itself, and a line without tools is not", async () => {
   const stage = await openStage({ budget: 2_000 });
   const long: JsonObject[] = [];

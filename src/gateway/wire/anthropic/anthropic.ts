@@ -10,10 +10,11 @@ import { readAnswer } from "../answer.ts";
 import { readBody, writeBody } from "../body.ts";
 import { claimsOf } from "../claims.ts";
 import { saysSame } from "../echo.ts";
-import { isOverflow, isPrefixFault } from "../faults.ts";
+import { isOverflow, isPrefixFault, isUnopened } from "../faults.ts";
 import { fixedBy, formatType, hasItems, kindOf, lastTextOf } from "../kind.ts";
 import { AnthropicAnswer } from "./answer.ts";
 import { anthropicEdits } from "./edits.ts";
+import { opened } from "./turn.ts";
 import { anthropicValue, spokenBlocks, withoutThinking } from "./value.ts";
 
 const shape = { name: "anthropic-messages", list: "messages", value: anthropicValue };
@@ -59,6 +60,7 @@ export const anthropicMessages: WireApi = {
       tools: toolsOf(fields["tools"]),
       messages,
       fixed: fixedBy(call.headers, fields),
+      keepsReasoning: hasManualThinking(fields) || undefined,
     }) satisfies WireRequest;
   },
   write: (request, messages) => writeBody(request, shape.list, messages),
@@ -67,6 +69,8 @@ export const anthropicMessages: WireApi = {
   isEcho: (sent, answer) => sent["role"] === "assistant" && saysSame(spokenBlocks(sent), spokenBlocks(answer)),
   withoutReasoning: withoutThinking,
   isPrefixFault,
+  opened,
+  isUnopened,
   isOverflow,
   fault: (status, message) => ({
     contentType: "application/json",
@@ -77,6 +81,14 @@ export const anthropicMessages: WireApi = {
 function hasSchema(fields: JsonObject): boolean {
   const types = [fieldsOf(fields["output_config"])["format"], fields["output_format"]].map(formatType);
   return types.includes("json_schema");
+}
+
+/**
+ * Whether the client gives the budget of thinking itself. The models that take it bind no thinking to what stands before
+ * it, and those that bind it take `adaptive` alone, with which no turn has to begin with thinking.
+ */
+function hasManualThinking({ thinking }: JsonObject): boolean {
+  return fieldsOf(thinking)["type"] === "enabled";
 }
 
 const billing = "x-anthropic-billing-header:";

@@ -20,6 +20,13 @@ export function anthropicValue(message: JsonObject): JsonObject | undefined {
 
 const reasoningTypes: ReadonlySet<JsonValue | undefined> = new Set(["thinking", "redacted_thinking"]);
 
+/** The thinking that a message begins with. */
+export function leadingThinking({ content }: JsonObject): readonly JsonValue[] {
+  const blocks = asArray(content) ?? [];
+  const end = blocks.findIndex((block) => !isObject(block) || !reasoningTypes.has(block["type"]));
+  return end === -1 ? blocks : blocks.slice(0, end);
+}
+
 /** A message without thinking; the same object where it has none. */
 export function withoutThinking(message: JsonObject): JsonObject {
   const blocks = asArray(message["content"]);

@@ -1,0 +1,107 @@
+/** The mending of a request that was refused for what the gateway did to it: another body, each kind of mend once. */
+import type { WireRequest } from "../gateway.ts";
+import { editsRemoved } from "./asking.ts";
+import type { Editing } from "./editing.ts";
+import type { Group } from "./groups.ts";
+import type { House } from "./house.ts";
+import type { Line } from "./line.ts";
+import { seen, withoutReasoning } from "./outcome.ts";
+import type { Outcome } from "./outcome.ts";
+import { within } from "./within.ts";
+
+/** The share of a refused window that the next one may have. */
+const lessOf = 0.75;
+
+const emergencyEpoch = "emergency-epoch";
+
+/** A request as it was sent. */
+export interface Refused {
+  readonly outcome: Outcome;
+  readonly line: Line | undefined;
+  readonly group: Group | undefined;
+  /** The length of the chain with all that the request brought. */
+  readonly base: number | undefined;
+}
+
+/** The mends of one request. */
+export class Mending {
+  /** The mends that were tried. */
+  readonly names: string[] = [];
+  readonly #house: House;
+  readonly #request: WireRequest;
+  readonly #editing: Editing;
+  /** The line's limit before a mend lowered it. */
+  #before: number | undefined;
+  /** Whether the refusal says only by its status that the request is too long. */
+  #isVague = false;
+
+  constructor(house: House, request: WireRequest, editing: Editing) {
+    this.#house = house;
+    this.#request = request;
+    this.#editing = editing;
+  }
+
+  /** The request without what an error refuses; undefined where nothing of that was the gateway's doing. */
+  async after(error: { readonly status: number; readonly body: string }, sent: Refused): Promise<Outcome | undefined> {
+    const request = this.#request;
+    const { api } = request;
+    const { status, body } = error;
+    if (sent.outcome.asked && api.edits?.isRefusal(status, body)) return this.#unasked();
+    if (api.isUnopened?.(status, body)) return this.#own(sent.outcome);
+    if (api.isPrefixFault(status, body)) {
+      return request.keepsReasoning ? this.#own(sent.outcome) : this.#withoutReasoning(sent.outcome);
+    }
+    if (!api.isOverflow(status, body)) return undefined;
+    // A status alone may be that of a proxy, for which nothing in the history is too long.
+    this.#isVague = !api.isOverflow(400, body);
+    return this.#isVague && sent.line?.isRefusedSmall ? undefined : this.#smaller(sent);
+  }
+
+  /** Takes the status of the answer. A limit stays lowered only where that helped. */
+  answered(line: Line, status: number): void {
+    const isTaken = status >= 200 && status < 300;
+    if (isTaken) line.isRefusedSmall = false;
+    if (this.#before === undefined || isTaken) return;
+    line.limit = this.#before;
+    // An upstream that is away or busy has judged nothing.
+    line.isRefusedSmall = this.#isVague && status >= 400 && status < 500 && status !== 429;
+  }
+
+  /** The client's own bytes, which know nothing of the edits that were refused. */
+  #unasked(): Outcome {
+    this.names.push(editsRemoved);
+    return seen(this.#request);
+  }
+
+  /** The client's own bytes in the place of a window whose reasoning was refused, for a model that binds none. */
+  #own({ list, body }: Outcome): Outcome | undefined {
+    if (!list || body === this.#request.call.body) return undefined;
+    this.names.push("own-bytes");
+    return { ...seen(this.#request), mode: "bypassed", reason: "refused" };
+  }
+
+  #withoutReasoning(outcome: Outcome): Outcome | undefined {
+    const { list } = outcome;
+    if (!list || this.names.includes("reasoning-removed")) return undefined;
+    this.names.push("reasoning-removed");
+    return withoutReasoning(this.#request, outcome, list);
+  }
+
+  async #smaller({ outcome, line, group, base }: Refused): Promise<Outcome | undefined> {
+    if (!line || !group || !this.#editing.isDue || this.names.includes(emergencyEpoch)) return undefined;
+    if (this.#request.kind !== "turn" || base === undefined) return undefined;
+    this.names.push(emergencyEpoch);
+    const { whole = 1_000 } = this.#house.options.mostWait ?? {};
+    const smaller = group.run(async () => {
+      const session = await line.session();
+      const { state } = session.stats();
+      const tokens = outcome.tally?.left ?? state.currentContextTokens;
+      this.#before ??= line.limit;
+      line.limit = Math.floor(Math.min(line.limit, tokens) * lessOf);
+      if (line.chain.length !== base) return undefined;
+      return this.#editing.edited(line);
+    });
+    const found = await within(whole, smaller);
+    return found?.list || found?.asked ? found : undefined;
+  }
+}
