@@ -2,6 +2,8 @@
 import type { TokenCounter } from "./counter.ts";
 import { featureCount, featureRows, measure } from "./features.ts";
 import { detached } from "../message/detached.ts";
+import { atOnce } from "../turns.ts";
+import type { Work } from "../turns.ts";
 
 /**
  * Tokens for each feature, by row and column of `featureRows`: non-negative least squares of the relative error against
@@ -81,9 +83,13 @@ function weigh(text: string): number {
   return total;
 }
 
+/** Lines that are counted in one step. */
+const linesPerStep = 512;
+
 /** The same, from the weights of its lines; no feature reaches over a line's end. */
-function weighLines(text: string): number {
+function* weighingLines(text: string): Work<number> {
   let total = 0;
+  let steps = 0;
   for (let from = 0; from < text.length;) {
     let to = text.indexOf("\n", from);
     if (to < 0) to = text.length;
@@ -91,8 +97,23 @@ function weighLines(text: string): number {
     while (to < text.length && (text[to] === "\n" || text[to] === "\r")) to++;
     total += weighLine(text.slice(from, to));
     from = to;
+    if (++steps % linesPerStep === 0) yield;
   }
   return total;
+}
+
+/** A text that was counted in steps, until it is counted. */
+let ahead: { readonly text: string; readonly tokens: number } | undefined;
+
+/** Counts a long text in steps, where this is its counter: it is then counted at once, without a step of its own. */
+export function* countAhead(counter: TokenCounter, text: string): Work<void> {
+  if (counter === estimate && text.length >= longText) ahead = { text, tokens: yield* weighingLines(text) };
+}
+
+function weighLong(text: string): number {
+  const known = ahead?.text === text ? ahead.tokens : undefined;
+  ahead = undefined;
+  return known ?? atOnce(weighingLines(text));
 }
 
 function weighLine(line: string): number {
@@ -120,6 +141,6 @@ export const estimate: TokenCounter = {
   name: "estimate",
   count: (text) => {
     if (text === "") return 0;
-    return Math.max(1, Math.round(text.length < longText ? weigh(text) : weighLines(text)));
+    return Math.max(1, Math.round(text.length < longText ? weigh(text) : weighLong(text)));
   },
 };

@@ -66,7 +66,7 @@ const longestHead = 40;
 const mostIdle = 4_096;
 const idleShare = 0.25;
 /** Rows that are moved in one step. */
-const rowsPerStep = 8_192;
+const rowsPerStep = 2_048;
 
 /** The rows of all lines that a choice is made from, with their words and keys by number. */
 export class LineTable {
@@ -159,11 +159,9 @@ export class LineTable {
     }
     this.lines.length = end;
     this.blocks.length = end;
-    this.#titles.keep(titles);
-    this.#keys.keep(this.keys.subarray(0, end));
-    yield;
-    this.#words.keep(this.words.subarray(0, this.wordsFrom[end]!));
-    yield;
+    yield* this.#titles.keeping(Int32Array.from(titles));
+    yield* this.#keys.keeping(this.keys.subarray(0, end));
+    yield* this.#words.keeping(this.words.subarray(0, this.wordsFrom[end]!));
   }
 
   /** Moves a block's rows to others before them. */

@@ -1,5 +1,10 @@
 /** Numbers: texts by number, so that what is known of them stands in arrays. */
 
+import type { Work } from "../../turns.ts";
+
+/** Texts that are looked at in one step. */
+const textsPerStep = 4_096;
+
 /** Gives each text a number. That of a text which is gone goes to another one. */
 export class Numbers {
   readonly #numbers = new Map<string, number>();
@@ -23,10 +28,13 @@ export class Numbers {
   }
 
   /** Forgets the texts whose numbers are not among these. */
-  keep(numbers: Iterable<number>): void {
+  *keeping(numbers: Int32Array): Work<void> {
     const kept = new Uint8Array(this.limit);
-    for (const number of numbers) kept[number] = 1;
+    for (let at = 0; at < numbers.length; at++) kept[numbers[at]!] = 1;
+    yield;
+    let steps = 0;
     for (const [text, number] of this.#numbers) {
+      if (++steps % textsPerStep === 0) yield;
       if (kept[number] === 1) continue;
       this.#numbers.delete(text);
       this.#free.push(number);

@@ -8,11 +8,12 @@ import { nameOf } from "../action/paths.ts";
 import { briefStatements } from "./brief-statements.ts";
 import type { Candidates } from "./candidate.ts";
 import type { Candidate } from "./line-table.ts";
-import { hasValue, wordsOf } from "./facts.ts";
+import { hasValue } from "./facts.ts";
 import type { Facts } from "./facts.ts";
 import type { Line } from "./line.ts";
 import { isRule } from "./requests.ts";
-import { pair, pairsOf, rarest, rareWords, topicsOfUser, wordSet } from "./topics.ts";
+import { rareWords, Topics, wordSet, wordsSaid } from "./topics.ts";
+import type { Topic } from "./topics.ts";
 import { WordLines } from "./word-lines.ts";
 
 /** The lines that a choice begins with. */
@@ -53,14 +54,15 @@ export function* readStatements(
   const users = records.filter(({ line }) => line.kind === "user");
   const sentences = standing.flatMap((text) => splitSentences(text)).map(wordSet);
   const lines = yield* WordLines.of(statements, facts);
-  const rare = rareWords([...users.map(({ line }) => wordSet(line.text)), ...sentences]);
+  const rare = rareWords([...users.map(({ line }) => wordsSaid(line)), ...sentences]);
   yield;
 
-  const topics = new Map<Candidate, readonly string[]>();
-  const said = new Said(lines);
+  const all = new Topics(lines, rare);
+  const topics = new Map<Candidate, readonly Topic[]>();
+  const said = new Said(lines, all);
   for (const [index, candidate] of [...users, ...whole].entries()) {
     if (index % linesPerStep === 0) yield;
-    const found = topicsOfUser(candidate.line, lines, rare);
+    const found = all.of(candidate.line);
     if (found.length === 0) continue;
     topics.set(candidate, found);
     said.add(candidate, found);
@@ -75,43 +77,43 @@ export function* readStatements(
     return newer;
   };
   yield;
-  const fixed = new Set(sentences.flatMap((words) => pairsOf(rarest(words, rare))));
+  const fixed = new Set(sentences.flatMap((words) => [...all.standing(words)]));
   const amendments = users.filter((candidate) => topics.get(candidate)?.some((topic) => fixed.has(topic)));
   return {
     later: oftenest(whole.flatMap(newerOf)),
     amendments: amendments.toSorted((left, right) => right.line.seq - left.line.seq || left.index - right.index),
     instructions: instructionsIn(users),
     newerOf,
-    newerOfFile: fileLinks(topics),
+    newerOfFile: fileLinks(topics, all),
   };
 }
 
 /** The newest lines that speak of a topic: the user's are known by it, those of records are looked for. */
 class Said {
   readonly #lines: WordLines;
-  readonly #newest = new Map<string, Candidate>();
-  /** A later question about a setting tells nothing of its value: the newest number is looked for by itself. */
-  readonly #newestValue = new Map<string, Candidate>();
+  readonly #topics: Topics;
 
-  constructor(lines: WordLines) {
+  constructor(lines: WordLines, topics: Topics) {
     this.#lines = lines;
+    this.#topics = topics;
   }
 
   /** Takes a line of the user's, in the order of statements. */
-  add(candidate: Candidate, topics: readonly string[]): void {
+  add(candidate: Candidate, topics: readonly Topic[]): void {
+    const { seq } = candidate.line;
+    for (const topic of topics) if (isNewer(seq, topic.spoken)) topic.spoken = candidate;
     const isValue = hasValue(candidate.line);
     // A request that was carried out and says no number makes nothing older.
     if (candidate.done && !isValue) return;
     for (const topic of topics) {
-      for (const newestOf of isValue ? [this.#newest, this.#newestValue] : [this.#newest]) {
-        const known = newestOf.get(topic);
-        if (!known || known.line.seq <= candidate.line.seq) newestOf.set(topic, candidate);
-      }
+      if (isNewer(seq, topic.newest)) topic.newest = candidate;
+      // A later question about a setting tells nothing of its value: the newest number is looked for by itself.
+      if (isValue && isNewer(seq, topic.newestValue)) topic.newestValue = candidate;
     }
   }
 
   /** The newest lines that were said after a candidate, for each of its topics; `topics` are those of a user's line. */
-  newerThan(candidate: Candidate, topics: readonly string[]): readonly Candidate[] {
+  newerThan(candidate: Candidate, topics: readonly Topic[]): readonly Candidate[] {
     const { line } = candidate;
     const newer: Candidate[] = [];
     const note = (one: Candidate | undefined): void => {
@@ -119,26 +121,31 @@ class Said {
     };
     if (line.kind === "user") {
       for (const topic of topics) {
-        const words = this.#lines.wordsOf(topic);
+        const { words } = topic;
         for (const isValue of [true, false])
-          note(this.#newestOf(topic, isValue, words && this.#lines.newest(...words, isValue)));
+          note(newestOf(topic, isValue, words && this.#lines.newest(...words, isValue)));
       }
     } else {
       const isValue = hasValue(line);
       for (const [anchor, aspect] of this.#lines.topicsOf(line)) {
         const record = this.#lines.newest(anchor, aspect, isValue);
-        note(this.#newestOf(pair(anchor.spelling, aspect.spelling), isValue, record));
+        note(newestOf(this.#topics.find(anchor, aspect), isValue, record));
       }
     }
     return oftenest(newer).slice(0, mostNewer);
   }
+}
 
-  /** The newer of a record's line and of the user's; of one message, the one that stands later among statements. */
-  #newestOf(topic: string, isValue: boolean, record: Candidate | undefined): Candidate | undefined {
-    const users = (isValue ? this.#newestValue : this.#newest).get(topic);
-    if (!users || !record) return users ?? record;
-    return users.line.seq > record.line.seq ? users : record;
-  }
+/** Whether a line is as new as a known one, or newer. */
+function isNewer(seq: number, known: Candidate | undefined): boolean {
+  return !known || known.line.seq <= seq;
+}
+
+/** The newer of a record's line and of the user's; of one message, the one that stands later among statements. */
+function newestOf(topic: Topic | undefined, isValue: boolean, record: Candidate | undefined): Candidate | undefined {
+  const users = isValue ? topic?.newestValue : topic?.newest;
+  if (!users || !record) return users ?? record;
+  return users.line.seq > record.line.seq ? users : record;
 }
 
 /** Whether a line was said after another: a later message, or a later sentence of one that corrects itself. */
@@ -159,23 +166,16 @@ function isProse({ text }: Line): boolean {
 }
 
 /** Finds what the user wrote of the same as a file's line in that file: it counts, whichever is the newer. */
-function fileLinks(topics: ReadonlyMap<Candidate, readonly string[]>): FirstChoices["newerOfFile"] {
-  const spoken = new Map<string, Candidate>();
+function fileLinks(spoken: ReadonlyMap<Candidate, unknown>, topics: Topics): FirstChoices["newerOfFile"] {
   const names = new Set<string>();
-  for (const [candidate, found] of topics) {
-    for (const topic of found) {
-      const known = spoken.get(topic);
-      if (!known || known.line.seq <= candidate.line.seq) spoken.set(topic, candidate);
-    }
-    for (const name of wordsOf(candidate.line.text)) names.add(name);
-  }
+  for (const { line } of spoken.keys()) for (const { spelling } of line.facts?.words ?? []) names.add(spelling);
   const namedOf = new Map<string, readonly string[]>();
   return (subject, line) => {
     let named = namedOf.get(subject);
     if (!named) namedOf.set(subject, (named = namesOf(subject).filter((name) => names.has(name))));
     if (named.length === 0) return named as readonly never[];
-    const words = (line.facts?.words ?? []).map(({ spelling }) => spelling);
-    const said = named.flatMap((name) => words.flatMap((word) => spoken.get(pair(name, word)) ?? []));
+    const words = line.facts?.words ?? [];
+    const said = named.flatMap((name) => words.flatMap((word) => topics.find(name, word)?.spoken ?? []));
     return oftenest(said).slice(0, mostNewer);
   };
 }

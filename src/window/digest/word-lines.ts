@@ -5,7 +5,7 @@ import { hasValue } from "./facts.ts";
 import type { Facts } from "./facts.ts";
 import type { Line, LineFacts, Word } from "./line.ts";
 import { tellingOf } from "./topics.ts";
-import type { Counted, Telling } from "./topics.ts";
+import type { CountedWords, Telling } from "./topics.ts";
 
 /** Lines that are looked at in one step. */
 const linesPerStep = 256;
@@ -14,7 +14,7 @@ const linesPerStep = 256;
 let tables = 0;
 
 /** The words of statements: in how many each stands, and in which records. */
-export class WordLines implements Counted {
+export class WordLines implements CountedWords {
   readonly size: number;
   readonly #facts: Facts;
   readonly #table = ++tables;
@@ -72,11 +72,14 @@ export class WordLines implements Counted {
     );
   }
 
-  /** The words of a topic; undefined where one of them stands in no statement. */
-  wordsOf(topic: string): readonly [Word, Word] | undefined {
-    const [left = "", right = ""] = topic.split("\n");
-    const [first, second] = [this.#facts.known(left), this.#facts.known(right)];
-    return first && second ? [first, second] : undefined;
+  get wordCount(): number {
+    return this.#counts.length;
+  }
+
+  numbered(word: string | Word): Word | undefined {
+    if (typeof word !== "string" && word.table === this.#table) return word;
+    const found = this.#facts.known(typeof word === "string" ? word : word.spelling);
+    return found?.table === this.#table ? found : undefined;
   }
 
   /**

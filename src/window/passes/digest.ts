@@ -1,6 +1,7 @@
 /** digest: everything older than a short tail becomes one message of verbatim lines, chosen without a model. */
 import { quoteNotice } from "../../message/quote.ts";
 import type { ReadCall } from "../action/action.ts";
+import { countAhead } from "../../tokens/estimate.ts";
 import { textsOf } from "../digest/candidates.ts";
 import { atOnce } from "../../turns.ts";
 import type { Work } from "../../turns.ts";
@@ -177,11 +178,15 @@ function* planWith(
       names,
     );
     const head = headOf(listed.text);
+    const shown = passages.length === 0 ? head : `${head}\n${yield* renderPassages(passages, doubts)}`;
+    yield;
+    // The log may hold half of a surrogate pair, which providers refuse.
+    const text = shown.toWellFormed();
+    yield* countAhead(counter, text);
     const note: Edit & { tokensAfter: number } = {
       kind: "replace",
       ...place,
-      // The log may hold half of a surrogate pair, which providers refuse.
-      text: (passages.length === 0 ? head : `${head}\n${renderPassages(passages, doubts)}`).toWellFormed(),
+      text,
       stubs: [...index.stubs, ...listed.stubs],
       ...shared,
       tokensBefore,
